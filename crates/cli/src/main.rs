@@ -8,17 +8,17 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use commands::{Cli, Ended};
+use commands::{Cli, CommandOutcome};
 
 fn main() -> ExitCode {
     let ended = Cli::parse().run();
     ExitCode::from(match ended {
-        Ok(Ended::Passed) => 0,
-        Ok(Ended::Failed) => 1,
-        Ok(Ended::BadInput) => 2,
-        Ok(Ended::Incomplete) => 3,
-        Ok(Ended::OverBudget) => 5,
-        Ok(Ended::Interrupted) => 130,
+        Ok(CommandOutcome::Passed) => 0,
+        Ok(CommandOutcome::Failed) => 1,
+        Ok(CommandOutcome::BadInput) => 2,
+        Ok(CommandOutcome::Incomplete) => 3,
+        Ok(CommandOutcome::OverBudget) => 5,
+        Ok(CommandOutcome::Interrupted) => 130,
         Err(error) => {
             // A reader that has seen enough, such as `head`, is not an error.
             let broken_pipe = error
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
                 // What a shell makes of SIGPIPE; 0 would hide what was left to say.
                 141
             } else {
-                render::trouble(&format!("{error:#}"));
+                render::print_error(&format!("{error:#}"));
                 2
             }
         }

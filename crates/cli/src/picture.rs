@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
-use jurist_core::chart::{Chart, Place};
+use jurist_core::chart::{Chart, ChartMedium};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::{Database, ID, Source};
 use resvg::usvg::{FontResolver, Options, Tree};
@@ -19,36 +19,36 @@ use crate::render;
 
 /// Where a picture goes, and as what.
 #[derive(Debug, Clone)]
-pub struct Picture {
+pub struct ChartFile {
     path: PathBuf,
-    kind: Kind,
+    kind: ImageFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ImageFormat {
     Svg,
     Png,
 }
 
 /// The ending decides.
-pub fn picture(path: &str) -> Result<Picture, String> {
+pub fn parse_chart_file(path: &str) -> Result<ChartFile, String> {
     let path = PathBuf::from(path);
     let ending = path.extension().and_then(|it| it.to_str()).map(str::to_lowercase);
     let kind = match ending.as_deref() {
-        Some("svg") => Kind::Svg,
-        Some("png") => Kind::Png,
+        Some("svg") => ImageFormat::Svg,
+        Some("png") => ImageFormat::Png,
         _ => return Err("a picture is written as .svg or .png".to_owned()),
     };
-    Ok(Picture { path, kind })
+    Ok(ChartFile { path, kind })
 }
 
-impl Picture {
+impl ChartFile {
     pub fn draw(&self, chart: &Chart) -> anyhow::Result<()> {
         let bytes = match self.kind {
-            Kind::Svg => chart.svg(Place::File).into_bytes(),
-            Kind::Png => {
-                let pixels = pixels(&chart.svg(Place::Pixels))?;
-                warn_of(&pixels.missing, &self.path);
+            ImageFormat::Svg => chart.svg(ChartMedium::File).into_bytes(),
+            ImageFormat::Png => {
+                let pixels = pixels(&chart.svg(ChartMedium::Pixels))?;
+                warn_missing_letters(&pixels.missing, &self.path);
                 pixels.png
             }
         };
@@ -56,11 +56,11 @@ impl Picture {
     }
 }
 
-fn warn_of(missing: &BTreeSet<char>, path: &Path) {
+fn warn_missing_letters(missing: &BTreeSet<char>, path: &Path) {
     if !missing.is_empty() {
         let letters: String = missing.iter().collect();
         let name = path.display();
-        render::warning(&format!(
+        render::print_warning(&format!(
             "no font here has letters such as `{letters}`, so `{name}` shows boxes instead; an .svg leaves them to whoever opens it"
         ));
     }
@@ -91,7 +91,7 @@ fn pixels(svg: &str) -> anyhow::Result<Pixels> {
     });
     let tree = Tree::from_str(svg, &options).context("the chart is not sound SVG")?;
     drop(options);
-    let scale = scale(tree.size().width(), tree.size().height());
+    let scale = pixel_scale(tree.size().width(), tree.size().height());
     let size = tree.size().to_int_size().scale_by(scale).context("the picture is too large")?;
     let mut pixmap = Pixmap::new(size.width(), size.height()).context("the picture is too large")?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
@@ -99,7 +99,7 @@ fn pixels(svg: &str) -> anyhow::Result<Pixels> {
     Ok(Pixels { png: pixmap.encode_png()?, missing })
 }
 
-fn scale(width: f32, height: f32) -> f32 {
+fn pixel_scale(width: f32, height: f32) -> f32 {
     SCALE.min((MOST_PIXELS / (width * height)).sqrt())
 }
 
@@ -128,17 +128,18 @@ fn has_outlines(font: &[u8], index: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use jurist_core::chart::{Bar, Bars, Measure, Tone};
+    use jurist_core::chart::{Bar, Bars, MeasuredValue, Tone};
 
     use super::*;
 
     fn bars(label: &str) -> Chart {
-        let bar = |value| Bar { label: label.to_owned(), measure: Measure::of(value), tone: Tone::Plain };
+        let bar =
+            |value| Bar { label: label.to_owned(), measure: MeasuredValue::of(value), tone: Tone::Plain };
         Chart::Bars(Bars { title: "Mean".to_owned(), bars: vec![bar(0.4)], mark: None })
     }
 
     fn drawn(label: &str) -> (Pixmap, BTreeSet<char>) {
-        let found = pixels(&bars(label).svg(Place::Pixels)).unwrap();
+        let found = pixels(&bars(label).svg(ChartMedium::Pixels)).unwrap();
         (Pixmap::decode_png(&found.png).unwrap(), found.missing)
     }
 
@@ -172,17 +173,17 @@ mod tests {
 
     #[test]
     fn a_huge_picture_takes_no_more_memory_than_is_sensible() {
-        assert!((scale(640.0, 400.0) - SCALE).abs() < 1e-6);
-        let found = scale(8_000.0, 16_000.0);
+        assert!((pixel_scale(640.0, 400.0) - SCALE).abs() < 1e-6);
+        let found = pixel_scale(8_000.0, 16_000.0);
         assert!((found - 0.5).abs() < 1e-6, "{found}");
     }
 
     #[test]
     fn the_ending_decides() {
-        assert_eq!(picture("a.svg").unwrap().kind, Kind::Svg);
-        assert_eq!(picture("b/c.PNG").unwrap().kind, Kind::Png);
+        assert_eq!(parse_chart_file("a.svg").unwrap().kind, ImageFormat::Svg);
+        assert_eq!(parse_chart_file("b/c.PNG").unwrap().kind, ImageFormat::Png);
         for other in ["a.gif", "png", ".png", "-"] {
-            assert_eq!(picture(other).unwrap_err(), "a picture is written as .svg or .png");
+            assert_eq!(parse_chart_file(other).unwrap_err(), "a picture is written as .svg or .png");
         }
     }
 }

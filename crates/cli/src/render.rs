@@ -6,8 +6,8 @@ use std::io::{IsTerminal, Write};
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
-use jurist_core::diagnostic::{Diagnostic, Severity};
-use jurist_core::source::{Sources, Span, is_hidden_steering};
+use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
+use jurist_core::source::{SourceSpan, Sources, is_hidden_steering};
 
 pub use self::terminal_text::{stderr, stdout};
 
@@ -18,10 +18,10 @@ const WIDE: usize = 400;
 const SHOWN: usize = 50;
 
 /// Prints diagnostics the way compilers do: place, excerpt, what would have been right.
-pub fn diagnostics(diagnostics: &[Diagnostic], sources: &Sources) -> std::io::Result<()> {
+pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &Sources) -> std::io::Result<()> {
     let mut err = stderr();
     for diagnostic in diagnostics.iter().take(SHOWN) {
-        writeln!(err, "{}\n", one(diagnostic, sources))?;
+        writeln!(err, "{}\n", render_diagnostic(diagnostic, sources))?;
     }
     if SHOWN < diagnostics.len() {
         writeln!(err, "… and {} more; --format json lists them all\n", diagnostics.len() - SHOWN)?;
@@ -30,26 +30,26 @@ pub fn diagnostics(diagnostics: &[Diagnostic], sources: &Sources) -> std::io::Re
 }
 
 /// One diagnostic as text with colours, which the stream strips where they are not wanted.
-pub fn one(diagnostic: &Diagnostic, sources: &Sources) -> String {
+pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &Sources) -> String {
     let level = match diagnostic.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-        Severity::Advice => Level::HELP.with_name("advice"),
+        DiagnosticSeverity::Error => Level::ERROR,
+        DiagnosticSeverity::Warning => Level::WARNING,
+        DiagnosticSeverity::Advice => Level::HELP.with_name("advice"),
     };
     let title = level.primary_title(printable(&diagnostic.message)).id(diagnostic.code.name());
     let source = sources.get(diagnostic.span.file);
     let path = source.path.display().to_string();
     if source.text.is_empty() {
         let group = Group::with_title(title).element(annotate_snippets::Origin::path(path));
-        return Renderer::styled().render(&notes(group, diagnostic));
+        return Renderer::styled().render(&append_diagnostic_notes(group, diagnostic));
     }
     let spans = diagnostic.also.iter().map(|it| it.0).chain([diagnostic.span]);
-    let local: Vec<Span> = spans.filter(|it| it.file == diagnostic.span.file).collect();
+    let local: Vec<SourceSpan> = spans.filter(|it| it.file == diagnostic.span.file).collect();
     let first = local.iter().map(|it| it.start).min().unwrap_or(0);
     let last = local.iter().map(|it| it.start).max().unwrap_or(0);
     let (offset, text) = source.lines_around(first..last, 0);
-    let line_start = sources.place(Span { start: first, end: first, ..diagnostic.span }).line;
-    let range = |span: Span| {
+    let line_start = sources.place(SourceSpan { start: first, end: first, ..diagnostic.span }).line;
+    let range = |span: SourceSpan| {
         let start = (span.start as usize).saturating_sub(offset).min(text.len());
         let line_end = text[start..].find('\n').map_or(text.len(), |it| start + it);
         start..(span.end as usize).saturating_sub(offset).clamp(start, line_end)
@@ -62,7 +62,7 @@ pub fn one(diagnostic: &Diagnostic, sources: &Sources) -> String {
     for (span, label) in diagnostic.also.iter().filter(|it| it.0.file == diagnostic.span.file) {
         snippet = snippet.annotation(AnnotationKind::Context.span(range(*span)).label(printable(label)));
     }
-    let mut groups = notes(Group::with_title(title).element(snippet), diagnostic);
+    let mut groups = append_diagnostic_notes(Group::with_title(title).element(snippet), diagnostic);
     let fits_a_screen = text.lines().all(|it| it.len() <= WIDE);
     if let (Some(replacement), Some(help), true) = (&diagnostic.replacement, &diagnostic.help, fits_a_screen)
     {
@@ -75,7 +75,7 @@ pub fn one(diagnostic: &Diagnostic, sources: &Sources) -> String {
     Renderer::styled().decor_style(DecorStyle::Ascii).render(&groups).to_string()
 }
 
-fn notes<'a>(mut group: Group<'a>, diagnostic: &'a Diagnostic) -> Vec<Group<'a>> {
+fn append_diagnostic_notes<'a>(mut group: Group<'a>, diagnostic: &'a Diagnostic) -> Vec<Group<'a>> {
     for note in &diagnostic.notes {
         group = group.element(Level::NOTE.message(printable(note)));
     }
@@ -94,26 +94,26 @@ pub fn printable(text: &str) -> String {
 }
 
 /// A word at the end of a command, for people; scripts read the exit code.
-pub fn summary(text: &str) {
+pub fn print_terminal_summary(text: &str) {
     if std::io::stderr().is_terminal() {
         let _ = writeln!(stderr(), "{text}");
     }
 }
 
 /// A word at the end that scripts' logs need as well.
-pub fn note(text: &str) {
+pub fn print_note(text: &str) {
     let _ = writeln!(stderr(), "{text}");
 }
 
 /// Says how far the work is: a line at the bottom of a terminal, or one now and then in a log.
-pub struct Progress {
+pub struct ProgressLine {
     shown: std::time::Instant,
     is_terminal: bool,
     is_drawn: bool,
     is_quiet: bool,
 }
 
-impl Progress {
+impl ProgressLine {
     pub fn new() -> Self {
         let is_terminal = std::io::stderr().is_terminal();
         Self { shown: std::time::Instant::now(), is_terminal, is_drawn: false, is_quiet: false }
@@ -133,7 +133,7 @@ impl Progress {
             let _ = write!(stderr(), "\r\x1b[2K{}", text());
             self.is_drawn = true;
         } else {
-            note(&text());
+            print_note(&text());
         }
         self.shown = std::time::Instant::now();
     }
@@ -146,12 +146,12 @@ impl Progress {
 }
 
 /// How wide the terminal is that reads standard output; a file or a pipe has no end.
-pub fn columns() -> Option<usize> {
+pub fn terminal_columns() -> Option<usize> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|it| usize::from(it.0.0))
 }
 
 /// Something that a person should know, while the work goes on.
-pub fn warning(text: &str) {
+pub fn print_warning(text: &str) {
     // It takes the place of the line that says how far the work is.
     if std::io::stderr().is_terminal() {
         let _ = write!(stderr(), "\r\x1b[2K");
@@ -161,7 +161,7 @@ pub fn warning(text: &str) {
 }
 
 /// An error that has no place in a file.
-pub fn trouble(text: &str) {
+pub fn print_error(text: &str) {
     let title = Level::ERROR.primary_title(printable(text));
     let _ = writeln!(stderr(), "{}", Renderer::styled().render(&[Group::with_title(title)]));
 }

@@ -227,7 +227,7 @@ async fn a_run_that_was_killed_goes_on_and_grades_nothing_twice() {
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     }
     let store = Store::open(place.to_str().unwrap()).await.unwrap();
-    let project = store.default_project(&Rates::default(), clock::now()).await.unwrap();
+    let project = store.default_project(&Rates::default(), clock::current_time()).await.unwrap();
     let kept = async || {
         let Some(head) = store.runs(project, None, 1).await.unwrap().items.pop() else { return 0 };
         usize::try_from(head.n_pass).unwrap()

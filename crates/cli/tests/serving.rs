@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use jurist_core::money::Rates;
 use jurist_store::testing::for_each_engine;
-use jurist_store::traces::TraceFilter;
+use jurist_store::traces::TraceListFilter;
 use jurist_store::{Store, clock};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -167,7 +167,7 @@ fn the_past_goes_into_a_database_or_through_a_server_and_is_kept_once() {
         let (_, said) = ingest(&["--server", &served.url]);
         assert!(said.contains("0 accepted, 303 there already"), "{said}");
         let project = scene.store.project_named("default").await.unwrap().unwrap().id;
-        let filter = TraceFilter { agent: Some("old".to_owned()), ..TraceFilter::default() };
+        let filter = TraceListFilter { agent: Some("old".to_owned()), ..TraceListFilter::default() };
         let page = scene.store.traces(project, &filter, None, 1000).await.unwrap();
         assert_eq!(page.items.len(), 301);
         let spans = scene.store.trace(project, &format!("{:032x}", 7).parse().unwrap()).await.unwrap();
@@ -277,7 +277,7 @@ async fn send(url: &str, traces: std::ops::Range<u64>) -> (Vec<u64>, Vec<u16>) {
 }
 
 async fn is_kept(store: &Store, traces: &[u64]) {
-    let project = store.default_project(&Rates::default(), clock::now()).await.unwrap();
+    let project = store.default_project(&Rates::default(), clock::current_time()).await.unwrap();
     for trace in traces {
         let pieces = store.pieces(project, &format!("{trace:032x}").parse().unwrap()).await.unwrap();
         assert_eq!(pieces.len(), 40, "{trace}");

@@ -83,7 +83,7 @@ async fn latest(folder: &Path) -> Option<RunHead> {
         return None;
     }
     let store = Store::open(place.to_str().unwrap()).await.unwrap();
-    let project = store.default_project(&Rates::default(), clock::now()).await.unwrap();
+    let project = store.default_project(&Rates::default(), clock::current_time()).await.unwrap();
     store.runs(project, None, 1).await.unwrap().items.pop()
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurist_core::grade::Time;
-use jurist_server::{Metrics, Work, Workshop, upkeep};
+use jurist_server::{Metrics, Work, WorkerContext, run_worker_maintenance};
 use jurist_store::clock;
 use jurist_store::testing::Scene;
 use process::{KEY, jurist, listening};
@@ -132,7 +132,14 @@ async fn a_worker_that_is_killed_costs_no_result_and_none_is_there_twice() {
         Command::new("kill").arg(worker.id().unwrap().to_string()).status().await.unwrap();
         assert!(worker.wait().await.unwrap().success());
     }
-    assert!(scene.store.lease("later", &[], 1, clock::now(), clock::now()).await.unwrap().is_empty());
+    assert!(
+        scene
+            .store
+            .lease("later", &[], 1, clock::current_time(), clock::current_time())
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -174,7 +181,7 @@ async fn killed_between_reserve_and_settle(scene: Scene) {
     while is_postgres && 0 < scene.number(connected).await.unwrap() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let (store, now) = (&scene.store, clock::now());
+    let (store, now) = (&scene.store, clock::current_time());
     let project = store.project_named("default").await.unwrap().unwrap().id;
     let held = scene.number("SELECT COUNT(*) FROM reservations").await.unwrap();
     let reserved = store.month_spend(project, now).await.unwrap().reserved;
@@ -185,10 +192,10 @@ async fn killed_between_reserve_and_settle(scene: Scene) {
     assert!(told.contains(&format!("{n} passed")), "{told}");
 
     // Once its lease is over, what it held counts as spent: those calls were made, or may have been.
-    let shop = Workshop::new(store.clone(), Work::default(), Arc::new(Metrics::default()));
-    let later = Time::from_micros(clock::now().micros() + 60_000_000);
-    upkeep(&shop, later).await;
-    upkeep(&shop, later).await;
+    let shop = WorkerContext::new(store.clone(), Work::default(), Arc::new(Metrics::default()));
+    let later = Time::from_micros(clock::current_time().micros() + 60_000_000);
+    run_worker_maintenance(&shop, later).await;
+    run_worker_maintenance(&shop, later).await;
     let month = store.month_spend(project, now).await.unwrap();
     assert_eq!(month.reserved.nanos(), 0);
     let paid = scene.number("SELECT COUNT(*) FROM spend_ledger WHERE kind <> 'reserve'").await.unwrap();

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use divan::{Bencher, black_box, counter::ItemsCount};
-use jurist_core::dialect::{self, ReadError, Variables, World};
+use jurist_core::dialect::{self, ProjectEnvironment, ReadError, VariableExpansion};
 use jurist_core::grade::{Outcome, Value};
-use jurist_core::rubric::{Ask, Criterion, Draft, Rubric, Scale};
-use jurist_core::score::{Answer, Quote, verdict};
+use jurist_core::rubric::{Criterion, CriterionKind, Draft, Rubric, Scale};
+use jurist_core::score::{QuestionAnswer, QuoteStatus, compute_verdict};
 
 fn main() {
     divan::main();
@@ -33,15 +33,15 @@ fn load_1000_cases(bencher: Bencher<'_, '_>) {
     let text: Arc<str> = suite().into();
     let main = Path::new("/suite.yaml");
     let read = |path: &Path| if path == main { Ok(Arc::clone(&text)) } else { Err(ReadError::Missing) };
-    let world = World {
+    let world = ProjectEnvironment {
         root: PathBuf::from("/"),
         read: &read,
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
-        variables: Variables::Filled,
+        variables: VariableExpansion::Filled,
     };
     bencher.counter(ItemsCount::new(N_CASES)).bench_local(|| {
-        let loaded = dialect::load(main, None, &world);
+        let loaded = dialect::read_suite(main, None, &world);
         assert_eq!(loaded.suite.expect("the suite is in order").cases.len(), N_CASES);
     });
 }
@@ -49,7 +49,8 @@ fn load_1000_cases(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn verdict_of_5_criteria(bencher: Bencher<'_, '_>) {
     let criterion = |at: usize| {
-        let mut criterion = Criterion::new(format!("c{at}"), "…", Ask::Question(Scale::likert(1, 5)));
+        let mut criterion =
+            Criterion::new(format!("c{at}"), "…", CriterionKind::Question(Scale::likert(1, 5)));
         criterion.weight = at as f64 + 1.0;
         criterion.required = at == 0;
         criterion
@@ -58,6 +59,8 @@ fn verdict_of_5_criteria(bencher: Bencher<'_, '_>) {
         Rubric::new(Draft { criteria: (0..5).map(criterion).collect(), ..Draft::default() }).expect("valid");
     let outcomes = [4.0, 3.0, 5.0, 2.0, 3.0]
         .map(|it| Outcome::Scored { value: Value::Number(it), unit: Some((it - 1.0) / 4.0) });
-    let answers = outcomes.each_ref().map(|outcome| Answer { outcome, quote: Quote::NotAsked });
-    bencher.counter(ItemsCount::new(1_usize)).bench(|| verdict(black_box(&rubric), black_box(&answers), 0.0));
+    let answers = outcomes.each_ref().map(|outcome| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked });
+    bencher
+        .counter(ItemsCount::new(1_usize))
+        .bench(|| compute_verdict(black_box(&rubric), black_box(&answers), 0.0));
 }

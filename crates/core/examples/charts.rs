@@ -9,8 +9,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use jurist_core::chart::{
-    Bar, Bars, Chart, Distribution, Forest, ForestRow, Layer, Matrix, Measure, Place, Radar, RadarSeries,
-    Reliability, ReliabilityBin, Shade, Tone, Trend, TrendPoint,
+    Bar, Bars, Chart, ChartMedium, Distribution, DistributionLayer, Forest, ForestRow, MatrixChart,
+    MeasuredValue, Radar, RadarSeries, ReliabilityBin, ReliabilityChart, Shade, Tone, TrendChart,
+    TrendChartPoint,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -18,15 +19,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(&folder)?;
     for (name, chart) in normal().into_iter().chain(extreme()) {
         let path = folder.join(format!("{name}.svg"));
-        fs::write(&path, chart.svg(Place::File))?;
+        fs::write(&path, chart.svg(ChartMedium::File))?;
         println!("{}", path.display());
     }
     Ok(())
 }
 
 /// A value with an interval around it.
-fn around(value: f64, half: f64) -> Measure {
-    Measure::new(Some(value), Some((value - half, value + half)))
+fn around(value: f64, half: f64) -> MeasuredValue {
+    MeasuredValue::new(Some(value), Some((value - half, value + half)))
 }
 
 fn names(names: &[&str]) -> Vec<String> {
@@ -37,15 +38,15 @@ fn series(name: &str, values: &[f64], half: f64) -> RadarSeries {
     RadarSeries { name: name.to_owned(), values: values.iter().map(|it| around(*it, half)).collect() }
 }
 
-fn bar(label: &str, measure: Measure, tone: Tone) -> Bar {
+fn bar(label: &str, measure: MeasuredValue, tone: Tone) -> Bar {
     Bar { label: label.to_owned(), measure, tone }
 }
 
-fn layer(name: &str, tone: Tone, counts: &[usize]) -> Layer {
-    Layer { name: name.to_owned(), tone, counts: counts.to_vec() }
+fn layer(name: &str, tone: Tone, counts: &[usize]) -> DistributionLayer {
+    DistributionLayer { name: name.to_owned(), tone, counts: counts.to_vec() }
 }
 
-fn row(label: &str, measure: Measure, n: usize) -> ForestRow {
+fn row(label: &str, measure: MeasuredValue, n: usize) -> ForestRow {
     ForestRow { label: label.to_owned(), measure, n }
 }
 
@@ -59,14 +60,18 @@ fn normal() -> Vec<(&'static str, Chart)> {
         Chart::Radar(Radar { title: title.to_owned(), axes: criteria.clone(), series, mark: Some(0.7) })
     };
     let opus = series("opus", &[0.91, 0.82, 0.74, 0.96, 0.88, 1.0], 0.06);
-    let plain = opus.values.iter().filter_map(Measure::value).map(Measure::of).collect();
+    let plain = opus.values.iter().filter_map(MeasuredValue::value).map(MeasuredValue::of).collect();
     let plain = RadarSeries { name: "opus".to_owned(), values: plain };
     let haiku = series("haiku", &[0.72, 0.61, 0.41, 0.9, 0.85, 0.95], 0.09);
     let mini = series("mini", &[0.55, 0.7, 0.58, 0.66, 0.6, 0.8], 0.05);
     let days = (0..40).map(|day| {
         let at = f64::from(day);
         let value = 0.78 + 0.06 * (at / 5.0).sin() - 0.004 * at;
-        TrendPoint { at, label: format!("Nov {}", day + 1), measure: around(value, 0.35 / (at + 1.5).sqrt()) }
+        TrendChartPoint {
+            at,
+            label: format!("Nov {}", day + 1),
+            measure: around(value, 0.35 / (at + 1.5).sqrt()),
+        }
     });
     let kappa = |it: f64| Some(it);
     vec![
@@ -81,7 +86,7 @@ fn normal() -> Vec<(&'static str, Chart)> {
                     bar("haiku", around(0.74, 0.06), Tone::Pass),
                     bar("mini", around(0.65, 0.05), Tone::Fail),
                     bar("local 8b", around(0.41, 0.09), Tone::Fail),
-                    bar("baseline", Measure::default(), Tone::Plain),
+                    bar("baseline", MeasuredValue::default(), Tone::Plain),
                 ],
                 mark: Some(0.7),
             }),
@@ -99,7 +104,7 @@ fn normal() -> Vec<(&'static str, Chart)> {
         ),
         (
             "confusion",
-            Chart::Matrix(Matrix::confusion(
+            Chart::Matrix(MatrixChart::confusion(
                 "Judge against people".to_owned(),
                 "people".to_owned(),
                 "judge".to_owned(),
@@ -115,7 +120,7 @@ fn normal() -> Vec<(&'static str, Chart)> {
         ),
         (
             "agreement",
-            Chart::Matrix(Matrix::agreement(
+            Chart::Matrix(MatrixChart::agreement(
                 "Agreement of graders (κ)".to_owned(),
                 &names(&["ann", "bob", "opus", "regex check"]),
                 vec![
@@ -128,7 +133,7 @@ fn normal() -> Vec<(&'static str, Chart)> {
         ),
         (
             "reliability",
-            Chart::Reliability(Reliability {
+            Chart::Reliability(ReliabilityChart {
                 title: "Is the judge as sure as it should be?".to_owned(),
                 bins: vec![
                     bin(0.06, 0.04, 0.03, 80),
@@ -143,7 +148,7 @@ fn normal() -> Vec<(&'static str, Chart)> {
         ),
         (
             "trend",
-            Chart::Trend(Trend {
+            Chart::Trend(TrendChart {
                 title: "Quality of live traces".to_owned(),
                 points: days.collect(),
                 mark: Some(0.7),
@@ -175,9 +180,9 @@ fn extreme() -> Vec<(&'static str, Chart)> {
         .map(|it| if it % 4 == 0 { format!("{it} {long}") } else { format!("criterion {it}") })
         .collect();
     let wave = |it: usize, shift: f64| (0.55 + 0.4 * (it as f64 * 0.7 + shift).sin()).clamp(0.0, 1.0);
-    let nan = Measure::new(Some(f64::NAN), Some((0.0, f64::INFINITY)));
+    let nan = MeasuredValue::new(Some(f64::NAN), Some((0.0, f64::INFINITY)));
     let shape = |name: &str, shift: f64| {
-        let values = (0..30).map(|it| if it == 7 { nan } else { Measure::of(wave(it, shift)) });
+        let values = (0..30).map(|it| if it == 7 { nan } else { MeasuredValue::of(wave(it, shift)) });
         RadarSeries { name: name.to_owned(), values: values.collect() }
     };
     let spread = |it: usize| around(wave(it, 0.0) * 1800.0 - 700.0, 240.0);
@@ -186,9 +191,9 @@ fn extreme() -> Vec<(&'static str, Chart)> {
         many.iter().enumerate().map(|(at, it)| bar(it, if at == 3 { nan } else { spread(at) }, tone[at % 5]));
     let cells = (0..30).map(|row| (0..30).map(|it| (row != it).then(|| wave(row * 31 + it, 0.2))).collect());
     let wide =
-        |it: usize| Measure::new(Some(wave(it, 0.4) - 0.5), Some((wave(it, 0.4) - 0.9, wave(it, 0.4))));
+        |it: usize| MeasuredValue::new(Some(wave(it, 0.4) - 0.5), Some((wave(it, 0.4) - 0.9, wave(it, 0.4))));
     let rows = many.iter().enumerate().map(|(at, it)| row(it, if at == 5 { nan } else { wide(at) }, at * 40));
-    let noisy = (0..300_u16).map(|it| TrendPoint {
+    let noisy = (0..300_u16).map(|it| TrendChartPoint {
         at: f64::from(it).powi(2),
         label: format!("2026-01-{it} after the release of a new prompt"),
         measure: if it % 50 == 49 { nan } else { around(1e5 * wave(it.into(), 0.0), 9e4) },
@@ -219,7 +224,7 @@ fn extreme() -> Vec<(&'static str, Chart)> {
                 axes: (0..11).map(|it| format!("{it} {long}")).collect(),
                 series: vec![RadarSeries {
                     name: String::new(),
-                    values: (0..11).map(|it| Measure::of(wave(it, 0.0))).collect(),
+                    values: (0..11).map(|it| MeasuredValue::of(wave(it, 0.0))).collect(),
                 }],
                 mark: Some(0.5),
             }),
@@ -244,7 +249,7 @@ fn extreme() -> Vec<(&'static str, Chart)> {
         ),
         (
             "x-matrix-30",
-            Chart::Matrix(Matrix {
+            Chart::Matrix(MatrixChart {
                 title: "Win rates of thirty agents".to_owned(),
                 row_name: long.to_owned(),
                 column_name: "wins against".to_owned(),
@@ -256,7 +261,7 @@ fn extreme() -> Vec<(&'static str, Chart)> {
         ),
         (
             "x-matrix-one",
-            Chart::Matrix(Matrix::confusion(
+            Chart::Matrix(MatrixChart::confusion(
                 "One label".to_owned(),
                 "people".to_owned(),
                 "judge".to_owned(),
@@ -266,7 +271,7 @@ fn extreme() -> Vec<(&'static str, Chart)> {
         ),
         (
             "x-reliability",
-            Chart::Reliability(Reliability {
+            Chart::Reliability(ReliabilityChart {
                 title: "One group".to_owned(),
                 bins: vec![bin(1.0, 0.0, 0.2, 1), bin(f64::NAN, 0.5, 0.1, 9)],
                 error: Some(f64::NAN),
@@ -274,13 +279,17 @@ fn extreme() -> Vec<(&'static str, Chart)> {
         ),
         (
             "x-trend",
-            Chart::Trend(Trend { title: long.to_owned(), points: noisy.collect(), mark: Some(50_000.0) }),
+            Chart::Trend(TrendChart {
+                title: long.to_owned(),
+                points: noisy.collect(),
+                mark: Some(50_000.0),
+            }),
         ),
         (
             "x-trend-one",
-            Chart::Trend(Trend {
+            Chart::Trend(TrendChart {
                 title: "One run".to_owned(),
-                points: vec![TrendPoint { at: 3.0, label: long.to_owned(), measure: around(0.6, 0.2) }],
+                points: vec![TrendChartPoint { at: 3.0, label: long.to_owned(), measure: around(0.6, 0.2) }],
                 mark: Some(0.7),
             }),
         ),

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;
 
-use jurist_core::check::{Check, Subject};
+use jurist_core::check::{Check, CheckSubject};
 use serde_json::{Value, json};
 
 fn main() -> std::io::Result<()> {
@@ -28,7 +28,7 @@ fn main() -> std::io::Result<()> {
     let mut out = std::io::stdout();
     for (name, check, params, output, reference) in cases {
         let made = Check::new(check, &params).expect("a valid check");
-        let subject = Subject::from_outputs(&output, (!reference.is_null()).then_some(&reference));
+        let subject = CheckSubject::from_outputs(&output, (!reference.is_null()).then_some(&reference));
         let mut rates: Vec<f64> = (0..3).map(|_| rate(|| made.run(black_box(&subject)))).collect();
         rates.sort_by(f64::total_cmp);
         let line = json!({

@@ -5,8 +5,8 @@
 
 use std::path::PathBuf;
 
-use jurist_core::report::{Format, github_summary, render};
-use jurist_core::rubric::{Ask, Criterion, Draft, Rubric, Scale};
+use jurist_core::report::{ReportFormat, github_summary, render_report};
+use jurist_core::rubric::{Criterion, CriterionKind, Draft, Rubric, Scale};
 use jurist_core::run::Run;
 use serde_json::{Value, json};
 
@@ -24,8 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("which folder?")?);
     std::fs::create_dir_all(&folder)?;
     let run = run()?;
-    for (name, format) in Format::ALL {
-        std::fs::write(folder.join(file_name(name)), render(format, &run))?;
+    for (name, format) in ReportFormat::ALL {
+        std::fs::write(folder.join(file_name(name)), render_report(format, &run))?;
     }
     std::fs::write(folder.join("summary.github.md"), github_summary(&run, None))?;
     Ok(())
@@ -42,7 +42,7 @@ fn file_name(format: &str) -> String {
 }
 
 fn run() -> Result<Run, Box<dyn std::error::Error>> {
-    let question = |id: &str, text: &str| Criterion::new(id, text, Ask::Question(Scale::Unit));
+    let question = |id: &str, text: &str| Criterion::new(id, text, CriterionKind::Question(Scale::Unit));
     let safety = Criterion { required: true, ..question("safety", "Nothing [harmful](http://x) is said.") };
     let criteria = vec![
         question("correct", "What is said is {right} | and <b>complete</b>."),

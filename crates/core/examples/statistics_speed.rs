@@ -15,8 +15,8 @@ use std::time::Instant;
 use jurist_core::grade::ShortGrade;
 use jurist_core::rubric::Value;
 use jurist_core::stats::{
-    Level, Pair, Preferred, Ratings, ScoreField, ScoreTable, Scored, Statistic, Weights, agreement, alpha,
-    bootstrap, cohen, strengths, warnings,
+    KappaWeights, Level, Pair, Preferred, Ratings, ScoreEntry, ScoreField, ScoreTable, Statistic, alpha,
+    bootstrap, cohen, estimate_strengths, find_score_warnings, measure_agreement,
 };
 
 /// Name, items, raters.
@@ -77,7 +77,7 @@ fn time(folder: &Path, case: &str) -> Result<(), Box<dyn Error>> {
             if name.starts_with("kappa") {
                 let pairs: Vec<(usize, usize)> =
                     black_box(&bytes).as_chunks().0.iter().map(|[a, b]| (rating(*a), rating(*b))).collect();
-                return Ok(cohen(&pairs, 5, Weights::Quadratic)?.value);
+                return Ok(cohen(&pairs, 5, KappaWeights::Quadratic)?.value);
             }
             alpha(&Ratings::of_numbers(names.clone(), black_box(&cells))?, Level::Ordinal)
         })?
@@ -112,9 +112,9 @@ fn describe_lines(text: &str) -> f64 {
         };
         let (case, candidate) = (&*candidate, &*candidate);
         let (criterion, grader, group) = (&*criterion, &*grader, &*criterion);
-        table.push(&Scored { case, candidate, grader, criterion, file: "", group, unit });
+        table.push(&ScoreEntry { case, candidate, grader, criterion, file: "", group, unit });
     }
-    black_box(warnings(&table));
+    black_box(find_score_warnings(&table));
     table.describe_by(ScoreField::Group)[0].1.estimate.mean
 }
 
@@ -123,7 +123,7 @@ fn agree_table(text: &str) -> Result<f64, Box<dyn Error>> {
         text.lines().take(1).flat_map(|it| it.split(',').skip(1)).map(str::to_owned).collect();
     let cells: Vec<Option<f64>> =
         text.lines().skip(1).flat_map(|it| it.split(',').skip(1)).map(|it| it.trim().parse().ok()).collect();
-    let found = agreement(&Ratings::of_numbers(names, &cells)?, Level::Ordinal, 0);
+    let found = measure_agreement(&Ratings::of_numbers(names, &cells)?, Level::Ordinal, 0);
     Ok(found.krippendorff_alpha.value().unwrap_or_default())
 }
 
@@ -137,7 +137,7 @@ fn rank_lines(text: &str) -> Result<f64, Box<dyn Error>> {
         let preferred = if won { Preferred::First } else { Preferred::Second };
         pairs.push(Pair::new(at, place("first"), place("second"), preferred));
     }
-    Ok(strengths(&names, &pairs, 0.0)?.players[0].strength.value)
+    Ok(estimate_strengths(&names, &pairs, 0.0)?.players[0].strength.value)
 }
 
 /// Of at least five runs, and as many as fit into a second.

@@ -14,7 +14,7 @@ use crate::suite::{AlertMetric, AlertRule, LimitDirection};
 /// What somebody can be told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum AlertKind {
     ScoreDrop,
     ErrorRate,
     /// Much of the month's money is gone.
@@ -28,7 +28,7 @@ pub enum Kind {
     Threshold,
 }
 
-impl Kind {
+impl AlertKind {
     pub const ALL: [Self; 8] = [
         Self::ScoreDrop,
         Self::ErrorRate,
@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-impl std::str::FromStr for Kind {
+impl std::str::FromStr for AlertKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -66,14 +66,14 @@ impl std::str::FromStr for Kind {
 /// A cause, and whether it holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signal {
-    pub kind: Kind,
+    pub kind: AlertKind,
     /// What it is about, such as a monitor; empty where there is only one.
     pub of: String,
-    pub state: State,
+    pub state: SignalState,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum State {
+pub enum SignalState {
     Holds {
         /// One sentence for a person.
         message: String,
@@ -137,7 +137,7 @@ impl AlertScope {
     }
 
     /// What holds, with what it is about among the facts.
-    fn holds(&self, message: String, mut facts: Json) -> State {
+    fn holds(&self, message: String, mut facts: Json) -> SignalState {
         facts["monitor"] = self.monitor.as_str().into();
         let parts = [("agent", &self.agent), ("criterion", &self.criterion)];
         for (key, value) in parts {
@@ -145,22 +145,22 @@ impl AlertScope {
                 facts[key] = value.as_str().into();
             }
         }
-        State::holds(message, facts)
+        SignalState::holds(message, facts)
     }
 }
 
 impl Signal {
     /// A cause that holds no longer.
-    pub fn over(kind: Kind, of: &str) -> Self {
-        Self::new(kind, of, State::Over)
+    pub fn over(kind: AlertKind, of: &str) -> Self {
+        Self::new(kind, of, SignalState::Over)
     }
 
-    fn new(kind: Kind, of: &str, state: State) -> Self {
+    fn new(kind: AlertKind, of: &str, state: SignalState) -> Self {
         Self { kind, of: of.to_owned(), state }
     }
 }
 
-impl State {
+impl SignalState {
     fn holds(message: String, facts: Json) -> Self {
         let Json::Object(facts) = facts else { unreachable!("facts have names") };
         Self::Holds { message, facts }
@@ -168,43 +168,43 @@ impl State {
 }
 
 /// Whether most of a month's money is spent.
-pub fn spend(month: &str, spent: Usd, cap: Option<&Cap>) -> Signal {
+pub fn spend_signal(month: &str, spent: Usd, cap: Option<&Cap>) -> Signal {
     let state = match cap {
-        Some(cap) if (WARNED_AT * cap.usd().nanos() as f64) <= spent.nanos() as f64 => State::holds(
+        Some(cap) if (WARNED_AT * cap.usd().nanos() as f64) <= spent.nanos() as f64 => SignalState::holds(
             format!(
                 "{} of the {} that judging may cost in {month} are spent; at {} it stops",
-                cap.shown(spent),
-                cap.shown(cap.usd()),
-                cap.shown(cap.usd())
+                cap.format_amount(spent),
+                cap.format_amount(cap.usd()),
+                cap.format_amount(cap.usd())
             ),
             json!({ "month": month, "spent": spent, "cap": cap.usd() }),
         ),
-        _ => State::Over,
+        _ => SignalState::Over,
     };
-    Signal::new(Kind::Spend, "", state)
+    Signal::new(AlertKind::Spend, "", state)
 }
 
 /// Whether a call that may cost so much no longer fits the month.
-pub fn spend_stop(month: &str, spent: Usd, cap: Option<&Cap>, needed: Usd) -> Signal {
+pub fn spend_stop_signal(month: &str, spent: Usd, cap: Option<&Cap>, needed: Usd) -> Signal {
     let state = match cap {
-        Some(cap) if cap.usd() < spent.plus(needed) => State::holds(
+        Some(cap) if cap.usd() < spent.plus(needed) => SignalState::holds(
             format!(
                 "judging has stopped: {} of {} are spent in {month}, and one more call may cost up to {}; \
                  it goes on when the cap is raised, or with the next month",
-                cap.shown(spent),
-                cap.shown(cap.usd()),
-                cap.shown(needed)
+                cap.format_amount(spent),
+                cap.format_amount(cap.usd()),
+                cap.format_amount(needed)
             ),
             json!({ "month": month, "spent": spent, "cap": cap.usd(), "needed": needed }),
         ),
-        _ => State::Over,
+        _ => SignalState::Over,
     };
-    Signal::new(Kind::SpendStop, "", state)
+    Signal::new(AlertKind::SpendStop, "", state)
 }
 
 /// Whether the mean score has fallen, among as many series of scores as are looked at together. The evidence that
 /// is asked for grows with their number, so that they share one rate of false alarms.
-pub fn score_drop(of: &AlertScope, fall: Option<&FallEvidence>, n_series: usize) -> Signal {
+pub fn score_drop_signal(of: &AlertScope, fall: Option<&FallEvidence>, n_series: usize) -> Signal {
     let needed = FALSE_ALARM_DAYS * n_series.max(1) as f64;
     let state = match fall {
         Some(fall) if needed <= fall.evidence && !fall.has_recovered => {
@@ -226,26 +226,30 @@ pub fn score_drop(of: &AlertScope, fall: Option<&FallEvidence>, n_series: usize)
             )
         }
         // Nothing is left of what was won, or the newest scores are back.
-        Some(fall) if 1.0 <= fall.evidence && !fall.has_recovered => State::Unclear,
-        _ => State::Over,
+        Some(fall) if 1.0 <= fall.evidence && !fall.has_recovered => SignalState::Unclear,
+        _ => SignalState::Over,
     };
-    Signal::new(Kind::ScoreDrop, &of.subject(), state)
+    Signal::new(AlertKind::ScoreDrop, &of.subject(), state)
 }
 
 /// Whether more of a monitor's judgements break than may.
-pub fn error_rate(of: &AlertScope, n_failed: usize, n: usize, limit: f64) -> Signal {
+pub fn error_rate_signal(of: &AlertScope, n_failed: usize, n: usize, limit: f64) -> Signal {
     let what = format!("judgements of {} broke", of.name());
-    Signal::new(Kind::ErrorRate, &of.subject(), share(of, &what, n_failed, n, limit))
+    Signal::new(AlertKind::ErrorRate, &of.subject(), compare_share_to_limit(of, &what, n_failed, n, limit))
 }
 
 /// Whether judges of one candidate are further apart more often than they may be.
-pub fn judge_disagreement(of: &AlertScope, n_apart: usize, n: usize, limit: f64) -> Signal {
+pub fn judge_disagreement_signal(of: &AlertScope, n_apart: usize, n: usize, limit: f64) -> Signal {
     let what = format!("traces have judges of {} far apart", of.name());
-    Signal::new(Kind::JudgeDisagreement, &of.subject(), share(of, &what, n_apart, n, limit))
+    Signal::new(
+        AlertKind::JudgeDisagreement,
+        &of.subject(),
+        compare_share_to_limit(of, &what, n_apart, n, limit),
+    )
 }
 
 /// Holds where a share is surely over its limit, and is over where it is seen to be no longer.
-fn share(of: &AlertScope, what: &str, n_such: usize, n: usize, limit: f64) -> State {
+fn compare_share_to_limit(of: &AlertScope, what: &str, n_such: usize, n: usize, limit: f64) -> SignalState {
     match proportion(n_such, n, CAUTION, ProportionMethod::ClopperPearson) {
         Ok(found) if limit < found.interval.0 => of.holds(
             format!(
@@ -255,8 +259,8 @@ fn share(of: &AlertScope, what: &str, n_such: usize, n: usize, limit: f64) -> St
             ),
             json!({ "rate": found.rate, "interval": found.interval, "n": n, "limit": limit }),
         ),
-        Ok(found) if found.rate <= limit => State::Over,
-        Ok(_) | Err(_) => State::Unclear,
+        Ok(found) if found.rate <= limit => SignalState::Over,
+        Ok(_) | Err(_) => SignalState::Unclear,
     }
 }
 
@@ -283,7 +287,7 @@ impl RuleFigure {
 }
 
 /// Whether a figure has crossed the limit that somebody set. An estimate must do so with its whole interval.
-pub fn threshold(of: &AlertScope, rule: &AlertRule, figure: Option<&RuleFigure>) -> Signal {
+pub fn threshold_signal(of: &AlertScope, rule: &AlertRule, figure: Option<&RuleFigure>) -> Signal {
     let subject = format!("{} / {}", of.subject(), rule.text());
     let (metric, limit) = (rule.condition.metric, rule.condition.limit);
     let is_beyond = |value: f64| match rule.condition.direction {
@@ -291,28 +295,28 @@ pub fn threshold(of: &AlertScope, rule: &AlertRule, figure: Option<&RuleFigure>)
         LimitDirection::Above => limit < value,
     };
     let state = match figure {
-        Some(figure) if !is_beyond(figure.value) => State::Over,
+        Some(figure) if !is_beyond(figure.value) => SignalState::Over,
         Some(figure) => {
             let (low, high) = figure.interval.unwrap_or((figure.value, figure.value));
             let is_enough = metric == AlertMetric::Budget || MIN_TRACES <= figure.n;
             if is_enough && is_beyond(low) && is_beyond(high) {
                 of.holds(
-                    say_threshold(of, rule, figure),
+                    describe_crossed_limit(of, rule, figure),
                     json!({
                         "rule": rule.text(), "metric": metric.as_str(), "value": figure.value,
                         "interval": figure.interval, "n": figure.n, "limit": limit,
                     }),
                 )
             } else {
-                State::Unclear
+                SignalState::Unclear
             }
         }
-        None => State::Unclear,
+        None => SignalState::Unclear,
     };
-    Signal::new(Kind::Threshold, &subject, state)
+    Signal::new(AlertKind::Threshold, &subject, state)
 }
 
-fn say_threshold(of: &AlertScope, rule: &AlertRule, figure: &RuleFigure) -> String {
+fn describe_crossed_limit(of: &AlertScope, rule: &AlertRule, figure: &RuleFigure) -> String {
     let metric = rule.condition.metric;
     let show = |value: f64| match metric {
         AlertMetric::Score => format!("{value:.2}"),
@@ -343,9 +347,9 @@ fn say_threshold(of: &AlertScope, rule: &AlertRule, figure: &RuleFigure) -> Stri
 }
 
 /// Whether nothing has come for longer than it may take. What never came is not missed.
-pub fn no_data(of: &AlertScope, last: Option<Time>, silence_hours: f64, now: Time) -> Signal {
+pub fn no_data_signal(of: &AlertScope, last: Option<Time>, silence_hours: f64, now: Time) -> Signal {
     let state = match last {
-        None => State::Unclear,
+        None => SignalState::Unclear,
         Some(last) => {
             let hours = (now.micros() - last.micros()) as f64 / 3.6e9;
             if silence_hours < hours {
@@ -354,18 +358,19 @@ pub fn no_data(of: &AlertScope, last: Option<Time>, silence_hours: f64, now: Tim
                     json!({ "last": last, "hours": hours, "limit": silence_hours }),
                 )
             } else {
-                State::Over
+                SignalState::Over
             }
         }
     };
-    Signal::new(Kind::NoData, &of.subject(), state)
+    Signal::new(AlertKind::NoData, &of.subject(), state)
 }
 
 /// Whether a monitor stands still, and why.
-pub fn monitor_paused(of: &str, why: Option<&str>) -> Signal {
-    let paused =
-        |why: &str| State::holds(format!("{of} is paused: {why}"), json!({ "monitor": of, "why": why }));
-    Signal::new(Kind::MonitorPaused, of, why.map_or(State::Over, paused))
+pub fn monitor_paused_signal(of: &str, why: Option<&str>) -> Signal {
+    let paused = |why: &str| {
+        SignalState::holds(format!("{of} is paused: {why}"), json!({ "monitor": of, "why": why }))
+    };
+    Signal::new(AlertKind::MonitorPaused, of, why.map_or(SignalState::Over, paused))
 }
 
 #[cfg(test)]
@@ -375,9 +380,9 @@ mod tests {
 
     fn check(signal: &Signal, said: &str) {
         let told = match &signal.state {
-            State::Holds { message, .. } => message.as_str(),
-            State::Over => "over",
-            State::Unclear => "unclear",
+            SignalState::Holds { message, .. } => message.as_str(),
+            SignalState::Over => "over",
+            SignalState::Unclear => "unclear",
         };
         assert!(told.contains(said), "{told}");
     }
@@ -386,13 +391,13 @@ mod tests {
     fn money_warns_at_four_fifths_and_stops_before_it_is_too_much() {
         let cap = Cap::usual(&Rates::default());
         let dollars = |it: f64| Usd::from_nanos((it * 1e9) as i64);
-        check(&spend("2026-03", dollars(49.99), Some(&cap)), "over");
-        check(&spend("2026-03", dollars(50.0), Some(&cap)), "£40.00 of the £50.00");
-        check(&spend("2026-03", dollars(500.0), None), "over");
-        check(&spend_stop("2026-03", dollars(62.0), Some(&cap), dollars(0.5)), "over");
-        check(&spend_stop("2026-03", dollars(62.0), Some(&cap), dollars(0.6)), "may cost up to £0.48");
-        check(&spend_stop("2026-04", dollars(0.0), Some(&cap), dollars(0.6)), "over");
-        check(&spend_stop("2026-04", dollars(9.0), None, dollars(0.6)), "over");
+        check(&spend_signal("2026-03", dollars(49.99), Some(&cap)), "over");
+        check(&spend_signal("2026-03", dollars(50.0), Some(&cap)), "£40.00 of the £50.00");
+        check(&spend_signal("2026-03", dollars(500.0), None), "over");
+        check(&spend_stop_signal("2026-03", dollars(62.0), Some(&cap), dollars(0.5)), "over");
+        check(&spend_stop_signal("2026-03", dollars(62.0), Some(&cap), dollars(0.6)), "may cost up to £0.48");
+        check(&spend_stop_signal("2026-04", dollars(0.0), Some(&cap), dollars(0.6)), "over");
+        check(&spend_stop_signal("2026-04", dollars(9.0), None, dollars(0.6)), "over");
     }
 
     fn triage() -> AlertScope {
@@ -402,12 +407,15 @@ mod tests {
     #[test]
     fn a_share_holds_when_it_is_sure_and_ends_when_it_is_not_seen() {
         let triage = triage();
-        check(&error_rate(&triage, 1, 2, 0.2), "unclear");
-        check(&error_rate(&triage, 15, 20, 0.2), "75 % of judgements of triage broke (15 of 20)");
-        check(&error_rate(&triage, 5, 20, 0.2), "unclear");
-        check(&error_rate(&triage, 4, 20, 0.2), "over");
-        check(&error_rate(&triage, 0, 0, 0.2), "unclear");
-        check(&judge_disagreement(&triage, 40, 50, 0.3), "80 % of traces have judges of triage far apart");
+        check(&error_rate_signal(&triage, 1, 2, 0.2), "unclear");
+        check(&error_rate_signal(&triage, 15, 20, 0.2), "75 % of judgements of triage broke (15 of 20)");
+        check(&error_rate_signal(&triage, 5, 20, 0.2), "unclear");
+        check(&error_rate_signal(&triage, 4, 20, 0.2), "over");
+        check(&error_rate_signal(&triage, 0, 0, 0.2), "unclear");
+        check(
+            &judge_disagreement_signal(&triage, 40, 50, 0.3),
+            "80 % of traces have judges of triage far apart",
+        );
     }
 
     #[test]
@@ -422,22 +430,22 @@ mod tests {
             has_recovered: false,
         };
         let kind = triage().with_agent("mail").with_criterion("kind");
-        let signal = score_drop(&kind, Some(&fall), 2);
+        let signal = score_drop_signal(&kind, Some(&fall), 2);
         check(
             &signal,
             "the score of kind of agent mail in triage fell from 0.72 to 0.50: the mean of 400 traces",
         );
         check(&signal, "before 2024-10-04, and of 60 since");
         assert_eq!(signal.of, "triage / mail / kind");
-        let State::Holds { facts, .. } = signal.state else { panic!("it holds") };
+        let SignalState::Holds { facts, .. } = signal.state else { panic!("it holds") };
         assert_eq!(
             (&facts["monitor"], &facts["agent"], &facts["criterion"]),
             (&json!("triage"), &json!("mail"), &json!("kind"))
         );
-        check(&score_drop(&kind, Some(&fall), 3), "unclear");
-        check(&score_drop(&kind, Some(&FallEvidence { evidence: 0.5, ..fall }), 3), "over");
-        check(&score_drop(&kind, Some(&FallEvidence { has_recovered: true, ..fall }), 1), "over");
-        check(&score_drop(&kind, None, 1), "over");
+        check(&score_drop_signal(&kind, Some(&fall), 3), "unclear");
+        check(&score_drop_signal(&kind, Some(&FallEvidence { evidence: 0.5, ..fall }), 3), "over");
+        check(&score_drop_signal(&kind, Some(&FallEvidence { has_recovered: true, ..fall }), 1), "over");
+        check(&score_drop_signal(&kind, None, 1), "over");
     }
 
     #[test]
@@ -454,40 +462,40 @@ mod tests {
             n,
         };
         let (triage, low) = (triage().with_agent("mail"), rule("score < 0.7"));
-        let crossed = threshold(&triage, &low, Some(&figure(0.6, 0.05, 80)));
+        let crossed = threshold_signal(&triage, &low, Some(&figure(0.6, 0.05, 80)));
         check(
             &crossed,
             "the score of agent mail in triage is 0.60 over 7 days (80 traces, between 0.55 and 0.65)",
         );
         check(&crossed, "below the limit of 0.70");
         assert_eq!(crossed.of, "triage / mail / score < 0.7 over 7d");
-        check(&threshold(&triage, &low, Some(&figure(0.6, 0.15, 80))), "unclear");
-        check(&threshold(&triage, &low, Some(&figure(0.6, 0.05, 19))), "unclear");
-        check(&threshold(&triage, &low, Some(&figure(0.7, 0.05, 80))), "over");
-        check(&threshold(&triage, &low, None), "unclear");
+        check(&threshold_signal(&triage, &low, Some(&figure(0.6, 0.15, 80))), "unclear");
+        check(&threshold_signal(&triage, &low, Some(&figure(0.6, 0.05, 19))), "unclear");
+        check(&threshold_signal(&triage, &low, Some(&figure(0.7, 0.05, 80))), "over");
+        check(&threshold_signal(&triage, &low, None), "unclear");
         let exact = |value: f64, n: usize| RuleFigure { value, interval: None, n };
         check(
-            &threshold(&triage, &rule("latency_p95 > 30"), Some(&exact(31.0, 20))),
+            &threshold_signal(&triage, &rule("latency_p95 > 30"), Some(&exact(31.0, 20))),
             "latency p95 of agent mail in triage is 31.0 s",
         );
         check(
-            &threshold(&triage, &rule("budget > 90%"), Some(&exact(0.95, 0))),
+            &threshold_signal(&triage, &rule("budget > 90%"), Some(&exact(0.95, 0))),
             "has spent 95.0 % of its monthly budget",
         );
-        check(&threshold(&triage, &rule("cost > 0.05"), Some(&exact(0.05, 90))), "over");
+        check(&threshold_signal(&triage, &rule("cost > 0.05"), Some(&exact(0.05, 90))), "over");
     }
 
     #[test]
     fn silence_is_told_of_those_who_spoke() {
         let at = |hour: i64| Time::from_micros(hour * 3_600_000_000);
         let mail = triage().with_agent("mail");
-        check(&no_data(&mail, None, 2.0, at(9)), "unclear");
-        check(&no_data(&mail, Some(at(8)), 2.0, at(9)), "over");
+        check(&no_data_signal(&mail, None, 2.0, at(9)), "unclear");
+        check(&no_data_signal(&mail, Some(at(8)), 2.0, at(9)), "over");
         check(
-            &no_data(&mail, Some(at(2)), 2.0, at(9)),
+            &no_data_signal(&mail, Some(at(2)), 2.0, at(9)),
             "no trace of agent mail in triage has come for 7 hours",
         );
-        check(&monitor_paused("triage", Some("the key is not accepted")), "the key is not accepted");
-        check(&monitor_paused("triage", None), "over");
+        check(&monitor_paused_signal("triage", Some("the key is not accepted")), "the key is not accepted");
+        check(&monitor_paused_signal("triage", None), "over");
     }
 }

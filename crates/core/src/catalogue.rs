@@ -9,16 +9,16 @@ use crate::template;
 
 /// A named way to grade and the parameters it takes.
 #[derive(Debug)]
-pub struct Entry {
+pub struct CatalogueEntry {
     pub name: &'static str,
     pub help: &'static str,
-    pub looks_at: LooksAt,
+    pub looks_at: GradedPart,
     pub params: &'static [Param],
 }
 
 /// The part of a candidate that a way to grade looks at. Without it there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LooksAt {
+pub enum GradedPart {
     /// The final response; of a trace without one, the last assistant message.
     Response,
     /// What the agent did.
@@ -29,7 +29,7 @@ pub enum LooksAt {
     Candidate,
 }
 
-impl LooksAt {
+impl GradedPart {
     pub fn describe(self) -> &'static str {
         match self {
             Self::Response => "the final response",
@@ -45,13 +45,13 @@ pub struct Param {
     pub name: &'static str,
     /// Another spelling that files use.
     pub alias: Option<&'static str>,
-    pub kind: Kind,
+    pub kind: ParamKind,
     pub required: bool,
 }
 
 /// What a parameter may be.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub enum ParamKind {
     /// A text, or a number or `true`/`false` that is kept as text.
     Text,
     /// One text, or a list of them.
@@ -75,7 +75,7 @@ pub enum Kind {
     /// A list of mappings with these keys, at least one.
     Each(&'static [Param]),
     /// A mapping with these keys, or something simpler.
-    OrShape(&'static Kind, &'static [Param]),
+    OrShape(&'static ParamKind, &'static [Param]),
     /// Letters that steer a pattern, as JavaScript writes them.
     Flags,
     Any,
@@ -83,18 +83,18 @@ pub enum Kind {
 
 /// A use of an entry, its parameters checked.
 #[derive(Debug, Clone)]
-pub struct Method {
-    pub entry: &'static Entry,
+pub struct GradingMethod {
+    pub entry: &'static CatalogueEntry,
     pub params: Map<String, Value>,
 }
 
-impl PartialEq for Method {
+impl PartialEq for GradingMethod {
     fn eq(&self, other: &Self) -> bool {
         self.entry.name == other.entry.name && self.params == other.params
     }
 }
 
-impl Method {
+impl GradingMethod {
     /// Native spelling: the parameters beside `type`.
     pub fn to_tree(&self) -> Tree {
         self.params
@@ -121,7 +121,7 @@ impl Method {
     }
 }
 
-impl Entry {
+impl CatalogueEntry {
     /// Settles what a parameter's spelling decides: Potato's `substring` is looked for whatever its case, while `value`
     /// of the other tools tells upper from lower case. `case_sensitive` beside it decides.
     pub fn settle_spelling(&self, is_written: impl Fn(&str) -> bool, params: &mut Map<String, Value>) {
@@ -131,15 +131,18 @@ impl Entry {
     }
 }
 
-pub fn find(entries: &'static [Entry], name: &str) -> Option<&'static Entry> {
+pub fn find_catalogue_entry(
+    entries: &'static [CatalogueEntry],
+    name: &str,
+) -> Option<&'static CatalogueEntry> {
     entries.iter().find(|it| it.name == name)
 }
 
-const fn need(name: &'static str, kind: Kind) -> Param {
+const fn need(name: &'static str, kind: ParamKind) -> Param {
     Param { name, alias: None, kind, required: true }
 }
 
-const fn may(name: &'static str, kind: Kind) -> Param {
+const fn may(name: &'static str, kind: ParamKind) -> Param {
     Param { name, alias: None, kind, required: false }
 }
 
@@ -147,153 +150,153 @@ const fn also(param: Param, alias: &'static str) -> Param {
     Param { alias: Some(alias), ..param }
 }
 
-const fn on_response(name: &'static str, help: &'static str, params: &'static [Param]) -> Entry {
-    Entry { name, help, looks_at: LooksAt::Response, params }
+const fn on_response(name: &'static str, help: &'static str, params: &'static [Param]) -> CatalogueEntry {
+    CatalogueEntry { name, help, looks_at: GradedPart::Response, params }
 }
 
-const fn on_trace(name: &'static str, help: &'static str, params: &'static [Param]) -> Entry {
-    Entry { name, help, looks_at: LooksAt::Trace, params }
+const fn on_trace(name: &'static str, help: &'static str, params: &'static [Param]) -> CatalogueEntry {
+    CatalogueEntry { name, help, looks_at: GradedPart::Trace, params }
 }
 
-const fn on_measurements(name: &'static str, help: &'static str, params: &'static [Param]) -> Entry {
-    Entry { name, help, looks_at: LooksAt::Measurements, params }
+const fn on_measurements(name: &'static str, help: &'static str, params: &'static [Param]) -> CatalogueEntry {
+    CatalogueEntry { name, help, looks_at: GradedPart::Measurements, params }
 }
 
-const fn on_candidate(name: &'static str, help: &'static str, params: &'static [Param]) -> Entry {
-    Entry { name, help, looks_at: LooksAt::Candidate, params }
+const fn on_candidate(name: &'static str, help: &'static str, params: &'static [Param]) -> CatalogueEntry {
+    CatalogueEntry { name, help, looks_at: GradedPart::Candidate, params }
 }
 
-const BOUNDS: &[Param] = &[may("min", Kind::Count), may("max", Kind::Count)];
+const BOUNDS: &[Param] = &[may("min", ParamKind::Count), may("max", ParamKind::Count)];
 
 /// A tool or skill by name or glob, and how often.
 const USED: &[Param] = &[
-    may("name", Kind::Text),
-    may("pattern", Kind::Text),
-    may("type", Kind::TextOrTexts),
-    may("min", Kind::Count),
-    may("max", Kind::Count),
+    may("name", ParamKind::Text),
+    may("pattern", ParamKind::Text),
+    may("type", ParamKind::TextOrTexts),
+    may("min", ParamKind::Count),
+    may("max", ParamKind::Count),
 ];
 
 /// Patterns run in linear time, or with look-around and back references within a number of steps.
-const ENGINE: Kind = Kind::OneOf(&["linear", "backtracking"]);
+const ENGINE: ParamKind = ParamKind::OneOf(&["linear", "backtracking"]);
 
 /// Code, and what it is given.
 const CODE: &[Param] = &[
-    need("value", Kind::Text),
-    may("threshold", Kind::Fraction),
-    may("config", Kind::Map),
-    may("timeout_ms", Kind::Amount),
-    may("env", Kind::TextOrTexts),
+    need("value", ParamKind::Text),
+    may("threshold", ParamKind::Fraction),
+    may("config", ParamKind::Map),
+    may("timeout_ms", ParamKind::Amount),
+    may("env", ParamKind::TextOrTexts),
 ];
 
 /// Where a text is searched: in the final response unless told otherwise, or in everything that the trace holds.
-const SCOPE: Kind = Kind::OneOf(&["response", "trace"]);
+const SCOPE: ParamKind = ParamKind::OneOf(&["response", "trace"]);
 
-const MATCH: Kind = Kind::OneOf(&["exact", "ignore", "subset", "superset"]);
+const MATCH: ParamKind = ParamKind::OneOf(&["exact", "ignore", "subset", "superset"]);
 
 /// Checks: decided by code, the same every time.
-pub const CHECKS: &[Entry] = &[
-    on_response("equals", "the response is this text or this JSON value", &[need("value", Kind::Any)]),
+pub const CHECKS: &[CatalogueEntry] = &[
+    on_response("equals", "the response is this text or this JSON value", &[need("value", ParamKind::Any)]),
     on_response(
         "contains",
         "the text occurs in the response: `value` in the same case, `substring` or the reference in any case",
         &[
-            also(may("value", Kind::Text), "substring"),
-            may("case_sensitive", Kind::Bool),
+            also(may("value", ParamKind::Text), "substring"),
+            may("case_sensitive", ParamKind::Bool),
             may("scope", SCOPE),
         ],
     ),
     on_response(
         "icontains",
         "the text occurs in the response, whatever its case",
-        &[need("value", Kind::Text), may("scope", SCOPE)],
+        &[need("value", ParamKind::Text), may("scope", SCOPE)],
     ),
     on_response(
         "contains-any",
         "at least one of the texts occurs",
-        &[need("value", Kind::TextOrTexts), may("scope", SCOPE)],
+        &[need("value", ParamKind::TextOrTexts), may("scope", SCOPE)],
     ),
     on_response(
         "contains-all",
         "all of the texts occur",
-        &[need("value", Kind::TextOrTexts), may("scope", SCOPE)],
+        &[need("value", ParamKind::TextOrTexts), may("scope", SCOPE)],
     ),
     on_response(
         "icontains-any",
         "at least one of the texts occurs, whatever its case",
-        &[need("value", Kind::TextOrTexts), may("scope", SCOPE)],
+        &[need("value", ParamKind::TextOrTexts), may("scope", SCOPE)],
     ),
     on_response(
         "icontains-all",
         "all of the texts occur, whatever their case",
-        &[need("value", Kind::TextOrTexts), may("scope", SCOPE)],
+        &[need("value", ParamKind::TextOrTexts), may("scope", SCOPE)],
     ),
-    on_response("starts-with", "the response begins with the text", &[need("value", Kind::Text)]),
-    on_response("ends-with", "the response ends with the text", &[need("value", Kind::Text)]),
+    on_response("starts-with", "the response begins with the text", &[need("value", ParamKind::Text)]),
+    on_response("ends-with", "the response ends with the text", &[need("value", ParamKind::Text)]),
     on_response(
         "regex",
         "the pattern matches somewhere",
         &[
             may("engine", ENGINE),
-            need("value", Kind::Pattern),
-            may("flags", Kind::Flags),
+            need("value", ParamKind::Pattern),
+            may("flags", ParamKind::Flags),
             may("scope", SCOPE),
         ],
     ),
     on_response(
         "is-json",
         "the response is JSON, and fits the schema if one is given",
-        &[may("value", Kind::Any)],
+        &[may("value", ParamKind::Any)],
     ),
     on_response(
         "contains-json",
         "a JSON value stands in the response, and fits the schema if one is given",
-        &[may("value", Kind::Any), may("scope", SCOPE)],
+        &[may("value", ParamKind::Any), may("scope", SCOPE)],
     ),
     on_response(
         "levenshtein",
         "the edit distance to the text is at most the threshold (5)",
-        &[need("value", Kind::Text), may("threshold", Kind::Amount)],
+        &[need("value", ParamKind::Text), may("threshold", ParamKind::Amount)],
     ),
     on_response(
         "similar",
         "the meaning is close to the text, by embeddings (at least 0.75)",
         &[
-            need("value", Kind::TextOrTexts),
-            may("threshold", Kind::Fraction),
-            also(may("model_name", Kind::Text), "model"),
+            need("value", ParamKind::TextOrTexts),
+            may("threshold", ParamKind::Fraction),
+            also(may("model_name", ParamKind::Text), "model"),
         ],
     ),
     on_measurements(
         "latency",
         "the run took at most this many milliseconds",
-        &[need("threshold", Kind::Amount)],
+        &[need("threshold", ParamKind::Amount)],
     ),
     on_measurements(
         "cost",
         "the run cost at most this many dollars",
-        &[also(need("budget", Kind::Amount), "threshold")],
+        &[also(need("budget", ParamKind::Amount), "threshold")],
     ),
     on_measurements(
         "token-usage",
         "the run used at most these numbers of tokens",
         &[
-            also(may("max_total", Kind::Count), "maxTotal"),
-            also(may("max_input", Kind::Count), "maxInput"),
-            also(may("max_output", Kind::Count), "maxOutput"),
+            also(may("max_total", ParamKind::Count), "maxTotal"),
+            also(may("max_input", ParamKind::Count), "maxInput"),
+            also(may("max_output", ParamKind::Count), "maxOutput"),
         ],
     ),
     on_measurements(
         "execution-metrics",
         "the run stayed within these bounds",
         &[
-            also(may("max_tool_calls", Kind::Count), "maxToolCalls"),
-            also(may("max_llm_calls", Kind::Count), "maxLlmCalls"),
-            also(may("max_tokens", Kind::Count), "maxTokens"),
-            also(may("max_cost_usd", Kind::Amount), "maxCostUsd"),
-            also(may("max_duration_ms", Kind::Amount), "maxDurationMs"),
-            also(may("target_exploration_ratio", Kind::Fraction), "targetExplorationRatio"),
-            also(may("exploration_tolerance", Kind::Fraction), "explorationTolerance"),
+            also(may("max_tool_calls", ParamKind::Count), "maxToolCalls"),
+            also(may("max_llm_calls", ParamKind::Count), "maxLlmCalls"),
+            also(may("max_tokens", ParamKind::Count), "maxTokens"),
+            also(may("max_cost_usd", ParamKind::Amount), "maxCostUsd"),
+            also(may("max_duration_ms", ParamKind::Amount), "maxDurationMs"),
+            also(may("target_exploration_ratio", ParamKind::Fraction), "targetExplorationRatio"),
+            also(may("exploration_tolerance", ParamKind::Fraction), "explorationTolerance"),
         ],
     ),
     on_response(
@@ -302,28 +305,28 @@ pub const CHECKS: &[Entry] = &[
         &[
             need(
                 "fields",
-                Kind::Each(&[
-                    need("path", Kind::Text),
-                    need("match", Kind::OneOf(&["exact", "numeric_tolerance", "date"])),
-                    may("required", Kind::Bool),
-                    may("weight", Kind::Amount),
-                    may("tolerance", Kind::Amount),
-                    may("relative", Kind::Bool),
-                    may("formats", Kind::TextOrTexts),
+                ParamKind::Each(&[
+                    need("path", ParamKind::Text),
+                    need("match", ParamKind::OneOf(&["exact", "numeric_tolerance", "date"])),
+                    may("required", ParamKind::Bool),
+                    may("weight", ParamKind::Amount),
+                    may("tolerance", ParamKind::Amount),
+                    may("relative", ParamKind::Bool),
+                    may("formats", ParamKind::TextOrTexts),
                 ]),
             ),
-            may("aggregation", Kind::OneOf(&["weighted_average", "all_or_nothing"])),
+            may("aggregation", ParamKind::OneOf(&["weighted_average", "all_or_nothing"])),
         ],
     ),
     on_candidate(
         "script",
         "a program reads the case as JSON and answers with a score",
         &[
-            also(need("command", Kind::TextOrTexts), "script"),
-            may("cwd", Kind::Text),
-            may("timeout_ms", Kind::Amount),
-            may("config", Kind::Map),
-            may("env", Kind::TextOrTexts),
+            also(need("command", ParamKind::TextOrTexts), "script"),
+            may("cwd", ParamKind::Text),
+            may("timeout_ms", ParamKind::Amount),
+            may("config", ParamKind::Map),
+            may("env", ParamKind::TextOrTexts),
         ],
     ),
     on_candidate("javascript", "a JavaScript expression or file, run by node", CODE),
@@ -332,10 +335,10 @@ pub const CHECKS: &[Entry] = &[
         "webhook",
         "an HTTP service answers with a score",
         &[
-            need("value", Kind::Text),
-            may("threshold", Kind::Fraction),
-            may("config", Kind::Map),
-            may("timeout_ms", Kind::Amount),
+            need("value", ParamKind::Text),
+            may("threshold", ParamKind::Fraction),
+            may("config", ParamKind::Map),
+            may("timeout_ms", ParamKind::Amount),
         ],
     ),
     on_candidate(
@@ -343,41 +346,41 @@ pub const CHECKS: &[Entry] = &[
         "among the outputs of one case, this one scores highest",
         &[may(
             "value",
-            Kind::Shape(&[
-                may("method", Kind::OneOf(&["average", "sum"])),
-                may("weights", Kind::Map),
-                may("threshold", Kind::Number),
+            ParamKind::Shape(&[
+                may("method", ParamKind::OneOf(&["average", "sum"])),
+                may("weights", ParamKind::Map),
+                may("threshold", ParamKind::Number),
             ]),
         )],
     ),
     on_trace(
         "tool-call-f1",
         "F1 of the names of the tools called (at least 1)",
-        &[need("value", Kind::TextOrTexts), may("threshold", Kind::Fraction)],
+        &[need("value", ParamKind::TextOrTexts), may("threshold", ParamKind::Fraction)],
     ),
     on_response(
         "word-count",
         "the response has this many words, or between min and max",
-        &[need("value", Kind::OrShape(&Kind::Count, BOUNDS))],
+        &[need("value", ParamKind::OrShape(&ParamKind::Count, BOUNDS))],
     ),
     on_trace(
         "skill-used",
         "the agent used the skill",
-        &[need("value", Kind::OrShape(&Kind::TextOrTexts, USED))],
+        &[need("value", ParamKind::OrShape(&ParamKind::TextOrTexts, USED))],
     ),
     on_trace(
         "trajectory:tool-used",
         "the agent called the tool",
-        &[need("value", Kind::OrShape(&Kind::TextOrTexts, USED))],
+        &[need("value", ParamKind::OrShape(&ParamKind::TextOrTexts, USED))],
     ),
     on_trace(
         "trajectory:tool-sequence",
         "the agent called the tools in this order",
         &[need(
             "value",
-            Kind::OrShape(
-                &Kind::List,
-                &[may("mode", Kind::OneOf(&["in_order", "exact"])), need("steps", Kind::List)],
+            ParamKind::OrShape(
+                &ParamKind::List,
+                &[may("mode", ParamKind::OneOf(&["in_order", "exact"])), need("steps", ParamKind::List)],
             ),
         )],
     ),
@@ -386,64 +389,64 @@ pub const CHECKS: &[Entry] = &[
         "the agent called the tool with these arguments",
         &[need(
             "value",
-            Kind::Shape(&[
-                may("name", Kind::Text),
-                may("pattern", Kind::Text),
-                also(need("args", Kind::Any), "arguments"),
-                may("mode", Kind::OneOf(&["partial", "exact"])),
-                may("defaults", Kind::Map),
-                may("ignore", Kind::TextOrTexts),
+            ParamKind::Shape(&[
+                may("name", ParamKind::Text),
+                may("pattern", ParamKind::Text),
+                also(need("args", ParamKind::Any), "arguments"),
+                may("mode", ParamKind::OneOf(&["partial", "exact"])),
+                may("defaults", ParamKind::Map),
+                may("ignore", ParamKind::TextOrTexts),
             ]),
         )],
     ),
     on_trace(
         "trajectory:step-count",
         "the number of steps is within bounds",
-        &[need("value", Kind::Shape(USED))],
+        &[need("value", ParamKind::Shape(USED))],
     ),
     on_trace(
         "tool-trajectory",
         "the tool calls are the expected ones",
         &[
-            need("mode", Kind::OneOf(&["any_order", "in_order", "exact", "subset", "superset"])),
-            may("minimums", Kind::Map),
+            need("mode", ParamKind::OneOf(&["any_order", "in_order", "exact", "subset", "superset"])),
+            may("minimums", ParamKind::Map),
             may(
                 "expected",
-                Kind::Each(&[
-                    need("tool", Kind::Text),
-                    may("args", Kind::Any),
-                    also(may("max_duration_ms", Kind::Amount), "maxDurationMs"),
-                    also(may("args_match", Kind::Any), "argsMatch"),
+                ParamKind::Each(&[
+                    need("tool", ParamKind::Text),
+                    may("args", ParamKind::Any),
+                    also(may("max_duration_ms", ParamKind::Amount), "maxDurationMs"),
+                    also(may("args_match", ParamKind::Any), "argsMatch"),
                 ]),
             ),
-            also(may("args_match", Kind::Any), "argsMatch"),
+            also(may("args_match", ParamKind::Any), "argsMatch"),
         ],
     ),
     on_trace(
         "trajectory_match",
         "the tool calls compare with those of the reference",
         &[
-            may("mode", Kind::OneOf(&["strict", "unordered", "subset", "superset"])),
+            may("mode", ParamKind::OneOf(&["strict", "unordered", "subset", "superset"])),
             may("tool_args_match_mode", MATCH),
-            may("tool_args_match_overrides", Kind::Map),
-            may("ignore_case", Kind::Bool),
-            may("number_tolerance", Kind::Amount),
+            may("tool_args_match_overrides", ParamKind::Map),
+            may("ignore_case", ParamKind::Bool),
+            may("number_tolerance", ParamKind::Amount),
         ],
     ),
     on_trace(
         "graph_trajectory",
         "the nodes that ran compare with those of the reference",
-        &[may("mode", Kind::OneOf(&["strict", "unordered"]))],
+        &[may("mode", ParamKind::OneOf(&["strict", "unordered"]))],
     ),
     on_trace(
         "tool_use",
         "the agent called the tool, perhaps with these arguments",
         &[
-            need("expected_tool", Kind::Text),
-            may("expected_args", Kind::Map),
+            need("expected_tool", ParamKind::Text),
+            may("expected_args", ParamKind::Map),
             may("args_match_mode", MATCH),
-            may("ignore_case", Kind::Bool),
-            may("number_tolerance", Kind::Amount),
+            may("ignore_case", ParamKind::Bool),
+            may("number_tolerance", ParamKind::Amount),
         ],
     ),
     on_trace(
@@ -451,22 +454,22 @@ pub const CHECKS: &[Entry] = &[
         "the share of the reference's tool calls that the agent made",
         &[
             may("args_match_mode", MATCH),
-            may("ignore_case", Kind::Bool),
-            may("number_tolerance", Kind::Amount),
+            may("ignore_case", ParamKind::Bool),
+            may("number_tolerance", ParamKind::Amount),
         ],
     ),
     on_response(
         "exact_match",
         "the response is the reference",
-        &[may("case_sensitive", Kind::Bool), may("strip", Kind::Bool)],
+        &[may("case_sensitive", ParamKind::Bool), may("strip", ParamKind::Bool)],
     ),
     on_response(
         "regex_match",
         "the pattern matches somewhere; flags are Python's bits",
         &[
             may("engine", ENGINE),
-            need("pattern", Kind::Pattern),
-            may("flags", Kind::Count),
+            need("pattern", ParamKind::Pattern),
+            may("flags", ParamKind::Count),
             may("scope", SCOPE),
         ],
     ),
@@ -474,117 +477,117 @@ pub const CHECKS: &[Entry] = &[
     on_response(
         "rouge-n",
         "share of the reference's n-grams that the response has (recall; n = 1)",
-        &[may("value", Kind::Text), may("n", Kind::Count), may("threshold", Kind::Fraction)],
+        &[may("value", ParamKind::Text), may("n", ParamKind::Count), may("threshold", ParamKind::Fraction)],
     ),
     on_response(
         "bleu",
         "n-gram precision against the reference, up to four words, short answers penalised",
-        &[may("value", Kind::TextOrTexts), may("threshold", Kind::Fraction)],
+        &[may("value", ParamKind::TextOrTexts), may("threshold", ParamKind::Fraction)],
     ),
     on_response(
         "numeric-range",
         "the response is a number within bounds",
-        &[may("min", Kind::Number), may("max", Kind::Number)],
+        &[may("min", ParamKind::Number), may("max", ParamKind::Number)],
     ),
     on_response(
         "length",
         "the response is between min and max long, in characters, words or tokens",
         &[
-            may("min", Kind::Count),
-            may("max", Kind::Count),
-            may("unit", Kind::OneOf(&["characters", "words", "tokens"])),
+            may("min", ParamKind::Count),
+            may("max", ParamKind::Count),
+            may("unit", ParamKind::OneOf(&["characters", "words", "tokens"])),
         ],
     ),
     on_response(
         "required-fields",
         "the response is a JSON object with these fields, none of them null",
-        &[need("fields", Kind::TextOrTexts)],
+        &[need("fields", ParamKind::TextOrTexts)],
     ),
     on_response("json_valid", "the response is JSON", &[]),
     on_response(
         "json_schema_match",
         "the response is JSON that fits the schema",
-        &[need("schema", Kind::Any)],
+        &[need("schema", ParamKind::Any)],
     ),
     on_response(
         "embedding_similarity",
         "how close in meaning to the reference, by embeddings",
-        &[also(may("model_name", Kind::Text), "model")],
+        &[also(may("model_name", ParamKind::Text), "model")],
     ),
 ];
 
 /// Recipes: named ways in which a judge grades.
-pub const RECIPES: &[Entry] = &[
-    on_candidate("agent-rubric", "an agent grades against a text", &[need("value", Kind::Any)]),
+pub const RECIPES: &[CatalogueEntry] = &[
+    on_candidate("agent-rubric", "an agent grades against a text", &[need("value", ParamKind::Any)]),
     on_candidate(
         "g-eval",
         "the judge derives steps from each text and follows them (at least 0.7)",
-        &[need("value", Kind::TextOrTexts), may("threshold", Kind::Fraction)],
+        &[need("value", ParamKind::TextOrTexts), may("threshold", ParamKind::Fraction)],
     ),
-    on_candidate("factuality", "the facts agree with the reference text", &[need("value", Kind::Text)]),
+    on_candidate("factuality", "the facts agree with the reference text", &[need("value", ParamKind::Text)]),
     on_candidate(
         "model-graded-closedqa",
         "the response meets the text, yes or no",
-        &[need("value", Kind::Text)],
+        &[need("value", ParamKind::Text)],
     ),
     on_candidate(
         "answer-relevance",
         "the response answers the question",
-        &[may("threshold", Kind::Fraction)],
+        &[may("threshold", ParamKind::Fraction)],
     ),
     on_candidate(
         "context-faithfulness",
         "every claim is supported by the context",
-        &[may("threshold", Kind::Fraction)],
+        &[may("threshold", ParamKind::Fraction)],
     ),
     on_candidate(
         "context-recall",
         "the context holds what the reference says",
-        &[need("value", Kind::Text), may("threshold", Kind::Fraction)],
+        &[need("value", ParamKind::Text), may("threshold", ParamKind::Fraction)],
     ),
     on_candidate(
         "context-relevance",
         "the context is relevant to the question",
-        &[may("threshold", Kind::Fraction)],
+        &[may("threshold", ParamKind::Fraction)],
     ),
     on_candidate(
         "select-best",
         "among the outputs of one case, this one meets the text best",
-        &[need("value", Kind::Text)],
+        &[need("value", ParamKind::Text)],
     ),
     on_candidate(
         "trajectory:goal-success",
         "the run reached the goal",
-        &[need("value", Kind::OrShape(&Kind::Text, &[need("goal", Kind::Text)]))],
+        &[need("value", ParamKind::OrShape(&ParamKind::Text, &[need("goal", ParamKind::Text)]))],
     ),
     on_candidate(
         "llm_trajectory_judge",
         "the judge grades the run without a reference",
-        &[may("prompt", Kind::Text), may("continuous", Kind::Bool)],
+        &[may("prompt", ParamKind::Text), may("continuous", ParamKind::Bool)],
     ),
     on_candidate(
         "context_relevance",
         "the retrieved context is relevant to the question",
-        &[may("question_key", Kind::Text), may("context_key", Kind::Text)],
+        &[may("question_key", ParamKind::Text), may("context_key", ParamKind::Text)],
     ),
     on_candidate(
         "groundedness",
         "the share of the answer's claims that the context supports",
-        &[may("question_key", Kind::Text), may("context_key", Kind::Text)],
+        &[may("question_key", ParamKind::Text), may("context_key", ParamKind::Text)],
     ),
     on_candidate(
         "answer_relevance",
         "the answer addresses the question",
-        &[may("question_key", Kind::Text), may("context_key", Kind::Text)],
+        &[may("question_key", ParamKind::Text), may("context_key", ParamKind::Text)],
     ),
     on_candidate(
         "agent_as_judge",
         "the share of requirements that the run meets, each with evidence",
         &[
-            may("requirements", Kind::TextOrTexts),
-            may("requirements_key", Kind::Text),
-            may("question_key", Kind::Text),
-            may("context_key", Kind::Text),
+            may("requirements", ParamKind::TextOrTexts),
+            may("requirements_key", ParamKind::Text),
+            may("question_key", ParamKind::Text),
+            may("context_key", ParamKind::Text),
         ],
     ),
 ];

@@ -5,19 +5,19 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::source::{Sources, Span};
+use crate::source::{SourceSpan, Sources};
 
 /// One problem, shown with its line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnostic {
-    pub severity: Severity,
+    pub severity: DiagnosticSeverity,
     pub code: Code,
-    pub span: Span,
+    pub span: SourceSpan,
     pub message: String,
     /// A few words beside the excerpt.
     pub label: Option<String>,
     /// Other places that belong to the problem.
-    pub also: Vec<(Span, String)>,
+    pub also: Vec<(SourceSpan, String)>,
     /// What one should know: allowed values, the default.
     pub notes: Vec<String>,
     /// What to do.
@@ -28,7 +28,7 @@ pub struct Diagnostic {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum DiagnosticSeverity {
     /// Nothing runs.
     Error,
     /// It runs, and probably not as meant.
@@ -94,19 +94,19 @@ impl fmt::Display for Code {
 }
 
 impl Diagnostic {
-    pub fn error(code: Code, span: Span, message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, code, span, message.into())
+    pub fn error(code: Code, span: SourceSpan, message: impl Into<String>) -> Self {
+        Self::new(DiagnosticSeverity::Error, code, span, message.into())
     }
 
-    pub fn warning(code: Code, span: Span, message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, code, span, message.into())
+    pub fn warning(code: Code, span: SourceSpan, message: impl Into<String>) -> Self {
+        Self::new(DiagnosticSeverity::Warning, code, span, message.into())
     }
 
-    pub fn advice(code: Code, span: Span, message: impl Into<String>) -> Self {
-        Self::new(Severity::Advice, code, span, message.into())
+    pub fn advice(code: Code, span: SourceSpan, message: impl Into<String>) -> Self {
+        Self::new(DiagnosticSeverity::Advice, code, span, message.into())
     }
 
-    fn new(severity: Severity, code: Code, span: Span, message: String) -> Self {
+    fn new(severity: DiagnosticSeverity, code: Code, span: SourceSpan, message: String) -> Self {
         Self {
             severity,
             code,
@@ -127,7 +127,7 @@ impl Diagnostic {
     }
 
     #[must_use]
-    pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
+    pub fn also(mut self, span: SourceSpan, label: impl Into<String>) -> Self {
         self.also.push((span, label.into()));
         self
     }
@@ -167,7 +167,7 @@ impl Diagnostic {
     /// The form for editors and scripts.
     pub fn to_json(&self, sources: &Sources) -> serde_json::Value {
         let (start, end) = (sources.place(self.span), sources.place_end(self.span));
-        let file = |span: Span| sources.get(span.file).path.display().to_string();
+        let file = |span: SourceSpan| sources.get(span.file).path.display().to_string();
         let also: Vec<serde_json::Value> = self
             .also
             .iter()
@@ -218,7 +218,7 @@ pub struct Diagnostics {
     left_out: SeverityCounts,
     kept: SeverityCounts,
     all: Vec<Diagnostic>,
-    seen: HashSet<(Span, Code, String)>,
+    seen: HashSet<(SourceSpan, Code, String)>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -229,11 +229,11 @@ struct SeverityCounts {
 }
 
 impl SeverityCounts {
-    fn of(&mut self, severity: Severity) -> &mut usize {
+    fn of(&mut self, severity: DiagnosticSeverity) -> &mut usize {
         match severity {
-            Severity::Error => &mut self.errors,
-            Severity::Warning => &mut self.warnings,
-            Severity::Advice => &mut self.advice,
+            DiagnosticSeverity::Error => &mut self.errors,
+            DiagnosticSeverity::Warning => &mut self.warnings,
+            DiagnosticSeverity::Advice => &mut self.advice,
         }
     }
 }

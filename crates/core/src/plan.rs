@@ -5,56 +5,58 @@ mod sampling;
 use std::collections::{HashMap, HashSet};
 
 use crate::quantity::plural;
-use crate::rubric::{Answers, Ask, Criterion, GraderKind, Graph, Rubric, Target};
-use crate::suite::{Calls, Case, Cell, Judge, Suite, Unfilled, fill};
+use crate::rubric::{AnswerTarget, Criterion, CriterionKind, GraderKind, Graph, NodeAnswers, Rubric};
+use crate::suite::{Calls, Case, CaseInstance, Judge, Suite, Unfilled, fill};
 
 pub use crate::run::CallRange;
 pub use crate::suite::next_time;
-pub use sampling::{Facts, Pick, Stratum, pick, place, share};
+pub use sampling::{
+    SamplingDecision, TraceFacts, TraceStratum, hash_position, pick_trace, stratum_sample_rate,
+};
 
 /// What will run, in the order in which it is reported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    pub units: Vec<Unit>,
+    pub units: Vec<PlanUnit>,
 }
 
 /// How many judge calls units take, in a line for people; `None` where no judge is asked.
-pub fn projected_calls<'a>(units: impl ExactSizeIterator<Item = &'a Unit> + Clone) -> Option<String> {
+pub fn projected_calls<'a>(units: impl ExactSizeIterator<Item = &'a PlanUnit> + Clone) -> Option<String> {
     let calls = units.clone().fold(CallRange::default(), |sum, unit| sum.plus(unit.calls));
     if calls.most == 0 {
         return None;
     }
     let mut factors = vec![plural(units.len(), "case")];
-    let questions = shared(units.clone().map(Unit::n_judge_questions));
+    let questions = common_value(units.clone().map(PlanUnit::n_judge_questions));
     factors
         .extend(questions.map(|n| if n == 1 { "1 criterion".to_owned() } else { format!("{n} criteria") }));
-    let judges = shared(units.map(|unit| n_members(&unit.cell.judge())));
+    let judges = common_value(units.map(|unit| n_members(&unit.cell.judge())));
     factors.extend(judges.filter(|n| 1 < *n).map(|n| format!("{n} judges")));
     Some(format!("{}: {calls}", factors.join(" × ")))
 }
 
 /// The value that all of them have.
-fn shared<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
+fn common_value<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
     let first = values.next()?;
     values.all(|value| value == first).then_some(first)
 }
 
 /// One candidate before its judges, once.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Unit {
+pub struct PlanUnit {
     /// The case's name with its row, prompt, model and trial; unique in the plan.
     pub name: String,
-    pub cell: Cell,
+    pub cell: CaseInstance,
     /// From 1.
     pub trial: u32,
     pub calls: CallRange,
 }
 
-impl Unit {
+impl PlanUnit {
     /// Criteria that compare it with its siblings, each with what it says.
     pub fn contests(&self) -> Vec<(String, String)> {
         let of = |question: crate::rubric::Question<'_>| match &question.criterion.ask {
-            Ask::Recipe(method) if method.entry.name == "select-best" => {
+            CriterionKind::Recipe(method) if method.entry.name == "select-best" => {
                 let text = method.params.get("value").and_then(serde_json::Value::as_str);
                 Some((question.id(), text.unwrap_or_default().to_owned()))
             }
@@ -72,20 +74,20 @@ impl Unit {
     fn n_judge_questions(&self) -> usize {
         let questions = self.cell.template().rubric.questions();
         let is_for_judge = |criterion: &Criterion| {
-            criterion.by.contains(&GraderKind::Judge) && !matches!(criterion.ask, Ask::Check(_))
+            criterion.by.contains(&GraderKind::Judge) && !matches!(criterion.ask, CriterionKind::Check(_))
         };
         questions.filter(|question| is_for_judge(question.criterion)).count()
     }
 
     /// Its trial, where there are several.
-    pub fn trial_told(&self) -> Option<u32> {
+    pub fn trial_if_repeated(&self) -> Option<u32> {
         (1 < self.cell.template().repeat).then_some(self.trial)
     }
 }
 
 /// Which part of a suite.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Select {
+pub struct CaseSelection {
     /// Part of a case's name, whatever its case.
     pub filter: Option<String>,
     /// Any of these.
@@ -108,7 +110,7 @@ pub enum NoPlan {
 }
 
 /// Everything a suite asks for, of the part that is selected.
-pub fn plan(suite: &Suite, select: &Select) -> Result<Plan, NoPlan> {
+pub fn plan_suite(suite: &Suite, select: &CaseSelection) -> Result<Plan, NoPlan> {
     if suite.cases.is_empty() {
         return Err(NoPlan::Empty);
     }
@@ -125,13 +127,13 @@ pub fn plan(suite: &Suite, select: &Select) -> Result<Plan, NoPlan> {
             });
             let row = cell.row_number().unwrap_or_default();
             let filled = filled.map_err(|error| NoPlan::Row { case: case.name.clone(), row, error })?;
-            let calls = calls(&case.rubric, &filled.judge);
+            let calls = estimate_judge_calls(&case.rubric, &filled.judge);
             for trial in 1..=case.repeat.max(1) {
                 let name = match case.repeat {
                     0 | 1 => filled.name.clone(),
                     n => format!("{} [trial {trial} of {n}]", filled.name),
                 };
-                units.push(Unit { name, cell: cell.clone(), trial, calls });
+                units.push(PlanUnit { name, cell: cell.clone(), trial, calls });
             }
         }
     }
@@ -144,14 +146,14 @@ pub fn plan(suite: &Suite, select: &Select) -> Result<Plan, NoPlan> {
 }
 
 /// Outputs that are compared with each other are selected together: beside fewer siblings, another one would win.
-fn select_groups(units: Vec<Unit>, select: &Select) -> Vec<Unit> {
+fn select_groups(units: Vec<PlanUnit>, select: &CaseSelection) -> Vec<PlanUnit> {
     if select.filter.is_none() && select.names.is_none() && select.shard.is_none() {
         return units;
     }
     let text = select.filter.as_ref().map(|text| text.to_lowercase());
     let names: Option<HashSet<&str>> =
         select.names.as_ref().map(|names| names.iter().map(String::as_str).collect());
-    let is_wanted = |unit: &Unit| {
+    let is_wanted = |unit: &PlanUnit| {
         text.as_ref().is_none_or(|text| unit.name.to_lowercase().contains(text))
             && names.as_ref().is_none_or(|names| names.contains(unit.name.as_str()))
     };
@@ -166,7 +168,7 @@ fn select_groups(units: Vec<Unit>, select: &Select) -> Vec<Unit> {
 }
 
 /// Places of units, in one group if they are compared with each other.
-pub fn group_compared<'a>(units: impl Iterator<Item = &'a Unit>) -> Vec<Vec<usize>> {
+pub fn group_compared<'a>(units: impl Iterator<Item = &'a PlanUnit>) -> Vec<Vec<usize>> {
     let (mut groups, mut by_task) = (Vec::<Vec<usize>>::new(), HashMap::new());
     for (at, unit) in units.enumerate() {
         if !unit.is_compared() {
@@ -199,21 +201,21 @@ fn n_members(judge: &Judge) -> u32 {
 const TURNS: u32 = 2;
 
 /// Judge calls for one candidate; calls that are made again because a server failed come on top.
-pub fn calls(rubric: &Rubric, judge: &Judge) -> CallRange {
+pub fn estimate_judge_calls(rubric: &Rubric, judge: &Judge) -> CallRange {
     let n_members = n_members(judge);
     let mut sum = CallRange::default();
     let mut n_plain = 0;
-    visit(&rubric.criteria, false, &mut |criterion, may_skip| {
+    visit_leaf_criteria(&rubric.criteria, false, &mut |criterion, may_skip| {
         let (least, most) = match &criterion.ask {
             _ if !criterion.by.contains(&GraderKind::Judge) => (0, 0),
-            Ask::Tree(graph) => path_lengths(graph),
-            Ask::Recipe(method) if method.entry.name == "g-eval" => (2, 2),
-            Ask::Question(_) if judge.calls == Some(Calls::PerRubric) => {
+            CriterionKind::Tree(graph) => path_lengths(graph),
+            CriterionKind::Recipe(method) if method.entry.name == "g-eval" => (2, 2),
+            CriterionKind::Question(_) if judge.calls == Some(Calls::PerRubric) => {
                 n_plain += 1;
                 (0, 0)
             }
-            Ask::Question(_) | Ask::Recipe(_) => (1, 1),
-            Ask::Check(_) | Ask::Group(_) => (0, 0),
+            CriterionKind::Question(_) | CriterionKind::Recipe(_) => (1, 1),
+            CriterionKind::Check(_) | CriterionKind::Group(_) => (0, 0),
         };
         sum.least += if may_skip { 0 } else { least };
         sum.most += most;
@@ -229,11 +231,11 @@ pub fn calls(rubric: &Rubric, judge: &Judge) -> CallRange {
 }
 
 /// Each criterion that is not a group, and whether a condition or a requirement may leave it out.
-fn visit(criteria: &[Criterion], outside: bool, each: &mut dyn FnMut(&Criterion, bool)) {
+fn visit_leaf_criteria(criteria: &[Criterion], outside: bool, each: &mut dyn FnMut(&Criterion, bool)) {
     for criterion in criteria {
         let may_skip = outside || criterion.when.is_some() || !criterion.requires.is_empty();
         match &criterion.ask {
-            Ask::Group(group) => visit(&group.criteria, may_skip, each),
+            CriterionKind::Group(group) => visit_leaf_criteria(&group.criteria, may_skip, each),
             _ => each(criterion, may_skip),
         }
     }
@@ -246,12 +248,12 @@ fn path_lengths(graph: &Graph) -> (u32, u32) {
     for _ in 0..graph.nodes.len() {
         for (at, node) in graph.nodes.iter().enumerate() {
             let targets = match &node.answers {
-                Answers::YesNo { yes, no } => vec![yes, no],
-                Answers::Choices(choices) => choices.iter().map(|it| &it.1).collect(),
+                NodeAnswers::YesNo { yes, no } => vec![yes, no],
+                NodeAnswers::Choices(choices) => choices.iter().map(|it| &it.1).collect(),
             };
             let below = targets.into_iter().map(|it| match it {
-                Target::Leaf(_) => (0, 0),
-                Target::Node(id) => graph.position(id).map_or((0, 0), |it| lengths[it]),
+                AnswerTarget::Leaf(_) => (0, 0),
+                AnswerTarget::Node(id) => graph.position(id).map_or((0, 0), |it| lengths[it]),
             });
             let below: Vec<(u32, u32)> = below.collect();
             let least = below.iter().map(|it| it.0).min().unwrap_or(0);
@@ -267,20 +269,20 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use crate::dialect::{self, ReadError, Variables, World};
+    use crate::dialect::{self, ProjectEnvironment, ReadError, VariableExpansion};
 
     fn suite(text: &str) -> Suite {
         let read = |path: &Path| {
             if path == Path::new("suite.yaml") { Ok(text.into()) } else { Err(ReadError::Missing) }
         };
-        let world = World {
+        let world = ProjectEnvironment {
             root: PathBuf::new(),
             read: &read,
             glob: &|_| Ok(Vec::new()),
             variable: &|_| None,
-            variables: Variables::Filled,
+            variables: VariableExpansion::Filled,
         };
-        let loaded = dialect::load(Path::new("suite.yaml"), None, &world);
+        let loaded = dialect::read_suite(Path::new("suite.yaml"), None, &world);
         let messages: Vec<String> = loaded.diagnostics.iter().map(|it| it.message.clone()).collect();
         loaded.suite.unwrap_or_else(|| panic!("{messages:?}"))
     }
@@ -307,26 +309,33 @@ evals:
     matrix: {models: [m1, m2]}
 ";
 
-    fn names(select: &Select) -> Vec<String> {
-        plan(&suite(SUITE), select).unwrap().units.into_iter().map(|it| it.name).collect()
+    fn names(select: &CaseSelection) -> Vec<String> {
+        plan_suite(&suite(SUITE), select).unwrap().units.into_iter().map(|it| it.name).collect()
     }
 
     #[test]
     fn a_suite_becomes_units_in_a_fixed_order() {
         let all = ["one [trial 1 of 2]", "one [trial 2 of 2]", "two [m1]", "two [m2]"];
-        assert_eq!(names(&Select::default()), all);
-        assert_eq!(names(&Select { filter: Some("TWO".into()), ..Select::default() }), all[2..]);
-        assert_eq!(names(&Select { tags: vec!["fast".into()], ..Select::default() }), all[..2]);
-        let shards: Vec<Vec<String>> =
-            (1..=3).map(|it| names(&Select { shard: Some((it, 3)), ..Select::default() })).collect();
+        assert_eq!(names(&CaseSelection::default()), all);
+        assert_eq!(
+            names(&CaseSelection { filter: Some("TWO".into()), ..CaseSelection::default() }),
+            all[2..]
+        );
+        assert_eq!(names(&CaseSelection { tags: vec!["fast".into()], ..CaseSelection::default() }), all[..2]);
+        let shards: Vec<Vec<String>> = (1..=3)
+            .map(|it| names(&CaseSelection { shard: Some((it, 3)), ..CaseSelection::default() }))
+            .collect();
         assert_eq!(shards, [vec![all[0], all[3]], vec![all[1]], vec![all[2]]]);
-        let error = plan(&suite(SUITE), &Select { filter: Some("nine".into()), ..Select::default() });
+        let error = plan_suite(
+            &suite(SUITE),
+            &CaseSelection { filter: Some("nine".into()), ..CaseSelection::default() },
+        );
         assert!(error.unwrap_err().to_string().contains("one, two"));
     }
 
     #[test]
     fn calls_are_counted_exactly_and_trees_as_a_range() {
-        let units = plan(&suite(SUITE), &Select::default()).unwrap().units;
+        let units = plan_suite(&suite(SUITE), &CaseSelection::default()).unwrap().units;
         assert_eq!(units[0].calls, CallRange { least: 3, most: 6, limit: 12 });
         assert_eq!(units[2].calls, CallRange { least: 1, most: 2, limit: 4 });
         let projected = projected_calls(units[..2].iter()).unwrap();

@@ -96,7 +96,11 @@ impl Time {
         }
         let (year, month, day) = (digits(0, 4)?, digits(5, 7)?, digits(8, 10)?);
         let (hour, minute, second) = (digits(11, 13)?, digits(14, 16)?, digits(17, 19)?);
-        if hour > 23 || minute > 59 || second > 60 || civil(days(year, month, day)) != (year, month, day) {
+        if hour > 23
+            || minute > 59
+            || second > 60
+            || date_from_days(days_since_epoch(year, month, day)) != (year, month, day)
+        {
             return None;
         }
         let mut rest = &text[19..];
@@ -122,13 +126,14 @@ impl Time {
             }
             _ => return None,
         };
-        let seconds = days(year, month, day) * 86_400 + hour * 3600 + (minute - offset) * 60 + second;
+        let seconds =
+            days_since_epoch(year, month, day) * 86_400 + hour * 3600 + (minute - offset) * 60 + second;
         Some(Self(seconds * 1_000_000 + micros))
     }
 }
 
 /// Days since 1970-01-01 of the proleptic Gregorian calendar.
-pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     // Years start in March here, so that the leap day is their last.
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -137,7 +142,7 @@ pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
+pub(crate) fn date_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
@@ -152,7 +157,7 @@ pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, micros) = (self.0.div_euclid(1_000_000), self.0.rem_euclid(1_000_000));
-        let (year, month, day) = civil(seconds.div_euclid(86_400));
+        let (year, month, day) = date_from_days(seconds.div_euclid(86_400));
         let second = seconds.rem_euclid(86_400);
         write!(
             f,

@@ -23,7 +23,7 @@ pub fn replace(text: &str, mut with: impl FnMut(&str) -> Option<String>) -> Stri
     let mut rest = text;
     while let Some((start, end)) = find_braces(rest) {
         out.push_str(&rest[..start]);
-        match with(name_of(&rest[start..end])) {
+        match with(name_in_braces(&rest[start..end])) {
             Some(value) => out.push_str(&value),
             None => out.push_str(&rest[start..end]),
         }
@@ -42,11 +42,11 @@ pub fn replace(text: &str, mut with: impl FnMut(&str) -> Option<String>) -> Stri
 /// assert_eq!(written, r#"{{ "{{" }} row.x }} {{ env.X }}"#);
 /// assert_eq!(resolve_escapes(&written), "{{ row.x }} {{ env.X }}");
 /// ```
-pub fn escape(text: &str, is_text: impl Fn(&str) -> bool) -> String {
+pub fn escape_braces(text: &str, is_text: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((start, end)) = find_braces(rest) {
-        if is_text(name_of(&rest[start..end])) {
+        if is_text(name_in_braces(&rest[start..end])) {
             out.push_str(&rest[..start]);
             out.push_str(ESCAPE);
             // What follows the opening braces is read on its own, so it is looked at again.
@@ -85,7 +85,7 @@ fn find_braces(text: &str) -> Option<(usize, usize)> {
     Some((start, start + 2 + len + 2))
 }
 
-fn name_of(braces: &str) -> &str {
+fn name_in_braces(braces: &str) -> &str {
     braces[2..braces.len() - 2].trim()
 }
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     fn check_escaped(text: &str) {
-        let written = escape(text, is_row_or_escape);
+        let written = escape_braces(text, is_row_or_escape);
         replace(&written, |name| {
             assert!(!name.starts_with("row."), "{text} becomes {written}");
             None

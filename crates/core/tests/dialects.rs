@@ -9,8 +9,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use jurist_core::diagnostic::Severity;
-use jurist_core::dialect::{self, Dialect, Loaded, ReadError, Variables, World, to_native};
+use jurist_core::diagnostic::DiagnosticSeverity;
+use jurist_core::dialect::{
+    self, Dialect, LoadedSuite, ProjectEnvironment, ReadError, VariableExpansion, to_native,
+};
 use jurist_core::source::to_yaml;
 
 fn tests() -> PathBuf {
@@ -39,26 +41,26 @@ fn read(path: &Path) -> Result<std::sync::Arc<str>, ReadError> {
 }
 
 /// Loads a file whose project is its own folder; `text` may stand in for what is on disk.
-fn load(path: &Path, text: Option<&str>) -> Loaded {
+fn load(path: &Path, text: Option<&str>) -> LoadedSuite {
     let root = path.parent().unwrap().to_owned();
     let read = |it: &Path| match text {
         Some(text) if it == path => Ok(text.into()),
         _ if it.starts_with(&root) => read(it),
         _ => Err(ReadError::Outside),
     };
-    let world = World {
+    let world = ProjectEnvironment {
         root: root.clone(),
         read: &read,
         glob: &|it| if it.starts_with(&root) { Ok(Vec::new()) } else { Err(ReadError::Outside) },
         variable: &|_| None,
-        variables: Variables::Filled,
+        variables: VariableExpansion::Filled,
     };
-    dialect::load(path, None, &world)
+    dialect::read_suite(path, None, &world)
 }
 
 /// Line and code of everything wrong; advice is not.
-fn problems(loaded: &Loaded, path: &Path) -> BTreeSet<(usize, String)> {
-    let faults = loaded.diagnostics.iter().filter(|it| it.severity != Severity::Advice);
+fn problems(loaded: &LoadedSuite, path: &Path) -> BTreeSet<(usize, String)> {
+    let faults = loaded.diagnostics.iter().filter(|it| it.severity != DiagnosticSeverity::Advice);
     let own = faults.filter(|it| loaded.sources.get(it.span.file).path == path);
     own.map(|it| (loaded.sources.place(it.span).line, it.code.name().to_owned())).collect()
 }

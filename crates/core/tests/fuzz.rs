@@ -9,25 +9,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jurist_core::diagnostic::{Code, Diagnostic, Severity};
-use jurist_core::dialect::{self, Dialect, Loaded, ReadError, Variables, World, to_native};
+use jurist_core::diagnostic::{Code, Diagnostic, DiagnosticSeverity};
+use jurist_core::dialect::{
+    self, Dialect, LoadedSuite, ProjectEnvironment, ReadError, VariableExpansion, to_native,
+};
 use jurist_core::source::to_yaml;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-fn load(text: &str, file: &str, dialect: Option<Dialect>) -> Loaded {
+fn load(text: &str, file: &str, dialect: Option<Dialect>) -> LoadedSuite {
     let main = Path::new("/project").join(file);
     let read = |path: &Path| {
         if path == main { Ok(Arc::from(text)) } else { Err(ReadError::Missing) }
     };
-    let world = World {
+    let world = ProjectEnvironment {
         root: PathBuf::from("/project"),
         read: &read,
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
-        variables: Variables::Filled,
+        variables: VariableExpansion::Filled,
     };
-    dialect::load(&main, dialect, &world)
+    dialect::read_suite(&main, dialect, &world)
 }
 
 /// Whatever comes back must be showable, and what loaded must load again from its native form.
@@ -41,7 +43,8 @@ fn survive(text: &str, file: &str, dialect: Option<Dialect>) {
         let yaml = to_yaml(&to_native(suite));
         let again = load(&yaml, "again.yaml", Some(Dialect::Native));
         // Files that are not there are the damage itself.
-        let is_fault = |it: &&Diagnostic| it.severity == Severity::Error && it.code != Code::Unreadable;
+        let is_fault =
+            |it: &&Diagnostic| it.severity == DiagnosticSeverity::Error && it.code != Code::Unreadable;
         let faults: Vec<&Diagnostic> = again.diagnostics.iter().filter(is_fault).collect();
         assert!(faults.is_empty() || suite.cases.is_empty(), "{text}\n---\n{yaml}\n{faults:#?}");
         if let Some(again) = &again.suite {

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 use jurist_core::rubric::Value;
 use jurist_core::stats::{
-    Alignment, Level, PairMeasures, Ratings, Standing, align, alpha, compute, kendall, pearson, spearman,
+    Alignment, HumanParity, Level, PairMeasures, Ratings, align, alpha, compute_statistic, kendall, pearson,
+    spearman,
 };
 use serde_json::{Value as Json, json};
 
@@ -44,7 +45,7 @@ fn functions_have_their_expected_values() {
     let mut n_held = 0;
     for case in &cases {
         let name = case["fn"].as_str().unwrap();
-        let found = compute(name, &case["args"]).unwrap_or_else(|| panic!("{name} is not known"));
+        let found = compute_statistic(name, &case["args"]).unwrap_or_else(|| panic!("{name} is not known"));
         match found {
             Ok(found) => assert!(holds(&found, &case["expect"], 1e-9), "{}: {found}", case["id"]),
             Err(why) => assert!(case["expect"].is_null(), "{}: {why}", case["id"]),
@@ -76,7 +77,7 @@ fn families_have_the_values_of_trusted_packages() {
         let is_undefined = expected["undefined"] == json!(true);
         // Shown in the file because it is wrong.
         expected.as_object_mut().unwrap().remove("seed_tutorial_value_WRONG");
-        match compute(case["family"].as_str().unwrap(), &input).unwrap() {
+        match compute_statistic(case["family"].as_str().unwrap(), &input).unwrap() {
             Ok(found) => {
                 let tolerance = case["abs_tol"].as_f64().unwrap();
                 assert!(!is_undefined && holds(&found, &expected, tolerance), "{}: {found:#}", case["id"]);
@@ -144,7 +145,7 @@ fn pandalm_people_agree_as_published_and_its_judge_is_worse_than_one_of_them() {
     let Alignment { with_consensus: PairMeasures { percent, .. }, one_more_person, .. } = &judge;
     // Three people with three answers may all differ, and then there is no consensus to agree with.
     println!("{percent:?}, {} split, {one_more_person:?}", judge.n_split);
-    assert_eq!(one_more_person.standing, Standing::Worse);
+    assert_eq!(one_more_person.standing, HumanParity::Worse);
     assert!(0.6 < percent.value().unwrap() && percent.value().unwrap() < 0.7);
 }
 

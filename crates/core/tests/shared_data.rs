@@ -9,9 +9,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use jurist_core::grade::{Outcome, Status};
-use jurist_core::rubric::{Aggregation, Ask, Criterion, Draft, Group, Rubric, Scale, Value};
-use jurist_core::score::{Answer, Quote, verdict};
+use jurist_core::grade::{Outcome, VerdictStatus};
+use jurist_core::rubric::{Aggregation, Criterion, CriterionKind, Draft, Group, Rubric, Scale, Value};
+use jurist_core::score::{QuestionAnswer, QuoteStatus, compute_verdict};
 use serde_json::Value as Json;
 
 fn shared(path: &str) -> Option<PathBuf> {
@@ -24,9 +24,9 @@ fn shared(path: &str) -> Option<PathBuf> {
 }
 
 fn judge(rubric: &Rubric, outcomes: &[Outcome]) -> jurist_core::grade::Verdict {
-    let answers: Vec<Answer<'_>> =
-        outcomes.iter().map(|outcome| Answer { outcome, quote: Quote::NotAsked }).collect();
-    verdict(rubric, &answers, 0.0)
+    let answers: Vec<QuestionAnswer<'_>> =
+        outcomes.iter().map(|outcome| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked }).collect();
+    compute_verdict(rubric, &answers, 0.0)
 }
 
 fn met(met: bool) -> Outcome {
@@ -40,10 +40,10 @@ fn paperbench(node: &Json, next_id: &mut usize, outcomes: &mut Vec<Outcome>) -> 
     let children = node["sub_tasks"].as_array().unwrap();
     let ask = if children.is_empty() {
         outcomes.push(met(node["score"].as_f64() == Some(1.0)));
-        Ask::Question(Scale::Binary)
+        CriterionKind::Question(Scale::Binary)
     } else {
         let criteria = children.iter().map(|it| paperbench(it, next_id, outcomes)).collect();
-        Ask::Group(Group { criteria, aggregation: Aggregation::WeightedAverage })
+        CriterionKind::Group(Group { criteria, aggregation: Aggregation::WeightedAverage })
     };
     Criterion { weight: node["weight"].as_f64().unwrap(), ..Criterion::new(id, "…", ask) }
 }
@@ -97,7 +97,7 @@ fn devai_requirements_hold_only_with_their_prerequisites() {
                 row["prerequisites"].as_array().unwrap().iter().map(Json::to_string).filter(|it| *it != id);
             Criterion {
                 requires: requires.collect(),
-                ..Criterion::new(id.clone(), "…", Ask::Question(Scale::Binary))
+                ..Criterion::new(id.clone(), "…", CriterionKind::Question(Scale::Binary))
             }
         };
         let rubric =
@@ -106,7 +106,7 @@ fn devai_requirements_hold_only_with_their_prerequisites() {
         let outcomes: Vec<Outcome> = rows.iter().map(|it| met(it["human"].as_bool().unwrap())).collect();
         let verdict = judge(&rubric, &outcomes);
         let n_met = verdict.score.unwrap() * rows.len() as f64;
-        assert!(matches!(verdict.status, Status::Pass | Status::Fail));
+        assert!(matches!(verdict.status, VerdictStatus::Pass | VerdictStatus::Fail));
         let counts = by_agent.entry(agent.clone()).or_default();
         counts.0 += n_met.round() as usize;
         counts.1 += rows.len();

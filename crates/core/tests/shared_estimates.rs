@@ -10,7 +10,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use jurist_core::stats::compute;
+use jurist_core::stats::compute_statistic;
 use serde_json::Value as Json;
 
 const FAMILIES: [&str; 14] = [
@@ -66,7 +66,7 @@ fn estimates_are_those_of_trusted_packages() {
             continue;
         }
         n += 1;
-        let found = compute(family, &case["input"]).unwrap();
+        let found = compute_statistic(family, &case["input"]).unwrap();
         let problem = match found {
             Err(_) if case["expected"]["undefined"] == true => None,
             Err(why) => Some(why.to_string()),

@@ -9,7 +9,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use jurist_core::stats::{Model, Pair, Position, Preferred, Ties, WinRates, bradley_terry, compute};
+use jurist_core::stats::{
+    BradleyTerryModel, Pair, Position, Preferred, TieModel, WinRates, compute_statistic, fit_bradley_terry,
+};
 use serde_json::Value as Json;
 
 fn shared(path: &str) -> Option<String> {
@@ -36,7 +38,9 @@ fn bradley_terry_agrees_with_the_reference() {
     let mut n_checked = 0;
     for line in text.lines() {
         let case: Json = serde_json::from_str(line).unwrap();
-        let Some(answer) = compute(case["family"].as_str().unwrap(), &case["input"]) else { continue };
+        let Some(answer) = compute_statistic(case["family"].as_str().unwrap(), &case["input"]) else {
+            continue;
+        };
         if case["family"] != "bradley_terry" {
             continue;
         }
@@ -86,9 +90,9 @@ fn people_and_judges_rank_the_models_of_pandalm() {
         }
         pairs
     };
-    let order = |pairs: &[Pair], ties: Ties| -> Vec<String> {
-        let model = Model { ties, ..Model::default() };
-        let ranking = bradley_terry(&names, pairs, model).unwrap();
+    let order = |pairs: &[Pair], ties: TieModel| -> Vec<String> {
+        let model = BradleyTerryModel { ties, ..BradleyTerryModel::default() };
+        let ranking = fit_bradley_terry(&names, pairs, model).unwrap();
         assert!(ranking.players.iter().all(|it| it.strength.interval.is_some()));
         let mut players = ranking.players;
         players.sort_by(|a, b| b.strength.value.total_cmp(&a.strength.value));
@@ -96,14 +100,15 @@ fn people_and_judges_rank_the_models_of_pandalm() {
     };
     let people = pairs(&["annotator1", "annotator2", "annotator3"]);
     assert_eq!((people.len(), pairs(&["judge_gpt35"]).len()), (3 * 999, 999 - 25));
-    assert_eq!(order(&people, Ties::HalfWins), order(&people, Ties::Davidson));
+    assert_eq!(order(&people, TieModel::HalfWins), order(&people, TieModel::Davidson));
     // The paper has the judges agree with people on who is best and who is worst.
-    let (said, judged) = (order(&people, Ties::HalfWins), order(&pairs(&["judge_gpt35"]), Ties::HalfWins));
+    let (said, judged) =
+        (order(&people, TieModel::HalfWins), order(&pairs(&["judge_gpt35"]), TieModel::HalfWins));
     assert_eq!((said.first(), said.last()), (judged.first(), judged.last()));
     let rates = WinRates::new(5, &people);
     assert!((0..5).all(|it| rates.rate(it, it).is_none()));
     // Each two were shown in one order only; over five models place and strength can still be told apart.
-    let model = Model { position: Position::Estimated, ..Model::default() };
-    let position = bradley_terry(&names, &people, model).unwrap().position.unwrap();
+    let model = BradleyTerryModel { position: Position::Estimated, ..BradleyTerryModel::default() };
+    let position = fit_bradley_terry(&names, &people, model).unwrap().position.unwrap();
     assert!(position.value.abs() < 1.0 && 0.0 < position.error, "{position:?}");
 }

@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use jurist_core::candidate::{Format, Role, read_value};
+use jurist_core::candidate::{StepRole, TraceFormat, read_trace_value};
 use serde_json::Value as Json;
 
 fn lines(path: &str) -> Option<Vec<Json>> {
@@ -26,8 +26,8 @@ fn tau_bench_runs_are_read_whole() {
     let Some(rows) = lines("taubench_airline/trajectories.jsonl") else { return };
     assert_eq!(rows.len(), 200);
     for row in &rows {
-        let (format, trace) = read_value(&row["messages"], None).unwrap();
-        assert_eq!(format, Format::OpenaiChat);
+        let (format, trace) = read_trace_value(&row["messages"], None).unwrap();
+        assert_eq!(format, TraceFormat::OpenaiChat);
         let messages = row["messages"].as_array().unwrap();
         let calls: usize = messages.iter().map(|it| it["tool_calls"].as_array().map_or(0, Vec::len)).sum();
         let answers = messages.iter().filter(|it| it["role"] == "tool").count();
@@ -43,15 +43,15 @@ fn swe_agent_trajectories_of_every_generation_are_read() {
     for row in &rows {
         let Some(steps) = row["trajectory"].as_array().filter(|it| !it.is_empty()) else {
             assert!(
-                read_value(row, None).is_err(),
+                read_trace_value(row, None).is_err(),
                 "a line without a trajectory is no trace: {}",
                 row["file"]
             );
             continue;
         };
         let (format, trace) =
-            read_value(row, None).unwrap_or_else(|error| panic!("{}: {error}", row["file"]));
-        assert_eq!(format, Format::SweAgent, "{}", row["file"]);
+            read_trace_value(row, None).unwrap_or_else(|error| panic!("{}: {error}", row["file"]));
+        assert_eq!(format, TraceFormat::SweAgent, "{}", row["file"]);
         let acted =
             steps.iter().filter(|it| it["action"].as_str().is_some_and(|it| !it.trim().is_empty())).count();
         assert_eq!(trace.tool_calls().count(), acted, "{}", row["file"]);
@@ -67,10 +67,10 @@ fn trail_spans_become_conversations() {
     let Some(rows) = lines("trail/traces.jsonl") else { return };
     assert_eq!(rows.len(), 3);
     for row in &rows {
-        let (format, trace) = read_value(row, None).unwrap();
-        assert_eq!(format, Format::Otlp);
+        let (format, trace) = read_trace_value(row, None).unwrap();
+        assert_eq!(format, TraceFormat::Otlp);
         assert!(0 < trace.usage.input, "tokens are counted");
-        assert!(trace.steps.iter().any(|it| it.role == Role::System), "the instructions are there");
+        assert!(trace.steps.iter().any(|it| it.role == StepRole::System), "the instructions are there");
         assert!(5 < trace.steps.len());
     }
 }
@@ -84,7 +84,7 @@ fn an_openhands_run_is_read() {
         return;
     };
     let value: Json = serde_json::from_str(&text).unwrap();
-    let (format, trace) = read_value(&value, None).unwrap();
-    assert_eq!(format, Format::React);
+    let (format, trace) = read_trace_value(&value, None).unwrap();
+    assert_eq!(format, TraceFormat::React);
     assert!(value.as_array().unwrap().len() <= trace.steps.len());
 }

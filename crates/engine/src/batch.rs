@@ -12,10 +12,10 @@ use jurist_core::grade::{Spend, Usd};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::model::Line;
-use crate::model::http::{Answer, HttpModel, send, understood};
+use crate::model::ModelEndpoint;
+use crate::model::http::{HttpModel, RawResponse, parse_response_body, send_to_endpoint};
 use crate::model::vendors::Protocol;
-use crate::model::{ErrorKind, ModelError, Reply, Request, in_reply_order};
+use crate::model::{ModelError, ModelErrorKind, ModelReply, Request, in_reply_order};
 
 /// Vendors take five times as many; smaller portions are done sooner.
 pub(crate) const AT_ONCE: usize = 10_000;
@@ -31,14 +31,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Replies that came in batches, and requests that wait for one.
 #[derive(Debug, Default)]
-pub struct Batches {
-    state: Mutex<State>,
+pub struct BatchQueue {
+    state: Mutex<BatchQueueState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BatchQueueState {
     replies: BTreeMap<String, BatchedReply>,
-    wanted: BTreeMap<String, (Line, Request)>,
+    wanted: BTreeMap<String, (ModelEndpoint, Request)>,
     /// How often each request came back broken on the vendor's side.
     n_broken: BTreeMap<String, u32>,
 }
@@ -46,7 +46,7 @@ struct State {
 /// What came of a request in a batch, and what it took.
 #[derive(Debug, Clone)]
 pub(crate) struct BatchedReply {
-    pub(crate) result: Result<Reply, ModelError>,
+    pub(crate) result: Result<ModelReply, ModelError>,
     pub(crate) spend: Option<Spend>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct BatchedReply {
 #[derive(Debug)]
 pub(crate) struct BatchEntry {
     pub(crate) key: String,
-    pub(crate) line: Line,
+    pub(crate) line: ModelEndpoint,
     http: Arc<HttpModel>,
     request: Request,
 }
@@ -73,7 +73,7 @@ impl BatchEntry {
 
 /// How far a batch is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
+pub struct BatchProgress {
     pub id: String,
     pub status: String,
     pub done: u64,
@@ -82,7 +82,7 @@ pub struct Progress {
 
 /// What is written down about a batch, so that an attempt that comes later finds it again.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Ticket {
+pub(crate) struct BatchTicket {
     id: String,
     #[serde(default)]
     base_url: String,
@@ -93,14 +93,14 @@ pub(crate) struct Ticket {
     path: PathBuf,
 }
 
-impl Ticket {
+impl BatchTicket {
     pub(crate) fn covers(&self, entry: &BatchEntry) -> bool {
         self.base_url == entry.http.endpoint().base_url && self.keys.contains(&entry.key)
     }
 }
 
-impl Batches {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl BatchQueue {
+    fn state(&self) -> MutexGuard<'_, BatchQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -110,9 +110,9 @@ impl Batches {
     }
 
     /// Lets a request wait for the next batch.
-    pub(crate) fn add(&self, line: &Line, request: &Request) -> ModelError {
+    pub(crate) fn add(&self, line: &ModelEndpoint, request: &Request) -> ModelError {
         self.state().wanted.insert(request.key(), (line.clone(), request.clone()));
-        ModelError::new(ErrorKind::Pending, "waits for a batch")
+        ModelError::new(ModelErrorKind::Pending, "waits for a batch")
     }
 
     /// Requests that wait.
@@ -127,7 +127,7 @@ impl Batches {
         for (key, (line, request)) in wanted {
             let Some(http) = line.http.clone() else {
                 let why = format!("`{}` has no batch endpoint", line.name);
-                return Err(ModelError::new(ErrorKind::Rejected, why));
+                return Err(ModelError::new(ModelErrorKind::Rejected, why));
             };
             entries.push(BatchEntry { key, line, http, request });
         }
@@ -151,24 +151,24 @@ impl Batches {
 }
 
 /// Where batches are sent to and waited for.
-pub struct BatchOffice<'a> {
+pub struct BatchClient<'a> {
     /// Where batches are found again.
     pub folder: &'a Path,
     pub poll: Duration,
-    pub listener: &'a (dyn Fn(Progress) + Sync),
+    pub listener: &'a (dyn Fn(BatchProgress) + Sync),
 }
 
-impl std::fmt::Debug for BatchOffice<'_> {
+impl std::fmt::Debug for BatchClient<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("BatchOffice").field("folder", &self.folder).finish_non_exhaustive()
     }
 }
 
-pub(crate) type Replies = BTreeMap<String, Result<Reply, ModelError>>;
+pub(crate) type BatchReplies = BTreeMap<String, Result<ModelReply, ModelError>>;
 
-impl BatchOffice<'_> {
+impl BatchClient<'_> {
     /// Batches that were sent and not yet collected, by this process or by one that was stopped.
-    pub(crate) fn tickets(&self) -> Vec<Ticket> {
+    pub(crate) fn tickets(&self) -> Vec<BatchTicket> {
         let paths = std::fs::read_dir(self.folder).into_iter().flatten().flatten().map(|file| file.path());
         let mut paths: Vec<PathBuf> =
             paths.filter(|path| path.extension().is_some_and(|it| it == "json")).collect();
@@ -177,7 +177,7 @@ impl BatchOffice<'_> {
     }
 
     /// Sends a batch, unless it was sent before.
-    pub(crate) async fn submit(&self, part: &[BatchEntry]) -> Result<Ticket, ModelError> {
+    pub(crate) async fn submit(&self, part: &[BatchEntry]) -> Result<BatchTicket, ModelError> {
         let http = &part[0].http;
         let base_url = http.endpoint().base_url.clone();
         let mut hasher = blake3::Hasher::new();
@@ -189,28 +189,32 @@ impl BatchOffice<'_> {
         if let Some(ticket) = read_ticket(path.clone()) {
             return Ok(ticket);
         }
-        let id = Office { http, poll: self.poll, listener: self.listener }.submit(part).await?;
+        let id = VendorBatchApi { http, poll: self.poll, listener: self.listener }.submit(part).await?;
         let keys = part.iter().map(|entry| entry.key.clone()).collect();
-        let ticket = Ticket { id, base_url, keys, path };
+        let ticket = BatchTicket { id, base_url, keys, path };
         // Written down before anything else: a batch that is lost is paid twice.
         let text = serde_json::to_string(&ticket).expect("a ticket is plain data");
         let written = std::fs::create_dir_all(self.folder).and_then(|()| std::fs::write(&ticket.path, text));
         written.map_err(|error| {
             let why = format!("cannot write `{}`: {error}", ticket.path.display());
-            ModelError::new(ErrorKind::Rejected, why)
+            ModelError::new(ModelErrorKind::Rejected, why)
         })?;
         Ok(ticket)
     }
 
     /// Waits for a batch, and returns what came of each request in it.
-    pub(crate) async fn collect(&self, ticket: &Ticket, part: &[BatchEntry]) -> Result<Replies, ModelError> {
-        let Some(first) = part.first() else { return Ok(Replies::new()) };
-        let office = Office { http: &first.http, poll: self.poll, listener: self.listener };
+    pub(crate) async fn collect(
+        &self,
+        ticket: &BatchTicket,
+        part: &[BatchEntry],
+    ) -> Result<BatchReplies, ModelError> {
+        let Some(first) = part.first() else { return Ok(BatchReplies::new()) };
+        let office = VendorBatchApi { http: &first.http, poll: self.poll, listener: self.listener };
         let results = office.wait(&ticket.id).await;
         if !results.as_ref().is_err_and(ModelError::is_passing) {
             let _ = std::fs::remove_file(&ticket.path);
         }
-        let mut replies = Replies::new();
+        let mut replies = BatchReplies::new();
         for line in results?.lines().filter(|it| !it.trim().is_empty()) {
             let line: Json =
                 serde_json::from_str(line).map_err(|_| not_understood("a line of the results"))?;
@@ -221,25 +225,25 @@ impl BatchOffice<'_> {
     }
 }
 
-fn read_ticket(path: PathBuf) -> Option<Ticket> {
-    let ticket: Ticket = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
-    Some(Ticket { path, ..ticket })
+fn read_ticket(path: PathBuf) -> Option<BatchTicket> {
+    let ticket: BatchTicket = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
+    Some(BatchTicket { path, ..ticket })
 }
 
 /// Where one vendor takes batches.
-struct Office<'a> {
+struct VendorBatchApi<'a> {
     http: &'a HttpModel,
     poll: Duration,
-    listener: &'a (dyn Fn(Progress) + Sync),
+    listener: &'a (dyn Fn(BatchProgress) + Sync),
 }
 
-impl Office<'_> {
+impl VendorBatchApi<'_> {
     fn is_anthropic(&self) -> Result<bool, ModelError> {
         match self.http.endpoint().protocol {
             Protocol::Anthropic => Ok(true),
             Protocol::OpenaiChat | Protocol::OpenaiResponses => Ok(false),
             Protocol::Gemini => {
-                Err(ModelError::new(ErrorKind::Rejected, "Gemini's batches are not supported"))
+                Err(ModelError::new(ModelErrorKind::Rejected, "Gemini's batches are not supported"))
             }
         }
     }
@@ -251,7 +255,7 @@ impl Office<'_> {
                 |it: &BatchEntry| json!({ "custom_id": it.key, "params": self.http.body(&it.request) });
             let body = json!({ "requests": part.iter().map(entry).collect::<Vec<_>>() });
             let made = self.post(&format!("{base}/v1/messages/batches"), in_reply_order(&body), None).await?;
-            return text(&made, "id");
+            return read_text_field(&made, "id");
         }
         let path = match self.http.endpoint().protocol {
             Protocol::OpenaiResponses => "/v1/responses",
@@ -273,10 +277,9 @@ impl Office<'_> {
             + &format!("--{boundary}--\r\n");
         let kind = format!("multipart/form-data; boundary={boundary}");
         let file = self.post(&format!("{base}/files"), form, Some(kind)).await?;
-        let body =
-            json!({ "input_file_id": text(&file, "id")?, "endpoint": path, "completion_window": "24h" });
+        let body = json!({ "input_file_id": read_text_field(&file, "id")?, "endpoint": path, "completion_window": "24h" });
         let made = self.post(&format!("{base}/batches"), body.to_string(), None).await?;
-        text(&made, "id")
+        read_text_field(&made, "id")
     }
 
     /// Waits until the batch is done, and returns its lines.
@@ -288,7 +291,7 @@ impl Office<'_> {
             format!("{base}/batches/{id}")
         };
         loop {
-            let state = understood(&self.get(&url).await?)?;
+            let state = parse_response_body(&self.get(&url).await?)?;
             let counts = &state["request_counts"];
             let count = |key: &str| counts[key].as_u64().unwrap_or(0);
             let status =
@@ -296,7 +299,7 @@ impl Office<'_> {
             let finished = count("succeeded") + count("errored") + count("canceled") + count("expired");
             let done = if is_anthropic { finished } else { count("completed") + count("failed") };
             let total = if is_anthropic { finished + count("processing") } else { count("total") };
-            (self.listener)(Progress { id: id.to_owned(), status: status.to_owned(), done, total });
+            (self.listener)(BatchProgress { id: id.to_owned(), status: status.to_owned(), done, total });
             match status {
                 "ended" => return Ok(self.get(&format!("{url}/results")).await?.text),
                 // What was finished before it expired or was stopped is there all the same.
@@ -312,7 +315,7 @@ impl Office<'_> {
                 "failed" => {
                     let why = state["errors"]["data"][0]["message"].as_str().unwrap_or("no reason given");
                     return Err(ModelError::new(
-                        ErrorKind::Rejected,
+                        ModelErrorKind::Rejected,
                         format!("the batch was refused: {why}"),
                     ));
                 }
@@ -322,7 +325,7 @@ impl Office<'_> {
         }
     }
 
-    fn reply(&self, line: &Json) -> Result<Reply, ModelError> {
+    fn reply(&self, line: &Json) -> Result<ModelReply, ModelError> {
         if let Some(kind) = line["result"]["type"].as_str() {
             let error = &line["result"]["error"]["error"];
             let broken = |kind| {
@@ -332,22 +335,22 @@ impl Office<'_> {
             };
             return match (kind, error["type"].as_str().unwrap_or_default()) {
                 ("succeeded", _) => self.http.read(&line["result"]["message"], false),
-                ("expired", _) => Err(broken(ErrorKind::Unavailable)),
-                (_, "rate_limit_error") => Err(broken(ErrorKind::RateLimit)),
+                ("expired", _) => Err(broken(ModelErrorKind::Unavailable)),
+                (_, "rate_limit_error") => Err(broken(ModelErrorKind::RateLimit)),
                 (_, "overloaded_error" | "api_error" | "timeout_error") => {
-                    Err(broken(ErrorKind::Unavailable))
+                    Err(broken(ModelErrorKind::Unavailable))
                 }
-                _ => Err(broken(ErrorKind::Rejected)),
+                _ => Err(broken(ModelErrorKind::Rejected)),
             };
         }
         let response = &line["response"];
         // Somebody stopped the batch; what expired goes out again.
         if line["error"]["code"] == "batch_cancelled" {
-            return Err(ModelError::new(ErrorKind::Rejected, "the batch was cancelled"));
+            return Err(ModelError::new(ModelErrorKind::Rejected, "the batch was cancelled"));
         }
         let status = response["status_code"].as_u64().and_then(|it| u16::try_from(it).ok()).unwrap_or(500);
         let text = if response.is_null() { line["error"].to_string() } else { response["body"].to_string() };
-        self.http.read_answer(&Answer { status, retry_after: None, text }, false)
+        self.http.read_answer(&RawResponse { status, retry_after: None, text }, false)
     }
 
     /// Sends something that is sent again if the vendor has not taken it for sure.
@@ -362,7 +365,7 @@ impl Office<'_> {
         loop {
             let request = endpoint.request(self.http.client(), reqwest::Method::POST, url);
             let request = request.headers(headers.clone()).body(body.clone());
-            match send(request, endpoint).await.and_then(|answer| understood(&answer)) {
+            match send_to_endpoint(request, endpoint).await.and_then(|answer| parse_response_body(&answer)) {
                 Err(error) if error.is_passing() && !error.maybe_billed && 0 < left => {
                     left -= 1;
                     tokio::time::sleep(self.poll.max(error.retry_after.unwrap_or_default().min(PATIENCE)))
@@ -374,14 +377,14 @@ impl Office<'_> {
     }
 
     /// Asks until there is an answer; waiting for a batch is no time to give up over a lost connection.
-    async fn get(&self, url: &str) -> Result<Answer, ModelError> {
+    async fn get(&self, url: &str) -> Result<RawResponse, ModelError> {
         let endpoint = self.http.endpoint();
         let mut left = MOST_TRIES;
         loop {
             let request = endpoint.request(self.http.client(), reqwest::Method::GET, url);
-            let answer = match send(request, endpoint).await {
+            let answer = match send_to_endpoint(request, endpoint).await {
                 Ok(answer) if answer.status < 400 => return Ok(answer),
-                Ok(answer) => understood(&answer).map(|_| answer),
+                Ok(answer) => parse_response_body(&answer).map(|_| answer),
                 Err(error) => Err(error),
             };
             match answer {
@@ -395,10 +398,10 @@ impl Office<'_> {
     }
 }
 
-fn text(body: &Json, key: &str) -> Result<String, ModelError> {
+fn read_text_field(body: &Json, key: &str) -> Result<String, ModelError> {
     body[key].as_str().map(str::to_owned).ok_or_else(|| not_understood(key))
 }
 
 fn not_understood(what: &str) -> ModelError {
-    ModelError::new(ErrorKind::NotUnderstood, format!("the batch endpoint answers without {what}"))
+    ModelError::new(ModelErrorKind::NotUnderstood, format!("the batch endpoint answers without {what}"))
 }

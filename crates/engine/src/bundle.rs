@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use glob::{MatchOptions, Pattern};
 use jurist_core::candidate::TraceSource;
-use jurist_core::dialect::{self, Dialect, Loaded, ReadError, Variables, World};
+use jurist_core::dialect::{self, Dialect, LoadedSuite, ProjectEnvironment, ReadError, VariableExpansion};
 use jurist_core::plan::Plan;
 use jurist_core::redact::is_secret_variable;
 use serde::{Deserialize, Serialize};
 
-use crate::load::{Project, Texts};
+use crate::load::{SuiteFiles, Texts};
 
 /// Everything that a suite is read from. Paths are those within its project, with `/` between their parts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ impl Bundle {
     /// From what was read, and what the plan will read while it runs.
     pub fn new(
         reading: &Reading,
-        project: &Project,
+        project: &SuiteFiles,
         dialect: Option<Dialect>,
         plan: &Plan,
     ) -> Result<Self, NotBundled> {
@@ -75,7 +75,7 @@ impl Bundle {
                 let unreadable = |error| NotBundled::Unreadable(path.clone(), error);
                 let found = project.find(path).map_err(unreadable)?;
                 if let Entry::Vacant(entry) = bundle.files.entry(project.within(&found)?) {
-                    entry.insert(crate::load::read(&found).map_err(unreadable)?.to_string());
+                    entry.insert(crate::load::read_text_file(&found).map_err(unreadable)?.to_string());
                 }
             }
         }
@@ -83,24 +83,24 @@ impl Bundle {
     }
 
     /// Reads the suite as it was read where it came from. What it does not hold is not there.
-    pub fn load(&self) -> Loaded {
+    pub fn load(&self) -> LoadedSuite {
         let texts = self.texts();
-        let world = World {
+        let world = ProjectEnvironment {
             root: PathBuf::from("/"),
             read: &|path| texts.get(path).cloned().ok_or(ReadError::Missing),
             glob: &|pattern| Ok(matching(pattern, &texts)),
             variable: &|name| self.variables.get(name).cloned(),
-            variables: Variables::Filled,
+            variables: VariableExpansion::Filled,
         };
         let dialect = self.dialect.as_ref().and_then(|name| Dialect::ALL.iter().find(|it| it.0 == name));
-        let mut loaded = dialect::load(&self.path(), dialect.map(|it| it.1), &world);
+        let mut loaded = dialect::read_suite(&self.path(), dialect.map(|it| it.1), &world);
         loaded.shorten(Path::new("/"));
         loaded
     }
 
     /// Where its paths are looked up when it is run; programs, if any may run, start in `folder`.
-    pub fn project(&self, folder: PathBuf) -> Project {
-        Project::of_texts(self.path(), self.texts(), folder)
+    pub fn project(&self, folder: PathBuf) -> SuiteFiles {
+        SuiteFiles::of_texts(self.path(), self.texts(), folder)
     }
 
     fn path(&self) -> PathBuf {
@@ -135,10 +135,10 @@ pub(crate) fn within(path: &Path, root: &Path) -> Result<String, NotBundled> {
 mod tests {
     use std::fs;
 
-    use jurist_core::plan::{Select, plan};
+    use jurist_core::plan::{CaseSelection, plan_suite};
 
     use super::*;
-    use crate::load::{Options, Outside, load_noting};
+    use crate::load::{LoadOptions, Outside, load_suite_with_sources};
 
     const SUITE: &str = "
 evals:
@@ -168,11 +168,11 @@ evals:
         fs::write(at("evals/rows/b.jsonl"), "{\"answer\": \"y\"}\n").unwrap();
         fs::write(at("evals/unrelated.txt"), "stays at home").unwrap();
 
-        let (loaded, reading) = load_noting(&at("evals/suite.yaml"), Options::default());
-        let project = Project::of(&at("evals/suite.yaml"), Outside::Refused);
+        let (loaded, reading) = load_suite_with_sources(&at("evals/suite.yaml"), LoadOptions::default());
+        let project = SuiteFiles::of(&at("evals/suite.yaml"), Outside::Refused);
         let messages: Vec<String> = loaded.diagnostics.iter().map(|it| it.message.clone()).collect();
         let suite = loaded.suite.unwrap_or_else(|| panic!("{messages:?}"));
-        let planned = plan(&suite, &Select::default()).unwrap();
+        let planned = plan_suite(&suite, &CaseSelection::default()).unwrap();
         let bundle = Bundle::new(&reading, &project, None, &planned).unwrap();
         let files: Vec<&str> = bundle.files.keys().map(String::as_str).collect();
         assert_eq!(
@@ -186,7 +186,7 @@ evals:
             ]
         );
         let again = bundle.load().suite.unwrap();
-        assert_eq!(plan(&again, &Select::default()).unwrap(), planned);
+        assert_eq!(plan_suite(&again, &CaseSelection::default()).unwrap(), planned);
         let there = bundle.project(PathBuf::new());
         assert_eq!(there.read("traces/run.json").as_deref(), Ok("{\"steps\": []}"));
         assert_eq!(there.read("/etc/passwd"), Err(ReadError::Missing));

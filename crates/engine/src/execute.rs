@@ -6,49 +6,53 @@ use std::time::Instant;
 
 use futures_util::future::join_all;
 
-use jurist_core::candidate::{Candidate, CaseData, Material, Trace, TraceSource, read_trace, read_value};
+use jurist_core::candidate::{
+    Candidate, CaseData, JudgeInput, Trace, TraceSource, read_trace, read_trace_value,
+};
 use jurist_core::check::MaxScore;
 use jurist_core::grade::{
-    Deferral, FORMAT, FailedGate, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Status,
-    Verdict, locate,
+    Deferral, FORMAT, FailedGate, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Verdict,
+    VerdictStatus, locate,
 };
-use jurist_core::judge::BadTemplate;
-use jurist_core::plan::{Plan, Unit, group_compared};
+use jurist_core::judge::JudgePromptError;
+use jurist_core::plan::{Plan, PlanUnit, group_compared};
 use jurist_core::redact::Redactor;
 use jurist_core::rubric::{CheckOf, Rubric, Value};
 use jurist_core::run::CaseResult;
-use jurist_core::score::{Answer, NotComparable, Quote, verdict};
-use jurist_core::suite::{Row, Target};
+use jurist_core::score::{NotComparable, QuestionAnswer, QuoteStatus, compute_verdict};
+use jurist_core::suite::{CaseTarget, DataRow};
 use serde_json::{Map, Value as Json};
 use tokio::task::JoinSet;
 
-use crate::agent::{Agents, Which};
-use crate::call::Caller;
-use crate::judge::{Bench, Case, Contested, Decision, Exchange, MemberAnswers, compare};
+use crate::agent::{Agents, TrialIdentity};
+use crate::call::ModelClient;
+use crate::judge::{
+    ContestResult, JudgeAnswers, JudgeCase, JudgeDecision, JudgeExchange, ResolvedJudges, compare_candidates,
+};
 
 /// A unit with the judges that sit over it.
 #[derive(Debug, Clone)]
-pub struct Job {
+pub struct GradingJob {
     /// Its place in the plan.
     pub at: usize,
-    pub unit: Arc<Unit>,
-    pub bench: Arc<Bench>,
+    pub unit: Arc<PlanUnit>,
+    pub bench: Arc<ResolvedJudges>,
     /// What runs the unit where it has no answer.
     pub agents: Arc<Agents>,
     /// What an earlier run graded, to be graded again.
-    pub material: Option<Arc<Material>>,
+    pub material: Option<Arc<JudgeInput>>,
 }
 
 /// When to start no more.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Until {
+pub struct StopCondition {
     pub first_failure: bool,
     pub deadline: Option<Instant>,
 }
 
 /// Why a run ended before its plan did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
+pub enum EarlyStop {
     FirstFailure,
     Deadline,
     Interrupted,
@@ -56,7 +60,7 @@ pub enum Stopped {
 
 /// Something happened.
 #[derive(Debug)]
-pub enum Event {
+pub enum GradingEvent {
     Started {
         at: usize,
     },
@@ -64,25 +68,25 @@ pub enum Event {
     Graded {
         at: usize,
         result: Box<CaseResult>,
-        exchanges: Vec<Exchange>,
+        exchanges: Vec<JudgeExchange>,
     },
 }
 
 /// What every unit of a run shares.
 #[derive(Debug)]
-pub struct Shared {
-    pub caller: Caller,
+pub struct GradingContext {
+    pub caller: ModelClient,
     pub redactor: Redactor,
 }
 
 /// Jobs of a plan whose benches are made; places that `skip` names have been graded before. Outputs that are compared
 /// with each other are graded again together.
-pub fn jobs<E>(
+pub fn build_grading_jobs<E>(
     plan: Plan,
     agents: &Arc<Agents>,
     skip: impl Fn(usize) -> bool,
-    bench: impl Fn(&Unit) -> Result<Arc<Bench>, E>,
-) -> Result<Vec<Job>, E> {
+    bench: impl Fn(&PlanUnit) -> Result<Arc<ResolvedJudges>, E>,
+) -> Result<Vec<GradingJob>, E> {
     let mut jobs = Vec::new();
     let groups = group_compared(plan.units.iter()).into_iter();
     let skipped: HashSet<usize> = groups.filter(|group| group.iter().all(|at| skip(*at))).flatten().collect();
@@ -90,7 +94,7 @@ pub fn jobs<E>(
         if !skipped.contains(&at) {
             let bench = bench(&unit)?;
             let agents = Arc::clone(agents);
-            jobs.push(Job { at, unit: Arc::new(unit), bench, agents, material: None });
+            jobs.push(GradingJob { at, unit: Arc::new(unit), bench, agents, material: None });
         }
     }
     Ok(jobs)
@@ -99,31 +103,32 @@ pub fn jobs<E>(
 /// Grades every job; what happens is told as it happens, and no more is graded than the listener takes. An interrupt
 /// keeps what is graded so far.
 pub async fn execute(
-    jobs: Vec<Job>,
-    shared: &Arc<Shared>,
+    jobs: Vec<GradingJob>,
+    shared: &Arc<GradingContext>,
     width: usize,
-    until: Until,
+    until: StopCondition,
     interrupt: impl Future<Output = ()>,
-    mut listener: impl AsyncFnMut(Event),
-) -> Option<Stopped> {
-    let (mut waiting, mut at_work, mut stopped) = (siblings(jobs).into_iter(), JoinSet::new(), None);
+    mut listener: impl AsyncFnMut(GradingEvent),
+) -> Option<EarlyStop> {
+    let (mut waiting, mut at_work, mut stopped) =
+        (group_compared_jobs(jobs).into_iter(), JoinSet::new(), None);
     tokio::pin!(interrupt);
     loop {
         if until.deadline.is_some_and(|it| it <= Instant::now()) {
-            stopped = stopped.or(Some(Stopped::Deadline));
+            stopped = stopped.or(Some(EarlyStop::Deadline));
         }
         while stopped.is_none()
             && at_work.len() < width
             && let Some(jobs) = waiting.next()
         {
             for job in &jobs {
-                listener(Event::Started { at: job.at }).await;
+                listener(GradingEvent::Started { at: job.at }).await;
             }
             let shared = Arc::clone(shared);
             at_work.spawn(async move {
-                let mut all = graded(&jobs, &shared.caller).await;
+                let mut all = grade_jobs(&jobs, &shared.caller).await;
                 for (result, exchanges) in &mut all {
-                    clean(result, exchanges, &shared.redactor);
+                    redact_result(result, exchanges, &shared.redactor);
                 }
                 jobs.iter().map(|it| it.at).zip(all).collect::<Vec<_>>()
             });
@@ -133,20 +138,20 @@ pub async fn execute(
                 None => return stopped.filter(|_| waiting.next().is_some()),
                 Some(done) => {
                     for (at, (result, exchanges)) in done.expect("grading a unit does not panic") {
-                        if until.first_failure && result.verdict.status == Status::Fail {
-                            stopped = stopped.or(Some(Stopped::FirstFailure));
+                        if until.first_failure && result.verdict.status == VerdictStatus::Fail {
+                            stopped = stopped.or(Some(EarlyStop::FirstFailure));
                         }
-                        listener(Event::Graded { at, result: Box::new(result), exchanges }).await;
+                        listener(GradingEvent::Graded { at, result: Box::new(result), exchanges }).await;
                     }
                 }
             },
-            () = &mut interrupt => return Some(Stopped::Interrupted),
+            () = &mut interrupt => return Some(EarlyStop::Interrupted),
         }
     }
 }
 
 /// Takes out everything that must not be kept, before anybody listens.
-fn clean(result: &mut CaseResult, exchanges: &mut [Exchange], redactor: &Redactor) {
+fn redact_result(result: &mut CaseResult, exchanges: &mut [JudgeExchange], redactor: &Redactor) {
     let mut value = serde_json::to_value(&*result).expect("a result is plain data");
     if redactor.json(&mut value) {
         *result = serde_json::from_value(value).expect("only texts were changed");
@@ -167,23 +172,25 @@ fn clean(result: &mut CaseResult, exchanges: &mut [Exchange], redactor: &Redacto
 }
 
 /// Those that are compared with each other are graded together; all others stand alone.
-fn siblings(jobs: Vec<Job>) -> Vec<Vec<Job>> {
+fn group_compared_jobs(jobs: Vec<GradingJob>) -> Vec<Vec<GradingJob>> {
     let groups = group_compared(jobs.iter().map(|job| &*job.unit));
-    let mut jobs: Vec<Option<Job>> = jobs.into_iter().map(Some).collect();
+    let mut jobs: Vec<Option<GradingJob>> = jobs.into_iter().map(Some).collect();
     let mut take = |at: usize| jobs[at].take().expect("a job is in one group");
     groups.into_iter().map(|group| group.into_iter().map(&mut take).collect()).collect()
 }
 
 /// Jobs to do again, with those that they are compared with.
-pub fn select_again(jobs: Vec<Job>, is_wanted: impl Fn(&Job) -> bool) -> Vec<Job> {
-    siblings(jobs).into_iter().filter(|group| group.iter().any(&is_wanted)).flatten().collect()
+pub fn select_again(jobs: Vec<GradingJob>, is_wanted: impl Fn(&GradingJob) -> bool) -> Vec<GradingJob> {
+    group_compared_jobs(jobs).into_iter().filter(|group| group.iter().any(&is_wanted)).flatten().collect()
 }
 
-async fn graded(jobs: &[Job], caller: &Caller) -> Vec<(CaseResult, Vec<Exchange>)> {
-    let found = join_all(jobs.iter().map(|it| material(it, caller))).await;
-    let mut contests = contested(jobs, caller, &found).await;
+async fn grade_jobs(jobs: &[GradingJob], caller: &ModelClient) -> Vec<(CaseResult, Vec<JudgeExchange>)> {
+    let found = join_all(jobs.iter().map(|it| load_judge_input(it, caller))).await;
+    let mut contests = run_contests(jobs, caller, &found).await;
     let each = jobs.iter().zip(&found).zip(&contests);
-    let answers = join_all(each.map(|((job, found), contests)| answer(job, caller, found, contests))).await;
+    let answers =
+        join_all(each.map(|((job, found), contests)| collect_unit_answers(job, caller, found, contests)))
+            .await;
     compare_scores(jobs, &found, &answers, &mut contests);
     let each = jobs.iter().zip(found).zip(answers).zip(contests);
     join_all(each.map(|(((job, found), answers), contests)| async move {
@@ -193,41 +200,41 @@ async fn graded(jobs: &[Job], caller: &Caller) -> Vec<(CaseResult, Vec<Exchange>
 }
 
 /// What a unit's judges and checks say of it alone; nothing where there is no candidate.
-type Answers = Option<Result<Vec<MemberAnswers>, BadTemplate>>;
+type UnitAnswers = Option<Result<Vec<JudgeAnswers>, JudgePromptError>>;
 
-async fn answer(
-    job: &Job,
-    caller: &Caller,
-    found: &Found,
-    contests: &BTreeMap<String, Contested>,
-) -> Answers {
+async fn collect_unit_answers(
+    job: &GradingJob,
+    caller: &ModelClient,
+    found: &JudgeInputResult,
+    contests: &BTreeMap<String, ContestResult>,
+) -> UnitAnswers {
     let (material, _) = found.as_ref().ok()?;
     let row = job.unit.cell.row();
     Some(job.bench.answer(caller, case_of(job, row.as_ref(), material, contests)).await)
 }
 
 fn case_of<'a>(
-    job: &'a Job,
-    row: Option<&'a Row>,
-    material: &'a Material,
-    contests: &'a BTreeMap<String, Contested>,
-) -> Case<'a> {
+    job: &'a GradingJob,
+    row: Option<&'a DataRow>,
+    material: &'a JudgeInput,
+    contests: &'a BTreeMap<String, ContestResult>,
+) -> JudgeCase<'a> {
     let (unit, template) = (&*job.unit, job.unit.cell.template());
     let (rubric, labels) = (&template.rubric, Some(&template.labels));
-    Case { candidate: &unit.name, material, row, rubric, labels, contests: Some(contests) }
+    JudgeCase { candidate: &unit.name, material, row, rubric, labels, contests: Some(contests) }
 }
 
 /// Decides every `max-score`, now that each output has been graded by everything else.
 fn compare_scores(
-    jobs: &[Job],
-    found: &[Found],
-    answers: &[Answers],
-    contests: &mut [BTreeMap<String, Contested>],
+    jobs: &[GradingJob],
+    found: &[JudgeInputResult],
+    answers: &[UnitAnswers],
+    contests: &mut [BTreeMap<String, ContestResult>],
 ) {
     let Some(first) = jobs.first() else { return };
     let rubric = &first.unit.cell.template().rubric;
     for CheckOf { criterion, check } in rubric.max_scores() {
-        let present: Vec<(usize, &[MemberAnswers])> = answers
+        let present: Vec<(usize, &[JudgeAnswers])> = answers
             .iter()
             .enumerate()
             .filter_map(|(at, it)| Some((at, it.as_ref()?.as_ref().ok()?.as_slice())))
@@ -235,22 +242,24 @@ fn compare_scores(
         let totals: Result<Vec<f64>, NotComparable> =
             present.iter().map(|(_, members)| mean_total(&check, rubric, members)).collect();
         let outcomes: Vec<(Outcome, String)> = match (find_missing_output(jobs, found), totals) {
-            (None, Ok(totals)) => {
-                check.standings(&totals).into_iter().map(|it| (scored(it.is_best), it.comment)).collect()
-            }
+            (None, Ok(totals)) => check
+                .standings(&totals)
+                .into_iter()
+                .map(|it| (best_score_outcome(it.is_best), it.comment))
+                .collect(),
             // A comparison that leaves somebody out would name the wrong winner.
             (Some(missing), _) => vec![missing; present.len()],
             (None, Err(missing)) => vec![not_compared(&missing); present.len()],
         };
         for ((at, _), (outcome, reason)) in present.iter().zip(outcomes) {
-            let contested = Contested { outcome, reason, spend: None, exchanges: Vec::new() };
+            let contested = ContestResult { outcome, reason, spend: None, exchanges: Vec::new() };
             contests[*at].insert(criterion.id.clone(), contested);
         }
     }
 }
 
 /// Several judges count alike.
-fn mean_total(check: &MaxScore, rubric: &Rubric, members: &[MemberAnswers]) -> Result<f64, NotComparable> {
+fn mean_total(check: &MaxScore, rubric: &Rubric, members: &[JudgeAnswers]) -> Result<f64, NotComparable> {
     let mut sum = 0.0;
     for member in members {
         let scores = member.scores_to_compare(rubric)?;
@@ -260,7 +269,7 @@ fn mean_total(check: &MaxScore, rubric: &Rubric, members: &[MemberAnswers]) -> R
     Ok(sum / members.len().max(1) as f64)
 }
 
-fn scored(is_best: bool) -> Outcome {
+fn best_score_outcome(is_best: bool) -> Outcome {
     let unit = f64::from(u8::from(is_best));
     Outcome::Scored { value: Value::Number(unit), unit: Some(unit) }
 }
@@ -273,10 +282,10 @@ fn not_compared(missing: &NotComparable) -> (Outcome, String) {
     }
 }
 
-type Found = Result<(Material, Spend), (Outcome, String)>;
+type JudgeInputResult = Result<(JudgeInput, Spend), (Outcome, String)>;
 
 /// Why outputs cannot be compared while one of them is missing.
-fn find_missing_output(jobs: &[Job], found: &[Found]) -> Option<(Outcome, String)> {
+fn find_missing_output(jobs: &[GradingJob], found: &[JudgeInputResult]) -> Option<(Outcome, String)> {
     let (job, outcome) =
         jobs.iter().zip(found).find_map(|(job, found)| Some((job, &found.as_ref().err()?.0)))?;
     let detail = format!("the outputs cannot be compared: `{}` has none", job.unit.name);
@@ -287,16 +296,20 @@ fn find_missing_output(jobs: &[Job], found: &[Found]) -> Option<(Outcome, String
 }
 
 /// How each of several candidates comes out beside the others.
-async fn contested(jobs: &[Job], caller: &Caller, found: &[Found]) -> Vec<BTreeMap<String, Contested>> {
+async fn run_contests(
+    jobs: &[GradingJob],
+    caller: &ModelClient,
+    found: &[JudgeInputResult],
+) -> Vec<BTreeMap<String, ContestResult>> {
     let mut all = vec![BTreeMap::new(); jobs.len()];
-    let present: Vec<(usize, &Material)> =
+    let present: Vec<(usize, &JudgeInput)> =
         found.iter().enumerate().filter_map(|(at, it)| Some((at, &it.as_ref().ok()?.0))).collect();
     let (Some(first), true) = (jobs.first(), 1 < jobs.len()) else { return all };
     for (criterion, text) in first.unit.contests() {
         if let Some((outcome, reason)) = find_missing_output(jobs, found) {
             for (at, _) in &present {
                 let (outcome, reason) = (outcome.clone(), reason.clone());
-                let contested = Contested { outcome, reason, spend: None, exchanges: Vec::new() };
+                let contested = ContestResult { outcome, reason, spend: None, exchanges: Vec::new() };
                 all[*at].insert(criterion.clone(), contested);
             }
             continue;
@@ -305,7 +318,8 @@ async fn contested(jobs: &[Job], caller: &Caller, found: &[Found]) -> Vec<BTreeM
         let task = first.unit.cell.task();
         let about = (task.as_str(), text.as_str());
         let compared =
-            compare(caller, &first.bench.members[0], candidates, about, false, first.bench.seed).await;
+            compare_candidates(caller, &first.bench.members[0], candidates, about, false, first.bench.seed)
+                .await;
         let mut took = compared.as_ref().ok().map(|it| (it.spend, it.exchanges.clone()));
         for (place, (at, _)) in present.iter().enumerate() {
             let (outcome, reason) = match &compared {
@@ -319,7 +333,8 @@ async fn contested(jobs: &[Job], caller: &Caller, found: &[Found]) -> Vec<BTreeM
             };
             // What it took is counted with the first.
             let (spend, exchanges) = took.take().unzip();
-            let contested = Contested { outcome, reason, spend, exchanges: exchanges.unwrap_or_default() };
+            let contested =
+                ContestResult { outcome, reason, spend, exchanges: exchanges.unwrap_or_default() };
             all[*at].insert(criterion.clone(), contested);
         }
     }
@@ -327,16 +342,16 @@ async fn contested(jobs: &[Job], caller: &Caller, found: &[Found]) -> Vec<BTreeM
 }
 
 async fn conclude(
-    job: &Job,
-    caller: &Caller,
-    found: Found,
-    answers: Answers,
-    contests: &BTreeMap<String, Contested>,
-) -> (CaseResult, Vec<Exchange>) {
+    job: &GradingJob,
+    caller: &ModelClient,
+    found: JudgeInputResult,
+    answers: UnitAnswers,
+    contests: &BTreeMap<String, ContestResult>,
+) -> (CaseResult, Vec<JudgeExchange>) {
     let unit = &*job.unit;
     let (material, spend) = match found {
         Ok(found) => found,
-        Err(why) => return (without_candidate(unit, &why.0, &why.1, Material::default()), Vec::new()),
+        Err(why) => return (build_ungraded_result(unit, &why.0, &why.1, JudgeInput::default()), Vec::new()),
     };
     let row = unit.cell.row();
     let concluded = match answers.expect("there is a candidate") {
@@ -349,23 +364,23 @@ async fn conclude(
         Ok(mut decision) => {
             let exchanges =
                 decision.opinions.iter_mut().flat_map(|it| std::mem::take(&mut it.exchanges)).collect();
-            (told(unit, decision, material, spend), exchanges)
+            (build_case_result(unit, decision, material, spend), exchanges)
         }
         Err(error) => {
             let outcome = Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() };
-            (without_candidate(unit, &outcome, "", material), Vec::new())
+            (build_ungraded_result(unit, &outcome, "", material), Vec::new())
         }
     }
 }
 
 /// What a unit's judges see, and what it took to get it; or why there is nothing to see.
-async fn material(job: &Job, caller: &Caller) -> Found {
+async fn load_judge_input(job: &GradingJob, caller: &ModelClient) -> JudgeInputResult {
     if let Some(material) = &job.material {
-        return Ok((Material::clone(material), Spend::default()));
+        return Ok((JudgeInput::clone(material), Spend::default()));
     }
     let case = job.unit.cell.case().expect("it was filled when it was planned");
     if !case.candidate.is_given() {
-        let which = Which { name: &job.unit.name, trial: job.unit.trial };
+        let which = TrialIdentity { name: &job.unit.name, trial: job.unit.trial };
         let produced = job.agents.produce(caller, &case, which).await;
         let produced = produced.map_err(|why| (why.outcome(), why.reason().to_owned()))?;
         let mut candidate = case.candidate;
@@ -374,15 +389,15 @@ async fn material(job: &Job, caller: &Caller) -> Found {
         let measurements = produced.measurements;
         let mut metadata = case.metadata;
         metadata.extend(produced.metadata);
-        let case_data = case_data(job, &candidate, metadata);
-        let material = Material { measurements, case_data, ..Material::new(&candidate, produced.trace) };
+        let case_data = build_case_data(job, &candidate, metadata);
+        let material = JudgeInput { measurements, case_data, ..JudgeInput::new(&candidate, produced.trace) };
         return Ok((material, produced.spend));
     }
     let broken = |detail: String| (Outcome::Failed { failure: Failure::Crashed, detail }, String::new());
     let trace: Option<Trace> = match &case.candidate.trace {
         None => None,
         Some(TraceSource::Inline(value)) => {
-            Some(read_value(value, None).map_err(|error| broken(error.to_string()))?.1)
+            Some(read_trace_value(value, None).map_err(|error| broken(error.to_string()))?.1)
         }
         Some(TraceSource::File(path)) => {
             let text = job.agents.project.read(path);
@@ -390,12 +405,12 @@ async fn material(job: &Job, caller: &Caller) -> Found {
             Some(read_trace(&text, None).map_err(|error| broken(format!("`{path}`: {error}")))?.1)
         }
     };
-    let case_data = case_data(job, &case.candidate, case.metadata);
-    Ok((Material { case_data, ..Material::new(&case.candidate, trace) }, Spend::default()))
+    let case_data = build_case_data(job, &case.candidate, case.metadata);
+    Ok((JudgeInput { case_data, ..JudgeInput::new(&case.candidate, trace) }, Spend::default()))
 }
 
 /// What programs are told about a case; nobody else needs it.
-fn case_data(job: &Job, candidate: &Candidate, metadata: Map<String, Json>) -> CaseData {
+fn build_case_data(job: &GradingJob, candidate: &Candidate, metadata: Map<String, Json>) -> CaseData {
     if job.unit.cell.template().rubric.external_checks().next().is_none() {
         return CaseData::default();
     }
@@ -404,16 +419,21 @@ fn case_data(job: &Job, candidate: &Candidate, metadata: Map<String, Json>) -> C
 }
 
 /// The result of a unit that could not be graded at all, for a reason that is not the candidate's.
-pub fn broken(unit: &Unit, why: &str) -> CaseResult {
+pub fn build_broken_result(unit: &PlanUnit, why: &str) -> CaseResult {
     let outcome = Outcome::Failed { failure: Failure::Crashed, detail: why.to_owned() };
-    without_candidate(unit, &outcome, "", Material::default())
+    build_ungraded_result(unit, &outcome, "", JudgeInput::default())
 }
 
 /// A result in which every question has the same outcome.
-fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str, material: Material) -> CaseResult {
+fn build_ungraded_result(
+    unit: &PlanUnit,
+    outcome: &Outcome,
+    reason: &str,
+    material: JudgeInput,
+) -> CaseResult {
     let rubric = &unit.cell.template().rubric;
-    let answers: Vec<Answer<'_>> =
-        (0..rubric.n_questions()).map(|_| Answer { outcome, quote: Quote::NotAsked }).collect();
+    let answers: Vec<QuestionAnswer<'_>> =
+        (0..rubric.n_questions()).map(|_| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked }).collect();
     let grade = |criterion: String| Grade {
         format: FORMAT,
         candidate: unit.name.clone(),
@@ -432,24 +452,29 @@ fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str, material: Mat
     CaseResult {
         case: unit.name.clone(),
         origin: unit.cell.template().origin.clone(),
-        trial: unit.trial_told(),
+        trial: unit.trial_if_repeated(),
         candidate: unit.name.clone(),
         rubric: rubric.version().clone(),
-        verdict: verdict(rubric, &answers, 0.0),
+        verdict: compute_verdict(rubric, &answers, 0.0),
         panel: None,
         projected_calls: Some(unit.calls),
         grades: rubric.questions().map(|it| grade(it.id())).collect(),
         spend: Spend::default(),
-        metadata: metadata(unit),
+        metadata: build_result_metadata(unit),
         material,
     }
 }
 
-fn told(unit: &Unit, decision: Decision, material: Material, spend: Spend) -> CaseResult {
+fn build_case_result(
+    unit: &PlanUnit,
+    decision: JudgeDecision,
+    material: JudgeInput,
+    spend: Spend,
+) -> CaseResult {
     CaseResult {
         case: unit.name.clone(),
         origin: unit.cell.template().origin.clone(),
-        trial: unit.trial_told(),
+        trial: unit.trial_if_repeated(),
         candidate: unit.name.clone(),
         rubric: unit.cell.template().rubric.version().clone(),
         verdict: combined_verdict(&decision),
@@ -458,7 +483,7 @@ fn told(unit: &Unit, decision: Decision, material: Material, spend: Spend) -> Ca
         projected_calls: Some(unit.calls),
         grades: decision.opinions.into_iter().flat_map(|it| it.grades).collect(),
         spend: if spend.is_nothing() { decision.spend } else { decision.spend.plus(spend) },
-        metadata: metadata(unit),
+        metadata: build_result_metadata(unit),
         material,
     }
 }
@@ -466,7 +491,7 @@ fn told(unit: &Unit, decision: Decision, material: Material, spend: Spend) -> Ca
 /// The verdict of all judges together.
 ///
 /// Gates are those that failed for at least half of those who voted; the path is that of a member who agrees.
-fn combined_verdict(decision: &Decision) -> Verdict {
+fn combined_verdict(decision: &JudgeDecision) -> Verdict {
     let verdicts: Vec<&Verdict> = decision.opinions.iter().map(|it| &it.verdict).collect();
     let agrees = |it: &&&Verdict| it.status == decision.status;
     let own = verdicts.last().copied().expect("a bench has a member");
@@ -481,7 +506,7 @@ fn combined_verdict(decision: &Decision) -> Verdict {
             failed_gates.push(gate.clone());
         }
     }
-    if decision.status == Status::Pass {
+    if decision.status == VerdictStatus::Pass {
         failed_gates.clear();
     }
     Verdict {
@@ -498,10 +523,10 @@ fn combined_verdict(decision: &Decision) -> Verdict {
 const LONGEST_FIELD: usize = 100;
 
 /// What a result can be looked at by. What the file says itself comes first.
-fn metadata(unit: &Unit) -> BTreeMap<String, Json> {
+fn build_result_metadata(unit: &PlanUnit) -> BTreeMap<String, Json> {
     let case = &unit.cell.case().expect("it was filled when it was planned");
     let live = !case.candidate.is_given();
-    let target = case.targets.first().map(Target::name);
+    let target = case.targets.first().map(CaseTarget::name);
     let model = case.agent.model.as_deref().filter(|_| live && target.is_none());
     let known = [("agent", target.or(model)), ("model", model)];
     let known = known.into_iter().filter_map(|(name, it)| Some((name.to_owned(), Json::from(it?))));

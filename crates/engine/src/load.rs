@@ -6,18 +6,18 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use jurist_core::dialect::{self, Dialect, Loaded, ReadError, Variables, World};
+use jurist_core::dialect::{self, Dialect, LoadedSuite, ProjectEnvironment, ReadError, VariableExpansion};
 use jurist_core::syntax::MAX_BYTES;
 
 use crate::bundle::{NotBundled, Reading, within};
 
 /// How to load.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
+pub struct LoadOptions {
     /// Instead of looking at the keys of the file.
     pub dialect: Option<Dialect>,
     pub outside: Outside,
-    pub variables: Variables,
+    pub variables: VariableExpansion,
 }
 
 /// What a reference that leads out of the project is.
@@ -32,15 +32,15 @@ pub enum Outside {
 const STDIN: &str = "<stdin>";
 
 /// Reads a suite with everything it refers to; paths in what comes back are relative to the current folder.
-pub fn load(path: &Path, options: Options) -> Loaded {
-    load_noting(path, options).0
+pub fn load_suite(path: &Path, options: LoadOptions) -> LoadedSuite {
+    load_suite_with_sources(path, options).0
 }
 
 /// The same, and what was read on the way.
-pub fn load_noting(path: &Path, options: Options) -> (Loaded, Reading) {
+pub fn load_suite_with_sources(path: &Path, options: LoadOptions) -> (LoadedSuite, Reading) {
     let reading = Reading::default();
     let here = std::env::current_dir().unwrap_or_default();
-    let path = if path.as_os_str() == "-" { here.join(STDIN) } else { whole(path, &here) };
+    let path = if path.as_os_str() == "-" { here.join(STDIN) } else { normalize_path(path, &here) };
     let root = project_root(&path);
     let real_root = root.canonicalize().unwrap_or_else(|_| root.clone());
     let inside = |it: &Path| {
@@ -48,12 +48,12 @@ pub fn load_noting(path: &Path, options: Options) -> (Loaded, Reading) {
             || it == path
             || (it.starts_with(&root) && it.canonicalize().map_or(true, |real| real.starts_with(&real_root)))
     };
-    let world = World {
+    let world = ProjectEnvironment {
         root: root.clone(),
         read: &|it| {
             let text = match it {
                 _ if it == path && it.ends_with(STDIN) => read_from(&mut std::io::stdin().lock(), MAX_BYTES),
-                _ if inside(it) => read(it),
+                _ if inside(it) => read_text_file(it),
                 _ => Err(ReadError::Outside),
             }?;
             reading.texts.borrow_mut().insert(it.to_owned(), Arc::clone(&text));
@@ -77,13 +77,13 @@ pub fn load_noting(path: &Path, options: Options) -> (Loaded, Reading) {
         },
         variables: options.variables,
     };
-    let mut loaded = dialect::load(&path, options.dialect, &world);
+    let mut loaded = dialect::read_suite(&path, options.dialect, &world);
     loaded.shorten(&here);
     (loaded, reading)
 }
 
 /// An absolute path without `..`; links on the way stay what they are at its end.
-fn whole(path: &Path, here: &Path) -> PathBuf {
+fn normalize_path(path: &Path, here: &Path) -> PathBuf {
     let joined = here.join(path);
     let folder = joined.parent().and_then(|it| it.canonicalize().ok());
     match (folder, joined.file_name()) {
@@ -108,7 +108,7 @@ pub(crate) type Texts = Arc<BTreeMap<PathBuf, Arc<str>>>;
 
 /// Where the paths of a suite are looked up when it is run: as they are when it is read.
 #[derive(Debug, Clone)]
-pub struct Project {
+pub struct SuiteFiles {
     pub(crate) suite: PathBuf,
     /// That of the suite; programs start here.
     pub folder: PathBuf,
@@ -118,9 +118,9 @@ pub struct Project {
     texts: Option<Texts>,
 }
 
-impl Project {
+impl SuiteFiles {
     pub fn of(suite: &Path, outside: Outside) -> Self {
-        let path = whole(suite, &std::env::current_dir().unwrap_or_default());
+        let path = normalize_path(suite, &std::env::current_dir().unwrap_or_default());
         let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
         let root = project_root(&path);
         Self { suite: path, folder, root, outside, texts: None }
@@ -138,7 +138,7 @@ impl Project {
 
     /// The text of a file that is found like any other.
     pub fn read(&self, reference: &str) -> Result<Arc<str>, ReadError> {
-        let Some(texts) = &self.texts else { return read(&self.find(reference)?) };
+        let Some(texts) = &self.texts else { return read_text_file(&self.find(reference)?) };
         let mut places = self.suite.ancestors().skip(1).map(|it| it.join(reference));
         places.find_map(|it| texts.get(&it).cloned()).ok_or(ReadError::Missing)
     }
@@ -212,15 +212,15 @@ pub fn read_input(path: &Path) -> Result<Arc<str>, ReadError> {
     if path.as_os_str() == "-" {
         return read_from(&mut std::io::stdin().lock(), MAX_INPUT_BYTES);
     }
-    read_up_to(path, MAX_INPUT_BYTES)
+    read_file_up_to(path, MAX_INPUT_BYTES)
 }
 
 /// A text file, whole; reads no further than the limit, so that a device or a pipe cannot fill the memory.
-pub fn read(path: &Path) -> Result<Arc<str>, ReadError> {
-    read_up_to(path, MAX_BYTES)
+pub fn read_text_file(path: &Path) -> Result<Arc<str>, ReadError> {
+    read_file_up_to(path, MAX_BYTES)
 }
 
-fn read_up_to(path: &Path, max_bytes: usize) -> Result<Arc<str>, ReadError> {
+fn read_file_up_to(path: &Path, max_bytes: usize) -> Result<Arc<str>, ReadError> {
     let other = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => ReadError::Missing,
         std::io::ErrorKind::PermissionDenied => ReadError::Other("permission denied".to_owned()),
@@ -265,15 +265,15 @@ fn read_from(input: &mut dyn Read, max_bytes: usize) -> Result<Arc<str>, ReadErr
 mod tests {
     use std::fs;
 
-    use jurist_core::diagnostic::Severity;
+    use jurist_core::diagnostic::DiagnosticSeverity;
 
     use super::*;
 
-    fn codes(loaded: &Loaded) -> Vec<&'static str> {
+    fn codes(loaded: &LoadedSuite) -> Vec<&'static str> {
         loaded
             .diagnostics
             .iter()
-            .filter(|it| it.severity == Severity::Error)
+            .filter(|it| it.severity == DiagnosticSeverity::Error)
             .map(|it| it.code.name())
             .collect()
     }
@@ -291,8 +291,8 @@ mod tests {
         let suite = project.join("suite.yaml");
         fs::write(&suite, suite_with_response("../secret.txt")).unwrap();
 
-        assert_eq!(codes(&load(&suite, Options::default())), ["outside"]);
-        let allowed = load(&suite, Options { outside: Outside::Allowed, ..Options::default() });
+        assert_eq!(codes(&load_suite(&suite, LoadOptions::default())), ["outside"]);
+        let allowed = load_suite(&suite, LoadOptions { outside: Outside::Allowed, ..LoadOptions::default() });
         assert_eq!(allowed.suite.unwrap().cases[0].candidate.response.as_deref(), Some("secret"));
     }
 
@@ -307,7 +307,7 @@ mod tests {
         let suite = project.join("suite.yaml");
         fs::write(&suite, suite_with_response("link.txt")).unwrap();
 
-        assert_eq!(codes(&load(&suite, Options::default())), ["outside"]);
+        assert_eq!(codes(&load_suite(&suite, LoadOptions::default())), ["outside"]);
     }
 
     #[test]
@@ -318,7 +318,8 @@ mod tests {
         fs::write(project.path().join("answer.txt"), "from the root").unwrap();
         let suite = project.path().join("a/b/suite.yaml");
         fs::write(&suite, suite_with_response("answer.txt")).unwrap();
-        let response = || load(&suite, Options::default()).suite.unwrap().cases[0].candidate.response.clone();
+        let response =
+            || load_suite(&suite, LoadOptions::default()).suite.unwrap().cases[0].candidate.response.clone();
 
         assert_eq!(response().as_deref(), Some("from the root"));
         fs::write(project.path().join("a/b/answer.txt"), "from beside").unwrap();
@@ -333,8 +334,9 @@ mod tests {
         fs::create_dir_all(project.join("a/b")).unwrap();
         fs::write(project.join("trace.json"), "{}").unwrap();
         fs::write(outer.path().join("secret.txt"), "secret").unwrap();
-        let find =
-            |reference: &str, outside| Project::of(&project.join("a/b/suite.yaml"), outside).find(reference);
+        let find = |reference: &str, outside| {
+            SuiteFiles::of(&project.join("a/b/suite.yaml"), outside).find(reference)
+        };
 
         assert!(find("trace.json", Outside::Refused).is_ok_and(|it| it.ends_with("project/trace.json")));
         assert_eq!(find("absent.json", Outside::Refused), Err(ReadError::Missing));
@@ -348,13 +350,13 @@ mod tests {
         let check = |name: &str, bytes: &[u8], expected: ReadError| {
             let path = folder.path().join(name);
             fs::write(&path, bytes).unwrap();
-            assert_eq!(read(&path), Err(expected));
+            assert_eq!(read_text_file(&path), Err(expected));
         };
         check("binary", b"abc\xff\xfe", ReadError::NotText(3));
         check("large", &vec![b'a'; MAX_BYTES + 1], ReadError::TooLarge(MAX_BYTES));
         // A million grades are more than a file that another one names may have.
         assert_eq!(read_input(&folder.path().join("large")).map(|text| text.len()), Ok(MAX_BYTES + 1));
-        assert_eq!(read(&folder.path().join("absent")), Err(ReadError::Missing));
-        assert_eq!(read(folder.path()), Err(ReadError::Folder));
+        assert_eq!(read_text_file(&folder.path().join("absent")), Err(ReadError::Missing));
+        assert_eq!(read_text_file(folder.path()), Err(ReadError::Folder));
     }
 }

@@ -32,7 +32,7 @@ impl From<Duration> for ProgramLimits {
 
 /// Why a program said nothing that counts.
 #[derive(Debug, thiserror::Error)]
-pub enum Broken {
+pub enum ProgramError {
     #[error("cannot be started: {0}")]
     NotStarted(std::io::Error),
     #[error("took longer than {} s", .0.as_secs_f64())]
@@ -46,11 +46,11 @@ pub enum Broken {
 }
 
 /// What a program says on its standard output, if it ends well and in time.
-pub async fn output(
+pub async fn run_program(
     mut command: Command,
     input: Option<&[u8]>,
     limits: impl Into<ProgramLimits>,
-) -> Result<Vec<u8>, Broken> {
+) -> Result<Vec<u8>, ProgramError> {
     let ProgramLimits { time, max_bytes } = limits.into();
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -58,7 +58,7 @@ pub async fn output(
     command.process_group(0);
     let mark = format!("{}-{}", std::process::id(), N_STARTED.fetch_add(1, Ordering::Relaxed));
     command.env(MARK, &mark);
-    let mut child = command.spawn().map_err(Broken::NotStarted)?;
+    let mut child = command.spawn().map_err(ProgramError::NotStarted)?;
     // However this ends, nothing that the program started outlives it.
     let group = ProcessGroup { id: child.id(), mark };
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -68,9 +68,9 @@ pub async fn output(
             if let (Some(mut stdin), Some(input)) = (stdin, input) {
                 let _ = stdin.write_all(input).await;
             }
-            Ok::<(), Broken>(())
+            Ok::<(), ProgramError>(())
         };
-        let read = read_up_to(stdout.expect("it is piped"), max_bytes);
+        let read = read_output_up_to(stdout.expect("it is piped"), max_bytes);
         let complaint = read_tail(stderr.expect("it is piped"));
         // A flood ends the run at once, without waiting for the other ends.
         let said = async { tokio::try_join!(send, read, complaint) };
@@ -86,32 +86,35 @@ pub async fn output(
                 }
             },
         };
-        Ok::<_, Broken>((status.map_err(Broken::Lost)?, out, complaint))
+        Ok::<_, ProgramError>((status.map_err(ProgramError::Lost)?, out, complaint))
     };
     let (status, out, complaint) =
-        tokio::time::timeout(time, run).await.map_err(|_| Broken::Timeout(time))??;
+        tokio::time::timeout(time, run).await.map_err(|_| ProgramError::Timeout(time))??;
     if status.success() {
         return Ok(out);
     }
     let said = String::from_utf8_lossy(&complaint);
     let start = said.trim().char_indices().rev().nth(COMPLAINT_CHARS - 1).map_or(0, |it| it.0);
-    Err(Broken::Status { status, said: said.trim()[start..].to_owned() })
+    Err(ProgramError::Status { status, said: said.trim()[start..].to_owned() })
 }
 
-async fn read_up_to(mut from: impl AsyncRead + Unpin, max_bytes: usize) -> Result<Vec<u8>, Broken> {
+async fn read_output_up_to(
+    mut from: impl AsyncRead + Unpin,
+    max_bytes: usize,
+) -> Result<Vec<u8>, ProgramError> {
     let mut out = Vec::new();
     let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(1);
-    (&mut from).take(limit).read_to_end(&mut out).await.map_err(Broken::Lost)?;
-    if max_bytes < out.len() { Err(Broken::TooLarge(max_bytes)) } else { Ok(out) }
+    (&mut from).take(limit).read_to_end(&mut out).await.map_err(ProgramError::Lost)?;
+    if max_bytes < out.len() { Err(ProgramError::TooLarge(max_bytes)) } else { Ok(out) }
 }
 
 /// The end of what is read, however much it is.
-async fn read_tail(mut from: impl AsyncRead + Unpin) -> Result<Vec<u8>, Broken> {
+async fn read_tail(mut from: impl AsyncRead + Unpin) -> Result<Vec<u8>, ProgramError> {
     // Four bytes to a character at most.
     const KEPT: usize = 4 * COMPLAINT_CHARS;
     let (mut tail, mut buffer) = (Vec::new(), vec![0; 8192]);
     loop {
-        let n = from.read(&mut buffer).await.map_err(Broken::Lost)?;
+        let n = from.read(&mut buffer).await.map_err(ProgramError::Lost)?;
         if n == 0 {
             return Ok(tail);
         }
@@ -213,8 +216,8 @@ mod tests {
         let pid = folder.path().join("pid");
         // The grandchild keeps the pipes open as well.
         let script = format!("(sh -c 'sleep 600 & echo $! > {}; wait') & wait", pid.display());
-        let broken = output(shell(&script), None, Duration::from_millis(500)).await;
-        assert!(matches!(broken, Err(Broken::Timeout(_))), "{broken:?}");
+        let broken = run_program(shell(&script), None, Duration::from_millis(500)).await;
+        assert!(matches!(broken, Err(ProgramError::Timeout(_))), "{broken:?}");
         wait_until_dead(&std::fs::read_to_string(pid).expect("it had begun"));
     }
 
@@ -231,7 +234,8 @@ mod tests {
         );
         std::fs::write(&fork, text).unwrap();
         let script = format!("sh {} 5 & sleep 600", fork.display());
-        let run = tokio::spawn(async move { output(shell(&script), None, Duration::from_secs(60)).await });
+        let run =
+            tokio::spawn(async move { run_program(shell(&script), None, Duration::from_secs(60)).await });
         let read = || std::fs::read_to_string(&pids).unwrap_or_default();
         for _ in 0..6_000 {
             if read().lines().count() == 63 {
@@ -252,7 +256,7 @@ mod tests {
     #[tokio::test]
     async fn what_a_program_started_ends_when_it_does() {
         let script = "sleep 600 > /dev/null 2>&1 < /dev/null & echo $!";
-        let pid = output(shell(script), None, Duration::from_secs(20)).await.unwrap();
+        let pid = run_program(shell(script), None, Duration::from_secs(20)).await.unwrap();
         wait_until_dead(&String::from_utf8(pid).unwrap());
     }
 
@@ -260,12 +264,12 @@ mod tests {
     async fn a_flood_is_no_answer_and_does_not_last() {
         let limits = ProgramLimits { time: Duration::from_secs(60), max_bytes: 10_000 };
         let flood =
-            output(shell("while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done"), None, limits).await;
-        assert!(matches!(flood, Err(Broken::TooLarge(10_000))), "{flood:?}");
+            run_program(shell("while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done"), None, limits).await;
+        assert!(matches!(flood, Err(ProgramError::TooLarge(10_000))), "{flood:?}");
         // Of endless complaints the end is kept.
         let script = "i=0; while [ $i -lt 5000 ]; do echo complaint $i >&2; i=$((i+1)); done; exit 3";
-        match output(shell(script), None, limits).await {
-            Err(Broken::Status { said, .. }) => {
+        match run_program(shell(script), None, limits).await {
+            Err(ProgramError::Status { said, .. }) => {
                 assert!(said.ends_with("complaint 4999") && said.len() <= 300, "{said}");
             }
             other => panic!("{other:?}"),

@@ -13,7 +13,7 @@ use jurist_core::redact::{Redactor, redact};
 use serde::{Deserialize, Serialize};
 
 use crate::load::open_file;
-use crate::model::{ErrorKind, Message, ModelError, Reply, Request};
+use crate::model::{Message, ModelError, ModelErrorKind, ModelReply, Request};
 
 /// Whether calls are recorded or replayed.
 #[derive(Debug, Default)]
@@ -27,9 +27,9 @@ pub enum Tape {
 /// One call, as a line of a cassette.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Exchange {
+struct RecordedCall {
     request: Request,
-    reply: Reply,
+    reply: ModelReply,
 }
 
 /// Why a cassette cannot be used.
@@ -43,11 +43,11 @@ pub enum BadCassette {
 
 impl Tape {
     /// What was recorded for a request, if this is a replay.
-    pub(crate) fn replay(&self, request: &Request) -> Option<Result<Reply, ModelError>> {
+    pub(crate) fn replay(&self, request: &Request) -> Option<Result<ModelReply, ModelError>> {
         if let Self::Replay(cassette) = self { Some(cassette.find(request)) } else { None }
     }
 
-    pub(crate) fn record(&self, request: &Request, reply: &Reply) {
+    pub(crate) fn record(&self, request: &Request, reply: &ModelReply) {
         if let Self::Record(recorder) = self {
             recorder.add(request, reply);
         }
@@ -64,11 +64,11 @@ impl Tape {
 pub struct Recorder {
     path: PathBuf,
     part: PathBuf,
-    kept: Mutex<Kept>,
+    kept: Mutex<RecordingFile>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct RecordingFile {
     file: fs::File,
     /// Where each call stands in the file.
     places: BTreeMap<String, (u64, usize)>,
@@ -84,16 +84,17 @@ impl Recorder {
         let part = PathBuf::from(format!("{}.part", path.display()));
         let mut options = fs::OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(true).open(&part).map_err(bad)?;
-        let kept = Mutex::new(Kept { file, places: BTreeMap::new(), end: 0 });
+        let kept = Mutex::new(RecordingFile { file, places: BTreeMap::new(), end: 0 });
         Ok(Self { path: path.to_owned(), part, kept })
     }
 
-    fn add(&self, request: &Request, reply: &Reply) {
-        let request = clean(request);
+    fn add(&self, request: &Request, reply: &ModelReply) {
+        let request = redact_request(request);
         let text = redact(&reply.text).into_owned();
-        let reply = Reply { text, calls: clean_calls(&reply.calls), ..reply.clone() };
+        let reply = ModelReply { text, calls: clean_calls(&reply.calls), ..reply.clone() };
         let key = request.key();
-        let line = serde_json::to_string(&Exchange { request, reply }).expect("a call is plain data") + "\n";
+        let line =
+            serde_json::to_string(&RecordedCall { request, reply }).expect("a call is plain data") + "\n";
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.file.write_all(line.as_bytes()).is_ok() {
             let place = (kept.end, line.len());
@@ -123,7 +124,7 @@ impl Recorder {
 }
 
 /// A request as it is written down and looked up: without anything that looks like a key.
-fn clean(request: &Request) -> Request {
+fn redact_request(request: &Request) -> Request {
     let part = |it: &String| redact(it).into_owned();
     let messages = request.messages.iter().map(|it| Message {
         parts: it.parts.iter().map(part).collect(),
@@ -148,7 +149,7 @@ fn clean_calls(calls: &[ToolCall]) -> Vec<ToolCall> {
 /// Recorded calls, by the hash of their request.
 #[derive(Debug)]
 pub struct Cassette {
-    calls: BTreeMap<String, Exchange>,
+    calls: BTreeMap<String, RecordedCall>,
 }
 
 impl Cassette {
@@ -158,7 +159,7 @@ impl Cassette {
             .map_err(|error| BadCassette::File { path: path.to_owned(), error })?;
         let mut calls = BTreeMap::new();
         for (at, line) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
-            let exchange: Exchange = serde_json::from_str(line).map_err(|error| BadCassette::Line {
+            let exchange: RecordedCall = serde_json::from_str(line).map_err(|error| BadCassette::Line {
                 path: path.to_owned(),
                 line: at + 1,
                 error,
@@ -173,11 +174,11 @@ impl Cassette {
         self.calls.values().map(|it| it.request.model.as_str()).collect()
     }
 
-    fn find(&self, request: &Request) -> Result<Reply, ModelError> {
-        let request = &clean(request);
+    fn find(&self, request: &Request) -> Result<ModelReply, ModelError> {
+        let request = &redact_request(request);
         match self.calls.get(&request.key()) {
             Some(exchange) => Ok(exchange.reply.clone()),
-            None => Err(ModelError::new(ErrorKind::NotRecorded, self.missing(request))),
+            None => Err(ModelError::new(ModelErrorKind::NotRecorded, self.missing(request))),
         }
     }
 
@@ -187,7 +188,10 @@ impl Cassette {
         let nearest = self.calls.values().take(1000).max_by_key(|it| likeness(&it.request, request));
         match nearest {
             Some(it) => {
-                format!("no such call was recorded; the nearest one {}", difference(&it.request, request))
+                format!(
+                    "no such call was recorded; the nearest one {}",
+                    describe_difference(&it.request, request)
+                )
             }
             None => "no such call was recorded; the cassette is empty".to_owned(),
         }
@@ -195,7 +199,7 @@ impl Cassette {
 }
 
 /// What a request says, line by line, without the code of its material, which differs whenever anything does.
-fn texts(request: &Request) -> Vec<String> {
+fn request_lines(request: &Request) -> Vec<String> {
     let parts = request.messages.iter().flat_map(|it| &it.parts);
     let texts: Vec<&str> = std::iter::once(&request.system).chain(parts).map(String::as_str).collect();
     let code = texts.iter().find_map(|it| it.split_once("material is ")?.1.get(..16));
@@ -205,13 +209,13 @@ fn texts(request: &Request) -> Vec<String> {
 
 /// Lines that two requests share, from both ends.
 fn likeness(a: &Request, b: &Request) -> usize {
-    let (left, right) = (texts(a), texts(b));
+    let (left, right) = (request_lines(a), request_lines(b));
     let front = left.iter().zip(&right).take_while(|(a, b)| a == b).count();
     let back = left.iter().rev().zip(right.iter().rev()).take_while(|(a, b)| a == b).count();
     2 * (front + back) + usize::from(a.model == b.model)
 }
 
-fn difference(recorded: &Request, asked: &Request) -> String {
+fn describe_difference(recorded: &Request, asked: &Request) -> String {
     if recorded.model != asked.model {
         return format!("asks `{}`, and this one asks `{}`", recorded.model, asked.model);
     }
@@ -221,7 +225,7 @@ fn difference(recorded: &Request, asked: &Request) -> String {
     if recorded.draw != asked.draw {
         return format!("is draw {} of a jury, and this one is draw {}", recorded.draw, asked.draw);
     }
-    let (left, right) = (texts(recorded), texts(asked));
+    let (left, right) = (request_lines(recorded), request_lines(asked));
     if left == right {
         let schema = recorded.schema != asked.schema;
         let what = if schema {
@@ -232,12 +236,13 @@ fn difference(recorded: &Request, asked: &Request) -> String {
         return format!("says the same and {what}");
     }
     let shared = left.iter().zip(&right).take_while(|(a, b)| a == b).count();
-    let line =
-        |lines: &[String]| lines.get(shared).map_or("its end".to_owned(), |it| format!("`{}`", short(it)));
+    let line = |lines: &[String]| {
+        lines.get(shared).map_or("its end".to_owned(), |it| format!("`{}`", shorten_line(it)))
+    };
     format!("says {} where this one says {}", line(&left), line(&right))
 }
 
-fn short(text: &str) -> String {
+fn shorten_line(text: &str) -> String {
     let short: String = text.chars().take(80).collect();
     if short.len() < text.len() { short + "…" } else { short }
 }

@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use jurist_core::dialect::{Settings, SettingsFile};
+use jurist_core::dialect::{ProjectSettings, SettingsFile};
 
 use crate::load;
 
@@ -38,7 +38,7 @@ pub struct NotTrusted {
 }
 
 /// Fails if settings need trust and their file is not on the user's list.
-pub fn require_trust(settings: &Settings) -> Result<(), NotTrusted> {
+pub fn require_trust(settings: &ProjectSettings) -> Result<(), NotTrusted> {
     let keys = settings.keys_that_need_trust();
     let Some(file) = settings.file.as_ref().filter(|_| !keys.is_empty()) else { return Ok(()) };
     if TrustList::of_user().is_some_and(|list| list.contains(file)) {
@@ -90,7 +90,7 @@ impl TrustList {
     pub fn files(&self) -> io::Result<Vec<TrustedFile>> {
         let mut files: Vec<TrustedFile> = Vec::new();
         for (entry, path) in self.entries()? {
-            let text = load::read(&path).ok();
+            let text = load::read_text_file(&path).ok();
             let is_current =
                 text.is_some_and(|text| self.entry(&SettingsFile { path: path.clone(), text }) == entry);
             files.push(TrustedFile { path, is_current });

@@ -10,14 +10,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jurist_core::candidate::{Candidate, Role};
-use jurist_core::dialect::Settings;
+use jurist_core::candidate::{Candidate, StepRole};
+use jurist_core::dialect::ProjectSettings;
 use jurist_core::grade::{Deferral, Failure};
-use jurist_core::rubric::{Ask, Criterion, Draft, Rubric, Scale};
-use jurist_core::suite::{Agent, Case, Judge, Matrix, Server as McpServer, Target, Workspace};
-use jurist_engine::agent::{Agents, NotProduced, Produced, Which};
-use jurist_engine::call::{Cache, Caching, Caller};
-use jurist_engine::load::{Outside, Project};
+use jurist_core::rubric::{Criterion, CriterionKind, Draft, Rubric, Scale};
+use jurist_core::suite::{AgentSettings, Case, CaseMatrix, CaseTarget, Judge, McpServer, Workspace};
+use jurist_engine::agent::{AgentOutput, AgentRunError, Agents, TrialIdentity};
+use jurist_engine::call::{Cache, Caching, ModelClient};
+use jurist_engine::load::{Outside, SuiteFiles};
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::record::{Cassette, Recorder, Tape};
 use serde_json::{Map, Value as Json, json};
@@ -33,12 +33,12 @@ fn stdio(arguments: &[&str]) -> McpServer {
     McpServer::Stdio { command: "python3".to_owned(), args, env, cwd: None }
 }
 
-fn project(folder: &Path) -> Project {
-    Project::of(&folder.join("suite.yaml"), Outside::Refused)
+fn project(folder: &Path) -> SuiteFiles {
+    SuiteFiles::of(&folder.join("suite.yaml"), Outside::Refused)
 }
 
-fn case(target: Option<Target>, server: Option<&str>) -> Case {
-    let criteria = vec![Criterion::new("a", "It is right.", Ask::Question(Scale::Binary))];
+fn case(target: Option<CaseTarget>, server: Option<&str>) -> Case {
+    let criteria = vec![Criterion::new("a", "It is right.", CriterionKind::Question(Scale::Binary))];
     Case {
         name: "sum".to_owned(),
         origin: None,
@@ -48,34 +48,34 @@ fn case(target: Option<Target>, server: Option<&str>) -> Case {
         candidate: Candidate { input: Some("What is 2 + 40? It's easy.".to_owned()), ..Candidate::default() },
         server: server.map(str::to_owned),
         targets: target.into_iter().collect(),
-        agent: Agent::default(),
+        agent: AgentSettings::default(),
         workspace: None,
         rubric: Arc::new(Rubric::new(Draft { criteria, ..Draft::default() }).unwrap()),
         judge: Judge::default(),
-        matrix: Matrix::default(),
+        matrix: CaseMatrix::default(),
         data: None,
         labels: BTreeMap::new(),
         repeat: 1,
     }
 }
 
-fn target(id: &str, config: Json) -> Option<Target> {
+fn target(id: &str, config: Json) -> Option<CaseTarget> {
     let Json::Object(config) = config else { panic!("{config}") };
-    Some(Target { id: id.to_owned(), label: None, config })
+    Some(CaseTarget { id: id.to_owned(), label: None, config })
 }
 
 fn agents(servers: &[(&str, McpServer)], allowed: bool) -> Agents {
     let servers = servers.iter().map(|(name, it)| ((*name).to_owned(), it.clone())).collect();
-    let resolver = Resolver::new(Settings::default(), |_| None).unwrap();
+    let resolver = Resolver::new(ProjectSettings::default(), |_| None).unwrap();
     Agents::new(Arc::new(resolver), servers, project(Path::new(".")), None, allowed)
 }
 
-fn model(vendor: &str, server: &Server) -> Option<Target> {
+fn model(vendor: &str, server: &Server) -> Option<CaseTarget> {
     target(vendor, json!({ "model": "agent-1", "base_url": server.url }))
 }
 
-async fn produce(agents: &Agents, case: &Case) -> Result<Produced, NotProduced> {
-    agents.produce(&Caller::default(), case, Which { name: &case.name, trial: 1 }).await
+async fn produce(agents: &Agents, case: &Case) -> Result<AgentOutput, AgentRunError> {
+    agents.produce(&ModelClient::default(), case, TrialIdentity { name: &case.name, trial: 1 }).await
 }
 
 /// Adds once, and then says what came of it.
@@ -101,16 +101,20 @@ async fn a_model_uses_the_tools_of_its_server_in_every_protocol() {
     }
     for vendor in ["vllm", "openai-responses", "anthropic", "gemini"] {
         let server = Server::start(adds).await;
-        let resolver = Resolver::new(Settings::default(), |_| Some("sk-test".to_owned())).unwrap();
-        let resolver = Arc::new(resolver.trusting(Some(&server.url)));
+        let resolver = Resolver::new(ProjectSettings::default(), |_| Some("sk-test".to_owned())).unwrap();
+        let resolver = Arc::new(resolver.with_trusted_address(Some(&server.url)));
         let servers = BTreeMap::from([("sums".to_owned(), stdio(&[]))]);
         let agents = Agents::new(resolver, servers, project(Path::new(".")), None, true);
         let produced = produce(&agents, &case(model(vendor, &server), Some("sums"))).await.unwrap();
         assert_eq!(produced.response.as_deref(), Some("It is 42."), "{vendor}");
         let trace = produced.trace.unwrap();
         assert_eq!(trace.status.as_deref(), Some("completed"), "{vendor}");
-        let roles: Vec<Role> = trace.steps.iter().map(|it| it.role).collect();
-        assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant], "{vendor}");
+        let roles: Vec<StepRole> = trace.steps.iter().map(|it| it.role).collect();
+        assert_eq!(
+            roles,
+            [StepRole::User, StepRole::Assistant, StepRole::Tool, StepRole::Assistant],
+            "{vendor}"
+        );
         assert_eq!(trace.steps[1].tool_calls[0].name, "add", "{vendor}");
         assert_eq!(trace.steps[1].text, "I will look.", "{vendor}");
         assert_eq!(trace.steps[2].results[0].text, "42", "{vendor}");
@@ -164,14 +168,14 @@ async fn what_a_tool_does_wrong_is_told_to_the_model_and_what_breaks_the_server_
     let server = Server::start(|_| Act::Call(vec![("die", json!({}))])).await;
     case.targets = model("vllm", &server).into_iter().collect();
     match produce(&agents, &case).await {
-        Err(NotProduced::Failed(Failure::Unavailable, detail)) => {
+        Err(AgentRunError::Failed(Failure::Unavailable, detail)) => {
             assert!(detail.contains("went away") && detail.contains("goodbye"), "{detail}");
         }
         other => panic!("{other:?}"),
     }
     case.server = Some("broken".to_owned());
     match produce(&agents, &case).await {
-        Err(NotProduced::Deferred(Deferral::Unreachable, reason)) => {
+        Err(AgentRunError::Deferred(Deferral::Unreachable, reason)) => {
             assert!(reason.contains("`broken`") && reason.contains("no such database"), "{reason}");
         }
         other => panic!("{other:?}"),
@@ -184,7 +188,7 @@ async fn a_server_whose_tools_never_end_is_refused() {
     let case = case(model("vllm", &server), Some("endless"));
     let agents = agents(&[("endless", stdio(&["--endless"]))], true);
     match produce(&agents, &case).await {
-        Err(NotProduced::Deferred(Deferral::Unreachable, reason)) => {
+        Err(AgentRunError::Deferred(Deferral::Unreachable, reason)) => {
             assert!(reason.contains("`endless`") && reason.contains("more than 200 pages"), "{reason}");
         }
         other => panic!("{other:?}"),
@@ -194,21 +198,21 @@ async fn a_server_whose_tools_never_end_is_refused() {
 #[tokio::test]
 async fn a_run_from_the_cache_or_a_cassette_has_the_measurements_of_the_first() {
     let server = Server::start(|_| Act::Say("It is 42.".to_owned())).await;
-    let resolver = Resolver::new(Settings::default(), |_| Some("sk-test".to_owned())).unwrap();
-    let resolver = Arc::new(resolver.trusting(Some(&server.url)));
+    let resolver = Resolver::new(ProjectSettings::default(), |_| Some("sk-test".to_owned())).unwrap();
+    let resolver = Arc::new(resolver.with_trusted_address(Some(&server.url)));
     let agents = Agents::new(resolver, BTreeMap::new(), project(Path::new(".")), None, true);
     let folder = tempfile::tempdir().unwrap();
     let (cache, tape) = (Cache::new(folder.path().join("cache")), folder.path().join("tape.jsonl"));
     let case = case(model("vllm", &server), None);
-    let which = Which { name: &case.name, trial: 1 };
-    let recording = Caller::default()
+    let which = TrialIdentity { name: &case.name, trial: 1 };
+    let recording = ModelClient::default()
         .with_cache(cache.clone(), Caching::Use)
         .with_tape(Tape::Record(Recorder::new(&tape).unwrap()));
     let first = agents.produce(&recording, &case, which).await.unwrap().measurements;
     recording.tape.finish().unwrap();
     assert!(first.duration_ms.is_some_and(|it| 0.0 < it) && first.usage.is_some(), "{first:?}");
-    let cached = Caller::default().with_cache(cache, Caching::Use);
-    let replayed = Caller::default().with_tape(Tape::Replay(Cassette::load(&tape).unwrap()));
+    let cached = ModelClient::default().with_cache(cache, Caching::Use);
+    let replayed = ModelClient::default().with_tape(Tape::Replay(Cassette::load(&tape).unwrap()));
     for caller in [cached, replayed] {
         let again = agents.produce(&caller, &case, which).await.unwrap();
         assert!(again.spend.from_cache);
@@ -252,7 +256,7 @@ async fn runs_end_at_their_limits() {
         Server::start(|_| Act::Wait(Duration::from_secs(5), Box::new(Act::Say("late".to_owned())))).await;
     case.targets = model("vllm", &slow).into_iter().collect();
     (case.agent.max_tokens, case.agent.timeout) = (None, Some(0.5));
-    assert!(matches!(produce(&agents, &case).await, Err(NotProduced::Failed(Failure::Timeout, _))));
+    assert!(matches!(produce(&agents, &case).await, Err(AgentRunError::Failed(Failure::Timeout, _))));
 }
 
 #[tokio::test]
@@ -273,7 +277,7 @@ async fn nothing_is_started_that_nobody_agreed_to() {
     spoken_for.agent.model = Some("command:touch /tmp/never".to_owned());
     for case in programs.into_iter().chain([spoken_for]) {
         match produce(&agents, &case).await {
-            Err(NotProduced::Failed(_, reason)) => {
+            Err(AgentRunError::Failed(_, reason)) => {
                 assert!(reason.contains("--allow-commands"), "{reason}");
                 assert_eq!(agents.check(&case).unwrap_err().to_string(), reason, "known before it is run");
             }
@@ -304,7 +308,7 @@ async fn programs_answer_in_every_way_that_others_know() {
         "export default class { constructor(o) { this.o = o; } async callApi(p) { console.log('noise'); return { output: this.o.config.say + ' ' + p.slice(0, 4) }; } }",
     );
     write("args.sh", "echo \"$1 | $(echo $2 | tr -d '{}\\\"')\"");
-    let resolver = Arc::new(Resolver::new(Settings::default(), |_| None).unwrap());
+    let resolver = Arc::new(Resolver::new(ProjectSettings::default(), |_| None).unwrap());
     let agents = Agents::new(resolver, BTreeMap::new(), project(folder.path()), None, true);
     let say = json!({ "say": "Hm," });
     let quoted = "What is 2 + 40? It's easy.";
@@ -329,12 +333,12 @@ async fn programs_answer_in_every_way_that_others_know() {
         (json!({ "command": "true > /dev/null; echo {OUTPUT_FILE} > /dev/null" }), "did not write"),
     ] {
         match produce(&agents, &case(target("cli", config), None)).await {
-            Err(NotProduced::Failed(_, detail)) => assert!(detail.contains(expected), "{detail}"),
+            Err(AgentRunError::Failed(_, detail)) => assert!(detail.contains(expected), "{detail}"),
             other => panic!("{other:?}"),
         }
     }
     match produce(&agents, &case(target("exec:/no/such/program", json!({})), None)).await {
-        Err(NotProduced::Deferred(_, reason)) => assert!(reason.contains("cannot be started"), "{reason}"),
+        Err(AgentRunError::Deferred(_, reason)) => assert!(reason.contains("cannot be started"), "{reason}"),
         other => panic!("{other:?}"),
     }
     for (id, expected) in [
@@ -366,10 +370,10 @@ async fn an_address_is_asked_as_the_file_says() {
     assert_eq!(server.last().header("x-team"), Some("evals"));
     let down = case(target(&format!("{}/down", server.url), json!({})), None);
     assert!(
-        matches!(produce(&agents, &down).await, Err(NotProduced::Failed(Failure::Unavailable, it)) if it.contains("try later"))
+        matches!(produce(&agents, &down).await, Err(AgentRunError::Failed(Failure::Unavailable, it)) if it.contains("try later"))
     );
     let nowhere = case(target("http://127.0.0.1:9/x", json!({})), None);
-    assert!(matches!(produce(&agents, &nowhere).await, Err(NotProduced::Deferred(..))));
+    assert!(matches!(produce(&agents, &nowhere).await, Err(AgentRunError::Deferred(..))));
 }
 
 #[tokio::test]
@@ -382,7 +386,7 @@ async fn a_run_changes_its_own_copy_and_leaves_a_diff() {
     std::fs::create_dir_all(files.join("src")).unwrap();
     std::fs::write(files.join("src/a.txt"), "one\ntwo\n").unwrap();
     std::fs::write(files.join(".gitignore"), "build\n").unwrap();
-    let resolver = Arc::new(Resolver::new(Settings::default(), |_| None).unwrap());
+    let resolver = Arc::new(Resolver::new(ProjectSettings::default(), |_| None).unwrap());
     let servers = BTreeMap::from([("files".to_owned(), stdio(&[]))]);
     let agents = Agents::new(resolver, servers, project(folder.path()), None, true);
     let command = "sed -i s/two/three/ src/a.txt; echo new > b.txt; echo junk > build; ls -a | tr '\\n' ' '";
@@ -418,7 +422,7 @@ async fn a_run_changes_its_own_copy_and_leaves_a_diff() {
     let diff = produce(&agents, &case).await.unwrap().diff.unwrap();
     assert!(diff.contains("-two\n+four"), "{diff}");
     case.workspace = Some(Workspace { path: "project".to_owned(), git: Some("nowhere".to_owned()) });
-    assert!(matches!(produce(&agents, &case).await, Err(NotProduced::Deferred(..))));
+    assert!(matches!(produce(&agents, &case).await, Err(AgentRunError::Deferred(..))));
 }
 
 /// The folder of a package from the npm registry, fetched once.

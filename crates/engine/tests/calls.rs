@@ -8,50 +8,52 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use jurist_core::candidate::Material;
-use jurist_core::dialect::{ModelPrice, Settings};
-use jurist_core::grade::{Deferral, Failure, Outcome, Status, Usd};
-use jurist_core::rubric::{Ask, Criterion, Draft, Rubric, Scale};
+use jurist_core::candidate::JudgeInput;
+use jurist_core::dialect::{ModelPrice, ProjectSettings};
+use jurist_core::grade::{Deferral, Failure, Outcome, Usd, VerdictStatus};
+use jurist_core::rubric::{Criterion, CriterionKind, Draft, Rubric, Scale};
 use jurist_core::suite::{Calls, Judge};
-use jurist_engine::batch::BatchOffice;
-use jurist_engine::call::Caller;
-use jurist_engine::judge::{Bench, Case, Decision, MAX_TOKENS, Member};
+use jurist_engine::batch::BatchClient;
+use jurist_engine::call::ModelClient;
+use jurist_engine::judge::{JudgeCase, JudgeDecision, JudgeModel, MAX_TOKENS, ResolvedJudges};
 use jurist_engine::model::forms::{FORM_LIFETIME, FormMemory};
 use jurist_engine::model::resolve::Resolver;
-use jurist_engine::model::{BoxFuture, ErrorKind, Line, Model, ModelError, Reply, Request};
+use jurist_engine::model::{
+    BoxFuture, LanguageModel, ModelEndpoint, ModelError, ModelErrorKind, ModelReply, Request,
+};
 use serde_json::{Value as Json, json};
 use server::{Act, Server};
 
 const GOOD: &str = r#"{"reasoning": "it names Paris", "score": 0.5}"#;
 
-fn settings(model: &str) -> Settings {
+fn settings(model: &str) -> ProjectSettings {
     let price = ModelPrice { input: 1.0, cached_input: 0.5, output: 2.0 };
-    Settings { prices: [(model.to_owned(), price)].into(), ..Settings::default() }
+    ProjectSettings { prices: [(model.to_owned(), price)].into(), ..ProjectSettings::default() }
 }
 
 fn resolver(model: &str, server: &Server) -> Resolver {
     let key = |name: &str| name.ends_with("KEY").then(|| "sk-test-secret".to_owned());
-    Resolver::new(settings(model), key).unwrap().trusting(Some(&server.url))
+    Resolver::new(settings(model), key).unwrap().with_trusted_address(Some(&server.url))
 }
 
 /// A judge at the test server, by its vendor and name; its price is 1 and 2 dollars per million tokens.
-fn judge_at(model: &str, server: &Server, resolver: &Resolver) -> Bench {
+fn judge_at(model: &str, server: &Server, resolver: &Resolver) -> ResolvedJudges {
     let judge = Judge {
         model: Some(model.to_owned()),
         base_url: Some(server.url.clone()),
         timeout: Some(5.0),
         ..Judge::default()
     };
-    bench_of(resolver.line(&judge).unwrap())
+    bench_of(resolver.resolve_endpoint(&judge).unwrap())
 }
 
-fn bench(model: &str, server: &Server) -> Bench {
+fn bench(model: &str, server: &Server) -> ResolvedJudges {
     judge_at(model, server, &resolver(model, server))
 }
 
-fn bench_of(line: Line) -> Bench {
-    let member = Member { line: Arc::new(line), temperature: Some(0.0), max_tokens: MAX_TOKENS, draw: 0 };
-    Bench {
+fn bench_of(line: ModelEndpoint) -> ResolvedJudges {
+    let member = JudgeModel { line: Arc::new(line), temperature: Some(0.0), max_tokens: MAX_TOKENS, draw: 0 };
+    ResolvedJudges {
         members: vec![member],
         combine: None,
         escalate: None,
@@ -64,26 +66,34 @@ fn bench_of(line: Line) -> Bench {
     }
 }
 
-fn caller() -> Caller {
-    Caller::default().with_backoff(Duration::from_millis(1))
+fn caller() -> ModelClient {
+    ModelClient::default().with_backoff(Duration::from_millis(1))
 }
 
 fn rubric(names: &[&str]) -> Rubric {
-    let criterion = |name: &&str| Criterion::new(*name, "Names the capital.", Ask::Question(Scale::Unit));
+    let criterion =
+        |name: &&str| Criterion::new(*name, "Names the capital.", CriterionKind::Question(Scale::Unit));
     Rubric::new(Draft { criteria: names.iter().map(criterion).collect(), ..Draft::default() }).unwrap()
 }
 
-async fn decide(bench: &Bench, caller: &Caller, response: &str) -> Decision {
+async fn decide(bench: &ResolvedJudges, caller: &ModelClient, response: &str) -> JudgeDecision {
     decide_by(&rubric(&["city"]), bench, caller, response).await
 }
 
-async fn decide_by(rubric: &Rubric, bench: &Bench, caller: &Caller, response: &str) -> Decision {
-    let material = Material { task: "Which?".into(), response: Some(response.into()), ..Material::default() };
-    let case = Case { candidate: "c", material: &material, row: None, rubric, labels: None, contests: None };
+async fn decide_by(
+    rubric: &Rubric,
+    bench: &ResolvedJudges,
+    caller: &ModelClient,
+    response: &str,
+) -> JudgeDecision {
+    let material =
+        JudgeInput { task: "Which?".into(), response: Some(response.into()), ..JudgeInput::default() };
+    let case =
+        JudgeCase { candidate: "c", material: &material, row: None, rubric, labels: None, contests: None };
     bench.decide(caller, case).await.unwrap()
 }
 
-fn outcome(decision: &Decision) -> &Outcome {
+fn outcome(decision: &JudgeDecision) -> &Outcome {
     &decision.opinions[0].grades[0].outcome
 }
 
@@ -185,7 +195,7 @@ async fn requests_without_a_usable_reply_count_in_requests_and_spend() {
         let decision = decide(&bench("openai/judge-1", &server), &caller, "Paris.").await;
         assert!(matches!(outcome(&decision), Outcome::Failed { .. }), "{decision:?}");
         assert_eq!(caller.meter.read().requests, 1);
-        let spent = caller.budget.spent().unwrap().nanos();
+        let spent = caller.budget.spent_amount().unwrap().nanos();
         assert!((least..=most).contains(&spent), "{spent}");
         assert_eq!(decision.spend.cost.map(Usd::nanos), Some(spent), "what is told is what was paid");
     }
@@ -203,13 +213,13 @@ async fn requests_without_a_usable_reply_count_in_requests_and_spend() {
 #[derive(Debug, Default)]
 struct AlwaysLimited(AtomicUsize);
 
-impl Model for AlwaysLimited {
-    fn complete<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+impl LanguageModel for AlwaysLimited {
+    fn complete<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
         self.0.fetch_add(1, Ordering::SeqCst);
         Box::pin(async {
             // All that were sent together are on their way before the first comes back.
             tokio::task::yield_now().await;
-            Err(ModelError::new(ErrorKind::RateLimit, "429: slow down"))
+            Err(ModelError::new(ModelErrorKind::RateLimit, "429: slow down"))
         })
     }
 }
@@ -217,7 +227,7 @@ impl Model for AlwaysLimited {
 #[tokio::test]
 async fn a_vendor_that_only_says_429_is_asked_once_by_each_and_then_a_few_times_more() {
     let model = Arc::new(AlwaysLimited::default());
-    let line = Line {
+    let line = ModelEndpoint {
         model: Arc::<AlwaysLimited>::clone(&model),
         vendor: "limited".into(),
         name: "limited/judge-1".into(),
@@ -226,7 +236,7 @@ async fn a_vendor_that_only_says_429_is_asked_once_by_each_and_then_a_few_times_
         http: None,
     };
     // With a wait of a millisecond the pause after the last probe would be over before all calls are refused.
-    let caller = Caller::default().with_backoff(Duration::from_millis(100));
+    let caller = ModelClient::default().with_backoff(Duration::from_millis(100));
     let bench = bench_of(line);
     let responses: Vec<String> = (0..200).map(|n| format!("Paris, {n}.")).collect();
     let each = responses.iter().map(|response| decide(&bench, &caller, response));
@@ -344,9 +354,9 @@ fn good_line(is_anthropic: bool) -> Json {
 }
 
 /// Asks and sends batches until nothing waits any more.
-async fn decide_in_batches(rubric: &Rubric, bench: &Bench, caller: &Caller) -> Decision {
+async fn decide_in_batches(rubric: &Rubric, bench: &ResolvedJudges, caller: &ModelClient) -> JudgeDecision {
     let folder = tempfile::tempdir().unwrap();
-    let office = BatchOffice { folder: folder.path(), poll: Duration::from_millis(1), listener: &|_| {} };
+    let office = BatchClient { folder: folder.path(), poll: Duration::from_millis(1), listener: &|_| {} };
     loop {
         let decision = decide_by(rubric, bench, caller, "Paris.").await;
         if caller.batches.as_ref().unwrap().n_wanted() == 0 {
@@ -386,7 +396,7 @@ async fn entries_of_a_batch_that_failed_on_the_vendors_side_are_sent_again_and_o
             decision.opinions[0].grades.iter().map(|it| it.outcome.unit()).collect();
         assert_eq!(units, [Some(0.5), Some(0.5), None], "{told}");
         assert_eq!(*sizes.lock().unwrap(), [3, 2, 1], "{told}: what breaks is sent three times at most");
-        assert_eq!(caller.budget.spent(), Some(Usd::from_nanos(2_000_000)), "{told}");
+        assert_eq!(caller.budget.spent_amount(), Some(Usd::from_nanos(2_000_000)), "{told}");
         assert_eq!((caller.meter.read().requests, caller.meter.read().tokens_in), (6, 2000), "{told}");
     }
     for (is_anthropic, line) in [
@@ -421,11 +431,11 @@ async fn a_batch_under_a_cap_goes_out_in_parts_that_fit_at_their_worst() {
         let (bench, caller) = (bench("openai/judge-1", &server), caller().with_batches().with_cap(Some(cap)));
         let decision = decide_in_batches(&rubric(&["one", "two", "three"]), &bench, &caller).await;
         assert_eq!(*sizes.lock().unwrap(), expected, "{cap}");
-        assert!(caller.budget.spent().unwrap() <= cap);
+        assert!(caller.budget.spent_amount().unwrap() <= cap);
         let grades = &decision.opinions[0].grades;
         assert_eq!(grades.iter().filter(|it| it.outcome.unit().is_some()).count(), n_graded, "{cap}");
         let over = Outcome::Deferred { why: Deferral::OverBudget };
         assert_eq!(grades.iter().filter(|it| it.outcome == over).count(), 3 - n_graded, "{cap}");
-        assert!(n_graded == 3 || decision.status == Status::Deferred, "{cap}: {:?}", decision.status);
+        assert!(n_graded == 3 || decision.status == VerdictStatus::Deferred, "{cap}: {:?}", decision.status);
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use jurist_core::dialect::Settings;
+use jurist_core::dialect::ProjectSettings;
 use jurist_engine::embed::{Bert, Embedders};
 use jurist_engine::model::resolve::Resolver;
 use serde_json::json;
@@ -47,7 +47,7 @@ fn the_local_model_gives_the_published_similarities() {
     let bert = Bert::load(&folder).unwrap();
     let [weather, sunny, stadium] =
         ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
-            .map(|it| bert.embed(it));
+            .map(|it| bert.embed_text(it));
     for (found, expected) in [
         (cosine(&weather, &sunny), 0.6660),
         (cosine(&weather, &stadium), 0.1046),
@@ -55,8 +55,8 @@ fn the_local_model_gives_the_published_similarities() {
     ] {
         assert!((found - expected).abs() < 1e-4, "{found} instead of {expected}");
     }
-    assert!((cosine(&bert.embed(""), &bert.embed("")) - 1.0).abs() < 1e-5);
-    assert_eq!(bert.embed(&"long ".repeat(5000)).len(), 384);
+    assert!((cosine(&bert.embed_text(""), &bert.embed_text("")) - 1.0).abs() < 1e-5);
+    assert_eq!(bert.embed_text(&"long ".repeat(5000)).len(), 384);
 }
 
 #[tokio::test]
@@ -76,24 +76,24 @@ async fn a_server_embeds_many_texts_in_few_requests_and_outages_are_retried() {
         Act::Raw(json!({ "data": data }).to_string())
     })
     .await;
-    let resolver = Arc::new(Resolver::new(Settings::default(), |_| None).unwrap());
+    let resolver = Arc::new(Resolver::new(ProjectSettings::default(), |_| None).unwrap());
     let embedders = Embedders::new(Arc::clone(&resolver), Some(server.url.clone()));
     let texts: Vec<String> = (0..200).map(|it| "x".repeat(it + 1)).collect();
-    let vectors = embedders.embed("embedder-1", &texts).await.unwrap();
+    let vectors = embedders.embed_texts("embedder-1", &texts).await.unwrap();
     assert!(vectors.iter().zip(1..).all(|(vector, length)| vector == &[length as f32, 1.0]));
     assert_eq!(server.n_seen(), 3);
     assert!(server.last().path.ends_with("/embeddings"));
 
     let broken = Server::script(vec![Act::Raw(r#"{"data": [{"embedding": []}]}"#.into())]).await;
     let embedders = Embedders::new(resolver, Some(broken.url.clone()));
-    let error = embedders.embed("embedder-1", &["a".to_owned()]).await.unwrap_err();
+    let error = embedders.embed_texts("embedder-1", &["a".to_owned()]).await.unwrap_err();
     assert!(error.to_string().contains("one embedding per text"), "{error}");
 }
 
 #[tokio::test]
 async fn a_model_that_is_not_here_says_where_it_was_looked_for() {
-    let resolver = Arc::new(Resolver::new(Settings::default(), |_| None).unwrap());
+    let resolver = Arc::new(Resolver::new(ProjectSettings::default(), |_| None).unwrap());
     let embedders = Embedders::new(resolver, None);
-    let error = embedders.embed("no-such-model", &["a".to_owned()]).await.unwrap_err().to_string();
+    let error = embedders.embed_texts("no-such-model", &["a".to_owned()]).await.unwrap_err().to_string();
     assert!(error.contains("no-such-model") && error.contains("JURIST_MODELS"), "{error}");
 }

@@ -9,12 +9,15 @@ use std::time::{Duration, Instant};
 
 use jurist_core::grade::Time;
 use jurist_core::money::Rates;
-use jurist_core::plan::Stratum;
+use jurist_core::plan::TraceStratum;
 use jurist_server::Work;
-use jurist_server::monitor::{Look, Sequences, apply, estimates, find, trend, watch_monitors};
-use jurist_store::decisions::{DecisionState, NewDecision, Outcome};
-use jurist_store::monitors::Monitor;
-use jurist_store::scores::{Score, Scored};
+use jurist_server::monitor::{
+    Sequences, TrafficWindow, apply_monitor_file, compute_monitor_trends, estimate_monitor_traffic,
+    find_monitor, watch_monitors,
+};
+use jurist_store::decisions::{DecisionOutcome, DecisionState, NewMonitorDecision};
+use jurist_store::monitors::StoredMonitor;
+use jurist_store::scores::{Score, ScoreContext};
 use jurist_store::testing::{Fsync, Server};
 use jurist_store::{Probability, ProjectId, Region, Store, TraceId, clock};
 
@@ -41,19 +44,19 @@ async fn main() {
 }
 
 async fn measured(store: &Store, n: usize) {
-    let now = clock::now();
+    let now = clock::current_time();
     let project = store.default_project(&Rates::default(), now).await.unwrap();
     let place = (&Region::default(), &Work::default());
-    apply(store, project, None, MONITOR, place, None, now).await.unwrap();
-    let monitor = find(store, project, "desk").await.unwrap();
+    apply_monitor_file(store, project, None, MONITOR, place, None, now).await.unwrap();
+    let monitor = find_monitor(store, project, "desk").await.unwrap();
     let begun = Instant::now();
     filled(store, project, &monitor, n, now).await;
     println!("  filled in {:.0} s", begun.elapsed().as_secs_f64());
-    let look = Look::new(None, None, None, now);
+    let look = TrafficWindow::new(None, None, None, now);
     let mut took = Vec::new();
     for _ in 0..21 {
         let begun = Instant::now();
-        let found = estimates(store, project, &monitor, &look, true).await.unwrap();
+        let found = estimate_monitor_traffic(store, project, &monitor, &look, true).await.unwrap();
         took.push(begun.elapsed());
         assert!(found.judges[0].criteria[0].score.is_some());
     }
@@ -61,7 +64,10 @@ async fn measured(store: &Store, n: usize) {
     for _ in 0..21 {
         let begun = Instant::now();
         assert_eq!(
-            trend(store, &Sequences::default(), project, &monitor, &look, None).await.unwrap().len(),
+            compute_monitor_trends(store, &Sequences::default(), project, &monitor, &look, None)
+                .await
+                .unwrap()
+                .len(),
             1
         );
         took.push(begun.elapsed());
@@ -83,30 +89,30 @@ fn shown(what: &str, took: &mut Vec<Duration>) {
 }
 
 /// Every twentieth failed; of the others a tenth is sampled.
-async fn filled(store: &Store, project: ProjectId, monitor: &Monitor, n: usize, now: Time) {
+async fn filled(store: &Store, project: ProjectId, monitor: &StoredMonitor, n: usize, now: Time) {
     let version = monitor.newest.as_ref().unwrap();
     for first in (0..n).step_by(BATCH) {
         let time = Time::from_micros(now.micros() - 29 * DAY + (29 * DAY / n as i64) * first as i64);
         let decision = |at: usize| {
             let is_failed = at.is_multiple_of(20);
             let is_sampled = is_failed || at % 10 == 1;
-            NewDecision {
+            NewMonitorDecision {
                 trace: TraceId::new(format!("trace-{at:08}")).unwrap(),
                 revision: 1,
                 monitor: monitor.id,
                 version: version.id,
                 agent: Some("desk".to_owned()),
-                stratum: if is_failed { Stratum::Failed } else { Stratum::Other },
+                stratum: if is_failed { TraceStratum::Failed } else { TraceStratum::Other },
                 probability: Probability::new(if is_failed { 1.0 } else { 0.1 }).unwrap(),
                 upstream: Probability::CERTAIN,
                 state: if is_sampled { DecisionState::Sampled } else { DecisionState::SampledOut },
                 reason: String::new(),
             }
         };
-        let all: Vec<NewDecision> = (first..first + BATCH).map(decision).collect();
+        let all: Vec<NewMonitorDecision> = (first..first + BATCH).map(decision).collect();
         store.consider(project, &[], &all, |_| None, time).await.unwrap();
         for (at, it) in all.iter().enumerate().filter(|it| it.1.state == DecisionState::Sampled) {
-            let scored = Scored {
+            let scored = ScoreContext {
                 monitor: monitor.id,
                 trace: it.trace.clone(),
                 revision: 1,
@@ -129,7 +135,7 @@ async fn filled(store: &Store, project: ProjectId, monitor: &Monitor, n: usize, 
             };
             let scores = ["", "right", "kind"].map(score);
             let outcome =
-                Outcome { state: DecisionState::Scored, note: "", spread: None, is_disputed: false };
+                DecisionOutcome { state: DecisionState::Scored, note: "", spread: None, is_disputed: false };
             store.put_scores(project, &scored, &scores, Some(&outcome), time).await.unwrap();
         }
     }

@@ -11,23 +11,23 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use jurist_core::candidate::{Role, Step, Trace};
-use jurist_core::grade::{Counts, Grade, Status, Time, Usd, Value, Verdict};
+use jurist_core::candidate::{StepRole, Trace, TraceStep};
+use jurist_core::grade::{Counts, Grade, Time, Usd, Value, Verdict, VerdictStatus};
 use jurist_core::money::Rates;
-use jurist_core::plan::Stratum;
-use jurist_server::monitor::{apply, find};
-use jurist_server::{App, Settings, Work, bind};
+use jurist_core::plan::TraceStratum;
+use jurist_server::monitor::{apply_monitor_file, find_monitor};
+use jurist_server::{App, ServerSettings, Work, bind};
 use jurist_store::contests::{Contest, Contested};
-use jurist_store::decisions::{DecisionState, NewDecision, Outcome, TraceRevision};
+use jurist_store::decisions::{DecisionOutcome, DecisionState, NewMonitorDecision, TraceRevision};
 use jurist_store::grades::{NewGrade, NewVerdict};
 use jurist_store::labels::NewLabel;
-use jurist_store::monitors::Monitor;
-use jurist_store::scores::{Score, Scored};
-use jurist_store::spend::{Reserve, Wanted};
+use jurist_store::monitors::StoredMonitor;
+use jurist_store::scores::{Score, ScoreContext};
+use jurist_store::spend::{ReservationRequest, Reserve};
 use jurist_store::testing::{Fsync, Server};
-use jurist_store::traces::Finished;
+use jurist_store::traces::FinishedTrace;
 use jurist_store::{
-    ContestId, Options, Probability, ProjectId, Region, SeriesId, Store, Sync, TraceId, clock,
+    ContestId, Probability, ProjectId, Region, SeriesId, Store, StoreOptions, Sync, TraceId, clock,
 };
 use serde_json::{Value as Json, json};
 
@@ -50,7 +50,7 @@ async fn main() {
     if is_wanted("sqlite") {
         let folder = tempfile::tempdir().unwrap();
         let passing = folder.path().join("jurist.db").display().to_string();
-        let options = Options { sync: Sync::Normal, ..Options::default() };
+        let options = StoreOptions { sync: Sync::Normal, ..StoreOptions::default() };
         let store = Store::open_with(place.as_deref().unwrap_or(&passing), options).await.unwrap();
         println!("SQLite, {n} traces, {} grades", n * CRITERIA);
         measured(store, n).await;
@@ -65,12 +65,12 @@ async fn main() {
 }
 
 async fn measured(store: Store, n: usize) {
-    let now = clock::now();
+    let now = clock::current_time();
     let project = store.default_project(&Rates::default(), now).await.unwrap();
     if store.monitors(project).await.unwrap().is_empty() {
         fill(&store, project, n, now).await;
     }
-    let app = App::new(store, Settings::default()).await.unwrap();
+    let app = App::new(store, ServerSettings::default()).await.unwrap();
     let bound = bind(app, SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
     let url = format!("http://{}/api/v1", bound.address);
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -88,9 +88,9 @@ async fn fill(store: &Store, project: ProjectId, n: usize, now: Time) {
     for (name, agents) in [("tone", "a0, a1, a2, a3, a4"), ("idle", "nobody"), ("quiet", "none")] {
         let rubric = format!("rubric: {{criteria: [{}]}}", criteria.join(", "));
         let source = format!("agents: [{agents}]\n{rubric}\njudge_model: {JUDGE}\nsample_rate: 1.0\n");
-        apply(store, project, Some(name), &source, place, None, now).await.unwrap();
+        apply_monitor_file(store, project, Some(name), &source, place, None, now).await.unwrap();
     }
-    let monitor = find(store, project, "tone").await.unwrap();
+    let monitor = find_monitor(store, project, "tone").await.unwrap();
     let begun = Instant::now();
     for first in (0..n).step_by(BATCH) {
         let time = Time::from_micros(now.micros() - 29 * DAY + (29 * DAY / n as i64) * first as i64);
@@ -176,25 +176,25 @@ async fn pages(url: &str, n: usize) {
 }
 
 fn day(ago: i64) -> String {
-    Time::from_micros(clock::now().micros() - ago * DAY).to_string()
+    Time::from_micros(clock::current_time().micros() - ago * DAY).to_string()
 }
 
 struct Filler<'a> {
     store: &'a Store,
     project: ProjectId,
-    monitor: &'a Monitor,
+    monitor: &'a StoredMonitor,
     time: Time,
 }
 
 impl Filler<'_> {
     async fn fill(&self, numbers: std::ops::Range<usize>) {
         let (store, project, time) = (self.store, self.project, self.time);
-        let traces: Vec<(TraceId, Finished)> =
+        let traces: Vec<(TraceId, FinishedTrace)> =
             numbers.clone().map(|it| (id(it), self.finished(it))).collect();
         store.put_traces(project, &traces, time).await.unwrap();
         let seen = |(trace, _): &(TraceId, _)| TraceRevision { trace: trace.clone(), revision: 1 };
         let seen: Vec<TraceRevision> = traces.iter().map(seen).collect();
-        let decisions: Vec<NewDecision> = numbers.clone().map(|it| self.decision(it)).collect();
+        let decisions: Vec<NewMonitorDecision> = numbers.clone().map(|it| self.decision(it)).collect();
         store.consider(project, &seen, &decisions, |_| None, time).await.unwrap();
         let grades: Vec<NewGrade> =
             numbers.clone().flat_map(|it| (0..CRITERIA).map(move |at| self.grade(it, at))).collect();
@@ -213,16 +213,19 @@ impl Filler<'_> {
         store.add_labels(project, &labels, time).await.unwrap();
     }
 
-    fn finished(&self, n: usize) -> Finished {
+    fn finished(&self, n: usize) -> FinishedTrace {
         let asked =
             format!("Where is my {}? This is question number {n}.", ["order", "parcel", "refund"][n % 3]);
         let trace = Trace {
-            steps: vec![Step::new(Role::User, asked), Step::new(Role::Assistant, "It is on its way.")],
+            steps: vec![
+                TraceStep::new(StepRole::User, asked),
+                TraceStep::new(StepRole::Assistant, "It is on its way."),
+            ],
             cost: Some(Usd::from_nanos(1_000_000 + (n as i64 * 7919) % 9_000_000)),
             status: Some("ok".to_owned()),
             ..Trace::default()
         };
-        Finished {
+        FinishedTrace {
             trace,
             agent: Some(agent(n)),
             session: Some(format!("session-{}", n / 4)),
@@ -234,8 +237,8 @@ impl Filler<'_> {
         }
     }
 
-    fn decision(&self, n: usize) -> NewDecision {
-        NewDecision {
+    fn decision(&self, n: usize) -> NewMonitorDecision {
+        NewMonitorDecision {
             trace: id(n),
             revision: 1,
             monitor: self.monitor.id,
@@ -273,14 +276,14 @@ impl Filler<'_> {
 
     fn verdict(&self, n: usize) -> NewVerdict {
         let status = match n % 50 {
-            0 => Status::Error,
-            it if it % 7 == 0 => Status::Fail,
-            _ => Status::Pass,
+            0 => VerdictStatus::Error,
+            it if it % 7 == 0 => VerdictStatus::Fail,
+            _ => VerdictStatus::Pass,
         };
         let counts = Counts { scored: CRITERIA as u32, ..Counts::default() };
         let verdict = Verdict {
             status,
-            score: (status != Status::Error).then(|| unit(n)),
+            score: (status != VerdictStatus::Error).then(|| unit(n)),
             native: None,
             vacuous: false,
             failed_gates: Vec::new(),
@@ -303,7 +306,7 @@ impl Filler<'_> {
 
     async fn score(&self, n: usize) {
         let version = self.monitor.newest.as_ref().unwrap();
-        let scored = Scored {
+        let scored = ScoreContext {
             monitor: self.monitor.id,
             trace: id(n),
             revision: 1,
@@ -325,7 +328,8 @@ impl Filler<'_> {
         let criteria = (0..CRITERIA).map(|at| score(format!("c{at}"), unit(n + at)));
         let scores: Vec<Score> = std::iter::once(score(String::new(), unit(n))).chain(criteria).collect();
         let state = if is_broken { DecisionState::JudgeError } else { DecisionState::Scored };
-        let outcome = Outcome { state, note: "judged", spread: None, is_disputed: n.is_multiple_of(97) };
+        let outcome =
+            DecisionOutcome { state, note: "judged", spread: None, is_disputed: n.is_multiple_of(97) };
         let (store, project) = (self.store, self.project);
         store.put_scores(project, &scored, &scores, Some(&outcome), self.time).await.unwrap();
     }
@@ -333,8 +337,14 @@ impl Filler<'_> {
     async fn pay(&self, n: usize) {
         let (store, project, amount) = (self.store, self.project, Usd::from_nanos(4_000_000));
         let subject = self.monitor.id.to_string();
-        let wanted =
-            Wanted { amount, purpose: "monitor", subject: &subject, limit: None, model: JUDGE, job: None };
+        let wanted = ReservationRequest {
+            amount,
+            purpose: "monitor",
+            subject: &subject,
+            limit: None,
+            model: JUDGE,
+            job: None,
+        };
         let Reserve::Held(id) = store.reserve(project, &wanted, self.time).await.unwrap() else {
             panic!("no money for {n}")
         };
@@ -380,8 +390,8 @@ fn agent(n: usize) -> String {
     format!("a{}", n % AGENTS)
 }
 
-fn stratum(n: usize) -> Stratum {
-    if n.is_multiple_of(20) { Stratum::Failed } else { Stratum::Other }
+fn stratum(n: usize) -> TraceStratum {
+    if n.is_multiple_of(20) { TraceStratum::Failed } else { TraceStratum::Other }
 }
 
 fn unit(n: usize) -> f64 {

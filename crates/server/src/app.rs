@@ -11,27 +11,27 @@ use tokio::sync::watch;
 use crate::annotate::Outputs;
 use crate::auth::LockOut;
 use crate::connections::ConnectionLimits;
-use crate::ingest::{Gate, Limits};
+use crate::ingest::{IngestAdmission, IngestLimits};
 use crate::metrics::Metrics;
 use crate::monitor::Sequences;
-use crate::work::{Work, Workshop};
+use crate::work::{Work, WorkerContext};
 
 #[derive(Debug, Clone)]
-pub struct App(Arc<Shared>);
+pub struct App(Arc<AppState>);
 
 #[derive(Debug)]
-pub struct Shared {
+pub struct AppState {
     pub store: Store,
-    pub settings: Settings,
+    pub settings: ServerSettings,
     /// Where requests go that name no project.
     pub default_project: ProjectId,
     pub lock_out: LockOut,
     pub metrics: Arc<Metrics>,
-    pub workshop: Workshop,
+    pub workshop: WorkerContext,
     /// True once the server is told to stop: streams end, so that their clients come back elsewhere.
     pub stopping: watch::Sender<bool>,
     /// What is being taken in.
-    pub gate: Gate,
+    pub gate: IngestAdmission,
     /// Where answers of people are written besides the store.
     pub outputs: Outputs,
     /// What trends need not be worked out again.
@@ -40,7 +40,7 @@ pub struct Shared {
 
 /// How the server was started.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ServerSettings {
     pub access: Access,
     /// How people reach it, such as `https://jurist.example.org`; links and cookies follow it.
     pub public_url: Option<String>,
@@ -62,7 +62,7 @@ pub struct Settings {
     /// Where this server stands: part of the ids of rubric versions.
     pub region: Region,
     /// How much may come in at once.
-    pub ingest: Limits,
+    pub ingest: IngestLimits,
     /// How many clients there may be, and how long they may take.
     pub connections: ConnectionLimits,
     /// Takes keys and passwords out of what comes in, before it is kept.
@@ -78,7 +78,7 @@ pub enum Access {
     Accounts,
 }
 
-impl Default for Settings {
+impl Default for ServerSettings {
     fn default() -> Self {
         Self {
             access: Access::Open,
@@ -91,7 +91,7 @@ impl Default for Settings {
             settle: Duration::from_secs(7),
             max_waiting: 100_000,
             region: Region::default(),
-            ingest: Limits::default(),
+            ingest: IngestLimits::default(),
             connections: ConnectionLimits::default(),
             redactor: Redactor::default(),
         }
@@ -99,15 +99,15 @@ impl Default for Settings {
 }
 
 impl App {
-    pub async fn new(store: Store, settings: Settings) -> Result<Self, StoreError> {
+    pub async fn new(store: Store, settings: ServerSettings) -> Result<Self, StoreError> {
         let rates = &settings.work.settings.rates;
-        let default_project = store.default_project(rates, clock::now()).await?;
+        let default_project = store.default_project(rates, clock::current_time()).await?;
         let metrics = Arc::new(Metrics::default());
-        let workshop = Workshop::new(store.clone(), settings.work.clone(), Arc::clone(&metrics));
-        let (lock_out, gate) = (LockOut::default(), Gate::default());
+        let workshop = WorkerContext::new(store.clone(), settings.work.clone(), Arc::clone(&metrics));
+        let (lock_out, gate) = (LockOut::default(), IngestAdmission::default());
         let stopping = watch::Sender::new(false);
         let (outputs, sequences) = (Outputs::default(), Sequences::default());
-        let shared = Shared {
+        let shared = AppState {
             store,
             settings,
             default_project,
@@ -124,9 +124,9 @@ impl App {
 }
 
 impl Deref for App {
-    type Target = Shared;
+    type Target = AppState;
 
-    fn deref(&self) -> &Shared {
+    fn deref(&self) -> &AppState {
         &self.0
     }
 }

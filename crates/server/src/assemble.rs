@@ -8,19 +8,19 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use jurist_core::candidate::{Format, ModelUsage, Trace, TraceError, read_value};
-use jurist_core::dialect::Settings;
+use jurist_core::candidate::{ModelUsage, Trace, TraceError, TraceFormat, read_trace_value};
+use jurist_core::dialect::ProjectSettings;
 use jurist_core::grade::{Time, Usd};
 use jurist_engine::model::resolve::listed_price;
 use jurist_store::pieces::{AssemblyPieces, Piece, PieceKind};
-use jurist_store::traces::{Finished, Ready, TraceHead, TraceState};
+use jurist_store::traces::{FinishedTrace, ReadyTrace, TraceHead, TraceState};
 use jurist_store::{Probability, ProjectId, StoreError, clock};
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::watch;
 
 use crate::app::App;
 use crate::blocking::run_blocking;
-use crate::ingest::{FinishBody, SpanFacts, StartBody, facts, means_failure, named};
+use crate::ingest::{FinishBody, SpanFacts, StartBody, clean_name, means_failure, read_span_facts};
 
 /// The key of a trace's metadata that tells a cost computed from tokens from one that was sent.
 pub const COST_FROM_TOKENS: &str = "cost_from_tokens";
@@ -41,10 +41,10 @@ const LARGE: usize = 5_000;
 static LARGE_ASSEMBLY: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// Puts together what is ready until told to stop.
-pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
-    let mut seen = Seen::default();
+pub async fn run_assembly_loop(app: App, mut stopped: watch::Receiver<bool>) {
+    let mut seen = AgentSightings::default();
     loop {
-        let pause = match round(&app, &mut seen, &stopped).await {
+        let pause = match assemble_ready_traces(&app, &mut seen, &stopped).await {
             Ok(n) if n == BATCH => Duration::ZERO,
             Ok(_) => PAUSE.min(app.settings.settle / 2).max(LEAST_PAUSE),
             Err(error) => {
@@ -63,20 +63,20 @@ pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
 /// Puts together every trace that has ended, now, for those who run no server.
 pub async fn assemble_ended(app: &App) -> Result<(), StoreError> {
     let (_stop, stopped) = watch::channel(false);
-    let mut seen = Seen::default();
-    while round(app, &mut seen, &stopped).await? == BATCH {}
+    let mut seen = AgentSightings::default();
+    while assemble_ready_traces(app, &mut seen, &stopped).await? == BATCH {}
     Ok(())
 }
 
 /// When an agent was last noted, so that not every trace writes it again.
-pub(crate) type Seen = HashMap<(ProjectId, String), Time>;
+pub(crate) type AgentSightings = HashMap<(ProjectId, String), Time>;
 
-pub(crate) async fn round(
+pub(crate) async fn assemble_ready_traces(
     app: &App,
-    seen: &mut Seen,
+    seen: &mut AgentSightings,
     stopped: &watch::Receiver<bool>,
 ) -> Result<usize, StoreError> {
-    let now = clock::now();
+    let now = clock::current_time();
     let before =
         |it: Duration| Time::from_micros(now.micros() - i64::try_from(it.as_micros()).unwrap_or(i64::MAX));
     let mut ready =
@@ -88,14 +88,14 @@ pub(crate) async fn round(
     // middle of its transaction would keep SQLite's only writer from everybody, this task included.
     let done: Vec<_> = stream::iter(ready)
         .take_while(|_| std::future::ready(!*stopped.borrow()))
-        .map(|it| async move { (it.project, finish(app, &it).await) })
+        .map(|it| async move { (it.project, assemble_trace(app, &it).await) })
         .buffer_unordered(AT_ONCE)
         .collect()
         .await;
     let mut trouble = None;
     for (project, finished) in done {
         match finished {
-            Ok(Some(agent)) => note(app, seen, project, agent).await?,
+            Ok(Some(agent)) => record_agent_sighting(app, seen, project, agent).await?,
             Ok(None) => {}
             Err(error) => trouble = Some(error),
         }
@@ -103,8 +103,13 @@ pub(crate) async fn round(
     trouble.map_or(Ok(n), Err)
 }
 
-async fn note(app: &App, seen: &mut Seen, project: ProjectId, agent: String) -> Result<(), StoreError> {
-    let (now, key) = (clock::now(), (project, agent));
+async fn record_agent_sighting(
+    app: &App,
+    seen: &mut AgentSightings,
+    project: ProjectId,
+    agent: String,
+) -> Result<(), StoreError> {
+    let (now, key) = (clock::current_time(), (project, agent));
     if seen.get(&key).is_none_or(|it| it.micros() + 60_000_000 < now.micros()) {
         app.store.see_agent(project, &key.1, now).await?;
         if 10_000 < seen.len() {
@@ -116,7 +121,7 @@ async fn note(app: &App, seen: &mut Seen, project: ProjectId, agent: String) -> 
 }
 
 /// Puts one trace together; tells its agent.
-async fn finish(app: &App, ready: &Ready) -> Result<Option<String>, StoreError> {
+async fn assemble_trace(app: &App, ready: &ReadyTrace) -> Result<Option<String>, StoreError> {
     let (store, project, id) = (&app.store, ready.project, &ready.trace);
     let head = store.trace(project, id).await?;
     let is_open = matches!(head.state, TraceState::Open | TraceState::Reopened);
@@ -132,7 +137,9 @@ async fn finish(app: &App, ready: &Ready) -> Result<Option<String>, StoreError> 
             // It will not heal by being read again.
             Err(error @ StoreError::Damaged { .. }) => {
                 tracing::error!(%error, "a trace cannot be put together");
-                store.finish_trace(ready, &unread(&head, &error.to_string()), clock::now()).await?;
+                store
+                    .finish_trace(ready, &unreadable_trace(&head, &error.to_string()), clock::current_time())
+                    .await?;
                 return Ok(None);
             }
             Err(error) => return Err(error),
@@ -148,19 +155,19 @@ async fn finish(app: &App, ready: &Ready) -> Result<Option<String>, StoreError> 
         None
     };
     let named = head.agent.clone();
-    let unread = unread(&head, "the reader broke; it is in the server's log");
+    let unread = unreadable_trace(&head, "the reader broke; it is in the server's log");
     if 0 < n_left_out {
         app.metrics.trace_cut();
     }
-    let together = run_blocking(move || put_together(&head, &pieces, n_left_out, earlier)).await;
+    let together = run_blocking(move || build_trace_from_pieces(&head, &pieces, n_left_out, earlier)).await;
     let mut finished = together.unwrap_or(unread);
     price_tokens(&mut finished, &app.settings.work.settings);
-    store.finish_trace(ready, &finished, clock::now()).await?;
+    store.finish_trace(ready, &finished, clock::current_time()).await?;
     Ok(finished.agent.or(named))
 }
 
 /// Computes the cost of a trace that does not say it, if the price of every token is known.
-fn price_tokens(finished: &mut Finished, settings: &Settings) {
+fn price_tokens(finished: &mut FinishedTrace, settings: &ProjectSettings) {
     let trace = &mut finished.trace;
     if trace.cost.is_some() || trace.model_usage.is_empty() {
         return;
@@ -177,8 +184,8 @@ fn price_tokens(finished: &mut Finished, settings: &Settings) {
 }
 
 /// A trace of which nothing can be read, and why.
-fn unread(head: &TraceHead, why: &str) -> Finished {
-    Finished {
+fn unreadable_trace(head: &TraceHead, why: &str) -> FinishedTrace {
+    FinishedTrace {
         trace: Trace::default(),
         agent: None,
         session: None,
@@ -191,13 +198,14 @@ fn unread(head: &TraceHead, why: &str) -> Finished {
 }
 
 /// A trace from its pieces; what cannot be read is told in its metadata, as `unreadable`.
-pub fn put_together(
+pub fn build_trace_from_pieces(
     head: &TraceHead,
     pieces: &[Piece],
     n_left_out: usize,
     earlier: Option<Trace>,
-) -> Finished {
-    let mut made = Made { finished: unread(head, ""), metadata: Map::new(), whys: Vec::new() };
+) -> FinishedTrace {
+    let mut made =
+        TraceBuilder { finished: unreadable_trace(head, ""), metadata: Map::new(), whys: Vec::new() };
     if 0 < n_left_out {
         let why =
             format!("only the first {} pieces are read, {n_left_out} are beyond the limit", pieces.len());
@@ -225,25 +233,25 @@ pub fn put_together(
         made.read_spans(spans);
     }
     if !told.is_empty() {
-        made.read_told(told);
+        made.read_events(told);
     }
-    made.done()
+    made.build()
 }
 
 /// A trace that is being put together.
-struct Made {
-    finished: Finished,
+struct TraceBuilder {
+    finished: FinishedTrace,
     metadata: Map<String, Json>,
     /// What could not be read.
     whys: Vec<String>,
 }
 
-impl Made {
+impl TraceBuilder {
     fn read_spans(&mut self, spans: Vec<Json>) {
-        let facts: Vec<SpanFacts> = spans.iter().filter_map(facts).collect();
-        self.metadata.insert("format".to_owned(), json!(Format::Otlp.name()));
+        let facts: Vec<SpanFacts> = spans.iter().filter_map(read_span_facts).collect();
+        self.metadata.insert("format".to_owned(), json!(TraceFormat::Otlp.name()));
         self.metadata.insert("n_spans".to_owned(), json!(facts.len()));
-        self.read(&Json::Array(spans), Some(Format::Otlp));
+        self.read(&Json::Array(spans), Some(TraceFormat::Otlp));
         let ids: HashSet<&str> = facts.iter().map(|it| it.id.as_str()).collect();
         let is_top = |it: &&SpanFacts| it.parent.as_deref().is_none_or(|it| !ids.contains(it));
         // Clocks differ between machines: a root is a root even if a span below it seems to begin earlier.
@@ -286,13 +294,13 @@ impl Made {
     }
 
     /// Starts, events and ends, by their time.
-    fn read_told(&mut self, told: Vec<(PieceKind, Time, Json)>) {
+    fn read_events(&mut self, told: Vec<(PieceKind, Time, Json)>) {
         let (mut format, mut begun, mut ended, mut events) = (None, None, None, Vec::new());
         for (kind, time, value) in told {
             match kind {
                 PieceKind::Start => {
                     let start: StartBody = serde_json::from_value(value).unwrap_or_default();
-                    format = format.or(start.format.as_deref().and_then(Format::from_name));
+                    format = format.or(start.format.as_deref().and_then(TraceFormat::from_name));
                     begun = begun.or(Some(time));
                     let trace = &mut self.finished.trace;
                     trace.task = trace.task.take().or(start.task);
@@ -310,7 +318,7 @@ impl Made {
         let finished = &mut self.finished;
         if let Some((time, end)) = ended {
             let trace = &mut finished.trace;
-            trace.status = end.status.as_deref().and_then(named).or(trace.status.take());
+            trace.status = end.status.as_deref().and_then(clean_name).or(trace.status.take());
             trace.cost = end.cost.or(trace.cost);
             trace.usage = end.usage.unwrap_or(trace.usage);
             let says_so = || trace.status.as_deref().is_some_and(means_failure);
@@ -322,8 +330,8 @@ impl Made {
     }
 
     /// Adds what a value says to what was said before.
-    fn read(&mut self, value: &Json, format: Option<Format>) {
-        match read_value(value, format) {
+    fn read(&mut self, value: &Json, format: Option<TraceFormat>) {
+        match read_trace_value(value, format) {
             Ok((format, mut read)) => {
                 let trace = &mut self.finished.trace;
                 trace.steps.append(&mut read.steps);
@@ -336,16 +344,16 @@ impl Made {
                     (a, b) => a.or(b),
                 };
                 trace.task = trace.task.take().or(read.task);
-                trace.status = read.status.as_deref().and_then(named).or(trace.status.take());
+                trace.status = read.status.as_deref().and_then(clean_name).or(trace.status.take());
                 self.metadata.entry("format").or_insert_with(|| json!(format.name()));
             }
             // Spans of a web server or a database: they can be read, and say nothing of what an agent did.
-            Err(TraceError::NothingRead(Format::Otlp)) => {}
+            Err(TraceError::NothingRead(TraceFormat::Otlp)) => {}
             Err(error) => self.whys.push(error.to_string()),
         }
     }
 
-    fn done(mut self) -> Finished {
+    fn build(mut self) -> FinishedTrace {
         if !self.whys.is_empty() {
             let text: String = self.whys.join("; ").chars().take(1000).collect();
             self.metadata.insert("unreadable".to_owned(), json!(text));

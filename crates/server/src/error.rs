@@ -8,11 +8,11 @@ use jurist_core::run::BadRunId;
 use jurist_store::{BadCursor, BadId, BadTraceId, StoreError};
 use serde::Serialize;
 
-use crate::annotate::NotMade;
+use crate::annotate::TaskError;
 use crate::ingest::{BadArrival, BadExport};
 use crate::monitor::{NotApplied, NotCompared, NotRescored};
 use crate::notify::{BadQuiet, BadWebhook};
-use crate::work::Refused;
+use crate::work::WorkRefusal;
 
 /// Why a request was not answered. The text is for whoever sent it and holds nothing of others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,7 +181,7 @@ impl From<StoreError> for ApiError {
 }
 
 /// What layers refuse without a word gets the same body as everything else.
-pub async fn explained(response: Response) -> Response {
+pub async fn add_problem_body(response: Response) -> Response {
     let status = response.status();
     let is_told = response.headers().contains_key(header::CONTENT_TYPE);
     if is_told || !(status.is_client_error() || status.is_server_error()) {
@@ -243,12 +243,12 @@ impl From<BadWebhook> for ApiError {
     }
 }
 
-impl From<Refused> for ApiError {
-    fn from(refused: Refused) -> Self {
+impl From<WorkRefusal> for ApiError {
+    fn from(refused: WorkRefusal) -> Self {
         match refused {
-            Refused::NotAllowed(_) => Self::Forbidden(refused.to_string()),
-            Refused::Wrong(_) => Self::Bad(refused.to_string()),
-            Refused::Suite(_) | Refused::NoPlan(_) | Refused::NoJudge(_) => {
+            WorkRefusal::NotAllowed(_) => Self::Forbidden(refused.to_string()),
+            WorkRefusal::Wrong(_) => Self::Bad(refused.to_string()),
+            WorkRefusal::Suite(_) | WorkRefusal::NoPlan(_) | WorkRefusal::NoJudge(_) => {
                 Self::Senseless(refused.to_string())
             }
         }
@@ -278,11 +278,11 @@ impl From<NotCompared> for ApiError {
     }
 }
 
-impl From<NotMade> for ApiError {
-    fn from(error: NotMade) -> Self {
+impl From<TaskError> for ApiError {
+    fn from(error: TaskError) -> Self {
         match error {
-            NotMade::Store(error) => error.into(),
-            NotMade::Settings(_) | NotMade::Nothing(_) => Self::Senseless(error.to_string()),
+            TaskError::Store(error) => error.into(),
+            TaskError::Settings(_) | TaskError::Nothing(_) => Self::Senseless(error.to_string()),
         }
     }
 }

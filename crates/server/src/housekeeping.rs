@@ -21,13 +21,13 @@ const CLAIM_DAYS: u32 = 2;
 const BATCH: usize = 500;
 
 /// Until told to stop.
-pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
+pub async fn run_housekeeping_loop(app: App, mut stopped: watch::Receiver<bool>) {
     loop {
-        if let Err(error) = tidy(&app, clock::now()).await {
+        if let Err(error) = tidy(&app, clock::current_time()).await {
             tracing::warn!(%error, "housekeeping waits for the database");
         }
         let rates = &app.settings.work.settings.rates;
-        if let Err(error) = watch_monitors(&app.store, rates, clock::now()).await {
+        if let Err(error) = watch_monitors(&app.store, rates, clock::current_time()).await {
             tracing::warn!(%error, "monitors cannot be looked after");
         }
         if let Ok(stopped) = tokio::time::timeout(PAUSE, stopped.wait_for(|it| *it)).await {

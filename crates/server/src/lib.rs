@@ -26,21 +26,26 @@ mod telemetry;
 mod work;
 
 pub use api::description;
-pub use app::{Access, App, Settings};
-pub use assemble::{assemble_ended, put_together};
+pub use app::{Access, App, ServerSettings};
+pub use assemble::{assemble_ended, build_trace_from_pieces};
 pub use auth::{join_link, owner_link};
 pub use connections::ConnectionLimits;
 pub use ingest::{
-    BadExport, Became, Defaults, Encoding, Intake, Limits, LineAnswer, Rate, SpanFacts, Spans, facts,
+    BadExport, Encoding, IngestDefaults, IngestLimits, Intake, LineAnswer, LineStatus, Rate, SpanFacts,
+    Spans, read_span_facts,
 };
 pub use metrics::Metrics;
 pub use money::{
-    AlertShown, CapShown, DayShown, ForecastShown, PartShown, SpendShown, alerts, set_cap_of, spend,
+    AlertShown, CapShown, DayShown, ForecastShown, PartShown, SpendShown, load_alerts, load_month_spend,
+    set_cap_of,
 };
-pub use notify::{signature, tell};
-pub use serve::{Bound, NotServed, bind};
+pub use notify::{apply_alert_signal, signature};
+pub use serve::{BoundServer, NotServed, bind};
 pub use telemetry::{Collector, Exporter, Telemetry};
-pub use work::{Environment, NewRun, Purse, Replies, Shard, Work, Workshop, upkeep, work};
+pub use work::{
+    Environment, NewRun, ProjectBudget, ReplyCaching, Shard, Work, WorkerContext, run_worker,
+    run_worker_maintenance,
+};
 
 #[cfg(test)]
 mod simulation;

@@ -70,11 +70,11 @@ impl Metrics {
         jobs.entry((kind.to_owned(), outcome)).or_default().add(took);
     }
 
-    pub fn spent(&self, cost: Usd) {
+    pub fn add_spend(&self, cost: Usd) {
         self.spent_nanos.fetch_add(u64::try_from(cost.nanos()).unwrap_or(0), Ordering::Relaxed);
     }
 
-    pub fn decided(&self, state: DecisionState) {
+    pub fn count_decision(&self, state: DecisionState) {
         let mut decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
         *decisions.entry(state.as_str()).or_default() += 1;
     }
@@ -111,19 +111,20 @@ impl Metrics {
         head(&mut out, name, "histogram", "How long requests took, by route and status.");
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         for ((method, route, status), histogram) in &*requests {
-            let labels = format!("method=\"{method}\",route=\"{}\",status=\"{status}\"", escaped(route));
+            let labels =
+                format!("method=\"{method}\",route=\"{}\",status=\"{status}\"", escape_label_value(route));
             histogram.write(&mut out, name, &labels);
         }
         drop(requests);
         let name = "jurist_job_duration_seconds";
         head(&mut out, name, "histogram", "How long jobs took in this process, by kind and outcome.");
         for ((kind, outcome), histogram) in &*self.jobs.lock().unwrap_or_else(PoisonError::into_inner) {
-            let labels = format!("kind=\"{}\",outcome=\"{outcome}\"", escaped(kind));
+            let labels = format!("kind=\"{}\",outcome=\"{outcome}\"", escape_label_value(kind));
             histogram.write(&mut out, name, &labels);
         }
         head(&mut out, "jurist_jobs", "gauge", "Jobs in the queue, by kind and state.");
         for count in queue {
-            let (kind, state) = (escaped(&count.kind), count.state.as_str());
+            let (kind, state) = (escape_label_value(&count.kind), count.state.as_str());
             let _ = writeln!(out, "jurist_jobs{{kind=\"{kind}\",state=\"{state}\"}} {}", count.n);
         }
         let name = "jurist_monitor_decisions_total";
@@ -145,7 +146,8 @@ impl Metrics {
         let name = "jurist_judge_errors_total";
         head(&mut out, name, "counter", "Answers that judges of monitors owe, by judge and kind of failure.");
         for ((judge, kind), n) in &*self.judge_errors.lock().unwrap_or_else(PoisonError::into_inner) {
-            let _ = writeln!(out, "{name}{{judge=\"{}\",error_type=\"{kind}\"}} {n}", escaped(judge));
+            let _ =
+                writeln!(out, "{name}{{judge=\"{}\",error_type=\"{kind}\"}} {n}", escape_label_value(judge));
         }
         head(&mut out, "jurist_spend_dollars_total", "counter", "Paid for judges by this process.");
         let spent = self.spent_nanos.load(Ordering::Relaxed) as f64 / 1e9;
@@ -155,6 +157,6 @@ impl Metrics {
 }
 
 /// As the value of a label.
-fn escaped(text: &str) -> String {
+fn escape_label_value(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

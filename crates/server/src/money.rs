@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use jurist_core::alert::Kind;
+use jurist_core::alert::AlertKind;
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::{Cap, Month};
 use jurist_core::stats::{DaySum, forecast};
-use jurist_store::alerts::{Alert, Which};
+use jurist_store::alerts::{Alert, AlertSelection};
 use jurist_store::spend::DaySpend;
 use jurist_store::{ProjectId, Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -108,7 +108,12 @@ pub struct AlertShown {
 const SUBJECTS: usize = 50;
 
 /// The month that a time is in, as it stands now.
-pub async fn spend(store: &Store, project: ProjectId, of: Time, now: Time) -> Result<SpendShown, StoreError> {
+pub async fn load_month_spend(
+    store: &Store,
+    project: ProjectId,
+    of: Time,
+    now: Time,
+) -> Result<SpendShown, StoreError> {
     let month = Month::of(of);
     let cap = store.project(project).await?.cap;
     let sums = store.month_spend(project, of).await?;
@@ -119,7 +124,7 @@ pub async fn spend(store: &Store, project: ProjectId, of: Time, now: Time) -> Re
     let ahead = forecast(sums.settled, &paid, sums.cap, now);
     let is_over = month.end <= now;
     let of_month: Vec<&DaySpend> = all.iter().filter(|it| month.start <= it.day).collect();
-    let parts = |name: fn(&DaySpend) -> &str| parts(&of_month, name);
+    let parts = |name: fn(&DaySpend) -> &str| sum_spend_by_name(&of_month, name);
     let mut subjects = parts(|it| &it.subject);
     // What was spent for nothing in particular, such as a ping, is among the purposes.
     subjects.retain(|it| !it.name.is_empty());
@@ -130,19 +135,19 @@ pub async fn spend(store: &Store, project: ProjectId, of: Time, now: Time) -> Re
     }
     Ok(SpendShown {
         month: month.to_string(),
-        elapsed: month.elapsed(now),
+        elapsed: month.elapsed_share(now),
         cap: cap.as_ref().map(CapShown::from),
-        spent: dollars(sums.settled),
-        reserved: dollars(sums.reserved),
-        assumed: dollars(sum(of_month.iter().map(|it| it.assumed))),
+        spent: dollars_as_float(sums.settled),
+        reserved: dollars_as_float(sums.reserved),
+        assumed: dollars_as_float(sum_amounts(of_month.iter().map(|it| it.assumed))),
         no_forecast: ahead.as_ref().err().filter(|_| !is_over).map(|it| it.0.clone()),
         forecast: ahead.ok().filter(|_| !is_over).map(|it| ForecastShown {
-            expected: dollars(it.expected),
-            low: dollars(it.low),
-            high: dollars(it.high),
+            expected: dollars_as_float(it.expected),
+            low: dollars_as_float(it.low),
+            high: dollars_as_float(it.high),
             reaches_cap: it.reaches_cap.map(|it| it.to_string()),
         }),
-        days: days(&of_month),
+        days: sum_spend_by_day(&of_month),
         purposes: parts(|it| &it.purpose),
         judges: parts(|it| &it.model),
         subjects,
@@ -164,10 +169,10 @@ pub async fn set_cap_of(
 }
 
 /// The newest first, and where the next page begins.
-pub async fn alerts(
+pub async fn load_alerts(
     store: &Store,
     project: ProjectId,
-    which: Which,
+    which: AlertSelection,
     after: Option<&jurist_store::Cursor>,
     limit: usize,
 ) -> Result<(Vec<AlertShown>, Option<String>), StoreError> {
@@ -175,7 +180,7 @@ pub async fn alerts(
     Ok((page.items.into_iter().map(AlertShown::from).collect(), page.next.map(|it| it.to_string())))
 }
 
-fn days(all: &[&DaySpend]) -> Vec<DayShown> {
+fn sum_spend_by_day(all: &[&DaySpend]) -> Vec<DayShown> {
     let mut days: BTreeMap<Time, (Usd, u64)> = BTreeMap::new();
     for it in all {
         let (spent, n) = days.entry(it.day).or_default();
@@ -183,13 +188,13 @@ fn days(all: &[&DaySpend]) -> Vec<DayShown> {
     }
     let shown = |(day, (spent, n_calls)): (Time, (Usd, u64))| DayShown {
         day: day.to_string().chars().take(10).collect(),
-        spent: dollars(spent),
+        spent: dollars_as_float(spent),
         n_calls,
     };
     days.into_iter().map(shown).collect()
 }
 
-fn parts(all: &[&DaySpend], name: fn(&DaySpend) -> &str) -> Vec<PartShown> {
+fn sum_spend_by_name(all: &[&DaySpend], name: fn(&DaySpend) -> &str) -> Vec<PartShown> {
     let mut parts: BTreeMap<&str, (Usd, u64)> = BTreeMap::new();
     for it in all {
         let (spent, n) = parts.entry(name(it)).or_default();
@@ -199,24 +204,24 @@ fn parts(all: &[&DaySpend], name: fn(&DaySpend) -> &str) -> Vec<PartShown> {
     parts.sort_by_key(|it| std::cmp::Reverse(it.1.0));
     let shown = |(name, (spent, n_calls)): (&str, (Usd, u64))| PartShown {
         name: name.to_owned(),
-        spent: dollars(spent),
+        spent: dollars_as_float(spent),
         n_calls,
     };
     parts.into_iter().map(shown).collect()
 }
 
-fn sum(amounts: impl Iterator<Item = Usd>) -> Usd {
+fn sum_amounts(amounts: impl Iterator<Item = Usd>) -> Usd {
     amounts.fold(Usd::default(), Usd::plus)
 }
 
-fn dollars(amount: Usd) -> f64 {
+fn dollars_as_float(amount: Usd) -> f64 {
     amount.nanos() as f64 / 1e9
 }
 
 impl From<&Cap> for CapShown {
     fn from(it: &Cap) -> Self {
         let currency = it.currency().to_string();
-        Self { amount: it.amount(), currency, rate: it.rate(), dollars: dollars(it.usd()) }
+        Self { amount: it.amount(), currency, rate: it.rate(), dollars: dollars_as_float(it.usd()) }
     }
 }
 
@@ -224,7 +229,7 @@ impl From<Alert> for AlertShown {
     fn from(it: Alert) -> Self {
         let time = |it: Option<Time>| it.map(|it| it.to_string());
         let part = |key: &str| it.facts[key].as_str().map(str::to_owned);
-        let has_monitor = !matches!(it.kind, Kind::Spend | Kind::SpendStop);
+        let has_monitor = !matches!(it.kind, AlertKind::Spend | AlertKind::SpendStop);
         Self {
             id: it.id.to_string(),
             kind: it.kind.as_str().to_owned(),

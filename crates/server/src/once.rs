@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 use jurist_core::grade::Time;
-use jurist_store::idempotency::Claim;
+use jurist_store::idempotency::IdempotencyClaim;
 use jurist_store::{ProjectId, clock};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -31,20 +31,22 @@ pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
     let key = key.to_str().ok().filter(|it| (1..=200).contains(&it.len())).ok_or_else(bad)?;
     let request = serde_json::to_vec(request).expect("a request is plain data");
     let hash = blake3::hash(&request).to_hex();
-    let now = clock::now();
+    let now = clock::current_time();
     let stale = Time::from_micros(now.micros() - STALE_SECONDS * 1_000_000);
     let (store, key) = (app.store.clone(), key.to_owned());
     // The claim too: one that its sender left behind would refuse every other try until it is stale.
     let answered = tokio::spawn(async move {
         match store.claim(project, &key, &hash, now, stale).await? {
-            Claim::New => {}
-            Claim::Underway => return Err(ApiError::Conflict("the same request is under way".to_owned())),
-            Claim::Mismatch => {
+            IdempotencyClaim::New => {}
+            IdempotencyClaim::Underway => {
+                return Err(ApiError::Conflict("the same request is under way".to_owned()));
+            }
+            IdempotencyClaim::Mismatch => {
                 return Err(ApiError::Senseless(
                     "this Idempotency-Key was used for another request".to_owned(),
                 ));
             }
-            Claim::Answered { response, .. } => {
+            IdempotencyClaim::Answered { response, .. } => {
                 return serde_json::from_slice(&response).map_err(|error| {
                     tracing::error!(%error, "a kept answer cannot be read");
                     ApiError::Broken

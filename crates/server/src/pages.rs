@@ -27,7 +27,7 @@ const MISSING: &str = "<!doctype html><meta charset=utf-8><title>Jurist</title>\
     <code>make web</code>, then build again.";
 
 /// A file of the pages; any other address is the one page, which reads it itself.
-pub async fn page(request: Request) -> Result<Response, ApiError> {
+pub async fn serve_page(request: Request) -> Result<Response, ApiError> {
     let path = request.uri().path().trim_start_matches('/');
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let is_other = ["api", "v1"].contains(&path.split('/').next().unwrap_or_default());
@@ -39,20 +39,20 @@ pub async fn page(request: Request) -> Result<Response, ApiError> {
     if name == INDEX && path.starts_with(ASSETS) {
         return Err(unknown());
     }
-    Ok(match found(name, request.headers()) {
+    Ok(match build_page_response(name, request.headers()) {
         Some(file) => file,
         None => Html(MISSING).into_response(),
     })
 }
 
-fn found(name: &str, headers: &HeaderMap) -> Option<Response> {
+fn build_page_response(name: &str, headers: &HeaderMap) -> Option<Response> {
     let packed = takes_packed(headers).then(|| Pages::get(&format!("{name}.gz"))).flatten();
     let encoding = packed.is_some().then(|| HeaderValue::from_static("gzip"));
     let file = match packed {
         Some(packed) => packed,
         None => Pages::get(name)?,
     };
-    let tag = tag(&file);
+    let tag = page_etag(&file);
     let had = headers.get(header::IF_NONE_MATCH).and_then(|it| it.to_str().ok()).unwrap_or_default();
     if had.split(',').any(|it| it.trim().trim_start_matches("W/") == tag) {
         return Some(not_modified(tag));
@@ -60,7 +60,7 @@ fn found(name: &str, headers: &HeaderMap) -> Option<Response> {
     let keep = if name.starts_with(ASSETS) { "public, max-age=31536000, immutable" } else { "no-cache" };
     let mut response = file.data.into_response();
     let all = response.headers_mut();
-    all.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind_of(name)));
+    all.insert(header::CONTENT_TYPE, HeaderValue::from_static(page_content_type(name)));
     all.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
     all.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     all.insert(header::ETAG, tag);
@@ -76,13 +76,13 @@ fn takes_packed(headers: &HeaderMap) -> bool {
     })
 }
 
-fn tag(file: &EmbeddedFile) -> HeaderValue {
+fn page_etag(file: &EmbeddedFile) -> HeaderValue {
     let hash: String = file.metadata.sha256_hash()[..16].iter().map(|it| format!("{it:02x}")).collect();
     HeaderValue::from_str(&format!("\"{hash}\"")).expect("digits in quotes are a header")
 }
 
 /// Of what the build of the pages writes; nothing else is there.
-fn kind_of(name: &str) -> &'static str {
+fn page_content_type(name: &str) -> &'static str {
     match name.rsplit('.').next().unwrap_or_default() {
         "html" => "text/html; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",

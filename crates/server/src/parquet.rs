@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
-use jurist_core::report::{COLUMNS, Cell, Column, Kind, Row};
+use jurist_core::report::{COLUMNS, Column, ColumnKind, GradeCell, GradeRow};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
@@ -16,14 +16,14 @@ use serde_json::Value as Json;
 
 /// A table that grows; without rows there are still columns.
 #[expect(missing_debug_implementations, reason = "the writer has none")]
-pub struct Table<W: Write + Send>(ArrowWriter<W>);
+pub struct ParquetGradeWriter<W: Write + Send>(ArrowWriter<W>);
 
-impl<W: Write + Send> Table<W> {
+impl<W: Write + Send> ParquetGradeWriter<W> {
     pub fn new(out: W) -> Result<Self, ParquetError> {
-        Ok(Self(ArrowWriter::try_new(out, batch(&[])?.schema(), Some(properties()))?))
+        Ok(Self(ArrowWriter::try_new(out, batch(&[])?.schema(), Some(parquet_properties()))?))
     }
 
-    pub fn add(&mut self, rows: &[Row<'_>]) -> Result<(), ParquetError> {
+    pub fn add(&mut self, rows: &[GradeRow<'_>]) -> Result<(), ParquetError> {
         self.0.write(&batch(rows)?)
     }
 
@@ -34,7 +34,7 @@ impl<W: Write + Send> Table<W> {
 }
 
 /// A whole table: numbers where a column has nothing else, texts otherwise.
-pub fn table(columns: &[String], rows: &[Vec<Json>]) -> Result<Vec<u8>, ParquetError> {
+pub fn write_parquet_table(columns: &[String], rows: &[Vec<Json>]) -> Result<Vec<u8>, ParquetError> {
     let column = |at: usize| -> ArrayRef {
         let cells = || rows.iter().map(|it| &it[at]);
         if cells().all(|it| it.is_number() || it.is_null()) && cells().any(Json::is_number) {
@@ -49,44 +49,44 @@ pub fn table(columns: &[String], rows: &[Vec<Json>]) -> Result<Vec<u8>, ParquetE
     };
     let columns = columns.iter().enumerate().map(|(at, name)| (name, column(at), true));
     let batch = RecordBatch::try_from_iter_with_nullable(columns)?;
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties()))?;
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(parquet_properties()))?;
     writer.write(&batch)?;
     writer.into_inner()
 }
 
-fn properties() -> WriterProperties {
+fn parquet_properties() -> WriterProperties {
     WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("jurist ", env!("CARGO_PKG_VERSION")).to_owned())
         .build()
 }
 
-fn batch(rows: &[Row<'_>]) -> Result<RecordBatch, ParquetError> {
+fn batch(rows: &[GradeRow<'_>]) -> Result<RecordBatch, ParquetError> {
     let columns = COLUMNS.iter().map(|it| (it.name, array(it, rows), true));
     Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
 }
 
-fn array(column: &Column, rows: &[Row<'_>]) -> ArrayRef {
+fn array(column: &Column, rows: &[GradeRow<'_>]) -> ArrayRef {
     let cells = || rows.iter().map(|it| (column.cell)(it));
     match column.kind {
-        Kind::Text | Kind::Json => {
+        ColumnKind::Text | ColumnKind::Json => {
             Arc::new(cells().map(|it| it.map(|it| it.to_string())).collect::<StringArray>())
         }
-        Kind::Number => {
-            let number = |it| if let Cell::Number(it) = it? { Some(it) } else { None };
+        ColumnKind::Number => {
+            let number = |it| if let GradeCell::Number(it) = it? { Some(it) } else { None };
             Arc::new(cells().map(number).collect::<Float64Array>())
         }
-        Kind::Count => {
+        ColumnKind::Count => {
             // Signed, for not everybody reads the other kind.
-            let count = |it| if let Cell::Count(it) = it? { i64::try_from(it).ok() } else { None };
+            let count = |it| if let GradeCell::Count(it) = it? { i64::try_from(it).ok() } else { None };
             Arc::new(cells().map(count).collect::<Int64Array>())
         }
-        Kind::Flag => {
-            let flag = |it| if let Cell::Flag(it) = it? { Some(it) } else { None };
+        ColumnKind::Flag => {
+            let flag = |it| if let GradeCell::Flag(it) = it? { Some(it) } else { None };
             Arc::new(cells().map(flag).collect::<BooleanArray>())
         }
-        Kind::Time => {
-            let micros = |it| if let Cell::Time(it) = it? { Some(it.micros()) } else { None };
+        ColumnKind::Time => {
+            let micros = |it| if let GradeCell::Time(it) = it? { Some(it.micros()) } else { None };
             Arc::new(cells().map(micros).collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
         }
     }
@@ -96,16 +96,16 @@ fn array(column: &Column, rows: &[Row<'_>]) -> ArrayRef {
 mod tests {
     use arrow_array::cast::AsArray;
     use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
-    use jurist_core::grade::{Fields, Grade};
+    use jurist_core::grade::{Grade, MetadataFields};
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use serde_json::json;
 
     use super::*;
 
     /// Written and read back, with two rows at a time.
-    fn round(rows: &[Row<'_>]) -> Vec<RecordBatch> {
+    fn round(rows: &[GradeRow<'_>]) -> Vec<RecordBatch> {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let mut table = Table::new(file.reopen().unwrap()).unwrap();
+        let mut table = ParquetGradeWriter::new(file.reopen().unwrap()).unwrap();
         rows.chunks(2).for_each(|it| table.add(it).unwrap());
         table.end().unwrap();
         let reader = ParquetRecordBatchReaderBuilder::try_new(file.reopen().unwrap()).unwrap();
@@ -129,9 +129,9 @@ mod tests {
             grade(&json!({ "kind": "scored", "value": "yes" })),
             grade(&json!({ "kind": "failed", "failure": "timeout", "detail": "60 s" })),
         ];
-        let fields: Fields = [("language".to_owned(), json!("fr"))].into_iter().collect();
-        let row = |grade| Row { grade, of: None, fields: Some(&fields) };
-        let rows: Vec<Row<'_>> = grades.iter().map(row).collect();
+        let fields: MetadataFields = [("language".to_owned(), json!("fr"))].into_iter().collect();
+        let row = |grade| GradeRow { grade, of: None, fields: Some(&fields) };
+        let rows: Vec<GradeRow<'_>> = grades.iter().map(row).collect();
         let batches = round(&rows);
         let [batch] = batches.as_slice() else { panic!("{} batches", batches.len()) };
         let column = |name: &str| batch.column_by_name(name).unwrap();
@@ -158,7 +158,7 @@ mod tests {
     fn a_column_of_numbers_is_one_and_what_is_missing_is_null() {
         let columns = ["id", "score", "note"].map(str::to_owned);
         let rows = [vec![json!("a"), json!(3.56), json!(null)], vec![json!("b"), json!(null), json!(["x"])]];
-        let bytes = axum::body::Bytes::from(table(&columns, &rows).unwrap());
+        let bytes = axum::body::Bytes::from(write_parquet_table(&columns, &rows).unwrap());
         let reader = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap();
         let batch = reader.map(Result::unwrap).next().unwrap();
         let score = batch.column_by_name("score").unwrap().as_primitive::<Float64Type>();

@@ -18,7 +18,7 @@ use tracing::{Instrument, Span};
 
 use crate::app::{Access, App};
 use crate::connections::serve_connections;
-use crate::error::{ApiError, closing, explained};
+use crate::error::{ApiError, add_problem_body, closing};
 use crate::telemetry::REQUEST;
 use crate::{api, assemble, housekeeping, monitor};
 
@@ -27,7 +27,7 @@ const DRAIN: Duration = Duration::from_secs(30);
 
 /// A server that listens.
 #[derive(Debug)]
-pub struct Bound {
+pub struct BoundServer {
     listener: TcpListener,
     app: App,
     pub address: SocketAddr,
@@ -43,17 +43,17 @@ pub enum NotServed {
 }
 
 /// Takes the address. One that others can reach is refused unless they have to sign in.
-pub async fn bind(app: App, address: SocketAddr) -> Result<Bound, NotServed> {
+pub async fn bind(app: App, address: SocketAddr) -> Result<BoundServer, NotServed> {
     if app.settings.access == Access::Open && !address.ip().is_loopback() {
         return Err(NotServed::OpenToOthers(address));
     }
     let bad = |error| NotServed::Address { address, error };
     let listener = TcpListener::bind(address).await.map_err(bad)?;
     let address = listener.local_addr().map_err(bad)?;
-    Ok(Bound { listener, app, address })
+    Ok(BoundServer { listener, app, address })
 }
 
-impl Bound {
+impl BoundServer {
     /// Serves until told to stop, then finishes what is under way.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) {
         let (stopping, mut stopped) = tokio::sync::watch::channel(false);
@@ -63,14 +63,14 @@ impl Bound {
             app.stopping.send_replace(true);
             let _ = stopping.send(true);
         };
-        let assembling = tokio::spawn(assemble::run(self.app.clone(), stopped.clone()));
-        let considering = tokio::spawn(monitor::run(self.app.clone(), stopped.clone()));
-        tokio::spawn(housekeeping::run(self.app.clone(), stopped.clone()));
+        let assembling = tokio::spawn(assemble::run_assembly_loop(self.app.clone(), stopped.clone()));
+        let considering = tokio::spawn(monitor::run_decision_loop(self.app.clone(), stopped.clone()));
+        tokio::spawn(housekeeping::run_housekeeping_loop(self.app.clone(), stopped.clone()));
         tokio::spawn(housekeeping::checkpoint(self.app.clone(), stopped.clone()));
         tokio::spawn(graceful);
         let metrics = std::sync::Arc::clone(&self.app.metrics);
         let limits = self.app.settings.connections;
-        let router = router(self.app);
+        let router = build_server_router(self.app);
         tokio::select! {
             () = serve_connections(self.listener, router, limits, metrics, stopped.clone()) => {}
             // A client that never ends must not keep the server from it.
@@ -82,22 +82,22 @@ impl Bound {
     }
 }
 
-fn router(app: App) -> axum::Router {
+fn build_server_router(app: App) -> axum::Router {
     let header = |name: HeaderName, value: &'static str| {
         SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
     };
     let policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
                   form-action 'self'; frame-ancestors 'none'";
-    api::router(app.clone())
-        .route_layer(middleware::from_fn_with_state(app.clone(), measured))
+    api::build_api_router(app.clone())
+        .route_layer(middleware::from_fn_with_state(app.clone(), measure_request))
         .layer(DefaultBodyLimit::disable())
         // Inside the unpacking, so that it counts what a small body unpacks to.
-        .layer(middleware::from_fn_with_state(app.clone(), limited))
-        .layer(middleware::from_fn_with_state(app.clone(), timed))
+        .layer(middleware::from_fn_with_state(app.clone(), limit_body_size))
+        .layer(middleware::from_fn_with_state(app.clone(), limit_request_time))
         .layer(RequestDecompressionLayer::new())
         .layer(middleware::map_response(closing))
         .layer(CsrfLayer::new())
-        .layer(middleware::map_response(explained))
+        .layer(middleware::map_response(add_problem_body))
         .layer(middleware::from_fn_with_state(app, known_host))
         .layer(header(header::CONTENT_SECURITY_POLICY, policy))
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
@@ -107,10 +107,10 @@ fn router(app: App) -> axum::Router {
 }
 
 /// Counts a request under the pattern of its route.
-async fn measured(State(app): State<App>, request: Request, next: Next) -> Response {
+async fn measure_request(State(app): State<App>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let (method, begun) = (request.method().to_string(), Instant::now());
-    let span = span(&method, &route, request.headers());
+    let span = request_span(&method, &route, request.headers());
     let response = next.run(request).instrument(span.clone()).await;
     let (status, took) = (response.status().as_u16(), begun.elapsed());
     span.record("http.response.status_code", status);
@@ -120,7 +120,7 @@ async fn measured(State(app): State<App>, request: Request, next: Next) -> Respo
 }
 
 /// Traces on their way in and questions of machines are counted, but make no spans: there are too many of them.
-fn span(method: &str, route: &str, headers: &HeaderMap) -> Span {
+fn request_span(method: &str, route: &str, headers: &HeaderMap) -> Span {
     let is_frequent = matches!(route, "/health" | "/ready" | "/metrics" | "/v1/traces")
         || (method == "POST" && route.starts_with("/api/v1/traces"));
     if is_frequent {
@@ -138,7 +138,7 @@ fn span(method: &str, route: &str, headers: &HeaderMap) -> Span {
 }
 
 /// A body has a largest size, unless it is read line by line.
-async fn limited(State(app): State<App>, request: Request, next: Next) -> Response {
+async fn limit_body_size(State(app): State<App>, request: Request, next: Next) -> Response {
     if request.uri().path() == api::BULK {
         return next.run(request).await;
     }
@@ -147,7 +147,7 @@ async fn limited(State(app): State<App>, request: Request, next: Next) -> Respon
 }
 
 /// A request is answered within a time, unless its body is read line by line.
-async fn timed(State(app): State<App>, request: Request, next: Next) -> Response {
+async fn limit_request_time(State(app): State<App>, request: Request, next: Next) -> Response {
     if request.uri().path() == api::BULK {
         return next.run(request).await;
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jurist_core::redact::Redactor;
-use jurist_engine::model::http::{Network, client};
+use jurist_engine::model::http::{NetworkOptions, client};
 use jurist_store::{clock, random};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -54,7 +54,7 @@ pub struct Collector {
 /// Listens to spans and events of this process.
 #[derive(Debug)]
 pub struct Telemetry {
-    said: mpsc::Sender<Said>,
+    said: mpsc::Sender<TelemetryItem>,
     dropped: Arc<AtomicU64>,
     redactor: Redactor,
 }
@@ -63,12 +63,12 @@ pub struct Telemetry {
 #[derive(Debug)]
 pub struct Exporter {
     collector: Collector,
-    coming: mpsc::Receiver<Said>,
+    coming: mpsc::Receiver<TelemetryItem>,
     dropped: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
-enum Said {
+enum TelemetryItem {
     Span(Span),
     Line(LogRecord),
 }
@@ -84,14 +84,20 @@ impl Collector {
 }
 
 impl Telemetry {
-    fn say(&self, said: Said) {
+    fn enqueue(&self, said: TelemetryItem) {
         if self.said.try_send(said).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    fn fields(&self) -> Fields<'_> {
-        Fields { redactor: &self.redactor, attributes: Vec::new(), message: None, name: None, parent: None }
+    fn fields(&self) -> FieldVisitor<'_> {
+        FieldVisitor {
+            redactor: &self.redactor,
+            attributes: Vec::new(),
+            message: None,
+            name: None,
+            parent: None,
+        }
     }
 }
 
@@ -100,7 +106,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
         let Some(span) = context.span(id) else { return };
         let mut fields = self.fields();
         attributes.record(&mut fields);
-        let above = span.parent().and_then(|it| Some(ids(it.extensions().get::<Span>()?)));
+        let above = span.parent().and_then(|it| Some(span_ids(it.extensions().get::<Span>()?)));
         let (trace_id, parent_span_id) =
             above.or(fields.parent).unwrap_or_else(|| (random::<16>().to_vec(), Vec::new()));
         // Whoever asked is somebody else; work of our own is internal.
@@ -112,7 +118,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
             parent_span_id,
             name: fields.name.unwrap_or_else(|| attributes.metadata().name().to_owned()),
             kind: kind.into(),
-            start_time_unix_nano: now(),
+            start_time_unix_nano: now_unix_nanos(),
             attributes: fields.attributes,
             ..Span::default()
         });
@@ -130,7 +136,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut fields = self.fields();
         event.record(&mut fields);
-        let within = context.event_span(event).and_then(|it| Some(ids(it.extensions().get::<Span>()?)));
+        let within = context.event_span(event).and_then(|it| Some(span_ids(it.extensions().get::<Span>()?)));
         let (trace_id, span_id) = within.unwrap_or_default();
         let level = *event.metadata().level();
         // As OpenTelemetry numbers them.
@@ -141,12 +147,12 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
             Level::WARN => 13,
             Level::ERROR => 17,
         };
-        self.say(Said::Line(LogRecord {
-            time_unix_nano: now(),
-            observed_time_unix_nano: now(),
+        self.enqueue(TelemetryItem::Line(LogRecord {
+            time_unix_nano: now_unix_nanos(),
+            observed_time_unix_nano: now_unix_nanos(),
             severity_number: severity,
             severity_text: level.to_string(),
-            body: fields.message.map(text),
+            body: fields.message.map(string_value),
             attributes: fields.attributes,
             trace_id,
             span_id,
@@ -157,8 +163,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
     fn on_close(&self, id: Id, context: Context<'_, S>) {
         let Some(span) = context.span(&id) else { return };
         if let Some(mut closed) = span.extensions_mut().remove::<Span>() {
-            closed.end_time_unix_nano = now();
-            self.say(Said::Span(closed));
+            closed.end_time_unix_nano = now_unix_nanos();
+            self.enqueue(TelemetryItem::Span(closed));
         }
     }
 }
@@ -167,7 +173,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
 pub const REQUEST: &str = "request";
 
 /// Fields of a span or an event; some of them say what it is.
-struct Fields<'a> {
+struct FieldVisitor<'a> {
     redactor: &'a Redactor,
     attributes: Vec<KeyValue>,
     message: Option<String>,
@@ -177,14 +183,14 @@ struct Fields<'a> {
     parent: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-impl Fields<'_> {
+impl FieldVisitor<'_> {
     fn add(&mut self, field: &Field, value: Value) {
         let value = Some(AnyValue { value: Some(value) });
         self.attributes.push(KeyValue { key: field.name().to_owned(), value, ..KeyValue::default() });
     }
 }
 
-impl Visit for Fields<'_> {
+impl Visit for FieldVisitor<'_> {
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
             "message" => self.message = Some(self.redactor.text(value).into_owned()),
@@ -218,33 +224,33 @@ impl Visit for Fields<'_> {
 /// W3C's header: `00-TRACE-SPAN-FLAGS`.
 fn parent(header: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     let mut parts = header.split('-');
-    let (version, trace, span) = (parts.next()?, hex(parts.next()?)?, hex(parts.next()?)?);
+    let (version, trace, span) = (parts.next()?, decode_hex(parts.next()?)?, decode_hex(parts.next()?)?);
     let is_known = version.len() == 2 && version != "ff" && trace.len() == 16 && span.len() == 8;
     let is_set = |it: &[u8]| it.iter().any(|it| *it != 0);
     (is_known && is_set(&trace) && is_set(&span)).then_some((trace, span))
 }
 
-fn hex(text: &str) -> Option<Vec<u8>> {
+fn decode_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |it: u8| char::from(it).to_digit(16).and_then(|it| u8::try_from(it).ok());
     text.as_bytes().chunks(2).map(|it| Some(digit(*it.first()?)? << 4 | digit(*it.get(1)?)?)).collect()
 }
 
-fn ids(span: &Span) -> (Vec<u8>, Vec<u8>) {
+fn span_ids(span: &Span) -> (Vec<u8>, Vec<u8>) {
     (span.trace_id.clone(), span.span_id.clone())
 }
 
-fn text(text: String) -> AnyValue {
+fn string_value(text: String) -> AnyValue {
     AnyValue { value: Some(Value::StringValue(text)) }
 }
 
-fn now() -> u64 {
-    u64::try_from(clock::now().micros()).unwrap_or(0) * 1000
+fn now_unix_nanos() -> u64 {
+    u64::try_from(clock::current_time().micros()).unwrap_or(0) * 1000
 }
 
 impl Exporter {
     /// Sends until told to stop, and then what is left.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
-        let client = match client(&Network::default()) {
+        let client = match client(&NetworkOptions::default()) {
             Ok(client) => client,
             Err(error) => return tracing::error!(%error, "no telemetry can be sent"),
         };
@@ -267,8 +273,8 @@ impl Exporter {
             let (mut spans, mut lines) = (Vec::new(), Vec::new());
             for said in some.drain(..) {
                 match said {
-                    Said::Span(span) => spans.push(span),
-                    Said::Line(line) => lines.push(line),
+                    TelemetryItem::Span(span) => spans.push(span),
+                    TelemetryItem::Line(line) => lines.push(line),
                 }
             }
             let n = spans.len() + lines.len();
@@ -290,7 +296,7 @@ impl Exporter {
     fn resource(&self) -> Option<Resource> {
         let attribute = |key: &str, value: &str| KeyValue {
             key: key.to_owned(),
-            value: Some(text(value.to_owned())),
+            value: Some(string_value(value.to_owned())),
             ..KeyValue::default()
         };
         let attributes = vec![

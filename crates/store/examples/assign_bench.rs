@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use jurist_core::grade::Time;
 use jurist_core::money::Rates;
-use jurist_core::plan::place;
+use jurist_core::plan::hash_position;
 use jurist_store::accounts::NewAccount;
 use jurist_store::annotate::{ItemRole, NewItem, NewTask};
-use jurist_store::assignments::{Giving, Next, Saved, Turn};
+use jurist_store::assignments::{AssignmentPolicy, NextAssignment, NextItemOrder, SaveOutcome};
 use jurist_store::testing::{Fsync, Server};
 use jurist_store::{AccountId, ProjectId, Store, TaskId, clock};
 use serde_json::json;
@@ -39,7 +39,7 @@ async fn main() {
 }
 
 async fn measure(store: &Store) {
-    let now = clock::now();
+    let now = clock::current_time();
     let project = store.default_project(&Rates::default(), now).await.unwrap();
     let mut people = Vec::new();
     for n in 0..PEOPLE {
@@ -133,19 +133,21 @@ impl Work {
     async fn answer(&self, people: &[AccountId], n: usize, pace: Duration) -> Waits {
         let mut waits = Waits::default();
         for (at, account) in people.iter().cycle().take(n).enumerate() {
-            let now = clock::now();
+            let now = clock::current_time();
             let until = Time::from_micros(now.micros() + 3_600_000_000);
-            let giving = Giving { until, order: Turn::Fewest, quota: None, check_every: 10 };
+            let giving =
+                AssignmentPolicy { until, order: NextItemOrder::Fewest, quota: None, check_every: 10 };
             let begun = Instant::now();
             let next = self.store.assign_next(self.project, self.task, *account, &giving, now).await.unwrap();
             waits.next.push(begun.elapsed());
-            let Next::Given(given) = next else { panic!("{next:?}") };
-            let share = place(&account.to_string(), &at.to_string());
+            let NextAssignment::Given(given) = next else { panic!("{next:?}") };
+            let share = hash_position(&account.to_string(), &at.to_string());
             tokio::time::sleep(pace.mul_f64(0.5 + share)).await;
             let (begun, answer) = (Instant::now(), json!({ "n": 1 }));
-            let saved = self.store.submit(self.project, given.0.id, &answer, 0, clock::now()).await.unwrap();
+            let saved =
+                self.store.submit(self.project, given.0.id, &answer, 0, clock::current_time()).await.unwrap();
             waits.saved.push(begun.elapsed());
-            assert_eq!(saved, Saved::Done { revision: 1 });
+            assert_eq!(saved, SaveOutcome::Done { revision: 1 });
         }
         waits
     }

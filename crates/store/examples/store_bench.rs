@@ -9,17 +9,17 @@ use std::future::Future;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use jurist_core::candidate::{Role, Step, Trace};
-use jurist_core::grade::{Counts, Grade, Status, Time, Verdict, Version};
+use jurist_core::candidate::{StepRole, Trace, TraceStep};
+use jurist_core::grade::{Counts, Grade, RubricHash, Time, Verdict, VerdictStatus};
 use jurist_store::grades::{GradeFilter, NewGrade, NewVerdict, VerdictFilter};
 use jurist_store::jobs::NewJob;
 use jurist_store::pieces::{NewPiece, PieceKind};
 use jurist_store::rubrics::NewRubricVersion;
-use jurist_store::tallies::{By, TallyFilter};
+use jurist_store::tallies::{TallyFilter, TallyPeriod};
 use jurist_store::testing::{Fsync, Server};
-use jurist_store::traces::{Finished, TraceFilter};
+use jurist_store::traces::{FinishedTrace, TraceListFilter};
 use jurist_store::{
-    Options, Probability, ProjectId, Region, RubricVersionId, Store, StoreError, Sync, TraceId, clock,
+    Probability, ProjectId, Region, RubricVersionId, Store, StoreError, StoreOptions, Sync, TraceId, clock,
 };
 use serde_json::json;
 
@@ -78,9 +78,9 @@ async fn sync_compared(folder: &Path) {
         for round in 0..7 {
             for (sync, rates) in [(Sync::Normal, &mut normal), (Sync::Full, &mut full)] {
                 let path = folder.join(format!("{sync:?}-{round}-{}.db", load.0));
-                let options = Options { sync, ..Options::default() };
+                let options = StoreOptions { sync, ..StoreOptions::default() };
                 let store = Store::open_with(path.to_str().unwrap(), options).await.unwrap();
-                let project = store.add_project("ingest", clock::now()).await.unwrap().id;
+                let project = store.add_project("ingest", clock::current_time()).await.unwrap().id;
                 rates.push(send(&store, project, load).await.0);
                 store.close().await;
             }
@@ -95,7 +95,7 @@ async fn sync_compared(folder: &Path) {
 }
 
 async fn ingest(store: &Store) {
-    let project = store.add_project("ingest", clock::now()).await.unwrap().id;
+    let project = store.add_project("ingest", clock::current_time()).await.unwrap().id;
     for load in LOADS {
         let (rate, slowest) = send(store, project, load).await;
         let (n_senders, _, size) = load;
@@ -113,7 +113,7 @@ async fn send(store: &Store, project: ProjectId, load: (usize, usize, usize)) ->
         tokio::spawn(async move {
             let mut slowest = Duration::ZERO;
             for batch in 0..n_batches {
-                let now = clock::now();
+                let now = clock::current_time();
                 let pieces = (0..size).map(|at| span(sender + n_senders * 1000, batch, at, now)).collect();
                 let begun = Instant::now();
                 let receipt = store.put_pieces(project, pieces, now).await.unwrap();
@@ -133,7 +133,7 @@ async fn send(store: &Store, project: ProjectId, load: (usize, usize, usize)) ->
 }
 
 async fn jobs(store: &Store) {
-    let now = clock::now();
+    let now = clock::current_time();
     let job = |n: usize| NewJob {
         project: None,
         kind: "grade".into(),
@@ -153,7 +153,8 @@ async fn jobs(store: &Store) {
         tokio::spawn(async move {
             let until = Time::from_micros(now.micros() + DAY);
             loop {
-                let taken = store.lease(&n.to_string(), &["grade"], 20, clock::now(), until).await.unwrap();
+                let taken =
+                    store.lease(&n.to_string(), &["grade"], 20, clock::current_time(), until).await.unwrap();
                 if taken.is_empty() {
                     return;
                 }
@@ -172,14 +173,14 @@ async fn jobs(store: &Store) {
 }
 
 async fn grades(store: &Store, n_grades: usize) {
-    let now = clock::now();
+    let now = clock::current_time();
     let project = store.add_project("grades", now).await.unwrap().id;
     let rubric = store.add_rubric(project, "tone", now).await.unwrap().id;
     let mut versions = Vec::new();
     for hash in ["a", "b"] {
         let new = NewRubricVersion {
             region: Region::default(),
-            hash: serde_json::from_value::<Version>(json!(hash)).unwrap(),
+            hash: serde_json::from_value::<RubricHash>(json!(hash)).unwrap(),
             canonical: json!({}),
             source: None,
             author: None,
@@ -257,33 +258,41 @@ async fn questions(
     .await;
     let candidate = format!("trace-{}", n_candidates / 2);
     ask("grades of a candidate", || async { Ok(store.grades_of(project, &candidate).await?.len()) }).await;
-    let failed = VerdictFilter { status: Some(Status::Fail), ..VerdictFilter::default() };
+    let failed = VerdictFilter { status: Some(VerdictStatus::Fail), ..VerdictFilter::default() };
     ask("verdicts, failed", || async { Ok(store.verdicts(project, &failed, None, 50).await?.items.len()) })
         .await;
     let none = TallyFilter::default();
-    ask("tallies, all time", || async { Ok(store.grade_tallies(project, By::All, &none).await?.len()) })
-        .await;
-    ask("tallies, by day", || async { Ok(store.grade_tallies(project, By::Day, &none).await?.len()) }).await;
+    ask("tallies, all time", || async {
+        Ok(store.grade_tallies(project, TallyPeriod::All, &none).await?.len())
+    })
+    .await;
+    ask("tallies, by day", || async {
+        Ok(store.grade_tallies(project, TallyPeriod::Day, &none).await?.len())
+    })
+    .await;
     let narrow =
         TallyFilter { rubric_version: version, criterion: Some("c1".into()), from: week, ..none.clone() };
     ask("tallies, a criterion by day", || async {
-        Ok(store.grade_tallies(project, By::Day, &narrow).await?.len())
+        Ok(store.grade_tallies(project, TallyPeriod::Day, &narrow).await?.len())
     })
     .await;
     let hours = TallyFilter { from: day, ..none.clone() };
     ask("tallies, last day by hour", || async {
-        Ok(store.grade_tallies(project, By::Hour, &hours).await?.len())
+        Ok(store.grade_tallies(project, TallyPeriod::Hour, &hours).await?.len())
     })
     .await;
     ask("verdict tallies, by day", || async {
-        Ok(store.verdict_tallies(project, By::Day, &none).await?.len())
+        Ok(store.verdict_tallies(project, TallyPeriod::Day, &none).await?.len())
     })
     .await;
-    let traces = TraceFilter::default();
+    let traces = TraceListFilter::default();
     ask("traces, newest 50", || async { Ok(store.traces(project, &traces, None, 50).await?.items.len()) })
         .await;
-    let traces =
-        TraceFilter { verdict: Some(Status::Fail), agent: Some("a2".into()), ..TraceFilter::default() };
+    let traces = TraceListFilter {
+        verdict: Some(VerdictStatus::Fail),
+        agent: Some("a2".into()),
+        ..TraceListFilter::default()
+    };
     ask("traces, failed of an agent", || async {
         Ok(store.traces(project, &traces, None, 50).await?.items.len())
     })
@@ -327,7 +336,7 @@ fn grade(version: &RubricVersionId, n: usize, criterion: usize, time: Time) -> N
 
 fn verdict(version: &RubricVersionId, n: usize, time: Time) -> NewVerdict {
     // Of every agent some.
-    let status = if n.is_multiple_of(7) { Status::Fail } else { Status::Pass };
+    let status = if n.is_multiple_of(7) { VerdictStatus::Fail } else { VerdictStatus::Pass };
     NewVerdict {
         candidate: format!("trace-{n}"),
         rubric_version: version.clone(),
@@ -350,10 +359,10 @@ fn verdict(version: &RubricVersionId, n: usize, time: Time) -> NewVerdict {
     }
 }
 
-fn trace(n: usize, now: Time) -> Finished {
-    Finished {
+fn trace(n: usize, now: Time) -> FinishedTrace {
+    FinishedTrace {
         trace: Trace {
-            steps: vec![Step::new(Role::Assistant, "shipped on Monday ".repeat(30))],
+            steps: vec![TraceStep::new(StepRole::Assistant, "shipped on Monday ".repeat(30))],
             ..Trace::default()
         },
         agent: Some(format!("a{}", n % 5)),

@@ -4,12 +4,12 @@
 
 use jurist_core::grade::Time;
 
-use crate::db::{Row, Tx, args, statements};
-use crate::tokens::Token;
+use crate::db::{DbRow, Tx, args, statements};
+use crate::tokens::AccessToken;
 use crate::{AccountId, ProjectId, Store, StoreError};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Account {
+pub struct StoredAccount {
     pub id: AccountId,
     /// In lower case.
     pub email: String,
@@ -33,7 +33,7 @@ pub struct NewAccount {
 /// What somebody may do in a project; each may do what those before it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum ProjectRole {
     /// Answers the tasks they are given, and sees nothing else.
     Annotator,
     Viewer,
@@ -42,17 +42,17 @@ pub enum Role {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub struct ProjectMember {
     pub project: ProjectId,
     pub account: AccountId,
     pub email: String,
     pub name: String,
-    pub role: Role,
+    pub role: ProjectRole,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
-    pub account: Account,
+pub struct LoginSession {
+    pub account: StoredAccount,
     pub created: Time,
     pub expires: Time,
     pub seen: Time,
@@ -91,28 +91,28 @@ statements! {
 }
 
 impl Store {
-    pub async fn add_account(&self, new: &NewAccount, now: Time) -> Result<Account, StoreError> {
+    pub async fn add_account(&self, new: &NewAccount, now: Time) -> Result<StoredAccount, StoreError> {
         let (id, email) = (AccountId::at(now), new.email.to_lowercase());
         let args = args![id, &email, &new.name, new.password.clone(), new.is_admin, now];
-        self.db.execute(ADD, args).await.map_err(|error| error.taken("account", &email))?;
+        self.db.execute(ADD, args).await.map_err(|error| error.into_taken("account", &email))?;
         self.account(id).await
     }
 
     /// An account by an invitation, which is used up by it. `None` if somebody was faster.
     pub async fn join(
         &self,
-        invitation: &Token,
+        invitation: &AccessToken,
         new: &NewAccount,
-        role: Role,
+        role: ProjectRole,
         now: Time,
-    ) -> Result<Option<Account>, StoreError> {
+    ) -> Result<Option<StoredAccount>, StoreError> {
         let (id, email) = (AccountId::at(now), new.email.to_lowercase());
         let mut tx = self.db.begin().await?;
         if tx.execute(USE_UP, args![invitation.project, invitation.id, now]).await? == 0 {
             return Ok(None);
         }
         let args = args![id, &email, &new.name, new.password.clone(), new.is_admin, now];
-        tx.execute(ADD, args).await.map_err(|error| error.taken("account", &email))?;
+        tx.execute(ADD, args).await.map_err(|error| error.into_taken("account", &email))?;
         tx.execute(SET_ROLE, args![invitation.project, id, role.as_str(), now]).await?;
         tx.commit().await?;
         self.account(id).await.map(Some)
@@ -122,9 +122,9 @@ impl Store {
     /// it would change nothing: an invitation takes no role away.
     pub async fn join_project(
         &self,
-        invitation: &Token,
+        invitation: &AccessToken,
         account: AccountId,
-        role: Role,
+        role: ProjectRole,
         is_admin: bool,
         now: Time,
     ) -> Result<bool, StoreError> {
@@ -148,13 +148,13 @@ impl Store {
         &self,
         project: ProjectId,
         new: &NewAccount,
-        role: Role,
+        role: ProjectRole,
         now: Time,
-    ) -> Result<Account, StoreError> {
+    ) -> Result<StoredAccount, StoreError> {
         let (id, email) = (AccountId::at(now), new.email.to_lowercase());
         let mut tx = self.db.begin().await?;
         let args = args![id, &email, &new.name, new.password.clone(), new.is_admin, now];
-        tx.execute(ADD, args).await.map_err(|error| error.taken("account", &email))?;
+        tx.execute(ADD, args).await.map_err(|error| error.into_taken("account", &email))?;
         tx.execute(SET_ROLE, args![project, id, role.as_str(), now]).await?;
         tx.commit().await?;
         self.account(id).await
@@ -165,17 +165,22 @@ impl Store {
         Ok(0 < self.db.one(COUNT_ADMINS, Vec::new()).await?.count("n")?)
     }
 
-    pub async fn account(&self, id: AccountId) -> Result<Account, StoreError> {
+    pub async fn account(&self, id: AccountId) -> Result<StoredAccount, StoreError> {
         let row = self.db.optional(GET, args![id]).await?;
-        read(&row.ok_or_else(|| StoreError::unknown("account", &id))?)
+        read_account_row(&row.ok_or_else(|| StoreError::unknown("account", &id))?)
     }
 
-    pub async fn account_by_email(&self, email: &str) -> Result<Option<Account>, StoreError> {
-        self.db.optional(BY_EMAIL, args![email.to_lowercase()]).await?.as_ref().map(read).transpose()
+    pub async fn account_by_email(&self, email: &str) -> Result<Option<StoredAccount>, StoreError> {
+        self.db
+            .optional(BY_EMAIL, args![email.to_lowercase()])
+            .await?
+            .as_ref()
+            .map(read_account_row)
+            .transpose()
     }
 
-    pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
-        self.db.fetch(LIST, Vec::new()).await?.iter().map(read).collect()
+    pub async fn accounts(&self) -> Result<Vec<StoredAccount>, StoreError> {
+        self.db.fetch(LIST, Vec::new()).await?.iter().map(read_account_row).collect()
     }
 
     /// Also ends every session of theirs.
@@ -210,11 +215,11 @@ impl Store {
         &self,
         project: ProjectId,
         account: AccountId,
-        role: Role,
+        role: ProjectRole,
         now: Time,
     ) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
-        if role != Role::Owner {
+        if role != ProjectRole::Owner {
             keep_an_owner(&mut tx, project, account).await?;
         }
         tx.execute(SET_ROLE, args![project, account, role.as_str(), now]).await?;
@@ -236,16 +241,20 @@ impl Store {
         Ok(is_removed)
     }
 
-    pub async fn role(&self, project: ProjectId, account: AccountId) -> Result<Option<Role>, StoreError> {
-        self.db.optional(ROLE, args![project, account]).await?.map(|row| row.parsed("role")).transpose()
+    pub async fn role(
+        &self,
+        project: ProjectId,
+        account: AccountId,
+    ) -> Result<Option<ProjectRole>, StoreError> {
+        self.db.optional(ROLE, args![project, account]).await?.map(|row| row.parse("role")).transpose()
     }
 
-    pub async fn members(&self, project: ProjectId) -> Result<Vec<Member>, StoreError> {
+    pub async fn members(&self, project: ProjectId) -> Result<Vec<ProjectMember>, StoreError> {
         self.db.fetch(MEMBERS, args![project]).await?.iter().map(read_member).collect()
     }
 
     /// The projects that somebody may see.
-    pub async fn memberships(&self, account: AccountId) -> Result<Vec<Member>, StoreError> {
+    pub async fn memberships(&self, account: AccountId) -> Result<Vec<ProjectMember>, StoreError> {
         self.db.fetch(MEMBERSHIPS, args![account]).await?.iter().map(read_member).collect()
     }
 
@@ -261,10 +270,10 @@ impl Store {
     }
 
     /// Whose session it is, unless it has expired or they may no longer come in.
-    pub async fn session(&self, hash: &str, now: Time) -> Result<Option<Session>, StoreError> {
+    pub async fn session(&self, hash: &str, now: Time) -> Result<Option<LoginSession>, StoreError> {
         let Some(row) = self.db.optional(SESSION, args![hash, now]).await? else { return Ok(None) };
-        Ok(Some(Session {
-            account: read(&row)?,
+        Ok(Some(LoginSession {
+            account: read_account_row(&row)?,
             created: row.time("signed_in")?,
             expires: row.time("expires")?,
             seen: row.time("seen")?,
@@ -291,12 +300,12 @@ impl Store {
 /// Fails if somebody is the only owner.
 async fn keep_an_owner(tx: &mut Tx, project: ProjectId, account: AccountId) -> Result<(), StoreError> {
     match tx.fetch(OWNERS, args![project]).await?.as_slice() {
-        [only] if only.parsed::<AccountId>("account")? == account => Err(StoreError::LastOwner),
+        [only] if only.parse::<AccountId>("account")? == account => Err(StoreError::LastOwner),
         _ => Ok(()),
     }
 }
 
-impl Role {
+impl ProjectRole {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Annotator => "annotator",
@@ -307,7 +316,7 @@ impl Role {
     }
 }
 
-impl std::str::FromStr for Role {
+impl std::str::FromStr for ProjectRole {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -317,9 +326,9 @@ impl std::str::FromStr for Role {
     }
 }
 
-fn read(row: &Row) -> Result<Account, StoreError> {
-    Ok(Account {
-        id: row.parsed("id")?,
+fn read_account_row(row: &DbRow) -> Result<StoredAccount, StoreError> {
+    Ok(StoredAccount {
+        id: row.parse("id")?,
         email: row.get("email")?,
         name: row.get("name")?,
         password: row.get("password")?,
@@ -329,12 +338,12 @@ fn read(row: &Row) -> Result<Account, StoreError> {
     })
 }
 
-fn read_member(row: &Row) -> Result<Member, StoreError> {
-    Ok(Member {
-        project: row.parsed("project")?,
-        account: row.parsed("account")?,
+fn read_member(row: &DbRow) -> Result<ProjectMember, StoreError> {
+    Ok(ProjectMember {
+        project: row.parse("project")?,
+        account: row.parse("account")?,
         email: row.get("email")?,
         name: row.get("name")?,
-        role: row.parsed("role")?,
+        role: row.parse("role")?,
     })
 }

@@ -3,7 +3,7 @@
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
-use crate::db::{Row, args, statements};
+use crate::db::{DbRow, args, statements};
 use crate::labels::{self, NewLabel};
 use crate::{AccountId, AdjudicationId, ItemId, ProjectId, Store, StoreError, TaskId};
 
@@ -50,7 +50,11 @@ impl Store {
         let mut tx = self.db.begin().await?;
         let NewAdjudication { task, item, scheme, criterion, body, author } = new;
         tx.execute(DECIDE, args![id, project, *task, *item, scheme, criterion, body, *author, now]).await?;
-        tx.insert(labels::ADD, label.into_iter().map(|it| labels::row(project, it, now)).collect()).await?;
+        tx.insert(
+            labels::ADD,
+            label.into_iter().map(|it| labels::build_label_row(project, it, now)).collect(),
+        )
+        .await?;
         tx.commit().await?;
         Ok(Adjudication {
             id,
@@ -70,7 +74,7 @@ impl Store {
         project: ProjectId,
         task: TaskId,
     ) -> Result<Vec<Adjudication>, StoreError> {
-        self.db.fetch(OF_TASK, args![project, task]).await?.iter().map(read).collect()
+        self.db.fetch(OF_TASK, args![project, task]).await?.iter().map(read_adjudication_row).collect()
     }
 
     /// The oldest first.
@@ -79,19 +83,19 @@ impl Store {
         project: ProjectId,
         item: ItemId,
     ) -> Result<Vec<Adjudication>, StoreError> {
-        self.db.fetch(OF_ITEM, args![project, item]).await?.iter().map(read).collect()
+        self.db.fetch(OF_ITEM, args![project, item]).await?.iter().map(read_adjudication_row).collect()
     }
 }
 
-fn read(row: &Row) -> Result<Adjudication, StoreError> {
+fn read_adjudication_row(row: &DbRow) -> Result<Adjudication, StoreError> {
     Ok(Adjudication {
-        id: row.parsed("id")?,
-        task: row.parsed("task")?,
-        item: row.parsed("item")?,
+        id: row.parse("id")?,
+        task: row.parse("task")?,
+        item: row.parse("item")?,
         scheme: row.get("scheme")?,
         criterion: row.get("criterion")?,
         body: row.json("body")?,
-        author: row.maybe_parsed("author")?,
+        author: row.maybe_parse("author")?,
         time: row.time("time")?,
     })
 }

@@ -3,11 +3,11 @@
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
-use crate::db::{Row, args, statements};
+use crate::db::{DbRow, args, statements};
 use crate::{AgentId, ProjectId, Store, StoreError};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Agent {
+pub struct StoredAgent {
     pub id: AgentId,
     /// As its traces name it.
     pub name: String,
@@ -28,18 +28,23 @@ statements! {
 
 impl Store {
     /// The agent of this name, which is added if it is new.
-    pub async fn see_agent(&self, project: ProjectId, name: &str, now: Time) -> Result<Agent, StoreError> {
+    pub async fn see_agent(
+        &self,
+        project: ProjectId,
+        name: &str,
+        now: Time,
+    ) -> Result<StoredAgent, StoreError> {
         self.db.execute(SEE, args![AgentId::at(now), project, name, now]).await?;
         self.agent(project, name).await?.ok_or_else(|| StoreError::unknown("agent", name))
     }
 
-    pub async fn agent(&self, project: ProjectId, name: &str) -> Result<Option<Agent>, StoreError> {
-        self.db.optional(BY_NAME, args![project, name]).await?.as_ref().map(read).transpose()
+    pub async fn agent(&self, project: ProjectId, name: &str) -> Result<Option<StoredAgent>, StoreError> {
+        self.db.optional(BY_NAME, args![project, name]).await?.as_ref().map(read_agent_row).transpose()
     }
 
     /// By name.
-    pub async fn agents(&self, project: ProjectId) -> Result<Vec<Agent>, StoreError> {
-        self.db.fetch(LIST, args![project]).await?.iter().map(read).collect()
+    pub async fn agents(&self, project: ProjectId) -> Result<Vec<StoredAgent>, StoreError> {
+        self.db.fetch(LIST, args![project]).await?.iter().map(read_agent_row).collect()
     }
 
     pub async fn set_agent_settings(
@@ -55,9 +60,9 @@ impl Store {
     }
 }
 
-fn read(row: &Row) -> Result<Agent, StoreError> {
-    Ok(Agent {
-        id: row.parsed("id")?,
+fn read_agent_row(row: &DbRow) -> Result<StoredAgent, StoreError> {
+    Ok(StoredAgent {
+        id: row.parse("id")?,
         name: row.get("name")?,
         settings: row.json("settings")?,
         created: row.time("created")?,

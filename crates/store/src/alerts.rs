@@ -1,16 +1,16 @@
 //! Alerts: raised once for each cause, over when the cause is, sent, and seen.
 
-use jurist_core::alert::Kind;
+use jurist_core::alert::AlertKind;
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
-use crate::db::{Row, args, statements};
+use crate::db::{DbRow, args, statements};
 use crate::jobs::NewJob;
-use crate::{AccountId, AlertId, Cursor, Page, ProjectId, Store, StoreError};
+use crate::{AccountId, AlertId, Cursor, ProjectId, ResultPage, Store, StoreError};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewAlert {
-    pub kind: Kind,
+    pub kind: AlertKind,
     /// What it is about; the same is not raised twice while it holds.
     pub subject: String,
     pub message: String,
@@ -21,7 +21,7 @@ pub struct NewAlert {
 pub struct Alert {
     pub id: AlertId,
     pub project: ProjectId,
-    pub kind: Kind,
+    pub kind: AlertKind,
     pub subject: String,
     pub message: String,
     pub facts: Json,
@@ -49,7 +49,7 @@ statements! {
 
 /// Which alerts of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum AlertSelection {
     All,
     /// Those whose cause still holds.
     Open,
@@ -72,7 +72,7 @@ impl Store {
         }
         let added = self.add_jobs_in(&mut tx, &[tell(id)], now).await?;
         tx.commit().await?;
-        self.tell_of(&added);
+        self.wake_workers(&added);
         Ok(Some(id))
     }
 
@@ -80,7 +80,7 @@ impl Store {
     pub async fn resolve_alert(
         &self,
         project: ProjectId,
-        kind: Kind,
+        kind: AlertKind,
         subject: &str,
         tell: impl FnOnce(AlertId) -> NewJob,
         now: Time,
@@ -89,10 +89,10 @@ impl Store {
         let Some(row) = tx.optional(RESOLVE, args![project, kind.as_str(), subject, now]).await? else {
             return Ok(None);
         };
-        let id = row.parsed("id")?;
+        let id = row.parse("id")?;
         let added = self.add_jobs_in(&mut tx, &[tell(id)], now).await?;
         tx.commit().await?;
-        self.tell_of(&added);
+        self.wake_workers(&added);
         Ok(Some(id))
     }
 
@@ -100,30 +100,30 @@ impl Store {
     pub async fn open_alert(
         &self,
         project: ProjectId,
-        kind: Kind,
+        kind: AlertKind,
         subject: &str,
     ) -> Result<Option<Alert>, StoreError> {
         let row = self.db.optional(OPEN, args![project, kind.as_str(), subject]).await?;
-        row.as_ref().map(read).transpose()
+        row.as_ref().map(read_alert_row).transpose()
     }
 
     pub async fn alert(&self, project: ProjectId, id: AlertId) -> Result<Alert, StoreError> {
         let row = self.db.optional(GET, args![project, id]).await?;
-        read(&row.ok_or_else(|| StoreError::unknown("alert", &id))?)
+        read_alert_row(&row.ok_or_else(|| StoreError::unknown("alert", &id))?)
     }
 
     /// The newest first.
     pub async fn alerts(
         &self,
         project: ProjectId,
-        which: Which,
+        which: AlertSelection,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<Alert>, StoreError> {
-        let all = i64::from(which == Which::All);
+    ) -> Result<ResultPage<Alert>, StoreError> {
+        let all = i64::from(which == AlertSelection::All);
         let rows = self.db.fetch(LIST, args![project, Cursor::top(after).id, limit + 1, all]).await?;
-        let alerts = rows.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Page::of(alerts, limit, |it: &Alert| Cursor::new(0, &it.id)))
+        let alerts = rows.iter().map(read_alert_row).collect::<Result<_, _>>()?;
+        Ok(ResultPage::of(alerts, limit, |it: &Alert| Cursor::new(0, &it.id)))
     }
 
     pub async fn alert_sent(&self, project: ProjectId, id: AlertId, now: Time) -> Result<(), StoreError> {
@@ -142,11 +142,11 @@ impl Store {
     }
 }
 
-fn read(row: &Row) -> Result<Alert, StoreError> {
+fn read_alert_row(row: &DbRow) -> Result<Alert, StoreError> {
     Ok(Alert {
-        id: row.parsed("id")?,
-        project: row.parsed("project")?,
-        kind: row.parsed("kind")?,
+        id: row.parse("id")?,
+        project: row.parse("project")?,
+        kind: row.parse("kind")?,
         subject: row.get("subject")?,
         message: row.get("message")?,
         facts: row.json("facts")?,
@@ -154,6 +154,6 @@ fn read(row: &Row) -> Result<Alert, StoreError> {
         resolved: row.maybe_time("resolved")?,
         sent: row.maybe_time("sent")?,
         seen: row.maybe_time("seen")?,
-        seen_by: row.maybe_parsed("seen_by")?,
+        seen_by: row.maybe_parse("seen_by")?,
     })
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
-use crate::db::{Bulk, Row, Tx, args, statements};
+use crate::db::{Bulk, DbRow, Tx, args, statements};
 use crate::pack::{hash, pack};
-use crate::{Cursor, ItemId, Page, ProjectId, RubricVersionId, Store, StoreError, TaskId};
+use crate::{Cursor, ItemId, ProjectId, ResultPage, RubricVersionId, Store, StoreError, TaskId};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
@@ -68,7 +68,7 @@ pub enum ItemRole {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
+pub struct AnnotationItem {
     pub id: ItemId,
     pub task: TaskId,
     pub place: u64,
@@ -91,7 +91,7 @@ pub enum ItemState {
 
 /// How far a task is. Items that everybody answers count as done once somebody has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct TaskItemCounts {
     pub n_items: u64,
     pub n_done: u64,
     pub n_wanted: u64,
@@ -143,7 +143,10 @@ impl Store {
         let id = TaskId::at(now);
         let (version, origin) = (new.rubric_version.clone(), new.origin.as_deref());
         let args = args![id, project, &new.name, version, &new.settings, origin, now];
-        self.db.execute(ADD_TASK, args).await.map_err(|error| error.taken("annotation task", &new.name))?;
+        self.db
+            .execute(ADD_TASK, args)
+            .await
+            .map_err(|error| error.into_taken("annotation task", &new.name))?;
         self.task(project, id).await
     }
 
@@ -221,8 +224,7 @@ impl Store {
         version: u64,
     ) -> Result<Json, StoreError> {
         let row = self.db.optional(VERSION, args![project, task, version]).await?;
-        row.ok_or_else(|| StoreError::unknown("version of an annotation task", &version))?
-            .unpacked_json("body")
+        row.ok_or_else(|| StoreError::unknown("version of an annotation task", &version))?.unpack_json("body")
     }
 
     /// Adds items after those that are there, and says how many are new.
@@ -251,7 +253,7 @@ impl Store {
         Ok(n_new)
     }
 
-    pub async fn item(&self, project: ProjectId, id: ItemId) -> Result<Item, StoreError> {
+    pub async fn item(&self, project: ProjectId, id: ItemId) -> Result<AnnotationItem, StoreError> {
         let row = self.db.optional(ITEM, args![project, id]).await?;
         read_item(&row.ok_or_else(|| StoreError::unknown("item", &id))?)
     }
@@ -262,7 +264,7 @@ impl Store {
         project: ProjectId,
         task: TaskId,
         candidate: &str,
-    ) -> Result<Option<Item>, StoreError> {
+    ) -> Result<Option<AnnotationItem>, StoreError> {
         self.db.optional(ITEM_OF, args![project, task, candidate]).await?.as_ref().map(read_item).transpose()
     }
 
@@ -273,12 +275,12 @@ impl Store {
         task: TaskId,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<Item>, StoreError> {
+    ) -> Result<ResultPage<AnnotationItem>, StoreError> {
         let place = after.map_or(-1, |it| it.sort);
         let rows = self.db.fetch(ITEMS, args![project, task, place, limit + 1]).await?;
         let items = rows.iter().map(read_item).collect::<Result<_, _>>()?;
-        let place = |it: &Item| Cursor::new(i64::try_from(it.place).unwrap_or(i64::MAX), &it.id);
-        Ok(Page::of(items, limit, place))
+        let place = |it: &AnnotationItem| Cursor::new(i64::try_from(it.place).unwrap_or(i64::MAX), &it.id);
+        Ok(ResultPage::of(items, limit, place))
     }
 
     /// Asks for more answers, as an adjudicator does, or for fewer.
@@ -304,8 +306,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         for row in self.db.fetch(NAMES, args![project, task]).await? {
             let (n_wanted, role) = wanted(&row.get::<String>("candidate")?);
-            if row.count("n_wanted")? != u64::from(n_wanted) || row.parsed::<ItemRole>("role")? != role {
-                self.set_wanted(project, row.parsed("id")?, n_wanted, role).await?;
+            if row.count("n_wanted")? != u64::from(n_wanted) || row.parse::<ItemRole>("role")? != role {
+                self.set_wanted(project, row.parse("id")?, n_wanted, role).await?;
             }
         }
         Ok(())
@@ -321,9 +323,9 @@ impl Store {
         tx.commit().await
     }
 
-    pub async fn progress(&self, project: ProjectId, task: TaskId) -> Result<Progress, StoreError> {
+    pub async fn progress(&self, project: ProjectId, task: TaskId) -> Result<TaskItemCounts, StoreError> {
         let row = self.db.one(PROGRESS, args![project, task]).await?;
-        Ok(Progress {
+        Ok(TaskItemCounts {
             n_items: row.count("n_items")?,
             n_done: row.count("n_done")?,
             n_wanted: row.count("n_wanted")?,
@@ -341,7 +343,7 @@ pub(crate) async fn lock(
 ) -> Result<(TaskState, u64), StoreError> {
     let row = tx.optional(LOCK_TASK, args![project, task, now]).await?;
     let row = row.ok_or_else(|| StoreError::unknown("annotation task", &task))?;
-    Ok((row.parsed("state")?, row.count("version")?))
+    Ok((row.parse("state")?, row.count("version")?))
 }
 
 macro_rules! words {
@@ -377,29 +379,29 @@ words!(
     Attention = "attention"
 );
 
-fn read_task(row: &Row) -> Result<Task, StoreError> {
+fn read_task(row: &DbRow) -> Result<Task, StoreError> {
     Ok(Task {
-        id: row.parsed("id")?,
+        id: row.parse("id")?,
         name: row.get("name")?,
-        rubric_version: row.maybe_parsed("rubric_version")?,
+        rubric_version: row.maybe_parse("rubric_version")?,
         settings: row.json("settings")?,
-        state: row.parsed("state")?,
+        state: row.parse("state")?,
         version: row.count("version")?,
         origin: row.get("origin")?,
         created: row.time("created")?,
     })
 }
 
-pub(crate) fn read_item(row: &Row) -> Result<Item, StoreError> {
-    Ok(Item {
-        id: row.parsed("id")?,
-        task: row.parsed("task")?,
+pub(crate) fn read_item(row: &DbRow) -> Result<AnnotationItem, StoreError> {
+    Ok(AnnotationItem {
+        id: row.parse("id")?,
+        task: row.parse("task")?,
         place: row.count("place")?,
         candidate: row.get("candidate")?,
-        body: row.unpacked_json("body")?,
+        body: row.unpack_json("body")?,
         n_wanted: row.count("n_wanted")?,
         priority: row.get("priority")?,
-        role: row.parsed("role")?,
-        state: row.parsed("state")?,
+        role: row.parse("role")?,
+        state: row.parse("state")?,
     })
 }

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
-use crate::annotate::{Item, ItemRole, TaskState, lock, read_item, words};
-use crate::db::{Arg, Row, Tx, args, statements};
-use crate::filter::Select;
+use crate::annotate::{AnnotationItem, ItemRole, TaskState, lock, read_item, words};
+use crate::db::{Arg, DbRow, Tx, args, statements};
+use crate::filter::SelectQuery;
 use crate::pack::pack;
 use crate::{
-    AccountId, AnnotationId, AssignmentId, Cursor, ItemId, Page, ProjectId, Store, StoreError, TaskId,
+    AccountId, AnnotationId, AssignmentId, Cursor, ItemId, ProjectId, ResultPage, Store, StoreError, TaskId,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -50,10 +50,10 @@ pub enum AssignmentState {
 
 /// How work is given out.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Giving {
+pub struct AssignmentPolicy {
     /// Until when it is kept for them.
     pub until: Time,
-    pub order: Turn,
+    pub order: NextItemOrder,
     /// How many items somebody gets at most.
     pub quota: Option<u64>,
     /// After how many items one with known answers is mixed in.
@@ -61,7 +61,7 @@ pub struct Giving {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum NextItemOrder {
     /// What the fewest people have.
     Fewest,
     /// One after the other, from this turn on and round.
@@ -70,8 +70,8 @@ pub enum Turn {
 
 /// What somebody is to work on.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Next {
-    Given(Box<(Assignment, Item)>),
+pub enum NextAssignment {
+    Given(Box<(Assignment, AnnotationItem)>),
     /// They have answered everything that there is for them.
     Finished,
     /// Others are at work on what is left.
@@ -82,7 +82,7 @@ pub enum Next {
 
 /// What became of saving.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Saved {
+pub enum SaveOutcome {
     Done {
         revision: u64,
     },
@@ -96,7 +96,7 @@ pub enum Saved {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Annotation {
+pub struct SubmittedAnnotation {
     pub id: AnnotationId,
     pub task: TaskId,
     pub item: ItemId,
@@ -116,7 +116,7 @@ pub struct Annotation {
 
 /// How far somebody is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Mine {
+pub struct AnnotatorProgress {
     pub n_done: u64,
     /// Items that they might still be given.
     pub n_left: u64,
@@ -203,13 +203,17 @@ const UNANSWERED: &str = "SELECT id, candidate FROM annotation_items i WHERE pro
     AND (EXISTS (SELECT 1 FROM assignments a WHERE a.item = i.id AND a.account = $2 AND a.state = 'assigned')
         OR (state = 'open' AND EXISTS (SELECT 1 FROM annotation_tasks t WHERE t.id = i.task AND t.state = 'open')))";
 
-pub(crate) fn unanswered(project: ProjectId, account: AccountId, candidates: &BTreeSet<&str>) -> Select {
+pub(crate) fn select_unanswered_items(
+    project: ProjectId,
+    account: AccountId,
+    candidates: &BTreeSet<&str>,
+) -> SelectQuery {
     let candidates = candidates.iter().map(|it| Arg::from(*it)).collect();
-    Select::new(UNANSWERED, args![project, account]).and_in("candidate", candidates)
+    SelectQuery::new(UNANSWERED, args![project, account]).and_in("candidate", candidates)
 }
 
-pub(crate) fn unanswered_in(project: ProjectId, account: AccountId, task: TaskId) -> Select {
-    Select::new(UNANSWERED, args![project, account]).and("task = ?", task)
+pub(crate) fn unanswered_in(project: ProjectId, account: AccountId, task: TaskId) -> SelectQuery {
+    SelectQuery::new(UNANSWERED, args![project, account]).and("task = ?", task)
 }
 
 impl Store {
@@ -222,24 +226,27 @@ impl Store {
         project: ProjectId,
         task: TaskId,
         account: AccountId,
-        giving: &Giving,
+        giving: &AssignmentPolicy,
         now: Time,
-    ) -> Result<Next, StoreError> {
+    ) -> Result<NextAssignment, StoreError> {
         let mut tx = self.db.begin().await?;
         let (state, version) = lock(&mut tx, project, task, now).await?;
         for row in tx.fetch(RECLAIM, args![task, now]).await? {
             tx.execute(GIVEN, args![row.get::<String>("item")?, -1_i64]).await?;
         }
         let next = if let Some(row) = tx.optional(MINE, args![task, account]).await? {
-            Next::Given(Box::new(resumed(&mut tx, project, &row, giving.until, now).await?))
+            NextAssignment::Given(Box::new(
+                resume_assignment(&mut tx, project, &row, giving.until, now).await?,
+            ))
         } else if state == TaskState::Closed {
-            Next::Closed
+            NextAssignment::Closed
         } else {
-            match chosen(&mut tx, task, account, giving).await? {
+            match choose_item(&mut tx, task, account, giving).await? {
                 Ok(item) => {
                     let assignment =
-                        give(&mut tx, project, &item, account, version, giving.until, now).await?;
-                    Next::Given(Box::new((assignment, item)))
+                        insert_assignment(&mut tx, project, &item, account, version, giving.until, now)
+                            .await?;
+                    NextAssignment::Given(Box::new((assignment, item)))
                 }
                 Err(why) => why,
             }
@@ -262,11 +269,11 @@ impl Store {
         let mut tx = self.db.begin().await?;
         let (_, version) = lock(&mut tx, project, item.task, now).await?;
         let there = tx.fetch(OF_ITEM, args![project, item.id]).await?;
-        let there: Vec<Assignment> = there.iter().map(read).collect::<Result<_, _>>()?;
+        let there: Vec<Assignment> = there.iter().map(read_assignment_row).collect::<Result<_, _>>()?;
         if let Some(mine) = there.into_iter().find(|it| it.account == account) {
             return Ok(mine);
         }
-        let assignment = give(&mut tx, project, &item, account, version, until, now).await?;
+        let assignment = insert_assignment(&mut tx, project, &item, account, version, until, now).await?;
         tx.commit().await?;
         Ok(assignment)
     }
@@ -280,18 +287,18 @@ impl Store {
         seen: u64,
         now: Time,
         until: Time,
-    ) -> Result<Saved, StoreError> {
+    ) -> Result<SaveOutcome, StoreError> {
         let mut tx = self.db.begin().await?;
-        let saved = match held(&mut tx, project, id, now).await? {
-            it if matches!(it.state, AssignmentState::Skipped | AssignmentState::Ended) => Saved::Ended,
+        let saved = match lock_assignment(&mut tx, project, id, now).await? {
+            it if matches!(it.state, AssignmentState::Skipped | AssignmentState::Ended) => SaveOutcome::Ended,
             it if it.revision != seen => newer(it),
             it => {
                 if it.state == AssignmentState::Lapsed {
                     tx.execute(RESUME, args![id, until, now]).await?;
                     tx.execute(GIVEN, args![it.item, 1_i64]).await?;
                 }
-                save(&mut tx, project, &it, draft, now, until).await?;
-                Saved::Done { revision: seen + 1 }
+                write_draft(&mut tx, project, &it, draft, now, until).await?;
+                SaveOutcome::Done { revision: seen + 1 }
             }
         };
         tx.commit().await?;
@@ -306,16 +313,16 @@ impl Store {
         body: &Json,
         seen: u64,
         now: Time,
-    ) -> Result<Saved, StoreError> {
+    ) -> Result<SaveOutcome, StoreError> {
         let mut tx = self.db.begin().await?;
-        let it = held(&mut tx, project, id, now).await?;
+        let it = lock_assignment(&mut tx, project, id, now).await?;
         if it.state == AssignmentState::Ended {
-            return Ok(Saved::Ended);
+            return Ok(SaveOutcome::Ended);
         }
         if it.revision != seen {
             return Ok(newer(it));
         }
-        let seconds = save(&mut tx, project, &it, body, now, it.lease_until).await?;
+        let seconds = write_draft(&mut tx, project, &it, body, now, it.lease_until).await?;
         let last = tx.optional(REVISION, args![it.item, it.account]).await?;
         let last: i64 = last.map(|row| row.get("revision")).transpose()?.unwrap_or(0);
         let annotation = AnnotationId::at(now);
@@ -329,13 +336,13 @@ impl Store {
         tx.execute(SET_STATE, args![id, AssignmentState::Submitted.as_str(), now]).await?;
         tx.execute(CLOSE_ITEM, args![item]).await?;
         tx.commit().await?;
-        Ok(Saved::Done { revision: seen + 1 })
+        Ok(SaveOutcome::Done { revision: seen + 1 })
     }
 
     /// They would rather not; somebody else is asked. What was submitted cannot be skipped any more.
     pub async fn skip(&self, project: ProjectId, id: AssignmentId, now: Time) -> Result<bool, StoreError> {
         let mut tx = self.db.begin().await?;
-        let it = held(&mut tx, project, id, now).await?;
+        let it = lock_assignment(&mut tx, project, id, now).await?;
         match it.state {
             AssignmentState::Submitted => return Ok(false),
             AssignmentState::Assigned => drop(tx.execute(GIVEN, args![it.item, -1_i64]).await?),
@@ -348,7 +355,7 @@ impl Store {
 
     pub async fn assignment(&self, project: ProjectId, id: AssignmentId) -> Result<Assignment, StoreError> {
         let row = self.db.optional(GET, args![project, id]).await?;
-        read(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)
+        read_assignment_row(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)
     }
 
     /// Somebody looks at it again: the time since they left is not time spent on it.
@@ -366,7 +373,7 @@ impl Store {
         project: ProjectId,
         item: ItemId,
     ) -> Result<Vec<Assignment>, StoreError> {
-        self.db.fetch(OF_ITEM, args![project, item]).await?.iter().map(read).collect()
+        self.db.fetch(OF_ITEM, args![project, item]).await?.iter().map(read_assignment_row).collect()
     }
 
     /// Those of some candidates that somebody has still to answer, in any task that they work on.
@@ -379,7 +386,7 @@ impl Store {
         if candidates.is_empty() {
             return Ok(BTreeSet::new());
         }
-        let rows = unanswered(project, account, candidates).fetch(&self.db).await?;
+        let rows = select_unanswered_items(project, account, candidates).fetch(&self.db).await?;
         rows.iter().map(|row| row.get("candidate")).collect()
     }
 
@@ -391,7 +398,7 @@ impl Store {
         task: TaskId,
     ) -> Result<BTreeSet<ItemId>, StoreError> {
         let rows = unanswered_in(project, account, task).fetch(&self.db).await?;
-        rows.iter().map(|row| row.parsed("id")).collect()
+        rows.iter().map(|row| row.parse("id")).collect()
     }
 
     /// What the same person had before, and after.
@@ -400,14 +407,18 @@ impl Store {
         of: &Assignment,
     ) -> Result<(Option<AssignmentId>, Option<AssignmentId>), StoreError> {
         let args = || args![of.task, of.account, of.id];
-        let id = |row: Option<Row>| row.map(|it| it.parsed("id")).transpose();
+        let id = |row: Option<DbRow>| row.map(|it| it.parse("id")).transpose();
         Ok((id(self.db.optional(BEFORE, args()).await?)?, id(self.db.optional(AFTER, args()).await?)?))
     }
 
-    pub async fn mine(&self, task: TaskId, account: AccountId) -> Result<Mine, StoreError> {
+    pub async fn annotator_progress(
+        &self,
+        task: TaskId,
+        account: AccountId,
+    ) -> Result<AnnotatorProgress, StoreError> {
         let row = self.db.one(LEFT, args![task, account]).await?;
         let n_left = row.count("n_open")?.saturating_sub(row.count("n_mine")?);
-        Ok(Mine { n_done: row.count("n_done")?, n_left })
+        Ok(AnnotatorProgress { n_done: row.count("n_done")?, n_left })
     }
 
     /// The answers that count, the oldest first.
@@ -417,11 +428,11 @@ impl Store {
         task: TaskId,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<Annotation>, StoreError> {
+    ) -> Result<ResultPage<SubmittedAnnotation>, StoreError> {
         let place = after.map(|it| it.id.clone()).unwrap_or_default();
         let rows = self.db.fetch(ANNOTATIONS, args![project, task, place, limit + 1]).await?;
         let annotations = rows.iter().map(read_annotation).collect::<Result<_, _>>()?;
-        Ok(Page::of(annotations, limit, |it: &Annotation| Cursor::new(0, &it.id)))
+        Ok(ResultPage::of(annotations, limit, |it: &SubmittedAnnotation| Cursor::new(0, &it.id)))
     }
 
     /// With all their revisions.
@@ -429,18 +440,18 @@ impl Store {
         &self,
         project: ProjectId,
         item: ItemId,
-    ) -> Result<Vec<Annotation>, StoreError> {
+    ) -> Result<Vec<SubmittedAnnotation>, StoreError> {
         self.db.fetch(OF_ITEM_ANSWERS, args![project, item]).await?.iter().map(read_annotation).collect()
     }
 
     /// Who has answered what, and under which assignment.
-    pub async fn submitted(
+    pub async fn submitted_assignments(
         &self,
         project: ProjectId,
         task: TaskId,
     ) -> Result<Vec<(AssignmentId, ItemId, AccountId)>, StoreError> {
         let rows = self.db.fetch(SUBMITTED, args![project, task]).await?;
-        rows.iter().map(|row| Ok((row.parsed("id")?, row.parsed("item")?, row.parsed("account")?))).collect()
+        rows.iter().map(|row| Ok((row.parse("id")?, row.parse("item")?, row.parse("account")?))).collect()
     }
 
     /// How long the last answers took.
@@ -455,18 +466,18 @@ impl Store {
         task: TaskId,
     ) -> Result<Vec<(AccountId, u64)>, StoreError> {
         let rows = self.db.fetch(BY_ANNOTATOR, args![project, task]).await?;
-        rows.iter().map(|row| Ok((row.parsed("account")?, row.count("n")?))).collect()
+        rows.iter().map(|row| Ok((row.parse("account")?, row.count("n")?))).collect()
     }
 }
 
 /// The item that comes next for somebody, or why there is none.
-async fn chosen(
+async fn choose_item(
     tx: &mut Tx,
     task: TaskId,
     account: AccountId,
-    giving: &Giving,
-) -> Result<Result<Item, Next>, StoreError> {
-    if let Some(item) = after(tx, task, ItemRole::Training, account, i64::MIN).await? {
+    giving: &AssignmentPolicy,
+) -> Result<Result<AnnotationItem, NextAssignment>, StoreError> {
+    if let Some(item) = next_item_after(tx, task, ItemRole::Training, account, i64::MIN).await? {
         return Ok(Ok(item));
     }
     let row = tx.optional(N_MINE, args![task, account]).await?;
@@ -474,84 +485,86 @@ async fn chosen(
         row.map(|it| Ok::<_, StoreError>((it.count("n_items")?, it.count("n_checks")?))).transpose()?;
     let (n_items, n_checks) = counts.unwrap_or_default();
     if giving.quota.is_some_and(|quota| quota <= n_items) {
-        return Ok(Err(Next::Quota));
+        return Ok(Err(NextAssignment::Quota));
     }
     if n_checks < n_items / giving.check_every.max(1)
-        && let Some(item) = check(tx, task, account).await?
+        && let Some(item) = next_check_item(tx, task, account).await?
     {
         return Ok(Ok(item));
     }
     let ordinary = match giving.order {
-        Turn::Fewest => {
-            match one(tx
-                .optional(NEXT_FEWEST, args![task, ItemRole::Item.as_str(), account])
-                .await?
-                .as_ref())?
-            {
+        NextItemOrder::Fewest => {
+            match read_optional_item(
+                tx.optional(NEXT_FEWEST, args![task, ItemRole::Item.as_str(), account]).await?.as_ref(),
+            )? {
                 // Items that everybody answers have no fewest.
-                None => round(tx, task, account, i64::MIN).await?,
+                None => next_item_in_turn(tx, task, account, i64::MIN).await?,
                 found => found,
             }
         }
-        Turn::From(start) => round(tx, task, account, start).await?,
+        NextItemOrder::From(start) => next_item_in_turn(tx, task, account, start).await?,
     };
     if let Some(item) = ordinary {
         return Ok(Ok(item));
     }
-    if let Some(item) = check(tx, task, account).await? {
+    if let Some(item) = next_check_item(tx, task, account).await? {
         return Ok(Ok(item));
     }
     let is_left = tx.optional(ANY_LEFT, args![task, account]).await?.is_some();
-    Ok(Err(if is_left { Next::NothingNow } else { Next::Finished }))
+    Ok(Err(if is_left { NextAssignment::NothingNow } else { NextAssignment::Finished }))
 }
 
-async fn check(tx: &mut Tx, task: TaskId, account: AccountId) -> Result<Option<Item>, StoreError> {
-    match after(tx, task, ItemRole::Attention, account, i64::MIN).await? {
-        None => after(tx, task, ItemRole::Gold, account, i64::MIN).await,
+async fn next_check_item(
+    tx: &mut Tx,
+    task: TaskId,
+    account: AccountId,
+) -> Result<Option<AnnotationItem>, StoreError> {
+    match next_item_after(tx, task, ItemRole::Attention, account, i64::MIN).await? {
+        None => next_item_after(tx, task, ItemRole::Gold, account, i64::MIN).await,
         found => Ok(found),
     }
 }
 
 /// One after the other from where somebody was last, and round.
-async fn round(
+async fn next_item_in_turn(
     tx: &mut Tx,
     task: TaskId,
     account: AccountId,
     start: i64,
-) -> Result<Option<Item>, StoreError> {
+) -> Result<Option<AnnotationItem>, StoreError> {
     let last = tx.optional(LAST_TURN, args![task, account]).await?;
     let last = last.map(|row| row.get("turn")).transpose()?.unwrap_or(start);
-    match after(tx, task, ItemRole::Item, account, last).await? {
-        None => {
-            one(tx.optional(NEXT_UNTIL, args![task, ItemRole::Item.as_str(), account, last]).await?.as_ref())
-        }
+    match next_item_after(tx, task, ItemRole::Item, account, last).await? {
+        None => read_optional_item(
+            tx.optional(NEXT_UNTIL, args![task, ItemRole::Item.as_str(), account, last]).await?.as_ref(),
+        ),
         found => Ok(found),
     }
 }
 
-async fn after(
+async fn next_item_after(
     tx: &mut Tx,
     task: TaskId,
     role: ItemRole,
     account: AccountId,
     turn: i64,
-) -> Result<Option<Item>, StoreError> {
-    one(tx.optional(NEXT_AFTER, args![task, role.as_str(), account, turn]).await?.as_ref())
+) -> Result<Option<AnnotationItem>, StoreError> {
+    read_optional_item(tx.optional(NEXT_AFTER, args![task, role.as_str(), account, turn]).await?.as_ref())
 }
 
-fn one(row: Option<&Row>) -> Result<Option<Item>, StoreError> {
+fn read_optional_item(row: Option<&DbRow>) -> Result<Option<AnnotationItem>, StoreError> {
     row.map(read_item).transpose()
 }
 
 /// What somebody has begun, theirs again for a time.
-async fn resumed(
+async fn resume_assignment(
     tx: &mut Tx,
     project: ProjectId,
-    row: &Row,
+    row: &DbRow,
     until: Time,
     now: Time,
-) -> Result<(Assignment, Item), StoreError> {
-    let it = read(row)?;
+) -> Result<(Assignment, AnnotationItem), StoreError> {
+    let it = read_assignment_row(row)?;
     if it.state == AssignmentState::Lapsed {
         tx.execute(GIVEN, args![it.item, 1_i64]).await?;
     }
@@ -561,10 +574,10 @@ async fn resumed(
     Ok((Assignment { lease_until: until, state: AssignmentState::Assigned, ..it }, item))
 }
 
-async fn give(
+async fn insert_assignment(
     tx: &mut Tx,
     project: ProjectId,
-    item: &Item,
+    item: &AnnotationItem,
     account: AccountId,
     version: u64,
     until: Time,
@@ -589,22 +602,22 @@ async fn give(
 }
 
 /// An assignment that nobody else changes until the transaction ends.
-async fn held(
+async fn lock_assignment(
     tx: &mut Tx,
     project: ProjectId,
     id: AssignmentId,
     now: Time,
 ) -> Result<Assignment, StoreError> {
     let row = tx.optional(GET, args![project, id]).await?;
-    let it = read(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)?;
+    let it = read_assignment_row(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)?;
     lock(tx, project, it.task, now).await?;
     // Read again: somebody may have changed it while we waited.
     let row = tx.optional(GET, args![project, id]).await?;
-    read(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)
+    read_assignment_row(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)
 }
 
 /// Writes a draft, and says how long they have been at it.
-async fn save(
+async fn write_draft(
     tx: &mut Tx,
     project: ProjectId,
     it: &Assignment,
@@ -618,8 +631,8 @@ async fn save(
     Ok(seconds)
 }
 
-fn newer(it: Assignment) -> Saved {
-    Saved::Newer {
+fn newer(it: Assignment) -> SaveOutcome {
+    SaveOutcome::Newer {
         draft: it.draft.unwrap_or_else(|| Json::Object(serde_json::Map::new())),
         revision: it.revision,
     }
@@ -635,16 +648,16 @@ words!(
     Ended = "ended"
 );
 
-fn read(row: &Row) -> Result<Assignment, StoreError> {
+fn read_assignment_row(row: &DbRow) -> Result<Assignment, StoreError> {
     let has_draft = row.get::<Option<Vec<u8>>>("draft")?.is_some();
     Ok(Assignment {
-        id: row.parsed("id")?,
-        task: row.parsed("task")?,
-        item: row.parsed("item")?,
-        account: row.parsed("account")?,
-        state: row.parsed("state")?,
+        id: row.parse("id")?,
+        task: row.parse("task")?,
+        item: row.parse("item")?,
+        account: row.parse("account")?,
+        state: row.parse("state")?,
         version: row.count("version")?,
-        draft: if has_draft { Some(row.unpacked_json("draft")?) } else { None },
+        draft: if has_draft { Some(row.unpack_json("draft")?) } else { None },
         revision: row.count("revision")?,
         seconds: row.get("seconds")?,
         touched: row.time("touched")?,
@@ -652,18 +665,18 @@ fn read(row: &Row) -> Result<Assignment, StoreError> {
     })
 }
 
-fn read_annotation(row: &Row) -> Result<Annotation, StoreError> {
-    Ok(Annotation {
-        id: row.parsed("id")?,
-        task: row.parsed("task")?,
-        item: row.parsed("item")?,
+fn read_annotation(row: &DbRow) -> Result<SubmittedAnnotation, StoreError> {
+    Ok(SubmittedAnnotation {
+        id: row.parse("id")?,
+        task: row.parse("task")?,
+        item: row.parse("item")?,
         candidate: row.get("candidate")?,
-        role: row.parsed("role")?,
+        role: row.parse("role")?,
         version: row.count("version")?,
-        account: row.parsed("account")?,
+        account: row.parse("account")?,
         name: row.get("name")?,
         revision: row.count("revision")?,
-        body: row.unpacked_json("body")?,
+        body: row.unpack_json("body")?,
         seconds: row.get("seconds")?,
         time: row.time("time")?,
     })

@@ -3,12 +3,12 @@
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
-use crate::db::{Row, args, statements};
-use crate::filter::Select;
-use crate::{AuditId, Cursor, Page, ProjectId, Store, StoreError};
+use crate::db::{DbRow, args, statements};
+use crate::filter::SelectQuery;
+use crate::{AuditId, Cursor, ProjectId, ResultPage, Store, StoreError};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct NewEntry {
+pub struct NewAuditEntry {
     /// `None` for what concerns no project.
     pub project: Option<ProjectId>,
     /// An account, a token, or `server`.
@@ -20,7 +20,7 @@ pub struct NewEntry {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct StoredAuditEntry {
     pub id: AuditId,
     pub project: Option<ProjectId>,
     pub actor: String,
@@ -45,7 +45,7 @@ statements! {
 const LIST: &str = "SELECT * FROM audit WHERE id < $1";
 
 impl Store {
-    pub async fn note(&self, entry: &NewEntry, now: Time) -> Result<AuditId, StoreError> {
+    pub async fn note(&self, entry: &NewAuditEntry, now: Time) -> Result<AuditId, StoreError> {
         let id = AuditId::at(now);
         let args = args![id, entry.project, &entry.actor, &entry.action, &entry.target, &entry.body, now];
         self.db.execute(ADD, args).await?;
@@ -58,16 +58,16 @@ impl Store {
         filter: &AuditFilter,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<Entry>, StoreError> {
+    ) -> Result<ResultPage<StoredAuditEntry>, StoreError> {
         let rows = filter.select(after, limit).fetch(&self.db).await?;
-        let entries = rows.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Page::of(entries, limit, |it: &Entry| Cursor::new(0, &it.id)))
+        let entries = rows.iter().map(read_audit_row).collect::<Result<_, _>>()?;
+        Ok(ResultPage::of(entries, limit, |it: &StoredAuditEntry| Cursor::new(0, &it.id)))
     }
 }
 
 impl AuditFilter {
-    pub(crate) fn select(&self, after: Option<&Cursor>, limit: usize) -> Select {
-        Select::new(LIST, args![Cursor::top(after).id])
+    pub(crate) fn select(&self, after: Option<&Cursor>, limit: usize) -> SelectQuery {
+        SelectQuery::new(LIST, args![Cursor::top(after).id])
             .and_maybe("project = ?", self.project)
             .and_maybe("actor = ?", self.actor.as_deref())
             .and_maybe("action = ?", self.action.as_deref())
@@ -77,10 +77,10 @@ impl AuditFilter {
     }
 }
 
-fn read(row: &Row) -> Result<Entry, StoreError> {
-    Ok(Entry {
-        id: row.parsed("id")?,
-        project: row.maybe_parsed("project")?,
+fn read_audit_row(row: &DbRow) -> Result<StoredAuditEntry, StoreError> {
+    Ok(StoredAuditEntry {
+        id: row.parse("id")?,
+        project: row.maybe_parse("project")?,
         actor: row.get("actor")?,
         action: row.get("action")?,
         target: row.get("target")?,

@@ -21,7 +21,7 @@ const HOUR: i64 = 3_600_000_000;
 
 impl Store {
     /// What was kept under a hash of everything the judge saw.
-    pub async fn cached(
+    pub async fn cached_reply(
         &self,
         project: ProjectId,
         key: &str,
@@ -31,7 +31,7 @@ impl Store {
         if row.get::<i64>("used")? < now.micros() - HOUR {
             self.db.execute(USED, args![project, key, now]).await?;
         }
-        row.unpacked("body").map(Some)
+        row.unpack("body").map(Some)
     }
 
     pub async fn cache(

@@ -11,7 +11,7 @@ use crate::{Store, StoreError};
 
 /// Something that should not be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct IntegrityProblem {
     /// A table, or the engine's own complaint.
     pub what: String,
     /// The row, or how many.
@@ -109,12 +109,12 @@ impl Store {
     }
 
     /// Everything that is wrong, reading every trace. Empty is good.
-    pub async fn check(&self) -> Result<Vec<Problem>, StoreError> {
+    pub async fn check(&self) -> Result<Vec<IntegrityProblem>, StoreError> {
         let mut problems = self.check_engine().await?;
         for (sql, what, why) in COUNTS {
             let n: i64 = self.db.one(*sql, Vec::new()).await?.get("n")?;
             if n != 0 {
-                problems.push(Problem {
+                problems.push(IntegrityProblem {
                     what: (*what).to_owned(),
                     which: n.to_string(),
                     why: (*why).to_owned(),
@@ -156,7 +156,7 @@ impl Store {
     }
 
     /// PostgreSQL looks after itself; SQLite is asked.
-    async fn check_engine(&self) -> Result<Vec<Problem>, StoreError> {
+    async fn check_engine(&self) -> Result<Vec<IntegrityProblem>, StoreError> {
         let mut problems = Vec::new();
         if self.db.is_pg() {
             return Ok(problems);
@@ -164,26 +164,34 @@ impl Store {
         for row in self.db.fetch("PRAGMA integrity_check", Vec::new()).await? {
             let why: String = row.get("integrity_check")?;
             if why != "ok" {
-                problems.push(Problem { what: "integrity".to_owned(), which: self.place.clone(), why });
+                problems.push(IntegrityProblem {
+                    what: "integrity".to_owned(),
+                    which: self.place.clone(),
+                    why,
+                });
             }
         }
         for row in self.db.fetch("PRAGMA foreign_key_check", Vec::new()).await? {
             let (what, parent): (String, String) = (row.get("table")?, row.get("parent")?);
             let which = row.get::<Option<i64>>("rowid")?.map(|it| it.to_string()).unwrap_or_default();
-            problems.push(Problem { what, which, why: format!("its row in {parent} is missing") });
+            problems.push(IntegrityProblem { what, which, why: format!("its row in {parent} is missing") });
         }
         Ok(problems)
     }
 
-    async fn check_contents(&self, problems: &mut Vec<Problem>) -> Result<(), StoreError> {
+    async fn check_contents(&self, problems: &mut Vec<IntegrityProblem>) -> Result<(), StoreError> {
         let (mut project, mut trace, mut revision) = (String::new(), String::new(), 0_i64);
         loop {
             let rows = self.db.fetch(CONTENTS, args![&project, &trace, revision, PAGE]).await?;
             for row in &rows {
                 (project, trace, revision) = (row.get("project")?, row.get("trace")?, row.get("revision")?);
-                let fault = fault(&row.get::<Vec<u8>>("body")?, &row.get::<String>("hash")?);
+                let fault = find_content_fault(&row.get::<Vec<u8>>("body")?, &row.get::<String>("hash")?);
                 let which = format!("{project} {trace} {revision}");
-                problems.extend(fault.map(|why| Problem { what: "trace_contents".to_owned(), which, why }));
+                problems.extend(fault.map(|why| IntegrityProblem {
+                    what: "trace_contents".to_owned(),
+                    which,
+                    why,
+                }));
             }
             if rows.len() < PAGE {
                 return Ok(());
@@ -191,16 +199,16 @@ impl Store {
         }
     }
 
-    async fn check_pieces(&self, problems: &mut Vec<Problem>) -> Result<(), StoreError> {
+    async fn check_pieces(&self, problems: &mut Vec<IntegrityProblem>) -> Result<(), StoreError> {
         let (mut project, mut trace, mut id) = (String::new(), String::new(), String::new());
         loop {
             let rows = self.db.fetch(PIECES, args![&project, &trace, &id, PAGE]).await?;
             for row in &rows {
                 (project, trace, id) = (row.get("project")?, row.get("trace")?, row.get("id")?);
                 let Some(body) = row.get::<Option<Vec<u8>>>("body")? else { continue };
-                let fault = fault(&body, &row.get::<String>("hash")?);
+                let fault = find_content_fault(&body, &row.get::<String>("hash")?);
                 let which = format!("{project} {trace} {id}");
-                problems.extend(fault.map(|why| Problem { what: "pieces".to_owned(), which, why }));
+                problems.extend(fault.map(|why| IntegrityProblem { what: "pieces".to_owned(), which, why }));
             }
             if rows.len() < PAGE {
                 return Ok(());
@@ -209,7 +217,7 @@ impl Store {
     }
 }
 
-fn fault(body: &[u8], expected: &str) -> Option<String> {
+fn find_content_fault(body: &[u8], expected: &str) -> Option<String> {
     match unpack(body) {
         Err(why) => Some(why),
         Ok(bytes) => (hash(&bytes) != expected).then(|| "it is not what was put in".to_owned()),

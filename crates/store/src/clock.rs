@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use jurist_core::grade::Time;
 
-pub fn now() -> Time {
+pub fn current_time() -> Time {
     #[cfg(feature = "testing")]
     if let Some(now) = crate::testing::simulated_time() {
         return now;

@@ -2,7 +2,7 @@
 
 use jurist_core::grade::{Time, Usd};
 
-use crate::db::{Row, args, statements};
+use crate::db::{DbRow, args, statements};
 use crate::{ContestId, MonitorId, ProjectId, RubricVersionId, SeriesId, Store, StoreError, TraceId};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +74,7 @@ impl Store {
         monitor: MonitorId,
     ) -> Result<Vec<SeriesId>, StoreError> {
         let rows = self.db.fetch(SERIES, args![project, monitor]).await?;
-        rows.iter().map(|row| row.parsed("series")).collect()
+        rows.iter().map(|row| row.parse("series")).collect()
     }
 
     /// In the order in which they were held.
@@ -121,17 +121,17 @@ impl std::str::FromStr for Contested {
     }
 }
 
-fn read(row: &Row) -> Result<Contest, StoreError> {
+fn read(row: &DbRow) -> Result<Contest, StoreError> {
     Ok(Contest {
-        id: row.parsed("id")?,
-        monitor: row.parsed("monitor")?,
-        series: row.parsed("series")?,
+        id: row.parse("id")?,
+        monitor: row.parse("monitor")?,
+        series: row.parse("series")?,
         sides: (row.get("side_a")?, row.get("side_b")?),
-        rubric_version: row.parsed("rubric_version")?,
+        rubric_version: row.parse("rubric_version")?,
         judge: row.get("judge")?,
-        traces: (row.parsed("trace_a")?, row.parsed("trace_b")?),
-        first: row.parsed("first")?,
-        outcome: row.parsed("outcome")?,
+        traces: (row.parse("trace_a")?, row.parse("trace_b")?),
+        first: row.parse("first")?,
+        outcome: row.parse("outcome")?,
         reason: row.get("reason")?,
         cost: row.maybe_usd("cost")?,
         time: row.time("time")?,

@@ -32,7 +32,7 @@ pub(crate) enum Tx {
     Pg(Transaction<'static, Postgres>),
 }
 
-pub(crate) enum Row {
+pub(crate) enum DbRow {
     Lite(SqliteRow),
     Pg(PgRow),
 }
@@ -74,29 +74,29 @@ pub(crate) use args;
 
 impl Db {
     /// Reads.
-    pub async fn fetch(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
+    pub async fn fetch(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Vec<DbRow>, StoreError> {
         Ok(match self {
             Self::Lite { readers, faults, .. } => {
                 let rows =
                     faults.call(DatabaseStep::Read, sql, args, |query| query.fetch_all(readers)).await?;
-                rows.into_iter().map(Row::Lite).collect()
+                rows.into_iter().map(DbRow::Lite).collect()
             }
-            Self::Pg(pool) => pg(sql, args).fetch_all(pool).await?.into_iter().map(Row::Pg).collect(),
+            Self::Pg(pool) => pg(sql, args).fetch_all(pool).await?.into_iter().map(DbRow::Pg).collect(),
         })
     }
 
-    pub async fn optional(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Option<Row>, StoreError> {
+    pub async fn optional(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Option<DbRow>, StoreError> {
         Ok(match self {
             Self::Lite { readers, faults, .. } => {
                 let row =
                     faults.call(DatabaseStep::Read, sql, args, |query| query.fetch_optional(readers)).await?;
-                row.map(Row::Lite)
+                row.map(DbRow::Lite)
             }
-            Self::Pg(pool) => pg(sql, args).fetch_optional(pool).await?.map(Row::Pg),
+            Self::Pg(pool) => pg(sql, args).fetch_optional(pool).await?.map(DbRow::Pg),
         })
     }
 
-    pub async fn one(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Row, StoreError> {
+    pub async fn one(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<DbRow, StoreError> {
         self.optional(sql, args).await?.ok_or(StoreError::Failed(sqlx::Error::RowNotFound))
     }
 
@@ -107,7 +107,7 @@ impl Db {
                 refuse_damaged_file()?;
                 let _turn = faults.wait_for_turn().await?;
                 let done = faults.call(DatabaseStep::Write, sql, args, |query| query.execute(writer)).await?;
-                keep(wal.as_deref()).await?;
+                sync_wal(wal.as_deref()).await?;
                 done.rows_affected()
             }
             Self::Pg(pool) => pg(sql, args).execute(pool).await?.rows_affected(),
@@ -131,13 +131,13 @@ impl Db {
 }
 
 impl Tx {
-    pub async fn fetch(&mut self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
+    pub async fn fetch(&mut self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Vec<DbRow>, StoreError> {
         Ok(match self {
             Self::Lite(tx, _) => {
                 let rows = tx.call(sql, args, |tx, query| query.fetch_all(&mut **tx)).await?;
-                rows.into_iter().map(Row::Lite).collect()
+                rows.into_iter().map(DbRow::Lite).collect()
             }
-            Self::Pg(tx) => pg(sql, args).fetch_all(&mut **tx).await?.into_iter().map(Row::Pg).collect(),
+            Self::Pg(tx) => pg(sql, args).fetch_all(&mut **tx).await?.into_iter().map(DbRow::Pg).collect(),
         })
     }
 
@@ -145,7 +145,7 @@ impl Tx {
         &mut self,
         sql: impl SqlSafeStr,
         args: Vec<Arg>,
-    ) -> Result<Option<Row>, StoreError> {
+    ) -> Result<Option<DbRow>, StoreError> {
         Ok(self.fetch(sql, args).await?.into_iter().next())
     }
 
@@ -169,7 +169,7 @@ impl Tx {
     }
 
     /// Inserts rows, as many at a time as the engine likes, and returns what the tail says.
-    pub async fn insert(&mut self, bulk: Bulk, rows: Vec<Vec<Arg>>) -> Result<Vec<Row>, StoreError> {
+    pub async fn insert(&mut self, bulk: Bulk, rows: Vec<Vec<Arg>>) -> Result<Vec<DbRow>, StoreError> {
         let mut returned = Vec::new();
         let mut rest = rows.into_iter();
         while rest.len() != 0 {
@@ -184,8 +184,8 @@ impl Tx {
                     self.fetch(AssertSqlSafe(bulk.values(n)), chunk.into_iter().flatten().collect()).await?
                 }
                 Self::Pg(tx) => {
-                    let rows = bulk.unnested(chunk).fetch_all(&mut **tx).await?;
-                    rows.into_iter().map(Row::Pg).collect()
+                    let rows = bulk.unnest_query(chunk).fetch_all(&mut **tx).await?;
+                    rows.into_iter().map(DbRow::Pg).collect()
                 }
             });
         }
@@ -197,7 +197,7 @@ impl Tx {
         match self {
             Self::Lite(tx, wal) => {
                 tx.commit().await?;
-                keep(wal.as_deref()).await?;
+                sync_wal(wal.as_deref()).await?;
             }
             Self::Pg(tx) => tx.commit().await?,
         }
@@ -218,7 +218,7 @@ impl Tx {
     }
 }
 
-async fn keep(wal: Option<&Wal>) -> Result<(), StoreError> {
+async fn sync_wal(wal: Option<&Wal>) -> Result<(), StoreError> {
     if let Some(wal) = wal { wal.keep().await } else { Ok(()) }
 }
 
@@ -250,7 +250,7 @@ impl Bulk {
         format!("INSERT INTO {} SELECT * FROM UNNEST({}) {}", self.into, columns.join(", "), self.tail)
     }
 
-    fn unnested<'q>(&self, rows: Vec<Vec<Arg>>) -> sqlx::query::Query<'q, Postgres, PgArguments> {
+    fn unnest_query<'q>(&self, rows: Vec<Vec<Arg>>) -> sqlx::query::Query<'q, Postgres, PgArguments> {
         let mut columns: Vec<Vec<Arg>> = self.types.bytes().map(|_| Vec::with_capacity(rows.len())).collect();
         for row in rows {
             for (column, arg) in columns.iter_mut().zip(row) {
@@ -292,7 +292,7 @@ fn pg<'q>(sql: impl SqlSafeStr, args: Vec<Arg>) -> sqlx::query::Query<'q, Postgr
     })
 }
 
-impl Row {
+impl DbRow {
     pub fn get<T>(&self, column: &str) -> Result<T, StoreError>
     where
         T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>,
@@ -304,18 +304,18 @@ impl Row {
     }
 
     /// A text with rules of its own, such as an id.
-    pub fn parsed<T: std::str::FromStr<Err: ToString>>(&self, column: &'static str) -> Result<T, StoreError> {
+    pub fn parse<T: std::str::FromStr<Err: ToString>>(&self, column: &'static str) -> Result<T, StoreError> {
         let text: String = self.get(column)?;
-        text.parse().map_err(|error: T::Err| StoreError::damaged(column, &text, &error))
+        text.parse().map_err(|error: T::Err| StoreError::damaged_row(column, &text, &error))
     }
 
-    pub fn maybe_parsed<T: std::str::FromStr<Err: ToString>>(
+    pub fn maybe_parse<T: std::str::FromStr<Err: ToString>>(
         &self,
         column: &'static str,
     ) -> Result<Option<T>, StoreError> {
         let text: Option<String> = self.get(column)?;
         let Some(text) = text else { return Ok(None) };
-        text.parse().map(Some).map_err(|error: T::Err| StoreError::damaged(column, &text, &error))
+        text.parse().map(Some).map_err(|error: T::Err| StoreError::damaged_row(column, &text, &error))
     }
 
     pub fn time(&self, column: &str) -> Result<jurist_core::grade::Time, StoreError> {
@@ -333,7 +333,7 @@ impl Row {
     pub fn probability(&self) -> Result<crate::Probability, StoreError> {
         let value: f64 = self.get("probability")?;
         crate::Probability::new(value)
-            .ok_or_else(|| StoreError::damaged("probability", &value, "it is more than 0 and at most 1"))
+            .ok_or_else(|| StoreError::damaged_row("probability", &value, "it is more than 0 and at most 1"))
     }
 
     /// A count, which is never negative.
@@ -346,21 +346,18 @@ impl Row {
     }
 
     pub fn json(&self, column: &'static str) -> Result<serde_json::Value, StoreError> {
-        self.parsed(column)
+        self.parse(column)
     }
 
     /// What [`crate::pack`] packed.
-    pub fn unpacked(&self, column: &'static str) -> Result<Vec<u8>, StoreError> {
+    pub fn unpack(&self, column: &'static str) -> Result<Vec<u8>, StoreError> {
         let packed: Vec<u8> = self.get(column)?;
-        crate::pack::unpack(&packed).map_err(|why| StoreError::damaged("a row", column, &why))
+        crate::pack::unpack(&packed).map_err(|why| StoreError::damaged_row("a row", column, &why))
     }
 
-    pub fn unpacked_json<T: serde::de::DeserializeOwned>(
-        &self,
-        column: &'static str,
-    ) -> Result<T, StoreError> {
-        let bytes = self.unpacked(column)?;
-        serde_json::from_slice(&bytes).map_err(|error| StoreError::damaged("a row", column, &error))
+    pub fn unpack_json<T: serde::de::DeserializeOwned>(&self, column: &'static str) -> Result<T, StoreError> {
+        let bytes = self.unpack(column)?;
+        serde_json::from_slice(&bytes).map_err(|error| StoreError::damaged_row("a row", column, &error))
     }
 }
 

@@ -3,31 +3,31 @@
 use std::collections::BTreeMap;
 
 use jurist_core::grade::Time;
-use jurist_core::plan::Stratum;
+use jurist_core::plan::TraceStratum;
 use sqlx::AssertSqlSafe;
 
 pub use crate::decision_state::DecisionState;
 
-use crate::db::{Arg, Bulk, Row, Tx, args, statements};
-use crate::filter::Select;
+use crate::db::{Arg, Bulk, DbRow, Tx, args, statements};
+use crate::filter::SelectQuery;
 use crate::jobs::NewJob;
 use crate::scores::withdraw_scores;
-use crate::traces::{TraceHead, read as read_trace};
+use crate::traces::{TraceHead, read_trace_head as read_trace};
 use crate::{
-    Cursor, DecisionEventId, MonitorId, MonitorVersionId, Page, Probability, ProjectId, RubricVersionId,
-    Store, StoreError, TraceId,
+    Cursor, DecisionEventId, MonitorId, MonitorVersionId, Probability, ProjectId, ResultPage,
+    RubricVersionId, Store, StoreError, TraceId,
 };
 
 /// Whether a monitor looks at a trace: decided once for each of its revisions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NewDecision {
+pub struct NewMonitorDecision {
     pub trace: TraceId,
     /// Which revision of the trace it is about.
     pub revision: u64,
     pub monitor: MonitorId,
     pub version: MonitorVersionId,
     pub agent: Option<String>,
-    pub stratum: Stratum,
+    pub stratum: TraceStratum,
     /// With which it was, or would have been, sampled.
     pub probability: Probability,
     /// With which whoever sent the trace kept it.
@@ -38,14 +38,14 @@ pub struct NewDecision {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decision {
+pub struct MonitorDecision {
     pub trace: TraceId,
     /// Which revision of the trace it is about.
     pub revision: u64,
     pub monitor: MonitorId,
     pub version: MonitorVersionId,
     pub agent: Option<String>,
-    pub stratum: Stratum,
+    pub stratum: TraceStratum,
     pub is_sampled: bool,
     pub probability: Probability,
     pub upstream: Probability,
@@ -68,7 +68,7 @@ pub struct DecisionEvent {
 
 /// What a monitor made of a trace, in short.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct DecisionSummary {
     pub trace: String,
     /// By its name.
     pub monitor: String,
@@ -96,7 +96,7 @@ pub enum DecisionChange {
 
 /// What became of a decision.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome<'a> {
+pub struct DecisionOutcome<'a> {
     pub state: DecisionState,
     pub note: &'a str,
     pub spread: Option<f64>,
@@ -105,7 +105,7 @@ pub struct Outcome<'a> {
 
 /// How judges did on some traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Judged {
+pub struct JudgeCounts {
     /// Traces that a judge was asked about.
     pub n: usize,
     pub n_errors: usize,
@@ -120,7 +120,7 @@ pub struct Judged {
 pub struct DecisionTally {
     pub version: MonitorVersionId,
     pub rubric_version: RubricVersionId,
-    pub stratum: Stratum,
+    pub stratum: TraceStratum,
     pub state: DecisionState,
     pub n: u64,
     /// How many traces these stand for, where whoever sent them kept only some.
@@ -135,7 +135,7 @@ pub struct DecisionTally {
 
 /// What sums are told apart by, besides versions and strata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Per {
+pub enum TallyGrouping {
     All,
     Day,
     Agent,
@@ -146,7 +146,7 @@ pub enum Per {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DecisionFilter {
     pub state: Option<DecisionState>,
-    pub stratum: Option<Stratum>,
+    pub stratum: Option<TraceStratum>,
     pub agent: Option<String>,
     pub is_disputed: Option<bool>,
     pub from: Option<Time>,
@@ -230,9 +230,9 @@ const TALLY_BY: &str =
 
 impl Store {
     /// Traces that are finished and that no monitor has been asked about, of any project; the oldest first.
-    pub async fn unconsidered(&self, limit: usize) -> Result<Vec<(ProjectId, TraceHead)>, StoreError> {
+    pub async fn unconsidered_traces(&self, limit: usize) -> Result<Vec<(ProjectId, TraceHead)>, StoreError> {
         let rows = self.db.fetch(UNCONSIDERED, args![limit]).await?;
-        rows.iter().map(|row| Ok((row.parsed("project")?, read_trace(row)?))).collect()
+        rows.iter().map(|row| Ok((row.parse("project")?, read_trace(row)?))).collect()
     }
 
     /// Keeps decisions with the work that follows from them, and returns those that are new: a decision is made
@@ -244,37 +244,39 @@ impl Store {
         &self,
         project: ProjectId,
         traces: &[TraceRevision],
-        decisions: &[NewDecision],
-        job: impl Fn(&NewDecision) -> Option<NewJob>,
+        decisions: &[NewMonitorDecision],
+        job: impl Fn(&NewMonitorDecision) -> Option<NewJob>,
         now: Time,
-    ) -> Result<Vec<NewDecision>, StoreError> {
-        let mut sorted: Vec<&NewDecision> = decisions.iter().collect();
+    ) -> Result<Vec<NewMonitorDecision>, StoreError> {
+        let mut sorted: Vec<&NewMonitorDecision> = decisions.iter().collect();
         sorted.sort_by_key(|it| (&it.trace, it.monitor));
         let mut traces: Vec<&TraceRevision> = traces.iter().collect();
         traces.sort();
         let mut tx = self.db.begin().await?;
-        let mut revised: BTreeMap<(&TraceId, MonitorId), NewDecision> = BTreeMap::new();
+        let mut revised: BTreeMap<(&TraceId, MonitorId), NewMonitorDecision> = BTreeMap::new();
         for decision in sorted.iter().filter(|it| 1 < it.revision) {
             if let Some(anew) = self.revise(&mut tx, project, decision).await? {
                 revised.insert((&decision.trace, decision.monitor), anew);
             }
         }
-        let sorted: Vec<&NewDecision> = sorted
+        let sorted: Vec<&NewMonitorDecision> = sorted
             .into_iter()
             .map(|decision| revised.get(&(&decision.trace, decision.monitor)).unwrap_or(decision))
             .collect();
         let rows = tx.insert(DECIDE, sorted.iter().map(|it| it.args(project, now)).collect()).await?;
         let mut new = Vec::new();
         for row in rows {
-            let (trace, monitor): (TraceId, MonitorId) = (row.parsed("trace")?, row.parsed("monitor")?);
+            let (trace, monitor): (TraceId, MonitorId) = (row.parse("trace")?, row.parse("monitor")?);
             let at = sorted.binary_search_by_key(&(&trace, monitor), |it| (&it.trace, it.monitor));
             new.extend(at.ok().map(|it| sorted[it].clone()));
         }
-        let events =
-            new.iter().map(|it| event(project, &it.trace, it.monitor, it.state, &it.reason, now)).collect();
+        let events = new
+            .iter()
+            .map(|it| build_event_row(project, &it.trace, it.monitor, it.state, &it.reason, now))
+            .collect();
         tx.insert(ADD_EVENTS, events).await?;
-        let mut tally = Tally::default();
-        new.iter().for_each(|it| tally.add(&it.counted(now), it.state, 1));
+        let mut tally = DecisionTallyChanges::default();
+        new.iter().for_each(|it| tally.add(&it.tally_subject(now), it.state, 1));
         tx.insert(ADD_TALLIES, tally.args(project)).await?;
         let jobs: Vec<NewJob> = new.iter().filter_map(&job).collect();
         let added = self.add_jobs_in(&mut tx, &jobs, now).await?;
@@ -282,7 +284,7 @@ impl Store {
             tx.execute(CONSIDERED, args![project, trace, *revision]).await?;
         }
         tx.commit().await?;
-        self.tell_of(&added);
+        self.wake_workers(&added);
         Ok(new)
     }
 
@@ -291,8 +293,8 @@ impl Store {
         &self,
         tx: &mut Tx,
         project: ProjectId,
-        decision: &NewDecision,
-    ) -> Result<Option<NewDecision>, StoreError> {
+        decision: &NewMonitorDecision,
+    ) -> Result<Option<NewMonitorDecision>, StoreError> {
         let (trace, monitor) = (&decision.trace, decision.monitor);
         let before = match self.hold(tx, project, trace, monitor).await {
             Ok(before) if before.revision < decision.revision => before,
@@ -303,8 +305,8 @@ impl Store {
             tx.execute(SET_REVISION, args![project, trace, monitor, decision.revision]).await?;
             return Ok(None);
         }
-        let mut tally = Tally::default();
-        tally.add(&before.counted(), before.state, -1);
+        let mut tally = DecisionTallyChanges::default();
+        tally.add(&before.tally_subject(), before.state, -1);
         tx.insert(ADD_TALLIES, tally.args(project)).await?;
         // Also where money ran out: those of a panel who were asked before that have scores.
         withdraw_scores(tx, project, trace, monitor).await?;
@@ -323,7 +325,7 @@ impl Store {
                 format!("it changed {} times after it was judged, and is not judged again", n_stale + 1);
             (DecisionState::Overloaded, reason)
         };
-        Ok(Some(NewDecision { state, reason, ..decision.clone() }))
+        Ok(Some(NewMonitorDecision { state, reason, ..decision.clone() }))
     }
 
     /// What became of it at a revision of its trace; each change is kept.
@@ -332,14 +334,14 @@ impl Store {
         project: ProjectId,
         of: &TraceRevision,
         monitor: MonitorId,
-        outcome: &Outcome<'_>,
+        outcome: &DecisionOutcome<'_>,
         now: Time,
     ) -> Result<DecisionChange, StoreError> {
         let mut tx: Tx = self.db.begin().await?;
         let before = self.hold(&mut tx, project, &of.trace, monitor).await?;
         let change = before.check_change(of.revision, outcome.state);
         if change == DecisionChange::Done {
-            set_in(&mut tx, project, &before, outcome, now).await?;
+            set_decision_in(&mut tx, project, &before, outcome, now).await?;
             tx.commit().await?;
         }
         Ok(change)
@@ -349,24 +351,28 @@ impl Store {
         &self,
         project: ProjectId,
         trace: &TraceId,
-    ) -> Result<Vec<Decision>, StoreError> {
-        self.db.fetch(DECISIONS_OF, args![project, trace]).await?.iter().map(read).collect()
+    ) -> Result<Vec<MonitorDecision>, StoreError> {
+        self.db.fetch(DECISIONS_OF, args![project, trace]).await?.iter().map(read_decision_row).collect()
     }
 
     /// What every monitor made of some traces, and why.
-    pub async fn standing(&self, project: ProjectId, traces: &[String]) -> Result<Vec<Standing>, StoreError> {
+    pub async fn decision_summaries(
+        &self,
+        project: ProjectId,
+        traces: &[String],
+    ) -> Result<Vec<DecisionSummary>, StoreError> {
         if traces.is_empty() {
             return Ok(Vec::new());
         }
-        let read = |row: &Row| {
-            Ok(Standing {
+        let read = |row: &DbRow| {
+            Ok(DecisionSummary {
                 trace: row.get("trace")?,
                 monitor: row.get("monitor")?,
-                state: row.parsed("state")?,
+                state: row.parse("state")?,
                 reason: row.get("reason")?,
             })
         };
-        standing(project, traces).fetch(&self.db).await?.iter().map(read).collect()
+        select_decision_summaries(project, traces).fetch(&self.db).await?.iter().map(read).collect()
     }
 
     pub async fn decision(
@@ -374,9 +380,9 @@ impl Store {
         project: ProjectId,
         trace: &TraceId,
         monitor: MonitorId,
-    ) -> Result<Decision, StoreError> {
+    ) -> Result<MonitorDecision, StoreError> {
         let row = self.db.optional(DECISION, args![project, trace, monitor]).await?;
-        read(&row.ok_or_else(|| StoreError::unknown("decision", trace))?)
+        read_decision_row(&row.ok_or_else(|| StoreError::unknown("decision", trace))?)
     }
 
     /// The newest first.
@@ -387,10 +393,12 @@ impl Store {
         filter: &DecisionFilter,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<Decision>, StoreError> {
+    ) -> Result<ResultPage<MonitorDecision>, StoreError> {
         let rows = filter.select(project, monitor, after, limit).fetch(&self.db).await?;
-        let decisions = rows.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Page::of(decisions, limit, |it: &Decision| Cursor::new(it.decided.micros(), &it.trace)))
+        let decisions = rows.iter().map(read_decision_row).collect::<Result<_, _>>()?;
+        Ok(ResultPage::of(decisions, limit, |it: &MonitorDecision| {
+            Cursor::new(it.decided.micros(), &it.trace)
+        }))
     }
 
     /// Those that wait for a judge, the oldest first; begin with the last of the page before.
@@ -398,12 +406,12 @@ impl Store {
         &self,
         project: ProjectId,
         monitor: MonitorId,
-        after: Option<&Decision>,
+        after: Option<&MonitorDecision>,
         limit: usize,
-    ) -> Result<Vec<Decision>, StoreError> {
+    ) -> Result<Vec<MonitorDecision>, StoreError> {
         let (time, trace) = after.map_or((i64::MIN, ""), |it| (it.decided.micros(), it.trace.as_str()));
         let rows = self.db.fetch(WAITING, args![project, monitor, time, trace, limit]).await?;
-        rows.iter().map(read).collect()
+        rows.iter().map(read_decision_row).collect()
     }
 
     /// Those that came to a state without a score under a rubric version and whose text is still there, the oldest
@@ -416,27 +424,27 @@ impl Store {
         state: DecisionState,
         (since, until): (Time, Time),
         limit: usize,
-    ) -> Result<Vec<Decision>, StoreError> {
+    ) -> Result<Vec<MonitorDecision>, StoreError> {
         let args = args![project, monitor, since, until, state.as_str(), version, limit];
-        self.db.fetch(UNJUDGED, args).await?.iter().map(read).collect()
+        self.db.fetch(UNJUDGED, args).await?.iter().map(read_decision_row).collect()
     }
 
     /// Has judges asked again where they broke or there was no money, and says about how many. The history keeps both.
     pub async fn ask_again(
         &self,
         project: ProjectId,
-        decisions: &[Decision],
-        job: impl Fn(&Decision) -> NewJob,
+        decisions: &[MonitorDecision],
+        job: impl Fn(&MonitorDecision) -> NewJob,
         now: Time,
     ) -> Result<usize, StoreError> {
-        let outcome = Outcome {
+        let outcome = DecisionOutcome {
             state: DecisionState::Sampled,
             note: "the judge is asked again",
             spread: None,
             is_disputed: false,
         };
         // In one order everywhere, so that two transactions wait for each other and do not deadlock.
-        let mut sorted: Vec<&Decision> = decisions.iter().collect();
+        let mut sorted: Vec<&MonitorDecision> = decisions.iter().collect();
         sorted.sort_by_key(|it| (&it.trace, it.monitor));
         let (mut tx, mut jobs) = (self.db.begin().await?, Vec::new());
         for it in sorted {
@@ -444,14 +452,14 @@ impl Store {
             if !matches!(before.state, DecisionState::JudgeError | DecisionState::OverBudget) {
                 continue;
             }
-            set_in(&mut tx, project, &before, &outcome, now).await?;
+            set_decision_in(&mut tx, project, &before, &outcome, now).await?;
             let job = job(&before);
             tx.execute(DISCARD_DEAD, args![project, &job.kind, job.dedupe.as_deref()]).await?;
             jobs.push(job);
         }
         let added = self.add_jobs_in(&mut tx, &jobs, now).await?;
         tx.commit().await?;
-        self.tell_of(&added);
+        self.wake_workers(&added);
         Ok(jobs.len())
     }
 
@@ -462,8 +470,8 @@ impl Store {
         trace: &TraceId,
         monitor: MonitorId,
     ) -> Result<Vec<DecisionEvent>, StoreError> {
-        let read = |row: &Row| {
-            Ok(DecisionEvent { state: row.parsed("state")?, note: row.get("note")?, time: row.time("time")? })
+        let read = |row: &DbRow| {
+            Ok(DecisionEvent { state: row.parse("state")?, note: row.get("note")?, time: row.time("time")? })
         };
         self.db.fetch(EVENTS, args![project, trace, monitor]).await?.iter().map(read).collect()
     }
@@ -475,11 +483,11 @@ impl Store {
         project: ProjectId,
         trace: &TraceId,
         monitor: MonitorId,
-    ) -> Result<Decision, StoreError> {
+    ) -> Result<MonitorDecision, StoreError> {
         // SQLite has one writer, so nobody else can be changing it.
         let sql = if self.db.is_pg() { format!("{DECISION} FOR UPDATE") } else { DECISION.to_owned() };
         let row = tx.optional(AssertSqlSafe(sql), args![project, trace, monitor]).await?;
-        read(&row.ok_or_else(|| StoreError::unknown("decision", trace))?)
+        read_decision_row(&row.ok_or_else(|| StoreError::unknown("decision", trace))?)
     }
 
     /// How many traces came to which state, in each stratum and for each rubric version, of whole days.
@@ -489,15 +497,15 @@ impl Store {
         monitor: MonitorId,
         agent: Option<&str>,
         (from, until): (Time, Time),
-        per: Per,
+        per: TallyGrouping,
     ) -> Result<Vec<DecisionTally>, StoreError> {
         let rows = tally(project, monitor, agent, (from, until), per).fetch(&self.db).await?;
-        let read = |row: &Row| {
+        let read = |row: &DbRow| {
             Ok(DecisionTally {
-                version: row.parsed("monitor_version")?,
-                rubric_version: row.parsed("rubric_version")?,
-                stratum: row.parsed("stratum")?,
-                state: row.parsed("state")?,
+                version: row.parse("monitor_version")?,
+                rubric_version: row.parse("rubric_version")?,
+                stratum: row.parse("stratum")?,
+                state: row.parse("state")?,
                 n: row.count("n")?,
                 population: row.get("population")?,
                 population_variance: row.get("population_variance")?,
@@ -515,10 +523,10 @@ impl Store {
         monitor: MonitorId,
         since: Time,
         limit: usize,
-    ) -> Result<Judged, StoreError> {
-        let mut all = Judged::default();
+    ) -> Result<JudgeCounts, StoreError> {
+        let mut all = JudgeCounts::default();
         for row in self.db.fetch(JUDGED, args![project, monitor, since, limit]).await? {
-            let state: DecisionState = row.parsed("state")?;
+            let state: DecisionState = row.parse("state")?;
             all.n += 1;
             all.n_errors += usize::from(state == DecisionState::JudgeError);
             all.n_compared += usize::from(row.get::<Option<f64>>("spread")?.is_some());
@@ -549,47 +557,47 @@ impl Store {
     }
 }
 
-pub(crate) async fn set_in(
+pub(crate) async fn set_decision_in(
     tx: &mut Tx,
     project: ProjectId,
-    before: &Decision,
-    outcome: &Outcome<'_>,
+    before: &MonitorDecision,
+    outcome: &DecisionOutcome<'_>,
     now: Time,
 ) -> Result<(), StoreError> {
-    let Outcome { state, note, spread, is_disputed } = *outcome;
+    let DecisionOutcome { state, note, spread, is_disputed } = *outcome;
     let (trace, monitor) = (&before.trace, before.monitor);
     let args = args![project, trace, monitor, state.as_str(), now, spread, is_disputed];
     tx.execute(SET_STATE, args).await?;
-    tx.insert(ADD_EVENTS, vec![event(project, trace, monitor, state, note, now)]).await?;
+    tx.insert(ADD_EVENTS, vec![build_event_row(project, trace, monitor, state, note, now)]).await?;
     if state != before.state {
-        let mut tally = Tally::default();
-        tally.add(&before.counted(), before.state, -1);
-        tally.add(&before.counted(), state, 1);
+        let mut tally = DecisionTallyChanges::default();
+        tally.add(&before.tally_subject(), before.state, -1);
+        tally.add(&before.tally_subject(), state, 1);
         tx.insert(ADD_TALLIES, tally.args(project)).await?;
     }
     Ok(())
 }
 
 /// What a decision is counted under.
-struct Counted<'a> {
+struct TallySubject<'a> {
     monitor: MonitorId,
     version: MonitorVersionId,
     agent: &'a str,
-    stratum: Stratum,
+    stratum: TraceStratum,
     upstream: Probability,
     decided: Time,
 }
 
 /// Changes of the sums, in one order everywhere, so that two transactions wait for each other and do not deadlock.
 #[derive(Default)]
-struct Tally(BTreeMap<TallyKey, (i64, f64, f64)>);
+struct DecisionTallyChanges(BTreeMap<TallyKey, (i64, f64, f64)>);
 
-type TallyKey = (MonitorId, i64, MonitorVersionId, String, Stratum, DecisionState);
+type TallyKey = (MonitorId, i64, MonitorVersionId, String, TraceStratum, DecisionState);
 
-impl Tally {
-    fn add(&mut self, it: &Counted<'_>, state: DecisionState, times: i64) {
+impl DecisionTallyChanges {
+    fn add(&mut self, it: &TallySubject<'_>, state: DecisionState, times: i64) {
         let u = it.upstream.get();
-        let key = (it.monitor, day_of(it.decided), it.version, it.agent.to_owned(), it.stratum, state);
+        let key = (it.monitor, utc_day_start(it.decided), it.version, it.agent.to_owned(), it.stratum, state);
         let sums = self.0.entry(key).or_default();
         let weight = times as f64;
         *sums = (sums.0 + times, sums.1 + weight / u, sums.2 + weight * (1.0 - u) / (u * u));
@@ -605,14 +613,14 @@ impl Tally {
 }
 
 /// Where the day of UTC begins.
-pub(crate) fn day_of(time: Time) -> i64 {
+pub(crate) fn utc_day_start(time: Time) -> i64 {
     time.micros().div_euclid(DAY_MICROS) * DAY_MICROS
 }
 
 const DAY_MICROS: i64 = 86_400_000_000;
 
-pub(crate) fn standing(project: ProjectId, traces: &[String]) -> Select {
-    Select::new(STANDING, args![project])
+pub(crate) fn select_decision_summaries(project: ProjectId, traces: &[String]) -> SelectQuery {
+    SelectQuery::new(STANDING, args![project])
         .and_in("d.trace", traces.iter().map(Arg::from).collect())
         .then("ORDER BY d.trace, m.name")
 }
@@ -622,16 +630,16 @@ pub(crate) fn tally(
     monitor: MonitorId,
     agent: Option<&str>,
     (from, until): (Time, Time),
-    per: Per,
-) -> Select {
-    Select::new(&per.selected(TALLY, "d"), args![project, monitor, day_of(from), until])
+    per: TallyGrouping,
+) -> SelectQuery {
+    SelectQuery::new(&per.fill_columns(TALLY, "d"), args![project, monitor, utc_day_start(from), until])
         .and_maybe("d.agent = ?", agent)
-        .then(&per.grouped(TALLY_BY, "d"))
+        .then(&per.fill_grouping(TALLY_BY, "d"))
 }
 
-impl Per {
+impl TallyGrouping {
     /// A statement with its columns `DAY` and `AGENT`, of a table.
-    pub(crate) fn selected(self, sql: &str, table: &str) -> String {
+    pub(crate) fn fill_columns(self, sql: &str, table: &str) -> String {
         let (mut day, mut agent) = ("CAST(NULL AS BIGINT)".to_owned(), "CAST(NULL AS TEXT)".to_owned());
         match self {
             Self::All => {}
@@ -643,7 +651,7 @@ impl Per {
     }
 
     /// What comes behind it, where `PER` is what else to group by.
-    pub(crate) fn grouped(self, sql: &str, table: &str) -> String {
+    pub(crate) fn fill_grouping(self, sql: &str, table: &str) -> String {
         let more = match self {
             Self::All => String::new(),
             Self::Day => format!(", {table}.day"),
@@ -661,11 +669,11 @@ impl DecisionFilter {
         monitor: MonitorId,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Select {
+    ) -> SelectQuery {
         let place = Cursor::top(after);
-        Select::new(DECISIONS, args![project, monitor, place.sort, place.id])
+        SelectQuery::new(DECISIONS, args![project, monitor, place.sort, place.id])
             .and_maybe("state = ?", self.state.map(DecisionState::as_str))
-            .and_maybe("stratum = ?", self.stratum.map(Stratum::as_str))
+            .and_maybe("stratum = ?", self.stratum.map(TraceStratum::as_str))
             .and_maybe("agent = ?", self.agent.as_deref())
             .then(match self.is_disputed {
                 // As the index has it, which SQLite takes at its word only.
@@ -680,7 +688,7 @@ impl DecisionFilter {
     }
 }
 
-fn event(
+fn build_event_row(
     project: ProjectId,
     trace: &TraceId,
     monitor: MonitorId,
@@ -691,7 +699,7 @@ fn event(
     args![DecisionEventId::at(now), project, trace, monitor, state.as_str(), note, now]
 }
 
-impl Decision {
+impl MonitorDecision {
     /// Whether it may become something that was found out about a revision of its trace. A worker that has lost its
     /// lease without knowing finds out late, and must not open what another has closed.
     pub(crate) fn check_change(&self, revision: u64, next: DecisionState) -> DecisionChange {
@@ -704,8 +712,8 @@ impl Decision {
         }
     }
 
-    fn counted(&self) -> Counted<'_> {
-        Counted {
+    fn tally_subject(&self) -> TallySubject<'_> {
+        TallySubject {
             monitor: self.monitor,
             version: self.version,
             agent: self.agent.as_deref().unwrap_or_default(),
@@ -716,9 +724,9 @@ impl Decision {
     }
 }
 
-impl NewDecision {
-    fn counted(&self, decided: Time) -> Counted<'_> {
-        Counted {
+impl NewMonitorDecision {
+    fn tally_subject(&self, decided: Time) -> TallySubject<'_> {
+        TallySubject {
             monitor: self.monitor,
             version: self.version,
             agent: self.agent.as_deref().unwrap_or_default(),
@@ -748,20 +756,20 @@ impl NewDecision {
     }
 }
 
-fn read(row: &Row) -> Result<Decision, StoreError> {
+fn read_decision_row(row: &DbRow) -> Result<MonitorDecision, StoreError> {
     let upstream: f64 = row.get("upstream")?;
-    Ok(Decision {
-        trace: row.parsed("trace")?,
+    Ok(MonitorDecision {
+        trace: row.parse("trace")?,
         revision: row.count("revision")?,
-        monitor: row.parsed("monitor")?,
-        version: row.parsed("monitor_version")?,
+        monitor: row.parse("monitor")?,
+        version: row.parse("monitor_version")?,
         agent: row.get("agent")?,
-        stratum: row.parsed("stratum")?,
+        stratum: row.parse("stratum")?,
         is_sampled: row.flag("is_sampled")?,
         probability: row.probability()?,
         upstream: Probability::new(upstream).unwrap_or_default(),
         reason: row.get("reason")?,
-        state: row.parsed("state")?,
+        state: row.parse("state")?,
         spread: row.get("spread")?,
         is_disputed: row.flag("is_disputed")?,
         decided: row.time("decided")?,

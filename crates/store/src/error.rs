@@ -48,7 +48,7 @@ impl StoreError {
         Self::Unknown { what, id: id.to_string(), hint: String::new() }
     }
 
-    pub(crate) fn damaged(
+    pub(crate) fn damaged_row(
         what: &'static str,
         id: &(impl ToString + ?Sized),
         why: &(impl ToString + ?Sized),
@@ -81,7 +81,7 @@ impl StoreError {
     }
 
     /// Turns a broken rule of uniqueness into the thing that is already there.
-    pub(crate) fn taken(self, what: &'static str, id: &str) -> Self {
+    pub(crate) fn into_taken(self, what: &'static str, id: &str) -> Self {
         match &self {
             Self::Failed(sqlx::Error::Database(error)) if error.is_unique_violation() => {
                 Self::Taken { what, id: id.to_owned() }

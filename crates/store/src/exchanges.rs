@@ -3,13 +3,13 @@
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
-use crate::db::{Arg, Bulk, Row, args, statements};
+use crate::db::{Arg, Bulk, DbRow, args, statements};
 use crate::pack::pack;
 use crate::{ExchangeId, ProjectId, Store, StoreError};
 
 /// An exchange, and when and by whom it was had.
 #[derive(Debug, Clone, PartialEq)]
-pub struct KeptExchange {
+pub struct StoredExchange {
     /// A case of the run, or the rubric version that the trace was judged by.
     pub part: String,
     /// The name of the monitor whose rubric that is.
@@ -41,7 +41,7 @@ impl Store {
         now: Time,
     ) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
-        tx.insert(ADD, rows(project, owner, part, exchanges, now).collect()).await?;
+        tx.insert(ADD, exchange_rows(project, owner, part, exchanges, now).collect()).await?;
         tx.commit().await
     }
 
@@ -53,22 +53,22 @@ impl Store {
         part: &str,
     ) -> Result<Vec<Json>, StoreError> {
         let rows = self.db.fetch(OF_PART, args![project, owner, part]).await?;
-        rows.iter().map(|row| row.unpacked_json("body")).collect()
+        rows.iter().map(|row| row.unpack_json("body")).collect()
     }
 
     /// With when they happened, of one part or of all; the oldest first.
-    pub async fn kept_exchanges(
+    pub async fn stored_exchanges(
         &self,
         project: ProjectId,
         owner: &str,
         part: Option<&str>,
-    ) -> Result<Vec<KeptExchange>, StoreError> {
-        let read = |row: &Row| {
-            Ok(KeptExchange {
+    ) -> Result<Vec<StoredExchange>, StoreError> {
+        let read = |row: &DbRow| {
+            Ok(StoredExchange {
                 part: row.get("part")?,
                 monitor: row.get("monitor")?,
                 time: row.time("time")?,
-                body: row.unpacked_json("body")?,
+                body: row.unpack_json("body")?,
             })
         };
         self.db.fetch(OF_OWNER, args![project, owner, part]).await?.iter().map(read).collect()
@@ -79,7 +79,7 @@ impl Store {
     }
 }
 
-pub(crate) fn rows<'a>(
+pub(crate) fn exchange_rows<'a>(
     project: ProjectId,
     owner: &'a str,
     part: &'a str,

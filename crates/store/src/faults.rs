@@ -87,18 +87,18 @@ impl Faults {
         #[cfg(feature = "testing")]
         if let Some(injector) = &self.injector {
             injector.before(&DatabaseCall::new(DatabaseStep::Begin, "", &[])).await?;
-            let begun = injector.block_on_database(begin(writer))?;
+            let begun = injector.block_on_database(begin_immediate(writer))?;
             let transaction =
                 WriterTransaction { transaction: Some(begun), faults: self.clone(), _turn: turn };
             injector.after(DatabaseStep::Begin).await?;
             return Ok(transaction);
         }
-        let transaction = Some(begin(writer).await?);
+        let transaction = Some(begin_immediate(writer).await?);
         Ok(WriterTransaction { transaction, faults: self.clone(), _turn: turn })
     }
 }
 
-async fn begin(writer: &SqlitePool) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
+async fn begin_immediate(writer: &SqlitePool) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
     match writer.begin_with("BEGIN IMMEDIATE").await {
         // On a full disk SQLite ends a transaction by itself, and the connection takes it to be open for ever after.
         Err(sqlx::Error::InvalidSavePointStatement) => {

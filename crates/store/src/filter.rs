@@ -3,16 +3,16 @@
 use sqlx::AssertSqlSafe;
 
 use crate::StoreError;
-use crate::db::{Arg, Db, Row, Tx};
+use crate::db::{Arg, Db, DbRow, Tx};
 
 /// A statement that grows. Conditions are constants; what a user gave is always an argument.
 #[derive(Debug, Clone)]
-pub(crate) struct Select {
+pub(crate) struct SelectQuery {
     pub sql: String,
     args: Vec<Arg>,
 }
 
-impl Select {
+impl SelectQuery {
     /// Ends in a condition, to which others are added.
     pub fn new(sql: &str, args: Vec<Arg>) -> Self {
         Self { sql: sql.to_owned(), args }
@@ -56,11 +56,11 @@ impl Select {
         self
     }
 
-    pub async fn fetch(self, db: &Db) -> Result<Vec<Row>, StoreError> {
+    pub async fn fetch(self, db: &Db) -> Result<Vec<DbRow>, StoreError> {
         db.fetch(AssertSqlSafe(self.sql), self.args).await
     }
 
-    pub async fn fetch_in(self, tx: &mut Tx) -> Result<Vec<Row>, StoreError> {
+    pub async fn fetch_in(self, tx: &mut Tx) -> Result<Vec<DbRow>, StoreError> {
         tx.fetch(AssertSqlSafe(self.sql), self.args).await
     }
 

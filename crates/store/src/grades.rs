@@ -4,14 +4,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jurist_core::grade::{Grade, GraderKind, Outcome, Status, Time, Usd, Verdict};
+use jurist_core::grade::{Grade, GraderKind, Outcome, Time, Usd, Verdict, VerdictStatus};
 
-use crate::db::{Arg, Bulk, Row, args, statements};
-use crate::filter::Select;
+use crate::db::{Arg, Bulk, DbRow, args, statements};
+use crate::filter::SelectQuery;
 use crate::pack::pack;
 use crate::traces::{status_name, status_of};
 use crate::{
-    Cursor, GradeId, MonitorId, Page, Probability, ProjectId, RubricVersionId, Store, StoreError, tallies,
+    Cursor, GradeId, MonitorId, Probability, ProjectId, ResultPage, RubricVersionId, Store, StoreError,
+    tallies,
 };
 
 /// A grade with what the store needs to count it.
@@ -91,7 +92,7 @@ pub struct VerdictHead {
     pub rubric_version: RubricVersionId,
     /// By its name.
     pub monitor: Option<String>,
-    pub status: Status,
+    pub status: VerdictStatus,
     pub score: Option<f64>,
     pub time: Time,
 }
@@ -128,7 +129,7 @@ pub struct VerdictFilter {
     pub rubric_version: Option<RubricVersionId>,
     pub monitor: Option<MonitorId>,
     pub agent: Option<String>,
-    pub status: Option<Status>,
+    pub status: Option<VerdictStatus>,
     pub from: Option<Time>,
     pub until: Option<Time>,
 }
@@ -178,8 +179,8 @@ pub(crate) fn of_candidates(
     version: &RubricVersionId,
     kind: GraderKind,
     candidates: &[&str],
-) -> Select {
-    Select::new(OF_CANDIDATES, args![project, version, kind_name(kind)])
+) -> SelectQuery {
+    SelectQuery::new(OF_CANDIDATES, args![project, version, kind_name(kind)])
         .and_in("candidate", candidates.iter().map(|it| Arg::from(*it)).collect())
         .then("ORDER BY candidate, time, id")
 }
@@ -202,7 +203,7 @@ impl Store {
             verdicts.iter().map(|it| (it.id(project), it)).collect();
         let mut tx = self.db.begin().await?;
         let rows = grades.iter().map(|(id, grade)| grade.args(id, project)).collect();
-        let new = ids(&tx.insert(ADD, rows).await?)?;
+        let new = read_grade_ids(&tx.insert(ADD, rows).await?)?;
         let new_grades: Vec<&NewGrade> = new.iter().filter_map(|id| grades.get(id).copied()).collect();
         let detail = |id: &GradeId| {
             let grade = &grades.get(id)?.grade;
@@ -212,7 +213,7 @@ impl Store {
         tx.insert(ADD_DETAILS, new.iter().filter_map(detail).collect()).await?;
         tx.insert(tallies::ADD_GRADES, tallies::of_grades(project, &new_grades)).await?;
         let rows = verdicts.iter().map(|(id, verdict)| verdict.args(id, project)).collect();
-        let new = ids(&tx.insert(ADD_VERDICTS, rows).await?)?;
+        let new = read_grade_ids(&tx.insert(ADD_VERDICTS, rows).await?)?;
         let new_verdicts: Vec<&NewVerdict> = new.iter().filter_map(|id| verdicts.get(id).copied()).collect();
         tx.insert(tallies::ADD_VERDICTS, tallies::of_verdicts(project, &new_verdicts)).await?;
         let mut of_traces = new_verdicts.clone();
@@ -234,8 +235,8 @@ impl Store {
         let mut known = BTreeSet::new();
         for some in ids.chunks(500) {
             let some = some.iter().map(Arg::from).collect();
-            let rows = Select::new(KNOWN, args![project]).and_in("id", some).fetch(&self.db).await?;
-            known.extend(self::ids(&rows)?);
+            let rows = SelectQuery::new(KNOWN, args![project]).and_in("id", some).fetch(&self.db).await?;
+            known.extend(self::read_grade_ids(&rows)?);
         }
         Ok(known)
     }
@@ -266,10 +267,10 @@ impl Store {
         filter: &GradeFilter,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<GradeHead>, StoreError> {
+    ) -> Result<ResultPage<GradeHead>, StoreError> {
         let rows = filter.select(LIST, project, after, limit).fetch(&self.db).await?;
-        let heads = rows.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Page::of(heads, limit, |it: &GradeHead| Cursor::new(it.time.micros(), &it.id)))
+        let heads = rows.iter().map(read_grade_row).collect::<Result<_, _>>()?;
+        Ok(ResultPage::of(heads, limit, |it: &GradeHead| Cursor::new(it.time.micros(), &it.id)))
     }
 
     /// With their texts, for those who write them out; the newest first.
@@ -279,10 +280,12 @@ impl Store {
         filter: &GradeFilter,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<(GradeHead, Option<Grade>)>, StoreError> {
+    ) -> Result<ResultPage<(GradeHead, Option<Grade>)>, StoreError> {
         let rows = filter.select(LIST_WHOLE, project, after, limit).fetch(&self.db).await?;
         let all = rows.iter().map(read_whole).collect::<Result<_, _>>()?;
-        Ok(Page::of(all, limit, |it: &(GradeHead, Option<Grade>)| Cursor::new(it.0.time.micros(), &it.0.id)))
+        Ok(ResultPage::of(all, limit, |it: &(GradeHead, Option<Grade>)| {
+            Cursor::new(it.0.time.micros(), &it.0.id)
+        }))
     }
 
     /// Everything that graders of one kind said about some candidates; none, where retention took it away.
@@ -309,14 +312,14 @@ impl Store {
         filter: &GradeFilter,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<(f64, Probability)>, StoreError> {
+    ) -> Result<ResultPage<(f64, Probability)>, StoreError> {
         let rows = filter.select(VALUES, project, after, limit).fetch(&self.db).await?;
         let is_last = rows.len() <= limit;
         let last = rows.iter().take(limit).last().filter(|_| !is_last);
         let next =
             last.map(|row| Ok::<_, StoreError>(Cursor::new(row.get("time")?, &row.get::<String>("id")?)));
         let items = rows.iter().take(limit).map(|row| Ok((row.get("unit")?, row.probability()?)));
-        Ok(Page { items: items.collect::<Result<_, StoreError>>()?, next: next.transpose()? })
+        Ok(ResultPage { items: items.collect::<Result<_, StoreError>>()?, next: next.transpose()? })
     }
 
     /// The newest first.
@@ -326,10 +329,10 @@ impl Store {
         filter: &VerdictFilter,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<StoredVerdict>, StoreError> {
+    ) -> Result<ResultPage<StoredVerdict>, StoreError> {
         let rows = filter.select(project, after, limit).fetch(&self.db).await?;
         let verdicts = rows.iter().map(read_verdict).collect::<Result<_, _>>()?;
-        Ok(Page::of(verdicts, limit, |it: &StoredVerdict| Cursor::new(it.time.micros(), &it.id)))
+        Ok(ResultPage::of(verdicts, limit, |it: &StoredVerdict| Cursor::new(it.time.micros(), &it.id)))
     }
 
     /// The newest verdict of each monitor on each of some candidates.
@@ -341,12 +344,12 @@ impl Store {
         if candidates.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = newest(project, candidates).fetch(&self.db).await?;
+        let rows = select_newest_verdicts(project, candidates).fetch(&self.db).await?;
         let mut all: Vec<VerdictHead> = Vec::new();
         for row in &rows {
             let it = VerdictHead {
                 candidate: row.get("candidate")?,
-                rubric_version: row.parsed("rubric_version")?,
+                rubric_version: row.parse("rubric_version")?,
                 monitor: row.get("monitor")?,
                 status: status_of(row)?,
                 score: row.get("score")?,
@@ -363,8 +366,8 @@ impl Store {
     }
 }
 
-pub(crate) fn newest(project: ProjectId, candidates: &[String]) -> Select {
-    Select::new(NEWEST, args![project])
+pub(crate) fn select_newest_verdicts(project: ProjectId, candidates: &[String]) -> SelectQuery {
+    SelectQuery::new(NEWEST, args![project])
         .and_in("v.candidate", candidates.iter().map(Arg::from).collect())
         .then("ORDER BY v.candidate, v.time DESC, v.id")
 }
@@ -402,7 +405,7 @@ impl NewGrade {
             self.attempt,
             self.agent.as_deref(),
             OutcomeKind::of(&grade.outcome).as_str(),
-            unit_of(grade),
+            finite_unit(grade),
             self.is_passed.map(i64::from),
             self.probability,
             grade.spend.cost,
@@ -445,9 +448,9 @@ impl NewVerdict {
 }
 
 impl GradeFilter {
-    fn select(&self, sql: &str, project: ProjectId, after: Option<&Cursor>, limit: usize) -> Select {
+    fn select(&self, sql: &str, project: ProjectId, after: Option<&Cursor>, limit: usize) -> SelectQuery {
         let place = Cursor::top(after);
-        Select::new(sql, args![project, place.sort, place.id])
+        SelectQuery::new(sql, args![project, place.sort, place.id])
             .and_maybe("candidate = ?", self.candidate.as_deref())
             .and_maybe("rubric_version = ?", self.rubric_version.as_ref())
             .and_maybe("criterion = ?", self.criterion.as_deref())
@@ -469,9 +472,9 @@ impl GradeFilter {
 }
 
 impl VerdictFilter {
-    pub(crate) fn select(&self, project: ProjectId, after: Option<&Cursor>, limit: usize) -> Select {
+    pub(crate) fn select(&self, project: ProjectId, after: Option<&Cursor>, limit: usize) -> SelectQuery {
         let place = Cursor::top(after);
-        Select::new(LIST_VERDICTS, args![project, place.sort, place.id])
+        SelectQuery::new(LIST_VERDICTS, args![project, place.sort, place.id])
             .and_maybe("candidate = ?", self.candidate.as_deref())
             .and_maybe("rubric_version = ?", self.rubric_version.as_ref())
             .and_maybe("monitor = ?", self.monitor)
@@ -517,7 +520,7 @@ impl std::str::FromStr for OutcomeKind {
 }
 
 /// What cannot be added up is not a score.
-pub(crate) fn unit_of(grade: &Grade) -> Option<f64> {
+pub(crate) fn finite_unit(grade: &Grade) -> Option<f64> {
     grade.outcome.unit().filter(|it| it.is_finite())
 }
 
@@ -529,29 +532,29 @@ pub(crate) fn kind_name(kind: GraderKind) -> &'static str {
     }
 }
 
-pub(crate) fn kind_of(row: &Row) -> Result<GraderKind, StoreError> {
+pub(crate) fn read_grader_kind(row: &DbRow) -> Result<GraderKind, StoreError> {
     let name: String = row.get("grader_kind")?;
     let kinds = [GraderKind::Check, GraderKind::Judge, GraderKind::Human];
     let kind = kinds.into_iter().find(|it| kind_name(*it) == name);
-    kind.ok_or_else(|| StoreError::damaged("grader", &name, "there is no such kind"))
+    kind.ok_or_else(|| StoreError::damaged_row("grader", &name, "there is no such kind"))
 }
 
-fn ids(rows: &[Row]) -> Result<BTreeSet<GradeId>, StoreError> {
-    rows.iter().map(|row| row.parsed("id")).collect()
+fn read_grade_ids(rows: &[DbRow]) -> Result<BTreeSet<GradeId>, StoreError> {
+    rows.iter().map(|row| row.parse("id")).collect()
 }
 
-fn read(row: &Row) -> Result<GradeHead, StoreError> {
+fn read_grade_row(row: &DbRow) -> Result<GradeHead, StoreError> {
     Ok(GradeHead {
-        id: row.parsed("id")?,
+        id: row.parse("id")?,
         candidate: row.get("candidate")?,
-        rubric_version: row.parsed("rubric_version")?,
+        rubric_version: row.parse("rubric_version")?,
         criterion: row.get("criterion")?,
-        grader_kind: kind_of(row)?,
+        grader_kind: read_grader_kind(row)?,
         grader: row.get("grader")?,
         configuration: row.get("configuration")?,
         attempt: row.count("attempt")?,
         agent: row.get("agent")?,
-        outcome: row.parsed("outcome")?,
+        outcome: row.parse("outcome")?,
         unit: row.get("unit")?,
         is_passed: row.get::<Option<i64>>("is_passed")?.map(|it| it != 0),
         probability: row.probability()?,
@@ -560,22 +563,22 @@ fn read(row: &Row) -> Result<GradeHead, StoreError> {
     })
 }
 
-fn read_whole(row: &Row) -> Result<(GradeHead, Option<Grade>), StoreError> {
+fn read_whole(row: &DbRow) -> Result<(GradeHead, Option<Grade>), StoreError> {
     let is_there = row.get::<Option<Vec<u8>>>("body")?.is_some();
-    Ok((read(row)?, is_there.then(|| row.unpacked_json("body")).transpose()?))
+    Ok((read_grade_row(row)?, is_there.then(|| row.unpack_json("body")).transpose()?))
 }
 
-fn read_verdict(row: &Row) -> Result<StoredVerdict, StoreError> {
+fn read_verdict(row: &DbRow) -> Result<StoredVerdict, StoreError> {
     Ok(StoredVerdict {
-        id: row.parsed("id")?,
+        id: row.parse("id")?,
         candidate: row.get("candidate")?,
-        rubric_version: row.parsed("rubric_version")?,
-        monitor: row.maybe_parsed("monitor")?,
+        rubric_version: row.parse("rubric_version")?,
+        monitor: row.maybe_parse("monitor")?,
         attempt: row.count("attempt")?,
         agent: row.get("agent")?,
         probability: row.probability()?,
         cost: row.maybe_usd("cost")?,
         time: row.time("time")?,
-        verdict: row.unpacked_json("body")?,
+        verdict: row.unpack_json("body")?,
     })
 }

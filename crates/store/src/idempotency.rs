@@ -8,7 +8,7 @@ use crate::{ProjectId, Store, StoreError};
 
 /// What is known of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Claim {
+pub enum IdempotencyClaim {
     /// Nobody has used it: do the work, then call [`Store::answer`].
     New,
     /// Somebody is at work on it.
@@ -41,19 +41,19 @@ impl Store {
         request: &str,
         now: Time,
         stale: Time,
-    ) -> Result<Claim, StoreError> {
+    ) -> Result<IdempotencyClaim, StoreError> {
         let mut tx = self.db.begin().await?;
         let is_new = tx.execute(CLAIM, args![project, key, request, now, stale]).await? == 1;
         let row = tx.optional(GET, args![project, key]).await?;
         tx.commit().await?;
-        let Some(row) = row.filter(|_| !is_new) else { return Ok(Claim::New) };
+        let Some(row) = row.filter(|_| !is_new) else { return Ok(IdempotencyClaim::New) };
         if row.get::<String>("request")? != request {
-            return Ok(Claim::Mismatch);
+            return Ok(IdempotencyClaim::Mismatch);
         }
         let (status, response): (Option<i64>, Option<Vec<u8>>) = (row.get("status")?, row.get("response")?);
-        let Some((status, response)) = status.zip(response) else { return Ok(Claim::Underway) };
-        let response = unpack(&response).map_err(|why| StoreError::damaged("response", key, &why))?;
-        Ok(Claim::Answered { status: u16::try_from(status).unwrap_or_default(), response })
+        let Some((status, response)) = status.zip(response) else { return Ok(IdempotencyClaim::Underway) };
+        let response = unpack(&response).map_err(|why| StoreError::damaged_row("response", key, &why))?;
+        Ok(IdempotencyClaim::Answered { status: u16::try_from(status).unwrap_or_default(), response })
     }
 
     pub async fn answer(

@@ -32,7 +32,7 @@ fn uuid_v7(time: Time, random: [u8; 10]) -> Uuid {
     uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
 }
 
-fn read(text: &str, prefix: &'static str) -> Result<Uuid, BadId> {
+fn parse_prefixed_uuid(text: &str, prefix: &'static str) -> Result<Uuid, BadId> {
     let uuid = text
         .strip_prefix(prefix)
         .filter(|it| it.len() == 32 && !it.bytes().any(|it| it.is_ascii_uppercase()))
@@ -103,7 +103,7 @@ macro_rules! ids {
             type Err = BadId;
 
             fn from_str(text: &str) -> Result<Self, BadId> {
-                read(text, Self::PREFIX).map(Self)
+                parse_prefixed_uuid(text, Self::PREFIX).map(Self)
             }
         }
 
@@ -181,7 +181,7 @@ impl FromStr for RubricVersionId {
         let bad = || BadId { text: text.to_owned(), prefix: Self::PREFIX };
         let (region, uuid) = text.strip_prefix("rubv_").and_then(|it| it.split_once('_')).ok_or_else(bad)?;
         let region = Region::new(region).ok_or_else(bad)?;
-        Ok(Self { region, uuid: read(uuid, "").map_err(|_| bad())? })
+        Ok(Self { region, uuid: parse_prefixed_uuid(uuid, "").map_err(|_| bad())? })
     }
 }
 
@@ -255,7 +255,7 @@ impl FromStr for GradeId {
     type Err = BadId;
 
     fn from_str(text: &str) -> Result<Self, BadId> {
-        let is_right = read(text, "grd_").or_else(|_| read(text, "vrd_"));
+        let is_right = parse_prefixed_uuid(text, "grd_").or_else(|_| parse_prefixed_uuid(text, "vrd_"));
         is_right.map(|_| Self(text.to_owned())).map_err(|_| BadId { text: text.to_owned(), prefix: "grd_" })
     }
 }

@@ -12,9 +12,9 @@ use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgListener;
 use tokio::sync::watch;
 
-use crate::db::{Arg, Bulk, Db, Row, Tx, args, statements};
-use crate::filter::Select;
-use crate::{Cursor, JobId, Page, ProjectId, Store, StoreError};
+use crate::db::{Arg, Bulk, Db, DbRow, Tx, args, statements};
+use crate::filter::SelectQuery;
+use crate::{Cursor, JobId, ProjectId, ResultPage, Store, StoreError};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewJob {
@@ -59,7 +59,7 @@ pub enum JobState {
 
 /// What became of a job that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failed {
+pub enum JobFailure {
     /// Will be taken again.
     Waits,
     Dead,
@@ -134,7 +134,7 @@ impl Store {
         let mut tx = self.db.begin().await?;
         let added = self.add_jobs_in(&mut tx, jobs, now).await?;
         tx.commit().await?;
-        self.tell_of(&added);
+        self.wake_workers(&added);
         Ok(added)
     }
 
@@ -149,7 +149,7 @@ impl Store {
         let rows = jobs.iter().zip(&ids).map(|(job, id)| job.args(*id, now)).collect();
         let mut added = std::collections::BTreeSet::new();
         for row in tx.insert(ADD, rows).await? {
-            added.insert(row.parsed::<JobId>("id")?);
+            added.insert(row.parse::<JobId>("id")?);
         }
         if self.db.is_pg() && !added.is_empty() {
             tx.fetch("SELECT CAST(pg_notify($1, '') AS TEXT)", args![CHANNEL]).await?;
@@ -157,7 +157,7 @@ impl Store {
         Ok(ids.into_iter().map(|it| added.contains(&it).then_some(it)).collect())
     }
 
-    pub(crate) fn tell_of(&self, added: &[Option<JobId>]) {
+    pub(crate) fn wake_workers(&self, added: &[Option<JobId>]) {
         if added.iter().any(Option::is_some) {
             self.wake.ring();
         }
@@ -178,12 +178,12 @@ impl Store {
         now: Time,
         until: Time,
     ) -> Result<Vec<Job>, StoreError> {
-        let (sql, args) = take(&self.db, worker, kinds, n, now, until);
+        let (sql, args) = build_lease_query(&self.db, worker, kinds, n, now, until);
         let mut tx = self.db.begin().await?;
         tx.execute(BURY, args![now]).await?;
         let rows = tx.fetch(AssertSqlSafe(sql), args).await?;
         tx.commit().await?;
-        let mut jobs: Vec<Job> = rows.iter().map(read).collect::<Result<_, _>>()?;
+        let mut jobs: Vec<Job> = rows.iter().map(read_job_row).collect::<Result<_, _>>()?;
         jobs.sort_by_key(|it| (-it.priority, it.id));
         Ok(jobs)
     }
@@ -218,16 +218,16 @@ impl Store {
         error: &str,
         retry: Option<Time>,
         now: Time,
-    ) -> Result<Failed, StoreError> {
+    ) -> Result<JobFailure, StoreError> {
         let mut args = lease_of(job);
         args.extend(args![retry.unwrap_or(now), error, retry.is_some()]);
         let mut tx = self.db.begin().await?;
         let row = tx.optional(FAIL, args).await?;
         tx.commit().await?;
-        Ok(match row.map(|row| row.parsed("state")).transpose()? {
-            None => Failed::Lost,
-            Some(JobState::Dead) => Failed::Dead,
-            Some(_) => Failed::Waits,
+        Ok(match row.map(|row| row.parse("state")).transpose()? {
+            None => JobFailure::Lost,
+            Some(JobState::Dead) => JobFailure::Dead,
+            Some(_) => JobFailure::Waits,
         })
     }
 
@@ -248,11 +248,11 @@ impl Store {
             args.extend(args![ready, why]);
             tx.execute(RELEASE, args).await?;
         }
-        self.announced(tx).await
+        self.commit_and_wake(tx).await
     }
 
     /// Keeps what was written about jobs, and wakes workers here and elsewhere.
-    async fn announced(&self, mut tx: Tx) -> Result<(), StoreError> {
+    async fn commit_and_wake(&self, mut tx: Tx) -> Result<(), StoreError> {
         if self.db.is_pg() {
             tx.fetch("SELECT CAST(pg_notify($1, '') AS TEXT)", args![CHANNEL]).await?;
         }
@@ -262,7 +262,7 @@ impl Store {
     }
 
     pub async fn job(&self, id: JobId) -> Result<Option<Job>, StoreError> {
-        self.db.optional(GET, args![id]).await?.as_ref().map(read).transpose()
+        self.db.optional(GET, args![id]).await?.as_ref().map(read_job_row).transpose()
     }
 
     /// Those that failed too often, of a project or of all; the newest first.
@@ -271,10 +271,10 @@ impl Store {
         project: Option<ProjectId>,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<Job>, StoreError> {
+    ) -> Result<ResultPage<Job>, StoreError> {
         let rows = self.db.fetch(DEAD, args![project, Cursor::top(after).id, limit + 1]).await?;
-        let jobs = rows.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Page::of(jobs, limit, |it: &Job| Cursor::new(0, &it.id)))
+        let jobs = rows.iter().map(read_job_row).collect::<Result<_, _>>()?;
+        Ok(ResultPage::of(jobs, limit, |it: &Job| Cursor::new(0, &it.id)))
     }
 
     /// Lets a dead job be tried again.
@@ -299,7 +299,7 @@ impl Store {
     ) -> Result<u64, StoreError> {
         let mut tx = self.db.begin().await?;
         let n = tx.execute(HASTEN, args![project, kind, format!("{dedupe_prefix}%"), now, why]).await?;
-        self.announced(tx).await?;
+        self.commit_and_wake(tx).await?;
         Ok(n)
     }
 
@@ -334,10 +334,10 @@ impl Store {
 
     /// How much work there is, for a project or for all.
     pub async fn job_counts(&self, project: Option<ProjectId>) -> Result<Vec<JobCount>, StoreError> {
-        let count = |row: &Row| {
+        let count = |row: &DbRow| {
             Ok(JobCount {
                 kind: row.get("kind")?,
-                state: row.parsed("state")?,
+                state: row.parse("state")?,
                 n: row.count("n")?,
                 oldest: row.time("oldest")?,
             })
@@ -389,14 +389,14 @@ impl Wake {
         if let Db::Pg(pool) = db
             && !self.listens.swap(true, std::sync::atomic::Ordering::Relaxed)
         {
-            tokio::spawn(listen(pool.clone(), std::sync::Arc::downgrade(&self)));
+            tokio::spawn(relay_job_notifications(pool.clone(), std::sync::Arc::downgrade(&self)));
         }
         waker
     }
 }
 
 /// Rings for what other processes add, as long as the store is there.
-async fn listen(pool: sqlx::PgPool, wake: std::sync::Weak<Wake>) {
+async fn relay_job_notifications(pool: sqlx::PgPool, wake: std::sync::Weak<Wake>) {
     while !pool.is_closed() {
         if let Ok(mut listener) = PgListener::connect_with(&pool).await
             && listener.listen(CHANNEL).await.is_ok()
@@ -418,7 +418,7 @@ async fn listen(pool: sqlx::PgPool, wake: std::sync::Weak<Wake>) {
     }
 }
 
-pub(crate) fn take(
+pub(crate) fn build_lease_query(
     db: &Db,
     worker: &str,
     kinds: &[&str],
@@ -427,7 +427,8 @@ pub(crate) fn take(
     until: Time,
 ) -> (String, Vec<Arg>) {
     let kinds = kinds.iter().map(|it| Arg::from(*it)).collect();
-    let select = Select::new(TAKE, args![worker, until, now]).and_in("kind", kinds).then(IN_ORDER).limit(n);
+    let select =
+        SelectQuery::new(TAKE, args![worker, until, now]).and_in("kind", kinds).then(IN_ORDER).limit(n);
     // SQLite has one writer, so nobody else can be taking.
     select.then(if db.is_pg() { "FOR UPDATE SKIP LOCKED) RETURNING *" } else { ") RETURNING *" }).into_parts()
 }
@@ -477,14 +478,14 @@ impl std::str::FromStr for JobState {
     }
 }
 
-fn read(row: &Row) -> Result<Job, StoreError> {
+fn read_job_row(row: &DbRow) -> Result<Job, StoreError> {
     Ok(Job {
-        id: row.parsed("id")?,
-        project: row.maybe_parsed("project")?,
+        id: row.parse("id")?,
+        project: row.maybe_parse("project")?,
         kind: row.get("kind")?,
         payload: row.json("payload")?,
         priority: row.get("priority")?,
-        state: row.parsed("state")?,
+        state: row.parse("state")?,
         ready: row.time("ready")?,
         attempts: row.count("attempts")?,
         max_attempts: row.count("max_attempts")?,

@@ -3,9 +3,9 @@
 use jurist_core::grade::{Time, Value};
 use serde_json::Value as Json;
 
-use crate::db::{Arg, Bulk, Row, args};
-use crate::filter::Select;
-use crate::{AccountId, Cursor, LabelId, Page, ProjectId, RubricVersionId, Store, StoreError};
+use crate::db::{Arg, Bulk, DbRow, args};
+use crate::filter::SelectQuery;
+use crate::{AccountId, Cursor, LabelId, ProjectId, ResultPage, RubricVersionId, Store, StoreError};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewLabel {
@@ -21,7 +21,7 @@ pub struct NewLabel {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Label {
+pub struct StoredLabel {
     pub id: LabelId,
     pub candidate: String,
     pub rubric_version: RubricVersionId,
@@ -53,7 +53,7 @@ impl Store {
         now: Time,
     ) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
-        tx.insert(ADD, labels.iter().map(|it| row(project, it, now)).collect()).await?;
+        tx.insert(ADD, labels.iter().map(|it| build_label_row(project, it, now)).collect()).await?;
         tx.commit().await
     }
 
@@ -65,14 +65,14 @@ impl Store {
         candidate: Option<&str>,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<Label>, StoreError> {
+    ) -> Result<ResultPage<StoredLabel>, StoreError> {
         let rows = select(project, rubric_version, candidate, after, limit).fetch(&self.db).await?;
-        let labels = rows.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Page::of(labels, limit, |it: &Label| Cursor::new(0, &it.id)))
+        let labels = rows.iter().map(read_label_row).collect::<Result<_, _>>()?;
+        Ok(ResultPage::of(labels, limit, |it: &StoredLabel| Cursor::new(0, &it.id)))
     }
 }
 
-pub(crate) fn row(project: ProjectId, label: &NewLabel, now: Time) -> Vec<Arg> {
+pub(crate) fn build_label_row(project: ProjectId, label: &NewLabel, now: Time) -> Vec<Arg> {
     let value = serde_json::to_value(&label.value).unwrap_or(Json::Null);
     let (version, unit) = (&label.rubric_version, label.unit);
     let (origin, author) = (&label.origin, label.author);
@@ -86,26 +86,27 @@ pub(crate) fn select(
     candidate: Option<&str>,
     after: Option<&Cursor>,
     limit: usize,
-) -> Select {
+) -> SelectQuery {
     let place = after.map(|it| it.id.clone()).unwrap_or_default();
-    Select::new(LIST, args![project, rubric_version, place])
+    SelectQuery::new(LIST, args![project, rubric_version, place])
         .and_maybe("candidate = ?", candidate)
         .then("ORDER BY id")
         .limit(limit + 1)
 }
 
-fn read(row: &Row) -> Result<Label, StoreError> {
+fn read_label_row(row: &DbRow) -> Result<StoredLabel, StoreError> {
     let value = row.json("value")?;
-    let id: LabelId = row.parsed("id")?;
-    Ok(Label {
+    let id: LabelId = row.parse("id")?;
+    Ok(StoredLabel {
         id,
         candidate: row.get("candidate")?,
-        rubric_version: row.parsed("rubric_version")?,
+        rubric_version: row.parse("rubric_version")?,
         criterion: row.get("criterion")?,
-        value: serde_json::from_value(value).map_err(|error| StoreError::damaged("label", &id, &error))?,
+        value: serde_json::from_value(value)
+            .map_err(|error| StoreError::damaged_row("label", &id, &error))?,
         unit: row.get("unit")?,
         origin: row.get("origin")?,
-        author: row.maybe_parsed("author")?,
+        author: row.maybe_parse("author")?,
         time: row.time("time")?,
     })
 }

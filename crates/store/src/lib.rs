@@ -70,6 +70,6 @@ pub use ids::{
     TraceId, random,
 };
 pub use migrate::SCHEMA;
-pub use open::{Options, Store, Sync, make_private};
-pub use page::{BadCursor, Cursor, Page};
+pub use open::{Store, StoreOptions, Sync, make_private};
+pub use page::{BadCursor, Cursor, ResultPage};
 pub use probability::Probability;

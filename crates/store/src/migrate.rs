@@ -61,7 +61,7 @@ const LOCK: i64 = 0x6a75_7269_7374;
 
 /// Changes with anything that makes the tables.
 #[cfg(feature = "testing")]
-pub(crate) fn fingerprint() -> String {
+pub(crate) fn schema_fingerprint() -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(include_bytes!("migrate.rs"));
     MIGRATIONS.iter().for_each(|migration| {
@@ -105,7 +105,7 @@ impl Store {
             tx.execute(APPLY, args![number, now]).await?;
         }
         if !self.db.is_pg() {
-            plans::tell(&mut tx).await?;
+            plans::write_index_statistics(&mut tx).await?;
         }
         tx.commit().await?;
         // A connection of SQLite that looked before would go on with what it saw; asked once more, it looks again.

@@ -3,11 +3,11 @@
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
-use crate::db::{Row, args, statements};
+use crate::db::{DbRow, args, statements};
 use crate::{AccountId, MonitorId, MonitorVersionId, ProjectId, RubricVersionId, Store, StoreError};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Monitor {
+pub struct StoredMonitor {
     pub id: MonitorId,
     pub name: String,
     /// Why it judges nothing at the moment; what it has sampled waits.
@@ -70,31 +70,35 @@ impl Store {
         project: ProjectId,
         name: &str,
         now: Time,
-    ) -> Result<Monitor, StoreError> {
+    ) -> Result<StoredMonitor, StoreError> {
         let id = MonitorId::at(now);
         let added = self.db.execute(ADD, args![id, project, name, now]).await;
-        added.map_err(|error| error.taken("monitor", name))?;
+        added.map_err(|error| error.into_taken("monitor", name))?;
         self.monitor(project, id).await
     }
 
-    pub async fn monitor(&self, project: ProjectId, id: MonitorId) -> Result<Monitor, StoreError> {
+    pub async fn monitor(&self, project: ProjectId, id: MonitorId) -> Result<StoredMonitor, StoreError> {
         let row = self.db.optional(GET, args![project, id]).await?;
-        read(&row.ok_or_else(|| StoreError::unknown("monitor", &id))?)
+        read_monitor_row(&row.ok_or_else(|| StoreError::unknown("monitor", &id))?)
     }
 
     /// Also one that was removed.
-    pub async fn monitor_named(&self, project: ProjectId, name: &str) -> Result<Option<Monitor>, StoreError> {
-        self.db.optional(BY_NAME, args![project, name]).await?.as_ref().map(read).transpose()
+    pub async fn monitor_named(
+        &self,
+        project: ProjectId,
+        name: &str,
+    ) -> Result<Option<StoredMonitor>, StoreError> {
+        self.db.optional(BY_NAME, args![project, name]).await?.as_ref().map(read_monitor_row).transpose()
     }
 
     /// By name.
-    pub async fn monitors(&self, project: ProjectId) -> Result<Vec<Monitor>, StoreError> {
-        self.db.fetch(LIST, args![project, false]).await?.iter().map(read).collect()
+    pub async fn monitors(&self, project: ProjectId) -> Result<Vec<StoredMonitor>, StoreError> {
+        self.db.fetch(LIST, args![project, false]).await?.iter().map(read_monitor_row).collect()
     }
 
     /// With those that were removed, by name.
-    pub async fn all_monitors(&self, project: ProjectId) -> Result<Vec<Monitor>, StoreError> {
-        self.db.fetch(LIST, args![project, true]).await?.iter().map(read).collect()
+    pub async fn all_monitors(&self, project: ProjectId) -> Result<Vec<StoredMonitor>, StoreError> {
+        self.db.fetch(LIST, args![project, true]).await?.iter().map(read_monitor_row).collect()
     }
 
     /// `None` lets it go on.
@@ -149,7 +153,7 @@ impl Store {
         id: MonitorVersionId,
     ) -> Result<MonitorVersion, StoreError> {
         let row = self.db.optional(VERSION, args![project, id]).await?;
-        read_version(&row.ok_or_else(|| StoreError::unknown("monitor version", &id))?)
+        read_monitor_version_row(&row.ok_or_else(|| StoreError::unknown("monitor version", &id))?)
     }
 
     /// The newest first.
@@ -158,30 +162,30 @@ impl Store {
         project: ProjectId,
         monitor: MonitorId,
     ) -> Result<Vec<MonitorVersion>, StoreError> {
-        self.db.fetch(VERSIONS, args![project, monitor]).await?.iter().map(read_version).collect()
+        self.db.fetch(VERSIONS, args![project, monitor]).await?.iter().map(read_monitor_version_row).collect()
     }
 }
 
-fn read(row: &Row) -> Result<Monitor, StoreError> {
+fn read_monitor_row(row: &DbRow) -> Result<StoredMonitor, StoreError> {
     let is_there = row.get::<Option<String>>("v_id")?.is_some();
-    Ok(Monitor {
-        id: row.parsed("id")?,
+    Ok(StoredMonitor {
+        id: row.parse("id")?,
         name: row.get("name")?,
         paused: row.get("paused")?,
         removed: row.maybe_time("removed")?,
         created: row.time("created")?,
-        newest: is_there.then(|| read_version(row)).transpose()?,
+        newest: is_there.then(|| read_monitor_version_row(row)).transpose()?,
     })
 }
 
-fn read_version(row: &Row) -> Result<MonitorVersion, StoreError> {
+fn read_monitor_version_row(row: &DbRow) -> Result<MonitorVersion, StoreError> {
     Ok(MonitorVersion {
-        id: row.parsed("v_id")?,
-        monitor: row.parsed("monitor")?,
-        rubric_version: row.parsed("rubric_version")?,
+        id: row.parse("v_id")?,
+        monitor: row.parse("monitor")?,
+        rubric_version: row.parse("rubric_version")?,
         agent: row.get("agent")?,
         settings: row.json("settings")?,
-        author: row.maybe_parsed("author")?,
+        author: row.maybe_parse("author")?,
         created: row.time("v_created")?,
     })
 }

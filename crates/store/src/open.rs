@@ -36,7 +36,7 @@ pub struct Store {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct StoreOptions {
     /// That read at the same time; in PostgreSQL, all of them.
     pub connections: u32,
     pub sync: Sync,
@@ -55,7 +55,7 @@ pub enum Sync {
     Normal,
 }
 
-impl Default for Options {
+impl Default for StoreOptions {
     fn default() -> Self {
         Self { connections: 8, sync: Sync::Full, patience: Duration::from_secs(15), max_pages: None }
     }
@@ -64,18 +64,18 @@ impl Default for Options {
 impl Store {
     /// Opens a path, `sqlite:PATH` or `postgres://…`, and brings it to the newest schema.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        Self::open_with(url, Options::default()).await
+        Self::open_with(url, StoreOptions::default()).await
     }
 
-    pub async fn open_with(url: &str, options: Options) -> Result<Self, StoreError> {
+    pub async fn open_with(url: &str, options: StoreOptions) -> Result<Self, StoreError> {
         let store = Self::connect(url, options).await?;
         store.refuse_read_only().await?;
-        store.migrate(clock::now()).await?;
+        store.migrate(clock::current_time()).await?;
         Ok(store)
     }
 
     /// Opens without touching the schema, to look at it or to migrate by hand.
-    pub async fn connect(url: &str, options: Options) -> Result<Self, StoreError> {
+    pub async fn connect(url: &str, options: StoreOptions) -> Result<Self, StoreError> {
         let is_pg = url.starts_with("postgres://") || url.starts_with("postgresql://");
         let (db, place) = if is_pg { postgres(url, options).await? } else { sqlite(url, options).await? };
         Ok(Self { wake: Arc::new(Wake::new()), ingest: Arc::default(), db, place })
@@ -134,7 +134,7 @@ impl Store {
     }
 }
 
-async fn postgres(url: &str, options: Options) -> Result<(Db, String), StoreError> {
+async fn postgres(url: &str, options: StoreOptions) -> Result<(Db, String), StoreError> {
     let connect = PgConnectOptions::from_str(url).map_err(|_| StoreError::BadUrl(without_password(url)))?;
     let connect = connect.application_name("jurist").statement_cache_capacity(512);
     let place = format!(
@@ -155,7 +155,7 @@ async fn postgres(url: &str, options: Options) -> Result<(Db, String), StoreErro
     Ok((Db::Pg(pool), place))
 }
 
-async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError> {
+async fn sqlite(url: &str, options: StoreOptions) -> Result<(Db, String), StoreError> {
     let path = sqlite_path(url);
     if path.is_empty() || path.contains(":memory:") || path.contains("://") {
         return Err(StoreError::BadUrl(without_password(url)));

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// Some rows, and where the next ones begin.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Page<T> {
+pub struct ResultPage<T> {
     pub items: Vec<T>,
     /// `None` at the end.
     pub next: Option<Cursor>,
@@ -38,7 +38,7 @@ impl Cursor {
     }
 }
 
-impl<T> Page<T> {
+impl<T> ResultPage<T> {
     /// From one row more than was asked for, if there are so many.
     pub(crate) fn of(mut items: Vec<T>, limit: usize, place: impl Fn(&T) -> Cursor) -> Self {
         let is_last = items.len() <= limit;

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jurist_core::grade::Time;
 use tokio::sync::{Mutex, oneshot};
 
-use crate::db::{Arg, Bulk, Db, Row, Tx, args, statements};
-use crate::filter::Select;
+use crate::db::{Arg, Bulk, Db, DbRow, Tx, args, statements};
+use crate::filter::SelectQuery;
 use crate::pack::{hash, pack};
 use crate::{ProjectId, Store, StoreError, TraceId};
 
@@ -157,7 +157,7 @@ impl Store {
 
     /// All pieces of a trace, by the time they happened.
     pub async fn pieces(&self, project: ProjectId, trace: &TraceId) -> Result<Vec<Piece>, StoreError> {
-        self.db.fetch(ALL, args![project, trace]).await?.iter().map(read).collect()
+        self.db.fetch(ALL, args![project, trace]).await?.iter().map(read_piece_row).collect()
     }
 
     /// The first pieces of a trace, by the time they happened, up to what one trace is put together from.
@@ -180,7 +180,7 @@ impl Store {
         // Packed they fit; a small piece may unpack to much.
         let (mut pieces, mut n_bytes) = (Vec::with_capacity(rows.len()), 0);
         for row in &rows {
-            let piece = read(row)?;
+            let piece = read_piece_row(row)?;
             n_bytes += piece.body.as_ref().map_or(0, Vec::len);
             if MAX_ASSEMBLY_BYTES < n_bytes {
                 break;
@@ -207,7 +207,7 @@ async fn write_together(db: &Db, batch: Vec<Waiting>) {
     if batch.is_empty() {
         return;
     }
-    match put_together(db, &batch).await {
+    match commit_piece_batch(db, &batch).await {
         Ok(receipts) => {
             for (waiting, receipt) in batch.into_iter().zip(receipts) {
                 // Somebody who no longer listens has nevertheless been served.
@@ -224,11 +224,11 @@ async fn write_together(db: &Db, batch: Vec<Waiting>) {
     }
 }
 
-async fn put_together(db: &Db, batch: &[Waiting]) -> Result<Vec<Receipt>, StoreError> {
+async fn commit_piece_batch(db: &Db, batch: &[Waiting]) -> Result<Vec<Receipt>, StoreError> {
     let mut tx = db.begin().await?;
     let mut receipts = Vec::new();
     for waiting in batch {
-        receipts.push(put(&mut tx, waiting.project, &waiting.pieces, waiting.now).await?);
+        receipts.push(insert_pieces(&mut tx, waiting.project, &waiting.pieces, waiting.now).await?);
     }
     tx.commit().await?;
     Ok(receipts)
@@ -241,12 +241,17 @@ async fn put_alone(
     now: Time,
 ) -> Result<Receipt, StoreError> {
     let mut tx = db.begin().await?;
-    let receipt = put(&mut tx, project, pieces, now).await?;
+    let receipt = insert_pieces(&mut tx, project, pieces, now).await?;
     tx.commit().await?;
     Ok(receipt)
 }
 
-async fn put(tx: &mut Tx, project: ProjectId, pieces: &[NewPiece], now: Time) -> Result<Receipt, StoreError> {
+async fn insert_pieces(
+    tx: &mut Tx,
+    project: ProjectId,
+    pieces: &[NewPiece],
+    now: Time,
+) -> Result<Receipt, StoreError> {
     let mut receipt = Receipt::default();
     // In one order everywhere, so that two transactions with the same pieces wait for each other and do not deadlock.
     let mut distinct: DistinctPieces<'_> = BTreeMap::new();
@@ -265,14 +270,14 @@ async fn put(tx: &mut Tx, project: ProjectId, pieces: &[NewPiece], now: Time) ->
     };
     let mut new = BTreeSet::new();
     for row in tx.insert(ADD, distinct.values().map(row).collect()).await? {
-        new.insert((row.parsed::<TraceId>("trace")?, row.get::<String>("id")?));
+        new.insert((row.parse::<TraceId>("trace")?, row.get::<String>("id")?));
     }
     receipt.n_new = new.len();
     let is_new = |piece: &NewPiece| new.contains(&(piece.trace.clone(), piece.id.clone()));
     let old: Vec<&(&NewPiece, String)> = distinct.values().filter(|it| !is_new(it.0)).collect();
     for of_trace in old.chunk_by(|a, b| a.0.trace == b.0.trace) {
         for some in of_trace.chunks(500) {
-            let there = there(tx, project, some).await?;
+            let there = find_known_pieces(tx, project, some).await?;
             for (piece, hash) in some {
                 match there.get(&piece.id) {
                     Some((kind, other)) if kind == piece.kind.as_str() && other == hash => {
@@ -284,9 +289,9 @@ async fn put(tx: &mut Tx, project: ProjectId, pieces: &[NewPiece], now: Time) ->
         }
     }
     let pieces = distinct.values().map(|it| it.0).filter(|it| is_new(it));
-    for row in tx.insert(TOUCH, touched(project, pieces, now)).await? {
+    for row in tx.insert(TOUCH, build_trace_rows(project, pieces, now)).await? {
         if row.get::<String>("state")? == "reopened" {
-            receipt.reopened.push(row.parsed("id")?);
+            receipt.reopened.push(row.parse("id")?);
         }
     }
     Ok(receipt)
@@ -307,7 +312,7 @@ async fn refuse_beyond_limit(
     for some in traces.chunks(500) {
         let ids = some.iter().map(|trace| Arg::from(*trace)).collect();
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for row in Select::new(COUNTS, args![project]).and_in("id", ids).fetch_in(tx).await? {
+        for row in SelectQuery::new(COUNTS, args![project]).and_in("id", ids).fetch_in(tx).await? {
             counts.insert(row.get("id")?, usize::try_from(row.get::<i64>("n_pieces")?).unwrap_or(usize::MAX));
         }
         for trace in some {
@@ -319,7 +324,7 @@ async fn refuse_beyond_limit(
             }
             let mut known = BTreeSet::new();
             for part in of_trace.chunks(500) {
-                known.extend(there(tx, project, part).await?.into_keys());
+                known.extend(find_known_pieces(tx, project, part).await?.into_keys());
             }
             let new = of_trace.iter().map(|it| it.0.id.clone()).filter(|id| !known.contains(id));
             refused.extend(new.skip(MAX_PIECES.saturating_sub(n_there)).map(|id| ((*trace).clone(), id)));
@@ -332,19 +337,23 @@ async fn refuse_beyond_limit(
 }
 
 /// Kinds and hashes of what stands under the ids of these pieces, all of one trace.
-async fn there(
+async fn find_known_pieces(
     tx: &mut Tx,
     project: ProjectId,
     some: &[&(&NewPiece, String)],
 ) -> Result<BTreeMap<String, (String, String)>, StoreError> {
     let Some((first, _)) = some.first() else { return Ok(BTreeMap::new()) };
     let ids = some.iter().map(|it| Arg::from(&it.0.id)).collect();
-    let rows = Select::new(THERE, args![project, &first.trace]).and_in("id", ids).fetch_in(tx).await?;
+    let rows = SelectQuery::new(THERE, args![project, &first.trace]).and_in("id", ids).fetch_in(tx).await?;
     rows.iter().map(|row| Ok((row.get("id")?, (row.get("kind")?, row.get("hash")?)))).collect()
 }
 
 /// A row for each trace that pieces are of, whether it is there already or not.
-fn touched<'a>(project: ProjectId, pieces: impl Iterator<Item = &'a NewPiece>, now: Time) -> Vec<Vec<Arg>> {
+fn build_trace_rows<'a>(
+    project: ProjectId,
+    pieces: impl Iterator<Item = &'a NewPiece>,
+    now: Time,
+) -> Vec<Vec<Arg>> {
     let mut traces: BTreeMap<&TraceId, Vec<&NewPiece>> = BTreeMap::new();
     for piece in pieces {
         traces.entry(&piece.trace).or_default().push(piece);
@@ -394,16 +403,10 @@ impl std::str::FromStr for PieceKind {
     }
 }
 
-fn read(row: &Row) -> Result<Piece, StoreError> {
+fn read_piece_row(row: &DbRow) -> Result<Piece, StoreError> {
     let body: Option<Vec<u8>> = row.get("body")?;
     let id: String = row.get("id")?;
     let body = body.map(|it| crate::pack::unpack(&it)).transpose();
-    let body = body.map_err(|why| StoreError::damaged("piece", &id, &why))?;
-    Ok(Piece {
-        id,
-        kind: row.parsed("kind")?,
-        time: row.time("time")?,
-        received: row.time("received")?,
-        body,
-    })
+    let body = body.map_err(|why| StoreError::damaged_row("piece", &id, &why))?;
+    Ok(Piece { id, kind: row.parse("kind")?, time: row.time("time")?, received: row.time("received")?, body })
 }

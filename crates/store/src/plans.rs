@@ -5,7 +5,7 @@
 //! a large one looks like. PostgreSQL counts by itself.
 
 use crate::StoreError;
-use crate::db::{Row, Tx, args};
+use crate::db::{DbRow, Tx, args};
 
 /// Rows of a table that grows with traffic, and of one that people fill.
 const MANY: u64 = 1_000_000;
@@ -74,7 +74,7 @@ struct Index {
 
 impl Index {
     /// How many rows there are, and how many share the first column, the first two and so on.
-    fn told(&self) -> String {
+    fn statistics_text(&self) -> String {
         let n_rows = if BY_PEOPLE.contains(&self.table.as_str()) { SOME } else { MANY };
         let (mut told, mut n_values) = (vec![n_rows], 1);
         for column in &self.columns {
@@ -90,23 +90,23 @@ impl Index {
 }
 
 /// Tells SQLite about every index that there is.
-pub(crate) async fn tell(tx: &mut Tx) -> Result<(), StoreError> {
+pub(crate) async fn write_index_statistics(tx: &mut Tx) -> Result<(), StoreError> {
     let mut indexes: Vec<Index> = Vec::new();
     for row in tx.fetch(INDEXES, Vec::new()).await? {
         let (name, column): (String, String) = (row.get("index_name")?, row.get("of_column")?);
         match indexes.last_mut().filter(|it| it.name == name) {
             Some(it) => it.columns.push(column),
-            None => indexes.push(read(&row, name, column)?),
+            None => indexes.push(read_index_row(&row, name, column)?),
         }
     }
     // The first makes the table, the last makes SQLite read it.
     tx.script("ANALYZE jurist_schema; DELETE FROM sqlite_stat1".to_owned()).await?;
     for it in &indexes {
-        tx.execute(TELL, args![&it.table, &it.name, it.told()]).await?;
+        tx.execute(TELL, args![&it.table, &it.name, it.statistics_text()]).await?;
     }
     tx.script("ANALYZE sqlite_schema".to_owned()).await
 }
 
-fn read(row: &Row, name: String, column: String) -> Result<Index, StoreError> {
+fn read_index_row(row: &DbRow, name: String, column: String) -> Result<Index, StoreError> {
     Ok(Index { table: row.get("of_table")?, name, is_unique: row.flag("is_unique")?, columns: vec![column] })
 }

@@ -4,14 +4,14 @@ use jurist_core::grade::Time;
 use jurist_core::money::{Cap, Currency, Rates};
 use serde_json::Value as Json;
 
-use crate::db::{Row, args, statements};
+use crate::db::{DbRow, args, statements};
 use crate::{ProjectId, Store, StoreError};
 
 /// What the project of those who name none is called.
 const DEFAULT: &str = "default";
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Project {
+pub struct StoredProject {
     pub id: ProjectId,
     pub name: String,
     pub settings: Json,
@@ -37,10 +37,10 @@ statements! {
 
 impl Store {
     /// A new project with the usual cap; names are unique.
-    pub async fn add_project(&self, name: &str, now: Time) -> Result<Project, StoreError> {
+    pub async fn add_project(&self, name: &str, now: Time) -> Result<StoredProject, StoreError> {
         let (id, cap) = (ProjectId::at(now), Cap::usual(&Rates::default()));
-        let added = self.db.execute(ADD, args![id, name, now, &to_json(&cap), cap.usd().nanos()]).await;
-        added.map_err(|error| error.taken("project", name))?;
+        let added = self.db.execute(ADD, args![id, name, now, &cap_to_json(&cap), cap.usd().nanos()]).await;
+        added.map_err(|error| error.into_taken("project", name))?;
         self.project(id).await
     }
 
@@ -63,18 +63,18 @@ impl Store {
         }
     }
 
-    pub async fn project(&self, id: ProjectId) -> Result<Project, StoreError> {
+    pub async fn project(&self, id: ProjectId) -> Result<StoredProject, StoreError> {
         let row = self.db.optional(GET, args![id]).await?;
-        read(&row.ok_or_else(|| StoreError::unknown("project", &id))?)
+        read_project_row(&row.ok_or_else(|| StoreError::unknown("project", &id))?)
     }
 
-    pub async fn project_named(&self, name: &str) -> Result<Option<Project>, StoreError> {
-        self.db.optional(BY_NAME, args![name]).await?.as_ref().map(read).transpose()
+    pub async fn project_named(&self, name: &str) -> Result<Option<StoredProject>, StoreError> {
+        self.db.optional(BY_NAME, args![name]).await?.as_ref().map(read_project_row).transpose()
     }
 
     /// By name; there are few.
-    pub async fn projects(&self) -> Result<Vec<Project>, StoreError> {
-        self.db.fetch(LIST, Vec::new()).await?.iter().map(read).collect()
+    pub async fn projects(&self) -> Result<Vec<StoredProject>, StoreError> {
+        self.db.fetch(LIST, Vec::new()).await?.iter().map(read_project_row).collect()
     }
 
     pub async fn set_project_settings(&self, id: ProjectId, settings: &Json) -> Result<(), StoreError> {
@@ -102,13 +102,13 @@ impl Store {
 
     /// Holds from the next reservation on.
     pub async fn set_cap(&self, id: ProjectId, cap: Option<Cap>) -> Result<(), StoreError> {
-        let text = cap.as_ref().map(|it| to_json(it).to_string());
+        let text = cap.as_ref().map(|it| cap_to_json(it).to_string());
         self.touch_project(id, SET_CAP, args![id, text, cap.map(|it| it.usd().nanos())]).await
     }
 
     pub async fn rename_project(&self, id: ProjectId, name: &str) -> Result<(), StoreError> {
         let renamed = self.touch_project(id, RENAME, args![id, name]).await;
-        renamed.map_err(|error| error.taken("project", name))
+        renamed.map_err(|error| error.into_taken("project", name))
     }
 
     /// Out of sight, but its history stays.
@@ -129,11 +129,11 @@ impl Store {
     }
 }
 
-fn to_json(cap: &Cap) -> Json {
+fn cap_to_json(cap: &Cap) -> Json {
     serde_json::to_value(cap).expect("a cap is plain data")
 }
 
-fn cap(row: &Row) -> Result<Option<Cap>, StoreError> {
+fn cap(row: &DbRow) -> Result<Option<Cap>, StoreError> {
     let text: Option<String> = row.get("cap")?;
     // One that was set in dollars alone is one in dollars.
     let dollars = row.maybe_usd("monthly_cap")?.map(|it| it.nanos() as f64 / 1e9);
@@ -141,9 +141,9 @@ fn cap(row: &Row) -> Result<Option<Cap>, StoreError> {
     Ok(told.or_else(|| Cap::new(dollars?, Currency::USD, 1.0).ok()))
 }
 
-fn read(row: &Row) -> Result<Project, StoreError> {
-    Ok(Project {
-        id: row.parsed("id")?,
+fn read_project_row(row: &DbRow) -> Result<StoredProject, StoreError> {
+    Ok(StoredProject {
+        id: row.parse("id")?,
         name: row.get("name")?,
         settings: row.json("settings")?,
         cap: cap(row)?,

@@ -1,9 +1,9 @@
 //! Re-scorings: traces that were judged before, judged again by a newer version. Nothing is replaced.
 
 use jurist_core::grade::Time;
-use jurist_core::plan::Stratum;
+use jurist_core::plan::TraceStratum;
 
-use crate::db::{Row, args, statements};
+use crate::db::{DbRow, args, statements};
 use crate::jobs::NewJob;
 use crate::{
     AccountId, MonitorId, MonitorVersionId, Probability, ProjectId, RescoreId, RubricVersionId, Store,
@@ -31,7 +31,7 @@ pub struct Rescore {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rescorable {
     pub trace: TraceId,
-    pub stratum: Stratum,
+    pub stratum: TraceStratum,
     pub rubric_version: RubricVersionId,
 }
 
@@ -59,11 +59,11 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<Rescorable>, StoreError> {
         let rows = self.db.fetch(RESCORABLE, args![project, monitor, since, until, version, limit]).await?;
-        let read = |row: &Row| {
+        let read = |row: &DbRow| {
             Ok(Rescorable {
-                trace: row.parsed("trace")?,
-                stratum: row.parsed("stratum")?,
-                rubric_version: row.parsed("rubric_version")?,
+                trace: row.parse("trace")?,
+                stratum: row.parse("stratum")?,
+                rubric_version: row.parse("rubric_version")?,
             })
         };
         rows.iter().map(read).collect()
@@ -94,33 +94,33 @@ impl Store {
         tx.execute(ADD, args).await?;
         let added = self.add_jobs_in(&mut tx, jobs, it.created).await?;
         tx.commit().await?;
-        self.tell_of(&added);
+        self.wake_workers(&added);
         Ok(())
     }
 
     pub async fn rescore(&self, project: ProjectId, id: RescoreId) -> Result<Rescore, StoreError> {
         let row = self.db.optional(GET, args![project, id]).await?;
-        read(&row.ok_or_else(|| StoreError::unknown("re-scoring", &id))?)
+        read_rescore_row(&row.ok_or_else(|| StoreError::unknown("re-scoring", &id))?)
     }
 
     /// The newest first.
     pub async fn rescores(&self, project: ProjectId, monitor: MonitorId) -> Result<Vec<Rescore>, StoreError> {
-        self.db.fetch(LIST, args![project, monitor]).await?.iter().map(read).collect()
+        self.db.fetch(LIST, args![project, monitor]).await?.iter().map(read_rescore_row).collect()
     }
 }
 
-fn read(row: &Row) -> Result<Rescore, StoreError> {
+fn read_rescore_row(row: &DbRow) -> Result<Rescore, StoreError> {
     let share: f64 = row.get("share")?;
     Ok(Rescore {
-        id: row.parsed("id")?,
-        monitor: row.parsed("monitor")?,
-        monitor_version: row.parsed("monitor_version")?,
-        rubric_version: row.parsed("rubric_version")?,
+        id: row.parse("id")?,
+        monitor: row.parse("monitor")?,
+        monitor_version: row.parse("monitor_version")?,
+        rubric_version: row.parse("rubric_version")?,
         since: row.time("since")?,
         until: row.time("until")?,
         share: Probability::new(share).unwrap_or_default(),
         n_traces: row.count("n_traces")?,
-        author: row.maybe_parsed("author")?,
+        author: row.maybe_parse("author")?,
         created: row.time("created")?,
     })
 }

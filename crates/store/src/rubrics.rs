@@ -1,9 +1,9 @@
 //! Rubrics by name, and their versions, which never change.
 
-use jurist_core::grade::{Time, Version};
+use jurist_core::grade::{RubricHash, Time};
 use serde_json::Value as Json;
 
-use crate::db::{Row, Tx, args, statements};
+use crate::db::{DbRow, Tx, args, statements};
 use crate::{AccountId, ProjectId, Region, RubricId, RubricVersionId, Store, StoreError, random};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct RubricVersion {
     pub id: RubricVersionId,
     pub rubric: RubricId,
     /// Of the canonical form.
-    pub hash: Version,
+    pub hash: RubricHash,
     pub canonical: Json,
     /// As it was written.
     pub source: Option<String>,
@@ -32,7 +32,7 @@ pub struct RubricVersion {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewRubricVersion {
     pub region: Region,
-    pub hash: Version,
+    pub hash: RubricHash,
     pub canonical: Json,
     pub source: Option<String>,
     pub author: Option<AccountId>,
@@ -64,13 +64,13 @@ impl Store {
     ) -> Result<RubricHead, StoreError> {
         let id = RubricId::at(now);
         let added = self.db.execute(ADD, args![id, project, name, now]).await;
-        added.map_err(|error| error.taken("rubric", name))?;
+        added.map_err(|error| error.into_taken("rubric", name))?;
         self.rubric(project, id).await
     }
 
     pub async fn rubric(&self, project: ProjectId, id: RubricId) -> Result<RubricHead, StoreError> {
         let row = self.db.optional(GET, args![project, id]).await?;
-        read(&row.ok_or_else(|| StoreError::unknown("rubric", &id))?)
+        read_rubric_row(&row.ok_or_else(|| StoreError::unknown("rubric", &id))?)
     }
 
     pub async fn rubric_named(
@@ -78,12 +78,12 @@ impl Store {
         project: ProjectId,
         name: &str,
     ) -> Result<Option<RubricHead>, StoreError> {
-        self.db.optional(BY_NAME, args![project, name]).await?.as_ref().map(read).transpose()
+        self.db.optional(BY_NAME, args![project, name]).await?.as_ref().map(read_rubric_row).transpose()
     }
 
     /// By name.
     pub async fn rubrics(&self, project: ProjectId) -> Result<Vec<RubricHead>, StoreError> {
-        self.db.fetch(LIST, args![project]).await?.iter().map(read).collect()
+        self.db.fetch(LIST, args![project]).await?.iter().map(read_rubric_row).collect()
     }
 
     /// `None` brings it back. `seen` is what it must still be.
@@ -95,7 +95,7 @@ impl Store {
         seen: Option<&RubricHead>,
     ) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
-        held(&mut tx, project, id, seen).await?;
+        lock_rubric(&mut tx, project, id, seen).await?;
         tx.execute(ARCHIVE, args![project, id, since]).await?;
         tx.commit().await
     }
@@ -110,7 +110,7 @@ impl Store {
         now: Time,
     ) -> Result<RubricVersion, StoreError> {
         let mut tx = self.db.begin().await?;
-        held(&mut tx, project, rubric, seen).await?;
+        lock_rubric(&mut tx, project, rubric, seen).await?;
         let version = insert_version(&mut tx, project, rubric, new, now).await?;
         tx.commit().await?;
         Ok(version)
@@ -127,7 +127,7 @@ impl Store {
         let id = RubricId::at(now);
         let mut tx = self.db.begin().await?;
         let added = tx.execute(ADD, args![id, project, name, now]).await;
-        added.map_err(|error| error.taken("rubric", name))?;
+        added.map_err(|error| error.into_taken("rubric", name))?;
         insert_version(&mut tx, project, id, new, now).await?;
         tx.commit().await?;
         self.rubric(project, id).await
@@ -139,16 +139,21 @@ impl Store {
         id: &RubricVersionId,
     ) -> Result<RubricVersion, StoreError> {
         let row = self.db.optional(VERSION, args![project, id]).await?;
-        read_version(&row.ok_or_else(|| StoreError::unknown("rubric version", id))?)
+        read_rubric_version_row(&row.ok_or_else(|| StoreError::unknown("rubric version", id))?)
     }
 
     /// Versions with this content, of whatever rubric.
     pub async fn versions_with_hash(
         &self,
         project: ProjectId,
-        hash: &Version,
+        hash: &RubricHash,
     ) -> Result<Vec<RubricVersion>, StoreError> {
-        self.db.fetch(WITH_HASH, args![project, hash.as_str()]).await?.iter().map(read_version).collect()
+        self.db
+            .fetch(WITH_HASH, args![project, hash.as_str()])
+            .await?
+            .iter()
+            .map(read_rubric_version_row)
+            .collect()
     }
 
     /// The newest first.
@@ -157,7 +162,7 @@ impl Store {
         project: ProjectId,
         rubric: RubricId,
     ) -> Result<Vec<RubricVersion>, StoreError> {
-        self.db.fetch(VERSIONS, args![project, rubric]).await?.iter().map(read_version).collect()
+        self.db.fetch(VERSIONS, args![project, rubric]).await?.iter().map(read_rubric_version_row).collect()
     }
 }
 
@@ -174,46 +179,46 @@ async fn insert_version(
     tx.execute(ADD_VERSION, args![id, project, rubric, hash, &new.canonical, source, new.author, now])
         .await?;
     let row = tx.optional(BY_HASH, args![rubric, hash]).await?;
-    let version = read_version(&row.ok_or_else(|| StoreError::unknown("rubric version", hash))?)?;
+    let version = read_rubric_version_row(&row.ok_or_else(|| StoreError::unknown("rubric version", hash))?)?;
     tx.execute(SET_NEWEST, args![project, rubric, &version.id]).await?;
     Ok(version)
 }
 
 /// Nobody else changes the rubric before the transaction ends.
-async fn held(
+async fn lock_rubric(
     tx: &mut Tx,
     project: ProjectId,
     id: RubricId,
     seen: Option<&RubricHead>,
 ) -> Result<(), StoreError> {
     let row = tx.optional(HOLD, args![project, id]).await?;
-    let found = read(&row.ok_or_else(|| StoreError::unknown("rubric", &id))?)?;
+    let found = read_rubric_row(&row.ok_or_else(|| StoreError::unknown("rubric", &id))?)?;
     match seen {
         Some(seen) if *seen != found => Err(StoreError::Changed { what: "rubric", id: id.to_string() }),
         _ => Ok(()),
     }
 }
 
-fn read(row: &Row) -> Result<RubricHead, StoreError> {
+fn read_rubric_row(row: &DbRow) -> Result<RubricHead, StoreError> {
     Ok(RubricHead {
-        id: row.parsed("id")?,
+        id: row.parse("id")?,
         name: row.get("name")?,
-        newest: row.maybe_parsed("newest")?,
+        newest: row.maybe_parse("newest")?,
         created: row.time("created")?,
         archived: row.maybe_time("archived")?,
     })
 }
 
-fn read_version(row: &Row) -> Result<RubricVersion, StoreError> {
+fn read_rubric_version_row(row: &DbRow) -> Result<RubricVersion, StoreError> {
     let hash: String = row.get("hash")?;
     let version = serde_json::from_value(Json::String(hash.clone()));
     Ok(RubricVersion {
-        id: row.parsed("id")?,
-        rubric: row.parsed("rubric")?,
-        hash: version.map_err(|error| StoreError::damaged("rubric version", &hash, &error))?,
+        id: row.parse("id")?,
+        rubric: row.parse("rubric")?,
+        hash: version.map_err(|error| StoreError::damaged_row("rubric version", &hash, &error))?,
         canonical: row.json("canonical")?,
         source: row.get("source")?,
-        author: row.maybe_parsed("author")?,
+        author: row.maybe_parse("author")?,
         created: row.time("created")?,
     })
 }

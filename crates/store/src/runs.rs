@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use futures_util::stream::{self, Stream, TryStreamExt};
-use jurist_core::grade::{FORMAT, Spend, Status, Time, Usd};
-use jurist_core::run::{CaseResult, Packed, Results, Run, RunId};
+use jurist_core::grade::{FORMAT, Spend, Time, Usd, VerdictStatus};
+use jurist_core::run::{CaseResult, Packed, Run, RunId, RunResults};
 use serde_json::Value as Json;
 
-use crate::db::{Row, Tx, args, statements};
+use crate::db::{DbRow, Tx, args, statements};
 use crate::pack::pack;
 use crate::traces::status_name;
-use crate::{Cursor, Page, ProjectId, Store, StoreError, exchanges};
+use crate::{Cursor, ProjectId, ResultPage, Store, StoreError, exchanges};
 
 /// A run without its results.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +32,7 @@ pub struct RunHead {
 
 /// What came of one place in the plan.
 #[derive(Debug)]
-pub struct Graded<'a> {
+pub struct NewRunResult<'a> {
     pub place: usize,
     pub result: &'a CaseResult,
     /// What its judges were asked and said.
@@ -103,7 +103,7 @@ impl Store {
     /// Begins a run; its results come one by one.
     pub async fn begin_run(&self, project: ProjectId, run: &Run) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
-        begin(&mut tx, project, run).await?;
+        insert_run(&mut tx, project, run).await?;
         tx.commit().await
     }
 
@@ -112,13 +112,13 @@ impl Store {
         &self,
         project: ProjectId,
         run: RunId,
-        results: &[Graded<'_>],
+        results: &[NewRunResult<'_>],
         now: Time,
     ) -> Result<(), StoreError> {
         let (owner, mut asked) = (run.to_string(), Vec::new());
         let mut tx = self.db.begin().await?;
-        for Graded { place, result, exchanges } in results {
-            asked.extend(exchanges::rows(project, &owner, &result.case, exchanges, now));
+        for NewRunResult { place, result, exchanges } in results {
+            asked.extend(exchanges::exchange_rows(project, &owner, &result.case, exchanges, now));
             let body = serde_json::to_vec(result).expect("a result is plain data");
             let args = args![
                 project,
@@ -154,7 +154,7 @@ impl Store {
         let row = row.ok_or_else(|| StoreError::unknown("run", &id))?;
         let format = u32::try_from(row.count("format")?).unwrap_or(u32::MAX);
         if FORMAT < format {
-            return Err(StoreError::damaged("run", &id, "it was written by a newer version of Jurist"));
+            return Err(StoreError::damaged_row("run", &id, "it was written by a newer version of Jurist"));
         }
         Ok(Run {
             format,
@@ -162,9 +162,9 @@ impl Store {
             suite: row.get("suite")?,
             started: row.time("started")?,
             ended: row.maybe_time("ended")?,
-            seed: row.parsed("seed")?,
-            rubrics: row.unpacked_json::<BTreeMap<_, _>>("rubrics")?,
-            results: Results::default(),
+            seed: row.parse("seed")?,
+            rubrics: row.unpack_json::<BTreeMap<_, _>>("rubrics")?,
+            results: RunResults::default(),
             spend: Spend::default(),
             summary: None,
         })
@@ -180,9 +180,9 @@ impl Store {
     ) -> Result<Vec<(usize, CaseResult)>, StoreError> {
         let after = after.map_or(-1, |it| i64::try_from(it).unwrap_or(i64::MAX));
         let rows = self.db.fetch(RESULTS, args![project, run.to_string(), after, limit]).await?;
-        let read = |row: &Row| {
+        let read = |row: &DbRow| {
             let place = usize::try_from(row.count("place")?).unwrap_or(usize::MAX);
-            Ok((place, row.unpacked_json("body")?))
+            Ok((place, row.unpack_json("body")?))
         };
         rows.iter().map(read).collect()
     }
@@ -195,7 +195,7 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<CaseResult>, StoreError> {
         let rows = self.db.fetch(DEFERRED, args![project, run.to_string(), limit]).await?;
-        rows.iter().map(|row| row.unpacked_json("body")).collect()
+        rows.iter().map(|row| row.unpack_json("body")).collect()
     }
 
     /// All results in the order of the plan, a few in memory at a time.
@@ -233,17 +233,17 @@ impl Store {
         project: ProjectId,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<RunHead>, StoreError> {
+    ) -> Result<ResultPage<RunHead>, StoreError> {
         let place = Cursor::top(after);
         let rows = self.db.fetch(HEADS, args![project, place.id, limit + 1]).await?;
-        let heads = rows.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Page::of(heads, limit, |it: &RunHead| Cursor::new(0, &it.id)))
+        let heads = rows.iter().map(read_run_head).collect::<Result<_, _>>()?;
+        Ok(ResultPage::of(heads, limit, |it: &RunHead| Cursor::new(0, &it.id)))
     }
 
     /// One of them.
     pub async fn run_head(&self, project: ProjectId, id: RunId) -> Result<RunHead, StoreError> {
         let row = self.db.optional(HEAD, args![project, id.to_string()]).await?;
-        read(&row.ok_or_else(|| StoreError::unknown("run", &id))?)
+        read_run_head(&row.ok_or_else(|| StoreError::unknown("run", &id))?)
     }
 
     /// Which places of a part of its plan have a result, and what it says.
@@ -252,14 +252,14 @@ impl Store {
         project: ProjectId,
         id: RunId,
         places: RangeInclusive<usize>,
-    ) -> Result<BTreeMap<usize, Status>, StoreError> {
+    ) -> Result<BTreeMap<usize, VerdictStatus>, StoreError> {
         let args = args![project, id.to_string(), *places.start(), *places.end()];
         let rows = self.db.fetch(PLACES, args).await?;
-        let place = |row: &Row| {
+        let place = |row: &DbRow| {
             let place = usize::try_from(row.count("place")?).unwrap_or(usize::MAX);
             let status: String = row.get("status")?;
             let named = serde_json::from_value(serde_json::Value::String(status));
-            Ok((place, named.map_err(|error| StoreError::damaged("run", &id, &error))?))
+            Ok((place, named.map_err(|error| StoreError::damaged_row("run", &id, &error))?))
         };
         rows.iter().map(place).collect()
     }
@@ -279,7 +279,7 @@ impl Store {
             false => Vec::new(),
         };
         let hint = match rows.as_slice() {
-            [only] => return only.parsed("id"),
+            [only] => return only.parse("id"),
             [] => latest.map(|it| format!("; the latest is {it}")).unwrap_or_default(),
             _ => "; several end like that".to_owned(),
         };
@@ -288,13 +288,13 @@ impl Store {
 
     async fn find_run_back(&self, project: ProjectId, n: usize) -> Result<Option<RunId>, StoreError> {
         let row = self.db.optional(LATEST, args![project, n]).await?;
-        row.map(|row| row.parsed("id")).transpose()
+        row.map(|row| row.parse("id")).transpose()
     }
 
     /// The latest that was begun before another.
     pub async fn run_before(&self, project: ProjectId, run: RunId) -> Result<Option<RunId>, StoreError> {
         let row = self.db.optional(LATEST_BEFORE, args![project, run.to_string()]).await?;
-        row.map(|row| row.parsed("id")).transpose()
+        row.map(|row| row.parse("id")).transpose()
     }
 
     /// With its results and what its judges said.
@@ -311,7 +311,7 @@ impl Store {
     }
 }
 
-pub(crate) async fn begin(tx: &mut Tx, project: ProjectId, run: &Run) -> Result<(), StoreError> {
+pub(crate) async fn insert_run(tx: &mut Tx, project: ProjectId, run: &Run) -> Result<(), StoreError> {
     let rubrics = serde_json::to_vec(&run.rubrics).expect("rubrics are plain data");
     let args = args![
         run.id.to_string(),
@@ -322,12 +322,12 @@ pub(crate) async fn begin(tx: &mut Tx, project: ProjectId, run: &Run) -> Result<
         pack(&rubrics),
         run.started
     ];
-    tx.execute(BEGIN, args).await.map(drop).map_err(|error| error.taken("run", &run.id.to_string()))
+    tx.execute(BEGIN, args).await.map(drop).map_err(|error| error.into_taken("run", &run.id.to_string()))
 }
 
-fn read(row: &Row) -> Result<RunHead, StoreError> {
+fn read_run_head(row: &DbRow) -> Result<RunHead, StoreError> {
     Ok(RunHead {
-        id: row.parsed("id")?,
+        id: row.parse("id")?,
         suite: row.get("suite")?,
         started: row.time("started")?,
         ended: row.maybe_time("ended")?,

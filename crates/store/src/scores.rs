@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use jurist_core::grade::Time;
-use jurist_core::plan::Stratum;
-use jurist_core::stats::Sums;
+use jurist_core::plan::TraceStratum;
+use jurist_core::stats::WeightedScoreSums;
 
-use crate::db::{Arg, Bulk, Row, Tx, args, statements};
-use crate::decisions::{DecisionChange, Outcome, Per, day_of, set_in};
-use crate::filter::Select;
+use crate::db::{Arg, Bulk, DbRow, Tx, args, statements};
+use crate::decisions::{DecisionChange, DecisionOutcome, TallyGrouping, set_decision_in, utc_day_start};
+use crate::filter::SelectQuery;
 use crate::{
     MonitorId, MonitorVersionId, Probability, ProjectId, RescoreId, RubricVersionId, Store, StoreError,
     TraceId,
@@ -16,7 +16,7 @@ use crate::{
 
 /// What all scores of one trace share.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scored {
+pub struct ScoreContext {
     pub monitor: MonitorId,
     pub trace: TraceId,
     /// Which revision of the trace the decision was about when the judge was asked.
@@ -26,7 +26,7 @@ pub struct Scored {
     pub rubric_version: RubricVersionId,
     /// `None` for those that were judged as they came in.
     pub rescore: Option<RescoreId>,
-    pub stratum: Stratum,
+    pub stratum: TraceStratum,
     pub agent: Option<String>,
     /// With which it came to be scored, all in all.
     pub probability: Probability,
@@ -53,15 +53,15 @@ pub struct ScoreTally {
     pub rescore: Option<RescoreId>,
     pub judge: String,
     pub criterion: String,
-    pub stratum: Stratum,
+    pub stratum: TraceStratum,
     /// Where the day begins, if asked by day.
     pub day: Option<Time>,
     /// If asked by agent; empty where the traces name none.
     pub agent: Option<String>,
     pub n_errors: u64,
-    pub units: Sums,
+    pub units: WeightedScoreSums,
     /// Passed is 1, and failed is 0.
-    pub passes: Sums,
+    pub passes: WeightedScoreSums,
 }
 
 /// Which scores; what is `None` does not matter.
@@ -189,9 +189,9 @@ impl Store {
     pub async fn put_scores(
         &self,
         project: ProjectId,
-        scored: &Scored,
+        scored: &ScoreContext,
         scores: &[Score],
-        outcome: Option<&Outcome<'_>>,
+        outcome: Option<&DecisionOutcome<'_>>,
         now: Time,
     ) -> Result<DecisionChange, StoreError> {
         let mut tx = self.db.begin().await?;
@@ -213,12 +213,12 @@ impl Store {
         new.sort_by_key(|it| (&it.judge, &it.criterion));
         tx.insert(ADD, new.iter().map(|it| it.args(project, scored, now)).collect()).await?;
         let tallied = |it: &&Score| {
-            let change = if known(it).is_some() { Change::Heal } else { Change::Add };
-            it.tallied(project, scored, change)
+            let change = if known(it).is_some() { TallyChange::Heal } else { TallyChange::Add };
+            it.tally_args(project, scored, change)
         };
         tx.insert(ADD_TALLIES, new.iter().map(tallied).collect()).await?;
         if let Some(outcome) = outcome {
-            set_in(&mut tx, project, &before, outcome, now).await?;
+            set_decision_in(&mut tx, project, &before, outcome, now).await?;
         }
         tx.commit().await?;
         Ok(DecisionChange::Done)
@@ -229,7 +229,7 @@ impl Store {
         project: ProjectId,
         monitor: MonitorId,
         filter: &ScoreFilter,
-        per: Per,
+        per: TallyGrouping,
     ) -> Result<Vec<ScoreTally>, StoreError> {
         let rows = filter.tally(project, monitor, per).fetch(&self.db).await?;
         rows.iter().map(read_tally).collect()
@@ -244,7 +244,7 @@ impl Store {
         agent: Option<&str>,
         (from, until): (Time, Time),
         limit: usize,
-    ) -> Result<Vec<(Stratum, f64)>, StoreError> {
+    ) -> Result<Vec<(TraceStratum, f64)>, StoreError> {
         let (version, judge, criterion) = series;
         let mut args = args![project, monitor, version, judge, criterion, from, until, limit];
         args.extend(agent.map(Arg::from));
@@ -255,7 +255,7 @@ impl Store {
             // Engines round differently, and a score of 1 stays one.
             Some((stratum.parse().ok()?, (f64::from(unit.parse::<u32>().ok()?) / 1e9).min(1.0)))
         };
-        let damaged = |it: &str| StoreError::damaged("score", &it, "it is a stratum and a number");
+        let damaged = |it: &str| StoreError::damaged_row("score", &it, "it is a stratum and a number");
         let scores = scores.unwrap_or_default();
         scores.split_ascii_whitespace().map(|it| read(it).ok_or_else(|| damaged(it))).collect()
     }
@@ -267,9 +267,9 @@ impl Store {
         monitor: MonitorId,
         (from, until): (Time, Time),
     ) -> Result<Vec<LabelledScore>, StoreError> {
-        let read = |row: &Row| {
+        let read = |row: &DbRow| {
             Ok(LabelledScore {
-                rubric_version: row.parsed("rubric_version")?,
+                rubric_version: row.parse("rubric_version")?,
                 judge: row.get("judge")?,
                 criterion: row.get("criterion")?,
                 human: row.get("human")?,
@@ -289,10 +289,10 @@ impl Store {
         monitor: MonitorId,
         (from, until): (Time, Time),
     ) -> Result<Vec<WholeScore>, StoreError> {
-        let read = |row: &Row| {
+        let read = |row: &DbRow| {
             Ok(WholeScore {
-                trace: row.parsed("trace")?,
-                rubric_version: row.parsed("rubric_version")?,
+                trace: row.parse("trace")?,
+                rubric_version: row.parse("rubric_version")?,
                 judge: row.get("judge")?,
                 unit: row.get("unit")?,
                 is_passed: row.get::<Option<i64>>("is_passed")?.map(|it| it == 1),
@@ -311,7 +311,7 @@ impl Store {
         (before, judge_before): (&RubricVersionId, &str),
     ) -> Result<Vec<ScorePair>, StoreError> {
         let args = args![project, monitor, rescore, judge, before, judge_before];
-        let read = |row: &Row| {
+        let read = |row: &DbRow| {
             Ok(ScorePair {
                 criterion: row.get("criterion")?,
                 before: row.get("before_unit")?,
@@ -324,7 +324,7 @@ impl Store {
 }
 
 impl Score {
-    fn args(&self, project: ProjectId, scored: &Scored, now: Time) -> Vec<Arg> {
+    fn args(&self, project: ProjectId, scored: &ScoreContext, now: Time) -> Vec<Arg> {
         args![
             project,
             scored.monitor,
@@ -347,7 +347,7 @@ impl Score {
 
 /// How a score changes the sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
+enum TallyChange {
     Add,
     /// In place of an error, which is none any more.
     Heal,
@@ -363,14 +363,14 @@ pub(crate) async fn withdraw_scores(
 ) -> Result<(), StoreError> {
     let mut changes = Vec::new();
     for row in tx.fetch(LIVE, args![project, monitor, trace]).await? {
-        let scored = Scored {
+        let scored = ScoreContext {
             monitor,
             trace: trace.clone(),
             revision: 0,
-            version: row.parsed("monitor_version")?,
-            rubric_version: row.parsed("rubric_version")?,
+            version: row.parse("monitor_version")?,
+            rubric_version: row.parse("rubric_version")?,
             rescore: None,
-            stratum: row.parsed("stratum")?,
+            stratum: row.parse("stratum")?,
             agent: row.get("agent")?,
             probability: row.probability()?,
             decided: row.time("decided")?,
@@ -381,7 +381,7 @@ pub(crate) async fn withdraw_scores(
             unit: row.get("unit")?,
             is_passed: row.get::<Option<i64>>("is_passed")?.map(|it| it == 1),
         };
-        changes.push(score.tallied(project, &scored, Change::Withdraw));
+        changes.push(score.tally_args(project, &scored, TallyChange::Withdraw));
     }
     tx.insert(ADD_TALLIES, changes).await?;
     tx.execute(WITHDRAW, args![project, monitor, trace]).await?;
@@ -390,20 +390,20 @@ pub(crate) async fn withdraw_scores(
 
 impl Score {
     /// What it changes about the sums.
-    fn tallied(&self, project: ProjectId, scored: &Scored, change: Change) -> Vec<Arg> {
-        let (mut units, mut passes) = (Sums::default(), Sums::default());
+    fn tally_args(&self, project: ProjectId, scored: &ScoreContext, change: TallyChange) -> Vec<Arg> {
+        let (mut units, mut passes) = (WeightedScoreSums::default(), WeightedScoreSums::default());
         let probability = scored.probability.get();
         let unit = self.unit.filter(|it| it.is_finite());
         unit.into_iter().for_each(|it| units.add(it, probability));
         self.is_passed.into_iter().for_each(|it| passes.add(f64::from(u8::from(it)), probability));
-        let sign = if change == Change::Withdraw { -1 } else { 1 };
-        let n_errors = sign * i64::from(unit.is_none()) - i64::from(change == Change::Heal);
+        let sign = if change == TallyChange::Withdraw { -1 } else { 1 };
+        let n_errors = sign * i64::from(unit.is_none()) - i64::from(change == TallyChange::Heal);
         let count = |n: usize| sign * i64::try_from(n).unwrap_or(i64::MAX);
         let sum = |sum: f64| sign as f64 * sum;
         args![
             project,
             scored.monitor,
-            day_of(scored.decided),
+            utc_day_start(scored.decided),
             scored.version,
             &scored.rubric_version,
             scored.rescore.map(|it| it.to_string()).unwrap_or_default(),
@@ -431,32 +431,32 @@ impl Score {
 }
 
 impl ScoreFilter {
-    pub(crate) fn tally(&self, project: ProjectId, monitor: MonitorId, per: Per) -> Select {
-        let sql = per.selected(TALLY, "score_tallies");
-        Select::new(&sql, args![project, monitor, day_of(self.from), self.until])
+    pub(crate) fn tally(&self, project: ProjectId, monitor: MonitorId, per: TallyGrouping) -> SelectQuery {
+        let sql = per.fill_columns(TALLY, "score_tallies");
+        SelectQuery::new(&sql, args![project, monitor, utc_day_start(self.from), self.until])
             .and_maybe("agent = ?", self.agent.as_deref())
             .and_maybe("rubric_version = ?", self.rubric_version.as_ref())
             .and_maybe("criterion = ?", self.criterion.as_deref())
-            .then(&per.grouped(TALLY_BY, "score_tallies"))
+            .then(&per.fill_grouping(TALLY_BY, "score_tallies"))
     }
 }
 
-fn read_tally(row: &Row) -> Result<ScoreTally, StoreError> {
+fn read_tally(row: &DbRow) -> Result<ScoreTally, StoreError> {
     let rescore: String = row.get("rescore")?;
     let count = |column| row.count(column).map(|it| usize::try_from(it).unwrap_or(usize::MAX));
     // Squares of 0 and 1 are what they are squares of.
     let (p_wx, p_wwx): (f64, f64) = (row.get("p_wx")?, row.get("p_wwx")?);
     Ok(ScoreTally {
-        version: row.parsed("monitor_version")?,
-        rubric_version: row.parsed("rubric_version")?,
-        rescore: if rescore.is_empty() { None } else { Some(row.parsed("rescore")?) },
+        version: row.parse("monitor_version")?,
+        rubric_version: row.parse("rubric_version")?,
+        rescore: if rescore.is_empty() { None } else { Some(row.parse("rescore")?) },
         judge: row.get("judge")?,
         criterion: row.get("criterion")?,
-        stratum: row.parsed("stratum")?,
+        stratum: row.parse("stratum")?,
         day: row.maybe_time("day")?,
         agent: row.get("agent")?,
         n_errors: row.count("n_errors")?,
-        units: Sums {
+        units: WeightedScoreSums {
             n: count("n")?,
             x: row.get("x")?,
             w: row.get("w")?,
@@ -466,7 +466,7 @@ fn read_tally(row: &Row) -> Result<ScoreTally, StoreError> {
             wwx: row.get("wwx")?,
             wwxx: row.get("wwxx")?,
         },
-        passes: Sums {
+        passes: WeightedScoreSums {
             n: count("n_judged")?,
             x: row.count("n_passed")? as f64,
             w: row.get("p_w")?,

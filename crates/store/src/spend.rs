@@ -8,14 +8,14 @@ use std::time::Duration;
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::Month;
 
-use crate::db::{Row, Tx, args, statements};
-use crate::decisions::day_of;
+use crate::db::{DbRow, Tx, args, statements};
+use crate::decisions::utc_day_start;
 use crate::jobs::Job;
 use crate::{ProjectId, ReservationId, Store, StoreError};
 
 /// Money for one call.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct ReservationRequest<'a> {
     /// The most that it can cost.
     pub amount: Usd,
     /// Such as `run` or `monitor`.
@@ -134,7 +134,7 @@ impl Store {
     pub async fn reserve(
         &self,
         project: ProjectId,
-        wanted: &Wanted<'_>,
+        wanted: &ReservationRequest<'_>,
         now: Time,
     ) -> Result<Reserve, StoreError> {
         let (id, month) = (ReservationId::at(now), Month::of(now).to_string());
@@ -215,7 +215,7 @@ impl Store {
         tx.execute(NOTE, noted).await?;
         let assumed = if cost.is_some() { 0 } else { paid };
         let (subject, model) = (subject.unwrap_or_default(), model.unwrap_or_default());
-        let added = args![project, day_of(now), purpose, subject, model, paid, assumed];
+        let added = args![project, utc_day_start(now), purpose, subject, model, paid, assumed];
         tx.execute(ADD_TO_DAY, added).await?;
         tx.commit().await?;
         Ok(true)
@@ -259,7 +259,7 @@ impl Store {
         let before =
             |it: Duration| Time::from_micros(now.micros() - i64::try_from(it.as_micros()).unwrap_or(0));
         let args = args![before(GRACE), before(LONGEST), now, limit];
-        self.db.fetch(STALE, args).await?.iter().map(read).collect()
+        self.db.fetch(STALE, args).await?.iter().map(read_reservation_row).collect()
     }
 
     /// What was paid on whole days of UTC, by purpose, subject and model.
@@ -269,7 +269,7 @@ impl Store {
         from: Time,
         until: Time,
     ) -> Result<Vec<DaySpend>, StoreError> {
-        let day = |row: &Row| {
+        let day = |row: &DbRow| {
             Ok(DaySpend {
                 day: row.time("day")?,
                 purpose: row.get("purpose")?,
@@ -280,13 +280,13 @@ impl Store {
                 n: row.count("n")?,
             })
         };
-        self.db.fetch(BY_DAY, args![project, day_of(from), until]).await?.iter().map(day).collect()
+        self.db.fetch(BY_DAY, args![project, utc_day_start(from), until]).await?.iter().map(day).collect()
     }
 }
 
 impl MonthSpend {
     /// What can still be set aside; `None` is no limit.
-    pub fn left(&self) -> Option<Usd> {
+    pub fn remaining_amount(&self) -> Option<Usd> {
         let left = self.cap?.nanos() - self.reserved.nanos() - self.settled.nanos();
         Some(Usd::from_nanos(left.max(0)))
     }
@@ -297,10 +297,10 @@ impl MonthSpend {
     }
 }
 
-fn read(row: &Row) -> Result<Reservation, StoreError> {
+fn read_reservation_row(row: &DbRow) -> Result<Reservation, StoreError> {
     Ok(Reservation {
-        id: row.parsed("id")?,
-        project: row.parsed("project")?,
+        id: row.parse("id")?,
+        project: row.parse("project")?,
         amount: Usd::from_nanos(row.get("amount")?),
         purpose: row.get("purpose")?,
         time: row.time("time")?,

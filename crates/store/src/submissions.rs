@@ -42,17 +42,17 @@ impl Store {
         now: Time,
     ) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
-        crate::runs::begin(&mut tx, project, run).await?;
+        crate::runs::insert_run(&mut tx, project, run).await?;
         tx.execute(PUT, args![run.id.to_string(), n_units, pack(submission)]).await?;
         let added = self.add_jobs_in(&mut tx, jobs, now).await?;
         tx.commit().await?;
-        self.tell_of(&added);
+        self.wake_workers(&added);
         Ok(())
     }
 
     pub async fn submission(&self, project: ProjectId, run: RunId) -> Result<Vec<u8>, StoreError> {
         let row = self.db.optional(GET, args![project, run.to_string()]).await?;
-        row.ok_or_else(|| StoreError::unknown("run", &run))?.unpacked("body")
+        row.ok_or_else(|| StoreError::unknown("run", &run))?.unpack("body")
     }
 
     pub async fn run_progress(&self, project: ProjectId, run: RunId) -> Result<RunProgress, StoreError> {

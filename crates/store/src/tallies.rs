@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use jurist_core::grade::{GraderKind, Status, Time, Usd};
+use jurist_core::grade::{GraderKind, Time, Usd, VerdictStatus};
 
-use crate::db::{Arg, Bulk, Row, args};
-use crate::filter::Select;
-use crate::grades::{NewGrade, NewVerdict, OutcomeKind, kind_name, kind_of, unit_of};
+use crate::db::{Arg, Bulk, DbRow, args};
+use crate::filter::SelectQuery;
+use crate::grades::{NewGrade, NewVerdict, OutcomeKind, finite_unit, kind_name, read_grader_kind};
 use crate::{Probability, ProjectId, RubricVersionId, Store, StoreError};
 
 /// How one criterion was graded by one grader.
@@ -26,7 +26,7 @@ pub struct GradeTally {
     /// Met, of those that say when they are.
     pub n_passed: u64,
     pub n_judged: u64,
-    pub units: Moments,
+    pub units: WeightedMoments,
     pub cost: Usd,
 }
 
@@ -42,13 +42,13 @@ pub struct VerdictTally {
     /// Passes and failures, each counted as often as it stands for others.
     pub weighted_pass: f64,
     pub weighted_fail: f64,
-    pub scores: Moments,
+    pub scores: WeightedMoments,
     pub cost: Usd,
 }
 
 /// Enough of many numbers for their mean and its error, as they are and weighted by 1 / probability.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Moments {
+pub struct WeightedMoments {
     pub n: u64,
     pub x: f64,
     pub xx: f64,
@@ -60,7 +60,7 @@ pub struct Moments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum TallyPeriod {
     /// All of it together.
     All,
     /// Of UTC.
@@ -169,7 +169,7 @@ impl Store {
     pub async fn grade_tallies(
         &self,
         project: ProjectId,
-        by: By,
+        by: TallyPeriod,
         filter: &TallyFilter,
     ) -> Result<Vec<GradeTally>, StoreError> {
         filter.grades(project, by).fetch(&self.db).await?.iter().map(|row| read_grades(row, by)).collect()
@@ -179,7 +179,7 @@ impl Store {
     pub async fn verdict_tallies(
         &self,
         project: ProjectId,
-        by: By,
+        by: TallyPeriod,
         filter: &TallyFilter,
     ) -> Result<Vec<VerdictTally>, StoreError> {
         filter.verdicts(project, by).fetch(&self.db).await?.iter().map(|row| read_verdicts(row, by)).collect()
@@ -187,60 +187,63 @@ impl Store {
 }
 
 impl TallyFilter {
-    pub(crate) fn grades(&self, project: ProjectId, by: By) -> Select {
+    pub(crate) fn grades(&self, project: ProjectId, by: TallyPeriod) -> SelectQuery {
         let keys = "rubric_version, criterion, grader_kind, grader";
         let select = match by {
-            By::Hour => {
+            TallyPeriod::Hour => {
                 let sums = from_rows("unit");
                 format!(
                     "SELECT {keys}, {HOUR} AS bucket, {COUNTED_GRADES} {sums} FROM grades WHERE project = $1"
                 )
             }
-            By::Day => format!(
+            TallyPeriod::Day => format!(
                 "SELECT {keys}, day AS bucket, {KEPT_GRADES} {MOMENTS} FROM grade_tallies WHERE project = $1"
             ),
-            By::All => {
+            TallyPeriod::All => {
                 format!("SELECT {keys}, {KEPT_GRADES} {MOMENTS} FROM grade_tallies WHERE project = $1")
             }
         };
         self.narrow(&select, project, by)
             .and_maybe("criterion = ?", self.criterion.as_deref())
             .and_maybe("grader = ?", self.grader.as_deref())
-            .then(&grouped(keys, by))
+            .then(&group_by_clause(keys, by))
     }
 
-    pub(crate) fn verdicts(&self, project: ProjectId, by: By) -> Select {
+    pub(crate) fn verdicts(&self, project: ProjectId, by: TallyPeriod) -> SelectQuery {
         let weighted = "SUM(w_pass) AS w_pass, SUM(w_fail) AS w_fail,";
         let kept = format!("{KEPT_VERDICTS} {weighted} {MOMENTS} FROM verdict_tallies WHERE project = $1");
         let select = match by {
-            By::Hour => {
+            TallyPeriod::Hour => {
                 let sums = from_rows("score");
                 format!(
                     "SELECT rubric_version, {HOUR} AS bucket, {COUNTED_VERDICTS} {sums} FROM verdicts WHERE project = $1"
                 )
             }
-            By::Day => format!("SELECT rubric_version, day AS bucket, {kept}"),
-            By::All => format!("SELECT rubric_version, {kept}"),
+            TallyPeriod::Day => format!("SELECT rubric_version, day AS bucket, {kept}"),
+            TallyPeriod::All => format!("SELECT rubric_version, {kept}"),
         };
-        self.narrow(&select, project, by).then(&grouped("rubric_version", by))
+        self.narrow(&select, project, by).then(&group_by_clause("rubric_version", by))
     }
 
-    fn narrow(&self, select: &str, project: ProjectId, by: By) -> Select {
+    fn narrow(&self, select: &str, project: ProjectId, by: TallyPeriod) -> SelectQuery {
         let (from, until) = match by {
-            By::Hour => ("? <= time", "time < ?"),
-            By::Day | By::All => ("? <= day", "day < ?"),
+            TallyPeriod::Hour => ("? <= time", "time < ?"),
+            TallyPeriod::Day | TallyPeriod::All => ("? <= day", "day < ?"),
         };
-        let day = |it: Time| if by == By::Hour { it.micros() } else { day_of(it) };
-        Select::new(select, args![project])
+        let day = |it: Time| if by == TallyPeriod::Hour { it.micros() } else { tally_day_start(it) };
+        SelectQuery::new(select, args![project])
             .and_maybe("rubric_version = ?", self.rubric_version.as_ref())
             .and_maybe("agent = ?", self.agent.as_deref())
             .and_maybe(from, self.from.map(day))
-            .and_maybe(until, self.until.map(|it| if by == By::Hour { it.micros() } else { day_after(it) }))
+            .and_maybe(
+                until,
+                self.until.map(|it| if by == TallyPeriod::Hour { it.micros() } else { day_after(it) }),
+            )
     }
 }
 
 /// The day that a moment is in; before 1970, too.
-fn day_of(time: Time) -> i64 {
+fn tally_day_start(time: Time) -> i64 {
     time.micros().div_euclid(DAY) * DAY
 }
 
@@ -265,15 +268,15 @@ fn from_rows(value: &str) -> String {
     .join(", ")
 }
 
-fn grouped(keys: &str, by: By) -> String {
+fn group_by_clause(keys: &str, by: TallyPeriod) -> String {
     match by {
-        By::All => format!("GROUP BY {keys} ORDER BY {keys}"),
-        By::Day => format!("GROUP BY {keys}, day ORDER BY {keys}, day"),
-        By::Hour => format!("GROUP BY {keys}, {HOUR} ORDER BY {keys}, {HOUR}"),
+        TallyPeriod::All => format!("GROUP BY {keys} ORDER BY {keys}"),
+        TallyPeriod::Day => format!("GROUP BY {keys}, day ORDER BY {keys}, day"),
+        TallyPeriod::Hour => format!("GROUP BY {keys}, {HOUR} ORDER BY {keys}, {HOUR}"),
     }
 }
 
-impl Moments {
+impl WeightedMoments {
     fn add(&mut self, x: Option<f64>, probability: Probability) {
         let Some(x) = x else { return };
         let w = 1.0 / probability.get();
@@ -336,7 +339,7 @@ struct GradeSums {
     n_passed: u64,
     n_judged: u64,
     cost: i64,
-    units: Moments,
+    units: WeightedMoments,
 }
 
 /// Rows to add, a row for each key.
@@ -345,7 +348,7 @@ pub(crate) fn of_grades(project: ProjectId, grades: &[&NewGrade]) -> Vec<Vec<Arg
     for new in grades {
         let grader = &new.grade.grader;
         let key = (
-            day_of(new.time),
+            tally_day_start(new.time),
             new.rubric_version.to_string(),
             new.grade.criterion.as_str(),
             kind_name(grader.kind),
@@ -357,7 +360,7 @@ pub(crate) fn of_grades(project: ProjectId, grades: &[&NewGrade]) -> Vec<Vec<Arg
         sum.n_passed += u64::from(new.is_passed == Some(true));
         sum.n_judged += u64::from(new.is_passed.is_some());
         sum.cost = sum.cost.saturating_add(new.grade.spend.cost.map_or(0, Usd::nanos));
-        sum.units.add(unit_of(&new.grade), new.probability);
+        sum.units.add(finite_unit(&new.grade), new.probability);
     }
     let row = |((day, version, criterion, kind, grader, agent), sum): (_, GradeSums)| {
         let [scored, not_applicable, abstained, failed, deferred] = sum.by_outcome;
@@ -375,18 +378,18 @@ struct VerdictSums {
     w_pass: f64,
     w_fail: f64,
     cost: i64,
-    scores: Moments,
+    scores: WeightedMoments,
 }
 
 pub(crate) fn of_verdicts(project: ProjectId, verdicts: &[&NewVerdict]) -> Vec<Vec<Arg>> {
     let mut sums: BTreeMap<_, VerdictSums> = BTreeMap::new();
     for new in verdicts {
         let agent = new.agent.as_deref().unwrap_or_default();
-        let sum = sums.entry((day_of(new.time), new.rubric_version.to_string(), agent)).or_default();
+        let sum = sums.entry((tally_day_start(new.time), new.rubric_version.to_string(), agent)).or_default();
         match new.verdict.status {
-            Status::Pass => sum.w_pass += 1.0 / new.probability.get(),
-            Status::Fail => sum.w_fail += 1.0 / new.probability.get(),
-            Status::Error | Status::Deferred => {}
+            VerdictStatus::Pass => sum.w_pass += 1.0 / new.probability.get(),
+            VerdictStatus::Fail => sum.w_fail += 1.0 / new.probability.get(),
+            VerdictStatus::Error | VerdictStatus::Deferred => {}
         }
         sum.by_status[new.verdict.status as usize] += 1;
         sum.cost = sum.cost.saturating_add(new.cost.map_or(0, Usd::nanos));
@@ -402,12 +405,12 @@ pub(crate) fn of_verdicts(project: ProjectId, verdicts: &[&NewVerdict]) -> Vec<V
     sums.into_iter().map(row).collect()
 }
 
-fn bucket(row: &Row, by: By) -> Result<Option<Time>, StoreError> {
-    if by == By::All { Ok(None) } else { row.time("bucket").map(Some) }
+fn bucket(row: &DbRow, by: TallyPeriod) -> Result<Option<Time>, StoreError> {
+    if by == TallyPeriod::All { Ok(None) } else { row.time("bucket").map(Some) }
 }
 
-fn read_moments(row: &Row) -> Result<Moments, StoreError> {
-    Ok(Moments {
+fn read_moments(row: &DbRow) -> Result<WeightedMoments, StoreError> {
+    Ok(WeightedMoments {
         n: row.count("n_values")?,
         x: row.get("x")?,
         xx: row.get("xx")?,
@@ -419,11 +422,11 @@ fn read_moments(row: &Row) -> Result<Moments, StoreError> {
     })
 }
 
-fn read_grades(row: &Row, by: By) -> Result<GradeTally, StoreError> {
+fn read_grades(row: &DbRow, by: TallyPeriod) -> Result<GradeTally, StoreError> {
     Ok(GradeTally {
-        rubric_version: row.parsed("rubric_version")?,
+        rubric_version: row.parse("rubric_version")?,
         criterion: row.get("criterion")?,
-        grader_kind: kind_of(row)?,
+        grader_kind: read_grader_kind(row)?,
         grader: row.get("grader")?,
         time: bucket(row, by)?,
         n_scored: row.count("n_scored")?,
@@ -438,9 +441,9 @@ fn read_grades(row: &Row, by: By) -> Result<GradeTally, StoreError> {
     })
 }
 
-fn read_verdicts(row: &Row, by: By) -> Result<VerdictTally, StoreError> {
+fn read_verdicts(row: &DbRow, by: TallyPeriod) -> Result<VerdictTally, StoreError> {
     Ok(VerdictTally {
-        rubric_version: row.parsed("rubric_version")?,
+        rubric_version: row.parse("rubric_version")?,
         time: bucket(row, by)?,
         n_pass: row.count("n_pass")?,
         n_fail: row.count("n_fail")?,

@@ -4,12 +4,12 @@
 
 use jurist_core::grade::Time;
 
-use crate::accounts::Role;
-use crate::db::{Row, args, statements};
+use crate::accounts::ProjectRole;
+use crate::db::{DbRow, args, statements};
 use crate::{AccountId, ProjectId, Store, StoreError, TokenId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Token {
+pub struct AccessToken {
     pub id: TokenId,
     pub project: ProjectId,
     pub name: String,
@@ -27,7 +27,7 @@ pub struct Token {
 /// A token that is neither expired nor revoked, and what its owner may do at this moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenInUse {
-    pub token: Token,
+    pub token: AccessToken,
     pub owner: TokenOwner,
 }
 
@@ -38,18 +38,18 @@ pub enum TokenOwner {
     /// Their account is disabled, or they are no member of the project.
     ShutOut,
     /// Their role in the project; that of an administrator is owner, everywhere.
-    Has(Role),
+    Has(ProjectRole),
 }
 
 /// A token with the name of its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenListing {
-    pub token: Token,
+    pub token: AccessToken,
     pub owner_name: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewToken {
+pub struct NewAccessToken {
     pub name: String,
     pub hash: String,
     pub scopes: Vec<String>,
@@ -79,25 +79,25 @@ impl Store {
     pub async fn add_token(
         &self,
         project: ProjectId,
-        new: &NewToken,
+        new: &NewAccessToken,
         now: Time,
-    ) -> Result<Token, StoreError> {
+    ) -> Result<AccessToken, StoreError> {
         let id = TokenId::at(now);
         let scopes = serde_json::json!(new.scopes);
         let args = args![id, project, &new.name, &new.hash, &scopes, new.author, now, new.expires];
-        self.db.execute(ADD, args).await.map_err(|error| error.taken("token", &new.name))?;
+        self.db.execute(ADD, args).await.map_err(|error| error.into_taken("token", &new.name))?;
         let row = self.db.optional(GET, args![project, id]).await?;
-        read(&row.ok_or_else(|| StoreError::unknown("token", &id))?)
+        read_token_row(&row.ok_or_else(|| StoreError::unknown("token", &id))?)
     }
 
     /// The token with this hash, unless it is expired or revoked.
     pub async fn token(&self, hash: &str, now: Time) -> Result<Option<TokenInUse>, StoreError> {
         let row = self.db.optional(BY_HASH, args![hash, now]).await?;
-        row.map(|row| Ok(TokenInUse { token: read(&row)?, owner: read_owner(&row)? })).transpose()
+        row.map(|row| Ok(TokenInUse { token: read_token_row(&row)?, owner: read_owner(&row)? })).transpose()
     }
 
     /// Notes that it was seen, to the minute.
-    pub async fn use_token(&self, token: &Token, now: Time) -> Result<(), StoreError> {
+    pub async fn use_token(&self, token: &AccessToken, now: Time) -> Result<(), StoreError> {
         if token.used.is_some_and(|it| now.micros() - it.micros() <= 60_000_000) {
             return Ok(());
         }
@@ -106,7 +106,8 @@ impl Store {
 
     pub async fn tokens(&self, project: ProjectId) -> Result<Vec<TokenListing>, StoreError> {
         let rows = self.db.fetch(LIST, args![project]).await?;
-        let listing = |row| Ok(TokenListing { token: read(row)?, owner_name: row.get("owner_name")? });
+        let listing =
+            |row| Ok(TokenListing { token: read_token_row(row)?, owner_name: row.get("owner_name")? });
         rows.iter().map(listing).collect()
     }
 
@@ -129,7 +130,7 @@ impl Store {
     }
 }
 
-fn read_owner(row: &Row) -> Result<TokenOwner, StoreError> {
+fn read_owner(row: &DbRow) -> Result<TokenOwner, StoreError> {
     if row.get::<Option<String>>("author")?.is_none() {
         return Ok(TokenOwner::Nobody);
     }
@@ -137,19 +138,19 @@ fn read_owner(row: &Row) -> Result<TokenOwner, StoreError> {
         return Ok(TokenOwner::ShutOut);
     }
     let is_admin = row.get::<Option<i64>>("owner_is_admin")? == Some(1);
-    let role = if is_admin { Some(Role::Owner) } else { row.maybe_parsed("owner_role")? };
+    let role = if is_admin { Some(ProjectRole::Owner) } else { row.maybe_parse("owner_role")? };
     Ok(role.map_or(TokenOwner::ShutOut, TokenOwner::Has))
 }
 
-fn read(row: &Row) -> Result<Token, StoreError> {
+fn read_token_row(row: &DbRow) -> Result<AccessToken, StoreError> {
     let scopes = row.json("scopes")?;
     let scopes = scopes.as_array().into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned));
-    Ok(Token {
-        id: row.parsed("id")?,
-        project: row.parsed("project")?,
+    Ok(AccessToken {
+        id: row.parse("id")?,
+        project: row.parse("project")?,
         name: row.get("name")?,
         scopes: scopes.collect(),
-        author: row.maybe_parsed("author")?,
+        author: row.maybe_parse("author")?,
         created: row.time("created")?,
         expires: row.maybe_time("expires")?,
         used: row.maybe_time("used")?,

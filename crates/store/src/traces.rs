@@ -1,13 +1,13 @@
 //! Traces: what is known of each, and what an agent did, put together and compressed.
 
-use jurist_core::candidate::{Trace, Usage, asked_in};
-use jurist_core::grade::{Status, Time, Usd};
+use jurist_core::candidate::{Trace, Usage, task_of_trace};
+use jurist_core::grade::{Time, Usd, VerdictStatus};
 use serde_json::Value as Json;
 
-use crate::db::{Arg, Db, Row, Tx, args, statements};
-use crate::filter::Select;
+use crate::db::{Arg, Db, DbRow, Tx, args, statements};
+use crate::filter::SelectQuery;
 use crate::pack::{hash, pack, unpack};
-use crate::{Cursor, Page, Probability, ProjectId, Store, StoreError, TraceId};
+use crate::{Cursor, Probability, ProjectId, ResultPage, Store, StoreError, TraceId};
 
 /// What is known of a trace without reading it.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +59,7 @@ pub enum TraceState {
 
 /// A trace that is whole.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
+pub struct FinishedTrace {
     pub trace: Trace,
     pub agent: Option<String>,
     pub session: Option<String>,
@@ -89,7 +89,7 @@ pub enum Finish {
 
 /// What became of a trace that came whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Put {
+pub enum PutOutcome {
     New,
     /// Was there already, the same.
     Repeated,
@@ -99,7 +99,7 @@ pub enum Put {
 
 /// A trace that can be put together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ready {
+pub struct ReadyTrace {
     pub project: ProjectId,
     pub trace: TraceId,
     pub n_pieces: u64,
@@ -107,7 +107,7 @@ pub struct Ready {
 
 /// Which traces to list; what is `None` does not matter.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct TraceFilter {
+pub struct TraceListFilter {
     pub agent: Option<String>,
     pub session: Option<String>,
     pub state: Option<TraceState>,
@@ -119,7 +119,7 @@ pub struct TraceFilter {
     /// Microseconds.
     pub min_duration: Option<i64>,
     /// Has a verdict like this.
-    pub verdict: Option<Status>,
+    pub verdict: Option<VerdictStatus>,
     /// Whether its newest verdict has a score.
     pub is_scored: Option<bool>,
     /// Its id begins so.
@@ -226,12 +226,12 @@ impl Store {
         settled: Time,
         idle: Time,
         limit: usize,
-    ) -> Result<Vec<Ready>, StoreError> {
+    ) -> Result<Vec<ReadyTrace>, StoreError> {
         let rows = self.db.fetch(READY, args![settled, idle, limit]).await?;
-        let ready = |row: &Row| {
-            Ok(Ready {
-                project: row.parsed("project")?,
-                trace: row.parsed("id")?,
+        let ready = |row: &DbRow| {
+            Ok(ReadyTrace {
+                project: row.parse("project")?,
+                trace: row.parse("id")?,
                 n_pieces: row.count("n_pieces")?,
             })
         };
@@ -241,8 +241,8 @@ impl Store {
     /// Keeps what pieces were put together to, if no others came in the meantime.
     pub async fn finish_trace(
         &self,
-        ready: &Ready,
-        finished: &Finished,
+        ready: &ReadyTrace,
+        finished: &FinishedTrace,
         now: Time,
     ) -> Result<Finish, StoreError> {
         let (content, content_hash) = content_of(&finished.trace);
@@ -264,9 +264,9 @@ impl Store {
         &self,
         project: ProjectId,
         id: &TraceId,
-        finished: &Finished,
+        finished: &FinishedTrace,
         now: Time,
-    ) -> Result<Put, StoreError> {
+    ) -> Result<PutOutcome, StoreError> {
         let mut tx = self.db.begin().await?;
         let put = put_whole(&mut tx, project, id, finished, now).await?;
         tx.commit().await?;
@@ -277,13 +277,13 @@ impl Store {
     pub async fn put_traces(
         &self,
         project: ProjectId,
-        traces: &[(TraceId, Finished)],
+        traces: &[(TraceId, FinishedTrace)],
         now: Time,
-    ) -> Result<Vec<Put>, StoreError> {
+    ) -> Result<Vec<PutOutcome>, StoreError> {
         // In one order everywhere, so that two transactions wait for each other and do not deadlock.
         let mut order: Vec<usize> = (0..traces.len()).collect();
         order.sort_by_key(|it| &traces[*it].0);
-        let mut puts = vec![Put::New; traces.len()];
+        let mut puts = vec![PutOutcome::New; traces.len()];
         let mut tx = self.db.begin().await?;
         for at in order {
             let (id, finished) = &traces[at];
@@ -295,7 +295,7 @@ impl Store {
 
     pub async fn trace(&self, project: ProjectId, id: &TraceId) -> Result<TraceHead, StoreError> {
         let row = self.db.optional(GET, args![project, id]).await?;
-        read(&row.ok_or_else(|| StoreError::unknown("trace", id))?)
+        read_trace_head(&row.ok_or_else(|| StoreError::unknown("trace", id))?)
     }
 
     /// What the agent did, as last put together; `None` if it never was, or is erased.
@@ -319,13 +319,13 @@ impl Store {
     pub async fn traces(
         &self,
         project: ProjectId,
-        filter: &TraceFilter,
+        filter: &TraceListFilter,
         after: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Page<TraceHead>, StoreError> {
+    ) -> Result<ResultPage<TraceHead>, StoreError> {
         let rows = filter.select(&self.db, project, after, limit).fetch(&self.db).await?;
-        let heads = rows.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Page::of(heads, limit, |it: &TraceHead| filter.order.by.place(it)))
+        let heads = rows.iter().map(read_trace_head).collect::<Result<_, _>>()?;
+        Ok(ResultPage::of(heads, limit, |it: &TraceHead| filter.order.by.place(it)))
     }
 
     /// Takes away what traces of before a time said, and what judges said about them; their numbers stay.
@@ -356,16 +356,17 @@ async fn put_whole(
     tx: &mut Tx,
     project: ProjectId,
     id: &TraceId,
-    finished: &Finished,
+    finished: &FinishedTrace,
     now: Time,
-) -> Result<Put, StoreError> {
+) -> Result<PutOutcome, StoreError> {
     let (content, content_hash) = content_of(&finished.trace);
     if tx.execute(ADD, finished.args(project, id, 0, &content_hash, now)).await? == 1 {
         tx.execute(ADD_CONTENT, args![project, id, 1_i64, content_hash, content, now]).await?;
-        return Ok(Put::New);
+        return Ok(PutOutcome::New);
     }
     let there = tx.optional(GET, args![project, id]).await?;
-    let there = there.as_ref().map(|row| Ok::<_, StoreError>((row.get("content_hash")?, read(row)?)));
+    let there =
+        there.as_ref().map(|row| Ok::<_, StoreError>((row.get("content_hash")?, read_trace_head(row)?)));
     // Whoever says less the second time does not say otherwise.
     let agrees = |new: &Option<String>, old: &Option<String>| new.is_none() || new == old;
     let mut told = finished.metadata.as_object().into_iter().flatten();
@@ -376,11 +377,17 @@ async fn put_whole(
             && finished.is_failed == head.is_failed
             && told.all(|(name, value)| head.metadata.get(name) == Some(value))
     };
-    Ok(if there.transpose()?.is_some_and(is_same) { Put::Repeated } else { Put::Conflict })
+    Ok(if there.transpose()?.is_some_and(is_same) { PutOutcome::Repeated } else { PutOutcome::Conflict })
 }
 
-impl TraceFilter {
-    pub(crate) fn select(&self, db: &Db, project: ProjectId, after: Option<&Cursor>, limit: usize) -> Select {
+impl TraceListFilter {
+    pub(crate) fn select(
+        &self,
+        db: &Db,
+        project: ProjectId,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> SelectQuery {
         let TraceOrder { by, is_falling } = self.order;
         let end = self.id_prefix.as_ref().map(|it| format!("{it}\u{10ffff}"));
         let (column, direction, sign) =
@@ -399,7 +406,7 @@ impl TraceFilter {
             (true, _) => found_first!("ILIKE"),
         };
         let list = format!("{LIST} AND {column} IS NOT NULL AND ({column}, id) {sign} ($2, $3)");
-        Select::new(&list, vec![Arg::from(project), from, Arg::from(place.id)])
+        SelectQuery::new(&list, vec![Arg::from(project), from, Arg::from(place.id)])
             .and_maybe("agent = ?", self.agent.as_deref())
             .and_maybe("session = ?", self.session.as_deref())
             .and_maybe("state = ?", self.state.map(TraceState::as_str))
@@ -472,7 +479,7 @@ impl std::str::FromStr for TraceOrder {
 
 /// What a trace was asked, on one line.
 fn title_of(trace: &Trace) -> Option<String> {
-    let asked = asked_in(trace)?;
+    let asked = task_of_trace(trace)?;
     let words = asked.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut title: String = words.chars().take(TITLE).collect();
     if title.len() < words.len() {
@@ -481,7 +488,7 @@ fn title_of(trace: &Trace) -> Option<String> {
     Some(title).filter(|it| !it.is_empty())
 }
 
-impl Finished {
+impl FinishedTrace {
     fn args(&self, project: ProjectId, id: &TraceId, n_pieces: u64, hash: &str, now: Time) -> Vec<Arg> {
         let trace = &self.trace;
         args![
@@ -533,20 +540,20 @@ impl std::str::FromStr for TraceState {
     }
 }
 
-pub(crate) fn status_name(status: Status) -> &'static str {
+pub(crate) fn status_name(status: VerdictStatus) -> &'static str {
     match status {
-        Status::Pass => "pass",
-        Status::Fail => "fail",
-        Status::Error => "error",
-        Status::Deferred => "deferred",
+        VerdictStatus::Pass => "pass",
+        VerdictStatus::Fail => "fail",
+        VerdictStatus::Error => "error",
+        VerdictStatus::Deferred => "deferred",
     }
 }
 
-pub(crate) fn status_of(row: &Row) -> Result<Status, StoreError> {
+pub(crate) fn status_of(row: &DbRow) -> Result<VerdictStatus, StoreError> {
     let name: String = row.get("status")?;
-    let all = [Status::Pass, Status::Fail, Status::Error, Status::Deferred];
+    let all = [VerdictStatus::Pass, VerdictStatus::Fail, VerdictStatus::Error, VerdictStatus::Deferred];
     let status = all.into_iter().find(|it| status_name(*it) == name);
-    status.ok_or_else(|| StoreError::damaged("verdict", &name, "there is no such status"))
+    status.ok_or_else(|| StoreError::damaged_row("verdict", &name, "there is no such status"))
 }
 
 /// Packed, and the hash of what was packed.
@@ -555,19 +562,19 @@ fn content_of(trace: &Trace) -> (Vec<u8>, String) {
     (pack(&text), hash(&text))
 }
 
-fn read_content(row: &Row, id: &TraceId) -> Result<Trace, StoreError> {
+fn read_content(row: &DbRow, id: &TraceId) -> Result<Trace, StoreError> {
     let body: Vec<u8> = row.get("body")?;
-    let text = unpack(&body).map_err(|why| StoreError::damaged("trace", id, &why))?;
-    serde_json::from_slice(&text).map_err(|error| StoreError::damaged("trace", id, &error))
+    let text = unpack(&body).map_err(|why| StoreError::damaged_row("trace", id, &why))?;
+    serde_json::from_slice(&text).map_err(|error| StoreError::damaged_row("trace", id, &error))
 }
 
-pub(crate) fn read(row: &Row) -> Result<TraceHead, StoreError> {
+pub(crate) fn read_trace_head(row: &DbRow) -> Result<TraceHead, StoreError> {
     Ok(TraceHead {
-        id: row.parsed("id")?,
+        id: row.parse("id")?,
         agent: row.get("agent")?,
         session: row.get("session")?,
         title: row.get("title")?,
-        state: row.parsed("state")?,
+        state: row.parse("state")?,
         has_end: row.flag("has_end")?,
         status: row.get("status")?,
         is_failed: row.flag("is_failed")?,

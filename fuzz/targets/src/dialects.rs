@@ -3,9 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use jurist_core::diagnostic::{Code, Diagnostic, Severity};
-use jurist_core::dialect::{self, Dialect, Loaded, ReadError, Variables, World, to_native};
-use jurist_core::plan::{Select, plan};
+use jurist_core::diagnostic::{Code, Diagnostic, DiagnosticSeverity};
+use jurist_core::dialect::{
+    self, Dialect, LoadedSuite, ProjectEnvironment, ReadError, VariableExpansion, to_native,
+};
+use jurist_core::plan::{CaseSelection, plan_suite};
 use jurist_core::source::to_yaml;
 use jurist_core::suite::Suite;
 
@@ -28,7 +30,13 @@ impl<'t> Project<'t> {
         Some(Self { main, others: files.map(named).collect() })
     }
 
-    fn load(&self, text: &str, file: &str, dialect: Option<Dialect>, variables: Variables) -> Loaded {
+    fn load(
+        &self,
+        text: &str,
+        file: &str,
+        dialect: Option<Dialect>,
+        variables: VariableExpansion,
+    ) -> LoadedSuite {
         let path = Path::new(ROOT).join(file);
         let read = |wanted: &Path| {
             let other = || self.others.iter().find(|(path, _)| path == wanted).map(|(_, text)| *text);
@@ -37,9 +45,14 @@ impl<'t> Project<'t> {
         };
         let glob = |_: &Path| Ok(self.others.iter().map(|(path, _)| path.clone()).collect());
         let variable = |name: &str| (name != "MISSING").then(|| format!("value of {name}"));
-        let world =
-            World { root: PathBuf::from(ROOT), read: &read, glob: &glob, variable: &variable, variables };
-        let loaded = dialect::load(&path, dialect, &world);
+        let world = ProjectEnvironment {
+            root: PathBuf::from(ROOT),
+            read: &read,
+            glob: &glob,
+            variable: &variable,
+            variables,
+        };
+        let loaded = dialect::read_suite(&path, dialect, &world);
         for diagnostic in loaded.diagnostics.iter() {
             let shown = diagnostic.to_json(&loaded.sources);
             assert!(shown["line"].as_u64().is_some_and(|line| 0 < line), "{shown}");
@@ -53,18 +66,23 @@ impl<'t> Project<'t> {
 }
 
 /// What a file by itself comes to.
-pub(crate) fn load_alone(text: &str, dialect: Dialect) -> Loaded {
-    Project { main: text, others: Vec::new() }.load(text, "alone.yaml", Some(dialect), Variables::Filled)
+pub(crate) fn load_alone(text: &str, dialect: Dialect) -> LoadedSuite {
+    Project { main: text, others: Vec::new() }.load(
+        text,
+        "alone.yaml",
+        Some(dialect),
+        VariableExpansion::Filled,
+    )
 }
 
 pub fn read_project(dialect: Option<Dialect>, input: &[u8]) {
     let Some(project) = Project::new(input) else { return };
     let file = if project.main.trim_start().starts_with('{') { "suite.json" } else { "suite.yaml" };
-    if let Some(suite) = project.load(project.main, file, dialect, Variables::Filled).suite {
+    if let Some(suite) = project.load(project.main, file, dialect, VariableExpansion::Filled).suite {
         // Planning says why it fails; what it makes is bounded.
-        let _ = plan(&suite, &Select::default());
+        let _ = plan_suite(&suite, &CaseSelection::default());
     }
-    if let Some(suite) = project.load(project.main, file, dialect, Variables::Kept).suite {
+    if let Some(suite) = project.load(project.main, file, dialect, VariableExpansion::Kept).suite {
         convert_and_compare(&project, &suite);
     }
 }
@@ -78,9 +96,10 @@ fn convert_and_compare(project: &Project<'_>, suite: &Suite) {
         return;
     }
     let yaml = to_yaml(&tree);
-    let loaded = project.load(&yaml, "again.yaml", Some(Dialect::Native), Variables::Kept);
+    let loaded = project.load(&yaml, "again.yaml", Some(Dialect::Native), VariableExpansion::Kept);
     // Files that are not there are no fault of the conversion.
-    let is_fault = |fault: &&Diagnostic| fault.severity == Severity::Error && fault.code != Code::Unreadable;
+    let is_fault =
+        |fault: &&Diagnostic| fault.severity == DiagnosticSeverity::Error && fault.code != Code::Unreadable;
     let faults: Vec<&Diagnostic> = loaded.diagnostics.iter().filter(is_fault).collect();
     assert!(faults.is_empty(), "{yaml}\n{faults:#?}");
     let Some(again) = loaded.suite else { return };
@@ -96,5 +115,5 @@ fn convert_and_compare(project: &Project<'_>, suite: &Suite) {
 
 pub fn read_settings(input: &[u8]) {
     let Some(project) = Project::new(input) else { return };
-    project.load(project.main, ".jurist/config.yaml", None, Variables::Filled);
+    project.load(project.main, ".jurist/config.yaml", None, VariableExpansion::Filled);
 }

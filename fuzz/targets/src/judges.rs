@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use jurist_core::candidate::Material;
+use jurist_core::candidate::JudgeInput;
 use jurist_core::dialect::Dialect;
-use jurist_core::judge::{Answer, Form, Malformed, Prompter, Reply};
+use jurist_core::judge::{JudgeAnswer, JudgeReply, JudgeReplyError, Prompter, ReplySchema};
 use jurist_core::rubric::{Criterion, Rubric};
 
 use crate::dialects::load_alone;
@@ -43,7 +43,7 @@ pub fn read_reply(input: &[u8]) {
     let is_long = choice & 0x10 != 0;
     let rubric = &PARSED_RUBRICS[usize::from(choice & 0x0f) % RUBRICS.len()];
     let (candidate, reply) = (lengthen(candidate, is_long), lengthen(reply, is_long));
-    let material = Material { response: Some(candidate.clone().into_owned()), ..Material::default() };
+    let material = JudgeInput { response: Some(candidate.clone().into_owned()), ..JudgeInput::default() };
     let prompter = Prompter::for_rubric(&material, None, rubric, 1);
     for form in &forms(&prompter, rubric) {
         check_scale(form, &prompter.read(form, &reply));
@@ -62,7 +62,7 @@ fn lengthen(text: &str, is_long: bool) -> Cow<'_, str> {
 }
 
 /// How the criteria of a rubric are asked for, one by one and together.
-fn forms(prompter: &Prompter<'_>, rubric: &Rubric) -> Vec<Form> {
+fn forms(prompter: &Prompter<'_>, rubric: &Rubric) -> Vec<ReplySchema> {
     let (nodes, criteria): (Vec<_>, Vec<_>) =
         rubric.questions().partition(|question| question.node.is_some());
     let criteria: Vec<&Criterion> = criteria.into_iter().map(|question| question.criterion).collect();
@@ -71,7 +71,7 @@ fn forms(prompter: &Prompter<'_>, rubric: &Rubric) -> Vec<Form> {
     let together = (1 < criteria.len()).then(|| prompter.criteria(rubric, &criteria));
     let requirements = vec!["It greets.".to_owned(), "It thanks.".to_owned()];
     let asked = alone.chain(nodes).chain(together).map(|asked| asked.expect("our rubrics can be asked").form);
-    asked.chain([Form::Claims, Form::Verdicts { requirements, again: false }]).collect()
+    asked.chain([ReplySchema::Claims, ReplySchema::Verdicts { requirements, again: false }]).collect()
 }
 
 /// Ways in which a judge may hand the candidate's own words back.
@@ -90,34 +90,36 @@ fn echoes(candidate: &str, reply: &str) -> Vec<String> {
 }
 
 /// Whether a reply settles anything about the candidate.
-fn decides(read: &Result<Reply, Malformed>) -> bool {
-    let has_value = |answer: &Answer| answer.value.is_some();
+fn decides(read: &Result<JudgeReply, JudgeReplyError>) -> bool {
+    let has_value = |answer: &JudgeAnswer| answer.value.is_some();
     match read {
-        Ok(Reply::Answer(answer)) => has_value(answer),
-        Ok(Reply::Answers(answers)) => answers.iter().any(|(_, it)| it.as_ref().is_ok_and(has_value)),
-        Ok(Reply::Choice { .. }) => true,
-        Ok(Reply::Claims(claims)) => !claims.is_empty(),
-        Ok(Reply::Verdicts(verdicts)) => verdicts.iter().any(Option::is_some),
-        Ok(Reply::Steps(_)) | Err(_) => false,
+        Ok(JudgeReply::Answer(answer)) => has_value(answer),
+        Ok(JudgeReply::Answers(answers)) => answers.iter().any(|(_, it)| it.as_ref().is_ok_and(has_value)),
+        Ok(JudgeReply::Choice { .. }) => true,
+        Ok(JudgeReply::Claims(claims)) => !claims.is_empty(),
+        Ok(JudgeReply::Verdicts(verdicts)) => verdicts.iter().any(Option::is_some),
+        Ok(JudgeReply::Steps(_)) | Err(_) => false,
     }
 }
 
-fn check_scale(form: &Form, read: &Result<Reply, Malformed>) {
-    let check = |item: &jurist_core::judge::Item, answer: &Answer| {
+fn check_scale(form: &ReplySchema, read: &Result<JudgeReply, JudgeReplyError>) {
+    let check = |item: &jurist_core::judge::AnswerSchema, answer: &JudgeAnswer| {
         if let Some(value) = &answer.value {
             let unit = item.scale.unit(value).expect("an answer is on its scale");
             assert!((0.0..=1.0).contains(&unit), "{value:?} is {unit}");
         }
     };
     match (form, read) {
-        (Form::Answer(item), Ok(Reply::Answer(answer))) => check(item, answer),
-        (Form::Answers(items), Ok(Reply::Answers(answers))) => {
+        (ReplySchema::Answer(item), Ok(JudgeReply::Answer(answer))) => check(item, answer),
+        (ReplySchema::Answers(items), Ok(JudgeReply::Answers(answers))) => {
             assert_eq!(items.len(), answers.len(), "every criterion is answered or named");
             for ((_, item), (_, answer)) in items.iter().zip(answers) {
                 answer.iter().for_each(|answer| check(item, answer));
             }
         }
-        (Form::Choice { labels }, Ok(Reply::Choice { label, .. })) => assert!(labels.contains(label)),
+        (ReplySchema::Choice { labels }, Ok(JudgeReply::Choice { label, .. })) => {
+            assert!(labels.contains(label))
+        }
         (_, Ok(_)) => {}
         (_, Err(error)) => assert!(error.to_string().len() < 100_000, "{error:.100}"),
     }

@@ -11,7 +11,7 @@ mod otlp;
 mod templates;
 mod traces;
 
-use jurist_core::candidate::Format;
+use jurist_core::candidate::TraceFormat;
 use jurist_core::dialect::Dialect;
 use jurist_server::Encoding;
 
@@ -43,21 +43,21 @@ targets! {
     "dialect_monitor" |input| dialects::read_project(Some(Dialect::Monitor), input),
     "dialect_any" |input| dialects::read_project(None, input),
     "settings" dialects::read_settings,
-    "trace_jurist" |input| traces::read(Format::Jurist, input),
-    "trace_otlp" |input| traces::read(Format::Otlp, input),
-    "trace_claude_code" |input| traces::read(Format::ClaudeCode, input),
-    "trace_swe_agent" |input| traces::read(Format::SweAgent, input),
-    "trace_langgraph" |input| traces::read(Format::Langgraph, input),
-    "trace_mcp" |input| traces::read(Format::Mcp, input),
-    "trace_webarena" |input| traces::read(Format::WebArena, input),
-    "trace_react" |input| traces::read(Format::React, input),
-    "trace_potato" |input| traces::read(Format::Potato, input),
-    "trace_openai_responses" |input| traces::read(Format::OpenaiResponses, input),
-    "trace_langchain" |input| traces::read(Format::Langchain, input),
-    "trace_anthropic" |input| traces::read(Format::Anthropic, input),
-    "trace_openai_chat" |input| traces::read(Format::OpenaiChat, input),
-    "trace_aider" |input| traces::read(Format::Aider, input),
-    "trace_text" |input| traces::read(Format::Text, input),
+    "trace_jurist" |input| traces::read(TraceFormat::Jurist, input),
+    "trace_otlp" |input| traces::read(TraceFormat::Otlp, input),
+    "trace_claude_code" |input| traces::read(TraceFormat::ClaudeCode, input),
+    "trace_swe_agent" |input| traces::read(TraceFormat::SweAgent, input),
+    "trace_langgraph" |input| traces::read(TraceFormat::Langgraph, input),
+    "trace_mcp" |input| traces::read(TraceFormat::Mcp, input),
+    "trace_webarena" |input| traces::read(TraceFormat::WebArena, input),
+    "trace_react" |input| traces::read(TraceFormat::React, input),
+    "trace_potato" |input| traces::read(TraceFormat::Potato, input),
+    "trace_openai_responses" |input| traces::read(TraceFormat::OpenaiResponses, input),
+    "trace_langchain" |input| traces::read(TraceFormat::Langchain, input),
+    "trace_anthropic" |input| traces::read(TraceFormat::Anthropic, input),
+    "trace_openai_chat" |input| traces::read(TraceFormat::OpenaiChat, input),
+    "trace_aider" |input| traces::read(TraceFormat::Aider, input),
+    "trace_text" |input| traces::read(TraceFormat::Text, input),
     "otlp_protobuf" |input| otlp::receive(Encoding::Protobuf, input),
     "otlp_json" |input| otlp::receive(Encoding::Json, input),
     "judge_reply" judges::read_reply,

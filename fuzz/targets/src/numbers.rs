@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use jurist_core::dialect::Dialect;
-use jurist_core::grade::{Grade, Line, Outcome, Sampled, Value, populations, step_grades, table};
+use jurist_core::grade::{
+    Grade, GradesFileLine, Outcome, SampledCandidate, Value, read_grade_table, read_stratum_sizes,
+    step_grades,
+};
 use jurist_core::plan::next_time;
 use jurist_core::quantity::Time;
-use jurist_core::stats::{Level, Ratings, agreement, compute, compute_problem};
+use jurist_core::stats::{self, Level, Ratings, compute_problem};
 use serde_json::Value as Json;
 
 use crate::dialects::load_alone;
@@ -43,19 +46,19 @@ fn is_monitor_schedule(schedule: &str) -> bool {
 pub fn read_table(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     for delimiter in *b",\t" {
-        if let Ok(table) = table(text, delimiter) {
+        if let Ok(table) = read_grade_table(text, delimiter) {
             let grades: Vec<&Grade> = table.grades.iter().map(|(grade, _)| grade).collect();
             grades.iter().for_each(|grade| check_grade(grade));
             measure_agreement(&grades);
         }
-        let _ = (Sampled::of_table(text, delimiter), populations(text, delimiter));
+        let _ = (SampledCandidate::of_table(text, delimiter), read_stratum_sizes(text, delimiter));
     }
     for line in text.lines() {
-        if let Ok((Line::Grades(grades), _)) = Line::with_fields(line) {
+        if let Ok((GradesFileLine::Grades(grades), _)) = GradesFileLine::with_fields(line) {
             grades.iter().for_each(check_grade);
         }
         step_grades(line).unwrap_or_default().iter().for_each(check_grade);
-        let _ = (Line::parse(line), Sampled::of_line(line));
+        let _ = (GradesFileLine::parse(line), SampledCandidate::of_line(line));
     }
 }
 
@@ -81,7 +84,7 @@ fn measure_agreement(grades: &[&Grade]) {
         let is_number = entries.iter().all(|(_, _, value)| matches!(value, Value::Number(_)));
         let level = if is_number { Level::Ordinal } else { Level::Nominal };
         if let Ok(ratings) = Ratings::of_entries(entries) {
-            let _ = agreement(&ratings, level, 1);
+            let _ = stats::measure_agreement(&ratings, level, 1);
         }
     }
 }
@@ -95,7 +98,7 @@ pub fn compute_statistic(input: &[u8]) {
         (None, None) => return,
     };
     if compute_problem(name, input).is_none() {
-        let first = compute(name, input);
-        assert_eq!(first, compute(name, input), "the same question has one answer");
+        let first = stats::compute_statistic(name, input);
+        assert_eq!(first, stats::compute_statistic(name, input), "the same question has one answer");
     }
 }

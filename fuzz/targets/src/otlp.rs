@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use jurist_core::grade::Time;
 use jurist_core::redact::Redactor;
-use jurist_server::{Encoding, Spans, facts, put_together};
+use jurist_server::{Encoding, Spans, build_trace_from_pieces, read_span_facts};
 use jurist_store::pieces::{NewPiece, Piece};
 use jurist_store::traces::{TraceHead, TraceState};
 use jurist_store::{Probability, TraceId};
@@ -33,12 +33,12 @@ pub fn receive(encoding: Encoding, input: &[u8]) {
     let mut traces: BTreeMap<String, Vec<Piece>> = BTreeMap::new();
     for piece in spans.pieces {
         let body: Json = serde_json::from_slice(&piece.body).expect("a piece is JSON");
-        assert!(facts(&body).is_some_and(|facts| facts.id == piece.id), "{body}");
+        assert!(read_span_facts(&body).is_some_and(|facts| facts.id == piece.id), "{body}");
         traces.entry(piece.trace.as_str().to_owned()).or_default().push(stored(piece, now));
     }
     for (id, pieces) in traces {
         let head = TraceHead { n_pieces: pieces.len() as u64, ..head_of(&id, now) };
-        let finished = put_together(&head, &pieces, 0, None);
+        let finished = build_trace_from_pieces(&head, &pieces, 0, None);
         assert!(finished.metadata.get("unreadable").is_none(), "{}", finished.metadata);
         assert_eq!(finished.metadata["n_spans"], json!(pieces.len()));
         assert!(finished.duration.is_none_or(|micros| 0 <= micros), "{:?}", finished.duration);

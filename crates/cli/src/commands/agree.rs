@@ -1,14 +1,17 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use jurist_core::chart::{Chart, Matrix};
+use jurist_core::chart::{Chart, MatrixChart};
 use jurist_core::grade::{Grade, Outcome};
 use jurist_core::quantity::plural;
-use jurist_core::stats::{Agreement, Level, MOST_RATERS, Measure, PairMeasures, agreement};
+use jurist_core::stats::{Agreement, CoefficientResult, Level, MOST_RATERS, PairMeasures, measure_agreement};
 
-use super::Ended;
-use super::grades::{Rated, Told, by_criterion, of_criterion, read_with_parts, scale};
-use super::reporting::line;
+use super::CommandOutcome;
+use super::grades::{
+    AnalysisOutputArgs, CriterionRatings, filter_by_criterion, group_ratings_by_criterion, parse_scale_ends,
+    read_with_parts,
+};
+use super::reporting::printable_line;
 
 /// Say how far graders agree, criterion by criterion
 #[derive(Debug, clap::Args)]
@@ -21,7 +24,7 @@ FILE is a run, grades or an annotation export line by line, or a table: a row pe
 candidate, criterion, grader and value, a row per candidate and grader with a column per criterion, or a row per
 candidate with a column per grader.
 `people`, `judges` and `labels` are what the database of the project holds of traces and annotation tasks.")]
-pub struct Args {
+pub struct AgreeArgs {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// What the distance between two answers means [default: ordinal for numbers, nominal for labels]
@@ -32,13 +35,13 @@ pub struct Args {
     criterion: Option<String>,
     /// The ends of the scale, such as 1-5: levels that nobody used count as well [default: the
     /// scale of the rubric, for runs]
-    #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
+    #[arg(long, value_name = "MIN-MAX", value_parser = parse_scale_ends)]
     scale: Option<(f64, f64)>,
     /// One annotation task, by its name; needed where people answered several
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
     #[command(flatten)]
-    told: Told,
+    told: AnalysisOutputArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -60,12 +63,12 @@ impl From<LevelName> for Level {
     }
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
     let (grades, declared) = read_with_parts(&args.files, args.task.as_deref())?;
-    let grades = of_criterion(grades, args.criterion.as_deref(), &args.told)?;
-    let rated = by_criterion(&grades, args.level.map(Into::into), args.scale, &declared)?;
+    let grades = filter_by_criterion(grades, args.criterion.as_deref(), &args.told)?;
+    let rated = group_ratings_by_criterion(&grades, args.level.map(Into::into), args.scale, &declared)?;
     let found: Vec<Agreement> =
-        rated.iter().map(|it| agreement(&it.ratings, it.level, args.told.seed)).collect();
+        rated.iter().map(|it| measure_agreement(&it.ratings, it.level, args.told.seed)).collect();
     let mut out = crate::render::stdout();
     if args.told.json {
         let mut told = serde_json::Map::new();
@@ -77,42 +80,47 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
         for (rated, found) in rated.iter().zip(&found) {
-            show(&mut out, rated, found, n_silent(&grades, rated.criterion))?;
+            show_agreement(&mut out, rated, found, count_unscored_grades(&grades, rated.criterion))?;
         }
     }
     if let (Some(picture), [rated], [found]) = (&args.told.chart, rated.as_slice(), found.as_slice()) {
-        picture.draw(&matrix(rated, found))?;
+        picture.draw(&build_agreement_chart(rated, found))?;
     }
     // Nothing at all is a fault of the file.
     let known = found.iter().any(|it| it.percent.value().is_some());
-    Ok(if known { Ended::Passed } else { Ended::BadInput })
+    Ok(if known { CommandOutcome::Passed } else { CommandOutcome::BadInput })
 }
 
 /// Each two graders.
-fn matrix(rated: &Rated<'_>, found: &Agreement) -> Chart {
+fn build_agreement_chart(rated: &CriterionRatings<'_>, found: &Agreement) -> Chart {
     let which = if rated.level == Level::Nominal { "kappa" } else { "quadratic kappa" };
     let title = format!("Agreement on {} ({which})", rated.criterion);
-    let pairs = found.pairs.iter().map(|it| (&it.raters, kappa(&it.measures, rated.level).value()));
-    Chart::Matrix(Matrix::of_pairs(title, rated.ratings.raters(), pairs))
+    let pairs = found.pairs.iter().map(|it| (&it.raters, kappa_for_level(&it.measures, rated.level).value()));
+    Chart::Matrix(MatrixChart::of_pairs(title, rated.ratings.raters(), pairs))
 }
 
 /// Answers of a criterion that are no score.
-fn n_silent(grades: &[Grade], criterion: &str) -> usize {
+fn count_unscored_grades(grades: &[Grade], criterion: &str) -> usize {
     let is_silent = |it: &&Grade| it.criterion == criterion && !matches!(it.outcome, Outcome::Scored { .. });
     grades.iter().filter(is_silent).count()
 }
 
 /// The kappa that fits: where answers have no order, none is further off than another.
-pub fn kappa(it: &PairMeasures, level: Level) -> &Measure {
+pub fn kappa_for_level(it: &PairMeasures, level: Level) -> &CoefficientResult {
     if level == Level::Nominal { &it.kappa } else { &it.kappa_quadratic }
 }
 
-fn show(out: &mut impl Write, rated: &Rated<'_>, it: &Agreement, n_silent: usize) -> anyhow::Result<()> {
+fn show_agreement(
+    out: &mut impl Write,
+    rated: &CriterionRatings<'_>,
+    it: &Agreement,
+    n_silent: usize,
+) -> anyhow::Result<()> {
     let (Agreement { n_raters, n_items, .. }, level) = (it, rated.level);
     writeln!(
         out,
         "\x1b[1m{}\x1b[0m  {}, {} graded twice or more",
-        line(rated.criterion),
+        printable_line(rated.criterion),
         plural(*n_raters, "grader"),
         plural(*n_items, "candidate")
     )?;
@@ -120,7 +128,7 @@ fn show(out: &mut impl Write, rated: &Rated<'_>, it: &Agreement, n_silent: usize
         writeln!(out, "  {} without a score left out", plural(n_silent, "answer"))?;
     }
     for said in rated.notes() {
-        writeln!(out, "  {}", line(&said))?;
+        writeln!(out, "  {}", printable_line(&said))?;
     }
     let rows = [
         ("same answer", &it.percent),
@@ -129,25 +137,25 @@ fn show(out: &mut impl Write, rated: &Rated<'_>, it: &Agreement, n_silent: usize
         ("Gwet's AC", &it.gwet_ac),
     ];
     for (name, measure) in rows {
-        writeln!(out, "  {name:<22}{}", told(measure))?;
+        writeln!(out, "  {name:<22}{}", format_measure(measure))?;
     }
     // Those of means and of single graders say the same about the same variance.
     let icc = it.icc.iter().filter(|it| it.0.ends_with(",1)") && level != Level::Nominal);
     for (name, measure) in icc {
-        writeln!(out, "  {name:<22}{}", told(measure))?;
+        writeln!(out, "  {name:<22}{}", format_measure(measure))?;
     }
     let pairs = it.pairs.iter().map(|pair| {
-        let name = format!("{} and {}", line(&pair.raters.0), line(&pair.raters.1));
-        (name, "kappa", kappa(&pair.measures, level))
+        let name = format!("{} and {}", printable_line(&pair.raters.0), printable_line(&pair.raters.1));
+        (name, "kappa", kappa_for_level(&pair.measures, level))
     });
-    let without = it
-        .without
-        .iter()
-        .map(|without| (format!("without {}", line(&without.rater)), "alpha", &without.krippendorff_alpha));
-    let rows: Vec<(String, &str, &Measure)> = pairs.take(MOST_ROWS).chain(without.take(MOST_ROWS)).collect();
+    let without = it.without.iter().map(|without| {
+        (format!("without {}", printable_line(&without.rater)), "alpha", &without.krippendorff_alpha)
+    });
+    let rows: Vec<(String, &str, &CoefficientResult)> =
+        pairs.take(MOST_ROWS).chain(without.take(MOST_ROWS)).collect();
     let width = rows.iter().map(|it| it.0.chars().count() + 1).max().unwrap_or(0).max(22);
     for (name, word, measure) in rows {
-        writeln!(out, "  {name:<width$}{word} {}", told(measure))?;
+        writeln!(out, "  {name:<width$}{word} {}", format_measure(measure))?;
     }
     let n_more = it.pairs.len().saturating_sub(MOST_ROWS) + it.without.len().saturating_sub(MOST_ROWS);
     if 0 < n_more {
@@ -156,19 +164,19 @@ fn show(out: &mut impl Write, rated: &Rated<'_>, it: &Agreement, n_silent: usize
     if MOST_RATERS < *n_raters {
         writeln!(out, "  Of more than {MOST_RATERS} graders, pairs have no intervals.")?;
     }
-    writeln!(out, "  {}\n", sentence(it))?;
+    writeln!(out, "  {}\n", interpret_agreement(it))?;
     Ok(())
 }
 
 /// A number with its interval, or why there is none.
-pub fn told(measure: &Measure) -> String {
+pub fn format_measure(measure: &CoefficientResult) -> String {
     match measure {
-        Measure::Known(it) => {
+        CoefficientResult::Known(it) => {
             let interval =
                 it.interval.map(|(low, high)| format!("  ({low:.3} to {high:.3})")).unwrap_or_default();
             format!("{:>6.3}{interval}", it.value)
         }
-        Measure::Undefined { undefined } => format!("\x1b[2mundefined, because {undefined}\x1b[0m"),
+        CoefficientResult::Undefined { undefined } => format!("\x1b[2mundefined, because {undefined}\x1b[0m"),
     }
 }
 
@@ -179,8 +187,8 @@ const MOST_ROWS: usize = 30;
 const MANY: usize = 30;
 
 /// What the numbers allow to say.
-fn sentence(it: &Agreement) -> String {
-    let Measure::Known(alpha) = &it.krippendorff_alpha else {
+fn interpret_agreement(it: &Agreement) -> String {
+    let CoefficientResult::Known(alpha) = &it.krippendorff_alpha else {
         return "Nothing can be said about how far these graders agree beyond chance.".to_owned();
     };
     let Some((low, _)) = alpha.interval else {

@@ -1,11 +1,11 @@
 use std::io::Write;
 
 use anyhow::Context;
-use jurist_server::{AlertShown, alerts};
-use jurist_store::alerts::Which;
+use jurist_server::{AlertShown, load_alerts};
+use jurist_store::alerts::AlertSelection;
 use jurist_store::{AlertId, clock};
 
-use super::Ended;
+use super::CommandOutcome;
 use super::judging::wait_for;
 use super::reach::{Reach, Reached};
 use crate::render::printable;
@@ -20,7 +20,7 @@ Examples:
   jurist alerts --server https://jurist.example.org --project support
 
 Exit code 1 says that something holds which nobody has seen.")]
-pub struct Args {
+pub struct AlertsArgs {
     #[command(flatten)]
     reach: Reach,
     /// Those that are over as well
@@ -30,11 +30,11 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<AlertsSubcommand>,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum AlertsSubcommand {
     /// Say that somebody has seen it
     Ack {
         #[arg(value_name = "ALERT")]
@@ -45,14 +45,14 @@ enum What {
 /// The newest so many.
 const SHOWN: usize = 100;
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
     wait_for(async {
         let reached = args.reach.open().await?;
-        if let Some(What::Ack { id }) = &args.what {
+        if let Some(AlertsSubcommand::Ack { id }) = &args.what {
             match &reached {
                 Reached::Store(store, project) => {
                     store.alert(*project, *id).await?;
-                    store.alert_seen(*project, *id, None, clock::now()).await?;
+                    store.alert_seen(*project, *id, None, clock::current_time()).await?;
                 }
                 Reached::Server(remote) => {
                     remote.send(reqwest::Method::POST, &format!("/alerts/{id}/acknowledge"), None).await?;
@@ -61,8 +61,8 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         }
         let found = match &reached {
             Reached::Store(store, project) => {
-                let which = if args.all { Which::All } else { Which::Open };
-                alerts(store, *project, which, None, SHOWN).await?.0
+                let which = if args.all { AlertSelection::All } else { AlertSelection::Open };
+                load_alerts(store, *project, which, None, SHOWN).await?.0
             }
             Reached::Server(remote) => {
                 let mut page = remote.get(&format!("/alerts?all={}&limit={SHOWN}", args.all)).await?;
@@ -73,14 +73,14 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         let mut out = crate::render::stdout();
         match args.json {
             true => writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?,
-            false => write!(out, "{}", page(&found))?,
+            false => write!(out, "{}", render_alert_list(&found))?,
         }
         let is_new = |it: &AlertShown| it.resolved.is_none() && it.acknowledged.is_none();
-        Ok(if found.iter().any(is_new) { Ended::Failed } else { Ended::Passed })
+        Ok(if found.iter().any(is_new) { CommandOutcome::Failed } else { CommandOutcome::Passed })
     })
 }
 
-fn page(all: &[AlertShown]) -> String {
+fn render_alert_list(all: &[AlertShown]) -> String {
     if all.is_empty() {
         return "nothing to tell\n".to_owned();
     }

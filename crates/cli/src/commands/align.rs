@@ -2,16 +2,19 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
-use jurist_core::chart::{Chart, Matrix};
-use jurist_core::grade::{Grade, GraderKind, Version};
+use jurist_core::chart::{Chart, MatrixChart};
+use jurist_core::grade::{Grade, GraderKind, RubricHash};
 use jurist_core::quantity::plural;
 use jurist_core::stats::{Alignment, Level, align};
 use serde_json::json;
 
-use super::Ended;
-use super::agree::{LevelName, kappa, told};
-use super::grades::{Rated, Told, by_criterion, of_criterion, read_with_parts, scale};
-use super::reporting::line;
+use super::CommandOutcome;
+use super::agree::{LevelName, format_measure, kappa_for_level};
+use super::grades::{
+    AnalysisOutputArgs, CriterionRatings, filter_by_criterion, group_ratings_by_criterion, parse_scale_ends,
+    read_with_parts,
+};
+use super::reporting::printable_line;
 
 /// Say how far a judge can stand in for people
 #[derive(Debug, clap::Args)]
@@ -24,7 +27,7 @@ Examples:
 Files are read as by `jurist agree`; candidates and criteria are matched by their names.
 Grades by several versions of a rubric are never put together: each version is aligned by itself.
 Exit codes: 0, or 1 if --min-kappa is not shown to be reached for every criterion.")]
-pub struct Args {
+pub struct AlignArgs {
     /// What people said
     #[arg(long, value_name = "FILE", required = true)]
     human: Vec<PathBuf>,
@@ -39,7 +42,7 @@ pub struct Args {
     min_candidates: usize,
     /// The ends of the scale, such as 1-5: levels that nobody used count as well [default: the
     /// scale of the rubric, for runs]
-    #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
+    #[arg(long, value_name = "MIN-MAX", value_parser = parse_scale_ends)]
     scale: Option<(f64, f64)>,
     /// What the distance between two answers means [default: ordinal for numbers, nominal for labels]
     #[arg(long, value_enum)]
@@ -54,10 +57,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
     #[command(flatten)]
-    told: Told,
+    told: AnalysisOutputArgs,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
     let (humans, mut declared) = read_with_parts(&args.human, args.task.as_deref())?;
     let (judged, of_judge) = read_with_parts(&args.judge, None)?;
     declared.extend(of_judge);
@@ -72,7 +75,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     judges.sort_unstable();
     judges.dedup();
     let all: Vec<Grade> = humans.into_iter().chain(judged).collect();
-    let all = of_criterion(all, args.criterion.as_deref(), &args.told)?;
+    let all = filter_by_criterion(all, args.criterion.as_deref(), &args.told)?;
     anyhow::ensure!(
         args.told.chart.is_none() || judges.len() < 2,
         "a picture shows one judge, and these files hold {}",
@@ -80,7 +83,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     );
     let mut out = crate::render::stdout();
     let (mut told_any, mut below, mut report, mut fewest) = (false, false, Vec::new(), usize::MAX);
-    let parts = parts(&all);
+    let parts = build_alignment_groups(&all);
     let n_versions = parts.iter().filter_map(|it| it.version).collect::<BTreeSet<_>>().len();
     if 0 < n_versions && !args.told.json {
         writeln!(
@@ -89,7 +92,8 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         )?;
     }
     for part in &parts {
-        let mut one = by_criterion(&part.grades, args.level.map(Into::into), args.scale, &declared)?;
+        let mut one =
+            group_ratings_by_criterion(&part.grades, args.level.map(Into::into), args.scale, &declared)?;
         let Some(rated) = one.pop() else { continue };
         let version = part.version;
         let is_judge = |it: &usize| judges.contains(&rated.ratings.raters()[*it]);
@@ -101,11 +105,12 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                         let title = format!("{}: {}", rated.criterion, found.judge);
                         let (people, judge) = ("people".to_owned(), "judge".to_owned());
                         let (labels, counts) = (&found.confusion.labels, &found.confusion.counts);
-                        picture
-                            .draw(&Chart::Matrix(Matrix::confusion(title, people, judge, labels, counts)))?;
+                        picture.draw(&Chart::Matrix(MatrixChart::confusion(
+                            title, people, judge, labels, counts,
+                        )))?;
                     }
                     told_any = true;
-                    let kappa = kappa(&found.with_consensus, rated.level);
+                    let kappa = kappa_for_level(&found.with_consensus, rated.level);
                     let n_compared = found.n_items - found.n_split;
                     fewest = fewest.min(n_compared);
                     below |= args.min_kappa.is_some_and(|it| {
@@ -113,9 +118,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                     });
                     if !args.told.json {
                         if let Some(it) = version {
-                            write!(out, "\x1b[2mrubric {}\x1b[0m  ", line(it.short()))?;
+                            write!(out, "\x1b[2mrubric {}\x1b[0m  ", printable_line(it.short()))?;
                         }
-                        show(&mut out, &rated, &found, args.worst, &part.grades)?;
+                        show_alignment(&mut out, &rated, &found, args.worst, &part.grades)?;
                     }
                     report.push(json!({
                         "criterion": rated.criterion, "rubric": version, "alignment": found,
@@ -146,18 +151,18 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         };
         writeln!(out, "A kappa of {} is not shown to be reached{why}.", args.min_kappa.unwrap_or_default())?;
     }
-    Ok(if below { Ended::Failed } else { Ended::Passed })
+    Ok(if below { CommandOutcome::Failed } else { CommandOutcome::Passed })
 }
 
 /// What is aligned by itself: a criterion, in one version of its rubric where there are several.
-struct Part<'a> {
-    version: Option<&'a Version>,
+struct AlignmentGroup<'a> {
+    version: Option<&'a RubricHash>,
     grades: Vec<Grade>,
 }
 
 /// A grade that names no version, as those of people often do, is about the candidate whatever the version.
-fn parts(grades: &[Grade]) -> Vec<Part<'_>> {
-    let mut criteria: Vec<(&str, Vec<&Version>)> = Vec::new();
+fn build_alignment_groups(grades: &[Grade]) -> Vec<AlignmentGroup<'_>> {
+    let mut criteria: Vec<(&str, Vec<&RubricHash>)> = Vec::new();
     for grade in grades {
         let at = criteria.iter().position(|it| it.0 == grade.criterion).unwrap_or_else(|| {
             criteria.push((&grade.criterion, Vec::new()));
@@ -167,7 +172,7 @@ fn parts(grades: &[Grade]) -> Vec<Part<'_>> {
             criteria[at].1.push(version);
         }
     }
-    let part = |criterion: &str, version: Option<&Version>| -> Vec<Grade> {
+    let part = |criterion: &str, version: Option<&RubricHash>| -> Vec<Grade> {
         let fits = |it: &&Grade| {
             let same = it.rubric.is_none() || version.is_none() || it.rubric.as_ref() == version;
             it.criterion == criterion && same
@@ -177,18 +182,20 @@ fn parts(grades: &[Grade]) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     for (criterion, versions) in &criteria {
         match versions.as_slice() {
-            [] | [_] => parts.push(Part { version: None, grades: part(criterion, None) }),
+            [] | [_] => parts.push(AlignmentGroup { version: None, grades: part(criterion, None) }),
             several => parts.extend(
-                several.iter().map(|it| Part { version: Some(it), grades: part(criterion, Some(it)) }),
+                several
+                    .iter()
+                    .map(|it| AlignmentGroup { version: Some(it), grades: part(criterion, Some(it)) }),
             ),
         }
     }
     parts
 }
 
-fn show(
+fn show_alignment(
     out: &mut impl Write,
-    rated: &Rated<'_>,
+    rated: &CriterionRatings<'_>,
     it: &Alignment,
     worst: usize,
     grades: &[Grade],
@@ -196,13 +203,13 @@ fn show(
     writeln!(
         out,
         "\x1b[1m{}\x1b[0m  {} beside {} on {}",
-        line(rated.criterion),
-        line(&it.judge),
+        printable_line(rated.criterion),
+        printable_line(&it.judge),
         plural(it.humans.len(), "person").replace("persons", "people"),
         plural(it.n_items, "candidate")
     )?;
     for said in rated.notes() {
-        writeln!(out, "  {}", line(&said))?;
+        writeln!(out, "  {}", printable_line(&said))?;
     }
     if 0 < it.n_split {
         writeln!(
@@ -218,35 +225,40 @@ fn show(
     let name = if rated.level == Level::Nominal { "kappa" } else { "kappa (quadratic)" };
     let rows = [
         ("same as most people", &it.with_consensus.percent),
-        (name, kappa(&it.with_consensus, rated.level)),
+        (name, kappa_for_level(&it.with_consensus, rated.level)),
         ("Krippendorff's alpha", &it.krippendorff_alpha),
         ("rank correlation", &it.with_mean.spearman),
         ("bias", &it.with_mean.bias),
         ("mean absolute error", &it.with_mean.mean_absolute_error),
     ];
     for (name, measure) in rows.into_iter().take(if has_order { 6 } else { 3 }) {
-        writeln!(out, "  {name:<22}{}", told(measure))?;
+        writeln!(out, "  {name:<22}{}", format_measure(measure))?;
     }
     if it.confusion.labels.len() <= 10 {
-        confusion(out, it)?;
+        show_confusion_matrix(out, it)?;
     }
     for rates in it.answers.iter().filter(|_| it.confusion.labels.len() == 2) {
-        let name = format!("finds `{}`", line(&rates.label));
-        writeln!(out, "  {name:<22}{}", told(&rates.sensitivity))?;
+        let name = format!("finds `{}`", printable_line(&rates.label));
+        writeln!(out, "  {name:<22}{}", format_measure(&rates.sensitivity))?;
     }
     for found in it.disagreements.iter().take(worst) {
         writeln!(
             out,
             "  \x1b[33m{}\x1b[0m: the judge says {}, people {}",
-            line(&found.item),
-            line(&found.judge),
-            line(&found.humans.join(", "))
+            printable_line(&found.item),
+            printable_line(&found.judge),
+            printable_line(&found.humans.join(", "))
         )?;
         let about = |it: &&Grade| {
             it.candidate == found.item && it.criterion == rated.criterion && !it.reason.is_empty()
         };
         for grade in grades.iter().filter(about) {
-            writeln!(out, "      {}: {}", line(&grade.grader.name), line(grade.reason.as_str()))?;
+            writeln!(
+                out,
+                "      {}: {}",
+                printable_line(&grade.grader.name),
+                printable_line(grade.reason.as_str())
+            )?;
         }
     }
     writeln!(out, "  {}\n", it.one_more_person.sentence())?;
@@ -254,9 +266,9 @@ fn show(
 }
 
 /// Rows are what most people say, columns what the judge says.
-fn confusion(out: &mut impl Write, it: &Alignment) -> anyhow::Result<()> {
+fn show_confusion_matrix(out: &mut impl Write, it: &Alignment) -> anyhow::Result<()> {
     let labels: Vec<String> =
-        it.confusion.labels.iter().map(|it| line(it).chars().take(8).collect()).collect();
+        it.confusion.labels.iter().map(|it| printable_line(it).chars().take(8).collect()).collect();
     let head: String = labels.iter().map(|it| format!("{it:>9}")).collect();
     writeln!(out, "  {:<14}\x1b[2mjudge\x1b[0m", "")?;
     writeln!(out, "  \x1b[2m{:<10}\x1b[0m{head}", "people")?;

@@ -2,12 +2,14 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use jurist_core::chart::{Chart, Measure, Reliability, ReliabilityBin};
-use jurist_core::stats::{Calibration, Method, Threshold, Undefined, anchors, calibrate, threshold};
+use jurist_core::chart::{Chart, MeasuredValue, ReliabilityBin, ReliabilityChart};
+use jurist_core::stats::{
+    Calibration, MappingMethod, Threshold, Undefined, calibrate, calibrate_threshold, select_anchors,
+};
 use serde_json::json;
 
-use super::Ended;
-use super::grades::{Sides, Told, off_scale};
+use super::CommandOutcome;
+use super::grades::{AnalysisOutputArgs, HumanJudgeArgs, off_scale_note};
 
 /// Map a judge's scores onto what people mean by them
 #[derive(Debug, clap::Args)]
@@ -18,9 +20,9 @@ Examples:
 Everything is tried on labels that the mapping did not see (cross-validated in five parts).
 A judge is given the file with `judge: {calibrations: [tone.json]}`. `jurist estimate` corrects its mean.")]
 #[command(mut_arg("human", |it| it.required(true)))]
-pub struct Args {
+pub struct CalibrateArgs {
     #[command(flatten)]
-    sides: Sides,
+    sides: HumanJudgeArgs,
     #[arg(long, value_enum, default_value = "platt")]
     method: MethodName,
     /// The pass mark that is in use
@@ -33,7 +35,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    told: Told,
+    told: AnalysisOutputArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -43,7 +45,7 @@ enum MethodName {
     Quantile,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutcome> {
     let (people, machine) = (args.sides.people()?, args.sides.machine()?);
     let (humans, judged) = (&people.numbers, &machine.numbers);
     let both: Vec<(&String, f64, f64)> =
@@ -51,14 +53,14 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     anyhow::ensure!(!both.is_empty(), "no candidate has both a label and a judge's score");
     let (judge, human): (Vec<f64>, Vec<f64>) = both.iter().map(|it| (it.1, it.2)).unzip();
     let method = match args.method {
-        MethodName::Isotonic => Method::Isotonic,
-        MethodName::Platt => Method::Platt,
-        MethodName::Quantile => Method::Quantile,
+        MethodName::Isotonic => MappingMethod::Isotonic,
+        MethodName::Platt => MappingMethod::Platt,
+        MethodName::Quantile => MappingMethod::Quantile,
     };
     let found = calibrate(&judge, &human, method, args.told.seed)?;
     let passes: Vec<bool> = human.iter().map(|it| args.threshold <= *it).collect();
-    let mark = threshold(&judge, &passes, args.threshold, args.told.seed);
-    let shown = anchors(&judge, &human, args.anchors);
+    let mark = calibrate_threshold(&judge, &passes, args.threshold, args.told.seed);
+    let shown = select_anchors(&judge, &human, args.anchors);
     let mut out = crate::render::stdout();
     if args.told.json {
         let told = json!({
@@ -69,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
         writeln!(out, "{} labelled candidates", both.len())?;
-        if let Some(said) = off_scale(people.n_off_scale + machine.n_off_scale, args.sides.scale) {
+        if let Some(said) = off_scale_note(people.n_off_scale + machine.n_off_scale, args.sides.scale) {
             writeln!(out, "\x1b[33m{said}\x1b[0m")?;
         }
         for (name, before, after) in [
@@ -94,7 +96,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     if let Some(picture) = &args.told.chart {
         picture.draw(&diagram(&found))?;
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// Whether another pass mark would decide more as people do.
@@ -127,9 +129,13 @@ fn pass_mark(found: &Result<Threshold, Undefined>, current: f64) -> String {
 fn diagram(found: &Calibration) -> Chart {
     let bins = found.before.reliability.bins.iter().map(|it| ReliabilityBin {
         predicted: it.score,
-        observed: Measure::new(Some(it.human), it.interval),
+        observed: MeasuredValue::new(Some(it.human), it.interval),
         n: it.n,
     });
     let error = Some(found.before.reliability.ece);
-    Chart::Reliability(Reliability { title: "The judge as it is".to_owned(), bins: bins.collect(), error })
+    Chart::Reliability(ReliabilityChart {
+        title: "The judge as it is".to_owned(),
+        bins: bins.collect(),
+        error,
+    })
 }

@@ -1,14 +1,14 @@
 use std::path::{Path, PathBuf};
 
-use jurist_core::diagnostic::{Diagnostic, Severity};
+use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
 use jurist_core::source::Sources;
-use jurist_engine::load::load;
+use jurist_engine::load::load_suite;
 
 use serde_json::json;
 
 use super::eval::plan_problems;
 use super::judging::wait_for;
-use super::{Ended, Loading};
+use super::{CommandOutcome, LoadingArgs};
 use crate::render;
 
 /// Say everything that is wrong with files, and run nothing
@@ -22,7 +22,7 @@ Examples:
   jurist check --format json suite.yaml   one JSON object per problem, for editors
   jurist check --lint suite.yaml          also advice on rubrics that are valid"
 )]
-pub struct Args {
+pub struct CheckArgs {
     /// Suites, rubrics, monitors or annotation tasks, in any dialect
     #[arg(value_name = "FILE", required_unless_present = "config")]
     files: Vec<PathBuf>,
@@ -30,59 +30,69 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
     /// How to print problems
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = CheckOutputFormat::Text)]
+    format: CheckOutputFormat,
     /// Also give advice on valid rubrics
     #[arg(long)]
     lint: bool,
     #[command(flatten)]
-    loading: Loading,
+    loading: LoadingArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum CheckOutputFormat {
     Text,
     Json,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_check_command(args: &CheckArgs) -> anyhow::Result<CommandOutcome> {
     let (mut n_errors, mut n_warnings) = (0, 0);
     let files: Vec<&PathBuf> = args.files.iter().chain(&args.config).collect();
     for path in &files {
-        let loaded = load(path, args.loading.options());
+        let loaded = load_suite(path, args.loading.options());
         let n_left_out = loaded.diagnostics.n_left_out();
         let n_advice_left_out = loaded.diagnostics.n_advice_left_out();
         n_errors += loaded.diagnostics.n_errors();
         let mut diagnostics = loaded.diagnostics.into_sorted();
-        diagnostics.retain(|it| args.lint || it.severity != Severity::Advice);
-        n_warnings += diagnostics.iter().filter(|it| it.severity == Severity::Warning).count();
-        print(args.format, &diagnostics, &loaded.sources)?;
+        diagnostics.retain(|it| args.lint || it.severity != DiagnosticSeverity::Advice);
+        n_warnings += diagnostics.iter().filter(|it| it.severity == DiagnosticSeverity::Warning).count();
+        print_file_diagnostics(args.format, &diagnostics, &loaded.sources)?;
         // What cannot be run is found by planning, once the file itself is in order.
         if let Some(suite) = loaded.suite.filter(|suite| !suite.cases.is_empty()) {
             let problems = wait_for(plan_problems(path, suite, loaded.settings))?;
             n_errors += problems.len();
             for problem in problems {
                 match args.format {
-                    Format::Text => render::trouble(&problem),
-                    Format::Json => write_problem(path, &problem)?,
+                    CheckOutputFormat::Text => render::print_error(&problem),
+                    CheckOutputFormat::Json => write_problem(path, &problem)?,
                 }
             }
         }
         if 0 < n_left_out {
-            render::trouble(&format!("`{}` has {n_left_out} more faults, too many to list", path.display()));
+            render::print_error(&format!(
+                "`{}` has {n_left_out} more faults, too many to list",
+                path.display()
+            ));
         }
         if args.lint && 0 < n_advice_left_out {
-            render::note(&format!("`{}` has {n_advice_left_out} more pieces of advice", path.display()));
+            render::print_note(&format!(
+                "`{}` has {n_advice_left_out} more pieces of advice",
+                path.display()
+            ));
         }
     }
-    render::summary(&summary(files.len(), n_errors, n_warnings));
-    Ok(if n_errors == 0 { Ended::Passed } else { Ended::BadInput })
+    render::print_terminal_summary(&format_check_summary(files.len(), n_errors, n_warnings));
+    Ok(if n_errors == 0 { CommandOutcome::Passed } else { CommandOutcome::BadInput })
 }
 
-fn print(format: Format, diagnostics: &[Diagnostic], sources: &Sources) -> anyhow::Result<()> {
+fn print_file_diagnostics(
+    format: CheckOutputFormat,
+    diagnostics: &[Diagnostic],
+    sources: &Sources,
+) -> anyhow::Result<()> {
     match format {
-        Format::Text => render::diagnostics(diagnostics, sources)?,
-        Format::Json => {
+        CheckOutputFormat::Text => render::print_diagnostics(diagnostics, sources)?,
+        CheckOutputFormat::Json => {
             let mut out = render::stdout();
             for diagnostic in diagnostics {
                 use std::io::Write;
@@ -99,7 +109,7 @@ fn write_problem(path: &Path, problem: &str) -> anyhow::Result<()> {
     Ok(writeln!(std::io::stdout().lock(), "{told}")?)
 }
 
-fn summary(n_files: usize, n_errors: usize, n_warnings: usize) -> String {
+fn format_check_summary(n_files: usize, n_errors: usize, n_warnings: usize) -> String {
     let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
     match (n_errors, n_warnings) {
         (0, 0) => format!("{} in order", count(n_files, "file")),

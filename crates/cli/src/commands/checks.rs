@@ -1,8 +1,8 @@
 use std::io::Write;
 
-use jurist_core::catalogue::{CHECKS, Entry, RECIPES};
+use jurist_core::catalogue::{CHECKS, CatalogueEntry, RECIPES};
 
-use super::Ended;
+use super::CommandOutcome;
 
 /// List the checks and recipes, with their parameters
 #[derive(Debug, clap::Args)]
@@ -14,16 +14,16 @@ Examples:
 Checks are decided by code; recipes are ways in which a judge grades.
 Without what it looks at, a check gives no number and says what is missing.
 Parameters in [brackets] may be left out.")]
-pub struct Args {
+pub struct ChecksArgs {
     #[arg(value_name = "WORD")]
     word: Option<String>,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_checks_command(args: &ChecksArgs) -> anyhow::Result<CommandOutcome> {
     let word = args.word.as_deref().unwrap_or_default();
     let mut out = crate::render::stdout();
     for (title, entries) in [("checks", CHECKS), ("recipes", RECIPES)] {
-        let found: Vec<&Entry> = entries.iter().filter(|it| it.name.contains(word)).collect();
+        let found: Vec<&CatalogueEntry> = entries.iter().filter(|it| it.name.contains(word)).collect();
         if found.is_empty() {
             continue;
         }
@@ -41,5 +41,5 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             writeln!(out, "  {:<28}{facts}", "")?;
         }
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }

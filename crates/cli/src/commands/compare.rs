@@ -2,18 +2,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use anyhow::Context;
-use jurist_core::grade::Status;
+use jurist_core::grade::VerdictStatus;
 use jurist_core::quantity::plural;
-use jurist_core::report::{Tally, comparison_markdown, forest, reasons, regression_lines, word};
+use jurist_core::report::{
+    RunTally, build_comparison_forest, comparison_markdown, reasons, regression_lines, variant_in_words,
+};
 use jurist_core::run::Run;
-use jurist_core::stats::{Comparison, Difference, WORTH_SEEING, compare};
+use jurist_core::stats::{Comparison, Difference, WORTH_SEEING, compare_runs};
 
-use super::Ended;
-use super::gates::Gates;
+use super::CommandOutcome;
+use super::gates::RunGateArgs;
 use super::judging::wait_for;
-use super::kept::Runs;
-use super::reporting::line;
-use crate::picture::{Picture, picture};
+use super::kept::StoredRuns;
+use super::reporting::printable_line;
+use crate::picture::{ChartFile, parse_chart_file};
 use crate::render;
 
 /// Say whether one run is better than another, and how sure that is
@@ -29,7 +31,7 @@ Examples:
 Runs are paired case by case. A run is named by its id, the end of its id, `latest`, `previous` (or `latest~1`), or the path of a file.
 Exit codes: 0; 1 if the score is shown to have dropped by more than --max-drop, a case regressed under
 --fail-on-regression, or too few passed for --min-pass-rate; 3 if nobody knows whether a case regressed.")]
-pub struct Args {
+pub struct CompareArgs {
     #[arg(value_name = "BEFORE")]
     before: String,
     #[arg(value_name = "AFTER")]
@@ -38,45 +40,45 @@ pub struct Args {
     #[arg(long, value_name = "DROP")]
     max_drop: Option<f64>,
     #[command(flatten)]
-    gates: Gates,
+    gates: RunGateArgs,
     /// How the result is printed
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: CompareOutputFormat,
     /// A picture of the differences, as .svg or .png
-    #[arg(long, value_name = "FILE", value_parser = picture)]
-    chart: Option<Picture>,
+    #[arg(long, value_name = "FILE", value_parser = parse_chart_file)]
+    chart: Option<ChartFile>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Format {
+enum CompareOutputFormat {
     Text,
     Json,
     Md,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome> {
     let (before, after) = wait_for(async {
-        let runs = Runs::default();
+        let runs = StoredRuns::default();
         Ok((runs.load(&args.before).await?, runs.load(&args.after).await?))
     })?;
-    let compared = compare(&before, &after, after.seed);
+    let compared = compare_runs(&before, &after, after.seed);
     let mut out = render::stdout();
     match args.format {
-        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&compared)?)?,
-        Format::Text => show(&mut out, &compared, &after)?,
-        Format::Md => write!(out, "{}", comparison_markdown(&compared))?,
+        CompareOutputFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&compared)?)?,
+        CompareOutputFormat::Text => show_comparison(&mut out, &compared, &after)?,
+        CompareOutputFormat::Md => write!(out, "{}", comparison_markdown(&compared))?,
     }
     if let Some(picture) = &args.chart {
-        let chart = forest(&compared)
+        let chart = build_comparison_forest(&compared)
             .context("there is no picture, for no case was decided by both with the same rubric")?;
         picture.draw(&chart)?;
     }
     let dropped = args.max_drop.is_some_and(|it| drop_is_shown(&compared, it));
-    let decision = args.gates.decide(Some(&compared.regressions), Tally::of(&after), after.results.len());
+    let decision = args.gates.decide(Some(&compared.regressions), RunTally::of(&after), after.results.len());
     for reason in &decision.reasons {
-        render::note(&line(reason));
+        render::print_note(&printable_line(reason));
     }
-    Ok(if dropped { Ended::Failed } else { decision.ended.unwrap_or(Ended::Passed) })
+    Ok(if dropped { CommandOutcome::Failed } else { decision.ended.unwrap_or(CommandOutcome::Passed) })
 }
 
 /// A drop that is larger than allowed, wherever in its interval the truth lies.
@@ -85,7 +87,7 @@ pub fn drop_is_shown(compared: &Comparison, most: f64) -> bool {
     compared.score.as_ref().is_some_and(is_larger)
 }
 
-pub fn show(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow::Result<()> {
+pub fn show_comparison(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow::Result<()> {
     for caveat in &compared.caveats {
         writeln!(out, "\x1b[33m{caveat}\x1b[0m")?;
     }
@@ -117,14 +119,14 @@ pub fn show(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow:
             true => ("32", " better"),
             false => ("2", ""),
         };
-        let name: String = line(name).chars().take(width).collect();
+        let name: String = printable_line(name).chars().take(width).collect();
         writeln!(
             out,
             "{name:<width$}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval}{shown}\x1b[0m",
             it.before, it.after, it.difference
         )?;
     }
-    let worse = compared.changed.iter().filter(|it| it.after != Status::Pass);
+    let worse = compared.changed.iter().filter(|it| it.after != VerdictStatus::Pass);
     let worse: BTreeSet<&str> = worse.map(|it| it.case.as_str()).collect();
     let why: BTreeMap<String, Vec<String>> = after
         .results
@@ -134,22 +136,22 @@ pub fn show(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow:
         .collect();
     for change in &compared.changed {
         let colour = match change.after {
-            Status::Pass => "32",
-            Status::Fail => "31",
-            Status::Error | Status::Deferred => "33",
+            VerdictStatus::Pass => "32",
+            VerdictStatus::Fail => "31",
+            VerdictStatus::Error | VerdictStatus::Deferred => "33",
         };
         let score = |it: Option<f64>| it.map_or("–".to_owned(), |it| format!("{it:.2}"));
         writeln!(
             out,
             "\x1b[{colour}m{}\x1b[0m  {} → {}  {} → {}",
-            line(&change.case),
-            word(&change.before),
-            word(&change.after),
+            printable_line(&change.case),
+            variant_in_words(&change.before),
+            variant_in_words(&change.after),
             score(change.score_before),
             score(change.score_after)
         )?;
         for reason in why.get(&change.case).into_iter().flatten() {
-            writeln!(out, "    {}", line(reason))?;
+            writeln!(out, "    {}", printable_line(reason))?;
         }
     }
     let left_out = [
@@ -166,7 +168,7 @@ pub fn show(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow:
         writeln!(out, "left out: {}", left_out.join(", "))?;
     }
     for text in regression_lines(&compared.regressions) {
-        writeln!(out, "{}", line(&text))?;
+        writeln!(out, "{}", printable_line(&text))?;
     }
     match &compared.score {
         Some(score) => writeln!(out, "{}", score.sentence("score", WORTH_SEEING))?,

@@ -3,7 +3,7 @@ use std::io::Write;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Ended};
+use super::{Cli, CommandOutcome};
 
 /// Print completions for a shell
 #[derive(Debug, clap::Args)]
@@ -12,15 +12,15 @@ Examples:
   jurist completions bash > /etc/bash_completion.d/jurist
   jurist completions zsh > ~/.zfunc/_jurist
   jurist completions fish > ~/.config/fish/completions/jurist.fish")]
-pub struct Args {
+pub struct CompletionsArgs {
     #[arg(value_enum)]
     shell: Shell,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_completions_command(args: &CompletionsArgs) -> anyhow::Result<CommandOutcome> {
     // Straight to a pipe that is closed early, the generator would panic.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "jurist", &mut script);
     std::io::stdout().write_all(&script)?;
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }

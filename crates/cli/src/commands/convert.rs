@@ -1,12 +1,12 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use jurist_core::dialect::{Variables, to_native};
-use jurist_core::source::{to_json, to_yaml};
+use jurist_core::dialect::{VariableExpansion, to_native};
+use jurist_core::source::{to_yaml, tree_to_json};
 
-use jurist_engine::load::Options;
+use jurist_engine::load::LoadOptions;
 
-use super::{Ended, Loading, suite};
+use super::{CommandOutcome, LoadingArgs, load_valid_suite};
 
 /// Print a file of any dialect in the native form
 #[derive(Debug, clap::Args)]
@@ -16,27 +16,27 @@ Examples:
   jurist convert config.yaml --to json | jq .evals[0]
 
 References, defaults and imports are resolved; {{ env.X }} stays as written, so that no secret is printed.")]
-pub struct Args {
+pub struct ConvertArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// What to print
-    #[arg(long, value_enum, default_value_t = To::Native)]
-    to: To,
+    #[arg(long, value_enum, default_value_t = ConvertFormat::Native)]
+    to: ConvertFormat,
     #[command(flatten)]
-    loading: Loading,
+    loading: LoadingArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum To {
+enum ConvertFormat {
     /// YAML
     Native,
     /// The same as JSON
     Json,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let options = Options { variables: Variables::Kept, ..args.loading.options() };
-    let Some(suite) = suite(&args.file, options)? else { return Ok(Ended::BadInput) };
+pub fn run_convert_command(args: &ConvertArgs) -> anyhow::Result<CommandOutcome> {
+    let options = LoadOptions { variables: VariableExpansion::Kept, ..args.loading.options() };
+    let Some(suite) = load_valid_suite(&args.file, options)? else { return Ok(CommandOutcome::BadInput) };
     let tree = to_native(&suite);
     if ["rubrics", "evals", "monitors", "annotation", "servers", "judges"]
         .iter()
@@ -46,8 +46,8 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     }
     let mut out = crate::render::stdout();
     match args.to {
-        To::Native => write!(out, "{}", to_yaml(&tree))?,
-        To::Json => writeln!(out, "{}", to_json(&tree, true))?,
+        ConvertFormat::Native => write!(out, "{}", to_yaml(&tree))?,
+        ConvertFormat::Json => writeln!(out, "{}", tree_to_json(&tree, true))?,
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }

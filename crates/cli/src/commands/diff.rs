@@ -1,9 +1,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use jurist_core::rubric::diff;
+use jurist_core::rubric::diff_rubrics;
 
-use super::{Ended, Loading, rubric};
+use super::{CommandOutcome, LoadingArgs, choose_file_rubric};
 
 /// Say what changed between two versions of a rubric
 #[derive(Debug, clap::Args)]
@@ -13,7 +13,7 @@ Examples:
   jurist diff --rubric helpful suite-v1.yaml suite-v2.yaml
 
 Prints nothing when both have the same version.")]
-pub struct Args {
+pub struct DiffArgs {
     #[arg(value_name = "OLD")]
     old: PathBuf,
     #[arg(value_name = "NEW")]
@@ -22,22 +22,22 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     rubric: Option<String>,
     #[command(flatten)]
-    loading: Loading,
+    loading: LoadingArgs,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let read = |path| rubric(path, args.rubric.as_deref(), "--rubric", &args.loading);
+pub fn run_diff_command(args: &DiffArgs) -> anyhow::Result<CommandOutcome> {
+    let read = |path| choose_file_rubric(path, args.rubric.as_deref(), "--rubric", &args.loading);
     let (Some(old), Some(new)) = (read(&args.old)?, read(&args.new)?) else {
-        return Ok(Ended::BadInput);
+        return Ok(CommandOutcome::BadInput);
     };
     let mut out = crate::render::stdout();
     let (old, new) = (old.rubric, new.rubric);
-    let changes = diff(&old, &new);
+    let changes = diff_rubrics(&old, &new);
     if !changes.is_empty() {
         writeln!(out, "{} → {}", old.version().short(), new.version().short())?;
     }
     for change in changes {
         writeln!(out, "  {change}")?;
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }

@@ -2,15 +2,17 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-use jurist_core::chart::{Chart, Measure, Trend, TrendPoint};
+use jurist_core::chart::{Chart, MeasuredValue, TrendChart, TrendChartPoint};
 use jurist_core::grade::{Grade, Time};
 use jurist_core::quantity::plural;
-use jurist_core::stats::{Alarm, Look, Watched, watch};
+use jurist_core::stats::{Alarm, DriftReport, RunningMean, detect_drift};
 use serde_json::json;
 
-use super::Ended;
-use super::grades::{Told, off_scale, read, scale, unit, wanted};
-use super::reporting::line;
+use super::CommandOutcome;
+use super::grades::{
+    AnalysisOutputArgs, off_scale_note, parse_scale_ends, read_grade_files, select_criterion, unit_score,
+};
+use super::reporting::printable_line;
 
 /// Say whether scores have changed over time, however often one looks
 #[derive(Debug, clap::Args)]
@@ -21,7 +23,7 @@ Examples:
 Grades stand in the order of their times if all have one (`time` in lines, a column `time` in tables), otherwise
 in that of their rows. The first ones say what is usual; the rest is held against them. The chance that a change
 is ever said where there is none is 5 %, at however many looks. FILE is read as by `jurist agree`.")]
-pub struct Args {
+pub struct DriftArgs {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// One criterion; without it there must be only one
@@ -31,43 +33,43 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
     /// The ends of the scale of numbers that are not on 0 to 1, such as 1-5
-    #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
+    #[arg(long, value_name = "MIN-MAX", value_parser = parse_scale_ends)]
     scale: Option<(f64, f64)>,
     /// How many candidates at the beginning say what is usual [default: the first half]
     #[arg(long, value_name = "N")]
     reference: Option<usize>,
     #[command(flatten)]
-    told: Told,
+    told: AnalysisOutputArgs,
 }
 
 /// One candidate in its place.
-struct Point {
+struct DriftPoint {
     candidate: String,
     time: Option<Time>,
     score: f64,
 }
 
-impl Point {
+impl DriftPoint {
     /// When it was, in words.
     fn when(&self) -> String {
-        self.time.map_or_else(|| format!("`{}`", line(&self.candidate)), |it| it.to_string())
+        self.time.map_or_else(|| format!("`{}`", printable_line(&self.candidate)), |it| it.to_string())
     }
 }
 
 const ALPHA: f64 = 0.05;
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let grades = read(&args.files, args.task.as_deref())?;
-    let criterion = wanted(&grades, args.criterion.as_deref())?;
+pub fn run_drift_command(args: &DriftArgs) -> anyhow::Result<CommandOutcome> {
+    let grades = read_grade_files(&args.files, args.task.as_deref())?;
+    let criterion = select_criterion(&grades, args.criterion.as_deref())?;
     let mut n_off_scale = 0;
-    let points = in_order(&grades, criterion, args.scale, &mut n_off_scale)?;
+    let points = collect_drift_points(&grades, criterion, args.scale, &mut n_off_scale)?;
     anyhow::ensure!(!points.is_empty(), "no grade of `{criterion}` is a number or on a scale");
     let n_reference = args.reference.unwrap_or(points.len() / 2);
     let scores: Vec<f64> = points.iter().map(|it| it.score).collect();
-    let found = watch(&scores, n_reference, ALPHA)?;
+    let found = detect_drift(&scores, n_reference, ALPHA)?;
     let mut out = crate::render::stdout();
     if args.told.json {
-        let last = |it: &[Look]| {
+        let last = |it: &[RunningMean]| {
             it.last().map(|last| json!({ "n": it.len(), "mean": last.mean, "interval": last.interval }))
         };
         let place = |it: &Alarm| {
@@ -83,31 +85,31 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         });
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
-        show(&mut out, criterion, &points, &found)?;
-        if let Some(said) = off_scale(n_off_scale, args.scale) {
+        show_drift(&mut out, criterion, &points, &found)?;
+        if let Some(said) = off_scale_note(n_off_scale, args.scale) {
             writeln!(out, "\x1b[33m{said}\x1b[0m")?;
         }
     }
     if let Some(picture) = &args.told.chart {
-        picture.draw(&trend(criterion, &points, &found))?;
+        picture.draw(&build_drift_chart(criterion, &points, &found))?;
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// One score for each candidate, in the order of time where all have one.
-fn in_order(
+fn collect_drift_points(
     grades: &[Grade],
     criterion: &str,
     scale: Option<(f64, f64)>,
     n_off_scale: &mut usize,
-) -> anyhow::Result<Vec<Point>> {
-    let mut points: Vec<(Point, f64)> = Vec::new();
+) -> anyhow::Result<Vec<DriftPoint>> {
+    let mut points: Vec<(DriftPoint, f64)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for grade in grades.iter().filter(|it| it.criterion == criterion) {
-        let Some(unit) = unit(grade, scale, n_off_scale)? else { continue };
+        let Some(unit) = unit_score(grade, scale, n_off_scale)? else { continue };
         let at = *places.entry(&grade.candidate).or_insert_with(|| {
             let candidate = grade.candidate.clone();
-            points.push((Point { candidate, time: grade.time, score: 0.0 }, 0.0));
+            points.push((DriftPoint { candidate, time: grade.time, score: 0.0 }, 0.0));
             points.len() - 1
         });
         let (point, n) = &mut points[at];
@@ -116,7 +118,7 @@ fn in_order(
         *n += 1.0;
         point.time = point.time.zip(grade.time).map(|(a, b)| a.min(b));
     }
-    let mut points: Vec<Point> = points.into_iter().map(|it| it.0).collect();
+    let mut points: Vec<DriftPoint> = points.into_iter().map(|it| it.0).collect();
     if points.iter().all(|it| it.time.is_some()) {
         points.sort_by_key(|it| it.time);
     } else {
@@ -125,9 +127,19 @@ fn in_order(
     Ok(points)
 }
 
-fn show(out: &mut impl Write, criterion: &str, points: &[Point], found: &Watched) -> anyhow::Result<()> {
+fn show_drift(
+    out: &mut impl Write,
+    criterion: &str,
+    points: &[DriftPoint],
+    found: &DriftReport,
+) -> anyhow::Result<()> {
     let order = if points[0].time.is_some() { "of time" } else { "of their rows" };
-    writeln!(out, "\x1b[1m{}\x1b[0m  {} candidates in the order {order}", line(criterion), points.len())?;
+    writeln!(
+        out,
+        "\x1b[1m{}\x1b[0m  {} candidates in the order {order}",
+        printable_line(criterion),
+        points.len()
+    )?;
     let n_reference = found.reference.len();
     for (name, looks, from) in
         [("what is usual", &found.reference, 0), ("since then", &found.since, n_reference)]
@@ -171,26 +183,34 @@ fn show(out: &mut impl Write, criterion: &str, points: &[Point], found: &Watched
 /// Points that are drawn of each part; more would only make the file larger.
 const MOST_POINTS: usize = 200;
 
-fn trend(criterion: &str, points: &[Point], found: &Watched) -> Chart {
+fn build_drift_chart(criterion: &str, points: &[DriftPoint], found: &DriftReport) -> Chart {
     let at = |place: usize| points[place].time.map_or(place as f64, |it| it.micros() as f64 / 1e6);
-    let part = |looks: &[Look], from: usize| {
+    let part = |looks: &[RunningMean], from: usize| {
         let step = looks.len().div_ceil(MOST_POINTS).max(1);
         let kept = looks.iter().enumerate().filter(move |it| (it.0 + 1).is_multiple_of(step));
-        let drawn = kept.map(|(place, it)| TrendPoint {
+        let drawn = kept.map(|(place, it)| TrendChartPoint {
             at: at(from + place),
-            label: label(&points[from + place], from + place),
-            measure: Measure::new(Some(it.mean), Some(it.interval)),
+            label: drift_point_label(&points[from + place], from + place),
+            measure: MeasuredValue::new(Some(it.mean), Some(it.interval)),
         });
         drawn.collect::<Vec<_>>()
     };
     let n_reference = found.reference.len();
     // The line begins anew with what is watched.
-    let gap = TrendPoint { at: at(n_reference) - 1e-3, label: String::new(), measure: Measure::default() };
+    let gap = TrendChartPoint {
+        at: at(n_reference) - 1e-3,
+        label: String::new(),
+        measure: MeasuredValue::default(),
+    };
     let points = part(&found.reference, 0).into_iter().chain([gap]).chain(part(&found.since, n_reference));
-    Chart::Trend(Trend { title: format!("Mean of {criterion} so far"), points: points.collect(), mark: None })
+    Chart::Trend(TrendChart {
+        title: format!("Mean of {criterion} so far"),
+        points: points.collect(),
+        mark: None,
+    })
 }
 
 /// The day, or the number of the candidate.
-fn label(point: &Point, place: usize) -> String {
+fn drift_point_label(point: &DriftPoint, place: usize) -> String {
     point.time.map_or_else(|| (place + 1).to_string(), |it| it.to_string().chars().take(10).collect())
 }

@@ -3,19 +3,22 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use jurist_core::chart::{Chart, Forest, ForestRow, Measure as Drawing};
-use jurist_core::grade::populations;
+use jurist_core::chart::{Chart, Forest, ForestRow, MeasuredValue as Drawing};
+use jurist_core::grade::read_stratum_sizes;
 use jurist_core::quantity::plural;
 use jurist_core::stats::{
-    Beside, Drawn, Labelled, Measure, OfSample, Quantity, Stratified, beside, of_sample,
+    CoefficientResult, EstimatedQuantity, EstimatorComparison, LabelledScores, SampleEstimate, SampledScore,
+    Stratified, compare_estimators, estimate_sample_mean,
 };
 use jurist_engine::load::read_input;
 use serde_json::json;
 
-use super::Ended;
-use super::agree::told;
-use super::grades::{OneEach, Sides, Told, delimiter, off_scale, sampled};
-use super::reporting::line;
+use super::CommandOutcome;
+use super::agree::format_measure;
+use super::grades::{
+    AnalysisOutputArgs, CandidateScores, HumanJudgeArgs, delimiter, off_scale_note, read_sampled_candidates,
+};
+use super::reporting::printable_line;
 
 /// Say what the mean or the pass rate really is, from many scores of a judge and few labels of people
 #[derive(Debug, clap::Args)]
@@ -27,9 +30,9 @@ Examples:
 Labels must be of candidates drawn by chance from those that the judge scored.
 A table or lines of the judge may say how candidates were sampled: `stratum`, and `probability`, with which each
 was drawn; a row without an answer is one that the judge could not grade. Files are read as by `jurist agree`.")]
-pub struct Args {
+pub struct EstimateArgs {
     #[command(flatten)]
-    sides: Sides,
+    sides: HumanJudgeArgs,
     /// Estimate the share of candidates at this score or above, on 0 to 1, instead of the mean
     #[arg(long, value_name = "SCORE")]
     pass_mark: Option<f64>,
@@ -37,15 +40,16 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     population: Option<PathBuf>,
     #[command(flatten)]
-    told: Told,
+    told: AnalysisOutputArgs,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcome> {
     let machine = args.sides.machine()?;
     let people = if args.sides.human.is_empty() { None } else { Some(args.sides.people()?) };
-    let quantity = args.pass_mark.map_or(Quantity::Mean, |pass_mark| Quantity::PassRate { pass_mark });
-    let found = beside(&labelled(&machine, people.as_ref()), quantity);
-    let sample = of_files(args, &machine)?;
+    let quantity =
+        args.pass_mark.map_or(EstimatedQuantity::Mean, |pass_mark| EstimatedQuantity::PassRate { pass_mark });
+    let found = compare_estimators(&match_labels_to_scores(&machine, people.as_ref()), quantity);
+    let sample = estimate_from_sample(args, &machine)?;
     let off = machine.n_off_scale + people.as_ref().map_or(0, |it| it.n_off_scale);
     if found.judge.value().is_none() && found.labels.value().is_none() {
         anyhow::bail!("no grade of `{}` is a number or on a scale", machine.criterion);
@@ -59,7 +63,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
         if sample.is_none() || people.is_some() {
-            show(&mut out, &machine, &found)?;
+            show_estimators(&mut out, &machine, &found)?;
         }
         if !machine.without.is_empty() && sample.is_none() {
             let (n, of) = (machine.without.len(), machine.without.len() + machine.numbers.len());
@@ -69,29 +73,29 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 "\x1b[33mThe judge has no score for {n} of {of} candidates ({share:.0} %).\x1b[0m"
             )?;
         }
-        if let Some(said) = off_scale(off, args.sides.scale) {
+        if let Some(said) = off_scale_note(off, args.sides.scale) {
             writeln!(out, "\x1b[33m{said}\x1b[0m")?;
         }
         if let Some(it) = &sample {
             writeln!(
                 out,
                 "\x1b[1m{}\x1b[0m  {} drawn from a larger whole",
-                line(&machine.criterion),
+                printable_line(&machine.criterion),
                 it.n_drawn
             )?;
             show_sample(&mut out, it, people.is_some())?;
         }
     }
     if let Some(picture) = &args.told.chart {
-        picture.draw(&forest(&machine.criterion, &found, sample.as_ref()))?;
+        picture.draw(&build_estimator_chart(&machine.criterion, &found, sample.as_ref()))?;
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
-fn labelled(machine: &OneEach, people: Option<&OneEach>) -> Labelled {
+fn match_labels_to_scores(machine: &CandidateScores, people: Option<&CandidateScores>) -> LabelledScores {
     let none = BTreeMap::new();
     let (judged, humans) = (&machine.numbers, people.map_or(&none, |it| &it.numbers));
-    Labelled {
+    LabelledScores {
         both: judged.iter().filter_map(|(id, judge)| Some((*humans.get(id)?, *judge))).collect(),
         judge_only: judged.iter().filter(|it| !humans.contains_key(it.0)).map(|it| *it.1).collect(),
         human_only: humans.iter().filter(|it| !judged.contains_key(it.0)).map(|it| *it.1).collect(),
@@ -99,16 +103,19 @@ fn labelled(machine: &OneEach, people: Option<&OneEach>) -> Labelled {
 }
 
 /// What the files say of everything that the candidates were drawn from; none where they say nothing of it.
-fn of_files(args: &Args, machine: &OneEach) -> anyhow::Result<Option<OfSample>> {
+fn estimate_from_sample(
+    args: &EstimateArgs,
+    machine: &CandidateScores,
+) -> anyhow::Result<Option<SampleEstimate>> {
     let sizes = match &args.population {
         None => None,
         Some(path) => {
             let name = path.display();
             let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
-            Some(populations(&text, delimiter(path)).with_context(|| format!("`{name}`"))?)
+            Some(read_stratum_sizes(&text, delimiter(path)).with_context(|| format!("`{name}`"))?)
         }
     };
-    let how: BTreeMap<String, (Option<String>, Option<f64>)> = sampled(&args.sides.judge)?
+    let how: BTreeMap<String, (Option<String>, Option<f64>)> = read_sampled_candidates(&args.sides.judge)?
         .into_iter()
         .map(|it| (it.candidate, (it.stratum, it.probability)))
         .collect();
@@ -120,13 +127,13 @@ fn of_files(args: &Args, machine: &OneEach) -> anyhow::Result<Option<OfSample>> 
     let ids = how.keys().chain(machine.numbers.keys().filter(|it| !how.contains_key(*it)));
     let drawn = ids.map(|id| {
         let (stratum, probability) = how.get(id).cloned().unwrap_or_default();
-        Drawn { stratum, probability, score: machine.numbers.get(id).map(mark) }
+        SampledScore { stratum, probability, score: machine.numbers.get(id).map(mark) }
     });
-    Ok(Some(of_sample(&drawn.collect::<Vec<_>>(), sizes.as_ref())?))
+    Ok(Some(estimate_sample_mean(&drawn.collect::<Vec<_>>(), sizes.as_ref())?))
 }
 
 /// The ways to the number, by their names.
-fn ways(it: &Beside) -> Vec<(&'static str, &Measure)> {
+fn named_estimators(it: &EstimatorComparison) -> Vec<(&'static str, &CoefficientResult)> {
     let ways = [
         ("judge alone", Some(&it.judge)),
         ("labels alone", Some(&it.labels)),
@@ -137,23 +144,27 @@ fn ways(it: &Beside) -> Vec<(&'static str, &Measure)> {
     ways.into_iter().filter_map(|(name, it)| Some((name, it?))).collect()
 }
 
-fn show(out: &mut impl Write, machine: &OneEach, it: &Beside) -> anyhow::Result<()> {
+fn show_estimators(
+    out: &mut impl Write,
+    machine: &CandidateScores,
+    it: &EstimatorComparison,
+) -> anyhow::Result<()> {
     let what = match it.quantity {
-        Quantity::Mean => "mean".to_owned(),
-        Quantity::PassRate { pass_mark } => format!("pass rate at {pass_mark}"),
+        EstimatedQuantity::Mean => "mean".to_owned(),
+        EstimatedQuantity::PassRate { pass_mark } => format!("pass rate at {pass_mark}"),
     };
     let (labels, rest) = (plural(it.n_labels, "label"), plural(it.n_judged, "candidate"));
     let from = match it.n_labels {
         0 => format!("{rest} that the judge scored"),
         _ => format!("{labels} of people, {rest} that only the judge scored"),
     };
-    writeln!(out, "\x1b[1m{}\x1b[0m  {what}, {from}", line(&machine.criterion))?;
-    for (name, measure) in ways(it).into_iter().take(if 0 < it.n_labels { 5 } else { 1 }) {
+    writeln!(out, "\x1b[1m{}\x1b[0m  {what}, {from}", printable_line(&machine.criterion))?;
+    for (name, measure) in named_estimators(it).into_iter().take(if 0 < it.n_labels { 5 } else { 1 }) {
         let more = match (name, it.lambda) {
             ("corrected (PPI++)", Some(lambda)) => format!("  λ {lambda:.2}"),
             _ => String::new(),
         };
-        writeln!(out, "  {name:<32}{}{more}", told(measure))?;
+        writeln!(out, "  {name:<32}{}{more}", format_measure(measure))?;
     }
     if let Some(it) = &it.mistakes {
         writeln!(
@@ -166,13 +177,13 @@ fn show(out: &mut impl Write, machine: &OneEach, it: &Beside) -> anyhow::Result<
     for warning in &it.warnings {
         writeln!(out, "\x1b[33m{warning}\x1b[0m")?;
     }
-    writeln!(out, "{}", sentence(it))?;
+    writeln!(out, "{}", interpret_estimators(it))?;
     Ok(())
 }
 
 /// What a newcomer takes away.
-fn sentence(it: &Beside) -> String {
-    let what = if it.quantity == Quantity::Mean { "mean" } else { "pass rate" };
+fn interpret_estimators(it: &EstimatorComparison) -> String {
+    let what = if it.quantity == EstimatedQuantity::Mean { "mean" } else { "pass rate" };
     let best = [&it.ppi_plus_plus, &it.labels].into_iter().find_map(|it| Some((it.value()?, it.interval())));
     let Some((value, interval)) = best else {
         let value = it.judge.value().unwrap_or_default();
@@ -201,14 +212,14 @@ fn sentence(it: &Beside) -> String {
     )
 }
 
-fn show_sample(out: &mut impl Write, it: &OfSample, has_labels: bool) -> anyhow::Result<()> {
+fn show_sample(out: &mut impl Write, it: &SampleEstimate, has_labels: bool) -> anyhow::Result<()> {
     let rows = [
         ("as drawn", &it.naive),
         ("post-stratified", &it.post_stratified),
         ("by probability (Hájek)", &it.hajek),
     ];
     for (name, measure) in rows {
-        writeln!(out, "  {name:<32}{}", told(measure))?;
+        writeln!(out, "  {name:<32}{}", format_measure(measure))?;
     }
     let costs = [
         it.strata.as_ref().and_then(|it| Some((it.n, it.n_eff?, it.design_effect?))),
@@ -224,7 +235,7 @@ fn show_sample(out: &mut impl Write, it: &OfSample, has_labels: bool) -> anyhow:
         show_strata(out, strata)?;
     }
     for warning in &it.warnings {
-        writeln!(out, "\x1b[33m{}\x1b[0m", line(warning))?;
+        writeln!(out, "\x1b[33m{}\x1b[0m", printable_line(warning))?;
     }
     let best =
         [&it.post_stratified, &it.hajek].into_iter().find_map(|it| Some((it.value()?, it.interval()?)));
@@ -252,7 +263,7 @@ fn show_strata(out: &mut impl Write, it: &Stratified) -> anyhow::Result<()> {
             (None, why) => format!("\x1b[33mnot estimable: {}\x1b[0m", why.as_deref().unwrap_or_default()),
         };
         let (n, all) = (stratum.n, stratum.population);
-        writeln!(out, "  {:<width$}  {n:>6} of {all:>8}  {said}", line(&stratum.name))?;
+        writeln!(out, "  {:<width$}  {n:>6} of {all:>8}  {said}", printable_line(&stratum.name))?;
     }
     if it.covered < 1.0 {
         writeln!(
@@ -271,17 +282,26 @@ fn show_strata(out: &mut impl Write, it: &Stratified) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn forest(criterion: &str, it: &Beside, sample: Option<&OfSample>) -> Chart {
-    let row = |(name, measure): (&str, &Measure)| ForestRow {
+fn build_estimator_chart(
+    criterion: &str,
+    it: &EstimatorComparison,
+    sample: Option<&SampleEstimate>,
+) -> Chart {
+    let row = |(name, measure): (&str, &CoefficientResult)| ForestRow {
         label: name.to_owned(),
         measure: Drawing::new(measure.value(), measure.interval()),
-        n: if let Measure::Known(it) = measure { it.n } else { 0 },
+        n: if let CoefficientResult::Known(it) = measure { it.n } else { 0 },
     };
     let of_sample = sample
         .iter()
         .flat_map(|it| [("post-stratified", &it.post_stratified), ("by probability", &it.hajek)])
         .collect::<Vec<_>>();
-    let rows = ways(it).into_iter().chain(of_sample).filter(|it| it.1.value().is_some()).map(row).collect();
+    let rows = named_estimators(it)
+        .into_iter()
+        .chain(of_sample)
+        .filter(|it| it.1.value().is_some())
+        .map(row)
+        .collect();
     let reference = it.judge.value().unwrap_or_default();
     Chart::Forest(Forest { title: criterion.to_owned(), rows, whole: None, reference })
 }

@@ -8,29 +8,29 @@ use anyhow::Context;
 use clap::{Args as _, FromArgMatches as _};
 use jurist_core::candidate::Candidate;
 use jurist_core::diagnostic::closest;
-use jurist_core::dialect::Settings;
-use jurist_core::grade::{Status, Usd};
-use jurist_core::plan::{CallRange, Plan, Select, Unit, plan};
+use jurist_core::dialect::ProjectSettings;
+use jurist_core::grade::{Usd, VerdictStatus};
+use jurist_core::plan::{CallRange, CaseSelection, Plan, PlanUnit, plan_suite};
 use jurist_core::quantity::plural;
 use jurist_core::rubric::Rubric;
 use jurist_core::run::{NotGraded, Packed};
-use jurist_core::suite::{Case, Judge, Suite, Target};
+use jurist_core::suite::{Case, CaseTarget, Judge, Suite};
 use jurist_engine::agent::Agents;
 use jurist_engine::bundle::{Bundle, Reading};
 use jurist_engine::embed::Embedders;
-use jurist_engine::execute::jobs;
-use jurist_engine::judge::{Bench, CheckPrograms, expected, permit_check};
-use jurist_engine::load::Project;
+use jurist_engine::execute::build_grading_jobs;
+use jurist_engine::judge::{CheckPrograms, ResolvedJudges, estimate_candidate_cost, permit_check};
+use jurist_engine::load::SuiteFiles;
 use jurist_engine::model::resolve::Resolver;
 use jurist_server::{NewRun, Shard};
 use serde_json::Map;
 
 use super::judging::wait_for;
-use super::kept::{Resumed, Runs};
-use super::remote::Server;
-use super::reporting::line;
-use super::running::{Finished, Part, Ready, Running};
-use super::{Ended, Loading, suite_and_reading};
+use super::kept::{ResumedRun, StoredRuns};
+use super::remote::EvalServerArgs;
+use super::reporting::printable_line;
+use super::running::{FinishedRun, ReadyRun, RunExecutionArgs, RunScope};
+use super::{CommandOutcome, LoadingArgs, load_suite_with_reading};
 use crate::render;
 
 /// Grade a suite: every case before its checks and judges, a verdict for each
@@ -54,7 +54,7 @@ What cannot be graded, for want of a key or a server that answers, is deferred w
 says so; --no-defer makes it an error. Several suites get a report each: results.xml becomes results-SUITE.xml.
 Exit codes: 0 passed or deferred, 1 a case failed (or a gate does not hold, where one is given), 2 bad file,
 3 a grader broke, 5 stopped by a budget, 130 interrupted.")]
-pub struct Args {
+pub struct EvalArgs {
     /// Suites, in any dialect
     #[arg(value_name = "FILE", required_unless_present = "config")]
     files: Vec<PathBuf>,
@@ -86,11 +86,11 @@ pub struct Args {
     #[arg(long, value_name = "MODEL")]
     agent: Option<String>,
     #[command(flatten)]
-    server: Server,
+    server: EvalServerArgs,
     #[command(flatten)]
-    running: Running,
+    running: RunExecutionArgs,
     #[command(flatten)]
-    loading: Loading,
+    loading: LoadingArgs,
 }
 
 fn shard(text: &str) -> Result<(u32, u32), String> {
@@ -99,17 +99,17 @@ fn shard(text: &str) -> Result<(u32, u32), String> {
     parts.filter(right).ok_or_else(|| "a part of all, such as 2/5".to_owned())
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    wait_for(graded(args))
+pub fn run_eval_command(args: &EvalArgs) -> anyhow::Result<CommandOutcome> {
+    wait_for(evaluate_suite_files(args))
 }
 
-async fn graded(args: &Args) -> anyhow::Result<Ended> {
-    let runs = Runs::default();
+async fn evaluate_suite_files(args: &EvalArgs) -> anyhow::Result<CommandOutcome> {
+    let runs = StoredRuns::default();
     let mut select =
-        Select { filter: args.filter.clone(), tags: args.tag.clone(), shard: args.shard, names: None };
+        CaseSelection { filter: args.filter.clone(), tags: args.tag.clone(), shard: args.shard, names: None };
     if let Some(name) = &args.only_failed {
         let before = runs.load(name).await?;
-        let failed = before.results.iter().filter(|it| it.verdict.status != Status::Pass);
+        let failed = before.results.iter().filter(|it| it.verdict.status != VerdictStatus::Pass);
         select.names = Some(failed.map(|it| it.case).collect());
     }
     let files: Vec<&PathBuf> = args.files.iter().chain(&args.config).collect();
@@ -117,21 +117,21 @@ async fn graded(args: &Args) -> anyhow::Result<Ended> {
     args.running.check(files.len())?;
     let (mut total, mut wrong) = (Vec::new(), false);
     for (file, label) in files.iter().zip(suite_labels(&files)) {
-        let part = Part { label, is_selection: select != Select::default() };
+        let part = RunScope { label, is_selection: select != CaseSelection::default() };
         let finished = evaluate_file(args, &runs, file, &select, part).await?;
         wrong |= finished.is_none();
         total.extend(finished);
-        if total.last().is_some_and(|it| it.ended == Ended::Interrupted) {
-            return Ok(Ended::Interrupted);
+        if total.last().is_some_and(|it| it.ended == CommandOutcome::Interrupted) {
+            return Ok(CommandOutcome::Interrupted);
         }
     }
     if 1 < files.len()
         && let Some(all) = NotGraded::of_all(total.iter().map(|it| (&it.not_graded, it.n_cases)))
     {
-        render::note(&format!("in all {} suites, {}", files.len(), all.statement));
+        render::print_note(&format!("in all {} suites, {}", files.len(), all.statement));
     }
-    let ended = total.iter().map(|it| it.ended).fold(Ended::Passed, worse);
-    Ok(if wrong { Ended::BadInput } else { ended })
+    let ended = total.iter().map(|it| it.ended).fold(CommandOutcome::Passed, worse_outcome);
+    Ok(if wrong { CommandOutcome::BadInput } else { ended })
 }
 
 /// What tells suites apart in the names of reports: their own names, or their paths where names repeat.
@@ -161,25 +161,25 @@ fn suite_labels(files: &[&PathBuf]) -> Vec<Option<String>> {
 
 /// One suite; `None` where the file is wrong, which has been told.
 async fn evaluate_file(
-    args: &Args,
-    runs: &Runs,
+    args: &EvalArgs,
+    runs: &StoredRuns,
     file: &Path,
-    select: &Select,
-    part: Part,
-) -> anyhow::Result<Option<Finished>> {
-    let Some((suite, settings, reading)) = suite_and_reading(file, args.loading.options())? else {
+    select: &CaseSelection,
+    part: RunScope,
+) -> anyhow::Result<Option<FinishedRun>> {
+    let Some((suite, settings, reading)) = load_suite_with_reading(file, args.loading.options())? else {
         return Ok(None);
     };
     if args.server.is_named() && !args.explain {
-        let sent = Sent { suite: &suite, settings: &settings, reading: &reading, file, select };
-        return sent.evaluated(args, runs, part).await.map(Some);
+        let sent = RemoteEval { suite: &suite, settings: &settings, reading: &reading, file, select };
+        return sent.evaluate_on_server(args, runs, part).await.map(Some);
     }
     let (loaded, plan) = prepare(args, suite, settings, (file, part), select).await?;
     if args.explain {
-        explain(args, &loaded, &plan)?;
-        return Ok(Some(Ended::Passed.into()));
+        explain_eval_plan(args, &loaded, &plan)?;
+        return Ok(Some(CommandOutcome::Passed.into()));
     }
-    evaluated(args, runs, &loaded, plan).await
+    run_prepared_eval(args, runs, &loaded, plan).await
 }
 
 /// What keeps cases of a suite that was read without a fault from being run, each with where the case is written: a
@@ -187,30 +187,30 @@ async fn evaluate_file(
 pub(super) async fn plan_problems(
     file: &Path,
     suite: Suite,
-    settings: Settings,
+    settings: ProjectSettings,
 ) -> anyhow::Result<Vec<String>> {
     // Nothing is run and nothing is sent, so the settings of the project need no trust.
     let flags = ["eval", "--allow-commands", "--trust-settings", "--"].map(OsStr::new);
     let flags = flags.into_iter().chain([file.as_os_str()]);
-    let matches = Args::augment_args(clap::Command::new("eval")).try_get_matches_from(flags)?;
-    let args = Args::from_arg_matches(&matches)?;
-    let part = Part { label: None, is_selection: false };
-    let (loaded, plan) = prepare(&args, suite, settings, (file, part), &Select::default()).await?;
+    let matches = EvalArgs::augment_args(clap::Command::new("eval")).try_get_matches_from(flags)?;
+    let args = EvalArgs::from_arg_matches(&matches)?;
+    let part = RunScope { label: None, is_selection: false };
+    let (loaded, plan) = prepare(&args, suite, settings, (file, part), &CaseSelection::default()).await?;
     Ok(loaded.find_all_problems(&args, &plan, &mut BTreeMap::new()))
 }
 
 /// The plan of a suite, and everything that runs and judges it.
 async fn prepare<'a>(
-    args: &Args,
+    args: &EvalArgs,
     mut suite: Suite,
-    settings: Settings,
-    (file, part): (&'a Path, Part),
-    select: &Select,
-) -> anyhow::Result<(Loaded<'a>, Plan)> {
+    settings: ProjectSettings,
+    (file, part): (&'a Path, RunScope),
+    select: &CaseSelection,
+) -> anyhow::Result<(PreparedEval<'a>, Plan)> {
     let judging = &args.running.judging;
     let resolver = judging.resolver(&settings)?;
     let flags = judging.judge(&Judge::default());
-    let default_model = judging.found(flags.clone(), &resolver).await?.model;
+    let default_model = judging.resolve_judge_model(flags.clone(), &resolver).await?.model;
     if let Some(target) = &args.target {
         choose_target(&mut suite, target);
     }
@@ -229,11 +229,11 @@ async fn prepare<'a>(
         let judge = case.server.as_ref().filter(|_| is_one).and_then(|_| judge());
         case.agent.model = named.or(judge);
     }
-    let plan = plan(&suite, select).with_context(|| format!("`{}`", file.display()))?;
+    let plan = plan_suite(&suite, select).with_context(|| format!("`{}`", file.display()))?;
     // The plan has everything of them; rows of data need not be held twice.
     suite.cases = Vec::new();
     let embedders = judging.embedders(&resolver);
-    let project = Project::of(file, args.loading.options().outside);
+    let project = SuiteFiles::of(file, args.loading.options().outside);
     let programs = judging.check_programs(&resolver, project.clone());
     let agents = Agents::new(
         Arc::clone(&resolver),
@@ -243,47 +243,56 @@ async fn prepare<'a>(
         judging.allow_commands,
     );
     let agents = Arc::new(agents);
-    Ok((Loaded { suite, settings, resolver, embedders, agents, programs, default_model, file, part }, plan))
+    Ok((
+        PreparedEval { suite, settings, resolver, embedders, agents, programs, default_model, file, part },
+        plan,
+    ))
 }
 
 /// Has one target produce the answers of all cases that give none: one of the file's, or one that is named in full.
 fn choose_target(suite: &mut Suite, name: &str) {
     let known = || suite.cases.iter().flat_map(|case| &case.targets).chain(&suite.targets);
-    let names: Vec<&str> = known().map(Target::name).collect();
+    let names: Vec<&str> = known().map(CaseTarget::name).collect();
     let known = known().find(|target| target.name() == name || target.id == name).cloned();
     if let (None, Some(meant)) = (&known, closest(name, &names)) {
         let told =
             format!("`{name}` is no target of the file, and is read as a model; did you mean `{meant}`?");
-        render::warning(&told);
+        render::print_warning(&told);
     }
-    let chosen = known.unwrap_or_else(|| Target { id: name.to_owned(), label: None, config: Map::default() });
+    let chosen =
+        known.unwrap_or_else(|| CaseTarget { id: name.to_owned(), label: None, config: Map::default() });
     for case in suite.cases.iter_mut().filter(|case| !case.candidate.is_given()) {
         case.targets = vec![chosen.clone()];
     }
 }
 
 /// A suite that others grade.
-struct Sent<'a> {
+struct RemoteEval<'a> {
     suite: &'a Suite,
-    settings: &'a Settings,
+    settings: &'a ProjectSettings,
     reading: &'a Reading,
     file: &'a Path,
-    select: &'a Select,
+    select: &'a CaseSelection,
 }
 
-impl Sent<'_> {
-    async fn evaluated(&self, args: &Args, runs: &Runs, part: Part) -> anyhow::Result<Finished> {
+impl RemoteEval<'_> {
+    async fn evaluate_on_server(
+        &self,
+        args: &EvalArgs,
+        runs: &StoredRuns,
+        part: RunScope,
+    ) -> anyhow::Result<FinishedRun> {
         let told = || format!("`{}`", self.file.display());
         anyhow::ensure!(
             args.resume.is_none() && args.target.is_none(),
             "--resume and --target are for runs on this machine"
         );
         args.running.refuse_local()?;
-        let plan = plan(self.suite, self.select).with_context(told)?;
-        let project = Project::of(self.file, args.loading.options().outside);
+        let plan = plan_suite(self.suite, self.select).with_context(told)?;
+        let project = SuiteFiles::of(self.file, args.loading.options().outside);
         let bundle = Bundle::new(self.reading, &project, args.loading.dialect, &plan).with_context(told)?;
         let mut asked = NewRun::of(bundle);
-        args.running.judging.tell(&mut asked)?;
+        args.running.judging.apply_to_new_run(&mut asked)?;
         asked.filter.clone_from(&self.select.filter);
         asked.tags.clone_from(&self.select.tags);
         asked.shard = self.select.shard.map(|(part, of)| Shard { part, of });
@@ -293,14 +302,14 @@ impl Sent<'_> {
         let resolver = args.running.judging.resolver(self.settings)?;
         let remote = args.server.remote(resolver.client())?;
         let no_defer = args.running.judging.no_defer(self.settings);
-        remote.evaluated(&args.running, runs, &asked, part, no_defer).await
+        remote.evaluate_and_report(&args.running, runs, &asked, part, no_defer).await
     }
 }
 
 /// A suite with what decides who judges it.
-struct Loaded<'a> {
+struct PreparedEval<'a> {
     suite: Suite,
-    settings: Settings,
+    settings: ProjectSettings,
     resolver: Arc<Resolver>,
     embedders: Arc<Embedders>,
     agents: Arc<Agents>,
@@ -308,17 +317,17 @@ struct Loaded<'a> {
     /// Who judges where a case names nobody: found on this machine, or in a recording.
     default_model: Option<String>,
     file: &'a Path,
-    part: Part,
+    part: RunScope,
 }
 
-impl Loaded<'_> {
+impl PreparedEval<'_> {
     /// Benches by what they are made from; many units share one.
-    fn bench(
+    fn judges_for_unit(
         &self,
-        args: &Args,
-        unit: &Unit,
-        made: &mut BTreeMap<String, Arc<Bench>>,
-    ) -> anyhow::Result<Arc<Bench>> {
+        args: &EvalArgs,
+        unit: &PlanUnit,
+        made: &mut BTreeMap<String, Arc<ResolvedJudges>>,
+    ) -> anyhow::Result<Arc<ResolvedJudges>> {
         let mut judge = args.running.judging.judge(&unit.cell.judge());
         if judge.model.as_deref().is_none_or(|it| it == "auto") {
             judge.model.clone_from(&self.default_model);
@@ -328,7 +337,7 @@ impl Loaded<'_> {
         if let Some(bench) = made.get(&key) {
             return Ok(Arc::clone(bench));
         }
-        let mut bench = Bench::new(
+        let mut bench = ResolvedJudges::new(
             &self.resolver,
             &judge,
             &self.suite.judges,
@@ -349,11 +358,11 @@ impl Loaded<'_> {
     /// What keeps a unit from being run or judged as it is written; waiting changes nothing about it.
     fn find_problems(
         &self,
-        args: &Args,
-        unit: &Unit,
-        made: &mut BTreeMap<String, Arc<Bench>>,
+        args: &EvalArgs,
+        unit: &PlanUnit,
+        made: &mut BTreeMap<String, Arc<ResolvedJudges>>,
     ) -> Vec<String> {
-        let judging = self.bench(args, unit, made).err().map(|error| format!("{error:#}"));
+        let judging = self.judges_for_unit(args, unit, made).err().map(|error| format!("{error:#}"));
         let case = unit.cell.case().expect("it was filled when it was planned");
         let running = if case.candidate.is_given() { None } else { self.agents.check(&case).err() };
         let checks = unit.cell.template().rubric.external_checks();
@@ -366,9 +375,9 @@ impl Loaded<'_> {
     /// What keeps units of a plan from being run or judged, each with where its case is written.
     fn find_all_problems(
         &self,
-        args: &Args,
+        args: &EvalArgs,
         plan: &Plan,
-        made: &mut BTreeMap<String, Arc<Bench>>,
+        made: &mut BTreeMap<String, Arc<ResolvedJudges>>,
     ) -> Vec<String> {
         let mut all = Vec::new();
         for unit in &plan.units {
@@ -387,36 +396,38 @@ impl Loaded<'_> {
 }
 
 /// How several files end is how the worst of them does.
-fn worse(a: Ended, b: Ended) -> Ended {
-    let rank = |it: &Ended| match it {
-        Ended::Passed => 0,
-        Ended::Incomplete => 1,
-        Ended::OverBudget => 2,
-        Ended::Failed => 3,
-        Ended::BadInput => 4,
-        Ended::Interrupted => 5,
+fn worse_outcome(a: CommandOutcome, b: CommandOutcome) -> CommandOutcome {
+    let rank = |it: &CommandOutcome| match it {
+        CommandOutcome::Passed => 0,
+        CommandOutcome::Incomplete => 1,
+        CommandOutcome::OverBudget => 2,
+        CommandOutcome::Failed => 3,
+        CommandOutcome::BadInput => 4,
+        CommandOutcome::Interrupted => 5,
     };
     if rank(&a) < rank(&b) { b } else { a }
 }
 
 /// The plan, case by case: what is graded, by whom, in how many calls, for how much, and what cannot be run.
-fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<()> {
+fn explain_eval_plan(args: &EvalArgs, loaded: &PreparedEval<'_>, plan: &Plan) -> anyhow::Result<()> {
     let mut out = render::stdout();
     let (mut sum, mut costs, mut made) = (CallRange::default(), Some((0.0, 0.0)), BTreeMap::new());
     let (mut most_tokens, mut n_wrong) = (0.0, 0);
     writeln!(out, "\x1b[1m{}\x1b[0m", loaded.file.display())?;
     for unit in &plan.units {
         let problems = loaded.find_problems(args, unit, &mut made);
-        let bench = loaded.bench(args, unit, &mut made).ok();
+        let bench = loaded.judges_for_unit(args, unit, &mut made).ok();
         let case = unit.cell.case().expect("it was filled when it was planned");
         let names: Vec<&str> =
             bench.iter().flat_map(|it| &it.members).map(|it| it.line.name.as_str()).collect();
         let judges = match (unit.calls.most, names.as_slice()) {
             (0, _) => "checks alone".to_owned(),
             (_, []) => "no judge".to_owned(),
-            (_, names) => distinct(names),
+            (_, names) => count_distinct_names(names),
         };
-        let expected = bench.as_ref().map(|it| expected(it, size(&case.candidate), unit.calls));
+        let expected = bench
+            .as_ref()
+            .map(|it| estimate_candidate_cost(it, candidate_text_size(&case.candidate), unit.calls));
         let cost = expected.and_then(|it| it.cost);
         most_tokens += expected.map_or(0.0, |it| it.tokens);
         let rubric = describe_rubric(&loaded.suite, &case.rubric, args.running.is_verbose());
@@ -424,15 +435,15 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<()> 
         writeln!(
             out,
             "      {} · {rubric} · {judges} · {} · {}",
-            source(&case),
-            told_range(unit.calls),
-            told_cost(cost)
+            describe_answer_source(&case),
+            format_call_range(unit.calls),
+            format_cost_range(cost)
         )?;
         let missing = bench.iter().flat_map(|it| &it.members).find_map(|it| it.line.model.missing_key());
         let missing = missing.filter(|_| 0 < unit.calls.most).map(|it| format!("will not be graded: {it}"));
         n_wrong += usize::from(!problems.is_empty());
         for problem in problems.into_iter().map(|it| format!("cannot be run: {it}")).chain(missing) {
-            writeln!(out, "      \x1b[33m{}\x1b[0m", line(&problem))?;
+            writeln!(out, "      \x1b[33m{}\x1b[0m", printable_line(&problem))?;
         }
         sum = sum.plus(unit.calls);
         costs = costs.zip(cost).map(|(sum, it)| (sum.0 + it.0, sum.1 + it.1));
@@ -441,8 +452,8 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<()> 
         out,
         "{} · {} · up to {most_tokens:.0} tokens · {}; estimated, without repairs and without the agents' own",
         plural(plan.units.len(), "unit"),
-        told_range(sum),
-        told_cost(costs)
+        format_call_range(sum),
+        format_cost_range(costs)
     )?;
     if 0 < n_wrong {
         writeln!(out, "{n_wrong} of {} cannot be run as written", plural(plan.units.len(), "unit"))?;
@@ -462,7 +473,7 @@ fn describe_rubric(suite: &Suite, rubric: &Rubric, verbose: bool) -> String {
     format!("{name}{hash} ({questions})")
 }
 
-fn distinct(names: &[&str]) -> String {
+fn count_distinct_names(names: &[&str]) -> String {
     let mut counted: BTreeMap<&str, usize> = BTreeMap::new();
     for name in names {
         *counted.entry(name).or_default() += 1;
@@ -471,14 +482,14 @@ fn distinct(names: &[&str]) -> String {
     counted.into_iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-fn told_range(range: CallRange) -> String {
+fn format_call_range(range: CallRange) -> String {
     match range {
         CallRange { least, most, .. } if least == most => plural(most as usize, "call"),
         CallRange { least, most, .. } => format!("{least} to {most} calls"),
     }
 }
 
-fn told_cost(cost: Option<(f64, f64)>) -> String {
+fn format_cost_range(cost: Option<(f64, f64)>) -> String {
     let Some((least, most)) = cost else { return "price not known".to_owned() };
     let dollars = |it: f64| Usd::from_nanos((it * 1e9).round() as i64).to_string();
     if (least - most).abs() < 1e-9 {
@@ -489,7 +500,7 @@ fn told_cost(cost: Option<(f64, f64)>) -> String {
 }
 
 /// Where the answer comes from.
-fn source(case: &Case) -> String {
+fn describe_answer_source(case: &Case) -> String {
     let Candidate { response, trace, diff, .. } = &case.candidate;
     let live = || match (case.targets.first(), &case.server, &case.agent.model) {
         (Some(target), None, _) => format!("run by {}", target.name()),
@@ -507,19 +518,19 @@ fn source(case: &Case) -> String {
     }
 }
 
-fn size(candidate: &Candidate) -> usize {
+fn candidate_text_size(candidate: &Candidate) -> usize {
     let texts = [&candidate.input, &candidate.response, &candidate.diff];
     texts.into_iter().flatten().map(String::len).sum::<usize>()
         + candidate.context.iter().map(String::len).sum::<usize>()
 }
 
 /// `None` where the file asks for something that cannot be, which has been told.
-async fn evaluated(
-    args: &Args,
-    runs: &Runs,
-    loaded: &Loaded<'_>,
+async fn run_prepared_eval(
+    args: &EvalArgs,
+    runs: &StoredRuns,
+    loaded: &PreparedEval<'_>,
     plan: Plan,
-) -> anyhow::Result<Option<Finished>> {
+) -> anyhow::Result<Option<FinishedRun>> {
     let judging = &args.running.judging;
     let caller = judging.caller(&loaded.settings)?;
     let live = plan.units.iter().find(|it| !it.cell.template().candidate.is_given());
@@ -530,18 +541,18 @@ async fn evaluated(
     let made = std::cell::RefCell::new(BTreeMap::new());
     let problems = loaded.find_all_problems(args, &plan, &mut made.borrow_mut());
     for problem in &problems {
-        render::trouble(&line(problem));
+        render::print_error(&printable_line(problem));
     }
     if !problems.is_empty() {
         return Ok(None);
     }
-    let Resumed { run, results: before, paid, log } = match &args.resume {
+    let ResumedRun { run, results: before, paid, log } = match &args.resume {
         Some(name) => runs.resume(name).await?,
         None => {
             let suite = loaded.suite.name.clone().unwrap_or_else(|| loaded.file.display().to_string());
             let run = args.running.new_run(suite, plan.units.iter().map(|it| &it.cell.template().rubric));
             let log = args.running.log(runs, &run).await;
-            Resumed { run, results: Vec::new(), paid: Usd::default(), log }
+            ResumedRun { run, results: Vec::new(), paid: Usd::default(), log }
         }
     };
     let mut rubrics = plan.units.iter().map(|it| it.cell.template().rubric.version());
@@ -556,20 +567,20 @@ async fn evaluated(
             format!("`{}` is no longer where it was in {}; begin a new run", result.case, run.id)
         })?;
         // What had no verdict is asked again, as is what was graded against another version.
-        let has_verdict = matches!(result.verdict.status, Status::Pass | Status::Fail);
+        let has_verdict = matches!(result.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
         if has_verdict && result.rubric == *unit.cell.template().rubric.version() {
             done.insert(at, Packed::new(&result));
         }
     }
-    let jobs = jobs(
+    let jobs = build_grading_jobs(
         plan,
         &loaded.agents,
         |at| done.contains_key(&at),
-        |unit| loaded.bench(args, unit, &mut made.borrow_mut()),
+        |unit| loaded.judges_for_unit(args, unit, &mut made.borrow_mut()),
     )?;
     for job in &jobs {
         done.remove(&job.at);
     }
-    let ready = Ready { jobs, run, log, done, paid, part: loaded.part.clone() };
-    args.running.go(runs, ready, caller, &loaded.settings).await.map(Some)
+    let ready = ReadyRun { jobs, run, log, done, paid, part: loaded.part.clone() };
+    args.running.execute_run(runs, ready, caller, &loaded.settings).await.map(Some)
 }

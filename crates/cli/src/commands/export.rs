@@ -3,16 +3,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::ValueEnum;
-use jurist_core::grade::{Fields, Grade};
+use jurist_core::grade::{Grade, MetadataFields};
 use jurist_core::quantity::plural;
-use jurist_core::report::{Row, csv_head, csv_rows};
+use jurist_core::report::{GradeRow, csv_head, csv_rows};
 use jurist_store::grades::{GradeFilter, GradeHead};
 use serde_json::json;
 
-use super::Ended;
-use super::grades::{Source, keep_task, sources};
+use super::CommandOutcome;
+use super::grades::{GradeSource, keep_task, sources};
 use super::judging::wait_for;
-use super::store::{Place, project_of};
+use super::store::{DatabaseArgs, project_of};
 use crate::render;
 
 /// Write grades as a table, a row for each, for notebooks, databases and spreadsheets
@@ -26,11 +26,11 @@ Examples:
   jurist export --store postgres://jurist@db/jurist --out grades.parquet
 FILE is read as by `jurist agree`; without any, the grades of traces in the database are written.
 Columns are always the same and in docs/statistics.md; what is not known is empty.")]
-pub struct Args {
+pub struct ExportArgs {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
     /// The project in the database, by its name or id
     #[arg(long, value_name = "NAME", conflicts_with = "files")]
     project: Option<String>,
@@ -42,41 +42,41 @@ pub struct Args {
     out: Option<PathBuf>,
     /// How it is written, where no ending says so
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<GradeExportFormat>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum GradeExportFormat {
     #[cfg(feature = "parquet")]
     Parquet,
     Csv,
     Jsonl,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let format = args.format.map_or_else(|| format(args.out.as_deref()), Ok)?;
+pub fn run_export_command(args: &ExportArgs) -> anyhow::Result<CommandOutcome> {
+    let format = args.format.map_or_else(|| infer_export_format(args.out.as_deref()), Ok)?;
     match &args.out {
         None => {
             let out = std::io::stdout();
             anyhow::ensure!(
-                !out.is_terminal() || matches!(format, Format::Csv | Format::Jsonl),
+                !out.is_terminal() || matches!(format, GradeExportFormat::Csv | GradeExportFormat::Jsonl),
                 "parquet is not for a terminal; say --out grades.parquet"
             );
-            args.write(Table::new(format, out)?)?;
+            args.write(GradeExportWriter::new(format, out)?)?;
         }
         Some(path) => {
             let unwritable = || format!("cannot write `{}`", path.display());
             let file = std::fs::File::create(path).with_context(unwritable)?;
-            let n = args.write(Table::new(format, file)?).with_context(unwritable)?;
+            let n = args.write(GradeExportWriter::new(format, file)?).with_context(unwritable)?;
             writeln!(render::stdout(), "{} in {}", plural(n, "grade"), path.display())?;
         }
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
-impl Args {
+impl ExportArgs {
     /// How many there were.
-    fn write(&self, mut table: Table<impl Write + Send>) -> anyhow::Result<usize> {
+    fn write(&self, mut table: GradeExportWriter<impl Write + Send>) -> anyhow::Result<usize> {
         if self.files.is_empty() {
             return wait_for(self.write_stored(table));
         }
@@ -84,8 +84,8 @@ impl Args {
         if let Some(task) = &self.task {
             keep_task(&mut sources, Some(task))?;
         }
-        sources.iter_mut().for_each(Source::expand_parts);
-        let rows: Vec<Row<'_>> = sources.iter().flat_map(Source::rows).collect();
+        sources.iter_mut().for_each(GradeSource::expand_parts);
+        let rows: Vec<GradeRow<'_>> = sources.iter().flat_map(GradeSource::rows).collect();
         for some in rows.chunks(BATCH) {
             table.add(some)?;
         }
@@ -94,16 +94,19 @@ impl Args {
     }
 
     /// A page in memory at a time.
-    async fn write_stored(&self, mut table: Table<impl Write + Send>) -> anyhow::Result<usize> {
+    async fn write_stored(&self, mut table: GradeExportWriter<impl Write + Send>) -> anyhow::Result<usize> {
         anyhow::ensure!(self.place.exists(), "there is no database at `{}`; give a FILE", self.place.url());
         let store = self.place.open().await?;
         let project = project_of(&store, self.project.as_deref()).await?;
         let (mut n, mut n_erased, mut after) = (0, 0, None);
         loop {
             let page = store.whole_grades(project, &GradeFilter::default(), after.as_ref(), BATCH).await?;
-            let there = page.items.iter().filter_map(|(head, grade)| Some((grade.as_ref()?, known(head))));
-            let there: Vec<(&Grade, Fields)> = there.collect();
-            let rows = there.iter().map(|(grade, fields)| Row { grade, of: None, fields: Some(fields) });
+            let there = page
+                .items
+                .iter()
+                .filter_map(|(head, grade)| Some((grade.as_ref()?, grade_head_fields(head))));
+            let there: Vec<(&Grade, MetadataFields)> = there.collect();
+            let rows = there.iter().map(|(grade, fields)| GradeRow { grade, of: None, fields: Some(fields) });
             table.add(&rows.collect::<Vec<_>>())?;
             (n, n_erased) = (n + there.len(), n_erased + page.items.len() - there.len());
             after = page.next;
@@ -113,14 +116,17 @@ impl Args {
         }
         table.end()?;
         if 0 < n_erased {
-            render::warning(&format!("{} left out, whose texts were erased", plural(n_erased, "grade")));
+            render::print_warning(&format!(
+                "{} left out, whose texts were erased",
+                plural(n_erased, "grade")
+            ));
         }
         Ok(n)
     }
 }
 
 /// What the database knows of a grade besides the grade.
-pub fn known(head: &GradeHead) -> Fields {
+pub fn grade_head_fields(head: &GradeHead) -> MetadataFields {
     let agent = head.agent.as_ref().map(|it| ("agent".to_owned(), json!(it)));
     let version = ("rubric_version".to_owned(), json!(head.rubric_version.to_string()));
     let probability = ("probability".to_owned(), json!(head.probability.get()));
@@ -128,8 +134,8 @@ pub fn known(head: &GradeHead) -> Fields {
 }
 
 /// What an ending says.
-fn format(path: Option<&Path>) -> anyhow::Result<Format> {
-    let names: Vec<String> = Format::value_variants()
+fn infer_export_format(path: Option<&Path>) -> anyhow::Result<GradeExportFormat> {
+    let names: Vec<String> = GradeExportFormat::value_variants()
         .iter()
         .filter_map(|it| Some(it.to_possible_value()?.get_name().to_owned()))
         .collect();
@@ -137,7 +143,7 @@ fn format(path: Option<&Path>) -> anyhow::Result<Format> {
         anyhow::bail!("say --out FILE, or for standard output --format with one of {}", names.join(", "))
     };
     let ending = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
-    Format::from_str(ending, true).map_err(|_| {
+    GradeExportFormat::from_str(ending, true).map_err(|_| {
         anyhow::anyhow!(
             "`{}` does not end in .{}; --format says what it is",
             path.display(),
@@ -150,28 +156,30 @@ fn format(path: Option<&Path>) -> anyhow::Result<Format> {
 const BATCH: usize = 8_192;
 
 /// A table that grows.
-enum Table<W: Write + Send> {
+enum GradeExportWriter<W: Write + Send> {
     #[cfg(feature = "parquet")]
-    Parquet(Box<jurist_server::parquet::Table<BufWriter<W>>>),
+    Parquet(Box<jurist_server::parquet::ParquetGradeWriter<BufWriter<W>>>),
     Csv(BufWriter<W>),
     Jsonl(BufWriter<W>),
 }
 
-impl<W: Write + Send> Table<W> {
-    fn new(format: Format, out: W) -> anyhow::Result<Self> {
+impl<W: Write + Send> GradeExportWriter<W> {
+    fn new(format: GradeExportFormat, out: W) -> anyhow::Result<Self> {
         let mut out = BufWriter::new(out);
         Ok(match format {
             #[cfg(feature = "parquet")]
-            Format::Parquet => Self::Parquet(Box::new(jurist_server::parquet::Table::new(out)?)),
-            Format::Csv => {
+            GradeExportFormat::Parquet => {
+                Self::Parquet(Box::new(jurist_server::parquet::ParquetGradeWriter::new(out)?))
+            }
+            GradeExportFormat::Csv => {
                 out.write_all(csv_head().as_bytes())?;
                 Self::Csv(out)
             }
-            Format::Jsonl => Self::Jsonl(out),
+            GradeExportFormat::Jsonl => Self::Jsonl(out),
         })
     }
 
-    fn add(&mut self, rows: &[Row<'_>]) -> anyhow::Result<()> {
+    fn add(&mut self, rows: &[GradeRow<'_>]) -> anyhow::Result<()> {
         match self {
             #[cfg(feature = "parquet")]
             Self::Parquet(table) => table.add(rows)?,

@@ -1,20 +1,20 @@
-use jurist_core::report::{Tally, regression_lines};
+use jurist_core::report::{RunTally, regression_lines};
 use jurist_core::run::Regressions;
 
-use super::Ended;
+use super::CommandOutcome;
 
 /// When a run is good enough although not every case passes; for CI.
 #[derive(Debug, clap::Args)]
-pub struct Gates {
+pub struct RunGateArgs {
     /// Fail if a case passed in the baseline and fails now; cases whose trials differ are left aside
     #[arg(long)]
     fail_on_regression: bool,
     /// Fail if a smaller share of all cases passes, such as 0.9; what was not graded counts against it
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_pass_rate)]
     min_pass_rate: Option<f64>,
 }
 
-fn share(text: &str) -> Result<f64, String> {
+fn parse_pass_rate(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|it| (0.0..=1.0).contains(it));
     share.ok_or_else(|| "a share from 0 to 1, such as 0.9".to_owned())
 }
@@ -24,10 +24,10 @@ fn share(text: &str) -> Result<f64, String> {
 pub struct GateDecision {
     pub reasons: Vec<String>,
     /// `None` where every gate holds.
-    pub ended: Option<Ended>,
+    pub ended: Option<CommandOutcome>,
 }
 
-impl Gates {
+impl RunGateArgs {
     /// Whether they decide about failed cases, in place of the rule that every case has to pass.
     pub fn are_set(&self) -> bool {
         self.fail_on_regression || self.min_pass_rate.is_some()
@@ -43,15 +43,15 @@ impl Gates {
     }
 
     /// `n_cases` are all that should have been graded.
-    pub fn decide(&self, regressions: Option<&Regressions>, tally: Tally, n_cases: usize) -> GateDecision {
+    pub fn decide(&self, regressions: Option<&Regressions>, tally: RunTally, n_cases: usize) -> GateDecision {
         let mut decision = GateDecision::default();
         if let Some(found) = regressions.filter(|_| self.fail_on_regression) {
             let wrong = Regressions { flaky: Vec::new(), ..found.clone() };
             let lines = regression_lines(&wrong).into_iter();
             decision.reasons.extend(lines.map(|line| format!("--fail-on-regression: {line}")));
             decision.ended = match (found.regressed.is_empty(), found.undecided.is_empty()) {
-                (false, _) => Some(Ended::Failed),
-                (true, false) => Some(Ended::Incomplete),
+                (false, _) => Some(CommandOutcome::Failed),
+                (true, false) => Some(CommandOutcome::Incomplete),
                 (true, true) => None,
             };
         }
@@ -62,7 +62,7 @@ impl Gates {
             decision
                 .reasons
                 .push(format!("--min-pass-rate {least}: {passed} of {n_cases} cases passed ({share:.2})"));
-            decision.ended = Some(Ended::Failed);
+            decision.ended = Some(CommandOutcome::Failed);
         }
         decision
     }

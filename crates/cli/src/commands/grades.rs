@@ -3,26 +3,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use jurist_core::candidate::Material;
-use jurist_core::grade::{Fields, Grade, Line, Outcome, Sampled, ShortGrade, step_grades, table, with_parts};
+use jurist_core::candidate::JudgeInput;
+use jurist_core::grade::{
+    Grade, GradesFileLine, MetadataFields, Outcome, SampledCandidate, ShortGrade, read_grade_table,
+    step_grades, with_parts,
+};
 use jurist_core::quantity::plural;
-use jurist_core::report::{ANNOTATION_TASK, Row, declared_scales, rows};
+use jurist_core::report::{ANNOTATION_TASK, GradeRow, declared_scales, grade_rows};
 use jurist_core::rubric::Value;
 use jurist_core::run::{CaseResult, Run};
 use jurist_core::stats::{Level, Ratings};
 use jurist_engine::load::read_input;
 
 use super::judging::wait_for;
-use super::kept::{Runs, Stored};
-use crate::picture::{Picture, picture};
+use super::kept::{StoredGradeKind, StoredRuns};
+use crate::picture::{ChartFile, parse_chart_file};
 use crate::render;
 
 /// How a result is told; the same for every command that computes one.
 #[derive(Debug, clap::Args)]
-pub struct Told {
+pub struct AnalysisOutputArgs {
     /// A picture of it, as .svg or .png
-    #[arg(long, value_name = "FILE", value_parser = picture)]
-    pub chart: Option<Picture>,
+    #[arg(long, value_name = "FILE", value_parser = parse_chart_file)]
+    pub chart: Option<ChartFile>,
     /// Everything as JSON
     #[arg(long)]
     pub json: bool,
@@ -33,7 +36,7 @@ pub struct Told {
 
 /// People beside a judge, on one criterion; the same for every command that learns from the one about the other.
 #[derive(Debug, clap::Args)]
-pub struct Sides {
+pub struct HumanJudgeArgs {
     /// What people said, of some candidates at least
     #[arg(long, value_name = "FILE")]
     pub human: Vec<PathBuf>,
@@ -44,39 +47,43 @@ pub struct Sides {
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
     /// The ends of the scale of numbers that are not on 0 to 1, such as 1-5
-    #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
+    #[arg(long, value_name = "MIN-MAX", value_parser = parse_scale_ends)]
     pub scale: Option<(f64, f64)>,
     /// One annotation task, by its name; needed where people answered several
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
 }
 
-impl Sides {
-    pub fn people(&self) -> anyhow::Result<OneEach> {
+impl HumanJudgeArgs {
+    pub fn people(&self) -> anyhow::Result<CandidateScores> {
         self.of(&self.human)
     }
 
-    pub fn machine(&self) -> anyhow::Result<OneEach> {
+    pub fn machine(&self) -> anyhow::Result<CandidateScores> {
         self.of(&self.judge)
     }
 
-    fn of(&self, files: &[PathBuf]) -> anyhow::Result<OneEach> {
-        one_each(&read(files, self.task.as_deref())?, self.criterion.as_deref(), self.scale)
+    fn of(&self, files: &[PathBuf]) -> anyhow::Result<CandidateScores> {
+        average_candidate_scores(
+            &read_grade_files(files, self.task.as_deref())?,
+            self.criterion.as_deref(),
+            self.scale,
+        )
     }
 }
 
 /// Grades as they were found in one place.
-pub struct Source {
+pub struct GradeSource {
     /// As it was named.
     pub name: String,
-    held: Held,
+    held: GradeSourceContents,
 }
 
-enum Held {
+enum GradeSourceContents {
     /// With everything that a run knows of them.
     Run(Box<Run>, Vec<CaseResult>),
     /// With what stood beside them.
-    Grades(Vec<(Grade, Fields)>),
+    Grades(Vec<(Grade, MetadataFields)>),
     /// Not read yet.
     Lines(Arc<str>),
 }
@@ -84,25 +91,27 @@ enum Held {
 /// A grade of a source. Most lines of large files are short and are read without a copy.
 pub enum SourceGrade<'a> {
     Short(ShortGrade<'a>),
-    Row(Row<'a>),
+    Row(GradeRow<'a>),
 }
 
-impl Held {
+impl GradeSourceContents {
     fn of(run: Run) -> Self {
         let results =
-            run.results.iter().map(|it| CaseResult { material: Material::default(), ..it }).collect();
+            run.results.iter().map(|it| CaseResult { material: JudgeInput::default(), ..it }).collect();
         Self::Run(Box::new(run), results)
     }
 }
 
-impl Source {
-    pub fn rows(&self) -> Box<dyn Iterator<Item = Row<'_>> + '_> {
+impl GradeSource {
+    pub fn rows(&self) -> Box<dyn Iterator<Item = GradeRow<'_>> + '_> {
         match &self.held {
-            Held::Run(run, results) => Box::new(results.iter().flat_map(|it| rows(run, it))),
-            Held::Grades(all) => {
-                Box::new(all.iter().map(|(grade, fields)| Row { grade, of: None, fields: Some(fields) }))
+            GradeSourceContents::Run(run, results) => {
+                Box::new(results.iter().flat_map(|it| grade_rows(run, it)))
             }
-            Held::Lines(_) => Box::new(std::iter::empty()),
+            GradeSourceContents::Grades(all) => {
+                Box::new(all.iter().map(|(grade, fields)| GradeRow { grade, of: None, fields: Some(fields) }))
+            }
+            GradeSourceContents::Lines(_) => Box::new(std::iter::empty()),
         }
     }
 
@@ -111,7 +120,7 @@ impl Source {
         &self,
         mut each: impl FnMut(SourceGrade<'_>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let Held::Lines(text) = &self.held else {
+        let GradeSourceContents::Lines(text) = &self.held else {
             return self.rows().try_for_each(|row| each(SourceGrade::Row(row)));
         };
         for (at, line) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
@@ -119,8 +128,8 @@ impl Source {
                 each(SourceGrade::Short(short))?;
                 continue;
             }
-            for (grade, fields) in of_line(line, at, &self.name)? {
-                each(SourceGrade::Row(Row { grade: &grade, of: None, fields: Some(&fields) }))?;
+            for (grade, fields) in parse_source_line(line, at, &self.name)? {
+                each(SourceGrade::Row(GradeRow { grade: &grade, of: None, fields: Some(&fields) }))?;
             }
         }
         Ok(())
@@ -128,30 +137,31 @@ impl Source {
 
     /// Whether it holds forms of an annotation task, line by line.
     pub fn has_forms(&self) -> bool {
-        matches!(&self.held, Held::Lines(text) if text.contains("\"criteria_ratings\""))
+        matches!(&self.held, GradeSourceContents::Lines(text) if text.contains("\"criteria_ratings\""))
     }
 
     /// With every line read.
     pub fn load(self) -> anyhow::Result<Self> {
-        let Held::Lines(text) = &self.held else { return Ok(self) };
+        let GradeSourceContents::Lines(text) = &self.held else { return Ok(self) };
         let lines = text.lines().enumerate().filter(|it| !it.1.trim().is_empty());
-        let grades = lines.map(|(at, line)| of_line(line, at, &self.name)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { held: Held::Grades(grades.into_iter().flatten().collect()), ..self })
+        let grades =
+            lines.map(|(at, line)| parse_source_line(line, at, &self.name)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { held: GradeSourceContents::Grades(grades.into_iter().flatten().collect()), ..self })
     }
 
     fn into_grades(self) -> Vec<Grade> {
         match self.held {
-            Held::Run(_, results) => results.into_iter().flat_map(|it| it.grades).collect(),
-            Held::Grades(all) => all.into_iter().map(|it| it.0).collect(),
-            Held::Lines(_) => Vec::new(),
+            GradeSourceContents::Run(_, results) => results.into_iter().flat_map(|it| it.grades).collect(),
+            GradeSourceContents::Grades(all) => all.into_iter().map(|it| it.0).collect(),
+            GradeSourceContents::Lines(_) => Vec::new(),
         }
     }
 
     /// What judges answered part by part, where no run holds it.
     pub fn expand_parts(&mut self) {
-        if let Held::Grades(all) = &mut self.held {
+        if let GradeSourceContents::Grades(all) = &mut self.held {
             let whole = std::mem::take(all);
-            let parts = |(grade, fields): (Grade, Fields)| {
+            let parts = |(grade, fields): (Grade, MetadataFields)| {
                 with_parts(grade).into_iter().map(move |grade| (grade, fields.clone()))
             };
             *all = whole.into_iter().flat_map(parts).collect();
@@ -159,10 +169,10 @@ impl Source {
     }
 }
 
-fn of_line(line: &str, at: usize, name: &str) -> anyhow::Result<Vec<(Grade, Fields)>> {
+fn parse_source_line(line: &str, at: usize, name: &str) -> anyhow::Result<Vec<(Grade, MetadataFields)>> {
     let place = || format!("`{name}`, line {}", at + 1);
-    let (read, fields) = Line::with_fields(line).with_context(place)?;
-    let of_line = if let Line::Grades(more) = read { more } else { Vec::new() };
+    let (read, fields) = GradesFileLine::with_fields(line).with_context(place)?;
+    let of_line = if let GradesFileLine::Grades(more) = read { more } else { Vec::new() };
     // Only a form holds steps.
     let has_steps = line.contains("\"steps") || line.contains("steps\\\"");
     let steps = if has_steps { step_grades(line).with_context(place)? } else { Vec::new() };
@@ -171,7 +181,7 @@ fn of_line(line: &str, at: usize, name: &str) -> anyhow::Result<Vec<(Grade, Fiel
 
 /// Grades from files of every kind: runs, grades and annotation exports line by line, tables; or from the database.
 /// Answers of several annotation tasks are never put together: `task` says which one is meant.
-pub fn read(paths: &[PathBuf], task: Option<&str>) -> anyhow::Result<Vec<Grade>> {
+pub fn read_grade_files(paths: &[PathBuf], task: Option<&str>) -> anyhow::Result<Vec<Grade>> {
     Ok(read_with_scales(paths, task)?.0)
 }
 
@@ -185,7 +195,7 @@ pub fn read_with_parts(
 }
 
 /// Leaves answers of one annotation task: the one that is asked for, or the only one. What is of no task stays.
-pub fn keep_task(sources: &mut [Source], asked: Option<&str>) -> anyhow::Result<()> {
+pub fn keep_task(sources: &mut [GradeSource], asked: Option<&str>) -> anyhow::Result<()> {
     ensure_one_task(&tasks_of(sources), asked)?;
     if let Some(task) = asked {
         keep_only(sources, task);
@@ -214,18 +224,18 @@ pub fn ensure_one_task(tasks: &BTreeSet<String>, asked: Option<&str>) -> anyhow:
 }
 
 /// Leaves answers of one annotation task, and what is of none.
-pub fn keep_only(sources: &mut [Source], task: &str) {
+pub fn keep_only(sources: &mut [GradeSource], task: &str) {
     for source in sources {
-        if let Held::Grades(all) = &mut source.held {
+        if let GradeSourceContents::Grades(all) = &mut source.held {
             all.retain(|(_, fields)| fields.get(ANNOTATION_TASK).is_none_or(|of| of == task));
         }
     }
 }
 
 /// The annotation tasks that answers are of.
-pub fn tasks_of(sources: &[Source]) -> BTreeSet<String> {
-    let task = |row: Row<'_>| row.fields?.get(ANNOTATION_TASK)?.as_str().map(str::to_owned);
-    sources.iter().flat_map(Source::rows).filter_map(task).collect()
+pub fn tasks_of(sources: &[GradeSource]) -> BTreeSet<String> {
+    let task = |row: GradeRow<'_>| row.fields?.get(ANNOTATION_TASK)?.as_str().map(str::to_owned);
+    sources.iter().flat_map(GradeSource::rows).filter_map(task).collect()
 }
 
 /// The ends of scales by criterion, as rubrics and tasks declare them.
@@ -241,12 +251,14 @@ pub fn read_with_scales(
     let mut scales = DeclaredScales::new();
     for source in &sources {
         match &source.held {
-            Held::Run(run, _) => scales.extend(declared_scales(run)),
-            Held::Grades(all) => scales.extend(scales_of_units(all.iter().map(|(grade, _)| grade))),
-            Held::Lines(_) => {}
+            GradeSourceContents::Run(run, _) => scales.extend(declared_scales(run)),
+            GradeSourceContents::Grades(all) => {
+                scales.extend(scales_of_units(all.iter().map(|(grade, _)| grade)))
+            }
+            GradeSourceContents::Lines(_) => {}
         }
     }
-    let grades: Vec<Grade> = sources.into_iter().flat_map(Source::into_grades).collect();
+    let grades: Vec<Grade> = sources.into_iter().flat_map(GradeSource::into_grades).collect();
     anyhow::ensure!(!grades.is_empty(), "{}", no_grades(paths));
     Ok((grades, scales))
 }
@@ -276,20 +288,20 @@ fn scales_of_units<'a>(grades: impl Iterator<Item = &'a Grade>) -> DeclaredScale
 }
 
 /// The same with where each of them comes from.
-pub fn sources(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
-    let all = open_sources(paths)?.into_iter().map(Source::load).collect::<Result<Vec<_>, _>>()?;
+pub fn sources(paths: &[PathBuf]) -> anyhow::Result<Vec<GradeSource>> {
+    let all = open_sources(paths)?.into_iter().map(GradeSource::load).collect::<Result<Vec<_>, _>>()?;
     anyhow::ensure!(all.iter().any(|it| it.rows().next().is_some()), "{}", no_grades(paths));
     Ok(all)
 }
 
 /// The same, with files of lines as they are.
-pub fn open_sources(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
+pub fn open_sources(paths: &[PathBuf]) -> anyhow::Result<Vec<GradeSource>> {
     wait_for(async {
-        let (runs, mut all) = (Runs::default(), Vec::new());
+        let (runs, mut all) = (StoredRuns::default(), Vec::new());
         for path in paths {
             let name = path.display().to_string();
-            let held = held(path, &name, &runs).await?;
-            all.push(Source { name, held });
+            let held = open_grade_source(path, &name, &runs).await?;
+            all.push(GradeSource { name, held });
         }
         Ok(all)
     })
@@ -300,27 +312,35 @@ pub fn no_grades(paths: &[PathBuf]) -> String {
     format!("there are no grades in {}", names.join(", "))
 }
 
-async fn held(path: &Path, name: &str, runs: &Runs) -> anyhow::Result<Held> {
+async fn open_grade_source(
+    path: &Path,
+    name: &str,
+    runs: &StoredRuns,
+) -> anyhow::Result<GradeSourceContents> {
     let is_file = path.is_file() || name == "-";
-    if let Some(which) = Stored::named(name).filter(|_| !is_file) {
-        return Ok(Held::Grades(runs.stored(which).await?));
+    if let Some(which) = StoredGradeKind::from_name(name).filter(|_| !is_file) {
+        return Ok(GradeSourceContents::Grades(runs.load_stored_grades(which).await?));
     }
     if !is_file || path.extension().is_some_and(|it| it == "json") {
-        return Ok(Held::of(runs.load(name).await?));
+        return Ok(GradeSourceContents::of(runs.load(name).await?));
     }
     let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
     if path.extension().is_some_and(|it| it == "csv" || it == "tsv") {
-        let table = table(&text, delimiter(path)).with_context(|| format!("`{name}`"))?;
+        let table = read_grade_table(&text, delimiter(path)).with_context(|| format!("`{name}`"))?;
         if let Some(reading) = &table.reading {
-            render::note(&format!("`{name}` is {reading}"));
+            render::print_note(&format!("`{name}` is {reading}"));
         }
-        return Ok(Held::Grades(table.grades));
+        return Ok(GradeSourceContents::Grades(table.grades));
     }
-    Ok(Held::Lines(text))
+    Ok(GradeSourceContents::Lines(text))
 }
 
 /// Grades of the criterion that is asked for. A picture has room for one.
-pub fn of_criterion(grades: Vec<Grade>, wanted: Option<&str>, told: &Told) -> anyhow::Result<Vec<Grade>> {
+pub fn filter_by_criterion(
+    grades: Vec<Grade>,
+    wanted: Option<&str>,
+    told: &AnalysisOutputArgs,
+) -> anyhow::Result<Vec<Grade>> {
     let criteria: BTreeSet<&str> = grades.iter().map(|it| it.criterion.as_str()).collect();
     let listed = || criteria.iter().copied().collect::<Vec<_>>().join(", ");
     match wanted {
@@ -344,7 +364,7 @@ pub fn of_criterion(grades: Vec<Grade>, wanted: Option<&str>, told: &Told) -> an
 }
 
 /// Answers of one criterion by everybody, and what the distance between two of them means.
-pub struct Rated<'a> {
+pub struct CriterionRatings<'a> {
     pub criterion: &'a str,
     pub ratings: Ratings,
     pub level: Level,
@@ -354,9 +374,9 @@ pub struct Rated<'a> {
     pub hints: Vec<String>,
 }
 
-impl Rated<'_> {
+impl CriterionRatings<'_> {
     /// Says how many answers were left out because they are not the first.
-    pub fn repeated(&self) -> Option<String> {
+    pub fn repeated_answers_note(&self) -> Option<String> {
         let again = |n: usize| plural(n, "answer") + if n == 1 { " is" } else { " are" };
         let said =
             |n| format!("{} left out: of a grader's answers for one candidate the first counts.", again(n));
@@ -365,18 +385,18 @@ impl Rated<'_> {
 
     /// Everything to know before the numbers.
     pub fn notes(&self) -> impl Iterator<Item = String> + '_ {
-        self.repeated().into_iter().chain(self.hints.iter().cloned())
+        self.repeated_answers_note().into_iter().chain(self.hints.iter().cloned())
     }
 }
 
 /// Criterion by criterion, in the order in which they appear. Numbers have an order unless told otherwise.
 /// A scale, given or declared, holds the levels that nobody used as well.
-pub fn by_criterion<'a>(
+pub fn group_ratings_by_criterion<'a>(
     grades: &'a [Grade],
     level: Option<Level>,
     scale: Option<(f64, f64)>,
     declared: &DeclaredScales,
-) -> anyhow::Result<Vec<Rated<'a>>> {
+) -> anyhow::Result<Vec<CriterionRatings<'a>>> {
     let mut order: Vec<&str> = Vec::new();
     let mut entries: BTreeMap<&str, Vec<(&str, &str, Value)>> = BTreeMap::new();
     for grade in grades {
@@ -393,7 +413,7 @@ pub fn by_criterion<'a>(
         let mut entries = entries.remove(criterion).unwrap_or_default();
         let mut hints = Vec::new();
         hints.extend(read_numbers(&mut entries));
-        hints.extend(different_words(&entries));
+        hints.extend(disjoint_answers_hint(&entries));
         let is_ordered = entries.iter().all(|it| matches!(it.2, Value::Number(_)));
         let level = level.unwrap_or(if is_ordered { Level::Ordinal } else { Level::Nominal });
         let n_entries = entries.len();
@@ -413,7 +433,7 @@ pub fn by_criterion<'a>(
             },
             _ => ratings,
         };
-        all.push(Rated { criterion, ratings, level, n_repeated, hints });
+        all.push(CriterionRatings { criterion, ratings, level, n_repeated, hints });
     }
     Ok(all)
 }
@@ -465,7 +485,7 @@ fn is_or_are(n: usize, one: &str, many: &str) -> String {
 }
 
 /// Two graders of whom neither ever gives an answer of the other use different words, such as yes and 1.
-fn different_words(entries: &[(&str, &str, Value)]) -> Option<String> {
+fn disjoint_answers_hint(entries: &[(&str, &str, Value)]) -> Option<String> {
     let mut words: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (grader, _, value) in entries {
         words.entry(*grader).or_default().insert(value.to_string());
@@ -492,14 +512,14 @@ fn different_words(entries: &[(&str, &str, Value)]) -> Option<String> {
 }
 
 /// The ends of a scale, such as `1-5`.
-pub fn scale(text: &str) -> Result<(f64, f64), String> {
+pub fn parse_scale_ends(text: &str) -> Result<(f64, f64), String> {
     let ends = text.split_once('-').and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
     ends.filter(|(low, high)| low < high).ok_or_else(|| "the ends of a scale, such as 1-5".to_owned())
 }
 
 /// An answer on 0..=1: as it was scored, or by the ends of its scale. What lies off a scale that was given is
 /// left out and counted; without one, nobody knows what it means.
-pub fn unit(
+pub fn unit_score(
     grade: &Grade,
     scale: Option<(f64, f64)>,
     n_off_scale: &mut usize,
@@ -535,14 +555,14 @@ pub fn unit_of_value(
 }
 
 /// Says how many answers were left out because they are not on the scale.
-pub fn off_scale(n: usize, scale: Option<(f64, f64)>) -> Option<String> {
+pub fn off_scale_note(n: usize, scale: Option<(f64, f64)>) -> Option<String> {
     let (low, high) = scale.filter(|_| 0 < n)?;
     let verb = if n == 1 { "is" } else { "are" };
     Some(format!("{} {verb} not on {low} to {high} and left out.", plural(n, "answer")))
 }
 
 /// One number for each candidate on one criterion: the mean of everybody who scored it.
-pub struct OneEach {
+pub struct CandidateScores {
     pub criterion: String,
     pub numbers: BTreeMap<String, f64>,
     /// Candidates that were graded and have no number.
@@ -550,23 +570,27 @@ pub struct OneEach {
     pub n_off_scale: usize,
 }
 
-fn one_each(grades: &[Grade], criterion: Option<&str>, scale: Option<(f64, f64)>) -> anyhow::Result<OneEach> {
-    let criterion = wanted(grades, criterion)?;
+fn average_candidate_scores(
+    grades: &[Grade],
+    criterion: Option<&str>,
+    scale: Option<(f64, f64)>,
+) -> anyhow::Result<CandidateScores> {
+    let criterion = select_criterion(grades, criterion)?;
     let (mut sums, mut n_off_scale) = (BTreeMap::<&str, (f64, f64)>::new(), 0);
     for grade in grades.iter().filter(|it| it.criterion == criterion) {
         let sum = sums.entry(&grade.candidate).or_default();
-        if let Some(unit) = unit(grade, scale, &mut n_off_scale)? {
+        if let Some(unit) = unit_score(grade, scale, &mut n_off_scale)? {
             (sum.0, sum.1) = (sum.0 + unit, sum.1 + 1.0);
         }
     }
     let without = sums.iter().filter(|it| it.1.1 <= 0.0).map(|it| (*it.0).to_owned()).collect();
     let scored = sums.iter().filter(|it| 0.0 < it.1.1);
     let numbers = scored.map(|(id, (sum, n))| ((*id).to_owned(), sum / n)).collect();
-    Ok(OneEach { criterion: criterion.to_owned(), numbers, without, n_off_scale })
+    Ok(CandidateScores { criterion: criterion.to_owned(), numbers, without, n_off_scale })
 }
 
 /// The criterion that is asked for, or the only one.
-pub fn wanted<'a>(grades: &'a [Grade], asked: Option<&'a str>) -> anyhow::Result<&'a str> {
+pub fn select_criterion<'a>(grades: &'a [Grade], asked: Option<&'a str>) -> anyhow::Result<&'a str> {
     let mut criteria: Vec<&str> = grades.iter().map(|it| it.criterion.as_str()).collect();
     criteria.sort_unstable();
     criteria.dedup();
@@ -583,18 +607,22 @@ pub fn wanted<'a>(grades: &'a [Grade], asked: Option<&'a str>) -> anyhow::Result
 }
 
 /// How the candidates of files were sampled, where they say so.
-pub fn sampled(paths: &[PathBuf]) -> anyhow::Result<Vec<Sampled>> {
+pub fn read_sampled_candidates(paths: &[PathBuf]) -> anyhow::Result<Vec<SampledCandidate>> {
     let mut all = Vec::new();
     for path in paths.iter().filter(|it| it.is_file()) {
         let name = path.display().to_string();
         let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
         match path.extension().and_then(|it| it.to_str()) {
             Some("csv" | "tsv") => {
-                all.extend(Sampled::of_table(&text, delimiter(path)).with_context(|| format!("`{name}`"))?);
+                all.extend(
+                    SampledCandidate::of_table(&text, delimiter(path))
+                        .with_context(|| format!("`{name}`"))?,
+                );
             }
             Some("jsonl") => {
                 for (at, line) in text.lines().enumerate() {
-                    let found = Sampled::of_line(line).with_context(|| format!("`{name}`, line {}", at + 1));
+                    let found =
+                        SampledCandidate::of_line(line).with_context(|| format!("`{name}`, line {}", at + 1));
                     all.extend(found?);
                 }
             }

@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use jurist_core::candidate::{Format, read_traces};
+use jurist_core::candidate::{TraceFormat, read_traces};
 use jurist_core::quantity::plural;
 use jurist_core::redact::Redactor;
 use jurist_engine::load;
-use jurist_engine::model::http::{Network, client};
-use jurist_server::{App, Became, Defaults, Intake, LineAnswer, Settings, assemble_ended};
+use jurist_engine::model::http::{NetworkOptions, client};
+use jurist_server::{App, IngestDefaults, Intake, LineAnswer, LineStatus, ServerSettings, assemble_ended};
 use serde_json::{Value as Json, json};
 
-use super::Ended;
-use super::judge::settings;
+use super::CommandOutcome;
+use super::judge::load_current_settings;
 use super::judging::wait_for;
-use super::store::{Place, project_of};
-use super::trace::format;
+use super::store::{DatabaseArgs, project_of};
+use super::trace::parse_trace_format;
 use crate::render;
 
 /// Documents that go in at once, and their bytes.
@@ -40,11 +40,11 @@ Examples:
 
 A file holds one trace, or one on each line; exports of OpenTelemetry hold spans of many.
 What is taken in twice is kept once, so that an interrupted ingest is simply repeated.")]
-pub struct Args {
+pub struct IngestArgs {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
     /// Send them to a server instead of opening its database
     #[arg(long, value_name = "URL", conflicts_with = "store")]
     server: Option<String>,
@@ -55,8 +55,8 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
     /// Read them in this format instead of finding it out
-    #[arg(long, value_name = "NAME", value_parser = format)]
-    format: Option<Format>,
+    #[arg(long, value_name = "NAME", value_parser = parse_trace_format)]
+    format: Option<TraceFormat>,
     /// The agent of those that name none
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
@@ -65,13 +65,15 @@ pub struct Args {
     session: Option<String>,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_ingest_command(args: &IngestArgs) -> anyhow::Result<CommandOutcome> {
     wait_for(async {
         let target = args.target().await?;
-        let (mut tally, mut progress) = (Tally::default(), render::Progress::new());
+        let (mut tally, mut progress) = (IngestTally::default(), render::ProgressLine::new());
         for path in &args.files {
             let name = path.display().to_string();
-            for batch in Batches::open(path, args.format).with_context(|| format!("cannot read `{name}`"))? {
+            for batch in
+                TraceBatches::open(path, args.format).with_context(|| format!("cannot read `{name}`"))?
+            {
                 let answers = target.take(batch.with_context(|| format!("cannot read `{name}`"))?).await?;
                 for answer in answers {
                     progress.clear();
@@ -83,33 +85,39 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         progress.clear();
         target.finish().await?;
         writeln!(render::stdout(), "{}: {tally}", plural(args.files.len(), "file"))?;
-        Ok(if tally.n_conflicts + tally.n_errors == 0 { Ended::Passed } else { Ended::BadInput })
+        Ok(if tally.n_conflicts + tally.n_errors == 0 {
+            CommandOutcome::Passed
+        } else {
+            CommandOutcome::BadInput
+        })
     })
 }
 
 /// Where traces go.
-enum Target {
-    Store { app: App, project: jurist_store::ProjectId, redactor: Redactor, defaults: Defaults },
-    Server(Server),
+enum IngestDestination {
+    Store { app: App, project: jurist_store::ProjectId, redactor: Redactor, defaults: IngestDefaults },
+    Server(IngestClient),
 }
 
-impl Args {
-    async fn target(&self) -> anyhow::Result<Target> {
+impl IngestArgs {
+    async fn target(&self) -> anyhow::Result<IngestDestination> {
         if let Some(url) = &self.server {
-            return Ok(Target::Server(Server::new(self, url)?));
+            return Ok(IngestDestination::Server(IngestClient::new(self, url)?));
         }
-        let app =
-            App::new(self.place.open().await?, Settings { settle: Duration::ZERO, ..Settings::default() });
+        let app = App::new(
+            self.place.open().await?,
+            ServerSettings { settle: Duration::ZERO, ..ServerSettings::default() },
+        );
         let app = app.await?;
         let project = project_of(&app.store, self.project.as_deref()).await?;
-        let redactor = Redactor::new(load::secrets(), &settings()?.redact)?;
+        let redactor = Redactor::new(load::secrets(), &load_current_settings()?.redact)?;
         let defaults =
-            Defaults { format: self.format, agent: self.agent.clone(), session: self.session.clone() };
-        Ok(Target::Store { app, project, redactor, defaults })
+            IngestDefaults { format: self.format, agent: self.agent.clone(), session: self.session.clone() };
+        Ok(IngestDestination::Store { app, project, redactor, defaults })
     }
 }
 
-impl Target {
+impl IngestDestination {
     async fn take(&self, batch: Vec<(usize, Vec<u8>)>) -> anyhow::Result<Vec<LineAnswer>> {
         match self {
             Self::Store { app, project, redactor, defaults } => {
@@ -132,7 +140,7 @@ impl Target {
 }
 
 /// A server that is spoken to.
-struct Server {
+struct IngestClient {
     client: reqwest::Client,
     url: String,
     token: Option<String>,
@@ -140,12 +148,12 @@ struct Server {
     query: Vec<(&'static str, String)>,
 }
 
-impl Server {
-    fn new(args: &Args, url: &str) -> anyhow::Result<Self> {
+impl IngestClient {
+    fn new(args: &IngestArgs, url: &str) -> anyhow::Result<Self> {
         let format = args.format.map(|it| it.name().to_owned());
         let query = [("format", format), ("agent", args.agent.clone()), ("session", args.session.clone())];
         Ok(Self {
-            client: client(&Network::default())?,
+            client: client(&NetworkOptions::default())?,
             url: format!("{}/api/v1/traces/bulk", url.trim_end_matches('/')),
             token: args.token.clone().or_else(|| load::variable("JURIST_TOKEN")),
             project: args.project.clone(),
@@ -186,22 +194,22 @@ impl Server {
 }
 
 /// The documents of a file, a batch at a time: their lines, and what stands there.
-struct Batches {
+struct TraceBatches {
     reader: BufReader<File>,
-    holds: Holds,
+    holds: TraceFileLayout,
     line: usize,
     is_over: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Holds {
+enum TraceFileLayout {
     One,
     /// One on each line.
     Many,
 }
 
-impl Batches {
-    fn open(path: &Path, format: Option<Format>) -> std::io::Result<Self> {
+impl TraceBatches {
+    fn open(path: &Path, format: Option<TraceFormat>) -> std::io::Result<Self> {
         let mut sample = Vec::new();
         load::open_file(path)?.take(SAMPLE).read_to_end(&mut sample)?;
         if sample.len() as u64 == SAMPLE {
@@ -209,12 +217,12 @@ impl Batches {
             let end = sample.iter().rposition(|it| *it == b'\n').map_or(sample.len(), |it| it + 1);
             sample.truncate(end);
         }
-        let holds = holds(&String::from_utf8_lossy(&sample), format);
+        let holds = detect_file_layout(&String::from_utf8_lossy(&sample), format);
         Ok(Self { reader: BufReader::new(load::open_file(path)?), holds, line: 0, is_over: false })
     }
 
     fn next_batch(&mut self) -> std::io::Result<Vec<(usize, Vec<u8>)>> {
-        if self.holds == Holds::One {
+        if self.holds == TraceFileLayout::One {
             let mut text = String::new();
             self.reader.read_to_string(&mut text)?;
             self.is_over = true;
@@ -239,7 +247,7 @@ impl Batches {
     }
 }
 
-impl Iterator for Batches {
+impl Iterator for TraceBatches {
     type Item = std::io::Result<Vec<(usize, Vec<u8>)>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -247,41 +255,41 @@ impl Iterator for Batches {
     }
 }
 
-fn holds(sample: &str, format: Option<Format>) -> Holds {
+fn detect_file_layout(sample: &str, format: Option<TraceFormat>) -> TraceFileLayout {
     // A line that is broken says nothing about the others.
     let lines: Vec<(&str, Json)> =
         sample.lines().filter_map(|it| Some((it, serde_json::from_str(it).ok()?))).collect();
     let is_by_line =
         |it: &Json| ["resourceSpans", "trace", "pieces"].iter().any(|key| it.get(*key).is_some());
     if lines.first().is_some_and(|it| is_by_line(&it.1)) {
-        return Holds::Many;
+        return TraceFileLayout::Many;
     }
     let whole: Vec<&str> = lines.iter().map(|it| it.0).collect();
     let n = read_traces(&whole.join("\n"), format).map_or(1, |it| it.len());
-    if 1 < n { Holds::Many } else { Holds::One }
+    if 1 < n { TraceFileLayout::Many } else { TraceFileLayout::One }
 }
 
 /// What became of everything so far.
 #[derive(Debug, Default)]
-struct Tally {
+struct IngestTally {
     n_accepted: usize,
     n_repeated: usize,
     n_conflicts: usize,
     n_errors: usize,
 }
 
-impl Tally {
+impl IngestTally {
     fn count(&mut self, file: &str, answer: &LineAnswer) -> std::io::Result<()> {
         let why = match answer.status {
-            Became::Accepted => {
+            LineStatus::Accepted => {
                 self.n_accepted += 1;
                 return Ok(());
             }
-            Became::Repeated => {
+            LineStatus::Repeated => {
                 self.n_repeated += 1;
                 return Ok(());
             }
-            Became::Conflict => {
+            LineStatus::Conflict => {
                 self.n_conflicts += 1;
                 let id = answer.id.as_deref().unwrap_or("it");
                 answer
@@ -289,7 +297,7 @@ impl Tally {
                     .clone()
                     .unwrap_or_else(|| format!("`{id}` was there already, otherwise; it stays"))
             }
-            Became::Error => {
+            LineStatus::Error => {
                 self.n_errors += 1;
                 answer.detail.clone().unwrap_or_default()
             }
@@ -301,7 +309,7 @@ impl Tally {
     }
 }
 
-impl std::fmt::Display for Tally {
+impl std::fmt::Display for IngestTally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} accepted, {} there already", self.n_accepted, self.n_repeated)?;
         if 0 < self.n_conflicts {

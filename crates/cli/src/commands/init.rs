@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-use super::Ended;
+use super::CommandOutcome;
 
 /// Write a small suite with comments, to start from
 #[derive(Debug, clap::Args)]
@@ -14,14 +14,14 @@ Examples:
   jurist init evals/faq.yaml
 
 A file that exists is never overwritten.")]
-pub struct Args {
+pub struct InitArgs {
     #[arg(value_name = "FILE", default_value = "suite.yaml")]
     file: PathBuf,
 }
 
 pub const SUITE: &str = include_str!("init.yaml");
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_init_command(args: &InitArgs) -> anyhow::Result<CommandOutcome> {
     let path = args.file.display();
     if let Some(folder) = args.file.parent() {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
@@ -43,5 +43,5 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         "  jurist eval {path} --explain    what would be asked, and what it may cost; spends nothing"
     )?;
     writeln!(out, "  jurist eval {path}              grade it; judges need a key such as ANTHROPIC_API_KEY")?;
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }

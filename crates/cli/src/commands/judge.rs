@@ -5,24 +5,26 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
-use jurist_core::candidate::{Format, Material, RecordField, RecordFields, read_trace};
-use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
-use jurist_core::grade::{Deferral, Grade, GradeFlag, Outcome, Spend, Status};
-use jurist_core::judge::{Keys, position_bias};
+use jurist_core::candidate::{JudgeInput, RecordField, RecordFields, TraceFormat, read_trace};
+use jurist_core::dialect::{self, Dialect, ProjectEnvironment, ReadError, VariableExpansion};
+use jurist_core::grade::{Deferral, Grade, GradeFlag, Outcome, Spend, VerdictStatus};
+use jurist_core::judge::{RecordKeys, position_bias};
 use jurist_core::report::with_evidence;
 use jurist_core::rubric::{Criterion, Polarity, Rubric, WHOLE};
-use jurist_core::suite::{Calls, Judge, Row};
-use jurist_engine::call::Caller;
-use jurist_engine::judge::{Bench, Case, Decision, Exchange, Member, Preference, compare};
+use jurist_core::suite::{Calls, DataRow, Judge};
+use jurist_engine::call::ModelClient;
+use jurist_engine::judge::{
+    JudgeCase, JudgeDecision, JudgeExchange, JudgeModel, Preference, ResolvedJudges, compare_candidates,
+};
 use jurist_engine::load::{open_file, read_input};
-use jurist_engine::model::Line;
+use jurist_engine::model::ModelEndpoint;
 use jurist_engine::model::script::Script;
-use jurist_engine::model::vendors::{PRICES_AS_OF, Shape};
-use jurist_engine::model::{Role, ping as ping_of};
+use jurist_engine::model::vendors::{PRICES_AS_OF, StructuredOutput};
+use jurist_engine::model::{MessageRole, build_ping_request as ping_of};
 use serde_json::{Value as Json, json};
 
-use super::judging::{Judging, wait_for};
-use super::{Ended, Loading, rubric};
+use super::judging::{JudgingArgs, wait_for};
+use super::{CommandOutcome, LoadingArgs, choose_file_rubric};
 use crate::render::{self, printable};
 
 /// Try a judge: reach it, have it grade one thing, read recorded replies
@@ -35,22 +37,22 @@ Examples:
   jurist judge ask rubric.yaml a.txt --against b.txt --both-orders
                                                     which of two is better, whatever their order
   jurist judge parse replies.jsonl                  what scripted replies come to")]
-pub struct Args {
+pub struct JudgeArgs {
     #[command(subcommand)]
-    what: What,
+    what: JudgeSubcommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum JudgeSubcommand {
     /// Reach a model: how long it takes, what it costs, how it is held to a shape
     Ping {
         #[arg(value_name = "MODEL")]
         model: Option<String>,
         #[command(flatten)]
-        judging: Judging,
+        judging: JudgingArgs,
     },
     /// Grade one candidate, and show prompt, raw reply, what was read and the verdict
-    Ask(Box<Ask>),
+    Ask(Box<JudgeAskArgs>),
     /// Read lines with an evaluator and scripted replies, and print the grade each comes to
     Parse {
         /// Lines with `evaluator`, `params`, `inputs`, `outputs` and `judge_replies`
@@ -60,7 +62,7 @@ enum What {
 }
 
 #[derive(Debug, clap::Args)]
-struct Ask {
+struct JudgeAskArgs {
     /// A suite or rubric
     #[arg(value_name = "RUBRIC")]
     rubric: PathBuf,
@@ -86,25 +88,25 @@ struct Ask {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    judging: Judging,
+    judging: JudgingArgs,
     #[command(flatten)]
-    loading: Loading,
+    loading: LoadingArgs,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_judge_command(args: &JudgeArgs) -> anyhow::Result<CommandOutcome> {
     match &args.what {
-        What::Ping { model, judging } => wait_for(ping(model.as_deref(), judging)),
-        What::Ask(ask) => {
+        JudgeSubcommand::Ping { model, judging } => wait_for(run_judge_ping(model.as_deref(), judging)),
+        JudgeSubcommand::Ask(ask) => {
             let Some(chosen) =
-                rubric(&ask.rubric, ask.rubric_name.as_deref(), "--rubric-name", &ask.loading)?
+                choose_file_rubric(&ask.rubric, ask.rubric_name.as_deref(), "--rubric-name", &ask.loading)?
             else {
-                return Ok(Ended::BadInput);
+                return Ok(CommandOutcome::BadInput);
             };
-            let mut all = vec![given(&ask.candidate, ask.task.as_deref())?];
+            let mut all = vec![read_candidate_file(&ask.candidate, ask.task.as_deref())?];
             // What the eval of this rubric says about its task holds unless the candidate says otherwise.
             let material = &mut all[0].material;
             if let Some(told) = &chosen.candidate {
-                let told = Material::new(told, None);
+                let told = JudgeInput::new(told, None);
                 if material.task.is_empty() {
                     material.task = told.task;
                 }
@@ -116,11 +118,11 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 }
             }
             for path in &ask.against {
-                all.push(given(path, ask.task.as_deref())?);
+                all.push(read_candidate_file(path, ask.task.as_deref())?);
             }
             wait_for(async {
-                let (rubric, bench) = ask.judging.bench(&chosen).await?;
-                let bench = Bench { transcript: !ask.brief && !ask.json, ..bench };
+                let (rubric, bench) = ask.judging.prepare_judges(&chosen).await?;
+                let bench = ResolvedJudges { transcript: !ask.brief && !ask.json, ..bench };
                 let caller = ask.judging.caller(&chosen.settings)?;
                 anyhow::ensure!(
                     !ask.judging.batch,
@@ -128,71 +130,71 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 );
                 let no_defer = ask.judging.no_defer(&chosen.settings);
                 let ended = if ask.against.is_empty() {
-                    one(ask, &caller, &bench, &rubric, &all[0], no_defer).await?
+                    judge_candidate(ask, &caller, &bench, &rubric, &all[0], no_defer).await?
                 } else {
-                    several(ask, &caller, &bench, &rubric, &all, no_defer).await?
+                    compare_candidate_files(ask, &caller, &bench, &rubric, &all, no_defer).await?
                 };
                 ask.judging.finish(&caller)?;
                 Ok(ended)
             })
         }
-        What::Parse { file } => wait_for(parse(file)),
+        JudgeSubcommand::Parse { file } => wait_for(parse_scripted_replies(file)),
     }
 }
 
 /// A candidate from a file, with its record if it is one.
-struct Given {
-    material: Material,
-    row: Option<Row>,
+struct CandidateFile {
+    material: JudgeInput,
+    row: Option<DataRow>,
 }
 
 /// A candidate from a file: a record, a trace, or plain text.
-fn given(path: &Path, task: Option<&str>) -> anyhow::Result<Given> {
+fn read_candidate_file(path: &Path, task: Option<&str>) -> anyhow::Result<CandidateFile> {
     let name = path.display();
     let text = read_input(path).map_err(|error| anyhow::anyhow!("cannot read `{name}`: {error}"))?;
     let record: Option<Json> = serde_json::from_str(&text).ok().filter(is_record);
     let mut material = match &record {
         Some(record) => {
-            Material::from_record(record, &Keys::default()).with_context(|| format!("`{name}`"))?
+            JudgeInput::from_record(record, &RecordKeys::default()).with_context(|| format!("`{name}`"))?
         }
         None => match read_trace(&text, None).with_context(|| format!("`{name}`"))? {
             // Half a record, or many of them, are not an answer.
-            (Format::Text, _) if text.trim_start().starts_with("{\"") => {
+            (TraceFormat::Text, _) if text.trim_start().starts_with("{\"") => {
                 anyhow::bail!("`{name}` looks like JSON and is not one record; `jurist grade` grades many")
             }
-            (Format::Text, _) => {
-                Material { response: Some(text.trim_end().to_owned()), ..Material::default() }
+            (TraceFormat::Text, _) => {
+                JudgeInput { response: Some(text.trim_end().to_owned()), ..JudgeInput::default() }
             }
-            (_, trace) => Material::new(&Default::default(), Some(trace)),
+            (_, trace) => JudgeInput::new(&Default::default(), Some(trace)),
         },
     };
     if let Some(task) = task {
         task.clone_into(&mut material.task);
     }
     let row = record.and_then(|it| it.as_object().cloned());
-    Ok(Given { material, row })
+    Ok(CandidateFile { material, row })
 }
 
 /// Whether a JSON value names something that is graded; a list of messages or a conversation is a trace by itself.
 fn is_record(value: &Json) -> bool {
     let fields = RecordFields::read(value);
-    fields.given(RecordField::Response).is_some() || value.get("trace").is_some()
+    fields.non_null_value(RecordField::Response).is_some() || value.get("trace").is_some()
 }
 
-async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
+async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::Result<CommandOutcome> {
     judging.refuse_tape("a ping is about the connection, so it is neither recorded nor replayed")?;
-    let settings = settings()?;
+    let settings = load_current_settings()?;
     let resolver = judging.resolver(&settings)?;
     let told = match model {
         // Another model is not where the settings' own is.
         Some(model) => Judge { model: Some(model.to_owned()), base_url: None, ..settings.judge.clone() },
         None => settings.judge.clone(),
     };
-    let judge = judging.found(judging.judge(&told), &resolver).await?;
+    let judge = judging.resolve_judge_model(judging.judge(&told), &resolver).await?;
     if model.is_none() {
         judging.consent(&judge, &BTreeMap::new())?;
     }
-    let line = resolver.line(&judge)?;
+    let line = resolver.resolve_endpoint(&judge)?;
     let request = ping_of(&line.name);
     let mut out = render::stdout();
     let address = line.http.as_ref().map(|it| format!(" at {}", it.endpoint().address())).unwrap_or_default();
@@ -221,7 +223,7 @@ async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
             if let Some(http) = &line.http {
                 let value: Json = serde_json::from_str(&reply.text).unwrap_or_default();
                 let kept = match http.shape() {
-                    Shape::Object | Shape::Asked => "",
+                    StructuredOutput::Object | StructuredOutput::Asked => "",
                     _ if value["verdict"].is_boolean() => ", kept to",
                     _ => ", asked for and not kept to; replies are read as well as they can be",
                 };
@@ -236,28 +238,28 @@ async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
             let said = reply.text.split_whitespace().collect::<Vec<_>>().join(" ");
             let said: String = said.chars().take(60).collect();
             writeln!(out, "  {:<12}{said}", "it says")?;
-            Ok(Ended::Passed)
+            Ok(CommandOutcome::Passed)
         }
         Err(error) => {
             out.flush()?;
-            render::trouble(&format!("{} does not answer: {error}", line.name));
-            Ok(Ended::Incomplete)
+            render::print_error(&format!("{} does not answer: {error}", line.name));
+            Ok(CommandOutcome::Incomplete)
         }
     }
 }
 
 /// The settings of the project that the current folder is in.
-pub fn settings() -> anyhow::Result<dialect::Settings> {
-    settings_of(Path::new("."))
+pub fn load_current_settings() -> anyhow::Result<dialect::ProjectSettings> {
+    load_folder_settings(Path::new("."))
 }
 
 /// The settings of the project that a folder is in.
-pub fn settings_of(folder: &Path) -> anyhow::Result<dialect::Settings> {
+pub fn load_folder_settings(folder: &Path) -> anyhow::Result<dialect::ProjectSettings> {
     let folder = std::path::absolute(folder)?;
     let file = folder.ancestors().map(|it| it.join(".jurist/config.yaml")).find(|it| it.is_file());
     match file {
         Some(path) => {
-            let loaded = jurist_engine::load::load(&path, Default::default());
+            let loaded = jurist_engine::load::load_suite(&path, Default::default());
             anyhow::ensure!(
                 !loaded.diagnostics.has_errors(),
                 "`{}` is not in order; `jurist check` says what is wrong",
@@ -265,20 +267,20 @@ pub fn settings_of(folder: &Path) -> anyhow::Result<dialect::Settings> {
             );
             Ok(loaded.settings)
         }
-        None => Ok(dialect::Settings::default()),
+        None => Ok(dialect::ProjectSettings::default()),
     }
 }
 
-async fn one(
-    ask: &Ask,
-    caller: &Caller,
-    bench: &Bench,
+async fn judge_candidate(
+    ask: &JudgeAskArgs,
+    caller: &ModelClient,
+    bench: &ResolvedJudges,
     rubric: &Rubric,
-    given: &Given,
+    given: &CandidateFile,
     no_defer: bool,
-) -> anyhow::Result<Ended> {
+) -> anyhow::Result<CommandOutcome> {
     let candidate = ask.candidate.display().to_string();
-    let case = Case {
+    let case = JudgeCase {
         candidate: &candidate,
         material: &given.material,
         row: given.row.as_ref(),
@@ -291,28 +293,28 @@ async fn one(
     if ask.json {
         writeln!(out, "{}", decision_line(&Json::String(candidate), &decision))?;
     } else {
-        show(&mut out, &decision, rubric, !ask.brief)?;
+        show_decision(&mut out, &decision, rubric, !ask.brief)?;
     }
-    Ok(ended(&decision, no_defer))
+    Ok(command_outcome_for_decision(&decision, no_defer))
 }
 
 /// How a command ends that came to this decision.
-pub fn ended(decision: &Decision, no_defer: bool) -> Ended {
+pub fn command_outcome_for_decision(decision: &JudgeDecision, no_defer: bool) -> CommandOutcome {
     let is_over = |it: &Grade| matches!(it.outcome, Outcome::Deferred { why: Deferral::OverBudget });
     match decision.status {
-        Status::Fail => Ended::Failed,
-        Status::Error => Ended::Incomplete,
-        Status::Deferred if decision.opinions.iter().flat_map(|it| &it.grades).any(is_over) => {
-            Ended::OverBudget
+        VerdictStatus::Fail => CommandOutcome::Failed,
+        VerdictStatus::Error => CommandOutcome::Incomplete,
+        VerdictStatus::Deferred if decision.opinions.iter().flat_map(|it| &it.grades).any(is_over) => {
+            CommandOutcome::OverBudget
         }
-        Status::Deferred if no_defer => Ended::Incomplete,
+        VerdictStatus::Deferred if no_defer => CommandOutcome::Incomplete,
         // Not asked for want of a key is said, and stops nobody.
-        Status::Pass | Status::Deferred => Ended::Passed,
+        VerdictStatus::Pass | VerdictStatus::Deferred => CommandOutcome::Passed,
     }
 }
 
 /// A decision as a line of JSON.
-pub fn decision_line(id: &Json, decision: &Decision) -> Json {
+pub fn decision_line(id: &Json, decision: &JudgeDecision) -> Json {
     let mut line = json!({
         "id": id, "status": decision.status, "score": decision.score, "spend": decision.spend,
     });
@@ -320,7 +322,7 @@ pub fn decision_line(id: &Json, decision: &Decision) -> Json {
         line["verdict"] = json!(only.verdict);
         line["grades"] = json!(only.grades);
     } else {
-        let opinion = |it: &jurist_engine::judge::Opinion| json!({ "judge": it.judge, "verdict": it.verdict, "grades": it.grades });
+        let opinion = |it: &jurist_engine::judge::JudgeOpinion| json!({ "judge": it.judge, "verdict": it.verdict, "grades": it.grades });
         line["opinions"] = decision.opinions.iter().map(opinion).collect();
         line["panel"] = json!(decision.panel);
         line["disputed"] = json!(decision.disputed);
@@ -329,9 +331,9 @@ pub fn decision_line(id: &Json, decision: &Decision) -> Json {
     line
 }
 
-fn show(
+fn show_decision(
     out: &mut impl Write,
-    decision: &Decision,
+    decision: &JudgeDecision,
     rubric: &Rubric,
     with_prompts: bool,
 ) -> anyhow::Result<()> {
@@ -371,17 +373,17 @@ fn show(
         )?;
     }
     let (word, colour) = match decision.status {
-        Status::Pass => ("pass", "32"),
-        Status::Fail => ("fail", "31"),
-        Status::Error => ("no verdict: a grader broke", "33"),
-        Status::Deferred => ("no verdict yet: somebody was not asked", "33"),
+        VerdictStatus::Pass => ("pass", "32"),
+        VerdictStatus::Fail => ("fail", "31"),
+        VerdictStatus::Error => ("no verdict: a grader broke", "33"),
+        VerdictStatus::Deferred => ("no verdict yet: somebody was not asked", "33"),
     };
     let score = decision
         .score
         .map(|it| {
             format!(
                 " with {}, pass mark {:.2}",
-                rubric.display.show(it, decision.status == Status::Pass),
+                rubric.display.show(it, decision.status == VerdictStatus::Pass),
                 rubric.pass_mark
             )
         })
@@ -392,14 +394,14 @@ fn show(
     Ok(())
 }
 
-fn show_exchange(out: &mut impl Write, exchange: &Exchange, at: usize, of: usize) -> anyhow::Result<()> {
+fn show_exchange(out: &mut impl Write, exchange: &JudgeExchange, at: usize, of: usize) -> anyhow::Result<()> {
     writeln!(out, "\x1b[2m── call {at} of {of} ──────────────────────────────────────\x1b[0m")?;
     // The system part is the same for all.
     if at == 1 {
         writeln!(out, "\x1b[36msystem\x1b[0m\n{}", printable(&exchange.request.system))?;
     }
     for message in &exchange.request.messages {
-        let role = if message.role == Role::User { "user" } else { "assistant" };
+        let role = if message.role == MessageRole::User { "user" } else { "assistant" };
         writeln!(out, "\x1b[36m{role}\x1b[0m\n{}", printable(&message.parts.join("\n")))?;
     }
     match &exchange.reply {
@@ -421,7 +423,7 @@ fn show_grade(out: &mut impl Write, grade: &Grade, remark: &str) -> anyhow::Resu
         out,
         "  {mark} {}: {}{remark}",
         grade.criterion,
-        printable(&with_evidence(grade, told(&grade.outcome)))
+        printable(&with_evidence(grade, describe_outcome(&grade.outcome)))
     )?;
     if grade.flags.contains(&GradeFlag::VerdictInCandidate) {
         writeln!(out, "      note: {}", GradeFlag::VerdictInCandidate.words())?;
@@ -444,7 +446,7 @@ fn show_grade(out: &mut impl Write, grade: &Grade, remark: &str) -> anyhow::Resu
 }
 
 /// An outcome in words.
-fn told(outcome: &Outcome) -> String {
+fn describe_outcome(outcome: &Outcome) -> String {
     let word = |it: Json| it.as_str().unwrap_or_default().replace('_', " ");
     match outcome {
         Outcome::Scored { value, unit: Some(unit) } => format!("{value} ({unit:.2})"),
@@ -494,31 +496,37 @@ fn goal(criterion: &Criterion) -> String {
     }
 }
 
-async fn several(
-    ask: &Ask,
-    caller: &Caller,
-    bench: &Bench,
+async fn compare_candidate_files(
+    ask: &JudgeAskArgs,
+    caller: &ModelClient,
+    bench: &ResolvedJudges,
     rubric: &Rubric,
-    all: &[Given],
+    all: &[CandidateFile],
     no_defer: bool,
-) -> anyhow::Result<Ended> {
+) -> anyhow::Result<CommandOutcome> {
     let criteria: Vec<String> = leaves(&rubric.criteria).into_iter().map(goal).collect();
     let names: Vec<String> =
         std::iter::once(&ask.candidate).chain(&ask.against).map(|it| it.display().to_string()).collect();
-    let candidates: Vec<&Material> = all.iter().map(|it| &it.material).collect();
+    let candidates: Vec<&JudgeInput> = all.iter().map(|it| &it.material).collect();
     let about = (names[0].as_str(), criteria.join("\n"));
-    let compared =
-        compare(caller, &bench.members[0], candidates, (about.0, &about.1), ask.both_orders, bench.seed)
-            .await;
+    let compared = compare_candidates(
+        caller,
+        &bench.members[0],
+        candidates,
+        (about.0, &about.1),
+        ask.both_orders,
+        bench.seed,
+    )
+    .await;
     let mut out = render::stdout();
     let Preference { winner, reason, rounds, spend, exchanges } = match compared {
         Ok(preference) => preference,
         Err(outcome) => {
-            render::trouble(&format!("no comparison: {}", told(&outcome)));
+            render::print_error(&format!("no comparison: {}", describe_outcome(&outcome)));
             return Ok(match outcome {
-                Outcome::Deferred { why: Deferral::OverBudget } => Ended::OverBudget,
-                Outcome::Deferred { .. } if !no_defer => Ended::Passed,
-                _ => Ended::Incomplete,
+                Outcome::Deferred { why: Deferral::OverBudget } => CommandOutcome::OverBudget,
+                Outcome::Deferred { .. } if !no_defer => CommandOutcome::Passed,
+                _ => CommandOutcome::Incomplete,
             });
         }
     };
@@ -530,7 +538,7 @@ async fn several(
             .collect();
         let line = json!({ "winner": winner.map(|it| &names[it]), "reason": reason, "rounds": rounds, "spend": spend });
         writeln!(out, "{line}")?;
-        return Ok(Ended::Passed);
+        return Ok(CommandOutcome::Passed);
     }
     if !ask.brief {
         for (at, exchange) in exchanges.iter().enumerate() {
@@ -546,11 +554,11 @@ async fn several(
         writeln!(out, "  whoever stood first won {:.0} % of the rounds that were decided", share * 100.0)?;
     }
     writeln!(out, "\x1b[1m{}\x1b[0m · {}", name(&winner), cost(&spend))?;
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// What scripted replies come to, line by line.
-async fn parse(file: &Path) -> anyhow::Result<Ended> {
+async fn parse_scripted_replies(file: &Path) -> anyhow::Result<CommandOutcome> {
     let name = file.display().to_string();
     let input: Box<dyn BufRead + Send> = if file.as_os_str() == "-" {
         Box::new(BufReader::new(std::io::stdin()))
@@ -568,19 +576,19 @@ async fn parse(file: &Path) -> anyhow::Result<Ended> {
             Ok(record) => record,
             Err(error) => {
                 n_bad += 1;
-                render::trouble(&format!("{name}:{}: not JSON: {error}", at + 1));
+                render::print_error(&format!("{name}:{}: not JSON: {error}", at + 1));
                 continue;
             }
         };
-        writeln!(out, "{}", parsed(&record).await)?;
+        writeln!(out, "{}", scripted_record_line(&record).await)?;
     }
-    Ok(if 0 < n_bad { Ended::Incomplete } else { Ended::Passed })
+    Ok(if 0 < n_bad { CommandOutcome::Incomplete } else { CommandOutcome::Passed })
 }
 
-async fn parsed(record: &Json) -> Json {
+async fn scripted_record_line(record: &Json) -> Json {
     let mut line =
         json!({ "id": record["id"], "evaluator": record["evaluator"], "score": null, "value": null });
-    match scripted(record).await {
+    match judge_scripted_record(record).await {
         Err(problem) => line["error"] = json!(problem),
         Ok(decision) => {
             let finding = finding(&decision, record["evaluator"] == "rubric_dag");
@@ -591,7 +599,7 @@ async fn parsed(record: &Json) -> Json {
 }
 
 /// What one evaluator says, as a check would say it: score, value, comment, and what they rest on.
-pub fn finding(decision: &Decision, is_tree: bool) -> Row {
+pub fn finding(decision: &JudgeDecision, is_tree: bool) -> DataRow {
     let mut line = json!({ "score": null, "value": null });
     let opinion = &decision.opinions[0];
     // One evaluator is one criterion, or one tree.
@@ -623,41 +631,41 @@ pub fn finding(decision: &Decision, is_tree: bool) -> Row {
             }
         }
     }
-    if let Json::Object(line) = line { line } else { Row::new() }
+    if let Json::Object(line) = line { line } else { DataRow::new() }
 }
 
 /// Runs one evaluator with its replies in place of a model.
-async fn scripted(record: &Json) -> Result<Decision, String> {
+async fn judge_scripted_record(record: &Json) -> Result<JudgeDecision, String> {
     let params = record.get("params").cloned().unwrap_or_else(|| json!({}));
     let file = json!({ "evaluators": [{ "name": record["evaluator"], "params": params }] }).to_string();
-    let world = World {
+    let world = ProjectEnvironment {
         root: PathBuf::new(),
         read: &|path| {
             if path == Path::new("line.json") { Ok(file.as_str().into()) } else { Err(ReadError::Missing) }
         },
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
-        variables: Variables::Filled,
+        variables: VariableExpansion::Filled,
     };
-    let loaded = dialect::load(Path::new("line.json"), Some(Dialect::Potato), &world);
+    let loaded = dialect::read_suite(Path::new("line.json"), Some(Dialect::Potato), &world);
     let problems: Vec<String> = loaded
         .diagnostics
         .into_sorted()
         .into_iter()
-        .filter(|it| it.severity == jurist_core::diagnostic::Severity::Error)
+        .filter(|it| it.severity == jurist_core::diagnostic::DiagnosticSeverity::Error)
         .map(|it| it.message)
         .collect();
     let suite = loaded.suite.ok_or_else(|| problems.join("; "))?;
     let rubric = suite.rubrics.values().next().ok_or("no evaluator")?;
-    let keys = Keys::of_rubric(rubric).map_err(|error| error.to_string())?;
+    let keys = RecordKeys::of_rubric(rubric).map_err(|error| error.to_string())?;
     let mut whole = record.clone();
     for (name, value) in record["kwargs"].as_object().into_iter().flatten() {
         whole[name] = value.clone();
     }
-    let material = Material::from_record(&whole, &keys).map_err(|error| error.to_string())?;
+    let material = JudgeInput::from_record(&whole, &keys).map_err(|error| error.to_string())?;
     let replies = record["judge_replies"].as_array().into_iter().flatten();
     let replies = replies.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect();
-    let line = Line {
+    let line = ModelEndpoint {
         model: Arc::new(Script::new(replies)),
         vendor: "script".to_owned(),
         name: "script".to_owned(),
@@ -665,8 +673,8 @@ async fn scripted(record: &Json) -> Result<Decision, String> {
         address: String::new(),
         http: None,
     };
-    let member = Member { line: Arc::new(line), temperature: None, max_tokens: 1024, draw: 0 };
-    let bench = Bench {
+    let member = JudgeModel { line: Arc::new(line), temperature: None, max_tokens: 1024, draw: 0 };
+    let bench = ResolvedJudges {
         mappings: Default::default(),
         members: vec![member],
         combine: None,
@@ -678,6 +686,6 @@ async fn scripted(record: &Json) -> Result<Decision, String> {
         transcript: false,
     };
     let case =
-        Case { candidate: "line", material: &material, row: None, rubric, labels: None, contests: None };
-    bench.decide(&Caller::default(), case).await.map_err(|error| error.to_string())
+        JudgeCase { candidate: "line", material: &material, row: None, rubric, labels: None, contests: None };
+    bench.decide(&ModelClient::default(), case).await.map_err(|error| error.to_string())
 }

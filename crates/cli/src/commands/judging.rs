@@ -3,28 +3,28 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use jurist_core::dialect::{DeferPolicy, Settings};
+use jurist_core::dialect::{DeferPolicy, ProjectSettings};
 use jurist_core::grade::Usd;
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::Judge;
-use jurist_engine::batch::BatchOffice;
-use jurist_engine::call::{Cache, Caching, Caller, Limits, Notice};
+use jurist_engine::batch::BatchClient;
+use jurist_engine::call::{Cache, Caching, CallNotice, ModelClient, VendorRateLimits};
 use jurist_engine::embed::Embedders;
-use jurist_engine::judge::{Bench, CheckPrograms, permit_check};
-use jurist_engine::load::{self, Project};
+use jurist_engine::judge::{CheckPrograms, ResolvedJudges, permit_check};
+use jurist_engine::load::{self, SuiteFiles};
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::permission::require_permission;
 use jurist_engine::record::{Cassette, Recorder, Tape};
 use jurist_engine::trust::require_trust;
-use jurist_server::{NewRun, Replies};
+use jurist_server::{NewRun, ReplyCaching};
 
-use super::Chosen;
+use super::ChosenRubric;
 use crate::render;
 
 /// Who judges, and within what bounds; the same for every command that asks a model.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Judge")]
-pub struct Judging {
+pub struct JudgingArgs {
     /// The judge's model, such as claude-sonnet-4-5 or ollama/qwen3; `auto` finds one on this machine
     #[arg(long, value_name = "MODEL")]
     judge: Option<String>,
@@ -32,7 +32,7 @@ pub struct Judging {
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// Spend at most this much
-    #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
+    #[arg(long, value_name = "DOLLARS", value_parser = parse_dollars)]
     max_cost: Option<Usd>,
     /// Calls to one vendor at the same time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -66,13 +66,13 @@ pub struct Judging {
     pub seed: u64,
 }
 
-fn dollars(text: &str) -> Result<Usd, String> {
+fn parse_dollars(text: &str) -> Result<Usd, String> {
     let bad = || "an amount of dollars such as 0.5".to_owned();
     let amount: f64 = text.trim_start_matches('$').parse().map_err(|_| bad())?;
     if (0.0..9e6).contains(&amount) { Ok(Usd::from_nanos((amount * 1e9).round() as i64)) } else { Err(bad()) }
 }
 
-impl Judging {
+impl JudgingArgs {
     /// For commands that make no sense of a recording.
     pub fn refuse_tape(&self, why: &str) -> anyhow::Result<()> {
         anyhow::ensure!(self.record.is_none() && self.replay.is_none(), "{why}");
@@ -80,7 +80,7 @@ impl Judging {
     }
 
     /// Tells a server what the flags say; what only makes sense here is refused.
-    pub fn tell(&self, asked: &mut NewRun) -> anyhow::Result<()> {
+    pub fn apply_to_new_run(&self, asked: &mut NewRun) -> anyhow::Result<()> {
         self.refuse_tape("--record and --replay are for runs on this machine")?;
         anyhow::ensure!(
             self.base_url.is_none() && self.concurrency.is_none() && !self.batch && !self.allow_commands,
@@ -91,9 +91,9 @@ impl Judging {
         asked.max_cost = self.max_cost.map(|it| it.nanos() as f64 / 1e9);
         asked.seed = self.seed;
         asked.replies = match (self.no_cache, self.refresh) {
-            (true, _) => Replies::Off,
-            (_, true) => Replies::Refresh,
-            _ => Replies::Use,
+            (true, _) => ReplyCaching::Off,
+            (_, true) => ReplyCaching::Refresh,
+            _ => ReplyCaching::Use,
         };
         Ok(())
     }
@@ -110,22 +110,22 @@ impl Judging {
         Judge { model: named.or(told.model), base_url: self.base_url.clone().or(told.base_url), ..told }
     }
 
-    pub fn resolver(&self, settings: &Settings) -> anyhow::Result<Arc<Resolver>> {
+    pub fn resolver(&self, settings: &ProjectSettings) -> anyhow::Result<Arc<Resolver>> {
         // What is replayed goes nowhere.
         if !self.trust_settings && self.replay.is_none() {
             require_trust(settings)?;
         }
         let resolver = Resolver::new(settings.clone(), load::variable)?;
-        Ok(Arc::new(resolver.trusting(self.base_url.as_deref())))
+        Ok(Arc::new(resolver.with_trusted_address(self.base_url.as_deref())))
     }
 
     /// Whether what was not graded is an error: by the flag, or by `defer: error` in the settings.
-    pub fn no_defer(&self, settings: &Settings) -> bool {
+    pub fn no_defer(&self, settings: &ProjectSettings) -> bool {
         self.no_defer || settings.defer == DeferPolicy::Error
     }
 
     /// The judge, found on this machine or in the recording where that is asked for.
-    pub async fn found(&self, judge: Judge, resolver: &Resolver) -> anyhow::Result<Judge> {
+    pub async fn resolve_judge_model(&self, judge: Judge, resolver: &Resolver) -> anyhow::Result<Judge> {
         let named = judge.model.clone().or_else(|| load::variable("JURIST_JUDGE"));
         let model = match (named.as_deref(), &self.replay) {
             (Some("auto"), _) => Some(resolver.local().await?),
@@ -136,11 +136,15 @@ impl Judging {
     }
 
     /// The rubric as it is graded here, and who judges by it.
-    pub async fn bench(&self, chosen: &Chosen) -> anyhow::Result<(Arc<Rubric>, Bench)> {
+    pub async fn prepare_judges(
+        &self,
+        chosen: &ChosenRubric,
+    ) -> anyhow::Result<(Arc<Rubric>, ResolvedJudges)> {
         let resolver = self.resolver(&chosen.settings)?;
-        let judge = self.found(self.judge(&chosen.judge), &resolver).await?;
+        let judge = self.resolve_judge_model(self.judge(&chosen.judge), &resolver).await?;
         self.consent(&judge, &chosen.judges)?;
-        let mut bench = Bench::new(&resolver, &judge, &chosen.judges, self.seed, &self.embedders(&resolver))?;
+        let mut bench =
+            ResolvedJudges::new(&resolver, &judge, &chosen.judges, self.seed, &self.embedders(&resolver))?;
         self.permit_checks(&chosen.rubric)?;
         bench.programs = Some(self.check_programs(&resolver, chosen.project.clone()));
         let rubric = match judge.on_error {
@@ -151,7 +155,7 @@ impl Judging {
     }
 
     /// Whether anything names a judge, a recording included.
-    pub fn names_judge(&self, told: &Judge, settings: &Settings) -> anyhow::Result<bool> {
+    pub fn names_judge(&self, told: &Judge, settings: &ProjectSettings) -> anyhow::Result<bool> {
         Ok(self.replay.is_some() || self.resolver(settings)?.names_judge(&self.judge(told)))
     }
 
@@ -184,7 +188,7 @@ impl Judging {
     }
 
     /// What runs the programs and asks the services that decide checks.
-    pub fn check_programs(&self, resolver: &Arc<Resolver>, project: Project) -> Arc<CheckPrograms> {
+    pub fn check_programs(&self, resolver: &Arc<Resolver>, project: SuiteFiles) -> Arc<CheckPrograms> {
         Arc::new(CheckPrograms::new(Arc::clone(resolver), project, self.allow_commands))
     }
 
@@ -193,18 +197,18 @@ impl Judging {
         Arc::new(Embedders::new(Arc::clone(resolver), self.base_url.clone()))
     }
 
-    pub fn caller(&self, settings: &Settings) -> anyhow::Result<Caller> {
+    pub fn caller(&self, settings: &ProjectSettings) -> anyhow::Result<ModelClient> {
         let tape = match (&self.record, &self.replay) {
             (Some(path), _) => Tape::Record(Recorder::new(path)?),
             (_, Some(path)) => Tape::Replay(Cassette::load(path)?),
             _ => Tape::Off,
         };
         let told = settings.limits;
-        let limits = Limits {
+        let limits = VendorRateLimits {
             concurrency: self
                 .concurrency
                 .or(told.concurrency)
-                .map_or(Limits::default().concurrency, |it| it as usize),
+                .map_or(VendorRateLimits::default().concurrency, |it| it as usize),
             requests_per_minute: told.requests_per_minute,
             tokens_per_minute: told.tokens_per_minute,
         };
@@ -213,13 +217,13 @@ impl Judging {
             (_, true) => Caching::Refresh,
             _ => Caching::Use,
         };
-        let caller = Caller::default().with_cap(self.max_cost).with_limits(limits).with_tape(tape);
+        let caller = ModelClient::default().with_cap(self.max_cost).with_limits(limits).with_tape(tape);
         let caller = caller.with_listener(|notice| match notice {
-            Notice::CircuitOpened { vendor, why } => {
-                render::warning(&format!("{vendor} keeps failing and is left alone for now: {why}"));
+            CallNotice::CircuitOpened { vendor, why } => {
+                render::print_warning(&format!("{vendor} keeps failing and is left alone for now: {why}"));
             }
-            Notice::Retrying { vendor, why } => {
-                render::warning(&format!("calls to {vendor} fail and are made again: {why}"));
+            CallNotice::Retrying { vendor, why } => {
+                render::print_warning(&format!("calls to {vendor} fail and are made again: {why}"));
             }
         });
         let caller = if self.batch { caller.with_batches() } else { caller };
@@ -230,53 +234,53 @@ impl Judging {
     }
 
     /// Sends what waits for a batch, if anything does, and waits for the replies.
-    pub async fn run_batch(&self, caller: &Caller) -> anyhow::Result<Batched> {
-        let Some(batches) = &caller.batches else { return Ok(Batched::Nothing) };
+    pub async fn run_batch(&self, caller: &ModelClient) -> anyhow::Result<BatchOutcome> {
+        let Some(batches) = &caller.batches else { return Ok(BatchOutcome::Nothing) };
         let n_wanted = batches.n_wanted();
         if n_wanted == 0 {
-            return Ok(Batched::Nothing);
+            return Ok(BatchOutcome::Nothing);
         }
         let folder = load::cache_folder().context("batches need a cache folder; set JURIST_CACHE or HOME")?;
-        render::summary(&format!("{n_wanted} requests go out in a batch"));
+        render::print_terminal_summary(&format!("{n_wanted} requests go out in a batch"));
         let poll = load::variable("JURIST_BATCH_POLL_MS").and_then(|it| it.parse().ok()).unwrap_or(10_000);
-        let progress = std::sync::Mutex::new(render::Progress::new());
-        let listener = |it: jurist_engine::batch::Progress| {
+        let progress = std::sync::Mutex::new(render::ProgressLine::new());
+        let listener = |it: jurist_engine::batch::BatchProgress| {
             let line = || format!("batch {}: {}, {} of {}", it.id, it.status, it.done, it.total);
             progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner).show(line);
         };
         let (folder, poll) = (folder.join("batches"), std::time::Duration::from_millis(poll));
-        let office = BatchOffice { folder: &folder, poll, listener: &listener };
+        let office = BatchClient { folder: &folder, poll, listener: &listener };
         if let Err(error) = caller.run_batches(&office).await {
-            render::trouble(&format!("the batch failed: {error}"));
-            return Ok(Batched::Failed);
+            render::print_error(&format!("the batch failed: {error}"));
+            return Ok(BatchOutcome::Failed);
         }
-        Ok(Batched::Done)
+        Ok(BatchOutcome::Done)
     }
 
     /// Calls at a time, for whoever wants to keep them all busy.
-    pub fn width(&self, settings: &Settings) -> usize {
+    pub fn width(&self, settings: &ProjectSettings) -> usize {
         self.concurrency
             .or(settings.limits.concurrency)
-            .map_or(Limits::default().concurrency, |it| it as usize)
+            .map_or(VendorRateLimits::default().concurrency, |it| it as usize)
     }
 
-    pub fn finish(&self, caller: &Caller) -> anyhow::Result<()> {
+    pub fn finish(&self, caller: &ModelClient) -> anyhow::Result<()> {
         if let Some(folder) = caller.lossy_cache() {
-            render::warning(&format!(
+            render::print_warning(&format!(
                 "replies could not be kept in `{}`, so they will be paid again",
                 folder.display()
             ));
         }
         if let Some(path) = &self.record {
             let n_calls = caller.tape.finish()?;
-            render::summary(&format!("{n_calls} calls recorded in {}", path.display()));
+            render::print_terminal_summary(&format!("{n_calls} calls recorded in {}", path.display()));
         }
         Ok(())
     }
 }
 
 /// What became of the requests that waited for a batch.
-pub enum Batched {
+pub enum BatchOutcome {
     Nothing,
     Done,
     Failed,

@@ -7,63 +7,65 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::Context;
 use jurist_core::annotate::TaskResults;
-use jurist_core::grade::{FORMAT, Fields, Grade, Grader, GraderKind, Outcome, Reason, Spend, Usd, Version};
+use jurist_core::grade::{
+    FORMAT, Grade, Grader, GraderKind, MetadataFields, Outcome, Reason, RubricHash, Spend, Usd,
+};
 use jurist_core::run::{CaseResult, Run, RunId};
-use jurist_engine::call::{Held, Purse};
-use jurist_engine::judge::Exchange;
+use jurist_engine::call::{BudgetReservation, SharedBudget};
+use jurist_engine::judge::JudgeExchange;
 use jurist_engine::model::{BoxFuture, ModelError};
-use jurist_server::annotate::{answers, people_grades, results_of, settled_grades, task_names};
+use jurist_server::annotate::{load_annotations, people_grades, results_of, settled_grades, task_names};
 use jurist_store::grades::GradeFilter;
-use jurist_store::labels::Label;
-use jurist_store::runs::{Graded, RunHead, runs_back};
+use jurist_store::labels::StoredLabel;
+use jurist_store::runs::{NewRunResult, RunHead, runs_back};
 use jurist_store::{ProjectId, Store, StoreError, clock};
 use serde_json::Value as Json;
 use tokio::sync::{Mutex, OnceCell, mpsc};
 
-use super::export::known;
-use super::store::{Place, project_of};
+use super::export::grade_head_fields;
+use super::store::{DatabaseArgs, project_of};
 
 /// Results that are written at once.
 pub const BATCH: usize = 256;
 
 /// All that are kept. The database is opened when one of them is asked for.
 #[derive(Debug, Default)]
-pub struct Runs {
-    place: Place,
-    kept: OnceCell<Kept>,
+pub struct StoredRuns {
+    place: DatabaseArgs,
+    kept: OnceCell<ProjectStore>,
 }
 
 #[derive(Debug, Clone)]
-struct Kept {
+struct ProjectStore {
     store: Store,
     project: ProjectId,
 }
 
 /// A run that is being written.
 #[derive(Debug)]
-pub struct Log {
+pub struct RunLog {
     run: RunId,
     /// `None` where nothing can be kept.
-    kept: Option<Kept>,
+    kept: Option<ProjectStore>,
     costs: Option<Arc<RunCosts>>,
 }
 
 /// A run of which a part was graded before.
 #[derive(Debug)]
-pub struct Resumed {
+pub struct ResumedRun {
     pub run: Run,
     /// What it has so far, by its place in the plan.
     pub results: Vec<(usize, CaseResult)>,
     /// What earlier attempts have paid, also for calls that led to no result.
     pub paid: Usd,
-    pub log: Log,
+    pub log: RunLog,
 }
 
 /// What the calls of a run cost, added to the run in the database before a reply is used: what a killed attempt has
 /// paid is known to the next one.
 #[derive(Debug)]
 pub struct RunCosts {
-    kept: Kept,
+    kept: ProjectStore,
     run: RunId,
     /// Billionths of a dollar that are not written yet.
     pending: AtomicI64,
@@ -79,8 +81,9 @@ impl RunCosts {
         if nanos == 0 {
             return Ok(());
         }
-        let (Kept { store, project }, subject) = (&self.kept, self.run.to_string());
-        let written = store.add_subject_cost(*project, &subject, Usd::from_nanos(nanos), clock::now()).await;
+        let (ProjectStore { store, project }, subject) = (&self.kept, self.run.to_string());
+        let written =
+            store.add_subject_cost(*project, &subject, Usd::from_nanos(nanos), clock::current_time()).await;
         if written.is_err() {
             self.pending.fetch_add(nanos, Ordering::SeqCst);
         }
@@ -92,7 +95,7 @@ impl RunCosts {
 #[derive(Debug)]
 struct CallCost(Arc<RunCosts>);
 
-impl Held for CallCost {
+impl BudgetReservation for CallCost {
     fn settle(self: Box<Self>, cost: Option<Usd>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let nanos = cost.unwrap_or_default().nanos();
@@ -107,34 +110,38 @@ impl Held for CallCost {
 
 /// Where each call of a run writes its cost; the cap itself is the caller's.
 #[derive(Debug)]
-struct RunPurse(Arc<RunCosts>);
+struct RunCostRecorder(Arc<RunCosts>);
 
-impl Purse for RunPurse {
-    fn reserve<'a>(&'a self, _: &'a str, _: Option<Usd>) -> BoxFuture<'a, Result<Box<dyn Held>, ModelError>> {
-        Box::pin(async { Ok(Box::new(CallCost(Arc::clone(&self.0))) as Box<dyn Held>) })
+impl SharedBudget for RunCostRecorder {
+    fn reserve<'a>(
+        &'a self,
+        _: &'a str,
+        _: Option<Usd>,
+    ) -> BoxFuture<'a, Result<Box<dyn BudgetReservation>, ModelError>> {
+        Box::pin(async { Ok(Box::new(CallCost(Arc::clone(&self.0))) as Box<dyn BudgetReservation>) })
     }
 }
 
 /// What came of one place in the plan.
 #[derive(Debug)]
-pub struct Came {
+pub struct RunUnitResult {
     pub place: usize,
     pub result: CaseResult,
-    pub exchanges: Vec<Exchange>,
+    pub exchanges: Vec<JudgeExchange>,
 }
 
 /// Grades that stand in the database by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stored {
+pub enum StoredGradeKind {
     /// What people settled on.
     Labels,
     People,
     Judges,
 }
 
-impl Stored {
+impl StoredGradeKind {
     /// What commands call them where they would name a file.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "labels" => Some(Self::Labels),
             "people" => Some(Self::People),
@@ -150,22 +157,25 @@ const ADJUDICATED: &str = "adjudicated";
 /// Rows that are read at a time.
 const PAGE: usize = 1_000;
 
-impl Runs {
+impl StoredRuns {
     /// Of a grader's answers to one question about a candidate the newest counts. What people said carries the name of
     /// its annotation task.
-    pub async fn stored(&self, which: Stored) -> anyhow::Result<Vec<(Grade, Fields)>> {
-        let Kept { store, project } = self.kept().await?;
+    pub async fn load_stored_grades(
+        &self,
+        which: StoredGradeKind,
+    ) -> anyhow::Result<Vec<(Grade, MetadataFields)>> {
+        let ProjectStore { store, project } = self.project_store().await?;
         match which {
-            Stored::Judges => judges(store, *project).await,
-            Stored::People | Stored::Labels => {
+            StoredGradeKind::Judges => load_judge_grades(store, *project).await,
+            StoredGradeKind::People | StoredGradeKind::Labels => {
                 let mut all = Vec::new();
                 for (task, name) in task_names(store, *project).await? {
                     all.extend(match which {
-                        Stored::People => people_grades(store, *project, &task, &name).await?,
+                        StoredGradeKind::People => people_grades(store, *project, &task, &name).await?,
                         _ => settled_grades(store, *project, &task, &name).await?,
                     });
                 }
-                if which == Stored::Labels {
+                if which == StoredGradeKind::Labels {
                     all.extend(other_labels(store, *project).await?);
                 }
                 Ok(all)
@@ -176,7 +186,7 @@ impl Runs {
     /// What people said in an annotation task, by its name, over everything and by a field of its items.
     pub async fn task_results(&self, name: &str, by: Option<&str>) -> anyhow::Result<TaskResults> {
         anyhow::ensure!(self.place.exists(), "there is no database at `{}`", self.place.url());
-        let Kept { store, project } = self.kept().await?;
+        let ProjectStore { store, project } = self.project_store().await?;
         let tasks = task_names(store, *project).await?;
         let known: Vec<String> = tasks.iter().map(|(_, name)| format!("`{name}`")).collect();
         let found = tasks.into_iter().find(|(task, known)| known == name || task.id.to_string() == name);
@@ -184,31 +194,31 @@ impl Runs {
             let known = if known.is_empty() { "there is none".to_owned() } else { known.join(", ") };
             anyhow::bail!("there is no annotation task `{name}`; there are {known}");
         };
-        let answers = answers(store, *project, &task).await?;
+        let answers = load_annotations(store, *project, &task).await?;
         Ok(results_of(store, *project, &name, answers, by).await?)
     }
 
-    async fn kept(&self) -> anyhow::Result<&Kept> {
+    async fn project_store(&self) -> anyhow::Result<&ProjectStore> {
         let open = async || {
             let store = self.place.open_quickly().await?;
             let project = project_of(&store, None).await?;
-            Ok(Kept { store, project })
+            Ok(ProjectStore { store, project })
         };
         self.kept.get_or_try_init(open).await
     }
 
     /// Begins a run; its results come one by one.
-    pub async fn begin(&self, run: &Run) -> anyhow::Result<Log> {
-        let kept = self.kept().await?.clone();
+    pub async fn begin(&self, run: &Run) -> anyhow::Result<RunLog> {
+        let kept = self.project_store().await?.clone();
         kept.store.begin_run(kept.project, run).await?;
-        Ok(Log::new(run.id, kept))
+        Ok(RunLog::new(run.id, kept))
     }
 
     /// Goes on with a run.
-    pub async fn resume(&self, name: &str) -> anyhow::Result<Resumed> {
+    pub async fn resume(&self, name: &str) -> anyhow::Result<ResumedRun> {
         use futures_util::TryStreamExt;
         let id = self.find(name).await?;
-        let kept = self.kept().await?.clone();
+        let kept = self.project_store().await?.clone();
         let run = kept.store.run(kept.project, id).await?;
         let results: Vec<(usize, CaseResult)> =
             kept.store.result_stream(kept.project, id).try_collect().await?;
@@ -216,7 +226,7 @@ impl Runs {
         // Runs that an older version began have written it with their results alone.
         let of_results = results.iter().filter_map(|(_, result)| result.spend.cost);
         let paid = paid.max(of_results.fold(Usd::default(), Usd::plus));
-        Ok(Resumed { run, results, paid, log: Log::new(id, kept) })
+        Ok(ResumedRun { run, results, paid, log: RunLog::new(id, kept) })
     }
 
     /// By its id, the end of its id, `latest`, `previous`, `latest~2`, or the path of a file that the JSON reporter
@@ -227,7 +237,7 @@ impl Runs {
             return serde_json::from_slice(&text).with_context(|| format!("`{name}` is not a run in JSON"));
         }
         let id = self.find(name).await?;
-        let Kept { store, project } = self.kept().await?;
+        let ProjectStore { store, project } = self.project_store().await?;
         Ok(store.load_run(*project, id).await?)
     }
 
@@ -236,7 +246,7 @@ impl Runs {
         let Some(n_back) = runs_back(name).filter(|_| self.place.exists()) else {
             return self.load(name).await;
         };
-        let Kept { store, project } = self.kept().await?;
+        let ProjectStore { store, project } = self.project_store().await?;
         let mut found = new;
         for _ in 0..=n_back {
             let before = store.run_before(*project, found).await?;
@@ -251,7 +261,7 @@ impl Runs {
         if !self.place.exists() {
             return Ok(heads);
         }
-        let (Kept { store, project }, mut after) = (self.kept().await?, None);
+        let (ProjectStore { store, project }, mut after) = (self.project_store().await?, None);
         loop {
             let page = store.runs(*project, after.as_ref(), 200).await?;
             heads.extend(page.items);
@@ -263,16 +273,16 @@ impl Runs {
     }
 
     /// What the judges of a case were asked and said, in the order in which it happened.
-    pub async fn exchanges(&self, name: &str, case: &str) -> anyhow::Result<Vec<Exchange>> {
+    pub async fn exchanges(&self, name: &str, case: &str) -> anyhow::Result<Vec<JudgeExchange>> {
         let id = self.find(name).await?;
-        let Kept { store, project } = self.kept().await?;
+        let ProjectStore { store, project } = self.project_store().await?;
         let exchanges = store.exchanges(*project, &id.to_string(), case).await?;
         exchanges.into_iter().map(|it| Ok(serde_json::from_value(it)?)).collect()
     }
 
     pub async fn remove(&self, name: &str) -> anyhow::Result<()> {
         let id = self.find(name).await?;
-        let Kept { store, project } = self.kept().await?;
+        let ProjectStore { store, project } = self.project_store().await?;
         Ok(store.remove_run(*project, id).await?)
     }
 
@@ -283,13 +293,13 @@ impl Runs {
             "there is no run `{name}`; none is kept in `{}`",
             self.place.url()
         );
-        let Kept { store, project } = self.kept().await?;
+        let ProjectStore { store, project } = self.project_store().await?;
         Ok(store.find_run(*project, name).await?)
     }
 }
 
-impl Log {
-    fn new(run: RunId, kept: Kept) -> Self {
+impl RunLog {
+    fn new(run: RunId, kept: ProjectStore) -> Self {
         let (pending, writing) = (AtomicI64::new(0), Mutex::new(()));
         let costs = Arc::new(RunCosts { kept: kept.clone(), run, pending, writing });
         Self { run, kept: Some(kept), costs: Some(costs) }
@@ -301,8 +311,8 @@ impl Log {
     }
 
     /// A purse that writes down what each call of the run costs.
-    pub fn purse(&self) -> Option<Arc<dyn Purse>> {
-        Some(Arc::new(RunPurse(Arc::clone(self.costs.as_ref()?))))
+    pub fn cost_recorder(&self) -> Option<Arc<dyn SharedBudget>> {
+        Some(Arc::new(RunCostRecorder(Arc::clone(self.costs.as_ref()?))))
     }
 
     /// Writes down what could not be written when it was paid.
@@ -314,18 +324,21 @@ impl Log {
     }
 
     /// Keeps all that comes. After trouble, what still comes is only counted by others.
-    pub async fn keep(&self, mut coming: mpsc::Receiver<Came>) -> Result<(), StoreError> {
+    pub async fn store_results(&self, mut coming: mpsc::Receiver<RunUnitResult>) -> Result<(), StoreError> {
         let (mut some, mut outcome) = (Vec::new(), Ok(()));
         while 0 < coming.recv_many(&mut some, BATCH).await {
-            if let (Some(Kept { store, project }), Ok(())) = (&self.kept, &outcome) {
-                let json = |it: &Exchange| serde_json::to_value(it).expect("an exchange is plain data");
+            if let (Some(ProjectStore { store, project }), Ok(())) = (&self.kept, &outcome) {
+                let json = |it: &JudgeExchange| serde_json::to_value(it).expect("an exchange is plain data");
                 let asked: Vec<Vec<Json>> =
                     some.iter().map(|it| it.exchanges.iter().map(json).collect()).collect();
                 let graded = some.iter().zip(&asked);
-                let graded =
-                    graded.map(|(it, exchanges)| Graded { place: it.place, result: &it.result, exchanges });
-                let graded: Vec<Graded<'_>> = graded.collect();
-                outcome = store.put_results(*project, self.run, &graded, clock::now()).await;
+                let graded = graded.map(|(it, exchanges)| NewRunResult {
+                    place: it.place,
+                    result: &it.result,
+                    exchanges,
+                });
+                let graded: Vec<NewRunResult<'_>> = graded.collect();
+                outcome = store.put_results(*project, self.run, &graded, clock::current_time()).await;
             }
             some.clear();
         }
@@ -334,13 +347,18 @@ impl Log {
 
     pub async fn end(&self) -> Result<(), StoreError> {
         match &self.kept {
-            Some(Kept { store, project }) => store.end_run(*project, self.run, clock::now()).await,
+            Some(ProjectStore { store, project }) => {
+                store.end_run(*project, self.run, clock::current_time()).await
+            }
             None => Ok(()),
         }
     }
 }
 
-async fn judges(store: &Store, project: ProjectId) -> anyhow::Result<Vec<(Grade, Fields)>> {
+async fn load_judge_grades(
+    store: &Store,
+    project: ProjectId,
+) -> anyhow::Result<Vec<(Grade, MetadataFields)>> {
     let filter = GradeFilter { grader_kind: Some(GraderKind::Judge), ..GradeFilter::default() };
     let (mut all, mut seen, mut after) = (Vec::new(), HashSet::new(), None);
     loop {
@@ -349,7 +367,7 @@ async fn judges(store: &Store, project: ProjectId) -> anyhow::Result<Vec<(Grade,
             let Some(grade) = grade else { continue };
             let asked = (grade.candidate.clone(), grade.rubric.clone(), grade.criterion.clone());
             if seen.insert((asked, grade.grader.clone())) {
-                all.push((grade, known(&head)));
+                all.push((grade, grade_head_fields(&head)));
             }
         }
         after = page.next;
@@ -360,7 +378,7 @@ async fn judges(store: &Store, project: ProjectId) -> anyhow::Result<Vec<(Grade,
 }
 
 /// Labels that were not decided in an annotation task.
-async fn other_labels(store: &Store, project: ProjectId) -> anyhow::Result<Vec<(Grade, Fields)>> {
+async fn other_labels(store: &Store, project: ProjectId) -> anyhow::Result<Vec<(Grade, MetadataFields)>> {
     let mut all = Vec::new();
     for rubric in store.rubrics(project).await? {
         for version in store.rubric_versions(project, rubric.id).await? {
@@ -368,7 +386,7 @@ async fn other_labels(store: &Store, project: ProjectId) -> anyhow::Result<Vec<(
             loop {
                 let page = store.labels(project, &version.id, None, after.as_ref(), PAGE).await?;
                 let others = page.items.into_iter().filter(|label| label.origin != ADJUDICATED);
-                all.extend(others.map(|label| (graded(label, &version.hash), Fields::new())));
+                all.extend(others.map(|label| (label_to_grade(label, &version.hash), MetadataFields::new())));
                 after = page.next;
                 if after.is_none() {
                     break;
@@ -379,7 +397,7 @@ async fn other_labels(store: &Store, project: ProjectId) -> anyhow::Result<Vec<(
     Ok(all)
 }
 
-fn graded(label: Label, version: &Version) -> Grade {
+fn label_to_grade(label: StoredLabel, version: &RubricHash) -> Grade {
     Grade {
         format: FORMAT,
         candidate: label.candidate,

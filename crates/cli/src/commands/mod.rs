@@ -55,18 +55,18 @@ use std::sync::Arc;
 use clap::builder::Resettable;
 use clap::{Parser, Subcommand};
 use jurist_core::candidate::Candidate;
-use jurist_core::diagnostic::{Diagnostic, Severity, closest};
-use jurist_core::dialect::{Dialect, Settings, Variables};
+use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity, closest};
+use jurist_core::dialect::{Dialect, ProjectSettings, VariableExpansion};
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::{Judge, Monitor, Suite};
 use jurist_engine::bundle::Reading;
-use jurist_engine::load::{Options, Outside, Project, load_noting};
+use jurist_engine::load::{LoadOptions, Outside, SuiteFiles, load_suite_with_sources};
 
 use crate::render;
 
 /// How a command ended; `main` knows the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum CommandOutcome {
     Passed,
     /// A verdict failed.
     Failed,
@@ -105,90 +105,90 @@ Exit codes: 0 passed, 1 a verdict failed, 2 bad file or argument, 3 grading erro
 )]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
-    Eval(Box<eval::Args>),
-    Compare(compare::Args),
-    Agree(agree::Args),
-    Align(align::Args),
-    Calibrate(calibrate::Args),
-    Estimate(estimate::Args),
-    Drift(drift::Args),
-    Panel(panel::Args),
-    Rank(rank::Args),
-    Power(power::Args),
-    Stats(stats::Args),
-    Export(export::Args),
-    Regrade(Box<regrade::Args>),
-    Report(report::Args),
-    Runs(runs::Args),
-    Serve(serve::Args),
-    Start(Box<start::Args>),
-    Worker(worker::Args),
-    Ingest(ingest::Args),
-    Store(store::Args),
-    Monitor(monitor::Args),
-    Spend(spend::Args),
-    Alerts(alerts::Args),
-    Check(check::Args),
-    Convert(convert::Args),
-    Grade(grade::Args),
-    Judge(judge::Args),
-    Score(score::Args),
-    Diff(diff::Args),
-    Trace(trace::Args),
-    Checks(checks::Args),
-    Presets(presets::Args),
-    Schema(schema::Args),
-    Init(init::Args),
-    Cache(cache::Args),
-    Trust(trust::Args),
-    Completions(completions::Args),
+enum CliCommand {
+    Eval(Box<eval::EvalArgs>),
+    Compare(compare::CompareArgs),
+    Agree(agree::AgreeArgs),
+    Align(align::AlignArgs),
+    Calibrate(calibrate::CalibrateArgs),
+    Estimate(estimate::EstimateArgs),
+    Drift(drift::DriftArgs),
+    Panel(panel::PanelArgs),
+    Rank(rank::RankArgs),
+    Power(power::PowerArgs),
+    Stats(stats::StatsArgs),
+    Export(export::ExportArgs),
+    Regrade(Box<regrade::RegradeArgs>),
+    Report(report::ReportArgs),
+    Runs(runs::RunsArgs),
+    Serve(serve::ServeArgs),
+    Start(Box<start::StartArgs>),
+    Worker(worker::WorkerArgs),
+    Ingest(ingest::IngestArgs),
+    Store(store::StoreArgs),
+    Monitor(monitor::MonitorArgs),
+    Spend(spend::SpendArgs),
+    Alerts(alerts::AlertsArgs),
+    Check(check::CheckArgs),
+    Convert(convert::ConvertArgs),
+    Grade(grade::GradeArgs),
+    Judge(judge::JudgeArgs),
+    Score(score::ScoreArgs),
+    Diff(diff::DiffArgs),
+    Trace(trace::TraceArgs),
+    Checks(checks::ChecksArgs),
+    Presets(presets::PresetsArgs),
+    Schema(schema::SchemaArgs),
+    Init(init::InitArgs),
+    Cache(cache::CacheArgs),
+    Trust(trust::TrustArgs),
+    Completions(completions::CompletionsArgs),
 }
 
 impl Cli {
-    pub fn run(self) -> anyhow::Result<Ended> {
+    pub fn run(self) -> anyhow::Result<CommandOutcome> {
         match self.command {
-            Command::Eval(args) => eval::run(&args),
-            Command::Runs(args) => runs::run(&args),
-            Command::Compare(args) => compare::run(&args),
-            Command::Agree(args) => agree::run(&args),
-            Command::Align(args) => align::run(&args),
-            Command::Calibrate(args) => calibrate::run(&args),
-            Command::Estimate(args) => estimate::run(&args),
-            Command::Drift(args) => drift::run(&args),
-            Command::Panel(args) => panel::run(&args),
-            Command::Rank(args) => rank::run(&args),
-            Command::Power(args) => power::run(&args),
-            Command::Stats(args) => stats::run(&args),
-            Command::Export(args) => export::run(&args),
-            Command::Regrade(args) => regrade::run(&args),
-            Command::Report(args) => report::run(&args),
-            Command::Serve(args) => serve::run(&args),
-            Command::Start(args) => start::run(&args),
-            Command::Worker(args) => worker::run(&args),
-            Command::Ingest(args) => ingest::run(&args),
-            Command::Store(args) => store::run(&args),
-            Command::Monitor(args) => monitor::run(&args),
-            Command::Spend(args) => spend::run(&args),
-            Command::Alerts(args) => alerts::run(&args),
-            Command::Check(args) => check::run(&args),
-            Command::Convert(args) => convert::run(&args),
-            Command::Grade(args) => grade::run(&args),
-            Command::Judge(args) => judge::run(&args),
-            Command::Cache(args) => cache::run(&args),
-            Command::Trust(args) => trust::run(&args),
-            Command::Score(args) => score::run(&args),
-            Command::Diff(args) => diff::run(&args),
-            Command::Trace(args) => trace::run(&args),
-            Command::Checks(args) => checks::run(&args),
-            Command::Presets(args) => presets::run(&args),
-            Command::Schema(args) => schema::run(&args),
-            Command::Init(args) => init::run(&args),
-            Command::Completions(args) => completions::run(&args),
+            CliCommand::Eval(args) => eval::run_eval_command(&args),
+            CliCommand::Runs(args) => runs::run_runs_command(&args),
+            CliCommand::Compare(args) => compare::run_compare_command(&args),
+            CliCommand::Agree(args) => agree::run_agree_command(&args),
+            CliCommand::Align(args) => align::run_align_command(&args),
+            CliCommand::Calibrate(args) => calibrate::run_calibrate_command(&args),
+            CliCommand::Estimate(args) => estimate::run_estimate_command(&args),
+            CliCommand::Drift(args) => drift::run_drift_command(&args),
+            CliCommand::Panel(args) => panel::run_panel_command(&args),
+            CliCommand::Rank(args) => rank::run_rank_command(&args),
+            CliCommand::Power(args) => power::run_power_command(&args),
+            CliCommand::Stats(args) => stats::run_stats_command(&args),
+            CliCommand::Export(args) => export::run_export_command(&args),
+            CliCommand::Regrade(args) => regrade::run_regrade_command(&args),
+            CliCommand::Report(args) => report::run_report_command(&args),
+            CliCommand::Serve(args) => serve::run_serve_command(&args),
+            CliCommand::Start(args) => start::run_start_command(&args),
+            CliCommand::Worker(args) => worker::run_worker_command(&args),
+            CliCommand::Ingest(args) => ingest::run_ingest_command(&args),
+            CliCommand::Store(args) => store::run_store_command(&args),
+            CliCommand::Monitor(args) => monitor::run_monitor_command(&args),
+            CliCommand::Spend(args) => spend::run_spend_command(&args),
+            CliCommand::Alerts(args) => alerts::run_alerts_command(&args),
+            CliCommand::Check(args) => check::run_check_command(&args),
+            CliCommand::Convert(args) => convert::run_convert_command(&args),
+            CliCommand::Grade(args) => grade::run_grade_command(&args),
+            CliCommand::Judge(args) => judge::run_judge_command(&args),
+            CliCommand::Cache(args) => cache::run_cache_command(&args),
+            CliCommand::Trust(args) => trust::run_trust_command(&args),
+            CliCommand::Score(args) => score::run_score_command(&args),
+            CliCommand::Diff(args) => diff::run_diff_command(&args),
+            CliCommand::Trace(args) => trace::run_trace_command(&args),
+            CliCommand::Checks(args) => checks::run_checks_command(&args),
+            CliCommand::Presets(args) => presets::run_presets_command(&args),
+            CliCommand::Schema(args) => schema::run_schema_command(&args),
+            CliCommand::Init(args) => init::run_init_command(&args),
+            CliCommand::Completions(args) => completions::run_completions_command(&args),
         }
     }
 }
@@ -196,7 +196,7 @@ impl Cli {
 /// How files are read; the same for every command that reads one.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = Resettable::Reset)]
-struct Loading {
+struct LoadingArgs {
     /// Read the file in this dialect instead of looking at its keys
     #[arg(long, value_name = "NAME", value_parser = dialect)]
     dialect: Option<Dialect>,
@@ -205,10 +205,10 @@ struct Loading {
     allow_outside: bool,
 }
 
-impl Loading {
-    fn options(&self) -> Options {
+impl LoadingArgs {
+    fn options(&self) -> LoadOptions {
         let outside = if self.allow_outside { Outside::Allowed } else { Outside::Refused };
-        Options { dialect: self.dialect, outside, variables: Variables::Filled }
+        LoadOptions { dialect: self.dialect, outside, variables: VariableExpansion::Filled }
     }
 }
 
@@ -218,60 +218,71 @@ fn dialect(name: &str) -> Result<Dialect, String> {
 }
 
 /// A suite that is in order; otherwise everything wrong with it is printed.
-fn suite(path: &Path, options: Options) -> anyhow::Result<Option<Suite>> {
-    Ok(suite_and_settings(path, options)?.map(|it| it.0))
+fn load_valid_suite(path: &Path, options: LoadOptions) -> anyhow::Result<Option<Suite>> {
+    Ok(load_suite_with_settings(path, options)?.map(|it| it.0))
 }
 
-fn suite_and_settings(path: &Path, options: Options) -> anyhow::Result<Option<(Suite, Settings)>> {
-    Ok(suite_and_reading(path, options)?.map(|it| (it.0, it.1)))
+fn load_suite_with_settings(
+    path: &Path,
+    options: LoadOptions,
+) -> anyhow::Result<Option<(Suite, ProjectSettings)>> {
+    Ok(load_suite_with_reading(path, options)?.map(|it| (it.0, it.1)))
 }
 
 /// A suite that is in order, with what it was read from.
-fn suite_and_reading(path: &Path, options: Options) -> anyhow::Result<Option<(Suite, Settings, Reading)>> {
-    let (loaded, reading) = load_noting(path, options);
-    let not_advice = |it: &Diagnostic| it.severity != Severity::Advice;
+fn load_suite_with_reading(
+    path: &Path,
+    options: LoadOptions,
+) -> anyhow::Result<Option<(Suite, ProjectSettings, Reading)>> {
+    let (loaded, reading) = load_suite_with_sources(path, options);
+    let not_advice = |it: &Diagnostic| it.severity != DiagnosticSeverity::Advice;
     let diagnostics: Vec<Diagnostic> =
         loaded.diagnostics.into_sorted().into_iter().filter(not_advice).collect();
-    render::diagnostics(&diagnostics, &loaded.sources)?;
+    render::print_diagnostics(&diagnostics, &loaded.sources)?;
     Ok(loaded.suite.map(|it| (it, loaded.settings, reading)))
 }
 
 /// A rubric with everything that decides who judges by it.
-struct Chosen {
+struct ChosenRubric {
     rubric: Arc<Rubric>,
     judge: Judge,
     /// Judges that the file names.
     judges: BTreeMap<String, Judge>,
-    settings: Settings,
+    settings: ProjectSettings,
     /// Where its file stands; programs start there.
-    project: Project,
+    project: SuiteFiles,
     /// What the eval that uses it says about its candidate.
     candidate: Option<Candidate>,
 }
 
 /// A rubric of a file: its name, who judges by it, and the candidate of its eval.
-type Found<'a> = (String, &'a Arc<Rubric>, &'a Judge, Option<&'a Candidate>);
+type FileRubric<'a> = (String, &'a Arc<Rubric>, &'a Judge, Option<&'a Candidate>);
 
 /// The one rubric of a file, or the one that is asked for by name, with the judge that goes with it.
 ///
 /// `flag` is how the command lets one say which.
-fn rubric(path: &Path, name: Option<&str>, flag: &str, loading: &Loading) -> anyhow::Result<Option<Chosen>> {
-    let Some((suite, settings)) = suite_and_settings(path, loading.options())? else { return Ok(None) };
+fn choose_file_rubric(
+    path: &Path,
+    name: Option<&str>,
+    flag: &str,
+    loading: &LoadingArgs,
+) -> anyhow::Result<Option<ChosenRubric>> {
+    let Some((suite, settings)) = load_suite_with_settings(path, loading.options())? else { return Ok(None) };
     let monitor_name =
         |it: &'_ Monitor| it.agents.first().map_or_else(|| "monitor".to_owned(), |it| it.0.clone());
     // Evals come first: one that uses a named rubric also says who judges.
     let of_cases = suite.cases.iter().map(|it| (it.name.clone(), &it.rubric, &it.judge, Some(&it.candidate)));
     let named = suite.rubrics.iter().map(|(name, rubric)| (name.clone(), rubric, &suite.judge, None));
     let of_monitors = suite.monitors.iter().map(|it| (monitor_name(it), &it.rubric, &suite.judge, None));
-    let all: Vec<Found<'_>> = of_cases.chain(named).chain(of_monitors).collect();
+    let all: Vec<FileRubric<'_>> = of_cases.chain(named).chain(of_monitors).collect();
     let names: Vec<&str> = all.iter().map(|it| it.0.as_str()).collect();
-    let taken = |it: &Found<'_>| Chosen {
+    let taken = |it: &FileRubric<'_>| ChosenRubric {
         candidate: it.3.cloned(),
         rubric: Arc::clone(it.1),
         judge: it.2.clone(),
         judges: suite.judges.clone(),
         settings: settings.clone(),
-        project: Project::of(path, loading.options().outside),
+        project: SuiteFiles::of(path, loading.options().outside),
     };
     if let Some(name) = name {
         let found = all.iter().find(|it| it.0 == name).map(taken);

@@ -1,16 +1,21 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use jurist_core::chart::{Chart, Matrix};
+use jurist_core::chart::{Chart, MatrixChart};
 use jurist_core::grade::Grade;
 use jurist_core::quantity::plural;
-use jurist_core::stats::{Measure, Panel, Ratings, Settled, panel, settle};
+use jurist_core::stats::{
+    CoefficientResult, Panel, QuestionConsensus, Ratings, compute_consensus, evaluate_panel,
+};
 use serde_json::json;
 
-use super::Ended;
-use super::agree::{LevelName, told};
-use super::grades::{Rated, Told, by_criterion, of_criterion, read, read_with_scales};
-use super::reporting::line;
+use super::CommandOutcome;
+use super::agree::{LevelName, format_measure};
+use super::grades::{
+    AnalysisOutputArgs, CriterionRatings, filter_by_criterion, group_ratings_by_criterion, read_grade_files,
+    read_with_scales,
+};
+use super::reporting::printable_line;
 
 /// Say what a panel of graders is worth, what they say together, and who adds anything
 #[derive(Debug, clap::Args)]
@@ -22,7 +27,7 @@ Examples:
 
 Together is said twice: by majority, and by Dawid and Skene, who weigh each grader by how reliable it turns out.
 Files are read as by `jurist agree`.")]
-pub struct Args {
+pub struct PanelArgs {
     /// Runs, grades, annotation exports or tables of several graders
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -39,38 +44,39 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
     #[command(flatten)]
-    told: Told,
+    told: AnalysisOutputArgs,
 }
 
 /// Marks graders whose word is taken for the truth.
 const TRUTH: &str = " (truth)";
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
     // The task is that of the people: those who say what is right, or the members themselves.
     let (task_of_truth, task_of_members) = match args.truth.is_empty() {
         true => (None, args.task.as_deref()),
         false => (args.task.as_deref(), None),
     };
-    let truth = if args.truth.is_empty() { Vec::new() } else { read(&args.truth, task_of_truth)? };
+    let truth =
+        if args.truth.is_empty() { Vec::new() } else { read_grade_files(&args.truth, task_of_truth)? };
     let marked = truth.into_iter().map(|mut it| {
         it.grader.name.push_str(TRUTH);
         it
     });
     let (grades, declared) = read_with_scales(&args.files, task_of_members)?;
     let all: Vec<Grade> = grades.into_iter().chain(marked).collect();
-    let all = of_criterion(all, args.criterion.as_deref(), &args.told)?;
+    let all = filter_by_criterion(all, args.criterion.as_deref(), &args.told)?;
     let mut out = crate::render::stdout();
     let (mut report, mut told_any) = (Vec::new(), false);
-    for rated in by_criterion(&all, args.level.map(Into::into), None, &declared)? {
+    for rated in group_ratings_by_criterion(&all, args.level.map(Into::into), None, &declared)? {
         let is_truth = |it: &usize| rated.ratings.raters()[*it].ends_with(TRUTH);
         let (truth, members): (Vec<usize>, Vec<usize>) = (0..rated.ratings.n_raters()).partition(is_truth);
         let panelists = rated.ratings.of_raters(&members);
         let together = match members.len() {
             0 | 1 => Err("one grader is no panel".to_owned()),
-            _ => settle(&panelists).map_err(|why| why.to_string()),
+            _ => compute_consensus(&panelists).map_err(|why| why.to_string()),
         };
         let right = right_answers(&rated.ratings, &truth);
-        let worth = (!truth.is_empty()).then(|| panel(&panelists, &right, rated.level));
+        let worth = (!truth.is_empty()).then(|| evaluate_panel(&panelists, &right, rated.level));
         told_any |= together.is_ok();
         if args.told.json {
             let undefined = |why: &str| json!({ "undefined": why });
@@ -83,26 +89,26 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             continue;
         }
         match &together {
-            Ok(it) => show_together(&mut out, &rated, &panelists, it)?,
+            Ok(it) => show_panel_consensus(&mut out, &rated, &panelists, it)?,
             Err(why) => {
-                writeln!(out, "\x1b[1m{}\x1b[0m  {why}", line(rated.criterion))?;
+                writeln!(out, "\x1b[1m{}\x1b[0m  {why}", printable_line(rated.criterion))?;
                 continue;
             }
         }
         match &worth {
-            Some(Ok(it)) => show_worth(&mut out, it)?,
+            Some(Ok(it)) => show_panel_accuracy(&mut out, it)?,
             Some(Err(why)) => writeln!(out, "  {why}")?,
             None => writeln!(out, "  --truth FILE tells who is right, and whether graders err together.")?,
         }
         writeln!(out)?;
         if let (Some(picture), Some(Ok(worth))) = (&args.told.chart, &worth) {
-            picture.draw(&errors(rated.criterion, &panelists, worth))?;
+            picture.draw(&build_error_chart(rated.criterion, &panelists, worth))?;
         }
     }
     if args.told.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     }
-    Ok(if told_any { Ended::Passed } else { Ended::BadInput })
+    Ok(if told_any { CommandOutcome::Passed } else { CommandOutcome::BadInput })
 }
 
 /// Of each item, what most of those say whose word is the truth; nothing where they are divided.
@@ -117,11 +123,11 @@ fn right_answers(ratings: &Ratings, truth: &[usize]) -> Vec<Option<usize>> {
     (0..ratings.n_items()).map(right).collect()
 }
 
-fn show_together(
+fn show_panel_consensus(
     out: &mut impl Write,
-    rated: &Rated<'_>,
+    rated: &CriterionRatings<'_>,
     ratings: &Ratings,
-    it: &Settled,
+    it: &QuestionConsensus,
 ) -> anyhow::Result<()> {
     let n_alone = it.items.iter().filter(|it| it.n < 2).count();
     let n_tied = it.items.iter().filter(|it| it.majority.is_none()).count() - n_alone;
@@ -134,14 +140,14 @@ fn show_together(
     writeln!(
         out,
         "\x1b[1m{}\x1b[0m  {}, {}",
-        line(rated.criterion),
+        printable_line(rated.criterion),
         plural(ratings.n_raters(), "grader"),
         plural(it.items.len(), "candidate")
     )?;
     for said in rated.notes() {
         writeln!(out, "  {said}")?;
     }
-    let names = ratings.raters().iter().map(|it| line(it)).collect::<Vec<_>>();
+    let names = ratings.raters().iter().map(|it| printable_line(it)).collect::<Vec<_>>();
     let width = names.iter().map(|it| it.chars().count()).max().unwrap_or(0).clamp(8, 40);
     writeln!(out, "  {:<width$}  with the majority  reliability", "")?;
     for (rater, name) in ratings.raters().iter().zip(&names) {
@@ -160,7 +166,7 @@ fn show_together(
         some => format!(
             "Weighed by reliability, they say something else than the majority of {}: {}{}.",
             plural(some.len(), "candidate"),
-            some.iter().take(5).map(|it| line(it)).collect::<Vec<_>>().join(", "),
+            some.iter().take(5).map(|it| printable_line(it)).collect::<Vec<_>>().join(", "),
             if 5 < some.len() { ", …" } else { "" }
         ),
     };
@@ -172,25 +178,26 @@ fn show_together(
     Ok(())
 }
 
-fn show_worth(out: &mut impl Write, it: &Panel) -> anyhow::Result<()> {
+fn show_panel_accuracy(out: &mut impl Write, it: &Panel) -> anyhow::Result<()> {
     writeln!(out, "  held against the truth on {}", plural(it.n_items, "candidate"))?;
-    writeln!(out, "  majority is right       {}", told(&it.accuracy))?;
-    writeln!(out, "  independent votes       {}", told(&it.effective_votes))?;
+    writeln!(out, "  majority is right       {}", format_measure(&it.accuracy))?;
+    writeln!(out, "  independent votes       {}", format_measure(&it.effective_votes))?;
     for member in &it.members {
         let gain = member.gain(it).map(|it| format!("  adds {it:+.3}")).unwrap_or_default();
-        writeln!(out, "  {:<24}{}{gain}", line(&member.rater), told(&member.accuracy))?;
+        writeln!(out, "  {:<24}{}{gain}", printable_line(&member.rater), format_measure(&member.accuracy))?;
     }
     for pair in &it.pairs {
-        let names = format!("{} and {} err together", line(&pair.raters.0), line(&pair.raters.1));
-        writeln!(out, "  {names:<40} {}", told(&pair.correlation))?;
+        let names =
+            format!("{} and {} err together", printable_line(&pair.raters.0), printable_line(&pair.raters.1));
+        writeln!(out, "  {names:<40} {}", format_measure(&pair.correlation))?;
     }
     let n = it.members.len();
-    if let Measure::Known(votes) = &it.effective_votes {
+    if let CoefficientResult::Known(votes) = &it.effective_votes {
         let idle: Vec<String> = it
             .members
             .iter()
             .filter(|member| 2 < n && member.gain(it).is_some_and(|it| it <= 0.0))
-            .map(|it| line(&it.rater))
+            .map(|it| printable_line(&it.rater))
             .collect();
         let idle = match idle.as_slice() {
             [] => String::new(),
@@ -202,8 +209,8 @@ fn show_worth(out: &mut impl Write, it: &Panel) -> anyhow::Result<()> {
 }
 
 /// Which two err together.
-fn errors(criterion: &str, ratings: &Ratings, it: &Panel) -> Chart {
+fn build_error_chart(criterion: &str, ratings: &Ratings, it: &Panel) -> Chart {
     let title = format!("Errors on {criterion} that go together");
     let pairs = it.pairs.iter().map(|it| (&it.raters, it.correlation.value()));
-    Chart::Matrix(Matrix::of_pairs(title, ratings.raters(), pairs))
+    Chart::Matrix(MatrixChart::of_pairs(title, ratings.raters(), pairs))
 }

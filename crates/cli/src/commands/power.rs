@@ -2,7 +2,7 @@ use std::io::Write;
 
 use jurist_core::stats::{Aim, n_per_group_shares, n_to_detect};
 
-use super::Ended;
+use super::CommandOutcome;
 
 /// Say how many cases it takes to see a difference
 #[derive(Debug, clap::Args)]
@@ -11,7 +11,7 @@ Examples:
   jurist power 0.05 --spread 0.2          a change of 0.05 in the mean score, cases paired
   jurist power --from 0.8 --to 0.85       a change of the pass rate, other cases in each run
 The spread is that of the differences from case to case; `jurist compare --format json` tells it.")]
-pub struct Args {
+pub struct PowerArgs {
     /// A change of the mean score
     #[arg(value_name = "CHANGE", required_unless_present = "from")]
     change: Option<f64>,
@@ -35,7 +35,7 @@ pub struct Args {
     design_effect: f64,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_power_command(args: &PowerArgs) -> anyhow::Result<CommandOutcome> {
     let aim = Aim { alpha: args.alpha, power: args.power };
     let often = format!("{:.0} times out of 100", args.power * 100.0);
     let sentence = match (args.change, args.from, args.to) {
@@ -53,5 +53,5 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         _ => unreachable!("clap asks for one of them"),
     };
     writeln!(crate::render::stdout(), "{sentence}")?;
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }

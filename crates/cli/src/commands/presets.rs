@@ -2,9 +2,9 @@ use std::io::Write;
 
 use anyhow::bail;
 use jurist_core::diagnostic::closest;
-use jurist_core::rubric::presets::{ALL, find};
+use jurist_core::rubric::presets::{ALL, find_preset};
 
-use super::Ended;
+use super::CommandOutcome;
 
 /// List the ready-made rubrics, or print one
 #[derive(Debug, clap::Args)]
@@ -14,20 +14,20 @@ Examples:
   jurist presets safety > safety.yaml   a copy to change
 
 In a suite: `rubric: {preset: safety}`.")]
-pub struct Args {
+pub struct PresetsArgs {
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_presets_command(args: &PresetsArgs) -> anyhow::Result<CommandOutcome> {
     let mut out = crate::render::stdout();
     let Some(name) = &args.name else {
         for preset in ALL {
             writeln!(out, "{:<18}{}", preset.name, preset.description())?;
         }
-        return Ok(Ended::Passed);
+        return Ok(CommandOutcome::Passed);
     };
-    let Some(preset) = find(name) else {
+    let Some(preset) = find_preset(name) else {
         let names: Vec<&str> = ALL.iter().map(|it| it.name).collect();
         match closest(name, &names) {
             Some(meant) => bail!("there is no preset `{name}`; did you mean `{meant}`?"),
@@ -35,5 +35,5 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         }
     };
     write!(out, "{}", preset.text)?;
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }

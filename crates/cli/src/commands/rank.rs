@@ -9,9 +9,9 @@ use jurist_engine::load::read_input;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Ended;
-use super::grades::Told;
-use super::reporting::line;
+use super::CommandOutcome;
+use super::grades::AnalysisOutputArgs;
+use super::reporting::printable_line;
 
 /// Rank candidates that were compared two by two
 #[derive(Debug, clap::Args)]
@@ -23,7 +23,7 @@ A winner of \"tie\" (or draw, neither, both, equal, or none at all) is a tie.
 Examples:
   jurist rank battles.jsonl --chart strengths.svg
   jurist rank battles.jsonl --chart wins.png --picture wins")]
-pub struct Args {
+pub struct RankArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Pulls strengths together, so that they exist where somebody only won
@@ -31,13 +31,13 @@ pub struct Args {
     penalty: f64,
     /// What --chart shows: strengths with their intervals, or how often each wins against each
     #[arg(long, value_enum, default_value = "strengths", requires = "chart")]
-    picture: PictureOf,
+    picture: RankChartKind,
     #[command(flatten)]
-    told: Told,
+    told: AnalysisOutputArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum PictureOf {
+enum RankChartKind {
     Strengths,
     Wins,
 }
@@ -46,7 +46,7 @@ enum PictureOf {
 const TIES: [&str; 6] = ["tie", "draw", "neither", "both", "equal", "none"];
 
 #[derive(Deserialize)]
-struct Compared {
+struct ComparisonLine {
     #[serde(default)]
     case: serde_json::Value,
     first: String,
@@ -54,7 +54,7 @@ struct Compared {
     winner: Option<String>,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
     let name = args.file.display();
     let text = read_input(&args.file).with_context(|| format!("cannot read `{name}`"))?;
     let (mut names, mut cases): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     };
     let mut pairs = Vec::new();
     for (at, row) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
-        let row: Compared = serde_json::from_str(row).map_err(|error| {
+        let row: ComparisonLine = serde_json::from_str(row).map_err(|error| {
             // A file of another kind is told by what it lacks; what is no JSON at all says nothing by its end.
             let why = error.to_string();
             let why = why.split(" at line").next().filter(|_| error.is_data());
@@ -99,9 +99,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         pairs.push(Pair::new(place(1, &mut cases, case), first, second, preferred));
     }
     anyhow::ensure!(!pairs.is_empty(), "`{name}` holds no comparison");
-    let ranking = stats::strengths(&names, &pairs, args.penalty)?;
+    let ranking = stats::estimate_strengths(&names, &pairs, args.penalty)?;
     let (rates, ratings) = (WinRates::new(names.len(), &pairs), elo(names.len(), &pairs, Elo::default()));
-    let order = stats::order(&ranking);
+    let order = stats::order_by_strength(&ranking);
     let mut out = crate::render::stdout();
     if args.told.json {
         let told = json!({ "ranking": ranking, "elo": ratings, "win_rates": rates.matrix(), "names": names });
@@ -115,7 +115,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 it.interval.map(|(low, high)| format!("{low:+.2} to {high:+.2}")).unwrap_or_default();
             let others: Vec<f64> = (0..names.len()).filter_map(|other| rates.rate(*at, other)).collect();
             let rate = 100.0 * others.iter().sum::<f64>() / others.len().max(1) as f64;
-            let name: String = line(&names[*at]).chars().take(width).collect();
+            let name: String = printable_line(&names[*at]).chars().take(width).collect();
             writeln!(
                 out,
                 "{name:<width$}  {:>+8.2}  {interval:<17} {:>7.0}  {rate:>6.0} %",
@@ -140,9 +140,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     }
     if let Some(picture) = &args.told.chart {
         picture.draw(&match args.picture {
-            PictureOf::Strengths => report::strengths(&order, &ranking, &pairs),
-            PictureOf::Wins => report::wins(&order, &names, &rates),
+            RankChartKind::Strengths => report::build_strength_forest(&order, &ranking, &pairs),
+            RankChartKind::Wins => report::build_win_matrix(&order, &names, &rates),
         })?;
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }

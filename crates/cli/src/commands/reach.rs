@@ -1,15 +1,15 @@
 use jurist_engine::load;
-use jurist_engine::model::http::{Network, client};
+use jurist_engine::model::http::{NetworkOptions, client};
 use jurist_store::{ProjectId, Store};
 
 use super::remote::Remote;
-use super::store::{Place, project_of};
+use super::store::{DatabaseArgs, project_of};
 
 /// What a project keeps, in a database or behind a server; the same for every command that asks for it.
 #[derive(Debug, clap::Args)]
 pub struct Reach {
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
     /// Ask a server instead of opening its database
     #[arg(long, value_name = "URL", conflicts_with = "store", global = true)]
     server: Option<String>,
@@ -31,7 +31,7 @@ impl Reach {
     pub async fn open(&self) -> anyhow::Result<Reached> {
         if let Some(url) = &self.server {
             let token = self.token.clone().or_else(|| load::variable("JURIST_TOKEN"));
-            let client = client(&Network::default())?;
+            let client = client(&NetworkOptions::default())?;
             return Ok(Reached::Server(Remote::new(url, token, self.project.clone(), client)?));
         }
         let store = self.place.open().await?;

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use anyhow::Context;
 use jurist_core::candidate::Candidate;
 use jurist_core::grade::Usd;
-use jurist_core::plan::{Unit, calls};
+use jurist_core::plan::{PlanUnit, estimate_judge_calls};
 use jurist_core::run::CaseResult;
-use jurist_core::suite::{Agent, Case, Cell, Judge, Matrix, Suite};
+use jurist_core::suite::{AgentSettings, Case, CaseInstance, CaseMatrix, Judge, Suite};
 use jurist_engine::agent::Agents;
-use jurist_engine::execute::Job;
-use jurist_engine::judge::Bench;
-use jurist_engine::load::Project;
+use jurist_engine::execute::GradingJob;
+use jurist_engine::judge::ResolvedJudges;
+use jurist_engine::load::SuiteFiles;
 
 use super::judging::wait_for;
-use super::kept::Runs;
-use super::running::{Part, Ready, Running};
-use super::{Ended, Loading, rubric, suite_and_settings};
+use super::kept::StoredRuns;
+use super::running::{ReadyRun, RunExecutionArgs, RunScope};
+use super::{CommandOutcome, LoadingArgs, choose_file_rubric, load_suite_with_settings};
 
 /// Grade what a run has graded once more, by another rubric or judge; no agent is run
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,7 @@ Examples:
   jurist compare previous latest                          what the change made of it
 
 The new grades are a run of their own; the old ones stay as they are.")]
-pub struct Args {
+pub struct RegradeArgs {
     #[arg(value_name = "RUN")]
     run: String,
     /// A file with an eval for each case, or with one rubric for all of them
@@ -37,42 +37,42 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     rubric_name: Option<String>,
     #[command(flatten)]
-    running: Running,
+    running: RunExecutionArgs,
     #[command(flatten)]
-    loading: Loading,
+    loading: LoadingArgs,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    wait_for(regraded(args))
+pub fn run_regrade_command(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
+    wait_for(regrade_run(args))
 }
 
-async fn regraded(args: &Args) -> anyhow::Result<Ended> {
-    let runs = Runs::default();
+async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
+    let runs = StoredRuns::default();
     let before = runs.load(&args.run).await?;
-    let Some((suite, settings)) = suite_and_settings(&args.rubric, args.loading.options())? else {
-        return Ok(Ended::BadInput);
+    let Some((suite, settings)) = load_suite_with_settings(&args.rubric, args.loading.options())? else {
+        return Ok(CommandOutcome::BadInput);
     };
     let judging = &args.running.judging;
     let (kept, lost): (Vec<CaseResult>, Vec<CaseResult>) =
         before.results.iter().partition(|it| !it.material.is_empty());
     anyhow::ensure!(!kept.is_empty(), "`{}` holds nothing that could be graded again", args.run);
     if !lost.is_empty() {
-        crate::render::warning(&format!(
+        crate::render::print_warning(&format!(
             "{} of {} cases had nothing to grade",
             lost.len(),
             before.results.len()
         ));
     }
     let resolver = judging.resolver(&settings)?;
-    let unnamed = judging.found(judging.judge(&Judge::default()), &resolver).await?.model;
+    let unnamed = judging.resolve_judge_model(judging.judge(&Judge::default()), &resolver).await?.model;
     let embedders = judging.embedders(&resolver);
-    let project = Project::of(&args.rubric, args.loading.options().outside);
+    let project = SuiteFiles::of(&args.rubric, args.loading.options().outside);
     let programs = judging.check_programs(&resolver, project.clone());
     let agents = Agents::new(Arc::clone(&resolver), BTreeMap::new(), project, None, false);
     let agents = Arc::new(agents);
     let mut jobs = Vec::new();
     for (at, result) in kept.into_iter().enumerate() {
-        let case = case(args, &suite, &result)?;
+        let case = build_regrade_case(args, &suite, &result)?;
         let mut judge = judging.judge(&case.judge);
         judge.model = judge.model.or_else(|| unnamed.clone());
         judging.consent(&judge, &suite.judges)?;
@@ -81,35 +81,41 @@ async fn regraded(args: &Args) -> anyhow::Result<Ended> {
             case.rubric.max_scores().next().is_none(),
             "`max-score` compares the outputs of one case, and here each is graded by itself; use `jurist eval`"
         );
-        let mut bench = Bench::new(&resolver, &judge, &suite.judges, judging.seed, &embedders)?;
+        let mut bench = ResolvedJudges::new(&resolver, &judge, &suite.judges, judging.seed, &embedders)?;
         bench.transcript = true;
         bench.programs = Some(Arc::clone(&programs));
         let trial = result.trial.unwrap_or(1);
         for member in &mut bench.members {
             member.draw += (trial - 1) * 1000;
         }
-        let calls = calls(&case.rubric, &judge);
-        let unit = Unit { name: result.case, cell: Cell::alone(case), trial, calls };
+        let calls = estimate_judge_calls(&case.rubric, &judge);
+        let unit = PlanUnit { name: result.case, cell: CaseInstance::alone(case), trial, calls };
         let material = Some(Arc::new(result.material));
         let (unit, bench) = (Arc::new(unit), Arc::new(bench));
-        jobs.push(Job { at, unit, bench, agents: Arc::clone(&agents), material });
+        jobs.push(GradingJob { at, unit, bench, agents: Arc::clone(&agents), material });
     }
     let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
     let run = args.running.new_run(name, jobs.iter().map(|it| &it.unit.cell.template().rubric));
     let log = args.running.log(&runs, &run).await;
-    let ready = Ready { jobs, run, log, done: BTreeMap::new(), paid: Usd::default(), part: Part::default() };
-    Ok(args.running.go(&runs, ready, judging.caller(&settings)?, &settings).await?.ended)
+    let ready =
+        ReadyRun { jobs, run, log, done: BTreeMap::new(), paid: Usd::default(), part: RunScope::default() };
+    Ok(args.running.execute_run(&runs, ready, judging.caller(&settings)?, &settings).await?.ended)
 }
 
 /// The eval of the same name if the file has one, or the file's only rubric.
-fn case(args: &Args, suite: &Suite, result: &CaseResult) -> anyhow::Result<Case> {
+fn build_regrade_case(args: &RegradeArgs, suite: &Suite, result: &CaseResult) -> anyhow::Result<Case> {
     let is_same =
         |it: &&Case| result.base() == it.name || result.base().starts_with(&format!("{} [", it.name));
     let named = suite.cases.iter().filter(|_| args.rubric_name.is_none()).find(is_same);
     let (rubric, judge) = match named {
         Some(case) => (Arc::clone(&case.rubric), case.judge.clone()),
         None => {
-            let chosen = rubric(&args.rubric, args.rubric_name.as_deref(), "--rubric-name", &args.loading)?;
+            let chosen = choose_file_rubric(
+                &args.rubric,
+                args.rubric_name.as_deref(),
+                "--rubric-name",
+                &args.loading,
+            )?;
             let chosen = chosen.with_context(|| format!("`{}` has no rubric", args.rubric.display()))?;
             (chosen.rubric, chosen.judge)
         }
@@ -127,11 +133,11 @@ fn case(args: &Args, suite: &Suite, result: &CaseResult) -> anyhow::Result<Case>
         candidate: Candidate::default(),
         server: None,
         targets: Vec::new(),
-        agent: Agent::default(),
+        agent: AgentSettings::default(),
         workspace: None,
         rubric,
         judge,
-        matrix: Matrix::default(),
+        matrix: CaseMatrix::default(),
         data: None,
         labels: BTreeMap::new(),
         repeat: if result.trial.is_some() { 2 } else { 1 },

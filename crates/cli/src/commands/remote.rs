@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use jurist_core::candidate::Material;
+use jurist_core::candidate::JudgeInput;
 use jurist_core::grade::Spend;
 use jurist_core::run::{CaseResult, Packed, Run, RunId};
 use jurist_engine::load;
@@ -10,15 +10,15 @@ use jurist_store::{clock, random};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::Ended;
-use super::kept::Runs;
-use super::running::{Finished, Part, Running, Told};
+use super::CommandOutcome;
+use super::kept::StoredRuns;
+use super::running::{FinishedRun, RunExecutionArgs, RunReportContext, RunScope};
 use crate::render;
 
 /// Which server works, if not this machine.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Server")]
-pub struct Server {
+pub struct EvalServerArgs {
     /// Let the workers of this server grade; keys are theirs
     #[arg(long, value_name = "URL")]
     server: Option<String>,
@@ -30,7 +30,7 @@ pub struct Server {
     project: Option<String>,
 }
 
-impl Server {
+impl EvalServerArgs {
     pub fn is_named(&self) -> bool {
         self.server.is_some()
     }
@@ -54,19 +54,19 @@ pub struct Remote {
 const TRIES: u32 = 10;
 
 #[derive(Deserialize)]
-struct Begun {
+struct StartedRun {
     id: RunId,
     n_units: usize,
 }
 
 #[derive(Deserialize)]
-struct Page {
-    items: Vec<Placed>,
+struct RunResultsPage {
+    items: Vec<RunResultItem>,
     next: Option<usize>,
 }
 
 #[derive(Deserialize)]
-struct Placed {
+struct RunResultItem {
     result: CaseResult,
 }
 
@@ -85,33 +85,34 @@ impl Remote {
     }
 
     /// Has a suite graded, follows it, and tells what came of it as if it had been graded here.
-    pub async fn evaluated(
+    pub async fn evaluate_and_report(
         &self,
-        running: &Running,
-        runs: &Runs,
+        running: &RunExecutionArgs,
+        runs: &StoredRuns,
         asked: &NewRun,
-        part: Part,
+        part: RunScope,
         no_defer: bool,
-    ) -> anyhow::Result<Finished> {
+    ) -> anyhow::Result<FinishedRun> {
         let begun = Instant::now();
-        let Begun { id, n_units } = self.submit(asked).await?;
+        let StartedRun { id, n_units } = self.submit(asked).await?;
         // Found before anything is waited for.
         let baseline = running.baseline(runs, id).await?;
-        let mut progress = render::Progress::new().quiet(running.quiet);
+        let mut progress = render::ProgressLine::new().quiet(running.quiet);
         let followed = tokio::select! {
             followed = self.follow(id, n_units, &mut progress) => Some(followed),
             _ = tokio::signal::ctrl_c() => None,
         };
         progress.clear();
         let Some(followed) = followed else {
-            render::note(&format!("{id} goes on at {}", self.url));
-            return Ok(Ended::Interrupted.into());
+            render::print_note(&format!("{id} goes on at {}", self.url));
+            return Ok(CommandOutcome::Interrupted.into());
         };
         followed?;
         let run = self.run(id, running.shows_material()).await?;
         let address = self.address(id).await;
-        let told = Told { took: begun.elapsed(), n_units, stopped: None, address, part, no_defer };
-        running.tell(&run, baseline.as_ref(), &told)
+        let told =
+            RunReportContext { took: begun.elapsed(), n_units, stopped: None, address, part, no_defer };
+        running.report_run(&run, baseline.as_ref(), &told)
     }
 
     /// The page of a run; none where nobody says in which project it is.
@@ -135,24 +136,29 @@ impl Remote {
     }
 
     /// Sent again with the same key if the answer is lost, so that one run begins.
-    async fn submit(&self, asked: &NewRun) -> anyhow::Result<Begun> {
+    async fn submit(&self, asked: &NewRun) -> anyhow::Result<StartedRun> {
         let body = serde_json::to_string(asked)?;
-        let key = RunId::new(clock::now(), random()).to_string();
+        let key = RunId::new(clock::current_time(), random()).to_string();
         let mut tries = 0;
         loop {
             let request = self.request(reqwest::Method::POST, "/runs").header("idempotency-key", &key);
             let request = request.header("content-type", "application/json").body(body.clone());
             match self.answer(request).await {
                 Ok(answer) => return Ok(serde_json::from_value(answer)?),
-                Err(Trouble::Said(error)) => bail!("{}: {error}", self.url),
-                Err(Trouble::Away(error)) if tries == 3 => return Err(self.away(error)),
-                Err(Trouble::Away(_)) => tries += 1,
+                Err(RemoteError::Said(error)) => bail!("{}: {error}", self.url),
+                Err(RemoteError::Away(error)) if tries == 3 => return Err(self.no_answer_error(error)),
+                Err(RemoteError::Away(_)) => tries += 1,
             }
             tokio::time::sleep(Duration::from_millis(300 << tries)).await;
         }
     }
 
-    async fn follow(&self, id: RunId, n_units: usize, progress: &mut render::Progress) -> anyhow::Result<()> {
+    async fn follow(
+        &self,
+        id: RunId,
+        n_units: usize,
+        progress: &mut render::ProgressLine,
+    ) -> anyhow::Result<()> {
         let (mut last, mut tries) = (None, 0);
         loop {
             let mut request = self.request(reqwest::Method::GET, &format!("/runs/{id}/events"));
@@ -162,8 +168,8 @@ impl Remote {
             let error = match self.events(request, &mut last, &mut tries, n_units, progress).await {
                 Ok(true) => return Ok(()),
                 Ok(false) => anyhow::anyhow!("the connection was closed"),
-                Err(Trouble::Said(error)) => bail!("{}: {error}", self.url),
-                Err(Trouble::Away(error)) => error,
+                Err(RemoteError::Said(error)) => bail!("{}: {error}", self.url),
+                Err(RemoteError::Away(error)) => error,
             };
             tries += 1;
             if TRIES < tries {
@@ -180,9 +186,9 @@ impl Remote {
         last: &mut Option<String>,
         tries: &mut u32,
         n_units: usize,
-        progress: &mut render::Progress,
-    ) -> Result<bool, Trouble> {
-        let mut response = self.sent(request).await?;
+        progress: &mut render::ProgressLine,
+    ) -> Result<bool, RemoteError> {
+        let mut response = self.send_request(request).await?;
         let mut text = String::new();
         while let Some(chunk) = response.chunk().await? {
             text.push_str(&String::from_utf8_lossy(&chunk));
@@ -212,11 +218,11 @@ impl Remote {
         let (mut results, mut after, mut spend) = (Vec::new(), String::new(), Spend::default());
         loop {
             let page = self.get(&format!("/runs/{id}/results?limit=200{after}")).await?;
-            let page: Page = serde_json::from_value(page)?;
-            for Placed { mut result } in page.items {
+            let page: RunResultsPage = serde_json::from_value(page)?;
+            for RunResultItem { mut result } in page.items {
                 spend = spend.plus(result.spend);
                 if !with_material {
-                    result.material = Material::default();
+                    result.material = JudgeInput::default();
                 }
                 results.push(Packed::new(&result));
             }
@@ -258,7 +264,7 @@ impl Remote {
     /// Changes something.
     pub async fn send(&self, method: reqwest::Method, path: &str, body: Option<&Json>) -> anyhow::Result<()> {
         let request = self.with_body(method, path, body);
-        self.sent(request).await.map(drop).map_err(|trouble| self.trouble(trouble))
+        self.send_request(request).await.map(drop).map_err(|trouble| self.trouble(trouble))
     }
 
     fn with_body(&self, method: reqwest::Method, path: &str, body: Option<&Json>) -> reqwest::RequestBuilder {
@@ -269,10 +275,10 @@ impl Remote {
         }
     }
 
-    fn trouble(&self, trouble: Trouble) -> anyhow::Error {
+    fn trouble(&self, trouble: RemoteError) -> anyhow::Error {
         match trouble {
-            Trouble::Said(error) => anyhow::anyhow!("{}: {error}", self.url),
-            Trouble::Away(error) => self.away(error),
+            RemoteError::Said(error) => anyhow::anyhow!("{}: {error}", self.url),
+            RemoteError::Away(error) => self.no_answer_error(error),
         }
     }
 
@@ -287,38 +293,38 @@ impl Remote {
         request
     }
 
-    async fn answer(&self, request: reqwest::RequestBuilder) -> Result<Json, Trouble> {
-        let text = self.sent(request).await?.text().await?;
-        serde_json::from_str(&text).map_err(|_| Trouble::Said("the answer is not from Jurist".to_owned()))
+    async fn answer(&self, request: reqwest::RequestBuilder) -> Result<Json, RemoteError> {
+        let text = self.send_request(request).await?.text().await?;
+        serde_json::from_str(&text).map_err(|_| RemoteError::Said("the answer is not from Jurist".to_owned()))
     }
 
-    async fn sent(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, Trouble> {
+    async fn send_request(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, RemoteError> {
         let response = request.send().await?;
         if response.status().is_success() {
             return Ok(response);
         }
         let status = response.status();
         if matches!(status.as_u16(), 429 | 502 | 503 | 504) {
-            return Err(Trouble::Away(anyhow::anyhow!("it answered {status}")));
+            return Err(RemoteError::Away(anyhow::anyhow!("it answered {status}")));
         }
         let problem: Json = serde_json::from_str(&response.text().await?).unwrap_or_default();
         let detail = problem["detail"].as_str().map_or_else(|| status.to_string(), str::to_owned);
-        Err(Trouble::Said(detail))
+        Err(RemoteError::Said(detail))
     }
 
-    fn away(&self, error: anyhow::Error) -> anyhow::Error {
+    fn no_answer_error(&self, error: anyhow::Error) -> anyhow::Error {
         error.context(format!("{} does not answer", self.url))
     }
 }
 
-enum Trouble {
+enum RemoteError {
     /// The server said what is wrong.
     Said(String),
     /// Nothing came back, or that it should be asked again.
     Away(anyhow::Error),
 }
 
-impl From<reqwest::Error> for Trouble {
+impl From<reqwest::Error> for RemoteError {
     fn from(error: reqwest::Error) -> Self {
         Self::Away(error.into())
     }

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use jurist_core::grade::{Evidence, Grade, Outcome, Status};
+use jurist_core::grade::{Evidence, Grade, Outcome, VerdictStatus};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
-    Format, Rubrics, Tally, github_summary, grounds, mean_score, notes, reasons, render_compared, rubrics,
-    shown_score, with_evidence, word,
+    ReportFormat, Rubrics, RunTally, case_notes, format_native_score, github_summary, mean_run_score,
+    parse_run_rubrics, reasons, render_compared, variant_in_words, verdict_grounds, with_evidence,
 };
 use jurist_core::run::{CaseResult, NotGraded, Run};
-use jurist_core::stats::{Comparison, Estimate, Trials, estimates, trials};
+use jurist_core::stats::{Comparison, Estimate, Trials, estimate_run_means, summarise_trials};
 
 use jurist_engine::load;
 
@@ -21,14 +21,14 @@ use crate::render::printable;
 #[derive(Debug, Clone)]
 pub struct Reporter {
     /// `None` is what a terminal shows anyway.
-    format: Option<Format>,
+    format: Option<ReportFormat>,
     file: Option<PathBuf>,
 }
 
 /// `junit`, or `junit=results.xml`.
 pub fn reporter(text: &str) -> Result<Reporter, String> {
     let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
-    let known = Format::ALL.iter().map(|it| (it.0, Some(it.1))).chain([("pretty", None)]);
+    let known = ReportFormat::ALL.iter().map(|it| (it.0, Some(it.1))).chain([("pretty", None)]);
     let format = known.clone().find(|it| it.0 == name).map(|it| it.1);
     let format =
         format.ok_or_else(|| format!("one of {}", known.map(|it| it.0).collect::<Vec<_>>().join(", ")))?;
@@ -43,7 +43,10 @@ impl Reporter {
 
     /// Whether it writes what was graded, and not only the grades.
     pub fn shows_material(&self) -> bool {
-        matches!(self.format, Some(Format::Json | Format::Ndjson | Format::Html | Format::Otel))
+        matches!(
+            self.format,
+            Some(ReportFormat::Json | ReportFormat::Ndjson | ReportFormat::Html | ReportFormat::Otel)
+        )
     }
 
     /// Whether it is what a terminal shows anyway, on the terminal.
@@ -53,7 +56,7 @@ impl Reporter {
 
     /// The address of the file that is a page for people.
     pub fn page(&self) -> Option<String> {
-        let file = self.file.as_deref().filter(|_| self.format == Some(Format::Html))?;
+        let file = self.file.as_deref().filter(|_| self.format == Some(ReportFormat::Html))?;
         Some(format!("file://{}", std::path::absolute(file).ok()?.display()))
     }
 
@@ -70,25 +73,27 @@ impl Reporter {
 
     /// Whether the texts of several runs can follow each other where it writes.
     pub fn takes_several(&self) -> bool {
-        let can_follow =
-            matches!(self.format, None | Some(Format::Ndjson | Format::Markdown | Format::Github));
+        let can_follow = matches!(
+            self.format,
+            None | Some(ReportFormat::Ndjson | ReportFormat::Markdown | ReportFormat::Github)
+        );
         self.file.is_some() || can_follow
     }
 
     /// As the command line gives it.
     pub fn name(&self) -> &'static str {
-        Format::ALL.iter().find(|it| Some(it.1) == self.format).map_or("pretty", |it| it.0)
+        ReportFormat::ALL.iter().find(|it| Some(it.1) == self.format).map_or("pretty", |it| it.0)
     }
 
     pub fn write(&self, run: &Run, compared: Option<&Comparison>) -> anyhow::Result<()> {
         let text = match self.format {
             Some(format) => render_compared(format, run, compared),
             None if self.file.is_none() => return Ok(()),
-            None => pretty(run)?,
+            None => render_plain_text(run)?,
         };
         // The page of a workflow run, besides the annotations.
         if let Some(page) =
-            load::variable("GITHUB_STEP_SUMMARY").filter(|_| self.format == Some(Format::Github))
+            load::variable("GITHUB_STEP_SUMMARY").filter(|_| self.format == Some(ReportFormat::Github))
         {
             let page = std::fs::OpenOptions::new().append(true).create(true).open(&page);
             page.and_then(|mut it| it.write_all(github_summary(run, compared).as_bytes()))
@@ -108,10 +113,10 @@ impl Reporter {
 }
 
 /// What a terminal shows, as plain text.
-fn pretty(run: &Run) -> anyhow::Result<String> {
+fn render_plain_text(run: &Run) -> anyhow::Result<String> {
     let mut shown = Vec::new();
-    show(&mut shown, run, false, None)?;
-    writeln!(shown, "{}", summary(run, Duration::ZERO, None, None))?;
+    show_run(&mut shown, run, false, None)?;
+    writeln!(shown, "{}", format_run_summary(run, Duration::ZERO, None, None))?;
     show_not_graded(&mut shown, run)?;
     Ok(anstream::adapter::strip_str(&String::from_utf8_lossy(&shown)).to_string())
 }
@@ -119,7 +124,7 @@ fn pretty(run: &Run) -> anyhow::Result<String> {
 /// Says what nobody graded, if anything, as the last that is said about a run.
 pub fn show_not_graded(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
     if let Some(not_graded) = NotGraded::of(run) {
-        writeln!(out, "\x1b[1;33m{}\x1b[0m", line(&not_graded.statement))?;
+        writeln!(out, "\x1b[1;33m{}\x1b[0m", printable_line(&not_graded.statement))?;
     }
     Ok(())
 }
@@ -132,42 +137,50 @@ const LONG: usize = 60;
 
 /// Case by case, those that did not pass with their reasons; then the means. Names are cut where a terminal has few
 /// columns.
-pub fn show(out: &mut impl Write, run: &Run, verbose: bool, columns: Option<usize>) -> anyhow::Result<()> {
+pub fn show_run(
+    out: &mut impl Write,
+    run: &Run,
+    verbose: bool,
+    columns: Option<usize>,
+) -> anyhow::Result<()> {
     let width = run.results.iter().map(|it| it.case.chars().count()).max().unwrap_or(0).clamp(12, 60);
     let room = columns.map(|it| it.saturating_sub(BESIDE_A_NAME).max(12));
     let width = room.map_or(width, |it| width.min(it));
-    let rubrics = rubrics(run);
+    let rubrics = parse_run_rubrics(run);
     // What keeps one case from a verdict often keeps all of them from it.
     let mut said: BTreeMap<String, String> = BTreeMap::new();
     for result in run.results.iter() {
-        let (mark, colour) = mark(result.verdict.status);
-        let name = room.map_or_else(|| line(&result.case), |_| cut(&line(&result.case), width));
+        let (mark, colour) = status_mark(result.verdict.status);
+        let name = room.map_or_else(
+            || printable_line(&result.case),
+            |_| shorten_name(&printable_line(&result.case), width),
+        );
         writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {name:<width$}  {}", score(&result, &rubrics))?;
-        for note in notes(&result) {
+        for note in case_notes(&result) {
             writeln!(out, "    note: {note}")?;
         }
         if verbose {
-            for ground in grounds(&result) {
-                writeln!(out, "    {}", line(&ground))?;
+            for ground in verdict_grounds(&result) {
+                writeln!(out, "    {}", printable_line(&ground))?;
             }
-            answers(out, &result)?;
-        } else if result.verdict.status != Status::Pass {
+            show_answers(out, &result)?;
+        } else if result.verdict.status != VerdictStatus::Pass {
             let shared = obstacle(&result);
             if let Some(first) = shared.as_ref().and_then(|it| said.get(it)) {
                 writeln!(out, "    as `{first}`")?;
                 continue;
             }
-            said.extend(shared.map(|it| (it, line(&result.case))));
+            said.extend(shared.map(|it| (it, printable_line(&result.case))));
             for reason in reasons(run, &result) {
-                writeln!(out, "    {}", line(&reason))?;
+                writeln!(out, "    {}", printable_line(&reason))?;
             }
-            for evidence in quotes(&result) {
-                writeln!(out, "    {}", quoted(evidence))?;
+            for evidence in imperfect_answer_quotes(&result) {
+                writeln!(out, "    {}", format_evidence(evidence))?;
             }
         }
     }
-    means(out, run, columns)?;
-    let Some(trials) = trials(run) else { return Ok(()) };
+    show_criterion_means(out, run, columns)?;
+    let Some(trials) = summarise_trials(run) else { return Ok(()) };
     let Trials { k, any, all, flaky, n_cases } = trials;
     writeln!(
         out,
@@ -177,7 +190,7 @@ pub fn show(out: &mut impl Write, run: &Run, verbose: bool, columns: Option<usiz
         all * 100.0
     )?;
     for it in &flaky {
-        writeln!(out, "    flaky: {} passed {} of {}", line(&it.case), it.passed, it.decided)?;
+        writeln!(out, "    flaky: {} passed {} of {}", printable_line(&it.case), it.passed, it.decided)?;
     }
     Ok(())
 }
@@ -196,40 +209,43 @@ fn obstacle(result: &CaseResult) -> Option<String> {
 
 /// One case with everything that was said about it.
 pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow::Result<()> {
-    let (mark, colour) = mark(result.verdict.status);
+    let (mark, colour) = status_mark(result.verdict.status);
     let pass_mark =
         run.pass_mark(&result.rubric).map(|it| format!(", pass mark {it:.2}")).unwrap_or_default();
     writeln!(
         out,
         "\x1b[{colour}m{mark}\x1b[0m {}  {}{pass_mark}",
-        line(&result.case),
-        score(result, &rubrics(run))
+        printable_line(&result.case),
+        score(result, &parse_run_rubrics(run))
     )?;
-    for ground in grounds(result).into_iter().chain(notes(result).iter().map(|note| format!("note: {note}")))
+    for ground in verdict_grounds(result)
+        .into_iter()
+        .chain(case_notes(result).iter().map(|note| format!("note: {note}")))
     {
-        writeln!(out, "    {}", line(&ground))?;
+        writeln!(out, "    {}", printable_line(&ground))?;
     }
-    answers(out, result)
+    show_answers(out, result)
 }
 
-fn mark(status: Status) -> (&'static str, &'static str) {
+fn status_mark(status: VerdictStatus) -> (&'static str, &'static str) {
     match status {
-        Status::Pass => ("✓", "32"),
-        Status::Fail => ("✗", "31"),
-        Status::Error => ("!", "33"),
-        Status::Deferred => ("…", "2"),
+        VerdictStatus::Pass => ("✓", "32"),
+        VerdictStatus::Fail => ("✗", "31"),
+        VerdictStatus::Error => ("!", "33"),
+        VerdictStatus::Deferred => ("…", "2"),
     }
 }
 
 /// On 0..=1, and as its author thinks of it where that is something else.
 fn score(result: &CaseResult, rubrics: &Rubrics) -> String {
-    let own =
-        shown_score(result, rubrics.get(&result.rubric)).map(|it| format!(" ({it})")).unwrap_or_default();
+    let own = format_native_score(result, rubrics.get(&result.rubric))
+        .map(|it| format!(" ({it})"))
+        .unwrap_or_default();
     result.verdict.score.map_or("  – ".to_owned(), |it| format!("{it:.2}{own}"))
 }
 
 /// Every answer with its reason and its quotes.
-fn answers(out: &mut impl Write, result: &CaseResult) -> anyhow::Result<()> {
+fn show_answers(out: &mut impl Write, result: &CaseResult) -> anyhow::Result<()> {
     for grade in &result.grades {
         let said = match &grade.outcome {
             Outcome::Scored { value, unit } => {
@@ -237,8 +253,8 @@ fn answers(out: &mut impl Write, result: &CaseResult) -> anyhow::Result<()> {
             }
             Outcome::NotApplicable => "does not apply".to_owned(),
             Outcome::Abstained { why } => format!("could not tell: {why}"),
-            Outcome::Failed { failure, detail } => format!("{}: {detail}", word(failure)),
-            Outcome::Deferred { why } => format!("not asked: {}", word(why)),
+            Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
+            Outcome::Deferred { why } => format!("not asked: {}", variant_in_words(why)),
         };
         let said = with_evidence(grade, said);
         let reason = match grade.reason.as_str() {
@@ -249,29 +265,29 @@ fn answers(out: &mut impl Write, result: &CaseResult) -> anyhow::Result<()> {
         writeln!(
             out,
             "    {}: {}{} \x1b[2m[{by}]\x1b[0m",
-            line(&grade.criterion),
-            line(&said),
-            line(&reason)
+            printable_line(&grade.criterion),
+            printable_line(&said),
+            printable_line(&reason)
         )?;
         for evidence in &grade.evidence {
-            writeln!(out, "        {}", quoted(evidence))?;
+            writeln!(out, "        {}", format_evidence(evidence))?;
         }
     }
     Ok(())
 }
 
-fn quoted(evidence: &Evidence) -> String {
+fn format_evidence(evidence: &Evidence) -> String {
     let place = evidence.found.as_ref().map(|it| format!("{} {}–{}", it.part, it.start, it.end));
     let place = place.unwrap_or_else(|| "not found".to_owned());
-    format!("\x1b[2m“{}” {place}\x1b[0m", line(&evidence.quote))
+    format!("\x1b[2m“{}” {place}\x1b[0m", printable_line(&evidence.quote))
 }
 
 /// Beside its name, a mean, its interval and its cases take so many columns.
 const BESIDE_A_MEAN: usize = 30;
 
 /// The mean of each criterion with its interval, where there are several cases.
-fn means(out: &mut impl Write, run: &Run, columns: Option<usize>) -> anyhow::Result<()> {
-    let (score, criteria) = estimates(run);
+fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>) -> anyhow::Result<()> {
+    let (score, criteria) = estimate_run_means(run);
     let Some(score) = score.filter(|it| 1 < it.n) else { return Ok(()) };
     let rows: Vec<(&str, &Estimate)> =
         std::iter::once(("score", &score)).chain(criteria.iter().map(|(id, it)| (id.as_str(), it))).collect();
@@ -284,7 +300,7 @@ fn means(out: &mut impl Write, run: &Run, columns: Option<usize>) -> anyhow::Res
         // Where all are the same, an interval without width would promise too much.
         let interval = it.interval.filter(|it| it.0 < it.1);
         let interval = interval.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
-        let name = cut(&line(name), width);
+        let name = shorten_name(&printable_line(name), width);
         writeln!(out, "{name:<width$}  {:.2}  {interval:<15} {:>6}", it.mean, it.n)?;
     }
     writeln!(out)?;
@@ -292,14 +308,19 @@ fn means(out: &mut impl Write, run: &Run, columns: Option<usize>) -> anyhow::Res
 }
 
 /// Quotes that were found, for answers that are less than perfect.
-fn quotes(result: &CaseResult) -> impl Iterator<Item = &Evidence> {
+fn imperfect_answer_quotes(result: &CaseResult) -> impl Iterator<Item = &Evidence> {
     let lacking = result.grades.iter().filter(|it| it.outcome.unit().is_some_and(|it| it < 1.0));
     lacking.flat_map(|it| &it.evidence).filter(|it| it.found.is_some()).take(3)
 }
 
 /// The run in a line, or in several where a terminal has few columns; its id leads to where it can be looked at.
-pub fn summary(run: &Run, took: Duration, address: Option<&str>, columns: Option<usize>) -> String {
-    let tally = Tally::of(run);
+pub fn format_run_summary(
+    run: &Run,
+    took: Duration,
+    address: Option<&str>,
+    columns: Option<usize>,
+) -> String {
+    let tally = RunTally::of(run);
     let mut parts = vec![format!(
         "{} passed, {} failed, {} errors, {} deferred",
         tally.passed, tally.failed, tally.errors, tally.deferred
@@ -307,7 +328,7 @@ pub fn summary(run: &Run, took: Duration, address: Option<&str>, columns: Option
     if let Some((rate, low, high)) = tally.pass_rate() {
         parts.push(format!("pass rate {:.0} % ({:.0} to {:.0})", rate * 100.0, low * 100.0, high * 100.0));
     }
-    parts.extend(mean_score(run).map(|it| format!("mean {it:.2}")));
+    parts.extend(mean_run_score(run).map(|it| format!("mean {it:.2}")));
     if run.spend.from_cache && run.spend.tokens_in == 0 {
         parts.push("nothing paid".to_owned());
     } else {
@@ -336,7 +357,7 @@ pub fn summary(run: &Run, took: Duration, address: Option<&str>, columns: Option
 }
 
 /// A name that fits. What tells rows and trials apart stands at its end, so that it loses its middle.
-pub fn cut(name: &str, width: usize) -> String {
+pub fn shorten_name(name: &str, width: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= width {
         return name.to_owned();
@@ -347,7 +368,7 @@ pub fn cut(name: &str, width: usize) -> String {
 }
 
 /// On one line, and without anything that steers a terminal.
-pub fn line(text: &str) -> String {
+pub fn printable_line(text: &str) -> String {
     printable(text).replace(['\n', '\t'], " ")
 }
 
@@ -376,9 +397,9 @@ mod tests {
     #[test]
     fn a_narrow_terminal_gets_names_that_fit_and_a_summary_in_lines() {
         let mut shown = Vec::new();
-        show(&mut shown, &run(), false, Some(40)).expect("memory is writable");
-        let shown =
-            String::from_utf8(shown).expect("text") + &summary(&run(), Duration::ZERO, None, Some(40));
+        show_run(&mut shown, &run(), false, Some(40)).expect("memory is writable");
+        let shown = String::from_utf8(shown).expect("text")
+            + &format_run_summary(&run(), Duration::ZERO, None, Some(40));
         let shown = anstream::adapter::strip_str(&shown).to_string();
         assert!(shown.contains("✓ a long name …ial 1 of 2]  1.00\n"), "{shown}");
         assert!(shown.ends_with("0 deferred\n  pass rate 100 % (16 to 100)\n  mean 1.00"), "{shown}");
@@ -386,7 +407,8 @@ mod tests {
 
     #[test]
     fn the_id_of_a_run_leads_to_where_it_can_be_looked_at() {
-        let shown = summary(&run(), Duration::ZERO, Some("https://jurist.example.org/runs/x"), None);
+        let shown =
+            format_run_summary(&run(), Duration::ZERO, Some("https://jurist.example.org/runs/x"), None);
         assert!(shown.contains("\x1b]8;;https://jurist.example.org/runs/x\x1b\\run_01a1"), "{shown:?}");
     }
 }

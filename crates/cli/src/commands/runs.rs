@@ -3,11 +3,11 @@ use std::time::Duration;
 
 use jurist_core::diagnostic::closest;
 
-use super::Ended;
+use super::CommandOutcome;
 use super::judging::wait_for;
-use super::kept::Runs;
-use super::reporting::{case_in_full, show, show_not_graded, summary};
-use crate::render::{columns, note, printable};
+use super::kept::StoredRuns;
+use super::reporting::{case_in_full, format_run_summary, show_not_graded, show_run};
+use crate::render::{print_note, printable, terminal_columns};
 
 /// Look at runs that are kept
 #[derive(Debug, clap::Args)]
@@ -18,13 +18,13 @@ Examples:
   jurist runs show latest --case 'year-end balance' --prompts
 A run is named by its id, the end of its id, `latest`, `previous` (or `latest~1`), or the path of a file.
 They are kept in .jurist/jurist.db of the project, or where JURIST_STORE says.")]
-pub struct Args {
+pub struct RunsArgs {
     #[command(subcommand)]
-    what: What,
+    what: RunsSubcommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum RunsSubcommand {
     /// All runs, the newest first
     List,
     /// One run, case by case
@@ -45,18 +45,18 @@ enum What {
     },
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    wait_for(look(&args.what))
+pub fn run_runs_command(args: &RunsArgs) -> anyhow::Result<CommandOutcome> {
+    wait_for(run_runs_subcommand(&args.what))
 }
 
-async fn look(what: &What) -> anyhow::Result<Ended> {
-    let runs = Runs::default();
+async fn run_runs_subcommand(what: &RunsSubcommand) -> anyhow::Result<CommandOutcome> {
+    let runs = StoredRuns::default();
     let mut out = crate::render::stdout();
     match what {
-        What::List => {
+        RunsSubcommand::List => {
             let heads = runs.heads().await?;
             if heads.is_empty() {
-                note("no run is kept here; `jurist eval FILE` makes one");
+                print_note("no run is kept here; `jurist eval FILE` makes one");
             }
             for run in heads {
                 let suite = run.suite.as_deref().map(printable).unwrap_or_default();
@@ -68,13 +68,13 @@ async fn look(what: &What) -> anyhow::Result<Ended> {
                 )?;
             }
         }
-        What::Show { run: name, case: None, .. } => {
+        RunsSubcommand::Show { run: name, case: None, .. } => {
             let run = runs.load(name).await?;
-            show(&mut out, &run, false, columns())?;
-            writeln!(out, "{}", summary(&run, Duration::ZERO, None, columns()))?;
+            show_run(&mut out, &run, false, terminal_columns())?;
+            writeln!(out, "{}", format_run_summary(&run, Duration::ZERO, None, terminal_columns()))?;
             show_not_graded(&mut out, &run)?;
         }
-        What::Show { run: name, case: Some(case), prompts } => {
+        RunsSubcommand::Show { run: name, case: Some(case), prompts } => {
             let run = runs.load(name).await?;
             let Some(result) = run.results.iter().find(|it| it.case == *case) else {
                 let names: Vec<String> = run.results.iter().map(|it| it.case).collect();
@@ -95,7 +95,7 @@ async fn look(what: &What) -> anyhow::Result<Ended> {
                 }
             }
         }
-        What::Rm { run } => runs.remove(run).await?,
+        RunsSubcommand::Rm { run } => runs.remove(run).await?,
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }

@@ -2,7 +2,7 @@ use std::io::Write;
 
 use jurist_core::schema::{SCHEMAS, schema};
 
-use super::Ended;
+use super::CommandOutcome;
 
 /// Print a JSON Schema, for editors and other programs
 #[derive(Debug, clap::Args)]
@@ -13,14 +13,14 @@ Examples:
 
 For completion in an editor with the YAML language server, the first line of a suite says:
   # yaml-language-server: $schema=./suite.schema.json")]
-pub struct Args {
+pub struct SchemaArgs {
     /// What to describe
     #[arg(value_name = "WHAT", default_value = "suite", value_parser = clap::builder::PossibleValuesParser::new(SCHEMAS))]
     what: String,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_schema_command(args: &SchemaArgs) -> anyhow::Result<CommandOutcome> {
     let text = schema(&args.what).unwrap_or_default();
     write!(crate::render::stdout(), "{text}")?;
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }

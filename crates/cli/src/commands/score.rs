@@ -3,15 +3,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use jurist_core::diagnostic::closest;
-use jurist_core::grade::{Grader, Line, Status, Verdict};
+use jurist_core::grade::{Grader, GradesFileLine, Verdict, VerdictStatus};
 use jurist_core::rubric::Rubric;
-use jurist_core::score::{Ballot, Combine, Refused, Sheet};
+use jurist_core::score::{CandidateVerdict, Combine, GradeBook, GradeRejection};
 use jurist_core::stats::effective_votes;
 use jurist_core::suite::{Aggregate, Judge, TieBreak};
 use jurist_engine::load::open_file;
 use serde::Serialize;
 
-use super::{Chosen, Ended, Loading, rubric};
+use super::{ChosenRubric, CommandOutcome, LoadingArgs, choose_file_rubric};
 use crate::render;
 
 /// Turn grades into verdicts, as JSON lines
@@ -27,7 +27,7 @@ Examples:
   jurist score rubric.yaml grades.jsonl
   jurist score suite.yaml --rubric helpful grades.jsonl | jq 'select(.status == \"fail\")'
   cat ratings.jsonl | jurist score rubric.yaml - --aggregate majority")]
-pub struct Args {
+pub struct ScoreArgs {
     /// A file that holds the rubric
     #[arg(value_name = "RUBRIC")]
     file: PathBuf,
@@ -39,47 +39,47 @@ pub struct Args {
     rubric: Option<String>,
     /// How several graders become one verdict [default: as the file's `judge` says, else mean]
     #[arg(long, value_enum)]
-    aggregate: Option<By>,
+    aggregate: Option<AggregateName>,
     /// Instead of --aggregate: the share of graders that must pass
-    #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "aggregate")]
+    #[arg(long, value_name = "SHARE", value_parser = parse_consensus_share, conflicts_with = "aggregate")]
     consensus: Option<f64>,
     /// What an even split means [default: as the file's `judge` says, else fail]
     #[arg(long, value_enum)]
-    tie_break: Option<Tie>,
+    tie_break: Option<TieBreakName>,
     #[command(flatten)]
-    loading: Loading,
+    loading: LoadingArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum By {
+enum AggregateName {
     Mean,
     Median,
     Majority,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Tie {
+enum TieBreakName {
     Fail,
     Pass,
 }
 
-fn share(text: &str) -> Result<f64, String> {
+fn parse_consensus_share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|it| (0.01..=1.0).contains(it));
     share.ok_or_else(|| "a number above 0, up to 1".to_owned())
 }
 
-impl Args {
+impl ScoreArgs {
     /// Flags first, then what the file's judge says.
     fn combine(&self, judge: &Judge) -> Combine {
         let tie_break = match self.tie_break {
-            Some(Tie::Fail) => TieBreak::Fail,
-            Some(Tie::Pass) => TieBreak::Pass,
+            Some(TieBreakName::Fail) => TieBreak::Fail,
+            Some(TieBreakName::Pass) => TieBreak::Pass,
             None => judge.tie_break.unwrap_or_default(),
         };
         let aggregate = match self.aggregate {
-            Some(By::Mean) => Aggregate::Mean,
-            Some(By::Median) => Aggregate::Median,
-            Some(By::Majority) => Aggregate::Majority,
+            Some(AggregateName::Mean) => Aggregate::Mean,
+            Some(AggregateName::Median) => Aggregate::Median,
+            Some(AggregateName::Majority) => Aggregate::Majority,
             None => judge.aggregate.unwrap_or_default(),
         };
         let jury = judge.jury.filter(|_| self.aggregate.is_none()).map(|it| it.consensus);
@@ -92,7 +92,7 @@ impl Args {
 
 /// What is printed for one candidate; `said` is a verdict, or what a panel says.
 #[derive(Serialize)]
-struct Row<'a, T: Serialize> {
+struct ScoredCandidateRow<'a, T: Serialize> {
     candidate: &'a str,
     rubric: &'a str,
     #[serde(flatten)]
@@ -105,39 +105,39 @@ struct Row<'a, T: Serialize> {
     weighted_score: Option<f64>,
     /// Each member of a panel by itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    graders: Vec<Member<'a>>,
+    graders: Vec<PanelMemberRow<'a>>,
 }
 
 #[derive(Serialize)]
-struct Member<'a> {
+struct PanelMemberRow<'a> {
     grader: &'a Grader,
     #[serde(flatten)]
     verdict: &'a Verdict,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let Some(Chosen { rubric, judge, .. }) =
-        rubric(&args.file, args.rubric.as_deref(), "--rubric", &args.loading)?
+pub fn run_score_command(args: &ScoreArgs) -> anyhow::Result<CommandOutcome> {
+    let Some(ChosenRubric { rubric, judge, .. }) =
+        choose_file_rubric(&args.file, args.rubric.as_deref(), "--rubric", &args.loading)?
     else {
-        return Ok(Ended::BadInput);
+        return Ok(CommandOutcome::BadInput);
     };
-    let mut sheet = Sheet::new(&rubric);
-    if !read(&args.grades, &mut sheet)? {
-        return Ok(Ended::BadInput);
+    let mut sheet = GradeBook::new(&rubric);
+    if !read_grade_lines(&args.grades, &mut sheet)? {
+        return Ok(CommandOutcome::BadInput);
     }
     if let Some(candidate) = sheet.without_text() {
         anyhow::bail!(
             "this rubric has a length penalty, and the text of `{candidate}` is not given; add a line {{\"candidate\": \"{candidate}\", \"response\": \"…\"}}"
         );
     }
-    print(&rubric, &sheet, args.combine(&judge))
+    print_verdicts(&rubric, &sheet, args.combine(&judge))
 }
 
 /// After so many bad lines it is the wrong file.
 const MANY: usize = 50;
 
 /// Reads every line, and says everything that is wrong with them.
-fn read(path: &Path, sheet: &mut Sheet<'_>) -> anyhow::Result<bool> {
+fn read_grade_lines(path: &Path, sheet: &mut GradeBook<'_>) -> anyhow::Result<bool> {
     let name = path.display();
     let input: Box<dyn BufRead> = if path.as_os_str() == "-" {
         Box::new(std::io::stdin().lock())
@@ -151,21 +151,21 @@ fn read(path: &Path, sheet: &mut Sheet<'_>) -> anyhow::Result<bool> {
             continue;
         }
         n_lines += 1;
-        let problem = match Line::parse(&line) {
-            Ok(Line::Candidate { id, response }) => {
+        let problem = match GradesFileLine::parse(&line) {
+            Ok(GradesFileLine::Candidate { id, response }) => {
                 sheet.candidate(&id, response);
                 None
             }
-            Ok(Line::Grades(grades)) => {
-                grades.into_iter().find_map(|it| sheet.add(it).err()).map(|it| explain(&it))
+            Ok(GradesFileLine::Grades(grades)) => {
+                grades.into_iter().find_map(|it| sheet.add(it).err()).map(|it| explain_refused_grade(&it))
             }
             Err(error) => Some(error.to_string()),
         };
         if let Some(problem) = problem {
             n_bad += 1;
-            render::trouble(&format!("{name}:{}: {problem}", number + 1));
+            render::print_error(&format!("{name}:{}: {problem}", number + 1));
             if n_bad == MANY {
-                render::trouble(&format!("{name}: too many errors; the rest of the file is not read"));
+                render::print_error(&format!("{name}: too many errors; the rest of the file is not read"));
                 break;
             }
         }
@@ -176,8 +176,8 @@ fn read(path: &Path, sheet: &mut Sheet<'_>) -> anyhow::Result<bool> {
     Ok(n_bad == 0)
 }
 
-fn explain(refused: &Refused) -> String {
-    let Refused::UnknownCriterion { written, known } = refused else { return refused.to_string() };
+fn explain_refused_grade(refused: &GradeRejection) -> String {
+    let GradeRejection::UnknownCriterion { written, known } = refused else { return refused.to_string() };
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     match closest(written, &known) {
         Some(meant) => format!("{refused}; did you mean `{meant}`?"),
@@ -185,21 +185,25 @@ fn explain(refused: &Refused) -> String {
     }
 }
 
-fn print(rubric: &Rubric, sheet: &Sheet<'_>, combine: Combine) -> anyhow::Result<Ended> {
+fn print_verdicts(
+    rubric: &Rubric,
+    sheet: &GradeBook<'_>,
+    combine: Combine,
+) -> anyhow::Result<CommandOutcome> {
     let mut out = std::io::BufWriter::new(render::stdout());
-    let mut tally = Tally::default();
+    let mut tally = CandidateTally::default();
     for (candidate, ballot) in sheet.ballots(combine) {
         let (status, score, native) = match &ballot {
-            Ballot::Single(verdict) => (verdict.status, verdict.score, verdict.native),
-            Ballot::Panel { panel, .. } => (panel.status, panel.score, None),
+            CandidateVerdict::Single(verdict) => (verdict.status, verdict.score, verdict.native),
+            CandidateVerdict::Panel { panel, .. } => (panel.status, panel.score, None),
         };
         tally.count(status);
-        let shown = score.map(|it| rubric.display.show(it, status == Status::Pass));
+        let shown = score.map(|it| rubric.display.show(it, status == VerdictStatus::Pass));
         let weighted_score = native.map(|it| (it * 100.0).round() / 100.0);
         let version = rubric.version().as_str();
         match &ballot {
-            Ballot::Single(verdict) => {
-                let row = Row {
+            CandidateVerdict::Single(verdict) => {
+                let row = ScoredCandidateRow {
                     candidate,
                     rubric: version,
                     said: verdict,
@@ -209,21 +213,29 @@ fn print(rubric: &Rubric, sheet: &Sheet<'_>, combine: Combine) -> anyhow::Result
                 };
                 writeln!(out, "{}", serde_json::to_string(&row)?)?;
             }
-            Ballot::Panel { panel, members } => {
+            CandidateVerdict::Panel { panel, members } => {
                 tally.votes.extend(members.iter().map(|it| it.1.score).collect::<Option<Vec<f64>>>());
-                let graders = members.iter().map(|(grader, verdict)| Member { grader, verdict }).collect();
-                let row = Row { candidate, rubric: version, said: panel, shown, weighted_score, graders };
+                let graders =
+                    members.iter().map(|(grader, verdict)| PanelMemberRow { grader, verdict }).collect();
+                let row = ScoredCandidateRow {
+                    candidate,
+                    rubric: version,
+                    said: panel,
+                    shown,
+                    weighted_score,
+                    graders,
+                };
                 writeln!(out, "{}", serde_json::to_string(&row)?)?;
             }
         }
     }
     out.flush()?;
-    render::summary(&tally.sentence());
-    Ok(tally.ended())
+    render::print_terminal_summary(&tally.sentence());
+    Ok(tally.command_outcome())
 }
 
 #[derive(Default)]
-struct Tally {
+struct CandidateTally {
     passed: usize,
     failed: usize,
     errors: usize,
@@ -232,13 +244,13 @@ struct Tally {
     votes: Vec<Vec<f64>>,
 }
 
-impl Tally {
-    fn count(&mut self, status: Status) {
+impl CandidateTally {
+    fn count(&mut self, status: VerdictStatus) {
         match status {
-            Status::Pass => self.passed += 1,
-            Status::Fail => self.failed += 1,
-            Status::Error => self.errors += 1,
-            Status::Deferred => self.deferred += 1,
+            VerdictStatus::Pass => self.passed += 1,
+            VerdictStatus::Fail => self.failed += 1,
+            VerdictStatus::Error => self.errors += 1,
+            VerdictStatus::Deferred => self.deferred += 1,
         }
     }
 
@@ -257,13 +269,13 @@ impl Tally {
         sentence
     }
 
-    fn ended(&self) -> Ended {
+    fn command_outcome(&self) -> CommandOutcome {
         if 0 < self.failed {
-            Ended::Failed
+            CommandOutcome::Failed
         } else if 0 < self.errors {
-            Ended::Incomplete
+            CommandOutcome::Incomplete
         } else {
-            Ended::Passed
+            CommandOutcome::Passed
         }
     }
 }

@@ -4,18 +4,21 @@ use std::time::Duration;
 
 use jurist_core::redact::Redactor;
 use jurist_engine::load;
-use jurist_server::{Access, App, Bound, ConnectionLimits, Limits, Rate, Settings, bind, join_link, work};
+use jurist_server::{
+    Access, App, BoundServer, ConnectionLimits, IngestLimits, Rate, ServerSettings, bind, join_link,
+    run_worker,
+};
 use jurist_store::Region;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use super::Ended;
+use super::CommandOutcome;
 use super::judging::wait_for;
 use super::logging::Logging;
 use super::monitor::region;
-use super::store::Place;
-use super::worker::{Working, name};
+use super::store::DatabaseArgs;
+use super::worker::{WorkerPoolArgs, worker_process_name};
 
 /// Serve the API: take in traces, keep grades, and let others work with them
 #[derive(Debug, clap::Args)]
@@ -30,9 +33,9 @@ Examples:
 OpenTelemetry exporters send to http://127.0.0.1:8000/v1/traces.
 A project may cost £50 a month unless `jurist spend cap` says otherwise. Webhooks need JURIST_SECRET, and e-mail
 needs `mail` in .jurist/config.yaml: docs/money.md.")]
-pub struct Args {
+pub struct ServeArgs {
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
     /// Where to listen; an address that others can reach needs --auth
     #[arg(long, short, value_name = "ADDRESS", default_value = "127.0.0.1:8000")]
     address: SocketAddr,
@@ -74,17 +77,21 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     max_waiting: u64,
     #[command(flatten)]
-    working: Working,
+    working: WorkerPoolArgs,
     #[command(flatten)]
     logging: Logging,
 }
 
-impl Args {
-    fn limits(&self) -> Limits {
+impl ServeArgs {
+    fn limits(&self) -> IngestLimits {
         // Twice as many at once after a pause: exporters send in bursts.
         let rate = self.ingest_rate.filter(|it| 0.0 < *it);
         let rate = rate.map(|per_second| Rate { per_second, burst: 2.0 * per_second });
-        Limits { bytes: self.ingest_memory.saturating_mul(1024 * 1024), rate, ..Limits::default() }
+        IngestLimits {
+            bytes: self.ingest_memory.saturating_mul(1024 * 1024),
+            rate,
+            ..IngestLimits::default()
+        }
     }
 
     fn connection_limits(&self) -> ConnectionLimits {
@@ -93,12 +100,12 @@ impl Args {
     }
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_serve_command(args: &ServeArgs) -> anyhow::Result<CommandOutcome> {
     let exporting = args.logging.start()?;
     wait_for(exporting.beside(async {
-        let stop = stopping()?;
+        let stop = watch_stop_signals()?;
         let background = args.working.work()?;
-        let settings = Settings {
+        let settings = ServerSettings {
             access: if args.auth { Access::Accounts } else { Access::Open },
             public_url: args.public_url.clone(),
             behind_proxy: args.behind_proxy,
@@ -126,7 +133,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             tell_first_owner(&mut out, &app, &address).await?;
         }
         out.flush()?;
-        until_stopped(app, bound, &args.working, stop).await
+        serve_until_stopped(app, bound, &args.working, stop).await
     }))
 }
 
@@ -143,21 +150,22 @@ pub async fn tell_first_owner(out: &mut impl Write, app: &App, address: &str) ->
 }
 
 /// Answers and works until it is told to stop.
-pub async fn until_stopped(
+pub async fn serve_until_stopped(
     app: App,
-    bound: Bound,
-    working: &Working,
+    bound: BoundServer,
+    working: &WorkerPoolArgs,
     stop: watch::Receiver<bool>,
-) -> anyhow::Result<Ended> {
-    let name = name();
-    let work = work(app.workshop.clone(), &name, working.n(), stopped(stop.clone()), working.drain());
-    tokio::join!(bound.serve(stopped(stop)), work);
+) -> anyhow::Result<CommandOutcome> {
+    let name = worker_process_name();
+    let work =
+        run_worker(app.workshop.clone(), &name, working.n(), wait_for_stop(stop.clone()), working.drain());
+    tokio::join!(bound.serve(wait_for_stop(stop)), work);
     app.store.close().await;
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// Listens from now on for an interrupt, and for what service managers send.
-pub fn stopping() -> anyhow::Result<watch::Receiver<bool>> {
+pub fn watch_stop_signals() -> anyhow::Result<watch::Receiver<bool>> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let (stop, stopping) = watch::channel(false);
     tokio::spawn(async move {
@@ -171,6 +179,6 @@ pub fn stopping() -> anyhow::Result<watch::Receiver<bool>> {
 }
 
 /// Until it is told to stop.
-pub async fn stopped(mut stopping: watch::Receiver<bool>) {
+pub async fn wait_for_stop(mut stopping: watch::Receiver<bool>) {
     let _ = stopping.wait_for(|it| *it).await;
 }

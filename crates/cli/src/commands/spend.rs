@@ -3,13 +3,13 @@ use std::io::Write;
 use anyhow::Context;
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::{Cap, Currency};
-use jurist_server::{CapShown, PartShown, SpendShown, set_cap_of, spend};
-use jurist_store::audit::NewEntry;
+use jurist_server::{CapShown, PartShown, SpendShown, load_month_spend, set_cap_of};
+use jurist_store::audit::NewAuditEntry;
 use jurist_store::clock;
 use serde_json::json;
 
-use super::Ended;
-use super::judge::settings;
+use super::CommandOutcome;
+use super::judge::load_current_settings;
 use super::judging::wait_for;
 use super::reach::{Reach, Reached};
 use crate::render::printable;
@@ -26,7 +26,7 @@ Examples:
   jurist spend cap none
 
 Months are those of UTC. What a killed worker may have spent counts as spent.")]
-pub struct Args {
+pub struct SpendArgs {
     #[command(flatten)]
     reach: Reach,
     /// Another month, such as 2026-03
@@ -36,16 +36,16 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<SpendSubcommand>,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum SpendSubcommand {
     /// Set what a month may cost, from the next call on
     Cap {
         /// An amount, or `none` for no limit
         #[arg(value_name = "AMOUNT", value_parser = amount)]
-        amount: Amount,
+        amount: CapAmount,
         /// Three capital letters
         #[arg(long, value_name = "CODE", default_value = "GBP")]
         currency: Currency,
@@ -56,7 +56,7 @@ enum What {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Amount {
+enum CapAmount {
     NoLimit,
     Of(f64),
 }
@@ -65,24 +65,24 @@ fn month(text: &str) -> Result<Time, String> {
     Time::parse(&format!("{text}-01T00:00:00Z")).map_err(|_| "a month is one such as 2026-03".to_owned())
 }
 
-fn amount(text: &str) -> Result<Amount, String> {
+fn amount(text: &str) -> Result<CapAmount, String> {
     if text == "none" {
-        return Ok(Amount::NoLimit);
+        return Ok(CapAmount::NoLimit);
     }
     let number = text.trim_start_matches(['£', '€', '$']).parse();
-    number.map(Amount::Of).map_err(|_| "an amount such as 50, or `none`".to_owned())
+    number.map(CapAmount::Of).map_err(|_| "an amount such as 50, or `none`".to_owned())
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_spend_command(args: &SpendArgs) -> anyhow::Result<CommandOutcome> {
     wait_for(async {
         let reached = args.reach.open().await?;
-        if let Some(What::Cap { amount, currency, rate }) = &args.what {
-            set(&reached, *amount, *currency, *rate).await?;
+        if let Some(SpendSubcommand::Cap { amount, currency, rate }) = &args.what {
+            set_spend_cap(&reached, *amount, *currency, *rate).await?;
         }
-        let now = clock::now();
+        let now = clock::current_time();
         let of = args.month.unwrap_or(now);
         let shown = match &reached {
-            Reached::Store(store, project) => spend(store, *project, of, now).await?,
+            Reached::Store(store, project) => load_month_spend(store, *project, of, now).await?,
             Reached::Server(remote) => {
                 let month: String = of.to_string().chars().take(7).collect();
                 serde_json::from_value(remote.get(&format!("/spend?month={month}")).await?)
@@ -92,35 +92,40 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         let mut out = crate::render::stdout();
         match args.json {
             true => writeln!(out, "{}", serde_json::to_string_pretty(&shown)?)?,
-            false => write!(out, "{}", page(&shown))?,
+            false => write!(out, "{}", render_spend_page(&shown))?,
         }
-        Ok(Ended::Passed)
+        Ok(CommandOutcome::Passed)
     })
 }
 
-async fn set(reached: &Reached, amount: Amount, currency: Currency, rate: Option<f64>) -> anyhow::Result<()> {
+async fn set_spend_cap(
+    reached: &Reached,
+    amount: CapAmount,
+    currency: Currency,
+    rate: Option<f64>,
+) -> anyhow::Result<()> {
     match (reached, amount) {
-        (Reached::Server(remote), Amount::NoLimit) => {
+        (Reached::Server(remote), CapAmount::NoLimit) => {
             remote.send(reqwest::Method::DELETE, "/spend/cap", None).await
         }
-        (Reached::Server(remote), Amount::Of(amount)) => {
+        (Reached::Server(remote), CapAmount::Of(amount)) => {
             let body = json!({ "amount": amount, "currency": currency, "rate": rate });
             remote.send(reqwest::Method::PUT, "/spend/cap", Some(&body)).await
         }
         (Reached::Store(store, project), amount) => {
             let cap = match amount {
-                Amount::NoLimit => None,
-                Amount::Of(amount) => Some(settings()?.rates.cap(amount, currency, rate)?),
+                CapAmount::NoLimit => None,
+                CapAmount::Of(amount) => Some(load_current_settings()?.rates.cap(amount, currency, rate)?),
             };
-            set_cap_of(store, *project, cap, clock::now()).await?;
-            let entry = NewEntry {
+            set_cap_of(store, *project, cap, clock::current_time()).await?;
+            let entry = NewAuditEntry {
                 project: Some(*project),
                 actor: "command line".to_owned(),
                 action: if cap.is_some() { "cap.set" } else { "cap.lift" }.to_owned(),
                 target: project.to_string(),
                 body: cap.as_ref().map_or(json!({}), |it| json!(CapShown::from(it))),
             };
-            store.note(&entry, clock::now()).await?;
+            store.note(&entry, clock::current_time()).await?;
             Ok(())
         }
     }
@@ -129,11 +134,11 @@ async fn set(reached: &Reached, amount: Amount, currency: Currency, rate: Option
 /// Columns of the bar.
 const WIDTH: usize = 40;
 
-fn page(shown: &SpendShown) -> String {
+fn render_spend_page(shown: &SpendShown) -> String {
     let cap = shown.cap.as_ref().and_then(|it| Cap::new(it.amount, it.currency.parse().ok()?, it.rate).ok());
     let money = |dollars: f64| {
         let amount = Usd::from_nanos((dollars * 1e9).round() as i64);
-        cap.map_or_else(|| amount.to_string(), |it| it.shown(amount))
+        cap.map_or_else(|| amount.to_string(), |it| it.format_amount(amount))
     };
     let mut page = String::new();
     let is_over = 1.0 <= shown.elapsed;
@@ -183,7 +188,7 @@ fn page(shown: &SpendShown) -> String {
     for (name, parts) in
         [("for", &shown.purposes), ("judge", &shown.judges), ("run or monitor", &shown.subjects)]
     {
-        page += &table(name, parts, &money);
+        page += &render_spend_table(name, parts, &money);
     }
     page
 }
@@ -217,7 +222,7 @@ fn sparkline(shown: &SpendShown) -> String {
 /// Parts that are shown; the others are counted.
 const PARTS: usize = 8;
 
-fn table(name: &str, parts: &[PartShown], money: &dyn Fn(f64) -> String) -> String {
+fn render_spend_table(name: &str, parts: &[PartShown], money: &dyn Fn(f64) -> String) -> String {
     if parts.is_empty() {
         return String::new();
     }
@@ -266,7 +271,7 @@ mod tests {
             subjects: Vec::new(),
             judges: vec![part("openai/gpt-5-mini", 25.0)],
         };
-        let plain = page(&shown);
+        let plain = render_spend_page(&shown);
         let plain = ["\x1b[0m", "\x1b[1m", "\x1b[32m", "\x1b[33m"]
             .iter()
             .fold(plain, |it, code| it.replace(code, ""));

@@ -2,21 +2,21 @@ use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use jurist_core::diagnostic::{Code, Diagnostic, Severity};
+use jurist_core::diagnostic::{Code, Diagnostic, DiagnosticSeverity};
 use jurist_core::quantity::plural;
 use jurist_core::redact::Redactor;
-use jurist_core::suite::Annotation;
+use jurist_core::suite::AnnotationTask;
 use jurist_engine::load;
 use jurist_server::annotate::{Output, from_annotation, task_link};
-use jurist_server::{Access, App, Settings, bind};
+use jurist_server::{Access, App, ServerSettings, bind};
 use jurist_store::clock;
 
 use super::judging::wait_for;
 use super::logging::Logging;
-use super::serve::{stopping, tell_first_owner, until_stopped};
-use super::store::Place;
-use super::worker::Working;
-use super::{Ended, Loading};
+use super::serve::{serve_until_stopped, tell_first_owner, watch_stop_signals};
+use super::store::DatabaseArgs;
+use super::worker::WorkerPoolArgs;
+use super::{CommandOutcome, LoadingArgs};
 use crate::render;
 
 /// Have people annotate what a file asks, and write their answers down
@@ -32,7 +32,7 @@ The file is one of Potato, or a native one with `annotation`. Started again, it 
 new in its data are added, and whoever has begun finishes on the questions they began with.
 Answers stand in the output folder as they come, a .jsonl file for each person; `jurist agree` and `jurist stats`
 read them. docs/annotate.md tells the rest.")]
-pub struct Args {
+pub struct StartArgs {
     /// The annotation file
     #[arg(value_name = "CONFIG")]
     config: PathBuf,
@@ -52,32 +52,32 @@ pub struct Args {
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
     #[command(flatten)]
-    loading: Loading,
+    loading: LoadingArgs,
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
     #[command(flatten)]
-    working: Working,
+    working: WorkerPoolArgs,
     #[command(flatten)]
     logging: Logging,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let Some(annotation) = annotation(args)? else { return Ok(Ended::BadInput) };
-    let folder = output(args, &annotation);
+pub fn run_start_command(args: &StartArgs) -> anyhow::Result<CommandOutcome> {
+    let Some(annotation) = load_annotation(args)? else { return Ok(CommandOutcome::BadInput) };
+    let folder = choose_output_folder(args, &annotation);
     let exporting = args.logging.start()?;
     wait_for(exporting.beside(async {
-        let stop = stopping()?;
+        let stop = watch_stop_signals()?;
         let background = args.working.work()?;
-        let settings = Settings {
+        let settings = ServerSettings {
             access: if args.auth { Access::Accounts } else { Access::Open },
             public_url: args.public_url.clone(),
             redactor: Redactor::new(load::secrets(), &background.settings.redact)?,
             work: background,
-            ..Settings::default()
+            ..ServerSettings::default()
         };
         let store = args.place.open().await?;
         let app = App::new(store, settings).await?;
-        let (project, now) = (app.default_project, clock::now());
+        let (project, now) = (app.default_project, clock::current_time());
         let origin = std::path::absolute(&args.config)?.display().to_string();
         let by = (&app.settings.region, None);
         let (task, added) = from_annotation(&app.store, project, &annotation, Some(&origin), by, now).await?;
@@ -91,7 +91,12 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         writeln!(out, "{} at \x1b[1m{address}/annotate/{}\x1b[0m", render::printable(&task.name), task.id)?;
         let new = if 0 < added.n_there { format!(", {} of them new", added.n_new) } else { String::new() };
         let n_items = usize::try_from(progress.n_items).unwrap_or(usize::MAX);
-        writeln!(out, "  {}{new}; {} so far", plural(n_items, "item"), answers(progress.n_submitted))?;
+        writeln!(
+            out,
+            "  {}{new}; {} so far",
+            plural(n_items, "item"),
+            format_answer_count(progress.n_submitted)
+        )?;
         if let Some(folder) = &folder {
             writeln!(out, "  answers go to {}", folder.display())?;
         }
@@ -104,28 +109,28 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             writeln!(out, "  whoever opens it on this machine says their name and begins")?;
         }
         out.flush()?;
-        until_stopped(app, bound, &args.working, stop).await
+        serve_until_stopped(app, bound, &args.working, stop).await
     }))
 }
 
-fn answers(n: u64) -> String {
+fn format_answer_count(n: u64) -> String {
     plural(usize::try_from(n).unwrap_or(usize::MAX), "answer")
 }
 
 /// What the file asks of people; otherwise everything wrong with it is printed.
 ///
 /// Data that is not there is a warning to those who only read the file, and an error to those who start.
-fn annotation(args: &Args) -> anyhow::Result<Option<Annotation>> {
-    let loaded = load::load(&args.config, args.loading.options());
+fn load_annotation(args: &StartArgs) -> anyhow::Result<Option<AnnotationTask>> {
+    let loaded = load::load_suite(&args.config, args.loading.options());
     let mut diagnostics: Vec<Diagnostic> = loaded.diagnostics.into_sorted();
-    diagnostics.retain(|it| it.severity != Severity::Advice);
+    diagnostics.retain(|it| it.severity != DiagnosticSeverity::Advice);
     for diagnostic in &mut diagnostics {
         if diagnostic.code == Code::Unreadable {
-            diagnostic.severity = Severity::Error;
+            diagnostic.severity = DiagnosticSeverity::Error;
         }
     }
-    render::diagnostics(&diagnostics, &loaded.sources)?;
-    if diagnostics.iter().any(|it| it.severity == Severity::Error) {
+    render::print_diagnostics(&diagnostics, &loaded.sources)?;
+    if diagnostics.iter().any(|it| it.severity == DiagnosticSeverity::Error) {
         return Ok(None);
     }
     let Some(annotation) = loaded.suite.and_then(|it| it.annotation) else {
@@ -138,9 +143,11 @@ fn annotation(args: &Args) -> anyhow::Result<Option<Annotation>> {
 }
 
 /// Beside the file, unless told.
-fn output(args: &Args, annotation: &Annotation) -> Option<PathBuf> {
+fn choose_output_folder(args: &StartArgs, annotation: &AnnotationTask) -> Option<PathBuf> {
     if let Some(format) = annotation.output_format.as_deref().filter(|it| !["jsonl", "json"].contains(it)) {
-        render::warning(&format!("answers are written as JSON lines; `{format}` is to be had from the page"));
+        render::print_warning(&format!(
+            "answers are written as JSON lines; `{format}` is to be had from the page"
+        ));
     }
     let beside = args.config.parent().unwrap_or(Path::new(""));
     args.output.clone().or_else(|| annotation.output_path.as_ref().map(|it| beside.join(it)))

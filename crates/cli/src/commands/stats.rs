@@ -3,23 +3,26 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use jurist_core::chart::{Bar, Bars, Chart, Distribution, Layer, Measure, Radar, RadarSeries, Tone};
+use jurist_core::chart::{
+    Bar, Bars, Chart, Distribution, DistributionLayer, MeasuredValue, Radar, RadarSeries, Tone,
+};
 use jurist_core::grade::{Outcome, ShortGrade, part_of};
 use jurist_core::quantity::plural;
-use jurist_core::report::{ANNOTATION_TASK, COLUMNS, Kind, Row, rows};
+use jurist_core::report::{ANNOTATION_TASK, COLUMNS, ColumnKind, GradeRow, grade_rows};
 use jurist_core::rubric::Value;
 use jurist_core::stats::{
-    Description, ScoreField, ScoreTable, Scored, computable, compute, compute_problem, warnings,
+    ScoreDistribution, ScoreEntry, ScoreField, ScoreTable, computable, compute_problem, compute_statistic,
+    find_score_warnings,
 };
 use jurist_engine::load::read_input;
 use serde_json::{Value as Json, json};
 
-use super::Ended;
+use super::CommandOutcome;
 use super::grades::{
-    Source, SourceGrade, Told, ensure_one_task, no_grades, off_scale, open_sources, scale, unit,
-    unit_of_value,
+    AnalysisOutputArgs, GradeSource, SourceGrade, ensure_one_task, no_grades, off_scale_note, open_sources,
+    parse_scale_ends, unit_of_value, unit_score,
 };
-use super::reporting::line;
+use super::reporting::printable_line;
 use super::task_results::show_task_results;
 use crate::render;
 
@@ -41,9 +44,9 @@ FIELD is a column of `jurist export`, such as criterion, grader, rubric, case, r
 grade that is a line, a further column of a table.
 FILE is read as by `jurist agree`."
 )]
-pub struct Args {
+pub struct StatsArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<StatsSubcommand>,
     #[arg(value_name = "FILE", required_unless_present = "task")]
     files: Vec<PathBuf>,
     /// What people said in this annotation task of the database; or, of FILE, the answers of this task only
@@ -55,23 +58,23 @@ pub struct Args {
     /// What --chart shows: means, criteria around a circle with a shape for each value of --by or
     /// each file, or how often each score occurs
     #[arg(long, value_enum, default_value = "bars", requires = "chart")]
-    picture: PictureOf,
+    picture: StatsChartKind,
     /// The ends of the scale of numbers that are not on 0 to 1, such as 1-5
-    #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
+    #[arg(long, value_name = "MIN-MAX", value_parser = parse_scale_ends)]
     scale: Option<(f64, f64)>,
     #[command(flatten)]
-    told: Told,
+    told: AnalysisOutputArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum PictureOf {
+enum StatsChartKind {
     Bars,
     Radar,
     Distribution,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum StatsSubcommand {
     /// One problem per line in, one result per line out
     #[command(after_help = "\
 A line is {\"family\": \"krippendorff_alpha\", \"input\": {\"ratings\": [[1, 2, null], [1, 2, 3]], \"level\": \"ordinal\"}}
@@ -83,31 +86,31 @@ A result is {\"result\": …}, {\"undefined\": \"because …\"} or {\"error\": �
     },
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_stats_command(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
     match &args.what {
-        Some(What::Compute { file }) => computed(file),
+        Some(StatsSubcommand::Compute { file }) => run_stats_compute(file),
         None => match &args.task {
             Some(task) if args.files.is_empty() => {
                 let by = Some(args.by.as_str()).filter(|by| *by != CRITERION);
                 show_task_results(task, by, &args.told)
             }
-            _ => described(args),
+            _ => describe_grades(args),
         },
     }
 }
 
-fn described(args: &Args) -> anyhow::Result<Ended> {
+fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
     let sources = open_sources(&args.files)?;
-    let Scores { scale, scored, verdicts, unscored, without, n_off_scale } = match scores(
+    let CollectedScores { scale, scored, verdicts, unscored, without, n_off_scale } = match collect_scores(
         &sources, args, args.scale,
     ) {
         // Answers of annotation tasks do not name their scale.
         Err(error) if args.scale.is_none() => {
             let Some((low, high)) = ends_of_forms(&sources)? else { return Err(error) };
-            render::note(&format!(
+            render::print_note(&format!(
                 "ratings are taken to be on {low} to {high}, the lowest and the highest there are; --scale says otherwise"
             ));
-            scores(&sources, args, Some((low, high)))?
+            collect_scores(&sources, args, Some((low, high)))?
         }
         found => found?,
     };
@@ -115,14 +118,14 @@ fn described(args: &Args) -> anyhow::Result<Ended> {
     anyhow::ensure!(0 < scored.len() + without + unscored + n_off_scale, "{}", no_grades(&args.files));
     anyhow::ensure!(0 < scored.len() + without, "no grade is a number or on a scale");
     if groups.is_empty() {
-        let sources = sources.into_iter().map(Source::load).collect::<Result<Vec<_>, _>>()?;
+        let sources = sources.into_iter().map(GradeSource::load).collect::<Result<Vec<_>, _>>()?;
         anyhow::bail!("no grade has a field `{}`; there are {}", args.by, fields(&sources).join(", "));
     }
     let weighted = verdicts.describe_by(ScoreField::Group);
-    let warnings = warnings(&scored);
+    let warnings = find_score_warnings(&scored);
     let mut out = render::stdout();
     if args.told.json {
-        let described = |groups: &[(String, Description)]| {
+        let described = |groups: &[(String, ScoreDistribution)]| {
             let all = groups.iter().map(|(name, it)| Ok((name.clone(), serde_json::to_value(it)?)));
             all.collect::<Result<serde_json::Map<String, Json>, serde_json::Error>>()
         };
@@ -134,13 +137,13 @@ fn described(args: &Args) -> anyhow::Result<Ended> {
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
         match args.by.as_str() {
-            CRITERION => show(&mut out, &[groups.as_slice(), weighted.as_slice()].concat())?,
-            _ if weighted.is_empty() => show(&mut out, &groups)?,
+            CRITERION => show_descriptions(&mut out, &[groups.as_slice(), weighted.as_slice()].concat())?,
+            _ if weighted.is_empty() => show_descriptions(&mut out, &groups)?,
             _ => {
                 writeln!(out, "All criteria alike:")?;
-                show(&mut out, &groups)?;
+                show_descriptions(&mut out, &groups)?;
                 writeln!(out, "\nWeighted by the rubric:")?;
-                show(&mut out, &weighted)?;
+                show_descriptions(&mut out, &weighted)?;
             }
         }
         let left_out =
@@ -148,29 +151,29 @@ fn described(args: &Args) -> anyhow::Result<Ended> {
         let left_out: Vec<String> = left_out
             .iter()
             .filter(|it| 0 < it.0)
-            .map(|(n, why)| format!("{} {}", plural(*n, "grade"), line(why)))
+            .map(|(n, why)| format!("{} {}", plural(*n, "grade"), printable_line(why)))
             .collect();
         if !left_out.is_empty() {
             writeln!(out, "left out: {}", left_out.join(", "))?;
         }
-        let left_out = off_scale(n_off_scale, scale);
+        let left_out = off_scale_note(n_off_scale, scale);
         for warning in warnings.iter().map(ToString::to_string).chain(left_out) {
-            writeln!(out, "\x1b[33m{}\x1b[0m", line(&warning))?;
+            writeln!(out, "\x1b[33m{}\x1b[0m", printable_line(&warning))?;
         }
     }
     if let Some(picture) = &args.told.chart {
         picture.draw(&match args.picture {
-            PictureOf::Bars => means(&groups, &args.by),
-            PictureOf::Radar => radar(&scored, args),
-            PictureOf::Distribution => distribution(&groups, &args.by),
+            StatsChartKind::Bars => build_means_chart(&groups, &args.by),
+            StatsChartKind::Radar => build_score_radar(&scored, args),
+            StatsChartKind::Distribution => distribution(&groups, &args.by),
         })?;
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// What is described, and how many grades are not.
 #[derive(Default)]
-struct Scores {
+struct CollectedScores {
     /// The ends of the scale of numbers that are not on 0 to 1.
     scale: Option<(f64, f64)>,
     scored: ScoreTable,
@@ -183,8 +186,12 @@ struct Scores {
     n_off_scale: usize,
 }
 
-fn scores(sources: &[Source], args: &Args, scale: Option<(f64, f64)>) -> anyhow::Result<Scores> {
-    let (mut found, mut tasks) = (Scores { scale, ..Scores::default() }, BTreeSet::new());
+fn collect_scores(
+    sources: &[GradeSource],
+    args: &StatsArgs,
+    scale: Option<(f64, f64)>,
+) -> anyhow::Result<CollectedScores> {
+    let (mut found, mut tasks) = (CollectedScores { scale, ..CollectedScores::default() }, BTreeSet::new());
     let asked = args.task.as_deref();
     for source in sources {
         let mut last = None;
@@ -213,8 +220,8 @@ fn scores(sources: &[Source], args: &Args, scale: Option<(f64, f64)>) -> anyhow:
 }
 
 /// The lowest and the highest rating in forms of annotation tasks; nothing where a source holds anything else.
-fn ends_of_forms(sources: &[Source]) -> anyhow::Result<Option<(f64, f64)>> {
-    if !sources.iter().all(Source::has_forms) {
+fn ends_of_forms(sources: &[GradeSource]) -> anyhow::Result<Option<(f64, f64)>> {
+    if !sources.iter().all(GradeSource::has_forms) {
         return Ok(None);
     }
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -231,8 +238,8 @@ fn ends_of_forms(sources: &[Source]) -> anyhow::Result<Option<(f64, f64)>> {
     Ok((low < high).then_some((low, high)))
 }
 
-impl Scores {
-    fn add_short(&mut self, short: ShortGrade<'_>, file: &str, args: &Args) -> anyhow::Result<()> {
+impl CollectedScores {
+    fn add_short(&mut self, short: ShortGrade<'_>, file: &str, args: &StatsArgs) -> anyhow::Result<()> {
         let group = match args.by.as_str() {
             CRITERION => &*short.criterion,
             FILE => file,
@@ -240,7 +247,7 @@ impl Scores {
             "candidate" => &*short.candidate,
             _ => {
                 let grade = short.into_grade();
-                return self.add_row(&Row { grade: &grade, of: None, fields: None }, file, args);
+                return self.add_row(&GradeRow { grade: &grade, of: None, fields: None }, file, args);
             }
         };
         let about = (&*short.criterion, &*short.candidate);
@@ -251,21 +258,21 @@ impl Scores {
         };
         let (case, candidate) = (&*short.candidate, &*short.candidate);
         let (grader, criterion) = (&*short.grader, &*short.criterion);
-        self.scored.push(&Scored { case, candidate, grader, criterion, file, group, unit });
+        self.scored.push(&ScoreEntry { case, candidate, grader, criterion, file, group, unit });
         Ok(())
     }
 
-    fn add_row(&mut self, row: &Row<'_>, file: &str, args: &Args) -> anyhow::Result<()> {
+    fn add_row(&mut self, row: &GradeRow<'_>, file: &str, args: &StatsArgs) -> anyhow::Result<()> {
         let n_before = self.n_off_scale;
-        let Some(unit) = unit(row.grade, self.scale, &mut self.n_off_scale)? else {
+        let Some(unit) = unit_score(row.grade, self.scale, &mut self.n_off_scale)? else {
             self.unscored += usize::from(self.n_off_scale == n_before);
             return Ok(());
         };
-        let values = if args.by == FILE { vec![file.to_owned()] } else { row.by(&args.by) };
+        let values = if args.by == FILE { vec![file.to_owned()] } else { row.grouping_values(&args.by) };
         self.without += usize::from(values.is_empty());
         // What has several tags counts with each of them.
         for value in &values {
-            self.scored.push(&Scored {
+            self.scored.push(&ScoreEntry {
                 case: row.of.map_or(row.grade.candidate.as_str(), |it| it.1.base()),
                 candidate: &row.grade.candidate,
                 grader: &row.grade.grader.name,
@@ -279,19 +286,19 @@ impl Scores {
     }
 
     /// The score of the verdict that a grade belongs to.
-    fn add_verdict(&mut self, row: &Row<'_>, file: &str, args: &Args) {
+    fn add_verdict(&mut self, row: &GradeRow<'_>, file: &str, args: &StatsArgs) {
         let Some((run, result)) = row.of else { return };
         let Some(unit) = result.verdict.score else { return };
         let values = match args.by.as_str() {
             CRITERION => vec![WEIGHTED.to_owned()],
             FILE => vec![file.to_owned()],
             // What tells the grades of one verdict apart says nothing about the verdict.
-            by => Some(row.by(by))
-                .filter(|values| rows(run, result).all(|it| it.by(by) == *values))
+            by => Some(row.grouping_values(by))
+                .filter(|values| grade_rows(run, result).all(|it| it.grouping_values(by) == *values))
                 .unwrap_or_default(),
         };
         for value in &values {
-            self.verdicts.push(&Scored {
+            self.verdicts.push(&ScoreEntry {
                 case: result.base(),
                 candidate: &result.candidate,
                 grader: "",
@@ -310,22 +317,25 @@ const WEIGHTED: &str = "weighted score";
 const FILE: &str = "file";
 
 /// Everything that grades can be told apart by.
-fn fields(sources: &[Source]) -> Vec<String> {
-    let rows = || sources.iter().flat_map(Source::rows);
-    let columns = COLUMNS.iter().filter(|it| matches!(it.kind, Kind::Text | Kind::Count | Kind::Flag));
+fn fields(sources: &[GradeSource]) -> Vec<String> {
+    let rows = || sources.iter().flat_map(GradeSource::rows);
+    let columns = COLUMNS
+        .iter()
+        .filter(|it| matches!(it.kind, ColumnKind::Text | ColumnKind::Count | ColumnKind::Flag));
     let used = columns.filter(|column| rows().any(|it| (column.cell)(&it).is_some()));
     let known: BTreeSet<String> = rows().flat_map(|it| it.names()).collect();
     let own = used.map(|it| it.name.to_owned()).chain([FILE.to_owned()]);
     own.filter(|it| !known.contains(it)).chain(known.clone()).collect()
 }
 
-fn show(out: &mut impl Write, groups: &[(String, Description)]) -> anyhow::Result<()> {
+fn show_descriptions(out: &mut impl Write, groups: &[(String, ScoreDistribution)]) -> anyhow::Result<()> {
     let width = groups.iter().map(|it| it.0.chars().count()).max().unwrap_or(0).clamp(6, 40);
     writeln!(out, "\x1b[1m{:<width$}  mean  95 % interval      sd      n  from 0 to 1\x1b[0m", "")?;
     for (name, it) in groups {
-        let interval = interval(it).map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
+        let interval =
+            interval_with_width(it).map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
         let sd = it.sd.map_or("   –".to_owned(), |it| format!("{it:.2}"));
-        let name: String = line(name).chars().take(width).collect();
+        let name: String = printable_line(name).chars().take(width).collect();
         let bars = bars(&it.tenths);
         writeln!(out, "{name:<width$}  {:.2}  {interval:<15} {sd:>6} {:>6}  {bars}", it.estimate.mean, it.n)?;
     }
@@ -333,32 +343,32 @@ fn show(out: &mut impl Write, groups: &[(String, Description)]) -> anyhow::Resul
 }
 
 /// Where all are the same, an interval without width would promise too much.
-fn interval(it: &Description) -> Option<(f64, f64)> {
+fn interval_with_width(it: &ScoreDistribution) -> Option<(f64, f64)> {
     it.estimate.interval.filter(|(low, high)| low < high)
 }
 
-fn measure(it: &Description) -> Measure {
-    Measure::new(Some(it.estimate.mean), interval(it))
+fn measure(it: &ScoreDistribution) -> MeasuredValue {
+    MeasuredValue::new(Some(it.estimate.mean), interval_with_width(it))
 }
 
-fn title(what: &str, by: &str) -> String {
+fn chart_title(what: &str, by: &str) -> String {
     if by == CRITERION { what.to_owned() } else { format!("{what} by {by}") }
 }
 
 const CRITERION: &str = "criterion";
 
-fn means(groups: &[(String, Description)], by: &str) -> Chart {
-    let bar = |(name, it): &(String, Description)| Bar {
+fn build_means_chart(groups: &[(String, ScoreDistribution)], by: &str) -> Chart {
+    let bar = |(name, it): &(String, ScoreDistribution)| Bar {
         label: name.clone(),
         measure: measure(it),
         tone: Tone::Plain,
     };
     let bars = groups.iter().map(bar).collect();
-    Chart::Bars(Bars { title: title("Mean score", by), bars, mark: None })
+    Chart::Bars(Bars { title: chart_title("Mean score", by), bars, mark: None })
 }
 
 /// Criteria around the circle; a shape for each value of the field, or for each file.
-fn radar(scored: &ScoreTable, args: &Args) -> Chart {
+fn build_score_radar(scored: &ScoreTable, args: &StatsArgs) -> Chart {
     let axes = scored.values(ScoreField::Criterion);
     let (field, label) = match args.by.as_str() {
         CRITERION => (ScoreField::File, FILE),
@@ -374,27 +384,31 @@ fn radar(scored: &ScoreTable, args: &Args) -> Chart {
         }
     });
     let series = series.collect();
-    let title = title("Mean score", if 1 < names.len() { label } else { CRITERION });
+    let title = chart_title("Mean score", if 1 < names.len() { label } else { CRITERION });
     Chart::Radar(Radar { title, axes, series, mark: None })
 }
 
 /// More layers than this cannot be told apart.
 const MOST_LAYERS: usize = 6;
 
-fn distribution(groups: &[(String, Description)], by: &str) -> Chart {
+fn distribution(groups: &[(String, ScoreDistribution)], by: &str) -> Chart {
     let n_own = if groups.len() <= MOST_LAYERS { groups.len() } else { MOST_LAYERS - 1 };
     let (own, others) = groups.split_at(n_own);
-    let counts = |all: &[(String, Description)]| {
+    let counts = |all: &[(String, ScoreDistribution)]| {
         (0..10).map(|at| all.iter().map(|it| it.1.tenths[at]).sum()).collect()
     };
-    let mut layers: Vec<Layer> = own
+    let mut layers: Vec<DistributionLayer> = own
         .chunks(1)
         .enumerate()
-        .map(|(at, it)| Layer { name: it[0].0.clone(), tone: Tone::Series(at), counts: counts(it) })
+        .map(|(at, it)| DistributionLayer {
+            name: it[0].0.clone(),
+            tone: Tone::Series(at),
+            counts: counts(it),
+        })
         .collect();
     if !others.is_empty() {
         let (name, tone) = (format!("{} others", others.len()), Tone::Series(n_own));
-        layers.push(Layer { name, tone, counts: counts(others) });
+        layers.push(DistributionLayer { name, tone, counts: counts(others) });
     }
     Chart::Distribution(Distribution::of_tenths(format!("Scores by {by}"), layers, None))
 }
@@ -406,7 +420,7 @@ fn bars(tenths: &[usize; 10]) -> String {
     tenths.iter().map(|it| HEIGHTS[(it * 8).div_ceil(most)]).collect()
 }
 
-fn computed(file: &std::path::Path) -> anyhow::Result<Ended> {
+fn run_stats_compute(file: &std::path::Path) -> anyhow::Result<CommandOutcome> {
     let text = read_input(file).with_context(|| format!("cannot read `{}`", file.display()))?;
     let mut out = std::io::BufWriter::new(render::stdout());
     let (mut n_lines, mut n_known) = (0, 0);
@@ -420,9 +434,9 @@ fn computed(file: &std::path::Path) -> anyhow::Result<Ended> {
         let (id, answer) = match problem {
             Err(error) => (Json::Null, json!({ "error": format!("not JSON: {error}") })),
             Ok(problem) => match problem["input"].get("same_input_as") {
-                None => (problem["id"].clone(), answer(problem, &problem["input"])),
+                None => (problem["id"].clone(), compute_problem_answer(problem, &problem["input"])),
                 Some(other) => match inputs.get(&other.to_string()) {
-                    Some(input) => (problem["id"].clone(), answer(problem, input)),
+                    Some(input) => (problem["id"].clone(), compute_problem_answer(problem, input)),
                     None => {
                         (problem["id"].clone(), json!({ "error": format!("no line has the id {other}") }))
                     }
@@ -438,10 +452,10 @@ fn computed(file: &std::path::Path) -> anyhow::Result<Ended> {
         writeln!(out, "{}", Json::Object(told))?;
     }
     out.flush()?;
-    Ok(if n_known == 0 && 0 < n_lines { Ended::BadInput } else { Ended::Passed })
+    Ok(if n_known == 0 && 0 < n_lines { CommandOutcome::BadInput } else { CommandOutcome::Passed })
 }
 
-fn answer(problem: &Json, input: &Json) -> Json {
+fn compute_problem_answer(problem: &Json, input: &Json) -> Json {
     let (name, input) = match (problem["family"].as_str(), problem["fn"].as_str()) {
         (Some(family), _) => (family, input),
         (None, Some(name)) => (name, &problem["args"]),
@@ -450,7 +464,7 @@ fn answer(problem: &Json, input: &Json) -> Json {
     if let Some(problem) = compute_problem(name, input) {
         return json!({ "error": problem });
     }
-    match compute(name, input) {
+    match compute_statistic(name, input) {
         Some(Ok(result)) => json!({ "result": result }),
         Some(Err(why)) => json!({ "undefined": why.to_string() }),
         None => {

@@ -5,10 +5,10 @@ use anyhow::Context;
 use clap::Subcommand;
 use jurist_core::money::Rates;
 use jurist_engine::load;
-use jurist_server::{App, Settings, owner_link};
-use jurist_store::{Options, ProjectId, SCHEMA, Store, StoreError, Sync, clock, make_private};
+use jurist_server::{App, ServerSettings, owner_link};
+use jurist_store::{ProjectId, SCHEMA, Store, StoreError, StoreOptions, Sync, clock, make_private};
 
-use super::Ended;
+use super::CommandOutcome;
 use super::judging::wait_for;
 use crate::render;
 
@@ -17,13 +17,13 @@ const OWN: &str = ".jurist/jurist.db";
 
 /// Which database; the same for every command that opens one.
 #[derive(Debug, Default, clap::Args)]
-pub struct Place {
+pub struct DatabaseArgs {
     /// The database: a file, or postgres://USER@HOST/NAME; otherwise JURIST_STORE, or .jurist/jurist.db of the project
     #[arg(long, value_name = "PLACE", global = true)]
     store: Option<String>,
 }
 
-impl Place {
+impl DatabaseArgs {
     pub fn url(&self) -> String {
         let own = || {
             let root = std::path::absolute(".").map(|here| load::root_of(&here)).unwrap_or_default();
@@ -40,15 +40,15 @@ impl Place {
 
     /// Opens it, and brings it up to date.
     pub async fn open(&self) -> anyhow::Result<Store> {
-        self.open_with(Options::default()).await
+        self.open_with(StoreOptions::default()).await
     }
 
     /// For what could be done again: a killed process loses nothing, a power failure perhaps the last moments.
     pub async fn open_quickly(&self) -> anyhow::Result<Store> {
-        self.open_with(Options { sync: Sync::Normal, ..Options::default() }).await
+        self.open_with(StoreOptions { sync: Sync::Normal, ..StoreOptions::default() }).await
     }
 
-    async fn open_with(&self, options: Options) -> anyhow::Result<Store> {
+    async fn open_with(&self, options: StoreOptions) -> anyhow::Result<Store> {
         let url = self.url();
         if url.ends_with(OWN)
             && let Some(folder) = Path::new(&url).parent()
@@ -57,7 +57,7 @@ impl Place {
                 .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
         }
         if make_private(&url) {
-            render::warning(&format!(
+            render::print_warning(&format!(
                 "others on this machine could read `{url}`; from now on its owner alone can (mode 0600)"
             ));
         }
@@ -68,7 +68,7 @@ impl Place {
 /// A project by its name or id; otherwise the one that all have.
 pub async fn project_of(store: &Store, name: Option<&str>) -> anyhow::Result<ProjectId> {
     let Some(name) = name else {
-        return Ok(store.default_project(&Rates::default(), clock::now()).await?);
+        return Ok(store.default_project(&Rates::default(), clock::current_time()).await?);
     };
     if let Ok(id) = name.parse() {
         return Ok(store.project(id).await?.id);
@@ -82,15 +82,15 @@ pub async fn project_of(store: &Store, name: Option<&str>) -> anyhow::Result<Pro
 
 /// Look after the database of a server
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct StoreArgs {
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
     #[command(subcommand)]
-    what: What,
+    what: StoreSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum StoreSubcommand {
     /// Bring it up to date; opening it does so too
     Migrate,
     /// Copy it, while it is in use, to a file that is a whole database
@@ -110,48 +110,48 @@ enum What {
     },
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_store_command(args: &StoreArgs) -> anyhow::Result<CommandOutcome> {
     wait_for(async {
         let mut out = render::stdout();
         anyhow::ensure!(
-            args.place.exists() || matches!(args.what, What::Migrate),
+            args.place.exists() || matches!(args.what, StoreSubcommand::Migrate),
             "there is no database at `{}`",
             args.place.url()
         );
         match &args.what {
-            What::Migrate => {
-                let store = Store::connect(&args.place.url(), Options::default()).await?;
+            StoreSubcommand::Migrate => {
+                let store = Store::connect(&args.place.url(), StoreOptions::default()).await?;
                 let before = store.schema_version().await?;
-                store.migrate(clock::now()).await?;
+                store.migrate(clock::current_time()).await?;
                 match before {
                     Some(SCHEMA) => writeln!(out, "it is up to date, at schema {SCHEMA}")?,
                     Some(before) => writeln!(out, "schema {before} became {SCHEMA}")?,
                     None => writeln!(out, "a new database at schema {SCHEMA}")?,
                 }
             }
-            What::Backup { to } => {
+            StoreSubcommand::Backup { to } => {
                 args.place.open().await?.backup(to).await?;
                 writeln!(out, "copied to {}", to.display())?;
             }
-            What::Check => {
+            StoreSubcommand::Check => {
                 let problems = args.place.open().await?.check().await?;
                 for it in &problems {
                     writeln!(out, "{} {}: {}", it.what, it.which, it.why)?;
                 }
                 if !problems.is_empty() {
-                    return Ok(Ended::Failed);
+                    return Ok(CommandOutcome::Failed);
                 }
                 writeln!(out, "nothing is wrong")?;
             }
-            What::OwnerLink { public_url } => {
-                let app = App::new(args.place.open().await?, Settings::default()).await?;
+            StoreSubcommand::OwnerLink { public_url } => {
+                let app = App::new(args.place.open().await?, ServerSettings::default()).await?;
                 writeln!(out, "{}", owner_link(&app, public_url.trim_end_matches('/')).await?)?;
             }
-            What::Vacuum => {
+            StoreSubcommand::Vacuum => {
                 args.place.open().await?.vacuum().await?;
                 writeln!(out, "done")?;
             }
         }
-        Ok::<_, StoreError>(Ended::Passed).map_err(Into::into)
+        Ok::<_, StoreError>(CommandOutcome::Passed).map_err(Into::into)
     })
 }

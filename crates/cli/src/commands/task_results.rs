@@ -7,15 +7,19 @@ use jurist_core::annotate::{QuestionKind, QuestionResult, TaskResults};
 use jurist_core::quantity::plural;
 use jurist_core::report::results_radar;
 
-use super::Ended;
-use super::grades::Told;
+use super::CommandOutcome;
+use super::grades::AnalysisOutputArgs;
 use super::judging::wait_for;
-use super::kept::Runs;
-use super::reporting::line;
+use super::kept::StoredRuns;
+use super::reporting::printable_line;
 
 /// Prints the means of a task on their own scales, over everything or by a field of the data.
-pub fn show_task_results(task: &str, by: Option<&str>, told: &Told) -> anyhow::Result<Ended> {
-    let results = wait_for(async { Runs::default().task_results(task, by).await })?;
+pub fn show_task_results(
+    task: &str,
+    by: Option<&str>,
+    told: &AnalysisOutputArgs,
+) -> anyhow::Result<CommandOutcome> {
+    let results = wait_for(async { StoredRuns::default().task_results(task, by).await })?;
     anyhow::ensure!(0 < results.n_answers, "nobody has answered anything in the task `{task}` yet");
     if let Some(by) = by.filter(|_| results.groups.is_empty()) {
         let known = match results.fields.as_slice() {
@@ -28,20 +32,25 @@ pub fn show_task_results(task: &str, by: Option<&str>, told: &Told) -> anyhow::R
     if told.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&results)?)?;
     } else {
-        show(&mut out, task, by, &results)?;
+        show_task_tables(&mut out, task, by, &results)?;
     }
     if let Some(picture) = &told.chart {
         let title = by.map_or_else(|| task.to_owned(), |by| format!("{task} by {by}"));
         picture.draw(&results_radar(&results, &title)).context("cannot draw the radar")?;
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
-fn show(out: &mut impl Write, task: &str, by: Option<&str>, results: &TaskResults) -> anyhow::Result<()> {
+fn show_task_tables(
+    out: &mut impl Write,
+    task: &str,
+    by: Option<&str>,
+    results: &TaskResults,
+) -> anyhow::Result<()> {
     writeln!(
         out,
         "\x1b[1m{}\x1b[0m  {} about {} by {}",
-        line(task),
+        printable_line(task),
         plural(results.n_answers, "answer"),
         plural(results.n_items, "item"),
         plural(results.n_people, "annotator")
@@ -51,7 +60,12 @@ fn show(out: &mut impl Write, task: &str, by: Option<&str>, results: &TaskResult
         Some(by) => {
             for group in &results.groups {
                 let n_answers = plural(group.n_answers, "answer");
-                writeln!(out, "\n{} \x1b[1m{}\x1b[0m  {n_answers}", line(by), line(&group.value))?;
+                writeln!(
+                    out,
+                    "\n{} \x1b[1m{}\x1b[0m  {n_answers}",
+                    printable_line(by),
+                    printable_line(&group.value)
+                )?;
                 show_questions(out, &group.questions)?;
             }
         }
@@ -64,10 +78,10 @@ fn show_questions(out: &mut impl Write, questions: &[QuestionResult]) -> anyhow:
         questions.iter().map(|question| question.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
     writeln!(out, "\x1b[1m{:<width$}   mean  95 % interval    scale        n\x1b[0m", "")?;
     for question in questions {
-        let name: String = line(&question.name).chars().take(width).collect();
+        let name: String = printable_line(&question.name).chars().take(width).collect();
         let n_scored = question.n_scored;
         if question.kind == QuestionKind::Choice {
-            let counts = question.counts.iter().map(|(answer, n)| format!("{} {n}", line(answer)));
+            let counts = question.counts.iter().map(|(answer, n)| format!("{} {n}", printable_line(answer)));
             let counts = counts.collect::<Vec<_>>().join(", ");
             writeln!(out, "{name:<width$}  {counts}  ({n_scored})")?;
             continue;

@@ -3,10 +3,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use jurist_core::candidate::{Format, Role, Trace, for_person, read_traces};
+use jurist_core::candidate::{StepRole, Trace, TraceFormat, read_traces, render_trace_for_person};
 use jurist_core::quantity::plural;
 
-use super::Ended;
+use super::CommandOutcome;
 
 /// Read what an agent did, in any format
 #[derive(Debug, clap::Args)]
@@ -19,17 +19,17 @@ Examples:
   jurist trace formats                     what is understood
 
 A file holds one trace, or one on each line. `-` reads standard input.")]
-pub struct Args {
+pub struct TraceArgs {
     #[command(subcommand)]
-    what: What,
+    what: TraceSubcommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum TraceSubcommand {
     /// Print a trace readably
     Show {
         #[command(flatten)]
-        input: Input,
+        input: TraceFileArgs,
         /// Lines of each text to show
         #[arg(long, default_value_t = 12)]
         lines: usize,
@@ -38,55 +38,55 @@ enum What {
         depth: u32,
     },
     /// Print a trace in Jurist's own form
-    Convert(Input),
+    Convert(TraceFileArgs),
     /// Count tools, errors, tokens and cost
-    Stats(Input),
+    Stats(TraceFileArgs),
     /// List the formats that are understood
     Formats,
 }
 
 #[derive(Debug, clap::Args)]
-struct Input {
+struct TraceFileArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Read the file in this format instead of finding it out
-    #[arg(long, value_name = "NAME", value_parser = format)]
-    format: Option<Format>,
+    #[arg(long, value_name = "NAME", value_parser = parse_trace_format)]
+    format: Option<TraceFormat>,
 }
 
-pub fn format(name: &str) -> Result<Format, String> {
-    let names = || Format::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
-    Format::from_name(name).ok_or_else(|| format!("one of {}", names()))
+pub fn parse_trace_format(name: &str) -> Result<TraceFormat, String> {
+    let names = || TraceFormat::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+    TraceFormat::from_name(name).ok_or_else(|| format!("one of {}", names()))
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_trace_command(args: &TraceArgs) -> anyhow::Result<CommandOutcome> {
     let mut out = crate::render::stdout();
     match &args.what {
-        What::Show { input, lines, depth } => {
-            for (at, (format, trace)) in read(input)?.iter().enumerate() {
+        TraceSubcommand::Show { input, lines, depth } => {
+            for (at, (format, trace)) in read_trace_file(input)?.iter().enumerate() {
                 if 0 < at {
                     writeln!(out)?;
                 }
                 writeln!(out, "\x1b[1m{}\x1b[0m", headline(*format, trace))?;
-                write!(out, "{}", coloured(&for_person(trace, *lines, *depth)))?;
+                write!(out, "{}", colour_trace_lines(&render_trace_for_person(trace, *lines, *depth)))?;
             }
         }
-        What::Convert(input) => {
-            for (_, trace) in read(input)? {
+        TraceSubcommand::Convert(input) => {
+            for (_, trace) in read_trace_file(input)? {
                 writeln!(out, "{}", serde_json::to_string(&trace)?)?;
             }
         }
-        What::Stats(input) => stats(&read(input)?, &mut out)?,
-        What::Formats => {
-            for format in Format::ALL {
+        TraceSubcommand::Stats(input) => stats(&read_trace_file(input)?, &mut out)?,
+        TraceSubcommand::Formats => {
+            for format in TraceFormat::ALL {
                 writeln!(out, "{:<18}{}", format.name(), format.what())?;
             }
         }
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
-fn read(input: &Input) -> anyhow::Result<Vec<(Format, Trace)>> {
+fn read_trace_file(input: &TraceFileArgs) -> anyhow::Result<Vec<(TraceFormat, Trace)>> {
     let path: &Path = &input.file;
     let name = path.display();
     let text = jurist_engine::load::read_input(path)
@@ -94,7 +94,7 @@ fn read(input: &Input) -> anyhow::Result<Vec<(Format, Trace)>> {
     read_traces(&text, input.format).with_context(|| format!("`{name}`"))
 }
 
-fn headline(format: Format, trace: &Trace) -> String {
+fn headline(format: TraceFormat, trace: &Trace) -> String {
     let n_calls = trace.tool_calls().count();
     let n_errors = trace.steps.iter().flat_map(|it| &it.results).filter(|it| it.error).count();
     let mut parts =
@@ -111,7 +111,7 @@ fn headline(format: Format, trace: &Trace) -> String {
 }
 
 /// Roles in colour, thoughts dimmed, errors red; the stream drops colours where they are not wanted.
-fn coloured(text: &str) -> String {
+fn colour_trace_lines(text: &str) -> String {
     let line = |line: &str| {
         let word = line.trim_start();
         let is_title = word.starts_with(|it: char| it.is_ascii_digit())
@@ -131,13 +131,13 @@ fn coloured(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-fn stats(traces: &[(Format, Trace)], out: &mut impl Write) -> anyhow::Result<()> {
+fn stats(traces: &[(TraceFormat, Trace)], out: &mut impl Write) -> anyhow::Result<()> {
     let mut tools: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let (mut n_steps, mut n_said, mut usage, mut cost) =
         (0, 0, jurist_core::candidate::Usage::default(), None);
     for (_, trace) in traces {
         n_steps += trace.steps.len();
-        n_said += trace.steps.iter().filter(|it| it.role == Role::Assistant).count();
+        n_said += trace.steps.iter().filter(|it| it.role == StepRole::Assistant).count();
         usage = usage.plus(trace.usage);
         cost = match (cost, trace.cost) {
             (None, it) => it,

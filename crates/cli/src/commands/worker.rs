@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use jurist_engine::load;
 use jurist_engine::trust::require_trust;
-use jurist_server::{Environment, Metrics, Work, Workshop, work};
+use jurist_server::{Environment, Metrics, Work, WorkerContext, run_worker};
 
-use super::Ended;
-use super::judge::settings;
+use super::CommandOutcome;
+use super::judge::load_current_settings;
 use super::judging::wait_for;
 use super::logging::Logging;
-use super::store::Place;
+use super::store::DatabaseArgs;
 
 /// Grade what servers on the same database were asked for, on this machine
 #[derive(Debug, clap::Args)]
@@ -22,11 +22,11 @@ Examples:
 
 Keys of models are taken from this machine's environment, vendors from its .jurist/config.yaml.
 When it is told to stop, it finishes what is under way, and gives the rest back.")]
-pub struct Args {
+pub struct WorkerArgs {
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
     #[command(flatten)]
-    working: Working,
+    working: WorkerPoolArgs,
     #[command(flatten)]
     logging: Logging,
 }
@@ -34,7 +34,7 @@ pub struct Args {
 /// How work in the background is done; the same for every command that does some.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Work")]
-pub struct Working {
+pub struct WorkerPoolArgs {
     /// Jobs at a time, each up to 16 cases; as many as there are processors unless told
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=4096))]
     workers: Option<u16>,
@@ -61,14 +61,14 @@ pub struct Working {
     drain: u64,
 }
 
-impl Working {
+impl WorkerPoolArgs {
     pub fn n(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         self.workers.map_or_else(cores, usize::from)
     }
 
     pub fn work(&self) -> anyhow::Result<Work> {
-        let (settings, cache): (_, Option<PathBuf>) = (settings()?, load::cache_folder());
+        let (settings, cache): (_, Option<PathBuf>) = (load_current_settings()?, load::cache_folder());
         if !self.trust_settings {
             require_trust(&settings)?;
         }
@@ -90,23 +90,30 @@ impl Working {
 }
 
 /// Tells this process from all others.
-pub fn name() -> String {
+pub fn worker_process_name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let chance: u16 = u16::from_le_bytes(jurist_store::random());
     format!("{}-{}-{chance:04x}", host.trim(), std::process::id())
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_worker_command(args: &WorkerArgs) -> anyhow::Result<CommandOutcome> {
     let exporting = args.logging.start()?;
     wait_for(exporting.beside(async {
-        let stop = super::serve::stopping()?;
+        let stop = super::serve::watch_stop_signals()?;
         let store = args.place.open().await?;
-        let shop = Workshop::new(store.clone(), args.working.work()?, Arc::new(Metrics::default()));
+        let shop = WorkerContext::new(store.clone(), args.working.work()?, Arc::new(Metrics::default()));
         let mut out = crate::render::stdout();
         writeln!(out, "Jurist works on {}, {} jobs at a time", store.place(), args.working.n())?;
         out.flush()?;
-        work(shop, &name(), args.working.n(), super::serve::stopped(stop), args.working.drain()).await;
+        run_worker(
+            shop,
+            &worker_process_name(),
+            args.working.n(),
+            super::serve::wait_for_stop(stop),
+            args.working.drain(),
+        )
+        .await;
         store.close().await;
-        Ok(Ended::Passed)
+        Ok(CommandOutcome::Passed)
     }))
 }

@@ -4,7 +4,7 @@
 //! (0, 0.25, … 1) or pass and fail.
 
 use jurist_core::alert::FALSE_ALARM_DAYS;
-use jurist_core::stats::{DailyScores, Sums, find_fall};
+use jurist_core::stats::{DailyScores, WeightedScoreSums, find_fall};
 
 /// What one agent's traffic is like.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,7 @@ impl Generator {
     pub fn day(&mut self, traffic: &SimulatedTraffic, fall: f64, day: usize) -> DailyScores {
         let dip = if day % 7 < 2 { traffic.weekend_dip } else { 0.0 };
         let mean = traffic.mean - fall - dip;
-        let mut strata = [Sums::default(); 2];
+        let mut strata = [WeightedScoreSums::default(); 2];
         for _ in 0..traffic.per_day {
             let has_failed = self.unit() < 0.05;
             let (stratum, rate, mean) = match has_failed {

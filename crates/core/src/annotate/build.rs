@@ -1,15 +1,15 @@
 //! From what a file asks of people to what one of them is asked.
 
 use super::{Criterion, ErrorCategory, NotesField, ScalePoint, Scheme, SchemeKind, SeverityLevel};
-use crate::rubric::{Answers, Ask, GraderKind, Question, Rubric, Scale, Value};
+use crate::rubric::{CriterionKind, GraderKind, NodeAnswers, Question, Rubric, Scale, Value};
 use crate::suite;
 
 /// The schemes of an annotation task. Steps come first: whoever has looked at each of them rates the whole better.
-pub fn schemes_of(annotation: &suite::Annotation) -> Vec<Scheme> {
+pub fn build_schemes(annotation: &suite::AnnotationTask) -> Vec<Scheme> {
     let (mut steps, rest): (Vec<_>, Vec<_>) = annotation
         .schemes
         .iter()
-        .map(|it| scheme(it, annotation.shows_score))
+        .map(|it| build_scheme(it, annotation.shows_score))
         .partition(|it| matches!(it.kind, SchemeKind::Trajectory { .. }));
     steps.extend(rest);
     steps
@@ -22,10 +22,13 @@ pub fn schemes_of_rubric(rubric: &Rubric, name: &str, shows_score: bool) -> Opti
     let is_human = |it: &Question<'_>| it.criterion.by.contains(&GraderKind::Human);
     let any_human = rubric.questions().any(|it| is_human(&it));
     let asked = |it: &Question<'_>| match it.criterion.ask {
-        Ask::Check(_) | Ask::Group(_) => false,
-        Ask::Question(_) | Ask::Recipe(_) | Ask::Tree(_) => !any_human || is_human(it),
+        CriterionKind::Check(_) | CriterionKind::Group(_) => false,
+        CriterionKind::Question(_) | CriterionKind::Recipe(_) | CriterionKind::Tree(_) => {
+            !any_human || is_human(it)
+        }
     };
-    let criteria: Vec<Criterion> = rubric.questions().filter(asked).map(|it| of_question(&it)).collect();
+    let criteria: Vec<Criterion> =
+        rubric.questions().filter(asked).map(|it| criterion_from_question(&it)).collect();
     let shows_score = shows_score && is_one_scale(&criteria);
     let kind = SchemeKind::Rubric { criteria, overall: None, notes: None, shows_score };
     let scheme =
@@ -33,14 +36,14 @@ pub fn schemes_of_rubric(rubric: &Rubric, name: &str, shows_score: bool) -> Opti
     matches!(&scheme.kind, SchemeKind::Rubric { criteria, .. } if !criteria.is_empty()).then_some(scheme)
 }
 
-fn scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
+fn build_scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
     let kind = match &scheme.kind {
         suite::SchemeKind::Rubric { rubric, overall, notes, may_skip } => {
             let criteria = rubric
                 .questions()
-                .map(|question| Criterion { may_skip: *may_skip, ..of_question(&question) })
+                .map(|question| Criterion { may_skip: *may_skip, ..criterion_from_question(&question) })
                 .collect();
-            rated(criteria, overall.as_ref(), notes.as_ref(), shows_score)
+            build_rubric_scheme(criteria, overall.as_ref(), notes.as_ref(), shows_score)
         }
         suite::SchemeKind::Trajectory(it) => SchemeKind::Trajectory {
             steps: Vec::new(),
@@ -78,7 +81,7 @@ fn scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
     }
 }
 
-fn rated(
+fn build_rubric_scheme(
     criteria: Vec<Criterion>,
     overall: Option<&suite::Overall>,
     notes: Option<&suite::Notes>,
@@ -108,7 +111,7 @@ fn rated(
     SchemeKind::Rubric { criteria, overall, notes, shows_score }
 }
 
-fn of_question(question: &Question<'_>) -> Criterion {
+fn criterion_from_question(question: &Question<'_>) -> Criterion {
     let asked = question.criterion;
     let name = question.id();
     let (label, description) = match question.node {
@@ -124,25 +127,25 @@ fn of_question(question: &Question<'_>) -> Criterion {
         label,
         description,
         weight: asked.weight,
-        points: points(question),
+        points: scale_points(question),
         may_skip: asked.cannot_assess.is_some(),
     }
 }
 
 /// The scale of a question, lowest first.
-pub(super) fn points(question: &Question<'_>) -> Vec<ScalePoint> {
+pub(super) fn scale_points(question: &Question<'_>) -> Vec<ScalePoint> {
     let asked = question.criterion;
     let values: Vec<(Value, Option<String>, Option<String>)> =
         match (&question.node.map(|it| &it.answers), &asked.ask) {
-            (Some(Answers::Choices(choices)), _) => {
+            (Some(NodeAnswers::Choices(choices)), _) => {
                 choices.iter().map(|it| (Value::Text(it.0.clone()), None, None)).collect()
             }
-            (Some(Answers::YesNo { .. }), _) => {
+            (Some(NodeAnswers::YesNo { .. }), _) => {
                 ["no", "yes"].map(|it| (Value::Text(it.to_owned()), None, None)).to_vec()
             }
-            (None, Ask::Question(scale)) => of_scale(scale),
+            (None, CriterionKind::Question(scale)) => scale_values(scale),
             // A recipe answers on 0..=1.
-            _ => of_scale(&Scale::Unit),
+            _ => scale_values(&Scale::Unit),
         };
     let level = |value: &Value| asked.levels.iter().find(|it| it.0 == *value).map(|it| it.1.clone());
     values
@@ -154,7 +157,7 @@ pub(super) fn points(question: &Question<'_>) -> Vec<ScalePoint> {
         .collect()
 }
 
-fn of_scale(scale: &Scale) -> Vec<(Value, Option<String>, Option<String>)> {
+fn scale_values(scale: &Scale) -> Vec<(Value, Option<String>, Option<String>)> {
     match scale {
         Scale::Binary => vec![
             (Value::Bool(false), Some("Not met".to_owned()), None),
@@ -207,8 +210,8 @@ mod tests {
 
     #[test]
     fn people_are_asked_what_is_theirs_or_else_what_a_judge_would_be() {
-        let mut tone = Asked::new("tone", "It is polite.", Ask::Question(Scale::likert(1, 5)));
-        let clear = Asked::new("clear", "It is clear.", Ask::Question(Scale::Binary));
+        let mut tone = Asked::new("tone", "It is polite.", CriterionKind::Question(Scale::likert(1, 5)));
+        let clear = Asked::new("clear", "It is clear.", CriterionKind::Question(Scale::Binary));
         let all = schemes_of_rubric(&rubric(vec![tone.clone(), clear.clone()]), "r", true).unwrap();
         assert_eq!(criteria(&all).iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["tone", "clear"]);
         assert!(matches!(all.kind, SchemeKind::Rubric { shows_score: false, .. }), "two scales have no mean");

@@ -10,11 +10,11 @@ use super::{Answer, Draft, Rating, Value};
 /// An item of which the answers are known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Expecting {
+pub struct ItemAnswerKey {
     /// The id that the data gives it.
     pub item: String,
     /// By scheme; what is not named does not matter.
-    pub answers: BTreeMap<String, Expected>,
+    pub answers: BTreeMap<String, ExpectedAnswer>,
     /// How far off a number may be and still be right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
@@ -26,7 +26,7 @@ pub struct Expecting {
 /// What would be right: by criterion or step, or one answer where the scheme asks one thing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Expected {
+pub enum ExpectedAnswer {
     One(Value),
     Many(Vec<String>),
     Rows(BTreeMap<String, Value>),
@@ -34,7 +34,7 @@ pub enum Expected {
 
 /// One answer beside what was expected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Checked {
+pub struct AnswerCheck {
     pub scheme: String,
     pub row: String,
     pub expected: String,
@@ -43,16 +43,16 @@ pub struct Checked {
 }
 
 /// Every answer that is known, beside what was given.
-pub fn compare(expecting: &Expecting, draft: &Draft) -> Vec<Checked> {
+pub fn compare_expected_answers(expecting: &ItemAnswerKey, draft: &Draft) -> Vec<AnswerCheck> {
     let tolerance = expecting.tolerance.unwrap_or(0.0);
     let mut found = Vec::new();
     for (scheme, expected) in &expecting.answers {
         let answer = draft.get(scheme);
         let mut add = |row: &str, expected: String, given: String, ok: bool| {
-            found.push(Checked { scheme: scheme.clone(), row: row.to_owned(), expected, given, ok });
+            found.push(AnswerCheck { scheme: scheme.clone(), row: row.to_owned(), expected, given, ok });
         };
         match expected {
-            Expected::Many(labels) => {
+            ExpectedAnswer::Many(labels) => {
                 let mut given =
                     if let Some(Answer::Choice { labels }) = answer { labels.clone() } else { Vec::new() };
                 let mut labels = labels.clone();
@@ -60,22 +60,22 @@ pub fn compare(expecting: &Expecting, draft: &Draft) -> Vec<Checked> {
                 given.sort();
                 add(scheme, labels.join(", "), given.join(", "), labels == given);
             }
-            Expected::One(value) => {
-                let given = answer.and_then(|it| given(it, scheme));
+            ExpectedAnswer::One(value) => {
+                let given = answer.and_then(|it| row_answer_value(it, scheme));
                 add(
                     scheme,
                     value.to_string(),
-                    told(given.as_ref()),
+                    optional_value_text(given.as_ref()),
                     is_right(value, given.as_ref(), tolerance),
                 );
             }
-            Expected::Rows(rows) => {
+            ExpectedAnswer::Rows(rows) => {
                 for (row, value) in rows {
-                    let given = answer.and_then(|it| given(it, row));
+                    let given = answer.and_then(|it| row_answer_value(it, row));
                     add(
                         row,
                         value.to_string(),
-                        told(given.as_ref()),
+                        optional_value_text(given.as_ref()),
                         is_right(value, given.as_ref(), tolerance),
                     );
                 }
@@ -85,12 +85,12 @@ pub fn compare(expecting: &Expecting, draft: &Draft) -> Vec<Checked> {
     found
 }
 
-fn told(given: Option<&Value>) -> String {
+fn optional_value_text(given: Option<&Value>) -> String {
     given.map(ToString::to_string).unwrap_or_default()
 }
 
 /// What was answered in a row, as a value.
-fn given(answer: &Answer, row: &str) -> Option<Value> {
+fn row_answer_value(answer: &Answer, row: &str) -> Option<Value> {
     let value = |rating: &Option<Rating>| match rating {
         Some(Rating::Scored { value }) => Some(value.clone()),
         Some(Rating::NotApplicable) => Some(Value::Text("not_applicable".to_owned())),
@@ -121,13 +121,13 @@ fn is_right(expected: &Value, given: Option<&Value>, tolerance: f64) -> bool {
 
 /// How fast somebody works.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
+pub struct AnnotatorPace {
     pub n_too_fast: usize,
     pub median: Option<f64>,
 }
 
 /// The middle one; `None` of nothing.
-pub fn median(numbers: &[f64]) -> Option<f64> {
+pub fn compute_median(numbers: &[f64]) -> Option<f64> {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
@@ -140,11 +140,11 @@ pub fn median(numbers: &[f64]) -> Option<f64> {
 
 /// Answers that came faster than anybody reads: under the owner's limit, or else under a third of the middle
 /// of everybody's, once there are enough to tell.
-pub fn pace(seconds: &[f64], everybody: &[f64], min_seconds: Option<f64>) -> Pace {
-    let limit =
-        min_seconds.or_else(|| median(everybody).filter(|_| 10 <= everybody.len()).map(|it| it / 3.0));
+pub fn measure_annotator_pace(seconds: &[f64], everybody: &[f64], min_seconds: Option<f64>) -> AnnotatorPace {
+    let limit = min_seconds
+        .or_else(|| compute_median(everybody).filter(|_| 10 <= everybody.len()).map(|it| it / 3.0));
     let n_too_fast = limit.map_or(0, |limit| seconds.iter().filter(|it| **it < limit).count());
-    Pace { n_too_fast, median: median(seconds) }
+    AnnotatorPace { n_too_fast, median: compute_median(seconds) }
 }
 
 #[cfg(test)]
@@ -165,12 +165,12 @@ mod tests {
             ("s".to_owned(), Answer::Trajectory { steps }),
             ("c".to_owned(), Answer::Choice { labels: vec!["x".into(), "y".into()] }),
         ]);
-        let expecting: Expecting = serde_json::from_str(
+        let expecting: ItemAnswerKey = serde_json::from_str(
             r#"{"item": "t", "tolerance": 1, "answers": {"r": {"a": 5, "b": 3, "z": 1}, "s": {"2": "incorrect"}, "c": ["y", "x"]}}"#,
         )
         .unwrap();
         let found: Vec<(String, bool)> =
-            compare(&expecting, &draft).into_iter().map(|it| (it.row, it.ok)).collect();
+            compare_expected_answers(&expecting, &draft).into_iter().map(|it| (it.row, it.ok)).collect();
         let expected = [("c", true), ("a", true), ("b", false), ("z", false), ("2", true)];
         assert_eq!(found, expected.map(|it| (it.0.to_owned(), it.1)));
     }
@@ -178,9 +178,9 @@ mod tests {
     #[test]
     fn too_fast_is_what_the_owner_says_or_far_from_everybody() {
         let everybody: Vec<f64> = (0..20).map(|it| 60.0 + f64::from(it)).collect();
-        assert_eq!(pace(&[5.0, 50.0], &everybody, None).n_too_fast, 1);
-        assert_eq!(pace(&[5.0, 50.0], &everybody, Some(55.0)).n_too_fast, 2);
-        assert_eq!(pace(&[5.0], &[5.0], None).n_too_fast, 0, "nobody to compare with");
-        assert_eq!(median(&[3.0, 1.0, 2.0, 10.0]), Some(2.5));
+        assert_eq!(measure_annotator_pace(&[5.0, 50.0], &everybody, None).n_too_fast, 1);
+        assert_eq!(measure_annotator_pace(&[5.0, 50.0], &everybody, Some(55.0)).n_too_fast, 2);
+        assert_eq!(measure_annotator_pace(&[5.0], &[5.0], None).n_too_fast, 0, "nobody to compare with");
+        assert_eq!(compute_median(&[3.0, 1.0, 2.0, 10.0]), Some(2.5));
     }
 }

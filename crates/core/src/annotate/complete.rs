@@ -38,14 +38,14 @@ pub fn gaps(schemes: &[Scheme], draft: &Draft) -> Vec<Gap> {
         let mut gap = |row: &str, why: String| {
             found.push(Gap { scheme: scheme.name.clone(), row: row.to_owned(), why });
         };
-        of_scheme(scheme, draft.get(&scheme.name), &mut gap);
+        find_scheme_gaps(scheme, draft.get(&scheme.name), &mut gap);
     }
     found
 }
 
-fn of_scheme(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnMut(&str, String)) {
+fn find_scheme_gaps(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnMut(&str, String)) {
     let (name, required) = (scheme.name.as_str(), scheme.required);
-    if answer.is_some_and(|it| !fits(&scheme.kind, it)) {
+    if answer.is_some_and(|it| !matches_scheme_kind(&scheme.kind, it)) {
         return gap(name, "the answer is one to another kind of question".to_owned());
     }
     match (&scheme.kind, answer) {
@@ -104,7 +104,7 @@ fn of_scheme(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnMut(&str
                     Some((Verification::Corrected, Some(Rating::Scored { value })))
                         if !claim.from_parts && point_of(&claim.points, value).is_none() =>
                     {
-                        gap(&claim.id, off_scale(value));
+                        gap(&claim.id, off_scale_message(value));
                     }
                     _ => {}
                 }
@@ -140,7 +140,7 @@ fn simple_gap(kind: &SchemeKind, answer: Option<&Answer>, required: bool) -> Opt
     }
 }
 
-fn fits(kind: &SchemeKind, answer: &Answer) -> bool {
+fn matches_scheme_kind(kind: &SchemeKind, answer: &Answer) -> bool {
     matches!(
         (kind, answer),
         (SchemeKind::Rubric { .. }, Answer::Rubric { .. })
@@ -156,14 +156,14 @@ fn fits(kind: &SchemeKind, answer: &Answer) -> bool {
 fn rating_gap(criterion: &Criterion, rated: Option<&Rated>, required: bool) -> Option<String> {
     match rated.and_then(|it| it.rating.as_ref()) {
         None => required.then(|| "not rated".to_owned()),
-        Some(Rating::Scored { value }) => criterion.point(value).is_none().then(|| off_scale(value)),
+        Some(Rating::Scored { value }) => criterion.point(value).is_none().then(|| off_scale_message(value)),
         Some(Rating::NotApplicable | Rating::Abstained) => {
             (!criterion.may_skip).then(|| "has to be rated".to_owned())
         }
     }
 }
 
-fn off_scale(value: &Value) -> String {
+fn off_scale_message(value: &Value) -> String {
     format!("{} is not on the scale", serde_json::json!(value))
 }
 

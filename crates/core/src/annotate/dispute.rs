@@ -6,7 +6,7 @@ use super::{
 
 /// What one person said to one question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Said<'a> {
+pub struct QuestionRating<'a> {
     pub scheme: &'a str,
     /// A criterion, the number of a step, or the scheme's own name.
     pub criterion: String,
@@ -19,11 +19,11 @@ pub struct Said<'a> {
 }
 
 /// Every rating in a draft, by question. Words are no ratings and are left out.
-pub fn said<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> Vec<Said<'a>> {
+pub fn collect_question_ratings<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> Vec<QuestionRating<'a>> {
     let mut found = Vec::new();
     for scheme in schemes {
         let Some(answer) = draft.get(&scheme.name) else { continue };
-        let one = |criterion: &str, label: &str, rating: Rating| Said {
+        let one = |criterion: &str, label: &str, rating: Rating| QuestionRating {
             scheme: &scheme.name,
             criterion: criterion.to_owned(),
             label: label.to_owned(),
@@ -41,7 +41,7 @@ pub fn said<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> Vec<Said<'a>> {
                 let rows = criteria.iter().filter_map(|it| Some((it, rated.get(&it.name)?)));
                 for (criterion, rated) in rows.chain(overall.as_ref().zip(whole.as_ref())) {
                     let Some(rating) = rated.rating.clone() else { continue };
-                    found.push(Said {
+                    found.push(QuestionRating {
                         points: &criterion.points,
                         comment: rated.comment.as_deref(),
                         evidence: &rated.evidence,
@@ -52,7 +52,7 @@ pub fn said<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> Vec<Said<'a>> {
             (SchemeKind::Trajectory { .. }, Answer::Trajectory { steps }) => {
                 for (step, marked) in steps {
                     let Some(mark) = &marked.mark else { continue };
-                    found.push(Said {
+                    found.push(QuestionRating {
                         comment: marked.rationale.as_deref(),
                         ..one(step, &format!("Step {step}"), text(mark))
                     });
@@ -74,7 +74,7 @@ pub fn said<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> Vec<Said<'a>> {
                 let reached = reached_claims(claims, verified);
                 for claim in claims.iter().filter(|claim| reached.contains(claim.id.as_str())) {
                     let Some(rating) = settled_rating(claims, verified, claim) else { continue };
-                    found.push(Said {
+                    found.push(QuestionRating {
                         points: &claim.points,
                         comment: verified.get(&claim.id).and_then(|verified| verified.comment.as_deref()),
                         ..one(&claim.id, &claim.label, rating)

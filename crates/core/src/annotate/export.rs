@@ -17,7 +17,7 @@ use crate::quantity::Time;
 
 /// One submitted form.
 #[derive(Debug, Clone)]
-pub struct Exported<'a> {
+pub struct ExportedForm<'a> {
     /// What the data calls the id of an item.
     pub id_key: &'a str,
     pub candidate: &'a str,
@@ -33,9 +33,9 @@ pub struct Exported<'a> {
 const ID_KEYS: [&str; 4] = ["trace_id", "candidate", "id", "instance_id"];
 
 /// The form as a JSON object; numbers are numbers, and whole ones have no point.
-pub fn row(form: &Exported<'_>) -> Map<String, Json> {
+pub fn form_to_json(form: &ExportedForm<'_>) -> Map<String, Json> {
     let mut row = Map::new();
-    row.insert(form.id_key.to_owned(), id_of(form));
+    row.insert(form.id_key.to_owned(), exported_item_id(form));
     if !ID_KEYS.contains(&form.id_key) {
         row.insert("candidate".to_owned(), form.candidate.into());
     }
@@ -43,7 +43,8 @@ pub fn row(form: &Exported<'_>) -> Map<String, Json> {
     row.insert("timestamp".to_owned(), to_the_second(form.time).into());
     let first = form.schemes.iter().position(|it| matches!(it.kind, SchemeKind::Rubric { .. }));
     for (at, scheme) in form.schemes.iter().enumerate() {
-        let Some(answer) = form.draft.get(&scheme.name).and_then(|it| of_scheme(&scheme.kind, it)) else {
+        let Some(answer) = form.draft.get(&scheme.name).and_then(|it| answer_to_json(&scheme.kind, it))
+        else {
             continue;
         };
         let key = if Some(at) == first { "rubric" } else { scheme.name.as_str() };
@@ -65,12 +66,12 @@ fn scales(kind: &SchemeKind) -> Vec<(String, (f64, f64))> {
 }
 
 /// The id as the data writes it.
-fn id_of(form: &Exported<'_>) -> Json {
+fn exported_item_id(form: &ExportedForm<'_>) -> Json {
     form.written_id.clone().unwrap_or_else(|| form.candidate.into())
 }
 
 /// The form as a line of a file: in the order in which the form is read, without the end of the line.
-pub fn line(form: &Exported<'_>) -> String {
+pub fn form_to_json_line(form: &ExportedForm<'_>) -> String {
     let mut order = vec![form.id_key, "candidate", "annotator", "timestamp"];
     for scheme in form.schemes {
         order.push(if matches!(scheme.kind, SchemeKind::Rubric { .. }) { "rubric" } else { &scheme.name });
@@ -82,12 +83,12 @@ pub fn line(form: &Exported<'_>) -> String {
     }
     order.extend(["overall", "notes", "weighted_score", "steps", "step_index", "correctness", "error_type"]);
     let mut text = String::new();
-    write(&Json::Object(row(form)), &order, &mut text);
+    write_ordered_json(&Json::Object(form_to_json(form)), &order, &mut text);
     text
 }
 
 /// Keys in this order, and those that are not named after them.
-fn write(value: &Json, order: &[&str], text: &mut String) {
+fn write_ordered_json(value: &Json, order: &[&str], text: &mut String) {
     let (open, close, parts): (char, char, Vec<(Option<&String>, &Json)>) = match value {
         Json::Object(map) => {
             let mut parts: Vec<(Option<&String>, &Json)> = map.iter().map(|(a, b)| (Some(a), b)).collect();
@@ -108,7 +109,7 @@ fn write(value: &Json, order: &[&str], text: &mut String) {
             text.push_str(&Json::from(key.as_str()).to_string());
             text.push_str(": ");
         }
-        write(value, order, text);
+        write_ordered_json(value, order, text);
     }
     text.push(close);
 }
@@ -117,17 +118,17 @@ fn to_the_second(time: Time) -> String {
     Time::from_micros(time.micros().div_euclid(1_000_000) * 1_000_000).to_string()
 }
 
-fn of_scheme(kind: &SchemeKind, answer: &Answer) -> Option<Json> {
+fn answer_to_json(kind: &SchemeKind, answer: &Answer) -> Option<Json> {
     Some(match (kind, answer) {
         (SchemeKind::Rubric { criteria, .. }, Answer::Rubric { criteria: rated, overall, notes }) => {
-            of_rubric(criteria, rated, overall.as_ref(), notes.as_deref())
+            rubric_answer_to_json(criteria, rated, overall.as_ref(), notes.as_deref())
         }
         (SchemeKind::Trajectory { steps, .. }, Answer::Trajectory { steps: marked }) => {
             let nothing = Marked::default();
-            let step = |n: &usize| of_step(kind, *n, marked.get(&n.to_string()).unwrap_or(&nothing));
+            let step = |n: &usize| step_to_json(kind, *n, marked.get(&n.to_string()).unwrap_or(&nothing));
             let mut found = json!({ "steps": steps.iter().map(step).collect::<Vec<_>>() });
             if let Some(score) = running_score(kind, marked) {
-                found["score"] = number(score);
+                found["score"] = number_to_json(score);
             }
             found
         }
@@ -143,7 +144,7 @@ fn of_scheme(kind: &SchemeKind, answer: &Answer) -> Option<Json> {
                 let said = verified.get(&claim.id);
                 let is_open = rating.is_none() && said.is_none();
                 (!is_open && reached.contains(claim.id.as_str()))
-                    .then(|| (claim.id.clone(), of_verified(claim, rating.as_ref(), said)))
+                    .then(|| (claim.id.clone(), verification_to_json(claim, rating.as_ref(), said)))
             };
             Json::Object(claims.iter().filter_map(of_claim).collect())
         }
@@ -151,7 +152,7 @@ fn of_scheme(kind: &SchemeKind, answer: &Answer) -> Option<Json> {
     })
 }
 
-fn of_rubric(
+fn rubric_answer_to_json(
     criteria: &[Criterion],
     rated: &BTreeMap<String, Rated>,
     overall: Option<&Rated>,
@@ -163,7 +164,7 @@ fn of_rubric(
         let Some(said) = rated.get(&criterion.name) else { continue };
         let name = || criterion.name.clone();
         if let Some(rating) = &said.rating {
-            ratings.insert(name(), of_rating(rating));
+            ratings.insert(name(), rating_to_json(rating));
             if let Some(why) = why_unrated(rating) {
                 without.insert(name(), why.into());
             }
@@ -179,13 +180,13 @@ fn of_rubric(
     let mut found = Map::new();
     found.insert("criteria_ratings".to_owned(), Json::Object(ratings));
     if let Some(rating) = overall.and_then(|it| it.rating.as_ref()) {
-        found.insert("overall".to_owned(), of_rating(rating));
+        found.insert("overall".to_owned(), rating_to_json(rating));
     }
     if let Some(notes) = notes.filter(|it| !it.trim().is_empty()) {
         found.insert("notes".to_owned(), notes.into());
     }
     if let Some(score) = weighted_score(criteria, rated) {
-        found.insert("weighted_score".to_owned(), number((score * 100.0).round() / 100.0));
+        found.insert("weighted_score".to_owned(), number_to_json((score * 100.0).round() / 100.0));
     }
     for (key, map) in [("unrated", without), ("comments", comments), ("evidence", evidence)] {
         if !map.is_empty() {
@@ -196,7 +197,7 @@ fn of_rubric(
 }
 
 /// What somebody said about a claim; a total that follows from its parts is said by nobody.
-fn of_verified(claim: &Claim, rating: Option<&Rating>, said: Option<&Verified>) -> Json {
+fn verification_to_json(claim: &Claim, rating: Option<&Rating>, said: Option<&Verified>) -> Json {
     let verdict = match (claim.from_parts, rating) {
         (true, rating) if rating == claim.said.as_ref() => Some(Verification::Confirmed),
         (true, Some(_)) => Some(Verification::Corrected),
@@ -204,7 +205,7 @@ fn of_verified(claim: &Claim, rating: Option<&Rating>, said: Option<&Verified>) 
     };
     let mut found = json!({ "verdict": verdict });
     if let Some(rating) = rating.filter(|_| verdict == Some(Verification::Corrected)) {
-        found["rating"] = of_rating(rating);
+        found["rating"] = rating_to_json(rating);
         if let Some(why) = why_unrated(rating) {
             found["unrated"] = why.into();
         }
@@ -225,7 +226,7 @@ fn why_unrated(rating: &Rating) -> Option<&'static str> {
 }
 
 /// A step as readers of `trajectory_eval` know it, by the number under which it was shown.
-fn of_step(kind: &SchemeKind, number: usize, marked: &Marked) -> Json {
+fn step_to_json(kind: &SchemeKind, number: usize, marked: &Marked) -> Json {
     let mut step = Map::new();
     step.insert("step_index".to_owned(), number.into());
     step.insert("correctness".to_owned(), json!(marked.mark));
@@ -252,15 +253,15 @@ fn of_step(kind: &SchemeKind, number: usize, marked: &Marked) -> Json {
     Json::Object(step)
 }
 
-fn of_rating(rating: &Rating) -> Json {
+fn rating_to_json(rating: &Rating) -> Json {
     match rating {
-        Rating::Scored { value: Value::Number(it) } => number(*it),
+        Rating::Scored { value: Value::Number(it) } => number_to_json(*it),
         Rating::Scored { value } => json!(value),
         Rating::NotApplicable | Rating::Abstained => Json::Null,
     }
 }
 
-fn number(number: f64) -> Json {
+fn number_to_json(number: f64) -> Json {
     let whole = number as i64;
     if (whole as f64).to_bits() == number.to_bits() { whole.into() } else { number.into() }
 }
@@ -269,7 +270,7 @@ fn number(number: f64) -> Json {
 const BESIDE: [&str; 3] = ["unrated", "comment", "quotes"];
 
 /// The columns of a table, in the order of the schemes.
-pub fn columns(id_key: &str, schemes: &[Scheme]) -> Vec<String> {
+pub fn export_columns(id_key: &str, schemes: &[Scheme]) -> Vec<String> {
     let mut columns: Vec<String> = [id_key, "annotator", "timestamp"].map(str::to_owned).to_vec();
     let first = schemes.iter().position(|it| matches!(it.kind, SchemeKind::Rubric { .. }));
     for (at, scheme) in schemes.iter().enumerate() {
@@ -299,10 +300,13 @@ pub fn columns(id_key: &str, schemes: &[Scheme]) -> Vec<String> {
 }
 
 /// The cells of a form, one for each column; nothing where nothing was said.
-pub fn table(form: &Exported<'_>) -> Vec<Json> {
-    let row = row(form);
-    let mut cells =
-        vec![id_of(form), json!(form.annotator), row.get("timestamp").cloned().unwrap_or_default()];
+pub fn export_cells(form: &ExportedForm<'_>) -> Vec<Json> {
+    let row = form_to_json(form);
+    let mut cells = vec![
+        exported_item_id(form),
+        json!(form.annotator),
+        row.get("timestamp").cloned().unwrap_or_default(),
+    ];
     let first = form.schemes.iter().position(|it| matches!(it.kind, SchemeKind::Rubric { .. }));
     for (at, scheme) in form.schemes.iter().enumerate() {
         let key = if Some(at) == first { "rubric" } else { scheme.name.as_str() };
@@ -318,7 +322,8 @@ pub fn table(form: &Exported<'_>) -> Vec<Json> {
                     cells.push(said["comments"][&criterion.name].clone());
                     cells.push(quotes_cell(&said["evidence"][&criterion.name]));
                 }
-                let ends = |(_, (low, high))| json!(format!("{} to {}", number(low), number(high)));
+                let ends =
+                    |(_, (low, high))| json!(format!("{} to {}", number_to_json(low), number_to_json(high)));
                 cells.extend(scales(&scheme.kind).into_iter().map(ends));
             }
             SchemeKind::Trajectory { marks, .. } => {

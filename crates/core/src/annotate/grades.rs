@@ -6,14 +6,16 @@ use super::{
     Answer, Draft, Quote, Rated, Rating, ScalePoint, Scheme, SchemeKind, Value, point_of, reached_claims,
     settled_rating,
 };
-use crate::grade::{Evidence, FORMAT, Found, Grade, Grader, GraderKind, Outcome, Reason, Spend, Time};
-use crate::rubric::Version;
+use crate::grade::{
+    Evidence, FORMAT, Grade, Grader, GraderKind, Outcome, QuoteLocation, Reason, Spend, Time,
+};
+use crate::rubric::RubricHash;
 
 /// Grades of everything that a rubric asks. `rubrics` are their versions, by scheme.
-pub fn grades(
+pub fn build_human_grades(
     schemes: &[Scheme],
     draft: &Draft,
-    rubrics: &BTreeMap<String, Version>,
+    rubrics: &BTreeMap<String, RubricHash>,
     candidate: &str,
     person: &str,
     time: Time,
@@ -43,7 +45,7 @@ pub fn grades(
                     else {
                         continue;
                     };
-                    let outcome = outcome(rating, &criterion.points, comment.as_deref());
+                    let outcome = rating_outcome(rating, &criterion.points, comment.as_deref());
                     found.push(grade(&criterion.name, outcome, comment.as_deref(), evidence));
                 }
             }
@@ -57,7 +59,7 @@ pub fn grades(
                         Rating::Scored { value: Value::Number(score) } if claim.from_parts => {
                             Outcome::Scored { value: Value::Number(*score), unit: Some(*score) }
                         }
-                        rating => outcome(rating, &claim.points, comment),
+                        rating => rating_outcome(rating, &claim.points, comment),
                     };
                     found.push(grade(&claim.id, outcome, comment, &[]));
                 }
@@ -68,16 +70,18 @@ pub fn grades(
     found
 }
 
-fn outcome(rating: &Rating, points: &[ScalePoint], comment: Option<&str>) -> Outcome {
+fn rating_outcome(rating: &Rating, points: &[ScalePoint], comment: Option<&str>) -> Outcome {
     match rating {
-        Rating::Scored { value } => Outcome::Scored { value: value.clone(), unit: unit_of(points, rating) },
+        Rating::Scored { value } => {
+            Outcome::Scored { value: value.clone(), unit: rating_unit(points, rating) }
+        }
         Rating::NotApplicable => Outcome::NotApplicable,
         Rating::Abstained => Outcome::Abstained { why: comment.unwrap_or("cannot tell").to_owned() },
     }
 }
 
 /// What a rating is worth on 0..=1.
-pub fn unit_of(points: &[ScalePoint], rating: &Rating) -> Option<f64> {
+pub fn rating_unit(points: &[ScalePoint], rating: &Rating) -> Option<f64> {
     let Rating::Scored { value } = rating else { return None };
     point_of(points, value).and_then(|it| it.unit)
 }
@@ -86,6 +90,6 @@ fn evidence_of(quote: &Quote) -> Evidence {
     let place = quote.part.clone().zip(quote.start).zip(quote.end);
     Evidence {
         quote: quote.quote.clone(),
-        found: place.map(|((part, start), end)| Found { part, start, end }),
+        found: place.map(|((part, start), end)| QuoteLocation { part, start, end }),
     }
 }

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::{Compared, Given, GivenKind, Item, ItemField, Scheme, SchemeKind};
-use crate::candidate::{Material, Role, Step, Trace, diff, read_value};
+use crate::candidate::{JudgeInput, StepRole, Trace, TraceStep, diff, read_trace_value};
 use crate::suite;
 
 /// Where in a row things stand.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Shape {
+pub struct RowLayout {
     /// What rows of an export call the item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id_key: Option<String>,
@@ -49,12 +49,12 @@ impl ShownField {
     fn of(value: &Json) -> Option<Self> {
         let key = value.as_str().or_else(|| value.get("key")?.as_str())?;
         let label = value.get("label").and_then(Json::as_str);
-        Some(Self { key: key.to_owned(), label: label.map_or_else(|| words_of(key), str::to_owned) })
+        Some(Self { key: key.to_owned(), label: label.map_or_else(|| label_from_name(key), str::to_owned) })
     }
 }
 
 /// A name as words: `gold_answer` is "Gold answer".
-fn words_of(name: &str) -> String {
+fn label_from_name(name: &str) -> String {
     let words = name.replace(['_', '-'], " ");
     let mut letters = words.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
@@ -64,8 +64,8 @@ fn words_of(name: &str) -> String {
 const TRACES: [&str; 7] = ["trace", "steps", "messages", "conversation", "trajectory", "turns", "history"];
 const TEXTS: [&str; 8] = ["text", "task", "prompt", "question", "input", "instruction", "response", "output"];
 
-impl Shape {
-    pub fn of(annotation: &suite::Annotation) -> Self {
+impl RowLayout {
+    pub fn of(annotation: &suite::AnnotationTask) -> Self {
         let display = |key: &str| annotation.display.get(key).and_then(Json::as_str).map(str::to_owned);
         let mut shape = Self {
             id_key: annotation.id_key.clone(),
@@ -99,12 +99,18 @@ impl Shape {
     /// The name of a row, if it has one.
     pub fn id(&self, row: &Map<String, Json>) -> Option<String> {
         let id = row.get(self.id_key.as_deref().unwrap_or("id")).filter(|it| !it.is_null())?;
-        Some(shown(id)).filter(|it| !it.is_empty())
+        Some(value_to_display_text(id)).filter(|it| !it.is_empty())
     }
 }
 
 /// What is shown of a row, under the id that the store gives it. `turn` decides what stands first in comparisons.
-pub fn item_of(id: String, row: &Map<String, Json>, shape: &Shape, schemes: &[Scheme], turn: bool) -> Item {
+pub fn build_item(
+    id: String,
+    row: &Map<String, Json>,
+    shape: &RowLayout,
+    schemes: &[Scheme],
+    turn: bool,
+) -> Item {
     let labels = schemes.iter().find_map(|it| match &it.kind {
         SchemeKind::Pairwise { labels, .. } => Some(labels),
         _ => None,
@@ -117,7 +123,8 @@ pub fn item_of(id: String, row: &Map<String, Json>, shape: &Shape, schemes: &[Sc
     if let (Some(labels), Some(Json::Array(all))) =
         (labels, row.get(shape.items_key.as_deref().unwrap_or("text")))
     {
-        item.candidates = all.iter().zip(labels).map(|(it, label)| compared(label, it)).collect();
+        item.candidates =
+            all.iter().zip(labels).map(|(it, label)| build_compared_candidate(label, it)).collect();
         if turn {
             item.candidates.reverse();
         }
@@ -132,7 +139,7 @@ pub fn item_of(id: String, row: &Map<String, Json>, shape: &Shape, schemes: &[Sc
         }
         None => TEXTS.iter().find_map(|it| row.get(*it)).filter(|it| it.is_string()),
     };
-    let text = text.map(shown).filter(|it| !it.trim().is_empty());
+    let text = text.map(value_to_display_text).filter(|it| !it.trim().is_empty());
     let task = row.get("task").and_then(Json::as_str).map(str::to_owned);
     match (item.trace.is_some() || !item.candidates.is_empty(), text) {
         (true, text) => item.task = text.or(task),
@@ -153,7 +160,7 @@ pub fn item_of(id: String, row: &Map<String, Json>, shape: &Shape, schemes: &[Sc
 }
 
 /// Shows the fields that a task names, and nothing else. One that holds a trace is shown as such.
-fn show_fields(item: &mut Item, row: &Map<String, Json>, shape: &Shape, marks: bool) {
+fn show_fields(item: &mut Item, row: &Map<String, Json>, shape: &RowLayout, marks: bool) {
     let trace_key = trace_key(row, shape, marks).map(str::to_owned);
     let is_listed = |key: &str| shape.fields.iter().any(|field| field.key == key);
     let is_asked_for = shape.trace_key.is_some() || marks;
@@ -166,7 +173,7 @@ fn show_fields(item: &mut Item, row: &Map<String, Json>, shape: &Shape, marks: b
             || (item.trace.is_some() && shape.diff_key.as_deref() == Some(key))
     };
     let text = |field: &ShownField| {
-        let text = shown(row.get(&field.key)?);
+        let text = value_to_display_text(row.get(&field.key)?);
         Some(ItemField { key: field.key.clone(), label: field.label.clone(), text })
     };
     item.fields = shape.fields.iter().filter(|field| !is_drawn(&field.key)).filter_map(text).collect();
@@ -176,11 +183,11 @@ fn show_fields(item: &mut Item, row: &Map<String, Json>, shape: &Shape, marks: b
 /// What is shown of a trace that the store keeps.
 pub fn item_of_trace(id: String, trace: Trace) -> Item {
     let task = trace.task.clone();
-    Item { id, task, marked: acts_of(&trace), trace: Some(trace), ..Item::default() }
+    Item { id, task, marked: agent_step_numbers(&trace), trace: Some(trace), ..Item::default() }
 }
 
 /// What a judge had before it beside the task and the candidate.
-pub fn given(material: &Material) -> Vec<Given> {
+pub fn collect_judge_context(material: &JudgeInput) -> Vec<Given> {
     let all = |kind, texts: &[String]| {
         let kept = texts.iter().filter(|it| !it.trim().is_empty());
         kept.map(|it| Given { kind, text: it.clone() }).collect::<Vec<_>>()
@@ -201,7 +208,7 @@ const TITLE: usize = 120;
 impl Item {
     /// Its first words, for lists: what was asked, else what there is to look at. Nothing where it has no words.
     pub fn title(&self) -> Option<String> {
-        let asked = self.trace.iter().flat_map(|it| &it.steps).filter(|it| it.role == Role::User);
+        let asked = self.trace.iter().flat_map(|it| &it.steps).filter(|it| it.role == StepRole::User);
         let compared = self.candidates.iter().filter_map(|it| it.text.as_deref());
         let fields = self.fields.iter().map(|field| field.text.as_str());
         let own = [self.task.as_deref(), self.text.as_deref()].into_iter().flatten().chain(fields);
@@ -215,19 +222,19 @@ impl Item {
     }
 }
 
-fn compared(label: &str, value: &Json) -> Compared {
+fn build_compared_candidate(label: &str, value: &Json) -> Compared {
     let label = label.to_owned();
     match value {
-        Json::Array(_) | Json::Object(_) => match read_value(value, None) {
+        Json::Array(_) | Json::Object(_) => match read_trace_value(value, None) {
             Ok((_, trace)) => Compared { label, text: None, trace: Some(trace) },
-            Err(_) => Compared { label, text: Some(pretty(value)), trace: None },
+            Err(_) => Compared { label, text: Some(to_pretty_json(value)), trace: None },
         },
-        other => Compared { label, text: Some(shown(other)), trace: None },
+        other => Compared { label, text: Some(value_to_display_text(other)), trace: None },
     }
 }
 
 /// The field of a row in which its trace stands.
-fn trace_key<'a>(row: &Map<String, Json>, shape: &'a Shape, marks: bool) -> Option<&'a str> {
+fn trace_key<'a>(row: &Map<String, Json>, shape: &'a RowLayout, marks: bool) -> Option<&'a str> {
     match (&shape.trace_key, &shape.steps_key) {
         (Some(key), _) => Some(key.as_str()),
         (None, Some(key)) if marks && row.contains_key(key) => Some(key.as_str()),
@@ -235,7 +242,7 @@ fn trace_key<'a>(row: &Map<String, Json>, shape: &'a Shape, marks: bool) -> Opti
             let listed = shape.fields.iter().map(|field| field.key.as_str());
             let holds_trace = |key: &str| match row.get(key) {
                 Some(value) if TRACES.contains(&key) => value.is_array() || value.is_object(),
-                Some(value @ Json::Array(_)) => read_value(value, None).is_ok(),
+                Some(value @ Json::Array(_)) => read_trace_value(value, None).is_ok(),
                 _ => false,
             };
             listed.into_iter().find(|key| holds_trace(key)).or_else(|| {
@@ -247,49 +254,55 @@ fn trace_key<'a>(row: &Map<String, Json>, shape: &'a Shape, marks: bool) -> Opti
 }
 
 /// The trace in a row. Where its steps are to be marked, one step is shown for each that the data has.
-fn trace_of(row: &Map<String, Json>, shape: &Shape, marks: bool) -> Option<(Trace, Vec<usize>)> {
+fn trace_of(row: &Map<String, Json>, shape: &RowLayout, marks: bool) -> Option<(Trace, Vec<usize>)> {
     let value = row.get(trace_key(row, shape, marks)?)?;
     let listed = match (marks, &shape.steps_key) {
         (true, Some(steps)) => row.get(steps).or_else(|| value.get(steps)).unwrap_or(value).as_array(),
         _ => None,
     };
-    let wrapped = || read_value(&serde_json::json!({ "steps": value }), None);
-    let whole =
-        read_value(value, None).or_else(|_| wrapped()).map(|it| it.1).ok().filter(|it| !it.steps.is_empty());
+    let wrapped = || read_trace_value(&serde_json::json!({ "steps": value }), None);
+    let whole = read_trace_value(value, None)
+        .or_else(|_| wrapped())
+        .map(|it| it.1)
+        .ok()
+        .filter(|it| !it.steps.is_empty());
     let every = |trace: Trace| {
         let all = (1..=trace.steps.len()).collect();
         (trace, all)
     };
     let (mut trace, marked) = match (listed, whole) {
-        (Some(listed), Some(whole)) if acts_of(&whole).len() == listed.len() => {
-            let acts = acts_of(&whole);
+        (Some(listed), Some(whole)) if agent_step_numbers(&whole).len() == listed.len() => {
+            let acts = agent_step_numbers(&whole);
             (whole, acts)
         }
-        (Some(listed), _) => every(one_by_one(listed, shape.step_text_key.as_deref())),
+        (Some(listed), _) => every(read_trace_by_entry(listed, shape.step_text_key.as_deref())),
         (None, Some(whole)) => {
-            let acts = acts_of(&whole);
+            let acts = agent_step_numbers(&whole);
             (whole, acts)
         }
         (None, None) => every(match value {
-            Json::Array(listed) => one_by_one(listed, shape.step_text_key.as_deref()),
-            other => Trace { steps: vec![Step::new(Role::Assistant, pretty(other))], ..Trace::default() },
+            Json::Array(listed) => read_trace_by_entry(listed, shape.step_text_key.as_deref()),
+            other => Trace {
+                steps: vec![TraceStep::new(StepRole::Assistant, to_pretty_json(other))],
+                ..Trace::default()
+            },
         }),
     };
     if trace.files.is_empty() {
-        trace.files = changes(shape.diff_key.as_ref().and_then(|it| row.get(it)));
+        trace.files = parse_file_changes(shape.diff_key.as_ref().and_then(|it| row.get(it)));
     }
     Some((trace, marked))
 }
 
 /// What the run changed: a diff as text, or a list of files each with its own.
-fn changes(value: Option<&Json>) -> Vec<diff::FileChange> {
+fn parse_file_changes(value: Option<&Json>) -> Vec<diff::FileChange> {
     match value {
-        Some(Json::String(text)) => diff::parse(text),
-        Some(Json::Array(all)) => all.iter().flat_map(change).collect(),
+        Some(Json::String(text)) => diff::parse_unified_diff(text),
+        Some(Json::Array(all)) => all.iter().flat_map(parse_change_entry).collect(),
         Some(Json::Object(by_path)) => {
             let one = |(path, it): (&String, &Json)| match it {
-                Json::String(text) => with_path(diff::parse(text), path),
-                other => change(other),
+                Json::String(text) => with_path(diff::parse_unified_diff(text), path),
+                other => parse_change_entry(other),
             };
             by_path.iter().flat_map(one).collect()
         }
@@ -297,13 +310,13 @@ fn changes(value: Option<&Json>) -> Vec<diff::FileChange> {
     }
 }
 
-fn change(value: &Json) -> Vec<diff::FileChange> {
+fn parse_change_entry(value: &Json) -> Vec<diff::FileChange> {
     let text = |keys: &[&str]| keys.iter().find_map(|it| value.get(*it)?.as_str());
     let path = value
         .as_str()
         .or_else(|| text(&["path", "file", "file_path", "filename", "name"]))
         .unwrap_or_default();
-    let parsed = diff::parse(text(&["diff", "patch", "changes"]).unwrap_or_default());
+    let parsed = diff::parse_unified_diff(text(&["diff", "patch", "changes"]).unwrap_or_default());
     with_path(parsed, path)
 }
 
@@ -316,30 +329,31 @@ fn with_path(parsed: Vec<diff::FileChange>, path: &str) -> Vec<diff::FileChange>
 }
 
 /// One step for each entry, whatever its format makes of it.
-fn one_by_one(listed: &[Json], text_key: Option<&str>) -> Trace {
+fn read_trace_by_entry(listed: &[Json], text_key: Option<&str>) -> Trace {
     let steps = listed.iter().enumerate().map(|(at, entry)| {
-        let read =
-            read_value(&Json::Array(vec![entry.clone()]), None).map(|it| it.1.steps).unwrap_or_default();
-        let merged = read.into_iter().reduce(merged).filter(|it| !it.is_empty());
+        let read = read_trace_value(&Json::Array(vec![entry.clone()]), None)
+            .map(|it| it.1.steps)
+            .unwrap_or_default();
+        let merged = read.into_iter().reduce(merge_steps).filter(|it| !it.is_empty());
         merged.unwrap_or_else(|| {
-            let text = text_key.and_then(|it| entry.get(it)).map(shown);
-            let text = text.filter(|it| !it.is_empty()).unwrap_or_else(|| pretty(entry));
+            let text = text_key.and_then(|it| entry.get(it)).map(value_to_display_text);
+            let text = text.filter(|it| !it.is_empty()).unwrap_or_else(|| to_pretty_json(entry));
             let text = if text.is_empty() { format!("(step {})", at + 1) } else { text };
-            Step::new(Role::Assistant, text)
+            TraceStep::new(StepRole::Assistant, text)
         })
     });
     Trace { steps: steps.collect(), ..Trace::default() }
 }
 
-fn merged(mut a: Step, b: Step) -> Step {
+fn merge_steps(mut a: TraceStep, b: TraceStep) -> TraceStep {
     let join = |a: &mut String, b: String| {
         if !a.is_empty() && !b.is_empty() {
             a.push('\n');
         }
         a.push_str(&b);
     };
-    if b.role == Role::Assistant {
-        a.role = Role::Assistant;
+    if b.role == StepRole::Assistant {
+        a.role = StepRole::Assistant;
     }
     join(&mut a.text, b.text);
     join(&mut a.reasoning, b.reasoning);
@@ -351,11 +365,11 @@ fn merged(mut a: Step, b: Step) -> Step {
 }
 
 /// What an agent did in a trace, by number from 1; all of it where nobody says who did what.
-fn acts_of(trace: &Trace) -> Vec<usize> {
-    let of = |is: &dyn Fn(&Step) -> bool| -> Vec<usize> {
+fn agent_step_numbers(trace: &Trace) -> Vec<usize> {
+    let of = |is: &dyn Fn(&TraceStep) -> bool| -> Vec<usize> {
         trace.steps.iter().enumerate().filter(|it| is(it.1)).map(|it| it.0 + 1).collect()
     };
-    let acted = of(&|it| it.role == Role::Assistant);
+    let acted = of(&|it| it.role == StepRole::Assistant);
     if acted.is_empty() { of(&|_| true) } else { acted }
 }
 
@@ -370,16 +384,16 @@ pub fn with_steps(schemes: &[Scheme], item: &Item) -> Vec<Scheme> {
     schemes
 }
 
-fn shown(value: &Json) -> String {
+fn value_to_display_text(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),
         Json::Null => String::new(),
-        Json::Array(_) | Json::Object(_) => pretty(value),
+        Json::Array(_) | Json::Object(_) => to_pretty_json(value),
         other => other.to_string(),
     }
 }
 
-fn pretty(value: &Json) -> String {
+fn to_pretty_json(value: &Json) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
@@ -412,18 +426,18 @@ mod tests {
 
     #[test]
     fn a_coding_trace_shows_its_task_its_steps_and_its_diff() {
-        let shape = Shape {
+        let shape = RowLayout {
             id_key: Some("trace_id".into()),
             text_key: Some("task".into()),
             trace_key: Some("steps".into()),
             diff_key: Some("files_changed".into()),
-            ..Shape::default()
+            ..RowLayout::default()
         };
         let row = row(&json!({"trace_id": 7, "task": "Fix <b>it</b>",
             "steps": [{"thought": "look", "action": "cat a.py", "observation": "x"}, {"thought": "edit", "action": "sed"}],
             "files_changed": [{"path": "a.py", "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n"}]}));
         assert_eq!(shape.id(&row).as_deref(), Some("7"));
-        let item = item_of("i".into(), &row, &shape, &[], false);
+        let item = build_item("i".into(), &row, &shape, &[], false);
         assert_eq!(item.task.as_deref(), Some("Fix <b>it</b>"));
         let trace = item.trace.unwrap();
         assert_eq!(trace.files[0].hunks[0].lines, ["-x", "+y"]);
@@ -432,10 +446,10 @@ mod tests {
 
     #[test]
     fn there_is_one_mark_for_each_step_of_the_data() {
-        let shape = Shape {
+        let shape = RowLayout {
             steps_key: Some("steps".into()),
             step_text_key: Some("action".into()),
-            ..Shape::default()
+            ..RowLayout::default()
         };
         let acted =
             json!([{"thought": "a", "action": "ls", "observation": "b"}, {"thought": "c", "action": "rm"}]);
@@ -443,7 +457,7 @@ mod tests {
         let said = json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]);
         for (value, expected) in [(acted, 2), (texts, 3), (said, 2)] {
             let item =
-                item_of("i".into(), &row(&json!({"id": 1, "steps": value})), &shape, &trajectory(), false);
+                build_item("i".into(), &row(&json!({"id": 1, "steps": value})), &shape, &trajectory(), false);
             assert_eq!(steps(&item).len(), expected, "{value}");
         }
     }
@@ -454,7 +468,7 @@ mod tests {
         let schemes = [Scheme { name: "p".into(), description: None, required: true, kind }];
         let row = row(&json!({"id": 1, "text": ["one", "two"]}));
         for (turn, expected) in [(false, ["A", "B"]), (true, ["B", "A"])] {
-            let item = item_of("i".into(), &row, &Shape::default(), &schemes, turn);
+            let item = build_item("i".into(), &row, &RowLayout::default(), &schemes, turn);
             assert_eq!(item.candidates.iter().map(|it| it.label.as_str()).collect::<Vec<_>>(), expected);
             assert_eq!(
                 item.candidates.iter().find(|it| it.label == "A").unwrap().text.as_deref(),
@@ -468,10 +482,10 @@ mod tests {
         let field = |key: &str, label: &str| ShownField { key: key.into(), label: label.into() };
         let fields =
             vec![field("question", "Question"), field("gold", "Reference"), field("docs", "Context")];
-        let shape = Shape { fields, side_by_side: true, ..Shape::default() };
+        let shape = RowLayout { fields, side_by_side: true, ..RowLayout::default() };
         let row =
             row(&json!({"id": 1, "question": "When?", "gold": "Monday", "docs": ["a", "b"], "text": "no"}));
-        let item = item_of("i".into(), &row, &shape, &[], false);
+        let item = build_item("i".into(), &row, &shape, &[], false);
         let shown: Vec<&str> = item.fields.iter().map(|field| field.label.as_str()).collect();
         assert_eq!((shown, item.text.clone()), (vec!["Question", "Reference", "Context"], None));
         assert_eq!((item.fields[1].text.as_str(), item.side_by_side), ("Monday", true));
@@ -480,10 +494,10 @@ mod tests {
 
     #[test]
     fn a_row_without_anything_known_is_shown_whole() {
-        let item = item_of(
+        let item = build_item(
             "i".into(),
             &row(&json!({"id": 1, "odd": {"x": "שלום 🎉"}})),
-            &Shape::default(),
+            &RowLayout::default(),
             &[],
             false,
         );

@@ -20,16 +20,21 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use build::{schemes_of, schemes_of_rubric};
-pub use compare::{Checked, Expected, Expecting, Pace, compare, median, pace};
+pub use build::{build_schemes, schemes_of_rubric};
+pub use compare::{
+    AnnotatorPace, AnswerCheck, ExpectedAnswer, ItemAnswerKey, compare_expected_answers, compute_median,
+    measure_annotator_pace,
+};
 pub use complete::{Gap, gaps, running_score, weighted_score};
-pub use dispute::{Said, disagreement, said};
-pub use export::{Exported, columns, line, row, table};
-pub use grades::{grades, unit_of};
-pub use item::{Shape, ShownField, given, item_of, item_of_trace, with_steps};
-pub use results::{QuestionKind, QuestionResult, ResultGroup, SubmittedAnswer, TaskResults, task_results};
-pub use settings::{BadSettings, Order, Settings};
-pub use verify::{claim, claims};
+pub use dispute::{QuestionRating, collect_question_ratings, disagreement};
+pub use export::{ExportedForm, export_cells, export_columns, form_to_json, form_to_json_line};
+pub use grades::{build_human_grades, rating_unit};
+pub use item::{RowLayout, ShownField, build_item, collect_judge_context, item_of_trace, with_steps};
+pub use results::{
+    QuestionKind, QuestionResult, ResultGroup, SubmittedAnswer, TaskResults, compute_task_results,
+};
+pub use settings::{AnnotationSettings, AssignmentOrder, BadSettings};
+pub use verify::{claims, claims_from_grade};
 use verify::{reached_claims, settled_rating};
 
 use crate::candidate::Trace;
@@ -362,7 +367,7 @@ pub struct Form {
     pub item: Item,
     pub schemes: Vec<Scheme>,
     pub draft: Draft,
-    pub settings: Settings,
+    pub settings: AnnotationSettings,
 }
 
 impl Rated {

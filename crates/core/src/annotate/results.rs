@@ -7,11 +7,11 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::{
-    Answer, Criterion, Draft, Rating, ScalePoint, Scheme, SchemeKind, Value, running_score, said, unit_of,
-    weighted_score,
+    Answer, Criterion, Draft, Rating, ScalePoint, Scheme, SchemeKind, Value, collect_question_ratings,
+    rating_unit, running_score, weighted_score,
 };
-use crate::grade::{Fields, part_of};
-use crate::stats::{ScoreField, ScoreTable, Scored};
+use crate::grade::{MetadataFields, part_of};
+use crate::stats::{ScoreEntry, ScoreField, ScoreTable};
 
 /// What one person submitted about one item.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub struct SubmittedAnswer<'a> {
     pub schemes: &'a [Scheme],
     pub draft: &'a Draft,
     /// What is known of the item, such as the agent that produced it.
-    pub fields: &'a Fields,
+    pub fields: &'a MetadataFields,
 }
 
 /// What people said in a task.
@@ -82,7 +82,7 @@ pub enum QuestionKind {
 }
 
 /// What people said, over everything and by the value of one field.
-pub fn task_results(answers: &[SubmittedAnswer<'_>], by: Option<&str>) -> TaskResults {
+pub fn compute_task_results(answers: &[SubmittedAnswer<'_>], by: Option<&str>) -> TaskResults {
     let count = |name: &dyn Fn(&SubmittedAnswer<'_>) -> String| {
         answers.iter().map(name).collect::<BTreeSet<String>>().len()
     };
@@ -113,7 +113,7 @@ pub fn task_results(answers: &[SubmittedAnswer<'_>], by: Option<&str>) -> TaskRe
 }
 
 /// The values of a field; a dot leads into what is nested, and a list is several.
-fn field_values(fields: &Fields, name: &str) -> Vec<String> {
+fn field_values(fields: &MetadataFields, name: &str) -> Vec<String> {
     let nested = || {
         let (first, rest) = name.split_once('.')?;
         fields.get(first)?.get(rest)
@@ -148,7 +148,7 @@ fn fields_of(answers: &[SubmittedAnswer<'_>]) -> Vec<String> {
 }
 
 /// What is gathered about one question.
-struct Gathered {
+struct QuestionAccumulator {
     result: QuestionResult,
     /// Positions on the scale, from 0 to 1, by item.
     positions: ScoreTable,
@@ -156,13 +156,13 @@ struct Gathered {
 
 /// Questions in the order in which they are asked.
 fn question_results(answers: &[&SubmittedAnswer<'_>]) -> Vec<QuestionResult> {
-    let mut all: Vec<Gathered> = Vec::new();
+    let mut all: Vec<QuestionAccumulator> = Vec::new();
     for answer in answers {
         gather_ratings(answer, &mut all);
         gather_scores(answer, &mut all);
     }
-    let finish = |gathered: Gathered| {
-        let Gathered { mut result, positions } = gathered;
+    let finish = |gathered: QuestionAccumulator| {
+        let QuestionAccumulator { mut result, positions } = gathered;
         let described = positions.describe_by(ScoreField::Criterion).into_iter().next();
         if let (Some((_, found)), Some((low, high))) = (described, result.scale) {
             let native = |position: f64| low + position * (high - low);
@@ -176,8 +176,8 @@ fn question_results(answers: &[&SubmittedAnswer<'_>]) -> Vec<QuestionResult> {
 }
 
 /// What somebody answered, question by question; parts of a total are left to the total.
-fn gather_ratings(answer: &SubmittedAnswer<'_>, all: &mut Vec<Gathered>) {
-    for it in said(answer.schemes, answer.draft) {
+fn gather_ratings(answer: &SubmittedAnswer<'_>, all: &mut Vec<QuestionAccumulator>) {
+    for it in collect_question_ratings(answer.schemes, answer.draft) {
         let kind = answer.schemes.iter().find(|scheme| scheme.name == it.scheme).map(|scheme| &scheme.kind);
         // A step of one item is not that of another; the running score sums them up.
         let is_left_out = matches!(kind, Some(SchemeKind::Trajectory { .. }))
@@ -196,14 +196,14 @@ fn gather_ratings(answer: &SubmittedAnswer<'_>, all: &mut Vec<Gathered>) {
             _ if scale.is_none() => QuestionKind::Choice,
             _ => QuestionKind::Criterion,
         };
-        let gathered = entry(all, (it.scheme, &it.criterion, &it.label), kind, scale);
+        let gathered = find_or_add_question(all, (it.scheme, &it.criterion, &it.label), kind, scale);
         match &it.rating {
             Rating::NotApplicable => gathered.result.n_not_applicable += 1,
             Rating::Abstained => gathered.result.n_abstained += 1,
             Rating::Scored { value } => {
                 gathered.result.n_scored += 1;
-                match scale.and_then(|scale| position(value, &it.rating, it.points, scale)) {
-                    Some(unit) => gathered.positions.push(&scored(answer, unit)),
+                match scale.and_then(|scale| answer_position(value, &it.rating, it.points, scale)) {
+                    Some(unit) => gathered.positions.push(&build_score_entry(answer, unit)),
                     None => *gathered.result.counts.entry(value.to_string()).or_default() += 1,
                 }
             }
@@ -212,7 +212,7 @@ fn gather_ratings(answer: &SubmittedAnswer<'_>, all: &mut Vec<Gathered>) {
 }
 
 /// Scores that follow from what somebody answered.
-fn gather_scores(answer: &SubmittedAnswer<'_>, all: &mut Vec<Gathered>) {
+fn gather_scores(answer: &SubmittedAnswer<'_>, all: &mut Vec<QuestionAccumulator>) {
     for scheme in answer.schemes {
         let (name, kind, scale, score) = match (&scheme.kind, answer.draft.get(&scheme.name)) {
             (SchemeKind::Rubric { criteria, .. }, Some(Answer::Rubric { criteria: rated, .. })) => {
@@ -227,19 +227,19 @@ fn gather_scores(answer: &SubmittedAnswer<'_>, all: &mut Vec<Gathered>) {
         };
         let (Some((low, high)), Some(score)) = (scale, score) else { continue };
         let label = if kind == QuestionKind::WeightedScore { "Weighted score" } else { "Running score" };
-        let gathered = entry(all, (&scheme.name, name, label), kind, scale);
+        let gathered = find_or_add_question(all, (&scheme.name, name, label), kind, scale);
         gathered.result.n_scored += 1;
-        gathered.positions.push(&scored(answer, (score - low) / (high - low)));
+        gathered.positions.push(&build_score_entry(answer, (score - low) / (high - low)));
     }
 }
 
-fn entry<'a>(
-    all: &'a mut Vec<Gathered>,
+fn find_or_add_question<'a>(
+    all: &'a mut Vec<QuestionAccumulator>,
     (scheme, name, label): (&str, &str, &str),
     kind: QuestionKind,
     scale: Option<(f64, f64)>,
-) -> &'a mut Gathered {
-    let is_same = |known: &Gathered| {
+) -> &'a mut QuestionAccumulator {
+    let is_same = |known: &QuestionAccumulator| {
         (known.result.scheme.as_str(), known.result.name.as_str()) == (scheme, name)
             && known.result.kind == kind
     };
@@ -257,16 +257,16 @@ fn entry<'a>(
             n_abstained: 0,
             counts: BTreeMap::new(),
         };
-        all.push(Gathered { result, positions: ScoreTable::default() });
+        all.push(QuestionAccumulator { result, positions: ScoreTable::default() });
         all.len() - 1
     });
     &mut all[at]
 }
 
 /// Answers about one item are not independent.
-fn scored<'a>(answer: &SubmittedAnswer<'a>, unit: f64) -> Scored<'a> {
+fn build_score_entry<'a>(answer: &SubmittedAnswer<'a>, unit: f64) -> ScoreEntry<'a> {
     let (case, candidate) = (answer.candidate, answer.annotator);
-    Scored { case, candidate, grader: "", criterion: "", file: "", group: "", unit }
+    ScoreEntry { case, candidate, grader: "", criterion: "", file: "", group: "", unit }
 }
 
 /// The ends of a scale: its own numbers, 0 and 1 where its answers are worth something, nothing for mere labels.
@@ -294,9 +294,14 @@ fn ends(points: &[ScalePoint]) -> Option<(f64, f64)> {
 }
 
 /// Where an answer lies on its scale, from 0 to 1.
-fn position(value: &Value, rating: &Rating, points: &[ScalePoint], (low, high): (f64, f64)) -> Option<f64> {
+fn answer_position(
+    value: &Value,
+    rating: &Rating,
+    points: &[ScalePoint],
+    (low, high): (f64, f64),
+) -> Option<f64> {
     match value {
         Value::Number(number) => Some((number - low) / (high - low)),
-        Value::Bool(_) | Value::Text(_) => unit_of(points, rating),
+        Value::Bool(_) | Value::Text(_) => rating_unit(points, rating),
     }
 }

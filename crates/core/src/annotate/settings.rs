@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::compare::Expecting;
+use super::compare::ItemAnswerKey;
 use crate::suite;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub struct AnnotationSettings {
     /// How many people answer each item; everybody answers everything where it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotators_per_item: Option<u32>,
@@ -28,16 +28,16 @@ pub struct Settings {
     /// Whether the weighted score is shown as it grows.
     pub shows_score: bool,
     pub shows_descriptions: bool,
-    pub order: Order,
+    pub order: AssignmentOrder,
     /// Items that everybody answers first, and is told what would have been right.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub training: Vec<Expecting>,
+    pub training: Vec<ItemAnswerKey>,
     /// Items with known answers, mixed in; nobody is told.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub gold: Vec<Expecting>,
+    pub gold: Vec<ItemAnswerKey>,
     /// Items that anybody who reads gets right, mixed in; nobody is told.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub attention: Vec<Expecting>,
+    pub attention: Vec<ItemAnswerKey>,
     /// After how many items one of those is mixed in.
     pub check_every: u32,
     /// Faster than this is too fast.
@@ -55,7 +55,7 @@ pub struct Settings {
 /// Which item comes next for somebody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum AssignmentOrder {
     /// Those that the fewest people have, in the order of the data.
     #[default]
     Balanced,
@@ -66,9 +66,9 @@ pub enum Order {
 }
 
 /// What a file knows of an item; the dialect has looked at its shape.
-fn expecting(known: &suite::Known) -> Option<Expecting> {
+fn to_item_answer_key(known: &suite::KnownItem) -> Option<ItemAnswerKey> {
     let answers = serde_json::from_value(serde_json::Value::Object(known.answers.clone())).ok()?;
-    Some(Expecting { item: known.item.clone(), answers, tolerance: None, why: known.why.clone() })
+    Some(ItemAnswerKey { item: known.item.clone(), answers, tolerance: None, why: known.why.clone() })
 }
 
 /// Why settings make no sense.
@@ -76,7 +76,7 @@ fn expecting(known: &suite::Known) -> Option<Expecting> {
 #[error("{0}")]
 pub struct BadSettings(pub String);
 
-impl Default for Settings {
+impl Default for AnnotationSettings {
     fn default() -> Self {
         Self {
             annotators_per_item: None,
@@ -87,7 +87,7 @@ impl Default for Settings {
             back_navigation: true,
             shows_score: false,
             shows_descriptions: true,
-            order: Order::default(),
+            order: AssignmentOrder::default(),
             training: Vec::new(),
             gold: Vec::new(),
             attention: Vec::new(),
@@ -100,13 +100,13 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl AnnotationSettings {
     /// What a file says about it.
-    pub fn of(annotation: &suite::Annotation) -> Self {
+    pub fn of(annotation: &suite::AnnotationTask) -> Self {
         let default = Self::default();
-        let known = |purpose: suite::KnownFor| {
+        let known = |purpose: suite::KnownItemPurpose| {
             let of = annotation.known.iter().filter(|it| it.purpose == purpose);
-            of.filter_map(expecting).collect()
+            of.filter_map(to_item_answer_key).collect()
         };
         Self {
             annotators_per_item: annotation.annotators_per_item,
@@ -116,13 +116,13 @@ impl Settings {
             shows_score: annotation.shows_score,
             shows_descriptions: annotation.show_criteria_descriptions,
             order: match annotation.order {
-                None | Some(suite::ItemOrder::Balanced) => Order::Balanced,
-                Some(suite::ItemOrder::Fixed) => Order::Fixed,
-                Some(suite::ItemOrder::Random) => Order::Random,
+                None | Some(suite::ItemOrder::Balanced) => AssignmentOrder::Balanced,
+                Some(suite::ItemOrder::Fixed) => AssignmentOrder::Fixed,
+                Some(suite::ItemOrder::Random) => AssignmentOrder::Random,
             },
-            training: known(suite::KnownFor::Training),
-            gold: known(suite::KnownFor::Gold),
-            attention: known(suite::KnownFor::Attention),
+            training: known(suite::KnownItemPurpose::Training),
+            gold: known(suite::KnownItemPurpose::Gold),
+            attention: known(suite::KnownItemPurpose::Attention),
             check_every: annotation.check_every.unwrap_or(default.check_every),
             min_seconds: annotation.min_seconds,
             completion_code: annotation.completion_code.clone(),
@@ -172,7 +172,7 @@ impl Settings {
     }
 
     /// How many people an item wants; 0 is everybody. Which items overlap is decided by their names, so that it stays.
-    pub fn wanted(&self, candidate: &str) -> u32 {
+    pub fn annotators_wanted(&self, candidate: &str) -> u32 {
         let several = self.overlap_annotators.unwrap_or(2);
         match (self.overlap, self.annotators_per_item) {
             (Some(share), per_item) => {
@@ -191,22 +191,27 @@ mod tests {
 
     #[test]
     fn the_share_that_overlaps_is_the_one_that_was_asked_for() {
-        let settings = Settings { overlap: Some(0.2), overlap_annotators: Some(3), ..Settings::default() };
-        let wanted: Vec<u32> = (0..2000).map(|it| settings.wanted(&format!("trace_{it}"))).collect();
+        let settings = AnnotationSettings {
+            overlap: Some(0.2),
+            overlap_annotators: Some(3),
+            ..AnnotationSettings::default()
+        };
+        let wanted: Vec<u32> =
+            (0..2000).map(|it| settings.annotators_wanted(&format!("trace_{it}"))).collect();
         let several = wanted.iter().filter(|it| **it == 3).count();
         assert!((330..=470).contains(&several), "{several}");
         assert!(wanted.iter().all(|it| [1, 3].contains(it)));
-        assert_eq!(Settings::default().wanted("a"), 0, "everybody, unless told");
+        assert_eq!(AnnotationSettings::default().annotators_wanted("a"), 0, "everybody, unless told");
     }
 
     #[test]
     fn settings_that_make_no_sense_say_why() {
-        let check = |settings: Settings, expected: &str| {
+        let check = |settings: AnnotationSettings, expected: &str| {
             assert!(settings.check().unwrap_err().to_string().contains(expected));
         };
-        check(Settings { overlap: Some(1.5), ..Settings::default() }, "`overlap`");
-        check(Settings { quota: Some(0), ..Settings::default() }, "`quota`");
-        check(Settings { blind: false, ..Settings::default() }, "always true");
-        assert_eq!(Settings::default().check(), Ok(()));
+        check(AnnotationSettings { overlap: Some(1.5), ..AnnotationSettings::default() }, "`overlap`");
+        check(AnnotationSettings { quota: Some(0), ..AnnotationSettings::default() }, "`quota`");
+        check(AnnotationSettings { blind: false, ..AnnotationSettings::default() }, "always true");
+        assert_eq!(AnnotationSettings::default().check(), Ok(()));
     }
 }

@@ -4,17 +4,17 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::dialect::{self, ReadError, Variables, World};
-use crate::grade::{Line, Outcome, Time, step_grades};
+use crate::dialect::{self, ProjectEnvironment, ReadError, VariableExpansion};
+use crate::grade::{GradesFileLine, Outcome, Time, step_grades};
 
 const TUTORIAL: &str = include_str!("../../tests/dialects/potato/coding-agent.yaml");
 
-fn annotation(yaml: &str) -> crate::suite::Annotation {
+fn annotation(yaml: &str) -> crate::suite::AnnotationTask {
     annotation_with(yaml, &[])
 }
 
-fn annotation_with(yaml: &str, files: &[(&str, &str)]) -> crate::suite::Annotation {
-    let world = World {
+fn annotation_with(yaml: &str, files: &[(&str, &str)]) -> crate::suite::AnnotationTask {
+    let world = ProjectEnvironment {
         root: PathBuf::from("/"),
         read: &|path| match path == Path::new("/config.yaml") {
             true => Ok(yaml.into()),
@@ -25,9 +25,9 @@ fn annotation_with(yaml: &str, files: &[(&str, &str)]) -> crate::suite::Annotati
         },
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
-        variables: Variables::Filled,
+        variables: VariableExpansion::Filled,
     };
-    let loaded = dialect::load(Path::new("/config.yaml"), None, &world);
+    let loaded = dialect::read_suite(Path::new("/config.yaml"), None, &world);
     loaded.suite.unwrap().annotation.unwrap()
 }
 
@@ -47,12 +47,12 @@ fn tutorial() -> (Vec<Scheme>, Draft) {
     let overall = Some(Rated::of(Value::Number(4.0)));
     let notes = Some("Agent found and fixed the bug.".to_owned());
     let answer = Answer::Rubric { criteria, overall, notes };
-    (schemes_of(&annotation(TUTORIAL)), Draft::from([("agent_quality".to_owned(), answer)]))
+    (build_schemes(&annotation(TUTORIAL)), Draft::from([("agent_quality".to_owned(), answer)]))
 }
 
 fn exported(schemes: &[Scheme], draft: &Draft) -> Json {
     let time = Time::parse("2026-03-20T10:15:32.25Z").unwrap();
-    let form = Exported {
+    let form = ExportedForm {
         id_key: "trace_id",
         candidate: "trace_042",
         written_id: None,
@@ -61,7 +61,7 @@ fn exported(schemes: &[Scheme], draft: &Draft) -> Json {
         schemes,
         draft,
     };
-    Json::Object(row(&form))
+    Json::Object(form_to_json(&form))
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn the_export_is_the_one_of_the_tutorial_field_by_field() {
     let found = exported(&schemes, &draft);
     assert_eq!(found, expected);
     let time = Time::parse("2026-03-20T10:15:32Z").unwrap();
-    let written = line(&Exported {
+    let written = form_to_json_line(&ExportedForm {
         id_key: "trace_id",
         candidate: "trace_042",
         written_id: None,
@@ -98,7 +98,9 @@ fn the_export_is_the_one_of_the_tutorial_field_by_field() {
     assert!(written.starts_with(begin), "{written}");
     assert!(written.contains(r#""criteria_ratings": {"correctness": 4, "code_quality": 3, "#), "{written}");
     assert_eq!(serde_json::from_str::<Json>(&written).unwrap(), expected);
-    let Line::Grades(grades) = Line::parse(&found.to_string()).unwrap() else { panic!("no grades") };
+    let GradesFileLine::Grades(grades) = GradesFileLine::parse(&found.to_string()).unwrap() else {
+        panic!("no grades")
+    };
     assert_eq!(grades.len(), 5);
 }
 
@@ -146,7 +148,7 @@ fn what_is_not_applicable_leaves_the_score_and_stays_apart_in_export_and_grades(
         _ => None,
     });
     let rubrics = BTreeMap::from([("agent_quality".to_owned(), version.unwrap())]);
-    let found = grades(&schemes, &draft, &rubrics, "t", "ann", Time::from_micros(0));
+    let found = build_human_grades(&schemes, &draft, &rubrics, "t", "ann", Time::from_micros(0));
     let of = |name: &str| found.iter().find(|it| it.criterion == name).unwrap();
     assert_eq!(of("correctness").outcome, Outcome::Scored { value: Value::Number(4.0), unit: Some(0.75) });
     assert_eq!(of("correctness").reason.as_str(), "catches it");
@@ -172,7 +174,7 @@ annotation_schemes:
 ";
 
 fn both() -> Vec<Scheme> {
-    let mut schemes = schemes_of(&annotation(BOTH));
+    let mut schemes = build_schemes(&annotation(BOTH));
     let SchemeKind::Trajectory { steps, .. } = &mut schemes[0].kind else { panic!("steps come first") };
     *steps = vec![2, 4];
     schemes
@@ -212,7 +214,7 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
     );
     assert_eq!(row["tags"], json!(["a", "c"]));
     assert_eq!(step_grades(&row.to_string()).unwrap().len(), 4);
-    let form = Exported {
+    let form = ExportedForm {
         id_key: "uid",
         candidate: "t",
         written_id: None,
@@ -221,9 +223,9 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
         schemes: &schemes,
         draft: &draft,
     };
-    let cells = table(&form);
+    let cells = export_cells(&form);
     assert_eq!(
-        columns("uid", &schemes),
+        export_columns("uid", &schemes),
         [
             "uid",
             "annotator",
@@ -251,7 +253,7 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
     assert_eq!(cells[6..9], [json!(5), json!(1), json!(4)]);
     assert_eq!(cells[15], json!("1 to 5"));
     assert_eq!(cells[18], json!("a; c"));
-    assert_eq!(super::row(&form)["candidate"], "t");
+    assert_eq!(super::form_to_json(&form)["candidate"], "t");
 }
 
 #[test]
@@ -329,7 +331,7 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
     let corrected = draft(verified(Verification::Corrected, Some(5.0)));
     assert_eq!(gaps(&schemes, &corrected), []);
     let rubrics = BTreeMap::from([("v".to_owned(), rubric.version().clone())]);
-    let found = grades(&schemes, &corrected, &rubrics, "t", "ann", Time::from_micros(0));
+    let found = build_human_grades(&schemes, &corrected, &rubrics, "t", "ann", Time::from_micros(0));
     assert_eq!(
         found.iter().map(|it| it.criterion.as_str()).collect::<Vec<_>>(),
         ["correctness", "correctness#1"]
@@ -337,7 +339,9 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
     assert_eq!(found[0].outcome.unit(), Some(1.0));
     let confirmed = draft(verified(Verification::Confirmed, None));
     assert_eq!(
-        grades(&schemes, &confirmed, &rubrics, "t", "ann", Time::from_micros(0))[0].outcome.unit(),
+        build_human_grades(&schemes, &confirmed, &rubrics, "t", "ann", Time::from_micros(0))[0]
+            .outcome
+            .unit(),
         Some(0.25)
     );
 }
@@ -366,15 +370,18 @@ login: {type: url_direct, url_argument: PROLIFIC_PID}
     let gold = r#"[{"id": "gold", "text": "Hm.", "gold_label": {"overall": 3}}]"#;
     let files = [("training.json", training), ("attention.json", attention), ("gold.json", gold)];
     let annotation = annotation_with(config, &files);
-    let settings = Settings::of(&annotation);
+    let settings = AnnotationSettings::of(&annotation);
     assert_eq!(settings.check(), Ok(()));
     assert_eq!(
         (settings.annotators_per_item, settings.quota, settings.stale_minutes),
         (Some(3), Some(40), 120)
     );
-    assert_eq!((settings.order, settings.check_every, settings.min_seconds), (Order::Fixed, 12, Some(3.0)));
+    assert_eq!(
+        (settings.order, settings.check_every, settings.min_seconds),
+        (AssignmentOrder::Fixed, 12, Some(3.0))
+    );
     assert_eq!((settings.completion_code.as_deref(), settings.crowd), (Some("THANKS"), true));
-    let named = |all: &[Expecting]| all.iter().map(|it| it.item.clone()).collect::<Vec<_>>();
+    let named = |all: &[ItemAnswerKey]| all.iter().map(|it| it.item.clone()).collect::<Vec<_>>();
     assert_eq!(
         [named(&settings.training), named(&settings.attention), named(&settings.gold)],
         [["try"], ["look"], ["gold"]]
@@ -384,14 +391,14 @@ login: {type: url_direct, url_argument: PROLIFIC_PID}
         ("tone".to_owned(), Answer::Choice { labels: vec!["friendly".into()] }),
         ("overall".to_owned(), Answer::Likert { value: Some(4) }),
     ]);
-    assert!(compare(&settings.training[0], &draft).iter().all(|it| it.ok));
+    assert!(compare_expected_answers(&settings.training[0], &draft).iter().all(|it| it.ok));
 }
 
 #[test]
 fn an_item_is_called_by_its_first_words() {
     let check = |row: Json, expected: Option<&str>| {
         let row = row.as_object().unwrap().clone();
-        let item = item_of("itm_1".to_owned(), &row, &Shape::default(), &[], false);
+        let item = build_item("itm_1".to_owned(), &row, &RowLayout::default(), &[], false);
         assert_eq!(item.title().as_deref(), expected);
     };
     check(

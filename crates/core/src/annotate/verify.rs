@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::build::points;
+use super::build::scale_points;
 use super::{Claim, Quote, Rating, ScalePoint, Value, Verification, Verified};
 use crate::grade::{Grade, GraderKind, Outcome, part_name, score_of_points};
-use crate::rubric::{Ask, Question, Rubric, Target};
+use crate::rubric::{AnswerTarget, CriterionKind, Question, Rubric};
 
 /// Every answer of judges to one candidate, with the parts it rests on, in the order of the rubric. What broke or
 /// was not asked is none; a tree has all of its questions, since a correction may lead to any of them.
@@ -16,7 +16,7 @@ pub fn claims(rubric: &Rubric, grades: &[Grade]) -> Vec<Claim> {
     let judged = grades.iter().filter(|grade| grade.grader.kind == GraderKind::Judge);
     let mut found: Vec<Claim> = Vec::new();
     for grade in judged {
-        for claim in claim(rubric, grade) {
+        for claim in claims_from_grade(rubric, grade) {
             // Of several judges, the first one stands for the question; the others are graded by the same answer.
             if !found.iter().any(|known| known.id == claim.id) {
                 found.push(claim);
@@ -38,7 +38,7 @@ pub fn claims(rubric: &Rubric, grades: &[Grade]) -> Vec<Claim> {
 }
 
 /// What one grade says: its answer, and the points that it rests on.
-pub fn claim(rubric: &Rubric, grade: &Grade) -> Vec<Claim> {
+pub fn claims_from_grade(rubric: &Rubric, grade: &Grade) -> Vec<Claim> {
     let said = match &grade.outcome {
         Outcome::Scored { value, .. } => Rating::Scored { value: value.clone() },
         Outcome::NotApplicable => Rating::NotApplicable,
@@ -58,13 +58,13 @@ pub fn claim(rubric: &Rubric, grade: &Grade) -> Vec<Claim> {
         whole.points.push(ScalePoint { value: value.clone(), label: None, text: None, unit });
         whole.points.sort_by(|a, b| a.unit.unwrap_or(0.0).total_cmp(&b.unit.unwrap_or(0.0)));
     }
-    let quotes = |all: &[crate::grade::Evidence]| all.iter().map(quote).collect();
+    let quotes = |all: &[crate::grade::Evidence]| all.iter().map(quote_from_evidence).collect();
     whole.reason = Some(grade.reason.as_str().to_owned()).filter(|reason| !reason.is_empty());
     whole.evidence = quotes(&grade.evidence);
     let of_parts = score_of_points(grade.points.iter().map(|point| point.holds));
     whole.from_parts =
         of_parts.zip(grade.outcome.unit()).is_some_and(|(of_parts, unit)| is_same_score(of_parts, unit));
-    let part = |(at, point): (usize, &crate::grade::Point)| Claim {
+    let part = |(at, point): (usize, &crate::grade::GradedPoint)| Claim {
         id: part_name(&grade.criterion, at),
         label: point.text.clone(),
         said: Some(Rating::Scored { value: Value::Bool(point.holds) }),
@@ -107,7 +107,7 @@ fn claim_of_question(question: &Question<'_>, said: Option<Rating>) -> Claim {
         label,
         text: text.filter(|text| !text.is_empty()),
         said,
-        points: points(question),
+        points: scale_points(question),
         leads: leads(question),
         ..blank_claim(&question.id())
     }
@@ -115,11 +115,11 @@ fn claim_of_question(question: &Question<'_>, said: Option<Rating>) -> Claim {
 
 /// Where each answer to a question of a tree leads, by the answer; answers that end the tree are left out.
 fn leads(question: &Question<'_>) -> BTreeMap<String, String> {
-    let (Some(node), Ask::Tree(graph)) = (question.node, &question.criterion.ask) else {
+    let (Some(node), CriterionKind::Tree(graph)) = (question.node, &question.criterion.ask) else {
         return BTreeMap::new();
     };
-    let next = |(answer, target): (&str, &Target)| {
-        let Target::Node(id) = target else { return None };
+    let next = |(answer, target): (&str, &AnswerTarget)| {
+        let AnswerTarget::Node(id) = target else { return None };
         let node = graph.nodes.iter().find(|node| node.id == *id)?;
         Some((answer.to_owned(), Question { criterion: question.criterion, node: Some(node) }.id()))
     };
@@ -214,14 +214,14 @@ pub(super) fn reached_claims<'a>(
             continue;
         }
         let answer = own_rating(verified, claim).or_else(|| claim.said.clone());
-        let next = answer.and_then(|answer| claim.leads.get(&branch(&answer)?));
+        let next = answer.and_then(|answer| claim.leads.get(&branch_name(&answer)?));
         to_visit.extend(next.and_then(|id| claims.iter().find(|claim| claim.id == *id)));
     }
     reached
 }
 
 /// The answer of a question in a tree, as its branches are named: 0.5 or more is a yes.
-fn branch(rating: &Rating) -> Option<String> {
+fn branch_name(rating: &Rating) -> Option<String> {
     let yes_no = |is_yes: bool| (if is_yes { "yes" } else { "no" }).to_owned();
     match rating {
         Rating::Scored { value: Value::Text(label) } => Some(label.clone()),
@@ -231,7 +231,7 @@ fn branch(rating: &Rating) -> Option<String> {
     }
 }
 
-fn quote(evidence: &crate::grade::Evidence) -> Quote {
+fn quote_from_evidence(evidence: &crate::grade::Evidence) -> Quote {
     let found = evidence.found.as_ref();
     Quote {
         part: found.map(|it| it.part.clone()),

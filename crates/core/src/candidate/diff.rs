@@ -39,34 +39,34 @@ pub struct Hunk {
 }
 
 /// Reads a unified diff, with or without git's headers; what is not part of one is passed over.
-pub fn parse(text: &str) -> Vec<FileChange> {
+pub fn parse_unified_diff(text: &str) -> Vec<FileChange> {
     let mut files: Vec<FileChange> = Vec::new();
     let mut lines = text.lines().peekable();
     let (mut old_left, mut new_left) = (0_u32, 0_u32);
     while let Some(line) = lines.next() {
         if 0 < old_left + new_left {
-            take(line, &mut files, &mut old_left, &mut new_left);
+            add_hunk_line(line, &mut files, &mut old_left, &mut new_left);
         } else if let Some(paths) = line.strip_prefix("diff --git ") {
             let path = paths.rsplit_once(" b/").map_or(paths, |it| it.1);
             files.push(FileChange { path: path.to_owned(), ..FileChange::default() });
         } else if let Some(old) = line.strip_prefix("--- ")
             && let Some(new) = lines.peek().and_then(|it| it.strip_prefix("+++ "))
         {
-            name(&mut files, side(old), side(new));
+            apply_file_paths(&mut files, parse_diff_path(old), parse_diff_path(new));
             lines.next();
         } else if let Some(header) = line.strip_prefix("@@ -") {
-            if let (Some((old, new)), Some(file)) = (ranges(header), files.last_mut()) {
+            if let (Some((old, new)), Some(file)) = (parse_hunk_ranges(header), files.last_mut()) {
                 (old_left, new_left) = (old.1, new.1);
                 file.hunks.push(Hunk { old_start: old.0, new_start: new.0, lines: Vec::new() });
             }
         } else if let Some(file) = files.last_mut() {
-            header(line, file);
+            apply_git_header(line, file);
         }
     }
     files
 }
 
-fn take(line: &str, files: &mut [FileChange], old_left: &mut u32, new_left: &mut u32) {
+fn add_hunk_line(line: &str, files: &mut [FileChange], old_left: &mut u32, new_left: &mut u32) {
     let Some(file) = files.last_mut() else { return };
     match line.as_bytes().first() {
         Some(b'+') => {
@@ -90,14 +90,14 @@ fn take(line: &str, files: &mut [FileChange], old_left: &mut u32, new_left: &mut
 }
 
 /// The path of a `---` or `+++` line; `None` for a file that is not there.
-fn side(text: &str) -> Option<String> {
+fn parse_diff_path(text: &str) -> Option<String> {
     let path = text.split('\t').next().unwrap_or_default().trim();
     let path = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path);
     (path != "/dev/null").then(|| path.to_owned())
 }
 
 /// Git has named the file already; a plain diff names it here.
-fn name(files: &mut Vec<FileChange>, old: Option<String>, new: Option<String>) {
+fn apply_file_paths(files: &mut Vec<FileChange>, old: Option<String>, new: Option<String>) {
     let path = new.clone().or_else(|| old.clone()).unwrap_or_default();
     let is_new_file = files.last().is_none_or(|it| it.path != path || !it.hunks.is_empty());
     if is_new_file {
@@ -115,7 +115,7 @@ fn name(files: &mut Vec<FileChange>, old: Option<String>, new: Option<String>) {
     }
 }
 
-fn header(line: &str, file: &mut FileChange) {
+fn apply_git_header(line: &str, file: &mut FileChange) {
     if line.starts_with("new file") {
         file.kind = ChangeKind::Added;
     } else if line.starts_with("deleted file") {
@@ -127,7 +127,7 @@ fn header(line: &str, file: &mut FileChange) {
 }
 
 /// `12,3 +14,4 @@ …`: start and length of both sides.
-fn ranges(header: &str) -> Option<((u32, u32), (u32, u32))> {
+fn parse_hunk_ranges(header: &str) -> Option<((u32, u32), (u32, u32))> {
     let (old, rest) = header.split_once(" +")?;
     let new = rest.split(" @@").next()?;
     let range = |text: &str| -> Option<(u32, u32)> {
@@ -172,7 +172,7 @@ deleted file mode 100644
 @@ -0,0 +1 @@
 +++ also looks like one
 ";
-        let files = parse(text);
+        let files = parse_unified_diff(text);
         let read: Vec<(&str, ChangeKind, u32, u32)> =
             files.iter().map(|it| (it.path.as_str(), it.kind, it.added, it.removed)).collect();
         assert_eq!(

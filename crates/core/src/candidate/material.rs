@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Candidate, Measurements, Role, Step, Trace, for_judge, read_value};
+use super::{Candidate, Measurements, StepRole, Trace, TraceStep, read_trace_value, render_trace_for_judge};
 
 /// Longer traces lose their middle; what is left is room for the rest of the prompt in a small model's window.
 pub const TRACE_TOKENS: usize = 24_000;
@@ -12,7 +12,7 @@ pub const TRACE_TOKENS: usize = 24_000;
 /// What is graded, with the task it answers. None of it is trusted.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Material {
+pub struct JudgeInput {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub task: String,
     /// Documents that the answer may rest on.
@@ -67,23 +67,29 @@ impl CaseData {
 
 /// A piece of what is graded, under the name that evidence gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct CandidatePart {
     pub name: String,
     pub text: String,
 }
 
-impl Material {
+impl JudgeInput {
     /// From what a file says, and the trace it points to.
     pub fn new(candidate: &Candidate, trace: Option<Trace>) -> Self {
         let conversation = || {
             let messages = Value::Array(candidate.messages.clone());
-            read_value(&messages, None).map(|it| for_judge(&it.1, TRACE_TOKENS)).unwrap_or_default()
+            read_trace_value(&messages, None)
+                .map(|it| render_trace_for_judge(&it.1, TRACE_TOKENS))
+                .unwrap_or_default()
         };
         let task = candidate.input.clone().filter(|it| !it.is_empty()).unwrap_or_else(conversation);
         Self {
-            task: if task.is_empty() { trace.as_ref().and_then(asked_in).unwrap_or_default() } else { task },
+            task: if task.is_empty() {
+                trace.as_ref().and_then(task_of_trace).unwrap_or_default()
+            } else {
+                task
+            },
             context: candidate.context.clone(),
-            reference: candidate.expected.as_ref().map(told),
+            reference: candidate.expected.as_ref().map(pretty_value_text),
             response: candidate.response.clone(),
             trace,
             diff: candidate.diff.clone(),
@@ -100,18 +106,18 @@ impl Material {
     }
 
     /// The candidate's own words and deeds, in which evidence may stand; not the task, nor the reference.
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<CandidatePart> {
         let mut parts = Vec::new();
         let mut add = |name: String, text: &str| {
             if !text.trim().is_empty() {
-                parts.push(Part { name, text: text.to_owned() });
+                parts.push(CandidatePart { name, text: text.to_owned() });
             }
         };
         add("response".to_owned(), self.response.as_deref().unwrap_or_default());
         for (at, step) in self.trace.iter().flat_map(|it| &it.steps).enumerate() {
             let at = at + 1;
             // What somebody else said to it is not its own.
-            if matches!(step.role, Role::User | Role::System) {
+            if matches!(step.role, StepRole::User | StepRole::System) {
                 continue;
             }
             add(format!("trace.{at}.text"), &step.text);
@@ -143,12 +149,12 @@ impl Material {
 }
 
 /// What a run was asked: its task, or its first user.
-pub fn asked_in(trace: &Trace) -> Option<String> {
-    let is_user = |it: &&Step| it.role == Role::User;
+pub fn task_of_trace(trace: &Trace) -> Option<String> {
+    let is_user = |it: &&TraceStep| it.role == StepRole::User;
     trace.task.clone().or_else(|| trace.steps.iter().find(is_user).map(|it| it.text.clone()))
 }
 
-pub(crate) fn told(value: &Value) -> String {
+pub(crate) fn pretty_value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => serde_json::to_string_pretty(other).unwrap_or_default(),

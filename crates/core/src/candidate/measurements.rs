@@ -53,13 +53,13 @@ impl Measurements {
     /// The figures that stand in a record.
     pub fn from_fields(fields: &RecordFields<'_>) -> Self {
         let amount = |field: RecordField| {
-            let amount = fields.given(field).and_then(Value::as_f64);
+            let amount = fields.non_null_value(field).and_then(Value::as_f64);
             amount.filter(|amount| amount.is_finite() && 0.0 <= *amount)
         };
         let seconds = amount(RecordField::DurationSeconds).map(|seconds| seconds * 1e3);
         Self {
             duration_ms: amount(RecordField::DurationMs).or(seconds),
-            usage: fields.given(RecordField::Usage).and_then(read_usage),
+            usage: fields.non_null_value(RecordField::Usage).and_then(read_usage),
             cost: amount(RecordField::Cost)
                 .filter(|dollars| *dollars < 9e6)
                 .map(|dollars| Usd::from_nanos((dollars * 1e9).round() as i64)),

@@ -8,20 +8,20 @@ mod record;
 mod render;
 mod trace;
 
-pub use formats::{Format, TraceError, read_trace, read_traces, read_value};
-pub(crate) use formats::{duration, plain_calls, recognise};
+pub use formats::{TraceError, TraceFormat, read_trace, read_trace_value, read_traces};
+pub(crate) use formats::{call_duration_ms, plain_calls, recognise};
 pub use material::TRACE_TOKENS;
-pub use material::asked_in;
-pub(crate) use material::told;
-pub use material::{CaseData, Material, Part};
+pub(crate) use material::pretty_value_text;
+pub use material::task_of_trace;
+pub use material::{CandidatePart, CaseData, JudgeInput};
 pub use measurements::Measurements;
 pub use record::{
-    BadRecord, FieldName, FieldRow, Overruled, RECORD_FIELDS, RecordField, RecordFields, closest_field,
-    expand_tool_calls, record_field,
+    FieldName, FieldRow, OverruledField, RECORD_FIELDS, RecordError, RecordField, RecordFields,
+    closest_field, expand_tool_calls, record_field,
 };
-pub use render::{for_judge, for_person};
+pub use render::{render_trace_for_judge, render_trace_for_person};
 pub(crate) use trace::as_arguments;
-pub use trace::{ModelUsage, Role, Step, ToolCall, ToolResult, Trace, Usage};
+pub use trace::{ModelUsage, StepRole, ToolCall, ToolResult, Trace, TraceStep, Usage};
 
 use serde_json::{Map, Value};
 

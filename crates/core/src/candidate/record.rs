@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use super::told;
+use super::pretty_value_text;
 use crate::diagnostic::closest;
 
 /// What a field of a record is to Jurist.
@@ -266,7 +266,7 @@ pub struct RecordFields<'a> {
     /// Names of the record that the table does not have.
     pub unknown: Vec<&'a str>,
     /// Fields that stand in the record twice, with different contents.
-    pub overruled: Vec<Overruled<'a>>,
+    pub overruled: Vec<OverruledField<'a>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -278,15 +278,15 @@ struct FoundField<'a> {
 
 /// Two names of one field with different contents: which one holds, and which one does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Overruled<'a> {
+pub struct OverruledField<'a> {
     pub used: &'a str,
     pub unused: &'a str,
 }
 
 /// Why a record cannot be graded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum BadRecord {
-    #[error("the record has no `output`{}", .0.as_deref().map(meant).unwrap_or_default())]
+pub enum RecordError {
+    #[error("the record has no `output`{}", .0.as_deref().map(format_field_hint).unwrap_or_default())]
     NoOutput(Option<String>),
     #[error("`sampled` holds {0} responses, and a record has one; write a record for each")]
     SeveralResponses(usize),
@@ -298,7 +298,7 @@ pub enum BadRecord {
     Trace(#[from] super::TraceError),
 }
 
-fn meant(name: &str) -> String {
+fn format_field_hint(name: &str) -> String {
     format!("; is `{name}` meant for it?")
 }
 
@@ -348,7 +348,7 @@ impl<'a> RecordFields<'a> {
         let (used, unused) = if precedence(&new) < precedence(&old) { (new, old) } else { (old, new) };
         *slot = Some(used);
         if !unused.value.is_null() && used.value != unused.value {
-            self.overruled.push(Overruled { used: used.name, unused: unused.name });
+            self.overruled.push(OverruledField { used: used.name, unused: unused.name });
         }
     }
 
@@ -395,7 +395,7 @@ impl<'a> RecordFields<'a> {
     }
 
     /// What stands under any name of a field, unless it is null.
-    pub fn given(&self, field: RecordField) -> Option<&'a Value> {
+    pub fn non_null_value(&self, field: RecordField) -> Option<&'a Value> {
         self.value(field).filter(|value| !value.is_null())
     }
 
@@ -411,13 +411,13 @@ impl<'a> RecordFields<'a> {
 
     /// A field that stands inside another one, under any of its names.
     pub fn inside(&self, holder: RecordField, field: RecordField) -> Option<&'a Value> {
-        let map = self.given(holder)?.as_object()?;
+        let map = self.non_null_value(holder)?.as_object()?;
         let row = RECORD_FIELDS.iter().find(|row| row.field == field)?;
         row.names.iter().filter_map(|it| map.get(it.name)).find(|value| !value.is_null())
     }
 
     /// What the candidate said: the value itself, or the text inside what a tool wraps around it.
-    pub fn response(&self) -> Result<Option<&'a Value>, BadRecord> {
+    pub fn response(&self) -> Result<Option<&'a Value>, RecordError> {
         let Some(value) = self.value(RecordField::Response) else { return Ok(None) };
         match value {
             Value::Object(map) if map.contains_key("choices") => {
@@ -428,7 +428,7 @@ impl<'a> RecordFields<'a> {
             Value::Array(items) if self.name(RecordField::Response) == Some("sampled") => {
                 match items.as_slice() {
                     [only] => Ok(Some(only)),
-                    several => Err(BadRecord::SeveralResponses(several.len())),
+                    several => Err(RecordError::SeveralResponses(several.len())),
                 }
             }
             value => Ok(Some(value)),
@@ -449,12 +449,12 @@ impl<'a> RecordFields<'a> {
     }
 
     /// That nothing in the record can be graded, with the field that was perhaps meant.
-    pub fn no_output(&self) -> BadRecord {
+    pub fn no_output(&self) -> RecordError {
         let graded = [RecordField::Response, RecordField::Trace, RecordField::Diff];
         let is_near = |name: &&&str| {
             closest_field(name).and_then(record_field).is_some_and(|field| graded.contains(&field))
         };
-        BadRecord::NoOutput(self.unknown.iter().find(is_near).map(|name| (*name).to_owned()))
+        RecordError::NoOutput(self.unknown.iter().find(is_near).map(|name| (*name).to_owned()))
     }
 }
 
@@ -484,7 +484,7 @@ fn call_messages(call: &Value) -> Vec<Value> {
     let made = json!({ "name": call["name"], "args": arguments.cloned().unwrap_or_else(|| json!({})) });
     let mut messages = vec![json!({ "role": "assistant", "content": "", "tool_calls": [made] })];
     if let Some(output) = call.get("output").filter(|output| !output.is_null()) {
-        messages.push(json!({ "role": "tool", "name": call["name"], "content": told(output) }));
+        messages.push(json!({ "role": "tool", "name": call["name"], "content": pretty_value_text(output) }));
     }
     messages
 }
@@ -515,7 +515,7 @@ mod tests {
         let record = json!({ "response": "a", "output": "b", "answer": "a", "outputs": null });
         let fields = RecordFields::read(&record);
         assert_eq!(fields.response().unwrap().unwrap(), "a");
-        assert_eq!(fields.overruled, [Overruled { used: "response", unused: "output" }]);
+        assert_eq!(fields.overruled, [OverruledField { used: "response", unused: "output" }]);
     }
 
     #[test]
@@ -523,9 +523,9 @@ mod tests {
         let record = json!({ "id": 1, "run": { "id": 2, "outputs": { "answer": "x" } },
             "example": { "inputs": { "q": "?" }, "outputs": "y" }, "sample": "s" });
         let fields = RecordFields::read(&record);
-        assert_eq!(fields.given(RecordField::Id).unwrap(), 1);
-        assert_eq!(fields.given(RecordField::Response).unwrap(), &json!({ "answer": "x" }));
-        assert_eq!(fields.given(RecordField::Reference).unwrap(), "y");
+        assert_eq!(fields.non_null_value(RecordField::Id).unwrap(), 1);
+        assert_eq!(fields.non_null_value(RecordField::Response).unwrap(), &json!({ "answer": "x" }));
+        assert_eq!(fields.non_null_value(RecordField::Reference).unwrap(), "y");
         assert_eq!(fields.unknown, ["sample"]);
     }
 }

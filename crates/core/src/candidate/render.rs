@@ -2,15 +2,16 @@
 
 use std::fmt::Write as _;
 
-use super::trace::{Role, Step, Trace};
+use super::trace::{StepRole, Trace, TraceStep};
 use crate::quantity::plural;
 
 /// About how many characters a token has; judges' providers count exactly, afterwards.
 const CHARS_PER_TOKEN: usize = 4;
 
 /// The trace for a judge: whole if it fits, otherwise with its middle left out and that said.
-pub fn for_judge(trace: &Trace, max_tokens: usize) -> String {
-    let blocks: Vec<String> = trace.steps.iter().enumerate().map(|(at, step)| block(at + 1, step)).collect();
+pub fn render_trace_for_judge(trace: &Trace, max_tokens: usize) -> String {
+    let blocks: Vec<String> =
+        trace.steps.iter().enumerate().map(|(at, step)| render_step_block(at + 1, step)).collect();
     let budget = max_tokens.saturating_mul(CHARS_PER_TOKEN);
     let total: usize = blocks.iter().map(|it| it.chars().count() + 1).sum();
     if total <= budget {
@@ -38,19 +39,19 @@ fn shorten(text: &str, n_chars: usize) -> String {
     text.chars().take(n_chars).collect::<String>() + " […]"
 }
 
-fn block(number: usize, step: &Step) -> String {
-    let mut out = format!("[{number}] {}\n", title(step));
-    body(step, &mut out, usize::MAX);
+fn render_step_block(number: usize, step: &TraceStep) -> String {
+    let mut out = format!("[{number}] {}\n", step_title(step));
+    render_step_body(step, &mut out, usize::MAX);
     out
 }
 
-fn title(step: &Step) -> String {
+fn step_title(step: &TraceStep) -> String {
     let role = match step.role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-        Role::Other => "other",
+        StepRole::System => "system",
+        StepRole::User => "user",
+        StepRole::Assistant => "assistant",
+        StepRole::Tool => "tool",
+        StepRole::Other => "other",
     };
     match &step.agent {
         Some(agent) => format!("{role} ({agent})"),
@@ -59,21 +60,21 @@ fn title(step: &Step) -> String {
     }
 }
 
-fn body(step: &Step, out: &mut String, n_lines: usize) {
+fn render_step_body(step: &TraceStep, out: &mut String, n_lines: usize) {
     if !step.reasoning.is_empty() {
-        let _ = writeln!(out, "(thinks) {}", clipped(&step.reasoning, n_lines));
+        let _ = writeln!(out, "(thinks) {}", clip_lines(&step.reasoning, n_lines));
     }
     if !step.text.is_empty() {
-        let _ = writeln!(out, "{}", clipped(&step.text, n_lines));
+        let _ = writeln!(out, "{}", clip_lines(&step.text, n_lines));
     }
     for call in &step.tool_calls {
         let arguments = serde_json::Value::Object(call.arguments.clone());
-        let _ = writeln!(out, "→ {} {}", call.name, clipped(&arguments.to_string(), n_lines));
+        let _ = writeln!(out, "→ {} {}", call.name, clip_lines(&arguments.to_string(), n_lines));
     }
     for result in &step.results {
         let mark = if result.error { "✗" } else { "←" };
         let name = result.name.as_deref().map(|it| format!("{it}: ")).unwrap_or_default();
-        let _ = writeln!(out, "{mark} {name}{}", clipped(&result.text, n_lines));
+        let _ = writeln!(out, "{mark} {name}{}", clip_lines(&result.text, n_lines));
     }
     for file in &step.files {
         let _ = writeln!(out, "± {} +{} −{}", file.path, file.added, file.removed);
@@ -83,7 +84,7 @@ fn body(step: &Step, out: &mut String, n_lines: usize) {
     }
 }
 
-fn clipped(text: &str, n_lines: usize) -> String {
+fn clip_lines(text: &str, n_lines: usize) -> String {
     let mut lines = text.trim_end().lines();
     let shown: Vec<&str> = lines.by_ref().take(n_lines).collect();
     let hidden = lines.count();
@@ -102,7 +103,7 @@ const MAX_INDENT: u32 = 20;
 ///
 /// Steps of agents deeper than `depth` are folded into a line that counts them.
 /// What an agent wrote cannot steer the terminal it is shown on.
-pub fn for_person(trace: &Trace, n_lines: usize, depth: u32) -> String {
+pub fn render_trace_for_person(trace: &Trace, n_lines: usize, depth: u32) -> String {
     let mut out = String::new();
     let mut steps = trace.steps.iter().enumerate().peekable();
     while let Some((at, step)) = steps.next() {
@@ -114,7 +115,7 @@ pub fn for_person(trace: &Trace, n_lines: usize, depth: u32) -> String {
             }
             let n_calls: usize = folded.iter().map(|it| it.tool_calls.len()).sum();
             let n_steps = folded.len();
-            let title = title(step);
+            let title = step_title(step);
             let _ = writeln!(
                 out,
                 "{indent}{:>3}  ▸ {title}: {} and {} folded",
@@ -124,9 +125,9 @@ pub fn for_person(trace: &Trace, n_lines: usize, depth: u32) -> String {
             );
             continue;
         }
-        let _ = writeln!(out, "{indent}{:>3}  {}", at + 1, title(step));
+        let _ = writeln!(out, "{indent}{:>3}  {}", at + 1, step_title(step));
         let mut text = String::new();
-        body(step, &mut text, n_lines);
+        render_step_body(step, &mut text, n_lines);
         for line in text.lines() {
             let line = line.replace(|it: char| it.is_control() && it != '\t', "\u{fffd}");
             let _ = writeln!(out, "{indent}     {line}");
@@ -141,25 +142,30 @@ mod tests {
 
     #[test]
     fn a_long_trace_loses_its_middle_and_says_so() {
-        let steps =
-            (0..100).map(|it| Step::new(Role::Assistant, format!("step {it} {}", "x".repeat(100)))).collect();
+        let steps = (0..100)
+            .map(|it| TraceStep::new(StepRole::Assistant, format!("step {it} {}", "x".repeat(100))))
+            .collect();
         let trace = Trace { steps, ..Trace::default() };
-        let text = for_judge(&trace, 300);
+        let text = render_trace_for_judge(&trace, 300);
         assert!(text.chars().count() <= 300 * CHARS_PER_TOKEN + 60, "{}", text.len());
         assert!(text.contains("step 0 ") && text.contains("step 99 ") && !text.contains("step 50 "));
         assert!(text.contains("of 100 steps left out"), "{text}");
-        assert!(for_judge(&trace, 100_000).contains("step 50 "));
+        assert!(render_trace_for_judge(&trace, 100_000).contains("step 50 "));
     }
 
     #[test]
     fn what_sub_agents_did_can_be_folded() {
-        let step = |depth| Step { depth, ..Step::new(Role::Assistant, format!("at depth {depth}")) };
+        let step =
+            |depth| TraceStep { depth, ..TraceStep::new(StepRole::Assistant, format!("at depth {depth}")) };
         let trace = Trace { steps: [0, 1, 2, 1, 0].map(step).to_vec(), ..Trace::default() };
-        let whole = for_person(&trace, 9, u32::MAX);
+        let whole = render_trace_for_person(&trace, 9, u32::MAX);
         assert_eq!(whole.matches("at depth").count(), 5, "{whole}");
-        let folded = for_person(&trace, 9, 0);
+        let folded = render_trace_for_person(&trace, 9, 0);
         assert_eq!(folded.matches("at depth").count(), 2, "{folded}");
         assert!(folded.contains("▸ assistant (sub-agent): 3 steps and 0 tool calls folded"), "{folded}");
-        assert!(for_person(&trace, 9, 1).contains("▸ assistant (sub-agent): 1 step and"), "{folded}");
+        assert!(
+            render_trace_for_person(&trace, 9, 1).contains("▸ assistant (sub-agent): 1 step and"),
+            "{folded}"
+        );
     }
 }

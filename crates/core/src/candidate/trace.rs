@@ -10,12 +10,12 @@ use crate::quantity::{Time, Usd};
 /// A run of an agent, step by step.
 ///
 /// ```
-/// use jurist_core::candidate::{Format, read_trace};
+/// use jurist_core::candidate::{TraceFormat, read_trace};
 ///
 /// let text = r#"[{"role": "assistant", "content": null,
 ///     "tool_calls": [{"id": "c1", "function": {"name": "search", "arguments": "{\"q\": \"cat\"}"}}]}]"#;
 /// let (format, trace) = read_trace(text, None).unwrap();
-/// assert_eq!(format, Format::OpenaiChat);
+/// assert_eq!(format, TraceFormat::OpenaiChat);
 /// assert_eq!(trace.tool_calls().next().unwrap().arguments["q"], "cat");
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +26,7 @@ pub struct Trace {
     /// What the agent was asked, where the format says so apart from its messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<TraceStep>,
     /// Names of graph nodes in the order they ran.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<String>,
@@ -62,13 +62,13 @@ pub struct ModelUsage {
 /// One message, turn or action.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Step {
-    pub role: Role,
+pub struct TraceStep {
+    pub role: StepRole,
     /// Which agent, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// How many agents deep; a sub-agent's steps follow the step that started it.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_zero_depth")]
     pub depth: u32,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
@@ -90,13 +90,13 @@ pub struct Step {
     pub usage: Usage,
 }
 
-fn is_zero(number: &u32) -> bool {
+fn is_zero_depth(number: &u32) -> bool {
     *number == 0
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum StepRole {
     System,
     User,
     #[default]
@@ -156,8 +156,8 @@ impl Usage {
     }
 }
 
-impl Step {
-    pub fn new(role: Role, text: impl Into<String>) -> Self {
+impl TraceStep {
+    pub fn new(role: StepRole, text: impl Into<String>) -> Self {
         Self { role, text: text.into(), ..Self::default() }
     }
 
@@ -214,7 +214,7 @@ impl Trace {
 
     /// The last thing the agent said.
     pub fn answer(&self) -> Option<&str> {
-        let said = self.steps.iter().rev().filter(|it| it.role == Role::Assistant && it.depth == 0);
+        let said = self.steps.iter().rev().filter(|it| it.role == StepRole::Assistant && it.depth == 0);
         said.map(|it| it.text.as_str()).find(|it| !it.is_empty())
     }
 

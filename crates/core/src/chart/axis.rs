@@ -18,7 +18,7 @@ impl Axis {
             return Self::between(0.0, 1.0, places);
         }
         let wide = if low < high { high - low } else { low.abs().max(1.0) };
-        let step = step(wide, 5.0);
+        let step = tick_step(wide, 5.0);
         let (mut low, mut high) = ((low / step).floor() * step, (high / step).ceil() * step);
         // A single number stands in the middle.
         if high <= low {
@@ -43,7 +43,7 @@ impl Axis {
 
     /// Round numbers, each with how it is written.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
-        let step = step(self.high - self.low, 5.0);
+        let step = tick_step(self.high - self.low, 5.0);
         let digits = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
         let first = (self.low / step - 1e-9).ceil() * step;
         let n = ((self.high - first) / step + 1e-9).floor().max(0.0) as usize;
@@ -58,7 +58,7 @@ impl Axis {
 }
 
 /// One, two or five times a power of ten, so that about `n` of them are as wide.
-fn step(wide: f64, n: f64) -> f64 {
+fn tick_step(wide: f64, n: f64) -> f64 {
     let rough = wide / n;
     let power = 10.0_f64.powf(rough.log10().floor());
     let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|it| rough <= it * power * (1.0 + 1e-9));

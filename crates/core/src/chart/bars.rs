@@ -1,10 +1,10 @@
 //! Bars that lie, each with its interval: means of agents, rates of criteria.
 
 use super::axis::Axis;
-use super::canvas::{Anchor, Canvas};
-use super::measure::{Measure, Table, finite, rounded};
+use super::canvas::{Canvas, TextAnchor};
+use super::measure::{ChartTable, MeasuredValue, finite, format_rounded_number};
 use super::palette::Tone;
-use super::text::{SIZE, line, width};
+use super::text::{SIZE, to_single_line, width};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bars {
@@ -17,7 +17,7 @@ pub struct Bars {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bar {
     pub label: String,
-    pub measure: Measure,
+    pub measure: MeasuredValue,
     pub tone: Tone,
 }
 
@@ -28,7 +28,7 @@ const VALUE: f64 = 62.0;
 
 /// How much room names get at the left: what they need, and no more than this.
 pub(super) fn label_room<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
-    labels.map(|it| width(&line(it), SIZE)).fold(24.0, f64::max).min(210.0)
+    labels.map(|it| width(&to_single_line(it), SIZE)).fold(24.0, f64::max).min(210.0)
 }
 
 impl Bars {
@@ -45,20 +45,20 @@ impl Bars {
         let high = row * 0.56;
         for (at, bar) in self.bars.iter().enumerate() {
             let middle = TOP + row * (at as f64 + 0.5);
-            canvas.ink(room + 12.0, middle + 4.0, Anchor::End, room, &bar.label);
+            canvas.ink(room + 12.0, middle + 4.0, TextAnchor::End, room, &bar.label);
             let Some(value) = bar.measure.value() else {
-                canvas.text(axis.at(0.0) + 6.0, middle + 4.0, Anchor::Start, 120.0, "no value");
+                canvas.text(axis.at(0.0) + 6.0, middle + 4.0, TextAnchor::Start, 120.0, "no value");
                 continue;
             };
             let (from, to) = (axis.at(value.min(0.0)), axis.at(value.max(0.0)));
-            let tip = format!("{}: {}", bar.label, bar.measure.said());
+            let tip = format!("{}: {}", bar.label, bar.measure.value_with_interval());
             let class = format!("{} fill", bar.tone.class());
             // A zero is a value too.
             canvas.rect(&class, &tip, (from, middle - high / 2.0), ((to - from).max(1.5), high));
             if let Some((low, high)) = bar.measure.interval() {
                 canvas.whisker("whisker", (axis.at(low), middle), (axis.at(high), middle));
             }
-            canvas.ink(WIDTH - 10.0, middle + 4.0, Anchor::End, VALUE - 16.0, &bar.measure.cells()[0]);
+            canvas.ink(WIDTH - 10.0, middle + 4.0, TextAnchor::End, VALUE - 16.0, &bar.measure.cells()[0]);
         }
         canvas.line("axis", (axis.at(0.0), TOP - 4.0), (axis.at(0.0), bottom));
         if let Some(mark) = mark {
@@ -67,9 +67,9 @@ impl Bars {
         canvas
     }
 
-    pub(super) fn table(&self) -> Table {
-        let row = |it: &Bar| [line(&it.label)].into_iter().chain(it.measure.cells()).collect();
-        Table::new(&["", "Value", "95 % interval"], self.bars.iter().map(row))
+    pub(super) fn table(&self) -> ChartTable {
+        let row = |it: &Bar| [to_single_line(&it.label)].into_iter().chain(it.measure.cells()).collect();
+        ChartTable::new(&["", "Value", "95 % interval"], self.bars.iter().map(row))
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn draw_ticks(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, 
         canvas.line("grid", (x, top), (x, bottom));
         // Long numbers may have no room beside each other.
         if taken <= x - wide / 2.0 {
-            canvas.text(x, bottom + 16.0, Anchor::Middle, 60.0, &written);
+            canvas.text(x, bottom + 16.0, TextAnchor::Middle, 60.0, &written);
             taken = x + wide / 2.0;
         }
     }
@@ -90,5 +90,11 @@ pub(super) fn draw_ticks(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, 
 /// The pass mark as an upright line with its name above.
 pub(super) fn draw_mark(canvas: &mut Canvas, x: f64, (top, bottom): (f64, f64), mark: f64) {
     canvas.line("mark", (x, top), (x, bottom));
-    canvas.text(x, top - 5.0, Anchor::Middle, 140.0, &format!("pass mark {}", rounded(mark)));
+    canvas.text(
+        x,
+        top - 5.0,
+        TextAnchor::Middle,
+        140.0,
+        &format!("pass mark {}", format_rounded_number(mark)),
+    );
 }

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::palette::{self, SERIES};
-use super::text::{self, SIZE, escaped, fit, line};
+use super::text::{self, SIZE, escape_xml, fit, to_single_line};
 
 /// Where a picture is to stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ChartMedium {
     /// Alone: with the namespace of SVG, a size and its title above it.
     File,
     /// Inside an HTML page, which has a caption of its own.
@@ -17,7 +17,7 @@ pub enum Place {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Anchor {
+pub(super) enum TextAnchor {
     Start,
     Middle,
     End,
@@ -40,92 +40,112 @@ pub(super) struct Canvas {
 impl Canvas {
     /// `about` says in a sentence what there is to see.
     pub(super) fn new(width: f64, height: f64, title: &str, about: String) -> Self {
-        Self { width, height, title: line(title), about, body: String::new() }
+        Self { width, height, title: to_single_line(title), about, body: String::new() }
     }
 
-    pub(super) fn finish(self, place: Place) -> String {
+    pub(super) fn finish(self, place: ChartMedium) -> String {
         let Self { width, height, title, about, body } = self;
-        let top = if place == Place::Page { 0.0 } else { HEADING };
-        let (wide, high) = (number(width), number(height + top));
+        let top = if place == ChartMedium::Page { 0.0 } else { HEADING };
+        let (wide, high) = (format_coordinate(width), format_coordinate(height + top));
         let (root, heading) = match place {
-            Place::Page => (String::new(), String::new()),
-            Place::File | Place::Pixels => {
+            ChartMedium::Page => (String::new(), String::new()),
+            ChartMedium::File | ChartMedium::Pixels => {
                 let root =
                     format!(" xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\"");
                 // Bold is wider.
-                let shown = escaped(&fit(&title, (width - 24.0) / 1.15, 14.0));
+                let shown = escape_xml(&fit(&title, (width - 24.0) / 1.15, 14.0));
                 (root, format!("<text class=\"heading\" x=\"12\" y=\"-10\">{shown}</text>"))
             }
         };
         let (style, card) = match place {
-            Place::File | Place::Page => (palette::style(), String::new()),
-            Place::Pixels => {
-                let place = format!("x=\"0\" y=\"{}\" width=\"{wide}\" height=\"{high}\"", number(-top));
+            ChartMedium::File | ChartMedium::Page => (palette::style(), String::new()),
+            ChartMedium::Pixels => {
+                let place =
+                    format!("x=\"0\" y=\"{}\" width=\"{wide}\" height=\"{high}\"", format_coordinate(-top));
                 (palette::style_in_full(), format!("<rect class=\"card\" {place}/>"))
             }
         };
         format!(
             "<svg{root} class=\"jurist-chart\" role=\"img\" viewBox=\"0 {} {wide} {high}\"><title>{}</title><desc>{}</desc><style>{style}</style>{card}{heading}{body}</svg>",
-            number(-top),
-            escaped(&title),
-            escaped(&about),
+            format_coordinate(-top),
+            escape_xml(&title),
+            escape_xml(&about),
         )
     }
 
     /// A line of text that takes no more than `room`; the whole of it stands in its title.
-    pub(super) fn text(&mut self, x: f64, y: f64, anchor: Anchor, room: f64, text: &str) {
+    pub(super) fn text(&mut self, x: f64, y: f64, anchor: TextAnchor, room: f64, text: &str) {
         self.write("", (x, y), anchor, room, text, "");
     }
 
     /// The same in the colour of what matters.
-    pub(super) fn ink(&mut self, x: f64, y: f64, anchor: Anchor, room: f64, text: &str) {
+    pub(super) fn ink(&mut self, x: f64, y: f64, anchor: TextAnchor, room: f64, text: &str) {
         self.write(" class=\"ink\"", (x, y), anchor, room, text, "");
     }
 
     /// The same with an end that stays, however much of the text has to be cut.
-    pub(super) fn text_and(&mut self, x: f64, y: f64, anchor: Anchor, room: f64, (text, end): (&str, &str)) {
+    pub(super) fn text_and(
+        &mut self,
+        x: f64,
+        y: f64,
+        anchor: TextAnchor,
+        room: f64,
+        (text, end): (&str, &str),
+    ) {
         self.write("", (x, y), anchor, room, text, end);
     }
 
-    fn write(&mut self, class: &str, (x, y): (f64, f64), anchor: Anchor, room: f64, text: &str, end: &str) {
-        let whole = line(text);
+    fn write(
+        &mut self,
+        class: &str,
+        (x, y): (f64, f64),
+        anchor: TextAnchor,
+        room: f64,
+        text: &str,
+        end: &str,
+    ) {
+        let whole = to_single_line(text);
         let room = room.min(self.width - 2.0 * EDGE);
         let shown = fit(&whole, room - text::width(end, SIZE), SIZE) + end;
         let wide = text::width(&shown, SIZE);
         let (left, right) = (EDGE, self.width - EDGE);
         let (word, x) = match anchor {
-            Anchor::Start => ("start", x.min(right - wide).max(left)),
-            Anchor::Middle => ("middle", x.min(right - wide / 2.0).max(left + wide / 2.0)),
-            Anchor::End => ("end", x.max(left + wide).min(right)),
+            TextAnchor::Start => ("start", x.min(right - wide).max(left)),
+            TextAnchor::Middle => ("middle", x.min(right - wide / 2.0).max(left + wide / 2.0)),
+            TextAnchor::End => ("end", x.max(left + wide).min(right)),
         };
         let y = y.clamp(SIZE, self.height - EDGE);
-        let _ =
-            write!(self.body, "<text{class} x=\"{}\" y=\"{}\" text-anchor=\"{word}\">", number(x), number(y));
-        self.shown(&(whole + end), &shown);
+        let _ = write!(
+            self.body,
+            "<text{class} x=\"{}\" y=\"{}\" text-anchor=\"{word}\">",
+            format_coordinate(x),
+            format_coordinate(y)
+        );
+        self.write_fitted_text(&(whole + end), &shown);
     }
 
-    fn shown(&mut self, whole: &str, shown: &str) {
+    fn write_fitted_text(&mut self, whole: &str, shown: &str) {
         if shown != whole {
-            let _ = write!(self.body, "<title>{}</title>", escaped(whole));
+            let _ = write!(self.body, "<title>{}</title>", escape_xml(whole));
         }
-        let _ = write!(self.body, "{}</text>", escaped(shown));
+        let _ = write!(self.body, "{}</text>", escape_xml(shown));
     }
 
     /// Text that rises to the right, for columns narrower than their names.
-    pub(super) fn slanted(&mut self, x: f64, y: f64, room: f64, text: &str) {
-        let whole = line(text);
+    pub(super) fn slanted_text(&mut self, x: f64, y: f64, room: f64, text: &str) {
+        let whole = to_single_line(text);
         let shown = fit(&whole, room, SIZE);
-        let (x, y) = (number(x), number(y));
+        let (x, y) = (format_coordinate(x), format_coordinate(y));
         let _ = write!(self.body, "<text x=\"{x}\" y=\"{y}\" transform=\"rotate(-45 {x} {y})\">");
-        self.shown(&whole, &shown);
+        self.write_fitted_text(&whole, &shown);
     }
 
     pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        self.path(class, "", &[from, to], Shape::Open);
+        self.path(class, "", &[from, to], PathShape::Open);
     }
 
     /// A line through points, or the area inside of them; `tip` is what the reader is told about it.
-    pub(super) fn path(&mut self, class: &str, tip: &str, points: &[(f64, f64)], shape: Shape) {
+    pub(super) fn path(&mut self, class: &str, tip: &str, points: &[(f64, f64)], shape: PathShape) {
         if points.is_empty() {
             return;
         }
@@ -137,17 +157,22 @@ impl Canvas {
     /// What lies between two outlines.
     pub(super) fn ring(&mut self, class: &str, outer: &[(f64, f64)], inner: &[(f64, f64)]) {
         let mut d = String::new();
-        self.trace(&mut d, outer, Shape::Closed);
-        self.trace(&mut d, inner, Shape::Closed);
+        self.trace(&mut d, outer, PathShape::Closed);
+        self.trace(&mut d, inner, PathShape::Closed);
         self.draw("path", class, &format!("fill-rule=\"evenodd\" d=\"{d}\""), "");
     }
 
-    fn trace(&self, d: &mut String, points: &[(f64, f64)], shape: Shape) {
+    fn trace(&self, d: &mut String, points: &[(f64, f64)], shape: PathShape) {
         for (at, (x, y)) in points.iter().enumerate() {
             let letter = if at == 0 { 'M' } else { 'L' };
-            let _ = write!(d, "{letter}{} {}", number(self.inside_x(*x)), number(self.inside_y(*y)));
+            let _ = write!(
+                d,
+                "{letter}{} {}",
+                format_coordinate(self.inside_x(*x)),
+                format_coordinate(self.inside_y(*y))
+            );
         }
-        if shape == Shape::Closed {
+        if shape == PathShape::Closed {
             d.push('Z');
         }
     }
@@ -155,7 +180,9 @@ impl Canvas {
     pub(super) fn polygon(&mut self, class: &str, points: &[(f64, f64)]) {
         let points: Vec<String> = points
             .iter()
-            .map(|(x, y)| format!("{},{}", number(self.inside_x(*x)), number(self.inside_y(*y))))
+            .map(|(x, y)| {
+                format!("{},{}", format_coordinate(self.inside_x(*x)), format_coordinate(self.inside_y(*y)))
+            })
             .collect();
         self.draw("polygon", class, &format!("points=\"{}\"", points.join(" ")), "");
     }
@@ -165,10 +192,10 @@ impl Canvas {
         let (wide, high) = (size.0.clamp(0.0, self.width - x), size.1.clamp(0.0, self.height - y));
         let place = format!(
             "x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"",
-            number(x),
-            number(y),
-            number(wide),
-            number(high)
+            format_coordinate(x),
+            format_coordinate(y),
+            format_coordinate(wide),
+            format_coordinate(high)
         );
         self.draw("rect", class, &place, tip);
     }
@@ -176,7 +203,12 @@ impl Canvas {
     /// A square of a heat map, the stronger the nearer its share is to 1.
     pub(super) fn heat(&mut self, cold: bool, share: f64, tip: &str, corner: (f64, f64), size: (f64, f64)) {
         let class = if cold { "heat cold" } else { "heat" };
-        let (x, y, wide, high) = (number(corner.0), number(corner.1), number(size.0), number(size.1));
+        let (x, y, wide, high) = (
+            format_coordinate(corner.0),
+            format_coordinate(corner.1),
+            format_coordinate(size.0),
+            format_coordinate(size.1),
+        );
         let share = (share.clamp(0.0, 1.0) * 100.0).round() / 100.0;
         let place =
             format!("x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\" fill-opacity=\"{share}\"");
@@ -191,12 +223,12 @@ impl Canvas {
             0 => self.draw(
                 "circle",
                 class,
-                &format!("cx=\"{}\" cy=\"{}\" r=\"{R}\"", number(x), number(y)),
+                &format!("cx=\"{}\" cy=\"{}\" r=\"{R}\"", format_coordinate(x), format_coordinate(y)),
                 tip,
             ),
             1 => self.rect(class, tip, (x - 3.0, y - 3.0), (6.0, 6.0)),
-            2 => self.path(class, tip, &[(x, y - R), (x + R, y), (x, y + R), (x - R, y)], Shape::Closed),
-            _ => self.path(class, tip, &[(x, y - R), (x + R, y + 2.8), (x - R, y + 2.8)], Shape::Closed),
+            2 => self.path(class, tip, &[(x, y - R), (x + R, y), (x, y + R), (x - R, y)], PathShape::Closed),
+            _ => self.path(class, tip, &[(x, y - R), (x + R, y + 2.8), (x - R, y + 2.8)], PathShape::Closed),
         }
     }
 
@@ -219,7 +251,7 @@ impl Canvas {
                 write!(
                     self.body,
                     "<{element} class=\"{class}\" {rest}><title>{}</title></{element}>",
-                    escaped(&line(tip))
+                    escape_xml(&to_single_line(tip))
                 )
             }
         };
@@ -230,7 +262,7 @@ impl Canvas {
         for ((class, name), (x, y, room)) in entries.iter().zip(legend_places(self.width, entries)) {
             let y = top + y;
             self.rect(&format!("{class} fill"), "", (x, y + 2.0), (10.0, 10.0));
-            self.text(x + 15.0, y + 11.0, Anchor::Start, room, name);
+            self.text(x + 15.0, y + 11.0, TextAnchor::Start, room, name);
         }
     }
 
@@ -244,7 +276,7 @@ impl Canvas {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum PathShape {
     Open,
     Closed,
 }
@@ -260,7 +292,7 @@ fn legend_places(width: f64, entries: &[(String, String)]) -> Vec<(f64, f64, f64
     let most = width / 2.0 - 40.0;
     let (mut x, mut y) = (12.0, 0.0);
     let place = |(_, name): &(String, String)| {
-        let wide = text::width(&line(name), SIZE).min(most);
+        let wide = text::width(&to_single_line(name), SIZE).min(most);
         if 12.0 < x && width - 12.0 < x + 15.0 + wide {
             (x, y) = (12.0, y + LEGEND_ROW);
         }
@@ -277,7 +309,7 @@ pub(super) fn series_class(at: usize) -> String {
 }
 
 /// A coordinate to a tenth of a pixel.
-pub(super) fn number(value: f64) -> String {
+pub(super) fn format_coordinate(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
     // Not -0.
     (rounded + 0.0).to_string()

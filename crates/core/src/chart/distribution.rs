@@ -2,10 +2,10 @@
 
 use super::axis::Axis;
 use super::bars::draw_mark;
-use super::canvas::{Anchor, Canvas, legend_height};
-use super::measure::{Table, finite, short};
+use super::canvas::{Canvas, TextAnchor, legend_height};
+use super::measure::{ChartTable, finite, format_short_number};
 use super::palette::Tone;
-use super::text::line;
+use super::text::to_single_line;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Distribution {
@@ -13,13 +13,13 @@ pub struct Distribution {
     /// Where bins begin and end, ascending: one more than there are bins.
     pub edges: Vec<f64>,
     /// The lowest first.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<DistributionLayer>,
     /// What scores are held against.
     pub mark: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Layer {
+pub struct DistributionLayer {
     pub name: String,
     pub tone: Tone,
     /// One for each bin; what is missing is none.
@@ -28,7 +28,7 @@ pub struct Layer {
 
 impl Distribution {
     /// Scores on 0..=1 by tenths.
-    pub fn of_tenths(title: String, layers: Vec<Layer>, mark: Option<f64>) -> Self {
+    pub fn of_tenths(title: String, layers: Vec<DistributionLayer>, mark: Option<f64>) -> Self {
         let edges = (0..=10_u8).map(|it| f64::from(it) / 10.0).collect();
         Self { title, edges, layers, mark }
     }
@@ -59,7 +59,7 @@ impl Distribution {
         for (value, written) in up.ticks().into_iter().filter(|it| (it.0 - it.0.round()).abs() < 1e-9) {
             let (y, whole) = (up.at(value), written.split('.').next().unwrap_or_default());
             canvas.line("grid", (LEFT, y), (RIGHT, y));
-            canvas.text(LEFT - 7.0, y + 4.0, Anchor::End, LEFT - 10.0, whole);
+            canvas.text(LEFT - 7.0, y + 4.0, TextAnchor::End, LEFT - 10.0, whole);
         }
         for (at, (from, to)) in bins.iter().enumerate() {
             let (left, right) = (across.at(*from), across.at(*to));
@@ -69,14 +69,14 @@ impl Distribution {
                 let (top, foot) = (up.at((below + n) as f64), up.at(below as f64));
                 below += n;
                 if 0 < n {
-                    let tip = format!("{}: {n} {}", range(*from, *to), layer.name);
+                    let tip = format!("{}: {n} {}", format_range(*from, *to), layer.name);
                     let size = ((right - left - 2.0 * gap).max(0.5), foot - top);
                     canvas.rect(&format!("{} fill", layer.tone.class()), &tip, (left + gap, top), size);
                 }
             }
         }
         for (value, written) in across.ticks() {
-            canvas.text(across.at(value), BOTTOM + 18.0, Anchor::Middle, 60.0, &written);
+            canvas.text(across.at(value), BOTTOM + 18.0, TextAnchor::Middle, 60.0, &written);
         }
         if let Some(mark) = self.mark.and_then(finite).filter(|it| across.holds(*it)) {
             draw_mark(&mut canvas, across.at(mark), (TOP - 6.0, BOTTOM), mark);
@@ -91,22 +91,26 @@ impl Distribution {
         edges.windows(2).filter(|it| it[0] < it[1]).map(|it| (it[0], it[1])).collect()
     }
 
-    pub(super) fn table(&self) -> Table {
-        let names: Vec<String> = self.layers.iter().map(|it| line(&it.name)).collect();
+    pub(super) fn table(&self) -> ChartTable {
+        let names: Vec<String> = self.layers.iter().map(|it| to_single_line(&it.name)).collect();
         let head: Vec<&str> = ["Range"].into_iter().chain(names.iter().map(String::as_str)).collect();
         let rows = self.bins().into_iter().enumerate().map(|(at, (from, to))| {
             let counts = self.layers.iter().map(|it| it.counts.get(at).copied().unwrap_or(0).to_string());
-            [range(from, to)].into_iter().chain(counts).collect()
+            [format_range(from, to)].into_iter().chain(counts).collect()
         });
-        Table::new(&head, rows)
+        ChartTable::new(&head, rows)
     }
 }
 
 /// Tenths are written with one digit.
-fn range(from: f64, to: f64) -> String {
+fn format_range(from: f64, to: f64) -> String {
     let written = |it: f64| {
         let tenth = format!("{it:.1}");
-        if tenth.parse().is_ok_and(|back: f64| (back - it).abs() < 1e-9) { tenth } else { short(it) }
+        if tenth.parse().is_ok_and(|back: f64| (back - it).abs() < 1e-9) {
+            tenth
+        } else {
+            format_short_number(it)
+        }
     };
     format!("{} to {}", written(from), written(to))
 }

@@ -2,9 +2,9 @@
 
 use super::axis::Axis;
 use super::bars::{draw_ticks, label_room};
-use super::canvas::{Anchor, Canvas, Shape};
-use super::measure::{Measure, Table};
-use super::text::{SIZE, line, width};
+use super::canvas::{Canvas, PathShape, TextAnchor};
+use super::measure::{ChartTable, MeasuredValue};
+use super::text::{SIZE, to_single_line, width};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Forest {
@@ -19,7 +19,7 @@ pub struct Forest {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ForestRow {
     pub label: String,
-    pub measure: Measure,
+    pub measure: MeasuredValue,
     /// How much it rests on; more makes a larger mark.
     pub n: usize,
 }
@@ -31,7 +31,8 @@ impl Forest {
     pub(super) fn draw(&self) -> Canvas {
         let all = || self.rows.iter().chain(&self.whole);
         let room = label_room(all().map(|it| it.label.as_str())).min(180.0);
-        let said = all().map(|it| width(&it.measure.said(), SIZE)).fold(40.0, f64::max).min(170.0);
+        let said =
+            all().map(|it| width(&it.measure.value_with_interval(), SIZE)).fold(40.0, f64::max).min(170.0);
         let row = if 14 < self.rows.len() { 20.0 } else { 28.0 };
         let bottom = TOP + row * all().count().max(1) as f64;
         let about = format!(
@@ -47,11 +48,17 @@ impl Forest {
         let most = self.rows.iter().map(|it| it.n).max().unwrap_or(0).max(1) as f64;
         for (at, it) in all().enumerate() {
             let middle = TOP + row * (at as f64 + 0.5);
-            canvas.ink(room + 12.0, middle + 4.0, Anchor::End, room, &it.label);
-            canvas.ink(WIDTH - 10.0, middle + 4.0, Anchor::End, said + 2.0, &it.measure.said());
+            canvas.ink(room + 12.0, middle + 4.0, TextAnchor::End, room, &it.label);
+            canvas.ink(
+                WIDTH - 10.0,
+                middle + 4.0,
+                TextAnchor::End,
+                said + 2.0,
+                &it.measure.value_with_interval(),
+            );
             let Some(value) = it.measure.value() else { continue };
             let x = axis.at(value);
-            let tip = format!("{}: {}, n = {}", it.label, it.measure.said(), it.n);
+            let tip = format!("{}: {}, n = {}", it.label, it.measure.value_with_interval(), it.n);
             let ends = it.measure.interval().map(|(low, high)| (axis.at(low), axis.at(high)));
             if self.rows.len() <= at {
                 canvas.line("grid", (12.0, middle - row / 2.0), (WIDTH - 12.0, middle - row / 2.0));
@@ -60,7 +67,7 @@ impl Forest {
                     "s0 fill",
                     &tip,
                     &[(left, middle), (x, middle - 6.0), (right, middle), (x, middle + 6.0)],
-                    Shape::Closed,
+                    PathShape::Closed,
                 );
                 continue;
             }
@@ -78,10 +85,14 @@ impl Forest {
         canvas
     }
 
-    pub(super) fn table(&self) -> Table {
+    pub(super) fn table(&self) -> ChartTable {
         let row = |it: &ForestRow| {
-            [line(&it.label)].into_iter().chain(it.measure.cells()).chain([it.n.to_string()]).collect()
+            [to_single_line(&it.label)]
+                .into_iter()
+                .chain(it.measure.cells())
+                .chain([it.n.to_string()])
+                .collect()
         };
-        Table::new(&["", "Estimate", "95 % interval", "n"], self.rows.iter().chain(&self.whole).map(row))
+        ChartTable::new(&["", "Estimate", "95 % interval", "n"], self.rows.iter().chain(&self.whole).map(row))
     }
 }

@@ -1,11 +1,11 @@
 //! Squares in rows and columns: confusion of two graders, agreement of several, win rates.
 
-use super::canvas::{Anchor, Canvas};
-use super::measure::{Table, finite, short};
-use super::text::{SIZE, line, width};
+use super::canvas::{Canvas, TextAnchor};
+use super::measure::{ChartTable, finite, format_short_number};
+use super::text::{SIZE, to_single_line, width};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Matrix {
+pub struct MatrixChart {
     pub title: String,
     /// What a row stands for, such as what people said.
     pub row_name: String,
@@ -31,7 +31,7 @@ pub enum Shade {
 /// Slanted names of narrower columns would touch.
 const LEAST: f64 = 17.0;
 
-impl Matrix {
+impl MatrixChart {
     /// How often one grader says the column where the other says the row.
     pub fn confusion(
         title: String,
@@ -80,11 +80,11 @@ impl Matrix {
         self.cells.get(row)?.get(column).copied().flatten().and_then(finite)
     }
 
-    fn written(&self, row: usize, column: usize) -> String {
+    fn formatted_cell(&self, row: usize, column: usize) -> String {
         match (self.shade, self.cell(row, column)) {
             (_, None) => "–".to_owned(),
             (Shade::ShareOfRow, Some(it)) if it.fract().abs() <= 0.0 => it.to_string(),
-            (_, Some(it)) => short(it),
+            (_, Some(it)) => format_short_number(it),
         }
     }
 
@@ -104,7 +104,7 @@ impl Matrix {
         let (n_rows, n_columns) = (self.rows.len(), self.columns.len());
         let left = 20.0 + super::bars::label_room(self.rows.iter().map(String::as_str)).min(170.0);
         let size = ((600.0 - left) / n_columns.max(1) as f64).clamp(LEAST, 58.0);
-        let longest = self.columns.iter().map(|it| width(&line(it), SIZE)).fold(0.0, f64::max);
+        let longest = self.columns.iter().map(|it| width(&to_single_line(it), SIZE)).fold(0.0, f64::max);
         let slanted = size - 6.0 < longest;
         // Slanted text takes as much to the right as it takes up.
         let room = longest.min(120.0);
@@ -120,17 +120,17 @@ impl Matrix {
         for (at, name) in self.columns.iter().enumerate() {
             let x = left + size * (at as f64 + 0.5);
             if slanted {
-                canvas.slanted(x, top - 7.0, room, name);
+                canvas.slanted_text(x, top - 7.0, room, name);
             } else {
-                canvas.text(x, top - 7.0, Anchor::Middle, size - 4.0, name);
+                canvas.text(x, top - 7.0, TextAnchor::Middle, size - 4.0, name);
             }
         }
         for (row, name) in self.rows.iter().enumerate() {
             let y = top + high * row as f64;
-            canvas.ink(left - 8.0, y + high / 2.0 + 4.0, Anchor::End, left - 14.0, name);
+            canvas.ink(left - 8.0, y + high / 2.0 + 4.0, TextAnchor::End, left - 14.0, name);
             for (column, against) in self.columns.iter().enumerate() {
                 let corner = (left + size * column as f64, y);
-                let written = self.written(row, column);
+                let written = self.formatted_cell(row, column);
                 let share = match (self.shade, self.strength(row, column)) {
                     (Shade::ShareOfRow, Some(it)) => format!(" ({:.0} % of the row)", it * 100.0),
                     _ => String::new(),
@@ -149,7 +149,13 @@ impl Matrix {
                     }
                 }
                 if width(&written, SIZE) + 4.0 < size && SIZE + 4.0 < high {
-                    canvas.ink(corner.0 + size / 2.0, y + high / 2.0 + 4.0, Anchor::Middle, size, &written);
+                    canvas.ink(
+                        corner.0 + size / 2.0,
+                        y + high / 2.0 + 4.0,
+                        TextAnchor::Middle,
+                        size,
+                        &written,
+                    );
                 }
             }
         }
@@ -163,8 +169,8 @@ impl Matrix {
         for (what, name) in [("rows", &self.row_name), ("columns", &self.column_name)] {
             if !name.is_empty() {
                 let text = format!("{what}: {name}");
-                canvas.text(x, 14.0, Anchor::Start, 180.0, &text);
-                x += width(&line(&text), SIZE).min(180.0) + 16.0;
+                canvas.text(x, 14.0, TextAnchor::Start, 180.0, &text);
+                x += width(&to_single_line(&text), SIZE).min(180.0) + 16.0;
             }
         }
     }
@@ -177,21 +183,24 @@ impl Matrix {
             Shade::Unit => (&[0.0, 0.25, 0.5, 0.75, 1.0], "0", "1"),
         };
         let start = left + width(low, SIZE) + 8.0;
-        canvas.text(left, top + 11.0, Anchor::Start, 110.0, low);
+        canvas.text(left, top + 11.0, TextAnchor::Start, 110.0, low);
         for (at, it) in steps.iter().enumerate() {
             let corner = (start + 16.0 * at as f64, top + 1.0);
             canvas.rect("grid", "", corner, (15.0, 12.0));
             canvas.heat(*it < 0.0, it.abs(), "", corner, (15.0, 12.0));
         }
-        canvas.text(start + 16.0 * steps.len() as f64 + 6.0, top + 11.0, Anchor::Start, 80.0, high);
+        canvas.text(start + 16.0 * steps.len() as f64 + 6.0, top + 11.0, TextAnchor::Start, 80.0, high);
     }
 
-    pub(super) fn table(&self) -> Table {
-        let columns: Vec<String> = self.columns.iter().map(|it| line(it)).collect();
+    pub(super) fn table(&self) -> ChartTable {
+        let columns: Vec<String> = self.columns.iter().map(|it| to_single_line(it)).collect();
         let head: Vec<&str> = [""].into_iter().chain(columns.iter().map(String::as_str)).collect();
         let rows = self.rows.iter().enumerate().map(|(row, name)| {
-            [line(name)].into_iter().chain((0..columns.len()).map(|it| self.written(row, it))).collect()
+            [to_single_line(name)]
+                .into_iter()
+                .chain((0..columns.len()).map(|it| self.formatted_cell(row, it)))
+                .collect()
         });
-        Table::new(&head, rows)
+        ChartTable::new(&head, rows)
     }
 }

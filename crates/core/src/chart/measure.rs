@@ -2,7 +2,7 @@
 
 /// A value and where it may really lie. What is no finite number is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Measure {
+pub struct MeasuredValue {
     value: Option<f64>,
     interval: Option<(f64, f64)>,
 }
@@ -10,7 +10,7 @@ pub struct Measure {
 /// Beyond this nothing was measured, and coordinates would lose their meaning.
 const MOST: f64 = 1e12;
 
-impl Measure {
+impl MeasuredValue {
     pub fn new(value: Option<f64>, interval: Option<(f64, f64)>) -> Self {
         let (value, ends) = (value.and_then(finite), interval.map(|(a, b)| (finite(a), finite(b))));
         let interval = match (value, ends) {
@@ -41,16 +41,19 @@ impl Measure {
     /// The value and its interval as two cells of a table, to as many digits as the interval is sure of.
     pub(super) fn cells(&self) -> [String; 2] {
         let none = || "–".to_owned();
-        let Some((low, high)) = self.interval else { return [self.value.map_or_else(none, short), none()] };
+        let Some((low, high)) = self.interval else {
+            return [self.value.map_or_else(none, format_short_number), none()];
+        };
         let wide = if low < high { high - low } else { 1.0 };
         let sure = (-wide.log10()).floor().clamp(1.0, 5.0) as usize + 1;
-        let written =
-            |it: f64| if self.reach().all(|it| it.abs() < 100.0) { digits(it, sure) } else { short(it) };
+        let written = |it: f64| {
+            if self.reach().all(|it| it.abs() < 100.0) { digits(it, sure) } else { format_short_number(it) }
+        };
         [self.value.map_or_else(none, written), format!("{} to {}", written(low), written(high))]
     }
 
     /// The value and its interval in a few words.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn value_with_interval(&self) -> String {
         let [value, interval] = self.cells();
         if self.interval.is_some() { format!("{value} ({interval})") } else { value }
     }
@@ -62,7 +65,7 @@ pub(super) fn finite(value: f64) -> Option<f64> {
 }
 
 /// A number in as few letters as say something.
-pub(super) fn short(value: f64) -> String {
+pub(super) fn format_short_number(value: f64) -> String {
     match value.abs() {
         it if it <= 0.0 || (1e-2..100.0).contains(&it) => digits(value, 2),
         it if (100.0..1e7).contains(&it) => digits(value, 0),
@@ -72,7 +75,7 @@ pub(super) fn short(value: f64) -> String {
 }
 
 /// A number that somebody set, as they would write it.
-pub(super) fn rounded(value: f64) -> String {
+pub(super) fn format_rounded_number(value: f64) -> String {
     let thousandths = (value * 1000.0).round() / 1000.0;
     (thousandths + 0.0).to_string().replace('-', "−")
 }
@@ -86,12 +89,12 @@ fn digits(value: f64, n: usize) -> String {
 
 /// What a picture shows, in words and numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct ChartTable {
     pub head: Vec<String>,
     pub rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl ChartTable {
     pub(super) fn new(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Self {
         Self { head: head.iter().map(|it| (*it).to_owned()).collect(), rows: rows.into_iter().collect() }
     }

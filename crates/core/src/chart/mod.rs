@@ -20,16 +20,16 @@ mod trend;
 mod tests;
 
 pub use bars::{Bar, Bars};
-pub use canvas::Place;
-pub use distribution::{Distribution, Layer};
+pub use canvas::ChartMedium;
+pub use distribution::{Distribution, DistributionLayer};
 pub use forest::{Forest, ForestRow};
-pub use matrix::{Matrix, Shade};
-pub use measure::{Measure, Table};
+pub use matrix::{MatrixChart, Shade};
+pub use measure::{ChartTable, MeasuredValue};
 pub use palette::Tone;
 pub use radar::{Radar, RadarSeries};
-pub use reliability::{Reliability, ReliabilityBin};
-pub(crate) use text::escaped;
-pub use trend::{Trend, TrendPoint};
+pub use reliability::{ReliabilityBin, ReliabilityChart};
+pub(crate) use text::escape_xml;
+pub use trend::{TrendChart, TrendChartPoint};
 
 /// Every kind of chart. Adding one: a file, a variant, a line in each `match`.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,9 +37,9 @@ pub enum Chart {
     Radar(Radar),
     Bars(Bars),
     Distribution(Distribution),
-    Matrix(Matrix),
-    Reliability(Reliability),
-    Trend(Trend),
+    Matrix(MatrixChart),
+    Reliability(ReliabilityChart),
+    Trend(TrendChart),
     Forest(Forest),
 }
 
@@ -58,7 +58,7 @@ impl Chart {
     /// assert!(chart.svg(Place::File).contains("&lt;b&gt;"));
     /// assert_eq!(chart.table().rows[0], ["claude", "0.81", "–"]);
     /// ```
-    pub fn svg(&self, place: Place) -> String {
+    pub fn svg(&self, place: ChartMedium) -> String {
         let canvas = match self {
             Self::Radar(it) => it.draw(),
             Self::Bars(it) => it.draw(),
@@ -72,7 +72,7 @@ impl Chart {
     }
 
     /// What is drawn, for those who would rather read it.
-    pub fn table(&self) -> Table {
+    pub fn table(&self) -> ChartTable {
         match self {
             Self::Radar(it) => it.table(),
             Self::Bars(it) => it.table(),

@@ -3,10 +3,10 @@
 use std::f64::consts::TAU;
 
 use super::bars::{Bar, Bars};
-use super::canvas::{Anchor, Canvas, Shape, legend_height, series_class};
-use super::measure::{Measure, Table, finite, short};
+use super::canvas::{Canvas, PathShape, TextAnchor, legend_height, series_class};
+use super::measure::{ChartTable, MeasuredValue, finite, format_short_number};
 use super::palette::Tone;
-use super::text::line;
+use super::text::to_single_line;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Radar {
@@ -22,7 +22,7 @@ pub struct Radar {
 pub struct RadarSeries {
     pub name: String,
     /// One for each axis; what is missing leaves a gap.
-    pub values: Vec<Measure>,
+    pub values: Vec<MeasuredValue>,
 }
 
 /// Fewer axes than this make no shape.
@@ -34,13 +34,13 @@ const DISTANCE: f64 = 11.0;
 const ROW: f64 = 14.0;
 
 /// Where everything lies.
-struct Layout {
+struct RadarLayout {
     middle: (f64, f64),
     radius: f64,
     n: usize,
 }
 
-impl Layout {
+impl RadarLayout {
     fn new(n: usize) -> Self {
         let radius = (ROW * n.div_ceil(2) as f64 / 2.0).clamp(84.0, 150.0);
         // Many labels need more height than their circle.
@@ -69,7 +69,7 @@ impl Radar {
         if self.axes.len() < LEAST {
             return self.as_bars().draw();
         }
-        let layout = Layout::new(self.axes.len());
+        let layout = RadarLayout::new(self.axes.len());
         let legend: Vec<(String, String)> =
             self.series.iter().enumerate().map(|(at, it)| (series_class(at), it.name.clone())).collect();
         let legend = if 1 < legend.len() { legend } else { Vec::new() };
@@ -95,13 +95,13 @@ impl Radar {
 
     fn names(&self) -> String {
         match self.series.as_slice() {
-            [one] if !one.name.is_empty() => line(&one.name),
+            [one] if !one.name.is_empty() => to_single_line(&one.name),
             [_] => "Scores".to_owned(),
             more => format!("{} shapes", more.len()),
         }
     }
 
-    fn draw_series(&self, canvas: &mut Canvas, layout: &Layout, index: usize, series: &RadarSeries) {
+    fn draw_series(&self, canvas: &mut Canvas, layout: &RadarLayout, index: usize, series: &RadarSeries) {
         let tone = series_class(index);
         let measure = |at: usize| series.values.get(at).copied().unwrap_or_default();
         let whole = (0..layout.n).all(|it| measure(it).value().is_some());
@@ -125,7 +125,7 @@ impl Radar {
         // Where nothing was scored, the line is broken.
         if whole {
             let outline: Vec<(f64, f64)> = (0..layout.n).filter_map(point).collect();
-            canvas.path(&format!("{tone} stroke"), "", &outline, Shape::Closed);
+            canvas.path(&format!("{tone} stroke"), "", &outline, PathShape::Closed);
         } else {
             for at in 0..layout.n {
                 if let (Some(from), Some(to)) = (point(at), point(at + 1)) {
@@ -136,15 +136,15 @@ impl Radar {
         for at in 0..layout.n {
             let Some(place) = point(at) else { continue };
             let who = if series.name.is_empty() { String::new() } else { format!("{}, ", series.name) };
-            let tip = format!("{who}{}: {}", self.axes[at], measure(at).said());
+            let tip = format!("{who}{}: {}", self.axes[at], measure(at).value_with_interval());
             canvas.mark(index, &format!("{tone} dot"), &tip, place);
         }
     }
 
     /// Names beside the circle; those that would touch are moved apart and led to by a line.
-    fn draw_labels(&self, canvas: &mut Canvas, layout: &Layout) {
-        for side in [Anchor::End, Anchor::Start] {
-            let is_here = |at: usize| (layout.direction(at).0 < -1e-6) == (side == Anchor::End);
+    fn draw_labels(&self, canvas: &mut Canvas, layout: &RadarLayout) {
+        for side in [TextAnchor::End, TextAnchor::Start] {
+            let is_here = |at: usize| (layout.direction(at).0 < -1e-6) == (side == TextAnchor::End);
             let mut labels: Vec<(usize, f64)> = (0..layout.n)
                 .filter(|it| is_here(*it))
                 .map(|at| (at, self.label_place(layout, at).1))
@@ -156,34 +156,34 @@ impl Radar {
                 // Straight above and below, text stands centred where its neighbours leave room for that.
                 let upright = layout.direction(at).0.abs() < 12.0 / layout.radius;
                 let centred = upright && (wanted - y).abs() < 1.0 && layout.n <= 12;
-                let anchor = if centred { Anchor::Middle } else { side };
+                let anchor = if centred { TextAnchor::Middle } else { side };
                 // Moved up or down, it would run into the circle.
                 let x = if (wanted - y).abs() < 1.0 { x } else { self.outside(layout, side, y, x) };
                 if 6.0 < (wanted - y).abs() {
-                    let end = if side == Anchor::End { x + 2.0 } else { x - 2.0 };
+                    let end = if side == TextAnchor::End { x + 2.0 } else { x - 2.0 };
                     canvas.line("grid", layout.place(at, 1.0), (end, y - 4.0));
                 }
                 let room = match anchor {
-                    Anchor::Middle => 2.0 * ROOM,
-                    Anchor::End => x - 4.0,
-                    Anchor::Start => 2.0 * layout.middle.0 - x - 4.0,
+                    TextAnchor::Middle => 2.0 * ROOM,
+                    TextAnchor::End => x - 4.0,
+                    TextAnchor::Start => 2.0 * layout.middle.0 - x - 4.0,
                 };
                 canvas.text_and(x, y, anchor, room, (&self.axes[at], &self.value_behind(at)));
             }
         }
     }
 
-    fn label_place(&self, layout: &Layout, at: usize) -> (f64, f64) {
+    fn label_place(&self, layout: &RadarLayout, at: usize) -> (f64, f64) {
         let (dx, dy) = layout.direction(at);
         let reach = layout.radius + DISTANCE;
         (layout.middle.0 + reach * dx, layout.middle.1 + reach * dy + 4.0 + 4.0 * dy)
     }
 
     /// How far from the middle a label at this height is clear of the circle.
-    fn outside(&self, layout: &Layout, side: Anchor, y: f64, wanted: f64) -> f64 {
+    fn outside(&self, layout: &RadarLayout, side: TextAnchor, y: f64, wanted: f64) -> f64 {
         let reach = layout.radius + DISTANCE;
         let half = (reach.powi(2) - (y - 4.0 - layout.middle.1).powi(2)).max(0.0).sqrt();
-        if side == Anchor::End {
+        if side == TextAnchor::End {
             wanted.min(layout.middle.0 - half)
         } else {
             wanted.max(layout.middle.0 + half)
@@ -193,8 +193,8 @@ impl Radar {
     /// With a single shape, the value stands behind the name.
     fn value_behind(&self, at: usize) -> String {
         let [one] = self.series.as_slice() else { return String::new() };
-        let value = one.values.get(at).and_then(Measure::value);
-        value.map_or_else(|| " –".to_owned(), |it| format!(" {}", short(it)))
+        let value = one.values.get(at).and_then(MeasuredValue::value);
+        value.map_or_else(|| " –".to_owned(), |it| format!(" {}", format_short_number(it)))
     }
 
     /// One or two axes make no shape.
@@ -211,14 +211,17 @@ impl Radar {
         Bars { title: self.title.clone(), bars, mark: self.mark }
     }
 
-    pub(super) fn table(&self) -> Table {
+    pub(super) fn table(&self) -> ChartTable {
         let rows = self.axes.iter().enumerate().flat_map(|(at, axis)| {
             self.series.iter().map(move |series| {
                 let measure = series.values.get(at).copied().unwrap_or_default();
-                [line(axis), line(&series.name)].into_iter().chain(measure.cells()).collect()
+                [to_single_line(axis), to_single_line(&series.name)]
+                    .into_iter()
+                    .chain(measure.cells())
+                    .collect()
             })
         });
-        Table::new(&["", "Of", "Value", "95 % interval"], rows)
+        ChartTable::new(&["", "Of", "Value", "95 % interval"], rows)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::axis::Axis;
 use super::bars::draw_ticks;
-use super::canvas::{Anchor, Canvas, Shape};
-use super::measure::{Measure, Table, finite, short};
+use super::canvas::{Canvas, PathShape, TextAnchor};
+use super::measure::{ChartTable, MeasuredValue, finite, format_short_number};
 
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Reliability {
+pub struct ReliabilityChart {
     pub title: String,
     pub bins: Vec<ReliabilityBin>,
     /// The expected calibration error.
@@ -19,7 +19,7 @@ pub struct ReliabilityBin {
     /// Their mean, on 0..=1.
     pub predicted: f64,
     /// How often it came true.
-    pub observed: Measure,
+    pub observed: MeasuredValue,
     pub n: usize,
 }
 
@@ -30,7 +30,7 @@ const BOTTOM: f64 = 312.0;
 /// How high the counts below are.
 const COUNTS: f64 = 44.0;
 
-impl Reliability {
+impl ReliabilityChart {
     pub(super) fn draw(&self) -> Canvas {
         let about = format!(
             "Predictions against what happened, in {} groups; on the diagonal they are right.",
@@ -42,23 +42,28 @@ impl Reliability {
         draw_ticks(&mut canvas, &across, (TOP, BOTTOM));
         for (value, written) in up.ticks() {
             canvas.line("grid", (LEFT, up.at(value)), (RIGHT, up.at(value)));
-            canvas.text(LEFT - 7.0, up.at(value) + 4.0, Anchor::End, 36.0, &written);
+            canvas.text(LEFT - 7.0, up.at(value) + 4.0, TextAnchor::End, 36.0, &written);
         }
-        canvas.text(LEFT + 8.0, TOP + 16.0, Anchor::Start, 220.0, "happens more often than said");
-        canvas.text(RIGHT - 8.0, BOTTOM - 10.0, Anchor::End, 220.0, "happens less often than said");
+        canvas.text(LEFT + 8.0, TOP + 16.0, TextAnchor::Start, 220.0, "happens more often than said");
+        canvas.text(RIGHT - 8.0, BOTTOM - 10.0, TextAnchor::End, 220.0, "happens less often than said");
         canvas.line("mark", (LEFT, BOTTOM), (RIGHT, TOP));
         let points: Vec<(f64, f64)> = self
-            .drawn()
+            .drawable_bins()
             .filter_map(|it| Some((across.at(it.predicted), up.at(it.observed.value()?))))
             .collect();
-        canvas.path("s0 stroke", "", &points, Shape::Open);
-        let most = self.drawn().map(|it| it.n).max().unwrap_or(0).max(1) as f64;
-        for bin in self.drawn() {
+        canvas.path("s0 stroke", "", &points, PathShape::Open);
+        let most = self.drawable_bins().map(|it| it.n).max().unwrap_or(0).max(1) as f64;
+        for bin in self.drawable_bins() {
             let x = across.at(bin.predicted);
             if let Some((low, high)) = bin.observed.interval() {
                 canvas.whisker("whisker", (x, up.at(low)), (x, up.at(high)));
             }
-            let tip = format!("{} said, {} seen, n = {}", short(bin.predicted), bin.observed.said(), bin.n);
+            let tip = format!(
+                "{} said, {} seen, n = {}",
+                format_short_number(bin.predicted),
+                bin.observed.value_with_interval(),
+                bin.n
+            );
             if let Some(value) = bin.observed.value() {
                 canvas.mark(0, "s0 dot", &tip, (x, up.at(value)));
             }
@@ -66,27 +71,32 @@ impl Reliability {
             canvas.rect("deferred fill", &tip, (x - 5.0, floor - high), (10.0, high));
         }
         canvas.line("axis", (LEFT, floor), (RIGHT, floor));
-        canvas.text(LEFT - 7.0, floor - COUNTS + 8.0, Anchor::End, 40.0, &most.to_string());
-        canvas.text(LEFT - 7.0, floor, Anchor::End, 40.0, "n");
-        let error = self.error.and_then(finite).map(|it| format!(", calibration error {}", short(it)));
+        canvas.text(LEFT - 7.0, floor - COUNTS + 8.0, TextAnchor::End, 40.0, &most.to_string());
+        canvas.text(LEFT - 7.0, floor, TextAnchor::End, 40.0, "n");
+        let error =
+            self.error.and_then(finite).map(|it| format!(", calibration error {}", format_short_number(it)));
         let said = format!("predicted across, observed up{}", error.unwrap_or_default());
-        canvas.text(LEFT, floor + 22.0, Anchor::Start, RIGHT - LEFT, &said);
+        canvas.text(LEFT, floor + 22.0, TextAnchor::Start, RIGHT - LEFT, &said);
         canvas
     }
 
     /// Groups that something can be said of, in the order of their predictions.
-    fn drawn(&self) -> impl Iterator<Item = ReliabilityBin> {
+    fn drawable_bins(&self) -> impl Iterator<Item = ReliabilityBin> {
         let mut bins: Vec<ReliabilityBin> =
             self.bins.iter().filter(|it| (0.0..=1.0).contains(&it.predicted)).copied().collect();
         bins.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
         bins.into_iter()
     }
 
-    pub(super) fn table(&self) -> Table {
+    pub(super) fn table(&self) -> ChartTable {
         let row = |it: ReliabilityBin| {
             let observed = it.observed.cells();
-            [short(it.predicted)].into_iter().chain(observed).chain([it.n.to_string()]).collect()
+            [format_short_number(it.predicted)]
+                .into_iter()
+                .chain(observed)
+                .chain([it.n.to_string()])
+                .collect()
         };
-        Table::new(&["Predicted", "Observed", "95 % interval", "n"], self.drawn().map(row))
+        ChartTable::new(&["Predicted", "Observed", "95 % interval", "n"], self.drawable_bins().map(row))
     }
 }

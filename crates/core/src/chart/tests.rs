@@ -8,8 +8,8 @@ use crate::chart::text::{SIZE, width};
 
 const HOSTILE: &str = "</text><script>alert('1')</script>\u{0}\u{202e}\"&<b>";
 
-fn measures(values: &[f64]) -> Vec<Measure> {
-    values.iter().map(|it| Measure::new(Some(*it), Some((it - 0.1, it + 0.2)))).collect()
+fn measures(values: &[f64]) -> Vec<MeasuredValue> {
+    values.iter().map(|it| MeasuredValue::new(Some(*it), Some((it - 0.1, it + 0.2)))).collect()
 }
 
 /// One of each kind from the same labels and numbers.
@@ -22,13 +22,16 @@ fn all(title: &str, labels: &[String], values: &[f64]) -> Vec<Chart> {
     let cells: Vec<Vec<Option<f64>>> =
         (0..n).map(|row| (0..n).map(|it| values.get((row + it) % (n + 1)).copied()).collect()).collect();
     let bins =
-        values.iter().map(|it| ReliabilityBin { predicted: *it, observed: Measure::of(*it), n: n * 3 });
+        values.iter().map(|it| ReliabilityBin { predicted: *it, observed: MeasuredValue::of(*it), n: n * 3 });
     let counts: Vec<Vec<usize>> = (0..n).map(|row| (0..n).map(|it| row * 7 % (it + 2)).collect()).collect();
-    let layer =
-        |tone, n: usize| Layer { name: title(), tone, counts: (0..10).map(|it| it * n % 7).collect() };
+    let layer = |tone, n: usize| DistributionLayer {
+        name: title(),
+        tone,
+        counts: (0..10).map(|it| it * n % 7).collect(),
+    };
     let row = |(label, measure)| ForestRow { label, measure, n };
-    let mut points: Vec<TrendPoint> =
-        pairs().map(|(label, measure)| TrendPoint { at: 0.0, label, measure }).collect();
+    let mut points: Vec<TrendChartPoint> =
+        pairs().map(|(label, measure)| TrendChartPoint { at: 0.0, label, measure }).collect();
     points.iter_mut().zip(values).for_each(|(point, it)| point.at = *it * 3.0);
     vec![
         Chart::Radar(Radar { title: title(), axes: labels.to_vec(), series: vec![series("")], mark }),
@@ -48,10 +51,10 @@ fn all(title: &str, labels: &[String], values: &[f64]) -> Vec<Chart> {
             vec![layer(Tone::Fail, n), layer(Tone::Pass, n + 3)],
             mark,
         )),
-        Chart::Matrix(Matrix::confusion(title(), title(), title(), labels, &counts)),
-        Chart::Matrix(Matrix::agreement(title(), labels, cells)),
-        Chart::Reliability(Reliability { title: title(), bins: bins.collect(), error: mark }),
-        Chart::Trend(Trend { title: title(), points, mark }),
+        Chart::Matrix(MatrixChart::confusion(title(), title(), title(), labels, &counts)),
+        Chart::Matrix(MatrixChart::agreement(title(), labels, cells)),
+        Chart::Reliability(ReliabilityChart { title: title(), bins: bins.collect(), error: mark }),
+        Chart::Trend(TrendChart { title: title(), points, mark }),
         Chart::Forest(Forest {
             title: title(),
             rows: pairs().map(row).collect(),
@@ -181,7 +184,7 @@ fn check_elements(svg: &str) {
 #[test]
 fn labels_of_strangers_stay_labels() {
     for chart in all(HOSTILE, &labels(9), &waves(9)) {
-        for place in [Place::File, Place::Page, Place::Pixels] {
+        for place in [ChartMedium::File, ChartMedium::Page, ChartMedium::Pixels] {
             let svg = chart.svg(place);
             check_elements(&svg);
             assert!(svg.contains("&lt;script&gt;") && svg.contains("role=\"img\""), "{svg}");
@@ -192,7 +195,7 @@ fn labels_of_strangers_stay_labels() {
 #[test]
 fn a_file_has_its_namespace_and_heading_and_a_page_asks_nobody() {
     for chart in all("Some title", &labels(4), &waves(4)) {
-        let (file, page) = (chart.svg(Place::File), chart.svg(Place::Page));
+        let (file, page) = (chart.svg(ChartMedium::File), chart.svg(ChartMedium::Page));
         assert!(
             file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" ")
                 && file.contains(">Some title</text>")
@@ -209,7 +212,7 @@ fn a_file_has_its_namespace_and_heading_and_a_page_asks_nobody() {
 #[test]
 fn pixels_need_no_variables() {
     for chart in all("Some title", &labels(4), &waves(4)) {
-        let svg = chart.svg(Place::Pixels);
+        let svg = chart.svg(ChartMedium::Pixels);
         assert!(!svg.contains("var(") && !svg.contains("@media") && svg.contains("rect class=\"card\""));
         assert!(svg.contains(".s0.stroke{fill:none;stroke:#") && svg.contains(".pass.fill{fill:#"));
         assert!(svg.contains(">Some title</text>"));
@@ -221,7 +224,7 @@ fn pixels_need_no_variables() {
 fn nothing_is_outside_of_the_picture_or_on_top_of_each_other() {
     for n in [0, 1, 2, 3, 5, 12, 30, 60] {
         for chart in all(&HOSTILE.repeat(5), &labels(n), &waves(n)) {
-            let svg = chart.svg(Place::File);
+            let svg = chart.svg(ChartMedium::File);
             check_bounds(&svg);
             check_apart(&svg);
         }
@@ -233,7 +236,7 @@ fn a_cut_label_keeps_the_whole_of_it() {
     let long = "word ".repeat(60);
     for chart in all("t", &[long.clone(), long.clone(), long.clone()], &waves(3)) {
         if !matches!(chart, Chart::Reliability(_) | Chart::Distribution(_)) {
-            let svg = chart.svg(Place::Page);
+            let svg = chart.svg(ChartMedium::Page);
             assert!(svg.contains('…') && svg.contains(long.trim()), "{svg}");
         }
     }
@@ -243,7 +246,7 @@ fn a_cut_label_keeps_the_whole_of_it() {
 #[test]
 fn tables_hold_what_is_drawn() {
     for chart in all("t", &labels(4), &[0.25, 0.5, f64::NAN, 0.875]) {
-        let (svg, table) = (chart.svg(Place::Page), chart.table());
+        let (svg, table) = (chart.svg(ChartMedium::Page), chart.table());
         assert!(
             !table.rows.is_empty() && table.rows.iter().all(|it| it.len() == table.head.len()),
             "{table:?}"
@@ -251,7 +254,7 @@ fn tables_hold_what_is_drawn() {
         // A range that nothing lies in has no bar.
         let drawn = table.rows.iter().filter(|row| !row[1..].iter().all(|it| it == "0"));
         for cell in drawn.flatten().filter(|it| *it != "–") {
-            assert!(svg.contains(&escaped(cell)), "{cell} is not in {svg}");
+            assert!(svg.contains(&escape_xml(cell)), "{cell} is not in {svg}");
         }
         assert!(!svg.contains("NaN") && !table.rows.iter().flatten().any(|it| it.contains("NaN")));
     }
@@ -339,7 +342,7 @@ fn colours_can_be_read_and_told_apart_by_everybody() {
 
 #[test]
 fn numbers_are_written_short() {
-    let check = |value: f64, expected: &str| assert_eq!(measure::short(value), expected);
+    let check = |value: f64, expected: &str| assert_eq!(measure::format_short_number(value), expected);
     check(0.0, "0.00");
     check(-0.001, "−0.0010");
     check(0.634_4, "0.63");
@@ -360,11 +363,11 @@ proptest! {
         values in proptest::collection::vec(prop_oneof![any::<f64>(), 0.0..1.0, -500.0..500.0], 0..16),
     ) {
         for (chart, again) in all(&title, &labels, &values).into_iter().zip(all(&title, &labels, &values)) {
-            let svg = chart.svg(Place::File);
+            let svg = chart.svg(ChartMedium::File);
             check_bounds(&svg);
             check_apart(&svg);
             check_elements(&svg);
-            prop_assert_eq!(svg, again.svg(Place::File));
+            prop_assert_eq!(svg, again.svg(ChartMedium::File));
         }
     }
 }

@@ -4,7 +4,7 @@
 pub(super) const SIZE: f64 = 11.0;
 
 /// Text that is only text, in an attribute as well, and that XML can hold.
-pub(crate) fn escaped(text: &str) -> String {
+pub(crate) fn escape_xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     for letter in text.chars() {
         match letter {
@@ -23,7 +23,7 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// A text on one line, without towers of accents.
-pub(super) fn line(text: &str) -> String {
+pub(super) fn to_single_line(text: &str) -> String {
     let mut out = String::new();
     let mut n_accents = 0;
     for letter in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
@@ -50,7 +50,7 @@ pub(super) fn fit(line: &str, room: f64, size: f64) -> String {
     let head: String = line
         .chars()
         .take_while(|it| {
-            used += em(*it) * size;
+            used += letter_width(*it) * size;
             used <= room
         })
         .collect();
@@ -60,10 +60,10 @@ pub(super) fn fit(line: &str, room: f64, size: f64) -> String {
 /// About how wide a line is, rather too wide than too narrow: measured in DejaVu Sans, which is wider than
 /// the fonts that most systems have.
 pub(super) fn width(line: &str, size: f64) -> f64 {
-    line.chars().map(em).sum::<f64>() * size
+    line.chars().map(letter_width).sum::<f64>() * size
 }
 
-fn em(letter: char) -> f64 {
+fn letter_width(letter: char) -> f64 {
     match letter {
         'i' | 'j' | 'l' | 'I' | 'J' | ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.34,
         'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '-' | '/' | '"' => 0.46,

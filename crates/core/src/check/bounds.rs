@@ -1,12 +1,12 @@
 //! Checks on what a run took: tokens, money, calls.
 
-use super::{BadCheck, Finding, Params, Subject};
-use crate::candidate::{Measurements, Role, Trace, Usage};
+use super::{BadCheck, CheckFinding, CheckSubject, Params};
+use crate::candidate::{Measurements, StepRole, Trace, Usage};
 
 /// Bounds by what they bound; each that holds is a share of the score.
 #[derive(Debug)]
 pub(super) struct Bounds {
-    most: Vec<(Quantity, f64)>,
+    most: Vec<(BoundedQuantity, f64)>,
     exploration: Option<Exploration>,
 }
 
@@ -21,7 +21,7 @@ struct Exploration {
 const EXPLORING: [&str; 7] = ["read", "grep", "glob", "search", "list", "websearch", "webfetch"];
 
 #[derive(Debug, Clone, Copy)]
-enum Quantity {
+enum BoundedQuantity {
     Milliseconds,
     Dollars,
     Tokens,
@@ -31,7 +31,7 @@ enum Quantity {
     ModelCalls,
 }
 
-impl Quantity {
+impl BoundedQuantity {
     fn unit(self) -> &'static str {
         match self {
             Self::Milliseconds => "milliseconds",
@@ -61,28 +61,28 @@ impl Quantity {
             Self::TokensOut => tokens(|usage| usage.output),
             Self::ToolCalls => Ok(trace()?.tool_calls().count() as f64),
             Self::ModelCalls => {
-                let is_call = |step: &&crate::candidate::Step| step.role == Role::Assistant;
+                let is_call = |step: &&crate::candidate::TraceStep| step.role == StepRole::Assistant;
                 Ok(trace()?.steps.iter().filter(is_call).count() as f64)
             }
         }
     }
 }
 
-pub(super) fn compile(params: &Params<'_>) -> Result<Option<Bounds>, BadCheck> {
-    let known: &[(&'static str, Quantity)] = match params.name() {
-        "latency" => &[("threshold", Quantity::Milliseconds)],
-        "cost" => &[("budget", Quantity::Dollars)],
+pub(super) fn compile_bounds_check(params: &Params<'_>) -> Result<Option<Bounds>, BadCheck> {
+    let known: &[(&'static str, BoundedQuantity)] = match params.name() {
+        "latency" => &[("threshold", BoundedQuantity::Milliseconds)],
+        "cost" => &[("budget", BoundedQuantity::Dollars)],
         "token-usage" => &[
-            ("max_total", Quantity::Tokens),
-            ("max_input", Quantity::TokensIn),
-            ("max_output", Quantity::TokensOut),
+            ("max_total", BoundedQuantity::Tokens),
+            ("max_input", BoundedQuantity::TokensIn),
+            ("max_output", BoundedQuantity::TokensOut),
         ],
         "execution-metrics" => &[
-            ("max_tool_calls", Quantity::ToolCalls),
-            ("max_llm_calls", Quantity::ModelCalls),
-            ("max_tokens", Quantity::Tokens),
-            ("max_cost_usd", Quantity::Dollars),
-            ("max_duration_ms", Quantity::Milliseconds),
+            ("max_tool_calls", BoundedQuantity::ToolCalls),
+            ("max_llm_calls", BoundedQuantity::ModelCalls),
+            ("max_tokens", BoundedQuantity::Tokens),
+            ("max_cost_usd", BoundedQuantity::Dollars),
+            ("max_duration_ms", BoundedQuantity::Milliseconds),
         ],
         _ => return Ok(None),
     };
@@ -110,13 +110,13 @@ fn exploration_ratio(trace: &Trace) -> Option<f64> {
 }
 
 impl Bounds {
-    pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
-        let (measured, trace) = (subject.measured(), subject.read_trace());
+    pub(super) fn run(&self, subject: &CheckSubject<'_>) -> CheckFinding {
+        let (measured, trace) = (subject.effective_measurements(), subject.read_trace());
         let (mut n_held, mut comments) = (0, Vec::new());
         for (quantity, most) in &self.most {
             let found = match quantity.find(&measured, trace.as_deref().ok()) {
                 Ok(found) => found,
-                Err(absent) => return Finding::nothing(absent),
+                Err(absent) => return CheckFinding::without_score(absent),
             };
             n_held += usize::from(found <= *most);
             comments.push(format!("{found} {} of {most}", quantity.unit()));
@@ -127,11 +127,11 @@ impl Bounds {
                 Err(absent) => return absent.clone(),
             };
             let Some(ratio) = exploration_ratio(trace) else {
-                return Finding::nothing("the run called no tool, so it has no exploration ratio");
+                return CheckFinding::without_score("the run called no tool, so it has no exploration ratio");
             };
             n_held += usize::from((ratio - wanted.target).abs() <= wanted.tolerance + 1e-9);
             comments.push(format!("exploration {ratio:.2}, wanted {} ± {}", wanted.target, wanted.tolerance));
         }
-        Finding::share(n_held as f64 / comments.len() as f64, comments.join("; "))
+        CheckFinding::partial_credit(n_held as f64 / comments.len() as f64, comments.join("; "))
     }
 }

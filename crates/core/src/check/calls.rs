@@ -6,26 +6,26 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::fields::at;
+use super::fields::value_at_path;
 use super::limits::{MAX_CALL_PAIRS, over_limit};
-use super::matching::{Closeness, close, most_pairs, same};
-use super::{BadCheck, Finding, Params, Subject, SubjectTrace, shown};
-use crate::candidate::{Role, Trace, as_arguments, duration, plain_calls};
+use super::matching::{Closeness, is_close, is_same_value, most_pairs};
+use super::{BadCheck, CheckFinding, CheckSubject, Params, SubjectTrace, plain_value_text};
+use crate::candidate::{StepRole, Trace, as_arguments, call_duration_ms, plain_calls};
 
 #[derive(Debug)]
 pub(super) enum CallCheck {
     /// Against the calls of the reference.
     Match {
         mode: Mode,
-        rules: Rules,
+        rules: ArgumentRules,
     },
     Accuracy {
-        rules: Rules,
+        rules: ArgumentRules,
     },
     Use {
         tool: String,
         arguments: Option<Map<String, Value>>,
-        mode: Arguments,
+        mode: ArgumentMatchMode,
         how: Closeness,
     },
     /// Nodes of a graph instead of tools.
@@ -38,47 +38,47 @@ pub(super) enum CallCheck {
         least: f64,
     },
     Used {
-        wanted: Vec<Wanted>,
+        wanted: Vec<NameRequirement>,
     },
     Sequence {
-        names: Vec<Wanted>,
+        names: Vec<NameRequirement>,
         exact: bool,
     },
-    Given(Given),
+    Given(CallPattern),
     Steps {
         roles: Vec<String>,
-        wanted: Wanted,
+        wanted: NameRequirement,
     },
     Expected {
-        order: Order,
+        order: CallOrder,
         minimums: Vec<(String, usize)>,
-        calls: Vec<Expected>,
+        calls: Vec<ExpectedCall>,
     },
 }
 
 /// A call with certain arguments; what is ignored or left at its default does not count.
 #[derive(Debug)]
-pub(super) struct Given {
-    wanted: Wanted,
+pub(super) struct CallPattern {
+    wanted: NameRequirement,
     arguments: Map<String, Value>,
     exact: bool,
     defaults: Map<String, Value>,
-    ignore: Vec<Wanted>,
+    ignore: Vec<NameRequirement>,
 }
 
 /// One call of an expected trajectory.
 #[derive(Debug)]
-pub(super) struct Expected {
+pub(super) struct ExpectedCall {
     tool: String,
     /// `None`: any.
     arguments: Option<Map<String, Value>>,
-    compare: Compare,
+    compare: ArgumentComparison,
     max_duration_ms: Option<f64>,
 }
 
 #[derive(Debug, Clone)]
-enum Compare {
-    Whole(Arguments),
+enum ArgumentComparison {
+    Whole(ArgumentMatchMode),
     /// These fields only, by path.
     Fields(Vec<String>),
 }
@@ -92,7 +92,7 @@ pub(super) enum Mode {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Order {
+pub(super) enum CallOrder {
     Any,
     /// With others between.
     Kept,
@@ -103,44 +103,44 @@ pub(super) enum Order {
 
 /// How arguments compare: the agent's with the expected ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Arguments {
+pub(super) enum ArgumentMatchMode {
     Exact,
     Ignore,
     Subset,
     Superset,
 }
 
-const ARGUMENTS: [(&str, Arguments); 4] = [
-    ("exact", Arguments::Exact),
-    ("ignore", Arguments::Ignore),
-    ("subset", Arguments::Subset),
-    ("superset", Arguments::Superset),
+const ARGUMENTS: [(&str, ArgumentMatchMode); 4] = [
+    ("exact", ArgumentMatchMode::Exact),
+    ("ignore", ArgumentMatchMode::Ignore),
+    ("subset", ArgumentMatchMode::Subset),
+    ("superset", ArgumentMatchMode::Superset),
 ];
 
 /// One rule for all tools, and others for some.
 #[derive(Debug)]
-pub(super) struct Rules {
-    default: Arguments,
-    by_tool: BTreeMap<String, Arguments>,
+pub(super) struct ArgumentRules {
+    default: ArgumentMatchMode,
+    by_tool: BTreeMap<String, ArgumentMatchMode>,
     how: Closeness,
 }
 
 /// A tool or skill by name or glob, and how often.
 #[derive(Debug)]
-pub(super) struct Wanted {
-    name: Name,
+pub(super) struct NameRequirement {
+    name: NamePattern,
     least: u64,
     most: u64,
 }
 
 #[derive(Debug)]
-enum Name {
+enum NamePattern {
     Is(String),
     Matches(Regex),
     Any,
 }
 
-pub(super) fn compile(params: &Params<'_>) -> Result<Option<CallCheck>, BadCheck> {
+pub(super) fn compile_call_check(params: &Params<'_>) -> Result<Option<CallCheck>, BadCheck> {
     Ok(Some(match params.name() {
         "trajectory_match" => {
             let modes = [
@@ -161,9 +161,9 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<CallCheck>, BadCheck
         "tool_use" => CallCheck::Use {
             tool: params.text("expected_tool")?.unwrap_or_default(),
             arguments: params.map("expected_args")?.filter(|it| !it.is_empty()).cloned(),
-            mode: match params.word("args_match_mode", &ARGUMENTS, Arguments::Superset)? {
+            mode: match params.word("args_match_mode", &ARGUMENTS, ArgumentMatchMode::Superset)? {
                 // What is expected must be there; more may be.
-                Arguments::Subset => Arguments::Superset,
+                ArgumentMatchMode::Subset => ArgumentMatchMode::Superset,
                 other => other,
             },
             how: closeness(params)?,
@@ -175,34 +175,37 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<CallCheck>, BadCheck
         "trajectory:tool-sequence" => {
             let value = params.get("value").cloned().unwrap_or_default();
             let steps = value.get("steps").unwrap_or(&value);
-            let names: Result<Vec<Wanted>, BadCheck> =
-                steps.as_array().into_iter().flatten().map(|it| wanted(params, it)).collect();
+            let names: Result<Vec<NameRequirement>, BadCheck> =
+                steps.as_array().into_iter().flatten().map(|it| parse_name_requirement(params, it)).collect();
             CallCheck::Sequence { names: names?, exact: value["mode"] == "exact" }
         }
-        "trajectory:tool-args-match" => CallCheck::Given(given(params)?),
+        "trajectory:tool-args-match" => CallCheck::Given(parse_call_pattern(params)?),
         "trajectory:step-count" => {
             let value = params.get("value").cloned().unwrap_or_default();
             let roles = match &value["type"] {
-                Value::Array(items) => items.iter().map(shown).collect(),
+                Value::Array(items) => items.iter().map(plain_value_text).collect(),
                 Value::String(one) => vec![one.clone()],
                 _ => Vec::new(),
             };
-            let wanted = Wanted { least: value["min"].as_u64().unwrap_or(0), ..wanted(params, &value)? };
+            let wanted = NameRequirement {
+                least: value["min"].as_u64().unwrap_or(0),
+                ..parse_name_requirement(params, &value)?
+            };
             CallCheck::Steps { roles, wanted }
         }
-        "tool-trajectory" => expected(params)?,
+        "tool-trajectory" => compile_expected_calls(params)?,
         _ => return Ok(None),
     }))
 }
 
-fn rules(params: &Params<'_>, name: &str) -> Result<Rules, BadCheck> {
-    let default = params.word(name, &ARGUMENTS, Arguments::Exact)?;
+fn rules(params: &Params<'_>, name: &str) -> Result<ArgumentRules, BadCheck> {
+    let default = params.word(name, &ARGUMENTS, ArgumentMatchMode::Exact)?;
     let name = "tool_args_match_overrides";
     let mut by_tool = BTreeMap::new();
     for (tool, word) in params.map(name)?.into_iter().flatten() {
         by_tool.insert(tool.clone(), arguments_word(params, name, word)?);
     }
-    Ok(Rules { default, by_tool, how: closeness(params)? })
+    Ok(ArgumentRules { default, by_tool, how: closeness(params)? })
 }
 
 fn closeness(params: &Params<'_>) -> Result<Closeness, BadCheck> {
@@ -213,22 +216,22 @@ fn closeness(params: &Params<'_>) -> Result<Closeness, BadCheck> {
     Ok(Closeness { ignore_case: params.bool("ignore_case", false)?, tolerance })
 }
 
-fn wanted_list(params: &Params<'_>) -> Result<Vec<Wanted>, BadCheck> {
+fn wanted_list(params: &Params<'_>) -> Result<Vec<NameRequirement>, BadCheck> {
     match params.get("value") {
-        Some(Value::Array(items)) => items.iter().map(|it| wanted(params, it)).collect(),
-        Some(value) => Ok(vec![wanted(params, value)?]),
+        Some(Value::Array(items)) => items.iter().map(|it| parse_name_requirement(params, it)).collect(),
+        Some(value) => Ok(vec![parse_name_requirement(params, value)?]),
         None => Ok(Vec::new()),
     }
 }
 
-fn wanted(params: &Params<'_>, value: &Value) -> Result<Wanted, BadCheck> {
+fn parse_name_requirement(params: &Params<'_>, value: &Value) -> Result<NameRequirement, BadCheck> {
     let glob = value["pattern"].as_str().or_else(|| value["name"].as_str()).or_else(|| value.as_str());
     let name = match glob {
-        None => Name::Any,
-        Some(name) if !name.contains(['*', '?']) => Name::Is(name.to_lowercase()),
+        None => NamePattern::Any,
+        Some(name) if !name.contains(['*', '?']) => NamePattern::Is(name.to_lowercase()),
         Some(glob) => {
             let pattern = regex::escape(glob).replace(r"\*", ".*").replace(r"\?", ".");
-            Name::Matches(
+            NamePattern::Matches(
                 Regex::new(&format!("(?is)^{pattern}$"))
                     .map_err(|error| params.bad("value", error.to_string()))?,
             )
@@ -236,16 +239,16 @@ fn wanted(params: &Params<'_>, value: &Value) -> Result<Wanted, BadCheck> {
     };
     let most = value["max"].as_u64();
     let least = value["min"].as_u64().unwrap_or(u64::from(most.is_none() || value.get("min").is_some()));
-    Ok(Wanted { name, least, most: most.unwrap_or(u64::MAX) })
+    Ok(NameRequirement { name, least, most: most.unwrap_or(u64::MAX) })
 }
 
-fn arguments_word(params: &Params<'_>, name: &str, word: &Value) -> Result<Arguments, BadCheck> {
+fn arguments_word(params: &Params<'_>, name: &str, word: &Value) -> Result<ArgumentMatchMode, BadCheck> {
     let found = ARGUMENTS.iter().find(|it| Some(it.0) == word.as_str());
     let problem = || format!("{word} is not one of exact, ignore, subset, superset");
     found.map(|it| it.1).ok_or_else(|| params.bad(name, problem()))
 }
 
-fn given(params: &Params<'_>) -> Result<Given, BadCheck> {
+fn parse_call_pattern(params: &Params<'_>) -> Result<CallPattern, BadCheck> {
     let value = params.get("value").cloned().unwrap_or_default();
     let map = |it: &Value, name: &str| match it {
         Value::Null => Ok(Map::new()),
@@ -255,11 +258,13 @@ fn given(params: &Params<'_>) -> Result<Given, BadCheck> {
     let arguments = value.get("args").or_else(|| value.get("arguments")).unwrap_or(&Value::Null);
     let ignore = match &value["ignore"] {
         Value::Null => Vec::new(),
-        Value::Array(items) => items.iter().map(|it| wanted(params, it)).collect::<Result<_, _>>()?,
-        one => vec![wanted(params, one)?],
+        Value::Array(items) => {
+            items.iter().map(|it| parse_name_requirement(params, it)).collect::<Result<_, _>>()?
+        }
+        one => vec![parse_name_requirement(params, one)?],
     };
-    Ok(Given {
-        wanted: wanted(params, &value)?,
+    Ok(CallPattern {
+        wanted: parse_name_requirement(params, &value)?,
         arguments: map(arguments, "args")?,
         exact: value["mode"] == "exact",
         defaults: map(&value["defaults"], "defaults")?,
@@ -267,13 +272,13 @@ fn given(params: &Params<'_>) -> Result<Given, BadCheck> {
     })
 }
 
-fn expected(params: &Params<'_>) -> Result<CallCheck, BadCheck> {
+fn compile_expected_calls(params: &Params<'_>) -> Result<CallCheck, BadCheck> {
     let orders = [
-        ("any_order", Order::Any),
-        ("in_order", Order::Kept),
-        ("exact", Order::Exact),
-        ("subset", Order::Subset),
-        ("superset", Order::Superset),
+        ("any_order", CallOrder::Any),
+        ("in_order", CallOrder::Kept),
+        ("exact", CallOrder::Exact),
+        ("subset", CallOrder::Subset),
+        ("superset", CallOrder::Superset),
     ];
     let mut minimums = Vec::new();
     for (tool, count) in params.map("minimums")?.into_iter().flatten() {
@@ -281,14 +286,18 @@ fn expected(params: &Params<'_>) -> Result<CallCheck, BadCheck> {
         let bad = || params.bad("minimums", format!("`{tool}` needs a whole number of 0 or more"));
         minimums.push((tool.clone(), count.ok_or_else(bad)?));
     }
-    let default = params.get("args_match").map(|it| compare(params, it)).transpose()?;
-    let default = default.unwrap_or(Compare::Whole(Arguments::Exact));
+    let default = params.get("args_match").map(|it| parse_argument_comparison(params, it)).transpose()?;
+    let default = default.unwrap_or(ArgumentComparison::Whole(ArgumentMatchMode::Exact));
     let calls = params.get("expected").and_then(Value::as_array).into_iter().flatten();
     let calls = calls.map(|it| expected_call(params, it, &default)).collect::<Result<_, _>>()?;
-    Ok(CallCheck::Expected { order: params.word("mode", &orders, Order::Kept)?, minimums, calls })
+    Ok(CallCheck::Expected { order: params.word("mode", &orders, CallOrder::Kept)?, minimums, calls })
 }
 
-fn expected_call(params: &Params<'_>, value: &Value, default: &Compare) -> Result<Expected, BadCheck> {
+fn expected_call(
+    params: &Params<'_>,
+    value: &Value,
+    default: &ArgumentComparison,
+) -> Result<ExpectedCall, BadCheck> {
     let arguments = match &value["args"] {
         Value::Null => None,
         Value::String(word) if word == "any" => None,
@@ -299,29 +308,29 @@ fn expected_call(params: &Params<'_>, value: &Value, default: &Compare) -> Resul
     };
     let own = ["args_match", "argsMatch"].iter().find_map(|it| value.get(*it));
     let most = ["max_duration_ms", "maxDurationMs"].iter().find_map(|it| value.get(*it));
-    Ok(Expected {
-        tool: shown(&value["tool"]),
+    Ok(ExpectedCall {
+        tool: plain_value_text(&value["tool"]),
         arguments,
-        compare: own.map_or_else(|| Ok(default.clone()), |it| compare(params, it))?,
+        compare: own.map_or_else(|| Ok(default.clone()), |it| parse_argument_comparison(params, it))?,
         max_duration_ms: most.and_then(Value::as_f64),
     })
 }
 
-fn compare(params: &Params<'_>, value: &Value) -> Result<Compare, BadCheck> {
+fn parse_argument_comparison(params: &Params<'_>, value: &Value) -> Result<ArgumentComparison, BadCheck> {
     match value {
-        Value::Array(paths) => Ok(Compare::Fields(paths.iter().map(shown).collect())),
-        word => arguments_word(params, "args_match", word).map(Compare::Whole),
+        Value::Array(paths) => Ok(ArgumentComparison::Fields(paths.iter().map(plain_value_text).collect())),
+        word => arguments_word(params, "args_match", word).map(ArgumentComparison::Whole),
     }
 }
 
 /// A call as it is compared: arguments that are written as text are parsed only if somebody looks at them.
 struct Call<'a> {
     name: &'a str,
-    arguments: Written<'a>,
+    arguments: CallArguments<'a>,
     duration_ms: Option<f64>,
 }
 
-enum Written<'a> {
+enum CallArguments<'a> {
     Parsed(&'a Map<String, Value>),
     Raw(&'a Value, OnceCell<Map<String, Value>>),
 }
@@ -329,32 +338,32 @@ enum Written<'a> {
 impl Call<'_> {
     fn arguments(&self) -> &Map<String, Value> {
         match &self.arguments {
-            Written::Parsed(map) => map,
-            Written::Raw(value, parsed) => parsed.get_or_init(|| as_arguments(value)),
+            CallArguments::Parsed(map) => map,
+            CallArguments::Raw(value, parsed) => parsed.get_or_init(|| as_arguments(value)),
         }
     }
 
     /// Word for word the same; then they are the same in every way of comparing.
     fn is_written_like(&self, other: &Self) -> bool {
-        matches!((&self.arguments, &other.arguments), (Written::Raw(a, _), Written::Raw(b, _)) if a == b)
+        matches!((&self.arguments, &other.arguments), (CallArguments::Raw(a, _), CallArguments::Raw(b, _)) if a == b)
     }
 }
 
 /// The calls of an output, read no further than they must be.
-fn calls_of(trace: SubjectTrace<'_>, with: impl FnOnce(&[Call<'_>]) -> Finding) -> Finding {
+fn calls_of(trace: SubjectTrace<'_>, with: impl FnOnce(&[Call<'_>]) -> CheckFinding) -> CheckFinding {
     if let SubjectTrace::Raw(value) = trace
         && let Some(plain) = plain_calls(value)
     {
         let call = |(name, arguments, entry)| Call {
             name,
-            arguments: Written::Raw(arguments, OnceCell::new()),
-            duration_ms: duration(entry),
+            arguments: CallArguments::Raw(arguments, OnceCell::new()),
+            duration_ms: call_duration_ms(entry),
         };
         return with(&plain.map(call).collect::<Vec<_>>());
     }
     match trace.read() {
         Ok(trace) => with(&calls_in(&trace)),
-        Err(why) => Finding::nothing(why),
+        Err(why) => CheckFinding::without_score(why),
     }
 }
 
@@ -363,16 +372,16 @@ fn calls_in(trace: &Trace) -> Vec<Call<'_>> {
     calls
         .map(|it| Call {
             name: &it.name,
-            arguments: Written::Parsed(&it.arguments),
+            arguments: CallArguments::Parsed(&it.arguments),
             duration_ms: it.duration_ms,
         })
         .collect()
 }
 
-impl Arguments {
+impl ArgumentMatchMode {
     fn fit(self, agent: &Map<String, Value>, expected: &Map<String, Value>, how: Closeness) -> bool {
         let within = |a: &Map<String, Value>, b: &Map<String, Value>| {
-            a.iter().all(|(key, a)| b.get(key).is_some_and(|b| close(a, b, how)))
+            a.iter().all(|(key, a)| b.get(key).is_some_and(|b| is_close(a, b, how)))
         };
         match self {
             Self::Ignore => true,
@@ -383,7 +392,7 @@ impl Arguments {
     }
 }
 
-impl Rules {
+impl ArgumentRules {
     fn fit(&self, agent: &Call<'_>, expected: &Call<'_>) -> bool {
         let rule = || self.by_tool.get(agent.name).copied().unwrap_or(self.default);
         agent.name == expected.name
@@ -392,7 +401,7 @@ impl Rules {
     }
 }
 
-impl Given {
+impl CallPattern {
     fn fits(&self, call: &Call<'_>) -> bool {
         let counts = |key: &String| !self.ignore.iter().any(|it| it.fits(key));
         let only = |map: &Map<String, Value>, keep: &dyn Fn(&String, &Value) -> bool| -> Map<String, Value> {
@@ -400,15 +409,15 @@ impl Given {
         };
         let expected = only(&self.arguments, &|key, _| counts(key));
         let at_default = |key: &String, value: &Value| {
-            !expected.contains_key(key) && self.defaults.get(key).is_some_and(|it| same(it, value))
+            !expected.contains_key(key) && self.defaults.get(key).is_some_and(|it| is_same_value(it, value))
         };
         let agent = only(call.arguments(), &|key, value| counts(key) && !at_default(key, value));
-        let mode = if self.exact { Arguments::Exact } else { Arguments::Superset };
+        let mode = if self.exact { ArgumentMatchMode::Exact } else { ArgumentMatchMode::Superset };
         self.wanted.fits(call.name) && mode.fit(&agent, &expected, Closeness::default())
     }
 }
 
-impl Expected {
+impl ExpectedCall {
     fn fits(&self, call: &Call<'_>) -> bool {
         let in_time = match (self.max_duration_ms, call.duration_ms) {
             (Some(most), Some(took)) => took <= most,
@@ -416,12 +425,14 @@ impl Expected {
         };
         let same_arguments = || match (&self.arguments, &self.compare) {
             (None, _) => true,
-            (Some(wanted), Compare::Whole(mode)) => mode.fit(call.arguments(), wanted, Closeness::default()),
-            (Some(wanted), Compare::Fields(paths)) => {
+            (Some(wanted), ArgumentComparison::Whole(mode)) => {
+                mode.fit(call.arguments(), wanted, Closeness::default())
+            }
+            (Some(wanted), ArgumentComparison::Fields(paths)) => {
                 let (wanted, found) =
                     (Value::Object(wanted.clone()), Value::Object(call.arguments().clone()));
-                paths.iter().all(|path| match (at(&wanted, path), at(&found, path)) {
-                    (Some(wanted), Some(found)) => same(wanted, found),
+                paths.iter().all(|path| match (value_at_path(&wanted, path), value_at_path(&found, path)) {
+                    (Some(wanted), Some(found)) => is_same_value(wanted, found),
                     (wanted, _) => wanted.is_none(),
                 })
             }
@@ -430,12 +441,12 @@ impl Expected {
     }
 }
 
-impl Wanted {
+impl NameRequirement {
     fn fits(&self, name: &str) -> bool {
         match &self.name {
-            Name::Is(wanted) => *wanted == name.to_lowercase(),
-            Name::Matches(regex) => regex.is_match(name),
-            Name::Any => true,
+            NamePattern::Is(wanted) => *wanted == name.to_lowercase(),
+            NamePattern::Matches(regex) => regex.is_match(name),
+            NamePattern::Any => true,
         }
     }
 }
@@ -443,7 +454,7 @@ impl Wanted {
 const PAIRS: &str = "calls of the agent times calls to compare them with";
 
 impl CallCheck {
-    pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
+    pub(super) fn run(&self, subject: &CheckSubject<'_>) -> CheckFinding {
         let trace = match subject.given_trace() {
             Ok(trace) => trace,
             Err(absent) => return absent,
@@ -452,44 +463,51 @@ impl CallCheck {
             Self::Match { .. } | Self::Accuracy { .. } => {
                 let Some(reference) = subject.reference_trace() else {
                     // What cannot be read is said first.
-                    return calls_of(trace, |_| Finding::nothing("there is no reference to compare with"));
+                    return calls_of(trace, |_| {
+                        CheckFinding::without_score("there is no reference to compare with")
+                    });
                 };
                 calls_of(trace, |calls| {
                     let mut compared = None;
                     let read = calls_of(SubjectTrace::Raw(reference), |expected| {
-                        compared = Some(self.compared(calls, expected));
-                        Finding::nothing("")
+                        compared = Some(self.compare_calls(calls, expected));
+                        CheckFinding::without_score("")
                     });
                     compared.unwrap_or_else(|| {
-                        Finding::nothing(format!("the reference cannot be read: {}", read.comment))
+                        CheckFinding::without_score(format!("the reference cannot be read: {}", read.comment))
                     })
                 })
             }
             Self::Nodes { .. } | Self::Steps { .. } => match trace.read() {
                 Ok(trace) => self.on_trace(&trace, subject),
-                Err(why) => Finding::nothing(why),
+                Err(why) => CheckFinding::without_score(why),
             },
             _ => calls_of(trace, |calls| self.on_calls(calls)),
         }
     }
 
-    fn on_trace(&self, trace: &Trace, subject: &Subject<'_>) -> Finding {
+    fn on_trace(&self, trace: &Trace, subject: &CheckSubject<'_>) -> CheckFinding {
         match (self, subject.reference_trace().map(|reference| SubjectTrace::Raw(reference).read())) {
             (Self::Steps { roles, wanted }, _) => {
                 let count = n_steps(trace, roles, wanted);
-                Finding {
+                CheckFinding {
                     value: count.into(),
-                    ..Finding::passed((wanted.least..=wanted.most).contains(&count), format!("{count} steps"))
+                    ..CheckFinding::pass_or_fail(
+                        (wanted.least..=wanted.most).contains(&count),
+                        format!("{count} steps"),
+                    )
                 }
             }
-            (_, None) => Finding::nothing("there is no reference to compare with"),
-            (_, Some(Err(why))) => Finding::nothing(format!("the reference cannot be read: {why}")),
-            (Self::Nodes { strict }, Some(Ok(reference))) => nodes(trace, &reference, *strict),
-            _ => Finding::nothing("not about a whole trace"),
+            (_, None) => CheckFinding::without_score("there is no reference to compare with"),
+            (_, Some(Err(why))) => {
+                CheckFinding::without_score(format!("the reference cannot be read: {why}"))
+            }
+            (Self::Nodes { strict }, Some(Ok(reference))) => compare_trace_nodes(trace, &reference, *strict),
+            _ => CheckFinding::without_score("not about a whole trace"),
         }
     }
 
-    fn on_calls(&self, calls: &[Call<'_>]) -> Finding {
+    fn on_calls(&self, calls: &[Call<'_>]) -> CheckFinding {
         if let Some(failed) = over_limit(calls.len(), self.n_wanted(), MAX_CALL_PAIRS, PAIRS) {
             return failed;
         }
@@ -500,22 +518,33 @@ impl CallCheck {
                         && arguments.as_ref().is_none_or(|wanted| mode.fit(it.arguments(), wanted, *how))
                 };
                 let passed = calls.iter().any(fits);
-                Finding::passed(passed, format!("`{tool}` was {}called so", if passed { "" } else { "not " }))
+                CheckFinding::pass_or_fail(
+                    passed,
+                    format!("`{tool}` was {}called so", if passed { "" } else { "not " }),
+                )
             }
-            Self::F1 { names, least } => f1(calls, names, *least),
+            Self::F1 { names, least } => score_call_f1(calls, names, *least),
             Self::Used { wanted } => {
-                let count = |wanted: &Wanted| calls.iter().filter(|it| wanted.fits(it.name)).count() as u64;
+                let count =
+                    |wanted: &NameRequirement| calls.iter().filter(|it| wanted.fits(it.name)).count() as u64;
                 let passed = wanted.iter().all(|it| (it.least..=it.most).contains(&count(it)));
-                Finding::passed(passed, called(calls))
+                CheckFinding::pass_or_fail(passed, call_names(calls))
             }
             Self::Sequence { names, exact } => {
                 let mut rest = calls.iter();
                 let in_order = names.iter().all(|wanted| rest.any(|it| wanted.fits(it.name)));
-                Finding::passed(in_order && (!exact || names.len() == calls.len()), called(calls))
+                CheckFinding::pass_or_fail(
+                    in_order && (!exact || names.len() == calls.len()),
+                    call_names(calls),
+                )
             }
-            Self::Given(given) => Finding::passed(calls.iter().any(|it| given.fits(it)), called(calls)),
-            Self::Expected { order, minimums, calls: expected } => ordered(*order, minimums, expected, calls),
-            _ => Finding::nothing("not about calls alone"),
+            Self::Given(given) => {
+                CheckFinding::pass_or_fail(calls.iter().any(|it| given.fits(it)), call_names(calls))
+            }
+            Self::Expected { order, minimums, calls: expected } => {
+                check_call_order(*order, minimums, expected, calls)
+            }
+            _ => CheckFinding::without_score("not about calls alone"),
         }
     }
 
@@ -529,13 +558,13 @@ impl CallCheck {
         }
     }
 
-    fn compared(&self, calls: &[Call<'_>], expected: &[Call<'_>]) -> Finding {
+    fn compare_calls(&self, calls: &[Call<'_>], expected: &[Call<'_>]) -> CheckFinding {
         let is_in_order = matches!(self, Self::Match { mode: Mode::Strict, .. });
         let n_expected = if is_in_order { 1 } else { expected.len() };
         if let Some(failed) = over_limit(calls.len(), n_expected, MAX_CALL_PAIRS, PAIRS) {
             return failed;
         }
-        let pairs = |rules: &Rules| {
+        let pairs = |rules: &ArgumentRules| {
             most_pairs(calls.len(), expected.len(), |a, b| rules.fit(&calls[a], &expected[b]))
         };
         match self {
@@ -549,90 +578,103 @@ impl CallCheck {
                     Mode::Subset => pairs(rules) == calls.len(),
                     Mode::Superset => pairs(rules) == expected.len(),
                 };
-                Finding::passed(passed, format!("{} against {}", called(calls), called(expected)))
+                CheckFinding::pass_or_fail(
+                    passed,
+                    format!("{} against {}", call_names(calls), call_names(expected)),
+                )
             }
-            Self::Accuracy { .. } if expected.is_empty() => Finding::nothing("the reference calls no tool"),
+            Self::Accuracy { .. } if expected.is_empty() => {
+                CheckFinding::without_score("the reference calls no tool")
+            }
             Self::Accuracy { rules } => {
                 let n_pairs = pairs(rules);
                 let (n, all, mine) = (n_pairs as f64, expected.len() as f64, calls.len() as f64);
                 let precision = if calls.is_empty() { 0.0 } else { n / mine };
                 let (recall, f1) = (n / all, 2.0 * n / (all + mine));
                 let comment = format!("recall {recall:.3}, precision {precision:.3}, F1 {f1:.3}");
-                Finding::scored(recall, format!("{n_pairs}/{}", expected.len()), comment)
+                CheckFinding::from_score(recall, format!("{n_pairs}/{}", expected.len()), comment)
                     .with("recall", recall)
                     .with("precision", precision)
                     .with("f1", f1)
             }
-            _ => Finding::nothing("not a comparison"),
+            _ => CheckFinding::without_score("not a comparison"),
         }
     }
 }
 
-fn nodes(trace: &Trace, reference: &Trace, strict: bool) -> Finding {
+fn compare_trace_nodes(trace: &Trace, reference: &Trace, strict: bool) -> CheckFinding {
     let (mut found, mut expected) = (trace.nodes.clone(), reference.nodes.clone());
     if expected.is_empty() {
-        return Finding::nothing("the reference names no nodes");
+        return CheckFinding::without_score("the reference names no nodes");
     }
     if !strict {
         found.sort();
         expected.sort();
     }
-    Finding::passed(found == expected, trace.nodes.join(" → "))
+    CheckFinding::pass_or_fail(found == expected, trace.nodes.join(" → "))
 }
 
-fn called(calls: &[Call<'_>]) -> String {
+fn call_names(calls: &[Call<'_>]) -> String {
     let names: Vec<&str> = calls.iter().map(|it| it.name).collect();
     if names.is_empty() { "no tool calls".to_owned() } else { names.join(", ") }
 }
 
-fn f1(calls: &[Call<'_>], names: &[String], least: f64) -> Finding {
+fn score_call_f1(calls: &[Call<'_>], names: &[String], least: f64) -> CheckFinding {
     let made: std::collections::BTreeSet<&str> = calls.iter().map(|it| it.name).collect();
     let wanted: std::collections::BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let both = made.intersection(&wanted).count() as f64;
     let total = (made.len() + wanted.len()) as f64;
     let f1 = if total == 0.0 { 1.0 } else { 2.0 * both / total };
-    Finding { value: Value::Bool(least <= f1 + 1e-9), ..Finding::scored(f1, Value::Null, called(calls)) }
+    CheckFinding {
+        value: Value::Bool(least <= f1 + 1e-9),
+        ..CheckFinding::from_score(f1, Value::Null, call_names(calls))
+    }
 }
 
 /// Steps of the kinds that are asked for: tool calls, messages, thoughts.
-fn n_steps(trace: &Trace, kinds: &[String], wanted: &Wanted) -> u64 {
+fn n_steps(trace: &Trace, kinds: &[String], wanted: &NameRequirement) -> u64 {
     let is = |kind: &str| kinds.is_empty() || kinds.iter().any(|it| it == kind);
     let mut count = 0;
     for step in &trace.steps {
         let calls = step.tool_calls.iter().filter(|it| wanted.fits(&it.name)).count() as u64;
         count += if is("tool") || is("command") || is("search") || is("span") { calls } else { 0 };
-        count += u64::from(is("message") && step.role == Role::Assistant && !step.text.is_empty());
+        count += u64::from(is("message") && step.role == StepRole::Assistant && !step.text.is_empty());
         count += u64::from(is("reasoning") && !step.reasoning.is_empty());
     }
     count
 }
 
-fn ordered(order: Order, minimums: &[(String, usize)], expected: &[Expected], calls: &[Call<'_>]) -> Finding {
-    let untimed = |it: &&Expected| {
+fn check_call_order(
+    order: CallOrder,
+    minimums: &[(String, usize)],
+    expected: &[ExpectedCall],
+    calls: &[Call<'_>],
+) -> CheckFinding {
+    let untimed = |it: &&ExpectedCall| {
         it.max_duration_ms.is_some()
             && calls.iter().any(|call| call.name == it.tool && call.duration_ms.is_none())
     };
     if let Some(it) = expected.iter().find(untimed) {
-        return Finding::nothing(format!("the run does not tell how long `{}` took", it.tool));
+        return CheckFinding::without_score(format!("the run does not tell how long `{}` took", it.tool));
     }
     let pairs = || most_pairs(calls.len(), expected.len(), |a, b| expected[b].fits(&calls[a]));
     let count = |tool: &str| calls.iter().filter(|it| it.name == tool).count();
     let (n_met, n_all) = match order {
-        Order::Any => (minimums.iter().filter(|it| it.1 <= count(&it.0)).count(), minimums.len()),
-        Order::Kept => (longest_in_order(calls, expected), expected.len()),
-        Order::Exact => {
+        CallOrder::Any => (minimums.iter().filter(|it| it.1 <= count(&it.0)).count(), minimums.len()),
+        CallOrder::Kept => (longest_in_order(calls, expected), expected.len()),
+        CallOrder::Exact => {
             let met = calls.iter().zip(expected).filter(|(call, wanted)| wanted.fits(call)).count();
             (met, calls.len().max(expected.len()))
         }
-        Order::Subset => (pairs(), calls.len()),
-        Order::Superset => (pairs(), expected.len()),
+        CallOrder::Subset => (pairs(), calls.len()),
+        CallOrder::Superset => (pairs(), expected.len()),
     };
     let share = if n_all == 0 { 1.0 } else { n_met as f64 / n_all as f64 };
-    Finding::share(share, format!("{n_met} of {n_all}; {}", called(calls)))
+    CheckFinding::partial_credit(share, format!("{n_met} of {n_all}; {}", call_names(calls)))
 }
 
 /// How many of the expected calls the agent made in their order, with others between.
-fn longest_in_order(calls: &[Call<'_>], expected: &[Expected]) -> usize {
+fn longest_in_order(calls: &[Call<'_>], expected: &[ExpectedCall]) -> usize {
     let mut best = vec![0; calls.len() + 1];
     for wanted in expected {
         let mut before = 0;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::{BadCheck, Finding, Params};
-use crate::candidate::{Material, Measurements, Role, Step, Trace};
+use super::{BadCheck, CheckFinding, Params};
+use crate::candidate::{JudgeInput, Measurements, StepRole, Trace, TraceStep};
 
 /// A program that is given no limit of its own ends after this.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -62,7 +62,7 @@ pub enum CheckCode {
 #[derive(Debug, Clone, Copy)]
 pub struct ExternalInput<'a> {
     pub case: &'a str,
-    pub material: &'a Material,
+    pub material: &'a JudgeInput,
     /// What the rubric says above its criteria.
     pub criteria: Option<&'a str>,
 }
@@ -102,12 +102,12 @@ pub enum BadAnswer {
 
 const WANTED: &str = "wanted is true or false, a number from 0 to 1, or an object with `pass` or `score`, and perhaps `reason`";
 
-pub(super) fn compile(params: &Params<'_>) -> Result<Option<ExternalCheck>, BadCheck> {
+pub(super) fn compile_external_check(params: &Params<'_>) -> Result<Option<ExternalCheck>, BadCheck> {
     let kind = match params.name() {
-        "script" => ExternalKind::Script { command: command(params)?, cwd: params.text("cwd")? },
+        "script" => ExternalKind::Script { command: parse_script_command(params)?, cwd: params.text("cwd")? },
         "javascript" => ExternalKind::JavaScript(code(params, &["js", "mjs", "cjs"])?),
         "python" => ExternalKind::Python(code(params, &["py"])?),
-        "webhook" => ExternalKind::Webhook { url: address(params)? },
+        "webhook" => ExternalKind::Webhook { url: parse_webhook_url(params)? },
         _ => return Ok(None),
     };
     let threshold = params.number("threshold")?;
@@ -130,7 +130,7 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<ExternalCheck>, BadC
     }))
 }
 
-fn command(params: &Params<'_>) -> Result<ScriptCommand, BadCheck> {
+fn parse_script_command(params: &Params<'_>) -> Result<ScriptCommand, BadCheck> {
     let empty = || params.bad("command", "names no program");
     match params.get("command") {
         Some(Value::String(line)) if line.trim().is_empty() => Err(empty()),
@@ -162,7 +162,7 @@ fn code(params: &Params<'_>, extensions: &[&str]) -> Result<CheckCode, BadCheck>
     Ok(CheckCode::File { path: path.to_owned(), function: function.filter(|it| !it.is_empty()) })
 }
 
-fn address(params: &Params<'_>) -> Result<String, BadCheck> {
+fn parse_webhook_url(params: &Params<'_>) -> Result<String, BadCheck> {
     let url = params.text("value")?.unwrap_or_default();
     if url.starts_with("http://") || url.starts_with("https://") {
         return Ok(url);
@@ -215,14 +215,15 @@ impl ExternalCheck {
         if text.is_empty() {
             return Err(BadAnswer::Nothing);
         }
-        let value: Value = serde_json::from_str(text).map_err(|_| BadAnswer::NotJson(excerpt(text)))?;
-        let mut verdict = read_value(&value, true)?;
+        let value: Value =
+            serde_json::from_str(text).map_err(|_| BadAnswer::NotJson(answer_excerpt(text)))?;
+        let mut verdict = read_external_verdict(&value, true)?;
         if let Some(threshold) = self.threshold {
             let reached = threshold <= verdict.score + 1e-9;
             verdict.passed = Some(reached && verdict.passed != Some(false));
             if !reached {
                 let under = format!("the score {} is under the threshold {threshold}", verdict.score);
-                verdict.comment = join(&under, &verdict.comment);
+                verdict.comment = join_with_colon(&under, &verdict.comment);
             }
         }
         Ok(verdict)
@@ -245,9 +246,9 @@ impl ExternalVerdict {
         self.passed.map_or(self.score, |passed| f64::from(u8::from(passed)))
     }
 
-    pub fn finding(&self) -> Finding {
+    pub fn finding(&self) -> CheckFinding {
         let value = self.passed.map_or_else(|| self.score.into(), Value::Bool);
-        let mut finding = Finding::scored(self.score, value, self.comment.clone());
+        let mut finding = CheckFinding::from_score(self.score, value, self.comment.clone());
         if !self.named_scores.is_empty() {
             finding = finding.with("named_scores", Value::Object(self.named_scores.clone()));
         }
@@ -259,19 +260,19 @@ impl ExternalVerdict {
     }
 }
 
-fn join(first: &str, second: &str) -> String {
+fn join_with_colon(first: &str, second: &str) -> String {
     if second.is_empty() { first.to_owned() } else { format!("{first}: {second}") }
 }
 
 /// The beginning of an answer that nobody understood.
-fn excerpt(text: &str) -> String {
+fn answer_excerpt(text: &str) -> String {
     let end = text.char_indices().nth(80).map_or(text.len(), |it| it.0);
     let more = if end < text.len() { "…" } else { "" };
     format!("{}{more}", text[..end].replace('\n', " "))
 }
 
 /// promptfoo's programs also answer with the text of a value, so that is looked into once.
-fn read_value(value: &Value, texts: bool) -> Result<ExternalVerdict, BadAnswer> {
+fn read_external_verdict(value: &Value, texts: bool) -> Result<ExternalVerdict, BadAnswer> {
     let plain = |score: f64, passed: Option<bool>, comment: &str| ExternalVerdict {
         score,
         passed,
@@ -296,13 +297,13 @@ fn read_value(value: &Value, texts: bool) -> Result<ExternalVerdict, BadAnswer> 
             } else {
                 text.trim()
             }) {
-                Ok(inner) if !inner.is_null() => read_value(&inner, false),
-                _ => Err(BadAnswer::Malformed(format!("the text `{}`", excerpt(text)))),
+                Ok(inner) if !inner.is_null() => read_external_verdict(&inner, false),
+                _ => Err(BadAnswer::Malformed(format!("the text `{}`", answer_excerpt(text)))),
             }
         }
         Value::Object(map) => read_object(map),
         Value::Null => Err(BadAnswer::Malformed("null".to_owned())),
-        Value::String(text) => Err(BadAnswer::Malformed(format!("the text `{}`", excerpt(text)))),
+        Value::String(text) => Err(BadAnswer::Malformed(format!("the text `{}`", answer_excerpt(text)))),
         Value::Array(_) => Err(BadAnswer::Malformed("a list".to_owned())),
     }
 }
@@ -325,7 +326,7 @@ fn read_object(map: &Map<String, Value>) -> Result<ExternalVerdict, BadAnswer> {
         Some(Value::Number(score)) => Some(on_range(score.as_f64().unwrap_or(f64::NAN))?),
         Some(_) => return Err(malformed("a `score` that is no number")),
     };
-    let parts = parts(map)?;
+    let parts = read_verdict_parts(map)?;
     let share = || {
         let n_passed = parts.iter().filter(|part| part.passed).count();
         (!parts.is_empty()).then(|| n_passed as f64 / parts.len() as f64)
@@ -343,7 +344,7 @@ fn read_object(map: &Map<String, Value>) -> Result<ExternalVerdict, BadAnswer> {
     Ok(ExternalVerdict { score, passed, comment, parts, named_scores: named.unwrap_or_default() })
 }
 
-fn parts(map: &Map<String, Value>) -> Result<Vec<VerdictPart>, BadAnswer> {
+fn read_verdict_parts(map: &Map<String, Value>) -> Result<Vec<VerdictPart>, BadAnswer> {
     let mut parts = Vec::new();
     for key in ["componentResults", "component_results", "checks", "assertions"] {
         for entry in map.get(key).and_then(Value::as_array).into_iter().flatten() {
@@ -371,7 +372,7 @@ fn parts(map: &Map<String, Value>) -> Result<Vec<VerdictPart>, BadAnswer> {
 }
 
 /// What promptfoo hands to its assertions: values as they are, conversations as their last words.
-fn assertion_output(material: &Material) -> Value {
+fn assertion_output(material: &JudgeInput) -> Value {
     match &material.raw_output {
         Some(value @ (Value::Object(_) | Value::Array(_) | Value::Number(_) | Value::Bool(_)))
             if material.response.is_some() =>
@@ -386,7 +387,7 @@ fn assertion_context(input: &ExternalInput<'_>, config: Option<&Value>) -> Value
     let ExternalInput { case, material, .. } = input;
     let data = &material.case_data;
     let mut response = json!({ "output": material.answer() });
-    let measured = measured(material);
+    let measured = material_measurements(material);
     if let Some(usage) = measured.usage {
         let total = usage.input + usage.output;
         response["tokenUsage"] = json!({ "total": total, "prompt": usage.input, "completion": usage.output });
@@ -410,7 +411,7 @@ fn assertion_context(input: &ExternalInput<'_>, config: Option<&Value>) -> Value
         "providerResponse": response,
     });
     if let Some(trace) = &material.trace {
-        context["messages"] = messages(trace).into();
+        context["messages"] = trace_to_messages(trace).into();
     }
     if let Some(diff) = &material.diff {
         context["diff"] = diff.as_str().into();
@@ -449,11 +450,11 @@ fn script_request(input: &ExternalInput<'_>, config: Option<&Value>) -> Value {
         request["reference_answer"] = reference.as_str().into();
     }
     if let Some(trace) = &material.trace {
-        request["messages"] = messages(trace).into();
+        request["messages"] = trace_to_messages(trace).into();
         request["trace"] = serde_json::to_value(trace).unwrap_or_default();
         request["trace_summary"] = trace_summary(trace);
     }
-    let measured = measured(material);
+    let measured = material_measurements(material);
     if let Some(usage) = measured.usage {
         request["token_usage"] = json!(usage);
     }
@@ -466,16 +467,16 @@ fn script_request(input: &ExternalInput<'_>, config: Option<&Value>) -> Value {
     request
 }
 
-fn measured(material: &Material) -> Measurements {
+fn material_measurements(material: &JudgeInput) -> Measurements {
     let of_trace = material.trace.as_ref().map(Measurements::from_trace).unwrap_or_default();
     material.measurements.or(of_trace)
 }
 
 /// The steps as messages of a chat, which every script can read.
-fn messages(trace: &Trace) -> Vec<Value> {
+fn trace_to_messages(trace: &Trace) -> Vec<Value> {
     let mut messages = Vec::new();
     for step in &trace.steps {
-        messages.extend(message(step));
+        messages.extend(step_to_message(step));
         for result in &step.results {
             let mut said = json!({ "role": "tool", "content": result.text });
             if let Some(call) = &result.call {
@@ -487,7 +488,7 @@ fn messages(trace: &Trace) -> Vec<Value> {
     messages
 }
 
-fn message(step: &Step) -> Option<Value> {
+fn step_to_message(step: &TraceStep) -> Option<Value> {
     if step.text.is_empty() && step.tool_calls.is_empty() {
         return None;
     }
@@ -516,7 +517,7 @@ fn trace_summary(trace: &Trace) -> Value {
         calls.insert(call.name.clone(), (count + 1).into());
     }
     let n_errors = trace.steps.iter().flat_map(|step| &step.results).filter(|result| result.error).count();
-    let n_model_calls = trace.steps.iter().filter(|step| step.role == Role::Assistant).count();
+    let n_model_calls = trace.steps.iter().filter(|step| step.role == StepRole::Assistant).count();
     json!({
         "event_count": trace.tool_calls().count(),
         "tool_calls": calls,

@@ -2,25 +2,25 @@
 
 use serde_json::Value;
 
-use super::matching::same;
-use super::{BadCheck, Finding, Params, Subject};
+use super::matching::is_same_value;
+use super::{BadCheck, CheckFinding, CheckSubject, Params};
 
 #[derive(Debug)]
 pub(super) struct FieldAccuracy {
-    fields: Vec<Field>,
+    fields: Vec<FieldRule>,
     all_or_nothing: bool,
 }
 
 #[derive(Debug)]
-struct Field {
+struct FieldRule {
     path: String,
-    compare: Compare,
+    compare: FieldComparison,
     required: bool,
     weight: f64,
 }
 
 #[derive(Debug)]
-enum Compare {
+enum FieldComparison {
     Exact,
     /// Absolute, or as a share of the expected number.
     Tolerance {
@@ -33,20 +33,20 @@ enum Compare {
     },
 }
 
-pub(super) fn compile(params: &Params<'_>) -> Result<FieldAccuracy, BadCheck> {
+pub(super) fn compile_field_accuracy(params: &Params<'_>) -> Result<FieldAccuracy, BadCheck> {
     let list = params.get("fields").and_then(Value::as_array).cloned().unwrap_or_default();
-    let field = |it: &Value| -> Result<Field, BadCheck> {
+    let field = |it: &Value| -> Result<FieldRule, BadCheck> {
         let compare = match it["match"].as_str() {
-            Some("exact") => Compare::Exact,
-            Some("numeric_tolerance") => Compare::Tolerance {
+            Some("exact") => FieldComparison::Exact,
+            Some("numeric_tolerance") => FieldComparison::Tolerance {
                 tolerance: it["tolerance"].as_f64().unwrap_or(0.0),
                 relative: it["relative"] == true,
             },
-            Some("date") => Compare::Date { day_first: day_first(&it["formats"]) },
+            Some("date") => FieldComparison::Date { day_first: is_day_first(&it["formats"]) },
             _ => return Err(params.bad("fields", "`match` is one of exact, numeric_tolerance, date")),
         };
         let path = it["path"].as_str().ok_or_else(|| params.bad("fields", "each field needs a `path`"))?;
-        Ok(Field {
+        Ok(FieldRule {
             path: path.to_owned(),
             compare,
             required: it["required"] != false,
@@ -60,25 +60,25 @@ pub(super) fn compile(params: &Params<'_>) -> Result<FieldAccuracy, BadCheck> {
 }
 
 impl FieldAccuracy {
-    pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
+    pub(super) fn run(&self, subject: &CheckSubject<'_>) -> CheckFinding {
         let parsed = |value: &Value| match value {
             Value::String(text) => serde_json::from_str(text).ok(),
             other => Some(other.clone()),
         };
         let Some(reference) = subject.reference.as_deref().filter(|it| !it.is_null()).and_then(parsed) else {
-            return Finding::nothing("there is no expected JSON to compare with");
+            return CheckFinding::without_score("there is no expected JSON to compare with");
         };
         let response = match subject.response() {
             Ok(response) => response,
             Err(absent) => return absent,
         };
         let Some(output) = parsed(&response) else {
-            return Finding::passed(false, "the output is not JSON");
+            return CheckFinding::pass_or_fail(false, "the output is not JSON");
         };
         let (mut points, mut total, mut wrong) = (0.0, 0.0, Vec::new());
         for field in &self.fields {
-            let Some(expected) = at(&reference, &field.path) else { continue };
-            let found = at(&output, &field.path);
+            let Some(expected) = value_at_path(&reference, &field.path) else { continue };
+            let found = value_at_path(&output, &field.path);
             if found.is_none() && !field.required {
                 continue;
             }
@@ -90,7 +90,7 @@ impl FieldAccuracy {
             }
         }
         if total == 0.0 {
-            return Finding::nothing("none of the fields is expected");
+            return CheckFinding::without_score("none of the fields is expected");
         }
         let share = points / total;
         let score = if self.all_or_nothing { f64::from(u8::from(wrong.is_empty())) } else { share };
@@ -99,23 +99,23 @@ impl FieldAccuracy {
         } else {
             format!("wrong: {}", wrong.join(", "))
         };
-        Finding::share(score, comment).with("wrong", wrong)
+        CheckFinding::partial_credit(score, comment).with("wrong", wrong)
     }
 }
 
 /// `a.b[0].c` or `a.b.0.c`.
-pub(super) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+pub(super) fn value_at_path<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     let steps = path.split(['.', '[']).map(|it| it.trim_end_matches(']')).filter(|it| !it.is_empty());
     steps
         .into_iter()
         .try_fold(value, |value, step| value.get(step).or_else(|| value.get(step.parse::<usize>().ok()?)))
 }
 
-impl Compare {
+impl FieldComparison {
     fn fits(&self, found: &Value, expected: &Value) -> bool {
         let number = |it: &Value| it.as_f64().or_else(|| it.as_str()?.trim().parse().ok());
         match self {
-            Self::Exact => same(found, expected),
+            Self::Exact => is_same_value(found, expected),
             Self::Tolerance { tolerance, relative } => match (number(found), number(expected)) {
                 (Some(a), Some(b)) => {
                     (a - b).abs() <= if *relative { tolerance * b.abs() } else { *tolerance } + 1e-12
@@ -123,7 +123,7 @@ impl Compare {
                 _ => false,
             },
             Self::Date { day_first } => {
-                let day = |it: &Value| day(it.as_str()?, *day_first);
+                let day = |it: &Value| parse_calendar_day(it.as_str()?, *day_first);
                 day(found).is_some_and(|it| Some(it) == day(expected))
             }
         }
@@ -131,14 +131,14 @@ impl Compare {
 }
 
 /// Whether the formats that are listed write numbers as day/month/year.
-fn day_first(formats: &Value) -> bool {
+fn is_day_first(formats: &Value) -> bool {
     let listed = formats.as_array().into_iter().flatten().chain([formats]).filter_map(Value::as_str);
     let mut slashed = listed.map(str::to_uppercase).filter(|it| it.contains('/') && !it.starts_with('Y'));
     slashed.next().is_some_and(|it| it.starts_with('D'))
 }
 
 /// Year, month and day of the usual spellings.
-fn day(text: &str, day_first: bool) -> Option<(u32, u32, u32)> {
+fn parse_calendar_day(text: &str, day_first: bool) -> Option<(u32, u32, u32)> {
     const MONTHS: [&str; 12] =
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let date = text.trim().split(['T', ' ']).next()?;

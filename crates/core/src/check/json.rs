@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::limits::{MAX_SEARCHED_BYTES, fits_schema_limits, over_limit};
-use super::{BadCheck, Finding, Params, Scope, Subject, text_of};
+use super::{BadCheck, CheckFinding, CheckSubject, Params, SearchScope, text_of_output};
 
 #[derive(Debug)]
 pub(super) struct JsonCheck {
@@ -25,7 +25,7 @@ enum Misfit {
     TooMuch,
 }
 
-pub(super) fn compile(params: &Params<'_>) -> Result<Option<JsonCheck>, BadCheck> {
+pub(super) fn compile_json_check(params: &Params<'_>) -> Result<Option<JsonCheck>, BadCheck> {
     let (key, anywhere) = match params.name() {
         "is-json" => ("value", false),
         "contains-json" => ("value", true),
@@ -51,16 +51,16 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<JsonCheck>, BadCheck
 }
 
 impl JsonCheck {
-    pub(super) fn run(&self, subject: &Subject<'_>, scope: Scope) -> Finding {
+    pub(super) fn run(&self, subject: &CheckSubject<'_>, scope: SearchScope) -> CheckFinding {
         match subject.text_in(scope) {
             Ok(output) => self.run_on(&output),
             Err(absent) => absent,
         }
     }
 
-    fn run_on(&self, output: &Value) -> Finding {
+    fn run_on(&self, output: &Value) -> CheckFinding {
         if self.anywhere {
-            let text = text_of(output);
+            let text = text_of_output(output);
             let n_places = text.matches(['{', '[']).take(MAX_PLACES).count();
             let what = "bytes of the output times places at which JSON may begin";
             if let Some(failed) = over_limit(text.len(), n_places, MAX_SEARCHED_BYTES, what) {
@@ -77,7 +77,7 @@ impl JsonCheck {
                     break;
                 }
             }
-            return Finding::passed(
+            return CheckFinding::pass_or_fail(
                 passed,
                 if passed { "a JSON value that fits is there" } else { "no JSON value that fits is there" },
             );
@@ -86,28 +86,28 @@ impl JsonCheck {
             // Without a schema only the grammar counts: a number may be beyond any type.
             Value::String(text) if self.schema.is_none() && self.fields.is_empty() => {
                 return match serde_json::from_str::<serde::de::IgnoredAny>(text) {
-                    Ok(_) => Finding::passed(true, "valid"),
-                    Err(error) => Finding::passed(false, format!("not JSON: {error}")),
+                    Ok(_) => CheckFinding::pass_or_fail(true, "valid"),
+                    Err(error) => CheckFinding::pass_or_fail(false, format!("not JSON: {error}")),
                 };
             }
             Value::String(text) => match serde_json::from_str(text) {
                 Ok(value) => value,
-                Err(error) => return Finding::passed(false, format!("not JSON: {error}")),
+                Err(error) => return CheckFinding::pass_or_fail(false, format!("not JSON: {error}")),
             },
-            Value::Null => return Finding::passed(false, "there is nothing"),
+            Value::Null => return CheckFinding::pass_or_fail(false, "there is nothing"),
             Value::Object(map)
                 if map.get("text").or_else(|| map.get("output")).is_some_and(Value::is_string) =>
             {
-                match serde_json::from_str(&text_of(output)) {
+                match serde_json::from_str(&text_of_output(output)) {
                     Ok(value) => value,
-                    Err(error) => return Finding::passed(false, format!("not JSON: {error}")),
+                    Err(error) => return CheckFinding::pass_or_fail(false, format!("not JSON: {error}")),
                 }
             }
             other => other.clone(),
         };
         match self.fits(&value) {
-            Ok(()) => Finding::passed(true, "valid"),
-            Err(Misfit::Wrong(why)) => Finding::passed(false, why),
+            Ok(()) => CheckFinding::pass_or_fail(true, "valid"),
+            Err(Misfit::Wrong(why)) => CheckFinding::pass_or_fail(false, why),
             Err(Misfit::TooMuch) => too_much(),
         }
     }
@@ -128,8 +128,8 @@ impl JsonCheck {
     }
 }
 
-fn too_much() -> Finding {
-    Finding::failed("the schema takes too many steps on this value")
+fn too_much() -> CheckFinding {
+    CheckFinding::from_failure("the schema takes too many steps on this value")
 }
 
 /// Places of a text at which JSON is looked for.

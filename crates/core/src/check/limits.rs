@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::Finding;
+use super::CheckFinding;
 
 /// Characters of one text times characters of the other; rapidfuzz does about 10^10 a second.
 pub(super) const MAX_EDIT_CELLS: usize = 20_000_000_000;
@@ -48,9 +48,9 @@ const MAX_SCHEMA_PAIRS: usize = 500_000;
 const MAX_SCHEMA_DEPTH: usize = 400;
 
 /// The finding of a check that would take too long if `size` times `other` is more than `most`.
-pub(super) fn over_limit(size: usize, other: usize, most: usize, what: &str) -> Option<Finding> {
+pub(super) fn over_limit(size: usize, other: usize, most: usize, what: &str) -> Option<CheckFinding> {
     let is_over = size.checked_mul(other).is_none_or(|product| most < product);
-    is_over.then(|| Finding::failed(format!("{what}: {size} times {other} is more than {most}")))
+    is_over.then(|| CheckFinding::from_failure(format!("{what}: {size} times {other} is more than {most}")))
 }
 
 /// How many steps a backtracking pattern may take on a text of so many bytes.
@@ -169,11 +169,11 @@ fn refer<'s>(root: &'s Value, reference: &str) -> &'s Value {
 mod tests {
     use serde_json::json;
 
-    use super::super::{Check, Subject};
+    use super::super::{Check, CheckSubject};
     use super::*;
 
-    fn run(name: &str, params: &Value, output: &Value, reference: &Value) -> Finding {
-        Check::new(name, params).unwrap().run(&Subject::from_outputs(output, Some(reference)))
+    fn run(name: &str, params: &Value, output: &Value, reference: &Value) -> CheckFinding {
+        Check::new(name, params).unwrap().run(&CheckSubject::from_outputs(output, Some(reference)))
     }
 
     #[test]

@@ -11,11 +11,11 @@ pub(super) struct Closeness {
 }
 
 /// JSON by value: 1 is 1.0, and text stays text.
-pub(super) fn same(a: &Value, b: &Value) -> bool {
-    close(a, b, Closeness::default())
+pub(super) fn is_same_value(a: &Value, b: &Value) -> bool {
+    is_close(a, b, Closeness::default())
 }
 
-pub(super) fn close(a: &Value, b: &Value, how: Closeness) -> bool {
+pub(super) fn is_close(a: &Value, b: &Value, how: Closeness) -> bool {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => match (x.as_f64(), y.as_f64()) {
             // Whole numbers beyond what a double holds still differ.
@@ -25,10 +25,10 @@ pub(super) fn close(a: &Value, b: &Value, how: Closeness) -> bool {
         },
         (Value::String(x), Value::String(y)) if how.ignore_case => x.to_lowercase() == y.to_lowercase(),
         (Value::Array(x), Value::Array(y)) => {
-            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| close(x, y, how))
+            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| is_close(x, y, how))
         }
         (Value::Object(x), Value::Object(y)) => {
-            x.len() == y.len() && x.iter().all(|(key, x)| y.get(key).is_some_and(|y| close(x, y, how)))
+            x.len() == y.len() && x.iter().all(|(key, x)| y.get(key).is_some_and(|y| is_close(x, y, how)))
         }
         _ => a == b,
     }

@@ -32,12 +32,12 @@ pub struct ScoredCriterion {
 
 /// How one output compares with the others.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing {
+pub struct MaxScoreResult {
     pub is_best: bool,
     pub comment: String,
 }
 
-pub(super) fn compile(params: &Params<'_>) -> Result<Option<MaxScore>, BadCheck> {
+pub(super) fn compile_max_score(params: &Params<'_>) -> Result<Option<MaxScore>, BadCheck> {
     if params.name() != "max-score" {
         return Ok(None);
     }
@@ -82,7 +82,7 @@ impl MaxScore {
     }
 
     /// Of the totals of all outputs, who is best. Of several that are, the first; of none above the threshold, nobody.
-    pub fn standings(&self, totals: &[f64]) -> Vec<Standing> {
+    pub fn standings(&self, totals: &[f64]) -> Vec<MaxScoreResult> {
         let best = totals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let first = totals.iter().position(|it| best <= *it + 1e-9);
         let enough = self.threshold.is_none_or(|threshold| threshold <= best + 1e-9);
@@ -98,7 +98,7 @@ impl MaxScore {
                 _ if !is_best && best <= total + 1e-9 => format!("{of}, and an earlier one has it"),
                 _ => of,
             };
-            Standing { is_best, comment }
+            MaxScoreResult { is_best, comment }
         };
         totals.iter().enumerate().map(standing).collect()
     }

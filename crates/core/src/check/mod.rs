@@ -20,19 +20,19 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::catalogue::{CHECKS, Entry, Method, find};
+use crate::catalogue::{CHECKS, CatalogueEntry, GradingMethod, find_catalogue_entry};
 
 pub use external::{
     BadAnswer, CheckCode, ExternalCheck, ExternalInput, ExternalKind, ExternalVerdict, ScriptCommand,
     VerdictPart,
 };
-pub use max_score::{MaxScore, ScoredCriterion, Standing};
-use subject::Scope;
-pub use subject::{Subject, SubjectTrace};
+pub use max_score::{MaxScore, MaxScoreResult, ScoredCriterion};
+use subject::SearchScope;
+pub use subject::{CheckSubject, SubjectTrace};
 
 /// What a check says. Without a score, the comment tells why there is none.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub struct CheckFinding {
     /// On 0..=1.
     pub score: Option<f64>,
     /// The raw answer: true or false, a count, a distance.
@@ -44,12 +44,12 @@ pub struct Finding {
     pub failed: bool,
 }
 
-impl Finding {
-    fn passed(passed: bool, comment: impl Into<String>) -> Self {
-        Self::scored(f64::from(u8::from(passed)), passed, comment)
+impl CheckFinding {
+    fn pass_or_fail(passed: bool, comment: impl Into<String>) -> Self {
+        Self::from_score(f64::from(u8::from(passed)), passed, comment)
     }
 
-    fn scored(score: f64, value: impl Into<Value>, comment: impl Into<String>) -> Self {
+    fn from_score(score: f64, value: impl Into<Value>, comment: impl Into<String>) -> Self {
         Self {
             score: Some(score),
             value: value.into(),
@@ -60,18 +60,18 @@ impl Finding {
     }
 
     /// Partial credit; only all of it passes.
-    fn share(score: f64, comment: impl Into<String>) -> Self {
-        Self::scored(score, 1.0 <= score, comment)
+    fn partial_credit(score: f64, comment: impl Into<String>) -> Self {
+        Self::from_score(score, 1.0 <= score, comment)
     }
 
     /// Nothing to check against is not a failure.
-    fn nothing(why: impl Into<String>) -> Self {
+    fn without_score(why: impl Into<String>) -> Self {
         Self { score: None, value: Value::Null, comment: why.into(), metadata: Map::new(), failed: false }
     }
 
     /// Beyond the limits of the check.
-    fn failed(why: impl Into<String>) -> Self {
-        Self { failed: true, ..Self::nothing(why) }
+    fn from_failure(why: impl Into<String>) -> Self {
+        Self { failed: true, ..Self::without_score(why) }
     }
 
     fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
@@ -111,26 +111,26 @@ pub enum CompiledCheck {
 impl CompiledCheck {
     /// From a name and parameters as data; every parameter is checked.
     pub fn new(name: &str, params: &Value) -> Result<Self, BadCheck> {
-        Self::compile_literally(&method(name, params)?)
+        Self::compile_literally(&read_check_method(name, params)?)
     }
 
     /// From a method of a rubric, whose parameters have the right types already, or do not: then it says so.
-    pub fn compile(method: &Method) -> Result<Self, BadCheck> {
+    pub fn compile(method: &GradingMethod) -> Result<Self, BadCheck> {
         Self::compile_literally(&method.without_escapes())
     }
 
-    fn compile_literally(method: &Method) -> Result<Self, BadCheck> {
+    fn compile_literally(method: &GradingMethod) -> Result<Self, BadCheck> {
         let params = Params { entry: method.entry, map: &method.params };
-        if let Some(check) = external::compile(&params)? {
+        if let Some(check) = external::compile_external_check(&params)? {
             return Ok(Self::External(check));
         }
-        if let Some(check) = max_score::compile(&params)? {
+        if let Some(check) = max_score::compile_max_score(&params)? {
             return Ok(Self::MaxScore(check));
         }
         Check::compile_local(&params).map(Self::Local)
     }
 
-    fn into_local(self, entry: &'static Entry) -> Result<Check, BadCheck> {
+    fn into_local(self, entry: &'static CatalogueEntry) -> Result<Check, BadCheck> {
         match self {
             Self::Local(check) => Ok(check),
             Self::External(_) | Self::MaxScore(_) => Err(BadCheck::NotLocal(entry.name)),
@@ -141,12 +141,12 @@ impl CompiledCheck {
 /// A check that is decided from the subject alone.
 #[derive(Debug)]
 pub struct Check {
-    kind: Kind,
-    scope: Scope,
+    kind: CheckKind,
+    scope: SearchScope,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum CheckKind {
     Text(text::TextCheck),
     Json(json::JsonCheck),
     Calls(calls::CallCheck),
@@ -169,49 +169,49 @@ impl Check {
     /// assert!(Check::new("contains", &json!({ "vaule": "Paris" })).is_err());
     /// ```
     pub fn new(name: &str, params: &Value) -> Result<Self, BadCheck> {
-        let method = method(name, params)?;
+        let method = read_check_method(name, params)?;
         CompiledCheck::compile_literally(&method)?.into_local(method.entry)
     }
 
     /// From a method of a rubric, whose parameters have the right types already, or do not: then it says so.
-    pub fn compile(method: &Method) -> Result<Self, BadCheck> {
+    pub fn compile(method: &GradingMethod) -> Result<Self, BadCheck> {
         CompiledCheck::compile(method)?.into_local(method.entry)
     }
 
     fn compile_local(params: &Params<'_>) -> Result<Self, BadCheck> {
-        let kind = if let Some(check) = text::compile(params)? {
-            Kind::Text(check)
-        } else if let Some(check) = json::compile(params)? {
-            Kind::Json(check)
-        } else if let Some(check) = calls::compile(params)? {
-            Kind::Calls(check)
-        } else if let Some(check) = bounds::compile(params)? {
-            Kind::Bounds(check)
+        let kind = if let Some(check) = text::compile_text_check(params)? {
+            CheckKind::Text(check)
+        } else if let Some(check) = json::compile_json_check(params)? {
+            CheckKind::Json(check)
+        } else if let Some(check) = calls::compile_call_check(params)? {
+            CheckKind::Calls(check)
+        } else if let Some(check) = bounds::compile_bounds_check(params)? {
+            CheckKind::Bounds(check)
         } else if params.name() == "field-accuracy" {
-            Kind::Fields(fields::compile(params)?)
-        } else if let Some(check) = overlap::compile(params)? {
-            Kind::Overlap(check)
-        } else if let Some(check) = similarity::compile(params)? {
-            Kind::Similarity(check)
+            CheckKind::Fields(fields::compile_field_accuracy(params)?)
+        } else if let Some(check) = overlap::compile_overlap_check(params)? {
+            CheckKind::Overlap(check)
+        } else if let Some(check) = similarity::compile_similarity_check(params)? {
+            CheckKind::Similarity(check)
         } else {
             return Err(BadCheck::Unknown(params.name().to_owned()));
         };
-        let scopes = [("response", Scope::Response), ("trace", Scope::Trace)];
-        Ok(Self { kind, scope: params.word("scope", &scopes, Scope::Response)? })
+        let scopes = [("response", SearchScope::Response), ("trace", SearchScope::Trace)];
+        Ok(Self { kind, scope: params.word("scope", &scopes, SearchScope::Response)? })
     }
 
-    pub fn run(&self, subject: &Subject<'_>) -> Finding {
+    pub fn run(&self, subject: &CheckSubject<'_>) -> CheckFinding {
         self.run_with(subject, &|_| None)
     }
 
     /// The model by which this check compares meanings, if it does.
     pub fn embedding_model(&self) -> Option<&str> {
-        if let Kind::Similarity(check) = &self.kind { Some(&check.model) } else { None }
+        if let CheckKind::Similarity(check) = &self.kind { Some(&check.model) } else { None }
     }
 
     /// The texts whose embeddings [`run_with`](Self::run_with) will ask for.
-    pub fn texts(&self, subject: &Subject<'_>) -> Vec<String> {
-        let Kind::Similarity(check) = &self.kind else { return Vec::new() };
+    pub fn texts(&self, subject: &CheckSubject<'_>) -> Vec<String> {
+        let CheckKind::Similarity(check) = &self.kind else { return Vec::new() };
         let mut texts = check.texts(subject);
         for other in subject.other_references {
             texts.extend(check.texts(&subject.with_reference(other)));
@@ -221,7 +221,11 @@ impl Check {
 
     /// Like [`run`](Self::run), with embeddings at hand. Of several references that are equally right, the one counts
     /// with which the score is best.
-    pub fn run_with(&self, subject: &Subject<'_>, vector: &dyn Fn(&str) -> Option<Vec<f32>>) -> Finding {
+    pub fn run_with(
+        &self,
+        subject: &CheckSubject<'_>,
+        vector: &dyn Fn(&str) -> Option<Vec<f32>>,
+    ) -> CheckFinding {
         let mut best = self.run_once(subject, vector);
         for other in subject.other_references {
             let finding = self.run_once(&subject.with_reference(other), vector);
@@ -236,22 +240,26 @@ impl Check {
         best
     }
 
-    fn run_once(&self, subject: &Subject<'_>, vector: &dyn Fn(&str) -> Option<Vec<f32>>) -> Finding {
+    fn run_once(
+        &self,
+        subject: &CheckSubject<'_>,
+        vector: &dyn Fn(&str) -> Option<Vec<f32>>,
+    ) -> CheckFinding {
         match &self.kind {
-            Kind::Text(check) => check.run(subject, self.scope),
-            Kind::Json(check) => check.run(subject, self.scope),
-            Kind::Calls(check) => check.run(subject),
-            Kind::Bounds(check) => check.run(subject),
-            Kind::Fields(check) => check.run(subject),
-            Kind::Overlap(check) => check.run(subject),
-            Kind::Similarity(check) => check.run(subject, vector),
+            CheckKind::Text(check) => check.run(subject, self.scope),
+            CheckKind::Json(check) => check.run(subject, self.scope),
+            CheckKind::Calls(check) => check.run(subject),
+            CheckKind::Bounds(check) => check.run(subject),
+            CheckKind::Fields(check) => check.run(subject),
+            CheckKind::Overlap(check) => check.run(subject),
+            CheckKind::Similarity(check) => check.run(subject, vector),
         }
     }
 }
 
 /// The entry of this name with its parameters, none of them unknown and none missing.
-fn method(name: &str, params: &Value) -> Result<Method, BadCheck> {
-    let entry = find(CHECKS, name).ok_or_else(|| BadCheck::Unknown(name.to_owned()))?;
+fn read_check_method(name: &str, params: &Value) -> Result<GradingMethod, BadCheck> {
+    let entry = find_catalogue_entry(CHECKS, name).ok_or_else(|| BadCheck::Unknown(name.to_owned()))?;
     let empty = Map::new();
     let params = params.as_object().unwrap_or(&empty);
     let known = |key: &str| entry.params.iter().find(|it| it.name == key || it.alias == Some(key));
@@ -270,12 +278,12 @@ fn method(name: &str, params: &Value) -> Result<Method, BadCheck> {
     if let Some(missing) = entry.params.iter().find(|it| it.required && !read.contains_key(it.name)) {
         return Err(BadCheck::Missing { check: entry.name, name: missing.name });
     }
-    Ok(Method { entry, params: read })
+    Ok(GradingMethod { entry, params: read })
 }
 
 /// Parameters by name, each read as what it must be.
 struct Params<'a> {
-    entry: &'static Entry,
+    entry: &'static CatalogueEntry,
     map: &'a Map<String, Value>,
 }
 
@@ -305,7 +313,7 @@ impl Params<'_> {
             None => Ok(Vec::new()),
             // Commas separate texts where a file has only one field for them.
             Some(Value::String(text)) => Ok(text.split(',').map(|it| it.trim().to_owned()).collect()),
-            Some(Value::Array(items)) => Ok(items.iter().map(shown).collect()),
+            Some(Value::Array(items)) => Ok(items.iter().map(plain_value_text).collect()),
             Some(other) => Err(self.bad(name, format!("must be a text or a list of texts, not {other}"))),
         }
     }
@@ -347,7 +355,7 @@ impl Params<'_> {
     }
 }
 
-fn shown(value: &Value) -> String {
+fn plain_value_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -361,10 +369,10 @@ fn text_field(value: &Value) -> Option<&str> {
 }
 
 /// The text of an output: itself, or the field that holds it.
-fn text_of(value: &Value) -> Cow<'_, str> {
+fn text_of_output(value: &Value) -> Cow<'_, str> {
     match (value.as_str().or_else(|| text_field(value)), value) {
         (Some(text), _) => Cow::Borrowed(text),
-        (None, other) => Cow::Owned(shown(other)),
+        (None, other) => Cow::Owned(plain_value_text(other)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::limits::MAX_GRAM;
-use super::{BadCheck, Finding, Params, Subject, text_of};
+use super::{BadCheck, CheckFinding, CheckSubject, Params, text_of_output};
 
 #[derive(Debug)]
 pub(super) enum Overlap {
@@ -14,7 +14,7 @@ pub(super) enum Overlap {
 /// BLEU looks at runs of up to so many words.
 const LONGEST: usize = 4;
 
-pub(super) fn compile(params: &Params<'_>) -> Result<Option<Overlap>, BadCheck> {
+pub(super) fn compile_overlap_check(params: &Params<'_>) -> Result<Option<Overlap>, BadCheck> {
     let least = params.number("threshold")?;
     Ok(Some(match params.name() {
         "rouge-n" => {
@@ -35,7 +35,7 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<Overlap>, BadCheck> 
     }))
 }
 
-fn words(text: &str) -> Vec<String> {
+fn split_lowercase_words(text: &str) -> Vec<String> {
     let is_word = |it: char| it.is_alphanumeric() || it == '\'';
     text.to_lowercase()
         .split(|it: char| !is_word(it))
@@ -54,23 +54,24 @@ fn grams(words: &[String], n: usize) -> HashMap<&[String], u32> {
 }
 
 impl Overlap {
-    pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
+    pub(super) fn run(&self, subject: &CheckSubject<'_>) -> CheckFinding {
         let candidate = match subject.response() {
-            Ok(response) => words(&text_of(&response)),
+            Ok(response) => split_lowercase_words(&text_of_output(&response)),
             Err(absent) => return absent,
         };
-        let reference =
-            || subject.reference.as_deref().filter(|it| !it.is_null()).map(|it| text_of(it).into_owned());
+        let reference = || {
+            subject.reference.as_deref().filter(|it| !it.is_null()).map(|it| text_of_output(it).into_owned())
+        };
         let (score, least, comment) = match self {
             Self::Rouge { to, n, least } => {
                 let Some(reference) = to.clone().or_else(reference) else {
-                    return Finding::nothing("there is no reference to compare with");
+                    return CheckFinding::without_score("there is no reference to compare with");
                 };
-                let reference = words(&reference);
+                let reference = split_lowercase_words(&reference);
                 let (found, wanted) = (grams(&candidate, *n), grams(&reference, *n));
                 let total: u32 = wanted.values().sum();
                 if total == 0 {
-                    return Finding::nothing(format!("the reference has fewer than {n} words"));
+                    return CheckFinding::without_score(format!("the reference has fewer than {n} words"));
                 }
                 let shared: u32 = wanted
                     .iter()
@@ -82,16 +83,16 @@ impl Overlap {
                 let texts: Vec<String> =
                     if to.is_empty() { reference().into_iter().collect() } else { to.clone() };
                 if texts.is_empty() {
-                    return Finding::nothing("there is no reference to compare with");
+                    return CheckFinding::without_score("there is no reference to compare with");
                 }
-                let references: Vec<Vec<String>> = texts.iter().map(|it| words(it)).collect();
+                let references: Vec<Vec<String>> = texts.iter().map(|it| split_lowercase_words(it)).collect();
                 let score = bleu(&candidate, &references);
                 (score, least, format!("BLEU {score:.4}"))
             }
         };
         let value =
             least.map_or_else(|| score.into(), |least| serde_json::Value::Bool(least <= score + 1e-9));
-        Finding::scored(score, value, comment)
+        CheckFinding::from_score(score, value, comment)
     }
 }
 

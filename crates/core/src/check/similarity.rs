@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{BadCheck, Finding, Params, Subject, text_of};
+use super::{BadCheck, CheckFinding, CheckSubject, Params, text_of_output};
 
 /// The model unless another is named.
 const MODEL: &str = "all-MiniLM-L6-v2";
@@ -15,7 +15,7 @@ pub(super) struct Similarity {
     pub(super) model: String,
 }
 
-pub(super) fn compile(params: &Params<'_>) -> Result<Option<Similarity>, BadCheck> {
+pub(super) fn compile_similarity_check(params: &Params<'_>) -> Result<Option<Similarity>, BadCheck> {
     let to = match params.get("value") {
         Some(Value::String(text)) => vec![text.clone()],
         _ => params.texts("value")?,
@@ -29,46 +29,51 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<Similarity>, BadChec
 }
 
 impl Similarity {
-    fn expected(&self, subject: &Subject<'_>) -> Vec<String> {
-        let reference =
-            || subject.reference.as_deref().filter(|it| !it.is_null()).map(|it| text_of(it).into_owned());
+    fn expected_texts(&self, subject: &CheckSubject<'_>) -> Vec<String> {
+        let reference = || {
+            subject.reference.as_deref().filter(|it| !it.is_null()).map(|it| text_of_output(it).into_owned())
+        };
         if self.to.is_empty() { reference().into_iter().collect() } else { self.to.clone() }
     }
 
     /// Every text whose embedding is needed; none where there is nothing to compare with.
-    pub(super) fn texts(&self, subject: &Subject<'_>) -> Vec<String> {
-        let expected = self.expected(subject);
+    pub(super) fn texts(&self, subject: &CheckSubject<'_>) -> Vec<String> {
+        let expected = self.expected_texts(subject);
         match subject.response() {
             Ok(response) if !expected.is_empty() => {
-                [expected, vec![text_of(&response).into_owned()]].concat()
+                [expected, vec![text_of_output(&response).into_owned()]].concat()
             }
             _ => Vec::new(),
         }
     }
 
-    pub(super) fn run(&self, subject: &Subject<'_>, vector: &dyn Fn(&str) -> Option<Vec<f32>>) -> Finding {
-        let expected = self.expected(subject);
+    pub(super) fn run(
+        &self,
+        subject: &CheckSubject<'_>,
+        vector: &dyn Fn(&str) -> Option<Vec<f32>>,
+    ) -> CheckFinding {
+        let expected = self.expected_texts(subject);
         if expected.is_empty() {
-            return Finding::nothing("there is no reference to compare with");
+            return CheckFinding::without_score("there is no reference to compare with");
         }
         let output = match subject.response() {
-            Ok(response) => vector(&text_of(&response)),
+            Ok(response) => vector(&text_of_output(&response)),
             Err(absent) => return absent,
         };
         let cosines: Option<Vec<f64>> =
             expected.iter().map(|it| cosine(output.as_deref()?, &vector(it)?)).collect();
         let best = cosines.and_then(|it| it.into_iter().reduce(f64::max));
         let Some(cosine) = best else {
-            return Finding::nothing(format!("there is no embedding by `{}`", self.model));
+            return CheckFinding::without_score(format!("there is no embedding by `{}`", self.model));
         };
         // Opposite meanings are as far apart as it gets.
         let score = cosine.clamp(0.0, 1.0);
         let comment = format!("similarity {score:.3} by `{}`", self.model);
         let finding = match self.least {
             Some(least) => {
-                Finding::scored(score, least <= score + 1e-9, format!("{comment}, {least} wanted"))
+                CheckFinding::from_score(score, least <= score + 1e-9, format!("{comment}, {least} wanted"))
             }
-            None => Finding::scored(score, score, comment),
+            None => CheckFinding::from_score(score, score, comment),
         };
         finding.with("cosine", cosine)
     }

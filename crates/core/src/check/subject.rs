@@ -4,13 +4,15 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{Finding, text_field};
-use crate::candidate::{BadRecord, Format, Material, Measurements, RecordField, RecordFields, Trace};
-use crate::candidate::{read_value, recognise, told};
+use super::{CheckFinding, text_field};
+use crate::candidate::{
+    JudgeInput, Measurements, RecordError, RecordField, RecordFields, Trace, TraceFormat,
+};
+use crate::candidate::{pretty_value_text, read_trace_value, recognise};
 
 /// One candidate as checks see it. What is absent is `None`: a check that needs it says so and gives no number.
 #[derive(Debug, Clone, Default)]
-pub struct Subject<'a> {
+pub struct CheckSubject<'a> {
     /// The final response, a text or a JSON value; `None` where only a trace tells what was said last.
     pub response: Option<Cow<'a, Value>>,
     pub trace: Option<SubjectTrace<'a>>,
@@ -35,7 +37,7 @@ pub enum SubjectTrace<'a> {
 
 /// Which part of a candidate a text check searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Scope {
+pub(super) enum SearchScope {
     #[default]
     Response,
     /// Every message, thought, call and result.
@@ -45,13 +47,13 @@ pub(super) enum Scope {
 /// A run in which nothing was done.
 const NO_STEPS: &Value = &Value::Array(Vec::new());
 
-impl<'a> Subject<'a> {
+impl<'a> CheckSubject<'a> {
     /// From everything about a case that is graded.
-    pub fn from_material(material: &'a Material) -> Self {
+    pub fn from_material(material: &'a JudgeInput) -> Self {
         let text = |text: &'a String| Cow::Owned(Value::String(text.clone()));
         // The raw output is the response only where the response was written from it.
         let raw = material.raw_output.as_ref().zip(material.response.as_ref());
-        let raw = raw.filter(|(raw, response)| !raw.is_string() && told(raw) == **response);
+        let raw = raw.filter(|(raw, response)| !raw.is_string() && pretty_value_text(raw) == **response);
         let raw_reference = material.raw_reference.as_ref().map(Cow::Borrowed);
         Self {
             response: raw.map(|(raw, _)| Cow::Borrowed(raw)).or_else(|| material.response.as_ref().map(text)),
@@ -65,12 +67,13 @@ impl<'a> Subject<'a> {
     }
 
     /// From a record, without reading more of it than checks will look at.
-    pub fn from_fields(fields: &RecordFields<'a>) -> Result<Self, BadRecord> {
+    pub fn from_fields(fields: &RecordFields<'a>) -> Result<Self, RecordError> {
         let said = fields.response()?;
         // A trace that is a plain word is the id of one, unless there is nothing else.
-        let run = fields.given(RecordField::Trace).filter(|run| said.is_none() || !is_plain_text(run));
+        let run =
+            fields.non_null_value(RecordField::Trace).filter(|run| said.is_none() || !is_plain_text(run));
         let is_of_potato = fields.name(RecordField::Response) == Some("outputs");
-        let diff = fields.given(RecordField::Diff).and_then(Value::as_str);
+        let diff = fields.non_null_value(RecordField::Diff).and_then(Value::as_str);
         let subject = match (said, run) {
             (Some(said), Some(run)) => Self {
                 response: Some(Cow::Borrowed(said)),
@@ -81,11 +84,13 @@ impl<'a> Subject<'a> {
             (Some(outputs), None) if is_of_potato => Self::from_outputs(outputs, None),
             (Some(said), None) => Self::from_lone(said),
             (None, Some(run)) => Self::from_lone(run),
-            (None, None) => match fields.given(RecordField::Task).filter(|task| is_conversation(task)) {
-                Some(conversation) => Self::from_lone(conversation),
-                None if diff.is_some() => Self::default(),
-                None => return Err(fields.no_output()),
-            },
+            (None, None) => {
+                match fields.non_null_value(RecordField::Task).filter(|task| is_conversation(task)) {
+                    Some(conversation) => Self::from_lone(conversation),
+                    None if diff.is_some() => Self::default(),
+                    None => return Err(fields.no_output()),
+                }
+            }
         };
         let (reference, other_references) = match fields.references() {
             [first, others @ ..] => (Some(Cow::Borrowed(first)), others),
@@ -95,7 +100,7 @@ impl<'a> Subject<'a> {
             diff,
             reference,
             other_references,
-            reference_calls: fields.given(RecordField::ReferenceCalls),
+            reference_calls: fields.non_null_value(RecordField::ReferenceCalls),
             measurements: Measurements::from_fields(fields).or(subject.measurements),
             ..subject
         })
@@ -141,12 +146,12 @@ impl<'a> Subject<'a> {
     }
 
     /// What a text check looks at, or that it is absent.
-    pub(super) fn text_in(&self, scope: Scope) -> Result<Cow<'_, Value>, Finding> {
-        if scope == Scope::Trace {
+    pub(super) fn text_in(&self, scope: SearchScope) -> Result<Cow<'_, Value>, CheckFinding> {
+        if scope == SearchScope::Trace {
             let mut text = self.read_trace()?.full_text();
             if let Some(response) = self.response.as_deref() {
                 text.push('\n');
-                text.push_str(&super::text_of(response));
+                text.push_str(&super::text_of_output(response));
             }
             return Ok(Cow::Owned(Value::String(text)));
         }
@@ -154,16 +159,18 @@ impl<'a> Subject<'a> {
             return Ok(Cow::Borrowed(response));
         }
         if self.trace.is_none() {
-            return Err(Finding::nothing("there is no response to look at"));
+            return Err(CheckFinding::without_score("there is no response to look at"));
         }
         match self.read_trace()?.answer() {
             Some(answer) => Ok(Cow::Owned(Value::String(answer.to_owned()))),
-            None => Err(Finding::nothing("there is no response to look at: the trace ends without one")),
+            None => Err(CheckFinding::without_score(
+                "there is no response to look at: the trace ends without one",
+            )),
         }
     }
 
-    pub(super) fn response(&self) -> Result<Cow<'_, Value>, Finding> {
-        self.text_in(Scope::Response)
+    pub(super) fn response(&self) -> Result<Cow<'_, Value>, CheckFinding> {
+        self.text_in(SearchScope::Response)
     }
 
     /// What the calls of the trace are compared with.
@@ -172,19 +179,19 @@ impl<'a> Subject<'a> {
     }
 
     /// The trace as it stands, or that there is none.
-    pub(super) fn given_trace(&self) -> Result<SubjectTrace<'a>, Finding> {
+    pub(super) fn given_trace(&self) -> Result<SubjectTrace<'a>, CheckFinding> {
         // A text alone is no trace.
         let trace =
             self.trace.filter(|trace| !matches!(trace, SubjectTrace::Raw(value) if is_plain_text(value)));
-        trace.ok_or_else(|| Finding::nothing("there is no trace to look at"))
+        trace.ok_or_else(|| CheckFinding::without_score("there is no trace to look at"))
     }
 
-    pub(super) fn read_trace(&self) -> Result<Cow<'a, Trace>, Finding> {
-        self.given_trace()?.read().map_err(Finding::nothing)
+    pub(super) fn read_trace(&self) -> Result<Cow<'a, Trace>, CheckFinding> {
+        self.given_trace()?.read().map_err(CheckFinding::without_score)
     }
 
     /// What the run measured of itself, or else what its trace says of it.
-    pub(super) fn measured(&self) -> Measurements {
+    pub(super) fn effective_measurements(&self) -> Measurements {
         let of_trace = self.read_trace().map(|trace| Measurements::from_trace(&trace));
         self.measurements.or(of_trace.unwrap_or_default())
     }
@@ -195,7 +202,7 @@ impl<'a> SubjectTrace<'a> {
     pub(super) fn read(self) -> Result<Cow<'a, Trace>, String> {
         match self {
             Self::Parsed(trace) => Ok(Cow::Borrowed(trace)),
-            Self::Raw(value) => match read_value(value, None) {
+            Self::Raw(value) => match read_trace_value(value, None) {
                 Ok((_, trace)) => Ok(Cow::Owned(trace)),
                 Err(error) => Err(error.to_string()),
             },
@@ -205,11 +212,11 @@ impl<'a> SubjectTrace<'a> {
 
 /// Whether messages hold an answer, and not only a question.
 fn is_conversation(value: &Value) -> bool {
-    let said = || read_value(value, None).ok().and_then(|(_, trace)| trace.answer().map(|_| ()));
+    let said = || read_trace_value(value, None).ok().and_then(|(_, trace)| trace.answer().map(|_| ()));
     value.is_array() && said().is_some()
 }
 
 /// Whether a value is words, and not a trace that some tool wrote into a text.
 fn is_plain_text(value: &Value) -> bool {
-    value.is_string() && matches!(recognise(value), None | Some(Format::Text))
+    value.is_string() && matches!(recognise(value), None | Some(TraceFormat::Text))
 }

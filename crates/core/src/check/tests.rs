@@ -2,18 +2,18 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::catalogue::{CHECKS, Kind, Param};
+use crate::catalogue::{CHECKS, Param, ParamKind};
 
-fn finding(name: &str, params: &Value, output: &Value, reference: &Value) -> Finding {
+fn finding(name: &str, params: &Value, output: &Value, reference: &Value) -> CheckFinding {
     let check = Check::new(name, params).unwrap();
-    check.run(&Subject::from_outputs(output, Some(reference)))
+    check.run(&CheckSubject::from_outputs(output, Some(reference)))
 }
 
 #[test]
 fn no_reference_is_no_score() {
     for name in ["exact_match", "edit_distance", "trajectory_match", "tool_call_accuracy", "contains"] {
         let check = Check::new(name, &json!({})).unwrap();
-        assert_eq!(check.run(&Subject::from_outputs(&json!("x"), None)).score, None, "{name}");
+        assert_eq!(check.run(&CheckSubject::from_outputs(&json!("x"), None)).score, None, "{name}");
     }
 }
 
@@ -128,7 +128,7 @@ fn meanings_compare_by_the_angle_between_their_embeddings() {
     let run = |name: &str, params: Value, output: &str| {
         let check = Check::new(name, &params).unwrap();
         let (output, reference) = (json!(output), json!("cat"));
-        let subject = Subject::from_outputs(&output, Some(&reference));
+        let subject = CheckSubject::from_outputs(&output, Some(&reference));
         assert!(check.texts(&subject).contains(&"cat".to_owned()));
         check.run_with(&subject, &vector)
     };
@@ -178,7 +178,7 @@ fn case_and_numbers_may_be_compared_loosely() {
     assert_eq!(score(json!({})), Some(0.0));
     assert_eq!(score(json!({ "ignore_case": true })), Some(0.0));
     assert_eq!(score(json!({ "ignore_case": true, "number_tolerance": 0.05 })), Some(1.0));
-    assert!(!matching::same(&json!(9_007_199_254_740_993_i64), &json!(9_007_199_254_740_992_i64)));
+    assert!(!matching::is_same_value(&json!(9_007_199_254_740_993_i64), &json!(9_007_199_254_740_992_i64)));
 }
 
 #[test]
@@ -237,21 +237,23 @@ fn the_reference_implementation_agrees() {
         let agrees = match &found {
             Err(_) => expect.get("error").is_some(),
             Ok(check) => {
-                let subject = Subject::from_outputs(&case["outputs"], case.get("reference_outputs"));
+                let subject = CheckSubject::from_outputs(&case["outputs"], case.get("reference_outputs"));
                 let finding = check.run(&subject);
                 let close = match (finding.score, expect["score"].as_f64()) {
                     (Some(a), Some(b)) => (a - b).abs() < 1e-9,
                     (a, b) => a == b,
                 };
                 // A raw value is promised where the documentation's word does not replace the run's.
-                let told = case.get("contract").is_some() || matching::same(&finding.value, &expect["value"]);
+                let told = case.get("contract").is_some()
+                    || matching::is_same_value(&finding.value, &expect["value"]);
                 close && told && expect.get("error").is_none()
             }
         };
         n_checked += usize::from(!is_theirs);
         if !agrees && !is_theirs {
-            let said = found
-                .map(|it| it.run(&Subject::from_outputs(&case["outputs"], case.get("reference_outputs"))));
+            let said = found.map(|it| {
+                it.run(&CheckSubject::from_outputs(&case["outputs"], case.get("reference_outputs")))
+            });
             wrong.push(format!("{} {} {:?} {expect} {}", case["id"], case["tags"], said, case["note"]));
         }
     }
@@ -272,7 +274,7 @@ fn call_list() -> impl Strategy<Value = Value> {
 
 fn matches(mode: &str, args: &str, a: &Value, b: &Value) -> bool {
     let params = json!({ "mode": mode, "tool_args_match_mode": args });
-    Check::new("trajectory_match", &params).unwrap().run(&Subject::from_outputs(a, Some(b))).score
+    Check::new("trajectory_match", &params).unwrap().run(&CheckSubject::from_outputs(a, Some(b))).score
         == Some(1.0)
 }
 
@@ -309,19 +311,19 @@ proptest! {
 }
 
 /// A value that a parameter of this kind may have.
-fn sample_value(kind: Kind) -> Value {
+fn sample_value(kind: ParamKind) -> Value {
     match kind {
-        Kind::Text | Kind::Pattern => json!("https://example.org"),
-        Kind::TextOrTexts | Kind::List => json!(["a"]),
-        Kind::Bool => json!(true),
-        Kind::Number | Kind::Fraction | Kind::Amount => json!(0.5),
-        Kind::Count => json!(1),
-        Kind::OneOf(words) => json!(words[0]),
-        Kind::Map | Kind::Any => json!({}),
-        Kind::Shape(params) => required_params(params),
-        Kind::Each(params) => json!([required_params(params)]),
-        Kind::OrShape(simple, _) => sample_value(*simple),
-        Kind::Flags => json!("i"),
+        ParamKind::Text | ParamKind::Pattern => json!("https://example.org"),
+        ParamKind::TextOrTexts | ParamKind::List => json!(["a"]),
+        ParamKind::Bool => json!(true),
+        ParamKind::Number | ParamKind::Fraction | ParamKind::Amount => json!(0.5),
+        ParamKind::Count => json!(1),
+        ParamKind::OneOf(words) => json!(words[0]),
+        ParamKind::Map | ParamKind::Any => json!({}),
+        ParamKind::Shape(params) => required_params(params),
+        ParamKind::Each(params) => json!([required_params(params)]),
+        ParamKind::OrShape(simple, _) => sample_value(*simple),
+        ParamKind::Flags => json!("i"),
     }
 }
 

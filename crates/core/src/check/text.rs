@@ -9,7 +9,7 @@ use super::limits::{
     LARGE_PATTERN, MAX_BACKTRACKING_BYTES, MAX_BYTES_OF_LARGE_PATTERN, MAX_EDIT_CELLS, MAX_PATTERN_BYTES,
     MAX_SEARCHED_BYTES, MAX_STEPS, backtracking_steps, over_limit,
 };
-use super::{BadCheck, Finding, Params, Scope, Subject, shown, text_of};
+use super::{BadCheck, CheckFinding, CheckSubject, Params, SearchScope, plain_value_text, text_of_output};
 
 #[derive(Debug)]
 pub(super) enum TextCheck {
@@ -40,7 +40,7 @@ pub(super) enum TextCheck {
     /// 1 − distance / longer length.
     Closeness,
     Length {
-        unit: Unit,
+        unit: TextLengthUnit,
         least: u64,
         most: u64,
     },
@@ -66,20 +66,20 @@ pub(super) enum Pattern {
 
 /// What a length is counted in.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Unit {
+pub(super) enum TextLengthUnit {
     Characters,
     Words,
     /// About four characters; providers count exactly.
     Tokens,
 }
 
-pub(super) fn compile(params: &Params<'_>) -> Result<Option<TextCheck>, BadCheck> {
+pub(super) fn compile_text_check(params: &Params<'_>) -> Result<Option<TextCheck>, BadCheck> {
     let needles = |all, case_sensitive| {
         params.texts("value").map(|needles| TextCheck::Many { needles, all, case_sensitive })
     };
     let edge = |at_end| {
         Ok::<_, BadCheck>(TextCheck::Edge {
-            text: params.get("value").map(shown).unwrap_or_default(),
+            text: params.get("value").map(plain_value_text).unwrap_or_default(),
             at_end,
         })
     };
@@ -103,19 +103,25 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<TextCheck>, BadCheck
         "icontains-all" => needles(true, false)?,
         "starts-with" => edge(false)?,
         "ends-with" => edge(true)?,
-        "regex" => TextCheck::Pattern(pattern(params, "value", &params.text("flags")?.unwrap_or_default())?),
-        "regex_match" => TextCheck::Pattern(pattern(params, "pattern", &python_flags(params)?)?),
+        "regex" => {
+            TextCheck::Pattern(compile_pattern(params, "value", &params.text("flags")?.unwrap_or_default())?)
+        }
+        "regex_match" => TextCheck::Pattern(compile_pattern(params, "pattern", &python_flags(params)?)?),
         "levenshtein" => TextCheck::Distance {
-            to: params.get("value").map(shown).unwrap_or_default(),
+            to: params.get("value").map(plain_value_text).unwrap_or_default(),
             most: params.number("threshold")?.unwrap_or(5.0),
         },
         "edit_distance" => TextCheck::Closeness,
-        "word-count" => words(params)?,
+        "word-count" => compile_word_count(params)?,
         "length" => {
-            let units = [("characters", Unit::Characters), ("words", Unit::Words), ("tokens", Unit::Tokens)];
+            let units = [
+                ("characters", TextLengthUnit::Characters),
+                ("words", TextLengthUnit::Words),
+                ("tokens", TextLengthUnit::Tokens),
+            ];
             let bound =
                 |name: &str, default: u64| params.number(name).map(|it| it.map_or(default, |it| it as u64));
-            let unit = params.word("unit", &units, Unit::Characters)?;
+            let unit = params.word("unit", &units, TextLengthUnit::Characters)?;
             TextCheck::Length { unit, least: bound("min", 0)?, most: bound("max", u64::MAX)? }
         }
         "numeric-range" => TextCheck::Number {
@@ -126,16 +132,20 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<TextCheck>, BadCheck
     }))
 }
 
-fn words(params: &Params<'_>) -> Result<TextCheck, BadCheck> {
+fn compile_word_count(params: &Params<'_>) -> Result<TextCheck, BadCheck> {
     let bad = || params.bad("value", "must be a number of words, or {min, max}");
     let value = params.get("value").ok_or_else(bad)?;
     let count = value.as_u64().or_else(|| value.as_str()?.parse().ok());
     if let Some(count) = count {
-        return Ok(TextCheck::Length { unit: Unit::Words, least: count, most: count });
+        return Ok(TextCheck::Length { unit: TextLengthUnit::Words, least: count, most: count });
     }
     let map = value.as_object().ok_or_else(bad)?;
     let bound = |key: &str, default: u64| map.get(key).map_or(Some(default), Value::as_u64).ok_or_else(bad);
-    Ok(TextCheck::Length { unit: Unit::Words, least: bound("min", 0)?, most: bound("max", u64::MAX)? })
+    Ok(TextCheck::Length {
+        unit: TextLengthUnit::Words,
+        least: bound("min", 0)?,
+        most: bound("max", u64::MAX)?,
+    })
 }
 
 /// Python's bits as letters: IGNORECASE 2, MULTILINE 8, DOTALL 16, VERBOSE 64.
@@ -148,7 +158,7 @@ fn python_flags(params: &Params<'_>) -> Result<String, BadCheck> {
         .collect())
 }
 
-fn pattern(params: &Params<'_>, name: &str, flags: &str) -> Result<Pattern, BadCheck> {
+fn compile_pattern(params: &Params<'_>, name: &str, flags: &str) -> Result<Pattern, BadCheck> {
     let text = params.text(name)?.unwrap_or_default();
     let has = |flag: char| flags.contains(flag);
     if params.word("engine", &[("linear", false), ("backtracking", true)], false)? {
@@ -186,19 +196,22 @@ fn backtracking(text: &str, flags: &str, max_steps: usize) -> Result<fancy_regex
         .build()
 }
 
-fn folded(text: &str, case_sensitive: bool) -> Cow<'_, str> {
+fn fold_case(text: &str, case_sensitive: bool) -> Cow<'_, str> {
     if case_sensitive { Cow::Borrowed(text) } else { Cow::Owned(text.to_lowercase()) }
 }
 
 impl Pattern {
-    fn run(&self, text: &str) -> Finding {
+    fn run(&self, text: &str) -> CheckFinding {
         let shown = match self {
             Self::Linear { regex, .. } => regex.as_str(),
             Self::Backtracking { regex, .. } => regex.as_str(),
         };
         let most = self.max_bytes();
         if most < text.len() {
-            return Finding::failed(format!("/{shown}/ runs on at most {most} bytes, not {}", text.len()));
+            return CheckFinding::from_failure(format!(
+                "/{shown}/ runs on at most {most} bytes, not {}",
+                text.len()
+            ));
         }
         let max_steps = backtracking_steps(text.len());
         let matches = match self {
@@ -212,9 +225,11 @@ impl Pattern {
             }
         };
         match matches {
-            Ok(true) => Finding::passed(true, format!("/{shown}/ matches")),
-            Ok(false) => Finding::passed(false, format!("/{shown}/ does not match")),
-            Err(_) => Finding::failed(format!("/{shown}/ took more than {max_steps} steps on this text")),
+            Ok(true) => CheckFinding::pass_or_fail(true, format!("/{shown}/ matches")),
+            Ok(false) => CheckFinding::pass_or_fail(false, format!("/{shown}/ does not match")),
+            Err(_) => {
+                CheckFinding::from_failure(format!("/{shown}/ took more than {max_steps} steps on this text"))
+            }
         }
     }
 
@@ -228,7 +243,7 @@ impl Pattern {
 }
 
 impl TextCheck {
-    pub(super) fn run(&self, subject: &Subject<'_>, scope: Scope) -> Finding {
+    pub(super) fn run(&self, subject: &CheckSubject<'_>, scope: SearchScope) -> CheckFinding {
         let output = match subject.text_in(scope) {
             Ok(output) => output,
             Err(absent) => return absent,
@@ -236,41 +251,41 @@ impl TextCheck {
         self.run_on(&output, subject.reference.as_deref())
     }
 
-    fn run_on(&self, output: &Value, reference: Option<&Value>) -> Finding {
+    fn run_on(&self, output: &Value, reference: Option<&Value>) -> CheckFinding {
         match self {
             Self::Exact { value, case_sensitive, strip } => match value.as_ref().or(reference) {
-                Some(expected) => exact(output, expected, *case_sensitive, *strip),
-                None => Finding::nothing("there is no reference to compare with"),
+                Some(expected) => check_exact_match(output, expected, *case_sensitive, *strip),
+                None => CheckFinding::without_score("there is no reference to compare with"),
             },
             Self::Contains { needle, case_sensitive } => {
                 let needle = needle.as_deref().map(Cow::Borrowed);
-                match needle.or_else(|| reference.filter(|it| !it.is_null()).map(text_of)) {
+                match needle.or_else(|| reference.filter(|it| !it.is_null()).map(text_of_output)) {
                     Some(needle) => {
                         let found = !needle.is_empty()
-                            && folded(&text_of(output), *case_sensitive)
-                                .contains(&*folded(&needle, *case_sensitive));
-                        Finding::passed(
+                            && fold_case(&text_of_output(output), *case_sensitive)
+                                .contains(&*fold_case(&needle, *case_sensitive));
+                        CheckFinding::pass_or_fail(
                             found,
                             format!("`{needle}` {}", if found { "occurs" } else { "does not occur" }),
                         )
                     }
-                    None => Finding::nothing("there is no text to look for"),
+                    None => CheckFinding::without_score("there is no text to look for"),
                 }
             }
             Self::Many { needles, all, case_sensitive } => {
-                let output = text_of(output);
+                let output = text_of_output(output);
                 let what = "bytes of the output times texts to look for";
                 if let Some(failed) = over_limit(output.len(), needles.len(), MAX_SEARCHED_BYTES, what) {
                     return failed;
                 }
-                let text = folded(&output, *case_sensitive);
+                let text = fold_case(&output, *case_sensitive);
                 let missing: Vec<&str> = needles
                     .iter()
-                    .filter(|it| !text.contains(&*folded(it, *case_sensitive)))
+                    .filter(|it| !text.contains(&*fold_case(it, *case_sensitive)))
                     .map(String::as_str)
                     .collect();
                 let passed = if *all { missing.is_empty() } else { missing.len() < needles.len() };
-                Finding::passed(
+                CheckFinding::pass_or_fail(
                     passed,
                     if missing.is_empty() {
                         "all occur".to_owned()
@@ -280,62 +295,69 @@ impl TextCheck {
                 )
             }
             Self::Edge { text, at_end } => {
-                let output = text_of(output);
+                let output = text_of_output(output);
                 let passed = if *at_end {
                     output.trim_end().ends_with(text.trim_end())
                 } else {
                     output.trim_start().starts_with(text.trim_start())
                 };
-                Finding::passed(
+                CheckFinding::pass_or_fail(
                     passed,
                     format!("{} `{text}`", if *at_end { "the end against" } else { "the beginning against" }),
                 )
             }
-            Self::Pattern(pattern) => pattern.run(&text_of(output)),
+            Self::Pattern(pattern) => pattern.run(&text_of_output(output)),
             Self::Distance { to, most } => {
-                let distance = match distance(&text_of(output), to) {
+                let distance = match distance(&text_of_output(output), to) {
                     Ok(distance) => distance,
                     Err(failed) => return failed,
                 };
-                Finding {
+                CheckFinding {
                     value: distance.into(),
-                    ..Finding::passed(distance as f64 <= *most, format!("{distance} edits, {most} allowed"))
+                    ..CheckFinding::pass_or_fail(
+                        distance as f64 <= *most,
+                        format!("{distance} edits, {most} allowed"),
+                    )
                 }
             }
             Self::Closeness => match reference {
-                None => Finding::nothing("there is no reference to compare with"),
+                None => CheckFinding::without_score("there is no reference to compare with"),
                 Some(reference) => {
-                    let (a, b) = (text_of(output), text_of(reference));
+                    let (a, b) = (text_of_output(output), text_of_output(reference));
                     let distance = match distance(&a, &b) {
                         Ok(distance) => distance,
                         Err(failed) => return failed,
                     };
                     let longest = a.chars().count().max(b.chars().count());
                     let score = if longest == 0 { 1.0 } else { 1.0 - distance as f64 / longest as f64 };
-                    Finding::scored(score, distance, format!("{distance} edits over {longest} characters"))
+                    CheckFinding::from_score(
+                        score,
+                        distance,
+                        format!("{distance} edits over {longest} characters"),
+                    )
                 }
             },
             Self::Length { unit, least, most } => {
-                let text = text_of(output);
+                let text = text_of_output(output);
                 let (count, name) = match unit {
-                    Unit::Characters => (text.chars().count(), "characters"),
-                    Unit::Words => (text.split_whitespace().count(), "words"),
-                    Unit::Tokens => (text.chars().count().div_ceil(4), "tokens or so"),
+                    TextLengthUnit::Characters => (text.chars().count(), "characters"),
+                    TextLengthUnit::Words => (text.split_whitespace().count(), "words"),
+                    TextLengthUnit::Tokens => (text.chars().count().div_ceil(4), "tokens or so"),
                 };
                 let count = count as u64;
-                Finding {
+                CheckFinding {
                     value: count.into(),
-                    ..Finding::passed((*least..=*most).contains(&count), format!("{count} {name}"))
+                    ..CheckFinding::pass_or_fail((*least..=*most).contains(&count), format!("{count} {name}"))
                 }
             }
             Self::Number { least, most } => {
-                let number = output.as_f64().or_else(|| text_of(output).trim().parse().ok());
+                let number = output.as_f64().or_else(|| text_of_output(output).trim().parse().ok());
                 match number {
-                    Some(number) => Finding {
+                    Some(number) => CheckFinding {
                         value: number.into(),
-                        ..Finding::passed((*least..=*most).contains(&number), format!("{number}"))
+                        ..CheckFinding::pass_or_fail((*least..=*most).contains(&number), format!("{number}"))
                     },
-                    None => Finding::passed(false, "not a number"),
+                    None => CheckFinding::pass_or_fail(false, "not a number"),
                 }
             }
         }
@@ -343,19 +365,19 @@ impl TextCheck {
 }
 
 /// Texts compare as texts; where a value is expected that is not text, JSON compares by value.
-fn exact(output: &Value, expected: &Value, case_sensitive: bool, strip: bool) -> Finding {
+fn check_exact_match(output: &Value, expected: &Value, case_sensitive: bool, strip: bool) -> CheckFinding {
     if let (Value::Object(_) | Value::Array(_), Value::String(text)) = (expected, output) {
         let parsed = serde_json::from_str::<Value>(text).ok();
-        let passed = parsed.is_some_and(|it| super::matching::same(&it, expected));
-        return Finding::passed(passed, "compared as JSON");
+        let passed = parsed.is_some_and(|it| super::matching::is_same_value(&it, expected));
+        return CheckFinding::pass_or_fail(passed, "compared as JSON");
     }
-    let (output, expected) = (text_of(output), text_of(expected));
-    let (output, expected) = (folded(&output, case_sensitive), folded(&expected, case_sensitive));
+    let (output, expected) = (text_of_output(output), text_of_output(expected));
+    let (output, expected) = (fold_case(&output, case_sensitive), fold_case(&expected, case_sensitive));
     let passed = if strip { output.trim() == expected.trim() } else { output == expected };
-    Finding::passed(passed, if passed { "equal" } else { "not equal" })
+    CheckFinding::pass_or_fail(passed, if passed { "equal" } else { "not equal" })
 }
 
-fn distance(a: &str, b: &str) -> Result<u64, Finding> {
+fn distance(a: &str, b: &str) -> Result<u64, CheckFinding> {
     let what = "characters of one text times characters of the other";
     match over_limit(a.chars().count(), b.chars().count(), MAX_EDIT_CELLS, what) {
         Some(failed) => Err(failed),

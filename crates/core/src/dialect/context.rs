@@ -4,14 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::diagnostic::{Code, Diagnostic, DiagnosticSeverity, Diagnostics};
 use crate::redact::is_secret_variable;
-use crate::source::{Entry, FileId, Node, Scalar, Shape, Sources, Span};
+use crate::source::{FileId, NodeEntry, NodeShape, Scalar, SourceNode, SourceSpan, Sources};
 use crate::suite::{CaseOrigin, EnvironmentVariable};
 use crate::{syntax, template};
 
 /// What a dialect may ask of the world; `engine` answers.
-pub struct World<'a> {
+pub struct ProjectEnvironment<'a> {
     /// The folder that no path leaves.
     pub root: PathBuf,
     pub read: &'a dyn Fn(&Path) -> Result<Arc<str>, ReadError>,
@@ -19,18 +19,18 @@ pub struct World<'a> {
     pub glob: &'a dyn Fn(&Path) -> Result<Vec<PathBuf>, ReadError>,
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// Whether `{{ env.X }}` is filled in everywhere, or only where a path needs it.
-    pub variables: Variables,
+    pub variables: VariableExpansion,
 }
 
 /// A suite that is only shown must not show what the environment keeps secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Variables {
+pub enum VariableExpansion {
     #[default]
     Filled,
     Kept,
 }
 
-impl std::fmt::Debug for World<'_> {
+impl std::fmt::Debug for ProjectEnvironment<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("World").field("root", &self.root).finish_non_exhaustive()
     }
@@ -56,20 +56,21 @@ pub enum ReadError {
 
 /// Reading under way: the surroundings, every file opened so far, everything found so far.
 pub(super) struct Context<'a> {
-    pub(super) world: &'a World<'a>,
+    pub(super) world: &'a ProjectEnvironment<'a>,
     pub(super) sources: RefCell<Sources>,
     found: RefCell<Diagnostics>,
     n_errors: Cell<usize>,
     /// Every key that was asked for, by the kind of mapping; a test holds the schema against it.
     #[cfg(test)]
-    pub(super) asked: RefCell<Asked>,
+    pub(super) asked: RefCell<RequestedKeys>,
 }
 
 #[cfg(test)]
-pub(super) type Asked = std::collections::BTreeMap<&'static str, std::collections::BTreeSet<&'static str>>;
+pub(super) type RequestedKeys =
+    std::collections::BTreeMap<&'static str, std::collections::BTreeSet<&'static str>>;
 
 impl<'a> Context<'a> {
-    pub(super) fn new(world: &'a World<'a>) -> Self {
+    pub(super) fn new(world: &'a ProjectEnvironment<'a>) -> Self {
         Self {
             world,
             sources: RefCell::default(),
@@ -85,26 +86,26 @@ impl<'a> Context<'a> {
     }
 
     #[cfg(test)]
-    pub(super) fn asked(self) -> Asked {
+    pub(super) fn asked(self) -> RequestedKeys {
         self.asked.into_inner()
     }
 
     pub(super) fn report(&self, mut diagnostic: Diagnostic) {
         if let Some(replacement) = &mut diagnostic.replacement {
             let sources = self.sources.borrow();
-            let Span { file, start, end } = diagnostic.span;
+            let SourceSpan { file, start, end } = diagnostic.span;
             let written = &sources.get(file).text[start as usize..end as usize];
             if let Some(quote) = written.chars().next().filter(|it| ['"', '\''].contains(it)) {
                 *replacement = format!("{quote}{replacement}{quote}");
             }
         }
-        if diagnostic.severity == Severity::Error {
+        if diagnostic.severity == DiagnosticSeverity::Error {
             self.n_errors.set(self.n_errors.get() + 1);
         }
         self.found.borrow_mut().push(diagnostic);
     }
 
-    pub(super) fn error(&self, code: Code, span: Span, message: impl Into<String>) {
+    pub(super) fn error(&self, code: Code, span: SourceSpan, message: impl Into<String>) {
         self.report(Diagnostic::error(code, span, message));
     }
 
@@ -114,7 +115,7 @@ impl<'a> Context<'a> {
     }
 
     /// Opens a file that stands in a given place, or says at `span` why not.
-    pub(super) fn open(&self, path: &Path, span: Span) -> Option<FileId> {
+    pub(super) fn open(&self, path: &Path, span: SourceSpan) -> Option<FileId> {
         if let Some(file) = self.sources.borrow().find(path) {
             return Some(file);
         }
@@ -127,8 +128,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    pub(super) fn parse(&self, file: FileId) -> Option<Node> {
-        syntax::parse(&self.sources.borrow(), file, &mut self.found.borrow_mut())
+    pub(super) fn parse(&self, file: FileId) -> Option<SourceNode> {
+        syntax::parse_document(&self.sources.borrow(), file, &mut self.found.borrow_mut())
     }
 
     pub(super) fn text_of(&self, file: FileId) -> Arc<str> {
@@ -140,14 +141,14 @@ impl<'a> Context<'a> {
     }
 
     /// The file and line of a place, to be kept with what is read there.
-    pub(super) fn origin(&self, span: Span) -> CaseOrigin {
+    pub(super) fn origin(&self, span: SourceSpan) -> CaseOrigin {
         let sources = self.sources.borrow();
         let file = sources.get(span.file).path.display().to_string();
         CaseOrigin { file, line: u32::try_from(sources.place(span).line).unwrap_or(u32::MAX) }
     }
 
     /// A file that `reference` names: beside the file it stands in, or in a folder above, up to the project's root.
-    pub(super) fn find(&self, reference: &str, span: Span) -> Option<FileId> {
+    pub(super) fn find(&self, reference: &str, span: SourceSpan) -> Option<FileId> {
         if reference.contains("{{") {
             return None; // A variable that is not set has been reported.
         }
@@ -196,15 +197,15 @@ impl<'a> Context<'a> {
     }
 
     /// Fills in `{{ env.X }}`; a variable that is not set is an error at `span`.
-    pub(super) fn expand(&self, text: &str, span: Span) -> String {
+    pub(super) fn expand(&self, text: &str, span: SourceSpan) -> String {
         match self.world.variables {
-            Variables::Filled => self.expand_path(text, span),
-            Variables::Kept => text.to_owned(),
+            VariableExpansion::Filled => self.expand_path(text, span),
+            VariableExpansion::Kept => text.to_owned(),
         }
     }
 
     /// Like [`Self::expand`], for a text that leads to a file.
-    pub(super) fn expand_path(&self, text: &str, span: Span) -> String {
+    pub(super) fn expand_path(&self, text: &str, span: SourceSpan) -> String {
         if !text.contains("{{") {
             return text.to_owned();
         }
@@ -243,7 +244,7 @@ impl<'a> Context<'a> {
     }
 
     /// The text of a scalar; `file://…` is replaced by what the file holds.
-    pub(super) fn text(&self, node: &Node, what: &str) -> Option<String> {
+    pub(super) fn text(&self, node: &SourceNode, what: &str) -> Option<String> {
         let text = self.plain_text(node, what)?;
         match text.strip_prefix("file://") {
             Some(path) => self.find(path.trim(), node.span).map(|it| self.text_of(it).to_string()),
@@ -253,7 +254,7 @@ impl<'a> Context<'a> {
 
     /// Like [`Self::text`], for a text in which rows fill in names and escapes are resolved later. What a file
     /// holds is no such text, its names of rows aside, so it is escaped.
-    pub(super) fn template(&self, node: &Node, what: &str) -> Option<String> {
+    pub(super) fn template(&self, node: &SourceNode, what: &str) -> Option<String> {
         let text = self.text(node, what)?;
         Some(if node.text().is_some_and(|it| it.starts_with("file://")) {
             self.escape_file(&text)
@@ -264,18 +265,18 @@ impl<'a> Context<'a> {
 
     /// The text of a file, written so that it stands in a suite as it stands in the file.
     pub(super) fn escape_file(&self, text: &str) -> String {
-        let is_kept = self.world.variables == Variables::Kept;
-        template::escape(text, |name| template::is_escape(name) || is_kept && name.starts_with("env."))
+        let is_kept = self.world.variables == VariableExpansion::Kept;
+        template::escape_braces(text, |name| template::is_escape(name) || is_kept && name.starts_with("env."))
     }
 
     /// A path, in which variables are always filled in.
-    pub(super) fn path(&self, node: &Node, what: &str) -> Option<String> {
+    pub(super) fn path(&self, node: &SourceNode, what: &str) -> Option<String> {
         let text = self.raw_text(node, what)?;
         let text = self.expand_path(&text, node.span);
         Some(text.strip_prefix("file://").unwrap_or(&text).trim().to_owned())
     }
 
-    pub(super) fn plain_text(&self, node: &Node, what: &str) -> Option<String> {
+    pub(super) fn plain_text(&self, node: &SourceNode, what: &str) -> Option<String> {
         match node.text() {
             Some(text) if text.starts_with("file://") => Some(self.expand_path(text, node.span)),
             Some(text) if text.starts_with("ref://") => {
@@ -295,7 +296,7 @@ impl<'a> Context<'a> {
     }
 
     /// The text of any scalar, exactly as written; labels and names may look like something else.
-    pub(super) fn scalar_text(&self, node: &Node, what: &str) -> Option<String> {
+    pub(super) fn scalar_text(&self, node: &SourceNode, what: &str) -> Option<String> {
         match node.scalar() {
             Some(it) => Some(self.expand(&it.text, node.span)),
             None => {
@@ -306,7 +307,7 @@ impl<'a> Context<'a> {
     }
 
     /// Text in which nothing is filled in yet.
-    pub(super) fn raw_text(&self, node: &Node, what: &str) -> Option<String> {
+    pub(super) fn raw_text(&self, node: &SourceNode, what: &str) -> Option<String> {
         let text = node.text().map(str::to_owned);
         if text.is_none() {
             self.wrong_type(node, what, "text");
@@ -314,7 +315,7 @@ impl<'a> Context<'a> {
         text
     }
 
-    pub(super) fn wrong_type(&self, node: &Node, what: &str, expected: &str) {
+    pub(super) fn wrong_type(&self, node: &SourceNode, what: &str, expected: &str) {
         self.report(
             Diagnostic::error(Code::WrongType, self.head(node), format!("`{what}` must be {expected}"))
                 .label(format!("this is {}", node.describe())),
@@ -322,14 +323,19 @@ impl<'a> Context<'a> {
     }
 
     /// The part of a value that fits on its first line: enough to point at.
-    pub(super) fn head(&self, node: &Node) -> Span {
+    pub(super) fn head(&self, node: &SourceNode) -> SourceSpan {
         let sources = self.sources.borrow();
         let text = &sources.get(node.span.file).text[node.span.start as usize..node.span.end as usize];
         let len = text.find('\n').unwrap_or(text.len());
-        Span { end: node.span.start + text[..len].trim_end().len() as u32, ..node.span }
+        SourceSpan { end: node.span.start + text[..len].trim_end().len() as u32, ..node.span }
     }
 
-    pub(super) fn word<T: Copy>(&self, node: &Node, what: &str, allowed: &[(&'static str, T)]) -> Option<T> {
+    pub(super) fn word<T: Copy>(
+        &self,
+        node: &SourceNode,
+        what: &str,
+        allowed: &[(&'static str, T)],
+    ) -> Option<T> {
         let names = allowed.iter().map(|it| it.0);
         let Some(written) = node.text() else {
             self.wrong_type(node, what, &format!("one of {}", names.collect::<Vec<_>>().join(", ")));
@@ -345,7 +351,7 @@ impl<'a> Context<'a> {
         hit
     }
 
-    pub(super) fn number(&self, node: &Node, what: &str) -> Option<f64> {
+    pub(super) fn number(&self, node: &SourceNode, what: &str) -> Option<f64> {
         let number = node.scalar().and_then(Scalar::as_number);
         if number.is_none() {
             self.wrong_type(node, what, "a number");
@@ -356,7 +362,7 @@ impl<'a> Context<'a> {
     /// A number in a range that is part of the key's meaning.
     pub(super) fn number_in(
         &self,
-        node: &Node,
+        node: &SourceNode,
         what: &str,
         range: std::ops::RangeInclusive<f64>,
     ) -> Option<f64> {
@@ -373,7 +379,7 @@ impl<'a> Context<'a> {
 
     pub(super) fn integer(
         &self,
-        node: &Node,
+        node: &SourceNode,
         what: &str,
         range: std::ops::RangeInclusive<i64>,
     ) -> Option<i64> {
@@ -391,7 +397,7 @@ impl<'a> Context<'a> {
         Some(integer)
     }
 
-    pub(super) fn bool(&self, node: &Node, what: &str) -> Option<bool> {
+    pub(super) fn bool(&self, node: &SourceNode, what: &str) -> Option<bool> {
         let bool = node.scalar().and_then(Scalar::as_bool);
         if bool.is_none() {
             let mut diagnostic = Diagnostic::error(
@@ -411,7 +417,7 @@ impl<'a> Context<'a> {
         bool
     }
 
-    pub(super) fn list<'n>(&self, node: &'n Node, what: &str) -> Option<&'n [Node]> {
+    pub(super) fn list<'n>(&self, node: &'n SourceNode, what: &str) -> Option<&'n [SourceNode]> {
         let list = node.list();
         if list.is_none() {
             self.wrong_type(node, what, "a list");
@@ -419,7 +425,7 @@ impl<'a> Context<'a> {
         list
     }
 
-    pub(super) fn entries<'n>(&self, node: &'n Node, what: &str) -> Option<&'n [Entry]> {
+    pub(super) fn entries<'n>(&self, node: &'n SourceNode, what: &str) -> Option<&'n [NodeEntry]> {
         let map = node.map();
         if map.is_none() {
             self.wrong_type(node, what, "a mapping");
@@ -428,25 +434,25 @@ impl<'a> Context<'a> {
     }
 
     /// A list of texts, or one text alone.
-    pub(super) fn texts(&self, node: &Node, what: &str) -> Vec<String> {
+    pub(super) fn texts(&self, node: &SourceNode, what: &str) -> Vec<String> {
         self.read_texts(node, what, Self::text)
     }
 
     /// Like [`Self::texts`], each as [`Self::template`] reads it.
-    pub(super) fn templates(&self, node: &Node, what: &str) -> Vec<String> {
+    pub(super) fn templates(&self, node: &SourceNode, what: &str) -> Vec<String> {
         self.read_texts(node, what, Self::template)
     }
 
     fn read_texts(
         &self,
-        node: &Node,
+        node: &SourceNode,
         what: &str,
-        read: impl Fn(&Self, &Node, &str) -> Option<String>,
+        read: impl Fn(&Self, &SourceNode, &str) -> Option<String>,
     ) -> Vec<String> {
         match &node.shape {
-            Shape::List(items) => items.iter().filter_map(|item| read(self, item, what)).collect(),
-            Shape::Scalar(_) => read(self, node, what).into_iter().collect(),
-            Shape::Map(_) => {
+            NodeShape::List(items) => items.iter().filter_map(|item| read(self, item, what)).collect(),
+            NodeShape::Scalar(_) => read(self, node, what).into_iter().collect(),
+            NodeShape::Map(_) => {
                 self.wrong_type(node, what, "text or a list of texts");
                 Vec::new()
             }
@@ -454,13 +460,13 @@ impl<'a> Context<'a> {
     }
 
     /// JSON in which `{{ env.X }}` is filled in.
-    pub(super) fn json(&self, node: &Node) -> serde_json::Value {
+    pub(super) fn json(&self, node: &SourceNode) -> serde_json::Value {
         let mut value = node.to_json();
         self.expand_json(&mut value, node.span);
         value
     }
 
-    fn expand_json(&self, value: &mut serde_json::Value, span: Span) {
+    fn expand_json(&self, value: &mut serde_json::Value, span: SourceSpan) {
         use serde_json::Value;
         match value {
             Value::String(text) => *text = self.expand(text, span),
@@ -471,7 +477,7 @@ impl<'a> Context<'a> {
     }
 }
 
-pub(super) fn unreadable(error: &ReadError, path: &Path, span: Span) -> Diagnostic {
+pub(super) fn unreadable(error: &ReadError, path: &Path, span: SourceSpan) -> Diagnostic {
     let code = if *error == ReadError::Outside { Code::Outside } else { Code::Unreadable };
     let diagnostic = Diagnostic::error(code, span, format!("cannot read `{}`: {error}", path.display()));
     match error {

@@ -4,15 +4,15 @@ use std::cell::RefCell;
 
 use super::context::Context;
 use crate::diagnostic::{Code, Diagnostic, closest};
-use crate::source::{Entry, Node, Span};
+use crate::source::{NodeEntry, SourceNode, SourceSpan};
 
 /// A mapping, read key by key. What nobody asked for is unknown.
-pub(super) struct Fields<'a> {
+pub(super) struct MappingReader<'a> {
     pub(super) cx: &'a Context<'a>,
-    pub(super) node: &'a Node,
+    pub(super) node: &'a SourceNode,
     /// What kind of thing this is, for messages.
     pub(super) what: &'static str,
-    entries: &'a [Entry],
+    entries: &'a [NodeEntry],
     known: RefCell<Vec<&'static str>>,
     /// Keys that nobody knew and somebody took all the same.
     taken: RefCell<Vec<String>>,
@@ -23,7 +23,7 @@ pub(super) struct Fields<'a> {
 }
 
 /// What is missing is said at the end, when it is known which keys are nobody's.
-impl Drop for Fields<'_> {
+impl Drop for MappingReader<'_> {
     fn drop(&mut self) {
         for (_, diagnostic) in self.missing.take() {
             self.cx.report(diagnostic);
@@ -31,14 +31,14 @@ impl Drop for Fields<'_> {
     }
 }
 
-impl<'a> Fields<'a> {
-    pub(super) fn new(cx: &'a Context<'a>, node: &'a Node, what: &'static str) -> Option<Self> {
+impl<'a> MappingReader<'a> {
+    pub(super) fn new(cx: &'a Context<'a>, node: &'a SourceNode, what: &'static str) -> Option<Self> {
         let Some(entries) = node.map() else {
             cx.report(
                 Diagnostic::error(
                     Code::WrongType,
                     cx.head(node),
-                    format!("{} must be a mapping of keys to values", a(what)),
+                    format!("{} must be a mapping of keys to values", with_article(what)),
                 )
                 .label(format!("this is {}", node.describe())),
             );
@@ -57,18 +57,18 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of a key, if it is there and not null.
-    pub(super) fn get(&self, key: &'static str) -> Option<&'a Node> {
+    pub(super) fn get(&self, key: &'static str) -> Option<&'a SourceNode> {
         self.raw(key).filter(|it| !it.is_null())
     }
 
     /// The value of a key, null or not.
-    pub(super) fn raw(&self, key: &'static str) -> Option<&'a Node> {
+    pub(super) fn raw(&self, key: &'static str) -> Option<&'a SourceNode> {
         self.known.borrow_mut().push(key);
         self.entries.iter().find(|it| it.key == key).map(|it| &it.value)
     }
 
     /// The value of a key that has several spellings; two of them at once are an error.
-    pub(super) fn any(&self, keys: &[&'static str]) -> Option<&'a Node> {
+    pub(super) fn any(&self, keys: &[&'static str]) -> Option<&'a SourceNode> {
         let mut hits = keys.iter().filter_map(|it| self.get(it).map(|node| (it, node)));
         let (first, node) = hits.next()?;
         for (key, _) in hits {
@@ -89,13 +89,13 @@ impl<'a> Fields<'a> {
         self.entries.iter().any(|it| it.key == key)
     }
 
-    pub(super) fn key_span(&self, key: &str) -> Span {
+    pub(super) fn key_span(&self, key: &str) -> SourceSpan {
         let entry = self.entries.iter().find(|it| it.key == key);
         entry.map_or_else(|| self.start(), |it| it.key_span)
     }
 
     /// The span of a key's value, or of the key, or of the start of the mapping.
-    pub(super) fn span(&self, key: &str) -> Span {
+    pub(super) fn span(&self, key: &str) -> SourceSpan {
         match self.entries.iter().find(|it| it.key == key) {
             Some(entry) if entry.value.scalar().is_some() && !entry.value.is_null() => {
                 self.cx.head(&entry.value)
@@ -106,12 +106,12 @@ impl<'a> Fields<'a> {
     }
 
     /// Where the mapping begins: its first key.
-    pub(super) fn start(&self) -> Span {
+    pub(super) fn start(&self) -> SourceSpan {
         self.entries.first().map_or(self.node.span, |it| it.key_span)
     }
 
     /// The value of a key that must be there.
-    pub(super) fn need(&self, key: &'static str) -> Option<&'a Node> {
+    pub(super) fn need(&self, key: &'static str) -> Option<&'a SourceNode> {
         let node = self.get(key);
         if node.is_none() {
             self.missing(key);
@@ -121,9 +121,9 @@ impl<'a> Fields<'a> {
 
     pub(super) fn missing(&self, key: &'static str) {
         let value = self.entries.iter().find(|it| it.key == key).map(|it| &it.value);
-        let is_empty = |it: &Node| it.is_null() || it.text() == Some("");
+        let is_empty = |it: &SourceNode| it.is_null() || it.text() == Some("");
         let (span, message) = match value {
-            None => (self.start(), format!("{} needs `{key}`", a(self.what))),
+            None => (self.start(), format!("{} needs `{key}`", with_article(self.what))),
             Some(value) if is_empty(value) => {
                 (self.key_span(key), format!("`{key}` is there, but has no value"))
             }
@@ -182,16 +182,16 @@ impl<'a> Fields<'a> {
         self.get(key).and_then(|it| self.cx.bool(it, key))
     }
 
-    pub(super) fn list(&self, key: &'static str) -> Option<&'a [Node]> {
+    pub(super) fn list(&self, key: &'static str) -> Option<&'a [SourceNode]> {
         self.get(key).and_then(|it| self.cx.list(it, key))
     }
 
     /// Whether a key is there with a list of nothing.
     pub(super) fn list_is_empty(&self, key: &'static str) -> bool {
-        self.get(key).and_then(Node::list).is_some_and(<[Node]>::is_empty)
+        self.get(key).and_then(SourceNode::list).is_some_and(<[SourceNode]>::is_empty)
     }
 
-    pub(super) fn map(&self, key: &'static str) -> Option<&'a [Entry]> {
+    pub(super) fn map(&self, key: &'static str) -> Option<&'a [NodeEntry]> {
         self.get(key).and_then(|it| self.cx.entries(it, key))
     }
 
@@ -230,7 +230,7 @@ impl<'a> Fields<'a> {
 
     /// A mapping in which nothing is filled in yet: it may hold secrets.
     pub(super) fn raw_json_map(&self, key: &'static str) -> serde_json::Map<String, serde_json::Value> {
-        match self.get(key).map(Node::to_json) {
+        match self.get(key).map(SourceNode::to_json) {
             Some(serde_json::Value::Object(map)) => map,
             Some(_) => {
                 self.map(key);
@@ -240,8 +240,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn fields(&self, key: &'static str, what: &'static str) -> Option<Fields<'a>> {
-        self.get(key).and_then(|it| Fields::new(self.cx, it, what))
+    pub(super) fn fields(&self, key: &'static str, what: &'static str) -> Option<MappingReader<'a>> {
+        self.get(key).and_then(|it| MappingReader::new(self.cx, it, what))
     }
 
     /// Two keys that exclude each other.
@@ -295,8 +295,8 @@ impl<'a> Fields<'a> {
     }
 
     /// The entries under keys that are not in `known`; they count as read.
-    pub(super) fn others(&self, known: &[&str]) -> Vec<&'a Entry> {
-        let others: Vec<&Entry> =
+    pub(super) fn others(&self, known: &[&str]) -> Vec<&'a NodeEntry> {
+        let others: Vec<&NodeEntry> =
             self.entries.iter().filter(|it| !known.contains(&it.key.as_str())).collect();
         self.taken.borrow_mut().extend(others.iter().map(|it| it.key.clone()));
         others
@@ -310,14 +310,14 @@ impl<'a> Fields<'a> {
     /// Everything that nobody asked for is an error.
     pub(super) fn finish(self) {
         let (known, taken) = (self.known.take(), self.taken.take());
-        let unread = |it: &&Entry| !known.contains(&it.key.as_str()) && !taken.contains(&it.key);
-        let unknown: Vec<&Entry> = self.entries.iter().filter(unread).collect();
+        let unread = |it: &&NodeEntry| !known.contains(&it.key.as_str()) && !taken.contains(&it.key);
+        let unknown: Vec<&NodeEntry> = self.entries.iter().filter(unread).collect();
         for entry in &unknown {
             self.cx.report(
                 Diagnostic::error(Code::UnknownKey, entry.key_span, format!("unknown key `{}`", entry.key))
-                    .label(format!("not a key of {}", a(self.what)))
+                    .label(format!("not a key of {}", with_article(self.what)))
                     .suggest(
-                        probably(&entry.key, &known).unwrap_or(&entry.key),
+                        closest_known_key(&entry.key, &known).unwrap_or(&entry.key),
                         unique(&known),
                         "known keys",
                     ),
@@ -325,7 +325,7 @@ impl<'a> Fields<'a> {
         }
         // Nothing behind a colon is a slip, not a way to say "the default".
         let names = self.names.take();
-        let is_idle = |it: &&Entry| {
+        let is_idle = |it: &&NodeEntry| {
             let is_name =
                 names.contains(&it.key.as_str()) && it.value.text_or_null().is_some_and(|it| 1 < it.len());
             it.value.is_null() && !is_name && known.contains(&it.key.as_str())
@@ -337,7 +337,7 @@ impl<'a> Fields<'a> {
                     .help("give it a value, or remove it"),
             );
         }
-        let misspelt = |keys: &[&str]| unknown.iter().any(|it| probably(&it.key, keys).is_some());
+        let misspelt = |keys: &[&str]| unknown.iter().any(|it| closest_known_key(&it.key, keys).is_some());
         self.missing.borrow_mut().retain(|(keys, _)| !misspelt(keys));
         #[cfg(test)]
         self.cx.asked.borrow_mut().entry(self.what).or_default().extend(known);
@@ -365,14 +365,14 @@ const SYNONYMS: [(&str, &str); 16] = [
 ];
 
 /// The known key that an unknown one stands for: a slip of the keyboard, or another tool's word.
-fn probably<'k>(written: &str, known: &[&'k str]) -> Option<&'k str> {
+fn closest_known_key<'k>(written: &str, known: &[&'k str]) -> Option<&'k str> {
     let synonym =
         SYNONYMS.iter().filter(|it| it.0 == written).find_map(|it| known.iter().find(|key| **key == it.1));
     synonym.copied().or_else(|| closest(written, known))
 }
 
 /// “a rubric”, “an eval”.
-fn a(what: &str) -> String {
+fn with_article(what: &str) -> String {
     let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {what}")
 }

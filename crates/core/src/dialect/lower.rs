@@ -4,28 +4,28 @@ use std::collections::HashMap;
 
 use super::context::Context;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::rubric::{Draft, Fault, GraphFault, Problem, Rubric, lint};
-use crate::source::Span;
+use crate::rubric::{Draft, GraphFault, Rubric, RubricFault, RubricProblem, lint};
+use crate::source::SourceSpan;
 
 /// Where a rubric or criterion stands in its file, and where its parts do, by their native names.
 #[derive(Debug, Clone)]
 pub(super) struct Spot {
-    pub(super) span: Span,
-    pub(super) keys: Vec<(&'static str, Span)>,
+    pub(super) span: SourceSpan,
+    pub(super) keys: Vec<(&'static str, SourceSpan)>,
     /// Of the criteria inside, in their order.
     pub(super) children: Vec<Spot>,
     /// Of the nodes of a tree, and of their branches.
     pub(super) nodes: Nodes,
     /// Of the levels, by their point.
-    pub(super) levels: HashMap<String, Span>,
+    pub(super) levels: HashMap<String, SourceSpan>,
 }
 
 impl Spot {
-    pub(super) fn new(span: Span) -> Self {
+    pub(super) fn new(span: SourceSpan) -> Self {
         Self { span, keys: Vec::new(), children: Vec::new(), nodes: Nodes::default(), levels: HashMap::new() }
     }
 
-    pub(super) fn key(mut self, key: &'static str, span: Span) -> Self {
+    pub(super) fn key(mut self, key: &'static str, span: SourceSpan) -> Self {
         self.keys.push((key, span));
         self
     }
@@ -42,15 +42,15 @@ impl Spot {
         spot
     }
 
-    fn span_of(&self, key: &str) -> Span {
+    fn span_of(&self, key: &str) -> SourceSpan {
         self.keys.iter().find(|it| it.0 == key).map_or(self.span, |it| it.1)
     }
 
-    fn of_fault(&self, fault: &Fault) -> Span {
+    fn of_fault(&self, fault: &RubricFault) -> SourceSpan {
         let spot = self.at(&fault.at);
         match &fault.problem {
-            Problem::Graph(graph) => spot.nodes.of_fault(graph).unwrap_or(spot.span),
-            Problem::Level(point, _) => {
+            RubricProblem::Graph(graph) => spot.nodes.of_fault(graph).unwrap_or(spot.span),
+            RubricProblem::Level(point, _) => {
                 spot.levels.get(point).copied().unwrap_or_else(|| spot.span_of("levels"))
             }
             _ => spot.span_of(fault.key),
@@ -61,14 +61,14 @@ impl Spot {
 /// Where the parts of a tree or graph stand.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Nodes {
-    pub(super) root: Option<Span>,
-    pub(super) by_id: HashMap<String, Span>,
+    pub(super) root: Option<SourceSpan>,
+    pub(super) by_id: HashMap<String, SourceSpan>,
     /// Of the name of another node in a branch, by the node it stands in and that name.
-    pub(super) targets: HashMap<(String, String), Span>,
+    pub(super) targets: HashMap<(String, String), SourceSpan>,
 }
 
 impl Nodes {
-    fn of_fault(&self, fault: &GraphFault) -> Option<Span> {
+    fn of_fault(&self, fault: &GraphFault) -> Option<SourceSpan> {
         match fault {
             GraphFault::UnknownNode { node: None, .. } => self.root,
             GraphFault::UnknownNode { node: Some(node), target } => {
@@ -103,30 +103,34 @@ pub(super) fn accept(cx: &Context<'_>, draft: Draft, spot: &Spot) -> Option<Rubr
     }
 }
 
-fn diagnostic(fault: &Fault, span: Span, ids: &[String]) -> Diagnostic {
+fn diagnostic(fault: &RubricFault, span: SourceSpan, ids: &[String]) -> Diagnostic {
     let (code, help) = match &fault.problem {
-        Problem::NoCriteria => (Code::Empty, Some("add `criteria:` with at least one entry")),
-        Problem::NoId | Problem::NoDescription(_) => (Code::MissingKey, None),
-        Problem::DuplicateId(_) => (Code::DuplicateId, Some("give one of them another name")),
-        Problem::Weight(_) => (Code::BadValue, Some("write a number such as 1 or 2.5")),
-        Problem::Penalty(..) => (Code::Conflict, Some("give it a weight of 0 or more, or drop the gate")),
-        Problem::NoWeight => (Code::BadValue, Some("give at least one criterion a weight above 0")),
-        Problem::OutsideUnit(_, value) => {
+        RubricProblem::NoCriteria => (Code::Empty, Some("add `criteria:` with at least one entry")),
+        RubricProblem::NoId | RubricProblem::NoDescription(_) => (Code::MissingKey, None),
+        RubricProblem::DuplicateId(_) => (Code::DuplicateId, Some("give one of them another name")),
+        RubricProblem::Weight(_) => (Code::BadValue, Some("write a number such as 1 or 2.5")),
+        RubricProblem::Penalty(..) => {
+            (Code::Conflict, Some("give it a weight of 0 or more, or drop the gate"))
+        }
+        RubricProblem::NoWeight => (Code::BadValue, Some("give at least one criterion a weight above 0")),
+        RubricProblem::OutsideUnit(_, value) => {
             let percent = (1.0 < *value && *value <= 100.0).then_some("scores go from 0 to 1; 80 % is 0.8");
             (Code::BadValue, percent)
         }
-        Problem::Scale(_) | Problem::Level(..) => (Code::Scale, None),
-        Problem::EmptyWhen => (Code::Empty, None),
-        Problem::RequiresItself(_) | Problem::RequirementCycle(_) => {
+        RubricProblem::Scale(_) | RubricProblem::Level(..) => (Code::Scale, None),
+        RubricProblem::EmptyWhen => (Code::Empty, None),
+        RubricProblem::RequiresItself(_) | RubricProblem::RequirementCycle(_) => {
             (Code::Cycle, Some("remove one of the requirements"))
         }
-        Problem::UnknownRequirement(_) | Problem::UnknownWeight(_) => (Code::UnknownName, None),
-        Problem::NoCheck => (Code::MissingKey, Some("add `check: {type: contains, value: …}`")),
-        Problem::Misplaced(..) => (Code::Conflict, None),
-        Problem::NothingToCompare => (Code::MissingKey, Some("add a check or a question beside it")),
-        Problem::TooDeep => (Code::TooDeep, None),
-        Problem::LengthCap | Problem::Prompt(_) | Problem::NoEvidenceAsked => (Code::BadValue, None),
-        Problem::Graph(graph) => match graph {
+        RubricProblem::UnknownRequirement(_) | RubricProblem::UnknownWeight(_) => (Code::UnknownName, None),
+        RubricProblem::NoCheck => (Code::MissingKey, Some("add `check: {type: contains, value: …}`")),
+        RubricProblem::Misplaced(..) => (Code::Conflict, None),
+        RubricProblem::NothingToCompare => (Code::MissingKey, Some("add a check or a question beside it")),
+        RubricProblem::TooDeep => (Code::TooDeep, None),
+        RubricProblem::LengthCap | RubricProblem::Prompt(_) | RubricProblem::NoEvidenceAsked => {
+            (Code::BadValue, None)
+        }
+        RubricProblem::Graph(graph) => match graph {
             GraphFault::UnknownNode { .. } => (Code::UnknownName, None),
             GraphFault::DuplicateNode { .. } => (Code::DuplicateId, None),
             GraphFault::Cycle { .. } => (Code::Cycle, Some("every path must end at a leaf with a score")),
@@ -136,7 +140,7 @@ fn diagnostic(fault: &Fault, span: Span, ids: &[String]) -> Diagnostic {
         },
     };
     let mut diagnostic = Diagnostic::error(code, span, fault.problem.to_string());
-    if let Problem::UnknownRequirement(written) = &fault.problem {
+    if let RubricProblem::UnknownRequirement(written) = &fault.problem {
         diagnostic = diagnostic.suggest(written, ids.iter().map(String::as_str), "criteria");
         diagnostic.replacement = None; // The place is a list; replacing all of it would be wrong.
     }

@@ -6,15 +6,18 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::context::Context;
-use super::fields::Fields;
-use crate::catalogue::{Entry, Kind, Method, Param};
+use super::fields::MappingReader;
+use crate::catalogue::{CatalogueEntry, GradingMethod, Param, ParamKind};
 use crate::check::{BadCheck, CheckCode, CompiledCheck, ExternalCheck, ExternalKind};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{Node, Shape, json_number};
+use crate::source::{NodeShape, SourceNode, json_number};
 use crate::template;
 
 /// Reads the parameters of `entry` from a mapping.
-pub(super) fn method(fields: &Fields<'_>, entry: &'static Entry) -> Method {
+pub(super) fn read_method_params(
+    fields: &MappingReader<'_>,
+    entry: &'static CatalogueEntry,
+) -> GradingMethod {
     let n_errors = fields.cx.n_errors();
     let mut params = params(fields, entry.params);
     entry.settle_spelling(|key| fields.has(key), &mut params);
@@ -24,7 +27,7 @@ pub(super) fn method(fields: &Fields<'_>, entry: &'static Entry) -> Method {
         let message = format!("`{}` needs at least one of {}", entry.name, names.join(", "));
         fields.lacks(&names, Diagnostic::error(Code::MissingKey, fields.start(), message));
     }
-    let method = Method { entry, params };
+    let method = GradingMethod { entry, params };
     // A parameter of the wrong type has been reported where it was read.
     if fields.cx.n_errors() == n_errors {
         compile_check(fields, &method);
@@ -33,7 +36,7 @@ pub(super) fn method(fields: &Fields<'_>, entry: &'static Entry) -> Method {
 }
 
 /// Reports what only making the check finds out, such as a JSON Schema that is none, or code that is not there.
-fn compile_check(fields: &Fields<'_>, method: &Method) {
+fn compile_check(fields: &MappingReader<'_>, method: &GradingMethod) {
     let mentions = |what: &str| method.params.values().any(|value| value.to_string().contains(what));
     // What a row fills in is not known yet.
     if mentions("{{") {
@@ -64,10 +67,10 @@ fn compile_check(fields: &Fields<'_>, method: &Method) {
 
 /// Bounds without a bound check nothing.
 fn is_bound(param: &Param) -> bool {
-    !param.required && matches!(param.kind, Kind::Count | Kind::Amount | Kind::Fraction)
+    !param.required && matches!(param.kind, ParamKind::Count | ParamKind::Amount | ParamKind::Fraction)
 }
 
-fn params(fields: &Fields<'_>, known: &'static [Param]) -> Map<String, Value> {
+fn params(fields: &MappingReader<'_>, known: &'static [Param]) -> Map<String, Value> {
     let mut params = Map::new();
     for param in known {
         let node = match param.alias {
@@ -78,12 +81,12 @@ fn params(fields: &Fields<'_>, known: &'static [Param]) -> Map<String, Value> {
             Some(node) => {
                 let kind = match param.kind {
                     // The engine named beside it takes more; it is asked when the check is made.
-                    Kind::Pattern if params.get("engine").is_some_and(|it| it == "backtracking") => {
-                        Kind::Text
+                    ParamKind::Pattern if params.get("engine").is_some_and(|it| it == "backtracking") => {
+                        ParamKind::Text
                     }
                     kind => kind,
                 };
-                let value = value(fields.cx, node, param.name, kind);
+                let value = read_param_value(fields.cx, node, param.name, kind);
                 params.extend(value.map(|it| (param.name.to_owned(), it)));
             }
             None if param.required => fields.missing(param.name),
@@ -99,55 +102,55 @@ fn params(fields: &Fields<'_>, known: &'static [Param]) -> Map<String, Value> {
     params
 }
 
-fn shape(cx: &Context<'_>, node: &Node, known: &'static [Param]) -> Option<Value> {
-    let fields = Fields::new(cx, node, "set of parameters")?;
+fn shape(cx: &Context<'_>, node: &SourceNode, known: &'static [Param]) -> Option<Value> {
+    let fields = MappingReader::new(cx, node, "set of parameters")?;
     let params = params(&fields, known);
     fields.finish();
     Some(Value::Object(params))
 }
 
-fn value(cx: &Context<'_>, node: &Node, name: &str, kind: Kind) -> Option<Value> {
+fn read_param_value(cx: &Context<'_>, node: &SourceNode, name: &str, kind: ParamKind) -> Option<Value> {
     match kind {
-        Kind::Text => cx.plain_text(node, name).map(Value::String),
-        Kind::TextOrTexts => match &node.shape {
-            Shape::List(_) => {
+        ParamKind::Text => cx.plain_text(node, name).map(Value::String),
+        ParamKind::TextOrTexts => match &node.shape {
+            NodeShape::List(_) => {
                 let texts = some_list(cx, node, name)?.iter().filter_map(|it| cx.plain_text(it, name));
                 Some(texts.map(Value::String).collect())
             }
-            Shape::Map(_) => {
+            NodeShape::Map(_) => {
                 cx.wrong_type(node, name, "text or a list of texts");
                 None
             }
-            Shape::Scalar(_) => cx.plain_text(node, name).map(Value::String),
+            NodeShape::Scalar(_) => cx.plain_text(node, name).map(Value::String),
         },
-        Kind::Pattern => {
+        ParamKind::Pattern => {
             let text = cx.plain_text(node, name)?;
-            pattern(cx, node, &template::resolve_escapes(&text))?;
+            compile_linear_pattern(cx, node, &template::resolve_escapes(&text))?;
             Some(Value::String(text))
         }
-        Kind::Flags => flags(cx, node, name),
-        Kind::Bool => cx.bool(node, name).map(Value::Bool),
-        Kind::Number => cx.number_in(node, name, f64::MIN..=f64::MAX).and_then(json_number),
-        Kind::Fraction => cx.number_in(node, name, 0.0..=1.0).and_then(json_number),
-        Kind::Amount => cx.number_in(node, name, 0.0..=f64::MAX).and_then(json_number),
-        Kind::Count => cx.integer(node, name, 0..=i64::MAX).map(Value::from),
-        Kind::OneOf(words) => {
+        ParamKind::Flags => flags(cx, node, name),
+        ParamKind::Bool => cx.bool(node, name).map(Value::Bool),
+        ParamKind::Number => cx.number_in(node, name, f64::MIN..=f64::MAX).and_then(json_number),
+        ParamKind::Fraction => cx.number_in(node, name, 0.0..=1.0).and_then(json_number),
+        ParamKind::Amount => cx.number_in(node, name, 0.0..=f64::MAX).and_then(json_number),
+        ParamKind::Count => cx.integer(node, name, 0..=i64::MAX).map(Value::from),
+        ParamKind::OneOf(words) => {
             let allowed: Vec<(&'static str, &'static str)> = words.iter().map(|&it| (it, it)).collect();
             cx.word(node, name, &allowed).map(Value::from)
         }
-        Kind::Map => cx.entries(node, name).map(|_| cx.json(node)),
-        Kind::List => some_list(cx, node, name).map(|_| cx.json(node)),
-        Kind::Shape(known) => shape(cx, node, known),
-        Kind::Each(known) => {
+        ParamKind::Map => cx.entries(node, name).map(|_| cx.json(node)),
+        ParamKind::List => some_list(cx, node, name).map(|_| cx.json(node)),
+        ParamKind::Shape(known) => shape(cx, node, known),
+        ParamKind::Each(known) => {
             Some(some_list(cx, node, name)?.iter().filter_map(|it| shape(cx, it, known)).collect())
         }
-        Kind::OrShape(_, known) if node.map().is_some() => shape(cx, node, known),
-        Kind::OrShape(kind, _) => value(cx, node, name, *kind),
-        Kind::Any => Some(cx.json(node)),
+        ParamKind::OrShape(_, known) if node.map().is_some() => shape(cx, node, known),
+        ParamKind::OrShape(kind, _) => read_param_value(cx, node, name, *kind),
+        ParamKind::Any => Some(cx.json(node)),
     }
 }
 
-fn some_list<'n>(cx: &Context<'_>, node: &'n Node, name: &str) -> Option<&'n [Node]> {
+fn some_list<'n>(cx: &Context<'_>, node: &'n SourceNode, name: &str) -> Option<&'n [SourceNode]> {
     let items = cx.list(node, name)?;
     if items.is_empty() {
         cx.error(Code::Empty, node.span, format!("`{name}` lists nothing"));
@@ -156,7 +159,7 @@ fn some_list<'n>(cx: &Context<'_>, node: &'n Node, name: &str) -> Option<&'n [No
     Some(items)
 }
 
-fn flags(cx: &Context<'_>, node: &Node, name: &str) -> Option<Value> {
+fn flags(cx: &Context<'_>, node: &SourceNode, name: &str) -> Option<Value> {
     let text = cx.plain_text(node, name)?;
     if let Some(wrong) = text.chars().find(|it| !"dgimsuvy".contains(*it)) {
         cx.report(
@@ -169,7 +172,7 @@ fn flags(cx: &Context<'_>, node: &Node, name: &str) -> Option<Value> {
 }
 
 /// A pattern that runs in linear time, or an error that says why it does not.
-pub(super) fn pattern(cx: &Context<'_>, node: &Node, text: &str) -> Option<Regex> {
+pub(super) fn compile_linear_pattern(cx: &Context<'_>, node: &SourceNode, text: &str) -> Option<Regex> {
     match regex::RegexBuilder::new(text).size_limit(1 << 20).build() {
         Ok(regex) => Some(regex),
         Err(error) => {
@@ -190,12 +193,12 @@ pub(super) fn pattern(cx: &Context<'_>, node: &Node, text: &str) -> Option<Regex
 
 /// Ids in use, and new ones beside them: `contains`, `contains-2`, ….
 #[derive(Default)]
-pub(super) struct Ids {
+pub(super) struct CriterionIds {
     taken: HashSet<String>,
     next: HashMap<String, usize>,
 }
 
-impl Ids {
+impl CriterionIds {
     pub(super) fn take(&mut self, id: &str) {
         self.taken.insert(id.to_owned());
     }

@@ -20,15 +20,15 @@ mod write;
 use std::path::Path;
 
 use context::Context;
-pub use context::{ReadError, Variables, World};
+pub use context::{ProjectEnvironment, ReadError, VariableExpansion};
 pub use settings::{
-    CustomVendor, DeferPolicy, Limits, Mail, MailSecurity, ModelPrice, Network, PROTOCOLS, Settings,
-    SettingsFile,
+    CustomVendor, DeferPolicy, MailSecurity, MailSettings, ModelPrice, NetworkSettings, PROTOCOLS,
+    ProjectSettings, RateLimitSettings, SettingsFile,
 };
-pub use write::native as to_native;
+pub use write::suite_to_native_tree as to_native;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::source::{Node, Sources, Span};
+use crate::source::{SourceNode, SourceSpan, Sources};
 use crate::suite::Suite;
 
 /// A way to write suites.
@@ -65,11 +65,11 @@ impl Dialect {
 
 /// What a file came to. The suite is there only if nothing is wrong.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedSuite {
     pub suite: Option<Suite>,
     pub dialect: Option<Dialect>,
     /// What the project says for all its suites.
-    pub settings: Settings,
+    pub settings: ProjectSettings,
     pub sources: Sources,
     pub diagnostics: Diagnostics,
 }
@@ -88,15 +88,15 @@ pub struct Loaded {
 /// let loaded = dialect::load(Path::new("suite.yaml"), None, &world);
 /// assert_eq!(loaded.suite.unwrap().cases[0].rubric.text(), Some("It greets."));
 /// ```
-pub fn load(path: &Path, dialect: Option<Dialect>, world: &World<'_>) -> Loaded {
+pub fn read_suite(path: &Path, dialect: Option<Dialect>, world: &ProjectEnvironment<'_>) -> LoadedSuite {
     let cx = Context::new(world);
     let (suite, dialect, settings) = read_file(&cx, path, dialect);
     let (sources, diagnostics) = cx.finish();
     let suite = suite.filter(|_| !diagnostics.has_errors());
-    Loaded { suite, dialect, settings, sources, diagnostics }
+    LoadedSuite { suite, dialect, settings, sources, diagnostics }
 }
 
-impl Loaded {
+impl LoadedSuite {
     /// Shortens every path that is below `folder`.
     pub fn shorten(&mut self, folder: &Path) {
         self.sources.shorten(folder);
@@ -108,10 +108,10 @@ impl Loaded {
     }
 }
 
-type Read = (Option<Suite>, Option<Dialect>, Settings);
+type SuiteFileContents = (Option<Suite>, Option<Dialect>, ProjectSettings);
 
-fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> Read {
-    let nothing = || (None, None, Settings::default());
+fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> SuiteFileContents {
+    let nothing = || (None, None, ProjectSettings::default());
     let file = match (cx.world.read)(path) {
         Ok(text) => cx.sources.borrow_mut().add(path, text),
         Err(error) => {
@@ -119,7 +119,7 @@ fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> Read {
             let file = cx.sources.borrow_mut().add(path, "".into());
             cx.error(
                 Code::Unreadable,
-                Span { file, start: 0, end: 0 },
+                SourceSpan { file, start: 0, end: 0 },
                 format!("cannot read this file: {error}"),
             );
             return nothing();
@@ -127,22 +127,22 @@ fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> Read {
     };
     let Some(node) = cx.parse(file) else { return nothing() };
     if path.ends_with(context::SETTINGS_FILE) {
-        return (Some(Suite::default()), None, settings::read(cx, &node));
+        return (Some(Suite::default()), None, settings::read_project_settings(cx, &node));
     }
     let Some(dialect) = dialect.or_else(|| detect(cx, &node)) else { return nothing() };
     let mut suite = match dialect {
-        Dialect::Native => native::suite(cx, &node),
-        Dialect::Agentv => agentv::suite(cx, &node),
-        Dialect::Potato => potato::suite(cx, &node),
-        Dialect::Monitor => native::monitor(cx, &node),
+        Dialect::Native => native::read_native_suite(cx, &node),
+        Dialect::Agentv => agentv::read_agentv_suite(cx, &node),
+        Dialect::Potato => potato::read_potato_suite(cx, &node),
+        Dialect::Monitor => native::read_monitor_suite(cx, &node),
     };
-    let settings = settings::of_file(cx, file);
-    apply(&settings, &mut suite);
+    let settings = settings::read_settings_for_file(cx, file);
+    apply_judge_defaults(&settings, &mut suite);
     (Some(suite), Some(dialect), settings)
 }
 
 /// What a suite leaves open about its judge, the project's settings say.
-fn apply(settings: &Settings, suite: &mut Suite) {
+fn apply_judge_defaults(settings: &ProjectSettings, suite: &mut Suite) {
     suite.judge = suite.judge.or(&settings.judge);
     for case in &mut suite.cases {
         case.judge = case.judge.or(&settings.judge);
@@ -150,7 +150,7 @@ fn apply(settings: &Settings, suite: &mut Suite) {
 }
 
 /// The dialect whose marks a file carries; none or several are errors.
-fn detect(cx: &Context<'_>, node: &Node) -> Option<Dialect> {
+fn detect(cx: &Context<'_>, node: &SourceNode) -> Option<Dialect> {
     let start = cx.head(node);
     let Some(entries) = node.map() else {
         let message =
@@ -178,7 +178,7 @@ fn detect(cx: &Context<'_>, node: &Node) -> Option<Dialect> {
         [(dialect, _)] => Some(*dialect),
         [] if node
             .get("criteria")
-            .and_then(Node::list)
+            .and_then(SourceNode::list)
             .is_some_and(|it| it.iter().any(|it| it.get("scale_descriptions").is_some())) =>
         {
             Some(Dialect::Potato)

@@ -6,15 +6,15 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 
 use super::context::Context;
-use super::fields::Fields;
+use super::fields::MappingReader;
 use super::lower::{Spot, accept};
-use super::rubric::{Extra, Named, rubric};
+use super::rubric::{EvalRubricAdditions, NamedRubrics, read_rubric_definition};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::rubric::{Ask, Criterion, Display, Draft, Rubric, Scale};
-use crate::source::{Node, Shape, Span};
+use crate::rubric::{Criterion, CriterionKind, Display, Draft, Rubric, Scale};
+use crate::source::{NodeShape, SourceNode, SourceSpan};
 use crate::suite::{
-    AgentOverride, AlertLimits, AlertMetric, AlertRule, Budget, Expensive, Monitor, Pacing, TraceFilter,
-    check_schedule, schedule_names,
+    AgentOverride, AlertLimits, AlertMetric, AlertRule, Expensive, Monitor, MonitorBudget, MonitorFilter,
+    Pacing, check_schedule, schedule_names,
 };
 
 /// Keys that make a file with `rubric` a monitor.
@@ -27,14 +27,14 @@ const SAMPLE_RATE: f64 = 0.1;
 const FEW_ANCHORS: usize = 4;
 
 /// One monitor: a file of its own, or an entry of a native file's `monitors`.
-pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
+pub(super) fn read_monitor_definition(fields: MappingReader<'_>, named: &NamedRubrics) -> Option<Monitor> {
     let cx = fields.cx;
-    let agents = agents(&fields);
+    let agents = read_monitor_agents(&fields);
     let pass_mark =
         fields.get("pass_threshold").and_then(|it| Some((cx.number(it, "pass_threshold")?, it.span)));
     let rubric = fields.need("rubric").and_then(|it| match &it.shape {
-        Shape::Scalar(_) => from_prompt(cx, it),
-        _ => rubric(cx, it, named, Extra::default()),
+        NodeShape::Scalar(_) => from_prompt(cx, it),
+        _ => read_rubric_definition(cx, it, named, EvalRubricAdditions::default()),
     });
     let rubric = rubric.and_then(|it| with_pass_mark(cx, it, pass_mark));
     fields.exclusive("judge_model", "judges", "one judge, or several");
@@ -45,8 +45,10 @@ pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
         Some(model) => vec![model],
         None => fields.texts("judges"),
     };
-    let (good_anchors, bad_anchors) =
-        fields.fields("calibration_anchors", "set of anchors").map(anchors).unwrap_or_default();
+    let (good_anchors, bad_anchors) = fields
+        .fields("calibration_anchors", "set of anchors")
+        .map(read_calibration_anchors)
+        .unwrap_or_default();
     let n_anchors = good_anchors.len() + bad_anchors.len();
     if fields.has("calibration_anchors") && n_anchors < FEW_ANCHORS {
         let count = if n_anchors == 1 { "1 anchor".to_owned() } else { format!("{n_anchors} anchors") };
@@ -67,7 +69,7 @@ pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
                 .map(|rubric| rubric.questions().map(|question| question.id()).collect()),
             has_budget: fields.has("budget"),
         };
-        alerts(limits, &watched)
+        read_alert_limits(limits, &watched)
     });
     let monitor = Monitor {
         name: fields.name("name"),
@@ -81,8 +83,8 @@ pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
         bad_anchors,
         schedule: fields.get("schedule").and_then(|it| schedule(cx, it)),
         filter: fields.fields("filter", "filter").map(filter).unwrap_or_default(),
-        budget: fields.fields("budget", "budget").and_then(budget),
-        pacing: fields.fields("pacing", "pacing").map(pacing),
+        budget: fields.fields("budget", "budget").and_then(read_monitor_budget),
+        pacing: fields.fields("pacing", "pacing").map(read_pacing_settings),
         alerts,
         rubric: match rubric {
             Some(rubric) => rubric,
@@ -96,7 +98,7 @@ pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
     Some(monitor)
 }
 
-fn agents(fields: &Fields<'_>) -> Vec<(String, AgentOverride)> {
+fn read_monitor_agents(fields: &MappingReader<'_>) -> Vec<(String, AgentOverride)> {
     fields.exclusive("agent", "agents", "one agent, or several");
     if let Some(agent) = fields.name("agent") {
         return vec![(agent, AgentOverride::default())];
@@ -105,11 +107,11 @@ fn agents(fields: &Fields<'_>) -> Vec<(String, AgentOverride)> {
         fields.missing("agent");
         return Vec::new();
     };
-    if node.list().is_some_and(<[Node]>::is_empty) || node.map().is_some_and(<[_]>::is_empty) {
+    if node.list().is_some_and(<[SourceNode]>::is_empty) || node.map().is_some_and(<[_]>::is_empty) {
         fields.cx.error(Code::Empty, fields.key_span("agents"), "`agents` lists nobody");
     }
     match &node.shape {
-        Shape::List(_) => {
+        NodeShape::List(_) => {
             fields.texts("agents").into_iter().map(|it| (it, AgentOverride::default())).collect()
         }
         _ => {
@@ -119,20 +121,20 @@ fn agents(fields: &Fields<'_>) -> Vec<(String, AgentOverride)> {
     }
 }
 
-fn agent_override(cx: &Context<'_>, node: &Node) -> AgentOverride {
+fn agent_override(cx: &Context<'_>, node: &SourceNode) -> AgentOverride {
     if node.is_null() {
         return AgentOverride::default();
     }
-    let Some(fields) = Fields::new(cx, node, "agent") else { return AgentOverride::default() };
+    let Some(fields) = MappingReader::new(cx, node, "agent") else { return AgentOverride::default() };
     let sample_rate = fields.number_in("sample_rate", 0.01..=1.0);
     fields.finish();
     AgentOverride { sample_rate }
 }
 
-fn anchors(fields: Fields<'_>) -> (Vec<String>, Vec<String>) {
+fn read_calibration_anchors(fields: MappingReader<'_>) -> (Vec<String>, Vec<String>) {
     let ids = |key| {
         let items = fields.list(key).unwrap_or_default().iter();
-        items.filter_map(|it| anchor(fields.cx, it)).collect::<Vec<String>>()
+        items.filter_map(|it| read_anchor_id(fields.cx, it)).collect::<Vec<String>>()
     };
     let read = (ids("good"), ids("bad"));
     fields.finish();
@@ -140,11 +142,11 @@ fn anchors(fields: Fields<'_>) -> (Vec<String>, Vec<String>) {
 }
 
 /// `{run_id: …}`, `{trace_id: …}` or the id alone.
-fn anchor(cx: &Context<'_>, node: &Node) -> Option<String> {
+fn read_anchor_id(cx: &Context<'_>, node: &SourceNode) -> Option<String> {
     if node.map().is_none() {
         return cx.plain_text(node, "calibration_anchors");
     }
-    let fields = Fields::new(cx, node, "anchor")?;
+    let fields = MappingReader::new(cx, node, "anchor")?;
     let id = fields.any(&["run_id", "trace_id"]).and_then(|it| cx.plain_text(it, "run_id"));
     if id.is_none() {
         fields.missing("run_id");
@@ -153,7 +155,7 @@ fn anchor(cx: &Context<'_>, node: &Node) -> Option<String> {
     id
 }
 
-fn expensive(fields: Fields<'_>) -> Expensive {
+fn expensive(fields: MappingReader<'_>) -> Expensive {
     let read = Expensive {
         above: fields.number_in("above", 0.0..=1e6),
         sample_rate: fields.number_in("sample_rate", 0.01..=1.0),
@@ -162,9 +164,9 @@ fn expensive(fields: Fields<'_>) -> Expensive {
     read
 }
 
-fn filter(fields: Fields<'_>) -> TraceFilter {
+fn filter(fields: MappingReader<'_>) -> MonitorFilter {
     let limit = |key| fields.number_in(key, 0.0..=1e9);
-    let read = TraceFilter {
+    let read = MonitorFilter {
         status: fields.texts("status"),
         session: fields.texts("session"),
         min_cost: limit("min_cost"),
@@ -191,7 +193,7 @@ fn filter(fields: Fields<'_>) -> TraceFilter {
     read
 }
 
-fn budget(fields: Fields<'_>) -> Option<Budget> {
+fn read_monitor_budget(fields: MappingReader<'_>) -> Option<MonitorBudget> {
     let monthly = fields.need("monthly").and_then(|it| fields.cx.number_in(it, "monthly", 0.0..=1e9));
     let currency = fields.text("currency").unwrap_or_else(|| "GBP".to_owned());
     if currency.len() != 3 || !currency.chars().all(|it| it.is_ascii_uppercase()) {
@@ -203,10 +205,10 @@ fn budget(fields: Fields<'_>) -> Option<Budget> {
         );
     }
     fields.finish();
-    Some(Budget { monthly: monthly?, currency })
+    Some(MonitorBudget { monthly: monthly?, currency })
 }
 
-fn pacing(fields: Fields<'_>) -> Pacing {
+fn read_pacing_settings(fields: MappingReader<'_>) -> Pacing {
     let usual = Pacing::default();
     let read = Pacing {
         floor: fields.number_in("floor", 0.01..=1.0).unwrap_or(usual.floor),
@@ -226,7 +228,7 @@ struct RuleSubjects {
     has_budget: bool,
 }
 
-fn alerts(fields: Fields<'_>, subjects: &RuleSubjects) -> AlertLimits {
+fn read_alert_limits(fields: MappingReader<'_>, subjects: &RuleSubjects) -> AlertLimits {
     let usual = AlertLimits::default();
     let rules = fields.list("rules").unwrap_or_default();
     if AlertRule::MOST < rules.len() {
@@ -240,20 +242,20 @@ fn alerts(fields: Fields<'_>, subjects: &RuleSubjects) -> AlertLimits {
             .number_in("disagreement_rate", 0.0..=1.0)
             .unwrap_or(usual.disagreement_rate),
         silence_hours: fields.number_in("silence_hours", 0.1..=10_000.0).unwrap_or(usual.silence_hours),
-        rules: rules.iter().filter_map(|rule| alert_rule(fields.cx, rule, subjects)).collect(),
+        rules: rules.iter().filter_map(|rule| read_alert_rule(fields.cx, rule, subjects)).collect(),
     };
     fields.finish();
     read
 }
 
 /// `{when: score < 0.7, over: 7d, agent: …, criterion: …}`.
-fn alert_rule(cx: &Context<'_>, node: &Node, subjects: &RuleSubjects) -> Option<AlertRule> {
-    let fields = Fields::new(cx, node, "rule")?;
+fn read_alert_rule(cx: &Context<'_>, node: &SourceNode, subjects: &RuleSubjects) -> Option<AlertRule> {
+    let fields = MappingReader::new(cx, node, "rule")?;
     let when = fields.need("when").and_then(|when| {
         let text = cx.plain_text(when, "when")?;
         text.parse().map_err(|why: String| cx.error(Code::BadValue, when.span, why)).ok()
     });
-    let over = fields.get("over").and_then(|over| days(cx, over));
+    let over = fields.get("over").and_then(|over| read_window_days(cx, over));
     let (agent, criterion) = (fields.text("agent"), fields.text("criterion"));
     let (agent_span, criterion_span) = (fields.span("agent"), fields.span("criterion"));
     let (has_over, over_span) = (fields.has("over"), fields.key_span("over"));
@@ -287,7 +289,7 @@ fn alert_rule(cx: &Context<'_>, node: &Node, subjects: &RuleSubjects) -> Option<
 }
 
 /// `7d`.
-fn days(cx: &Context<'_>, node: &Node) -> Option<u32> {
+fn read_window_days(cx: &Context<'_>, node: &SourceNode) -> Option<u32> {
     let text = cx.plain_text(node, "over")?;
     let days = text.strip_suffix('d').and_then(|days| days.trim().parse::<u32>().ok());
     let days = days.filter(|days| (1..=AlertRule::MAX_DAYS).contains(days));
@@ -302,7 +304,7 @@ fn days(cx: &Context<'_>, node: &Node) -> Option<u32> {
 }
 
 /// Five fields of a cron table, or one of its names.
-fn schedule(cx: &Context<'_>, node: &Node) -> Option<String> {
+fn schedule(cx: &Context<'_>, node: &SourceNode) -> Option<String> {
     let text = cx.plain_text(node, "schedule")?;
     let Err(why) = check_schedule(&text) else { return Some(text) };
     let names: Vec<&str> = schedule_names().collect();
@@ -317,11 +319,11 @@ fn schedule(cx: &Context<'_>, node: &Node) -> Option<String> {
 fn with_pass_mark(
     cx: &Context<'_>,
     rubric: Arc<Rubric>,
-    pass_mark: Option<(f64, Span)>,
+    pass_mark: Option<(f64, SourceSpan)>,
 ) -> Option<Arc<Rubric>> {
     let Some((mark, span)) = pass_mark else { return Some(rubric) };
     let mut bounds = rubric.questions().map(|it| match &it.criterion.ask {
-        Ask::Question(scale) => scale.bounds(),
+        CriterionKind::Question(scale) => scale.bounds(),
         _ => None,
     });
     let first = bounds.next().flatten();
@@ -356,7 +358,7 @@ static FIELD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#""([^"]+)"\s*:\s*"?<?([A-Za-z0-9]+)[^,}]*"#).expect("a valid pattern"));
 
 /// The dimensions of a prompt: its numbered lines, named by the JSON it asks for.
-fn from_prompt(cx: &Context<'_>, node: &Node) -> Option<Arc<Rubric>> {
+fn from_prompt(cx: &Context<'_>, node: &SourceNode) -> Option<Arc<Rubric>> {
     let text = cx.text(node, "rubric")?;
     let span = cx.head(node);
     let explain = |diagnostic: Diagnostic| {
@@ -372,7 +374,7 @@ fn from_prompt(cx: &Context<'_>, node: &Node) -> Option<Arc<Rubric>> {
         )));
         return None;
     };
-    let lines: Vec<(String, (i64, i64))> = text.lines().filter_map(numbered).collect();
+    let lines: Vec<(String, (i64, i64))> = text.lines().filter_map(parse_numbered_dimension).collect();
     if !lines.is_empty() && lines.len() != names.len() {
         cx.report(explain(Diagnostic::error(
             Code::Conflict,
@@ -395,7 +397,7 @@ fn from_prompt(cx: &Context<'_>, node: &Node) -> Option<Arc<Rubric>> {
             let (label, (min, max)) = lines.get(at).cloned().unwrap_or_else(|| default(name));
             let scale = Scale::Likert { min, max, labels: BTreeMap::new() };
             spot.children.push(Spot::new(span));
-            Criterion::new(name, label, Ask::Question(scale))
+            Criterion::new(name, label, CriterionKind::Question(scale))
         })
         .collect();
     let display = match lines.first().map_or((1, 5), |it| it.1) {
@@ -406,7 +408,7 @@ fn from_prompt(cx: &Context<'_>, node: &Node) -> Option<Arc<Rubric>> {
     accept(cx, draft, &spot).map(Arc::new)
 }
 
-fn numbered(line: &str) -> Option<(String, (i64, i64))> {
+fn parse_numbered_dimension(line: &str) -> Option<(String, (i64, i64))> {
     let found = NUMBERED.captures(line)?;
     let bound = |at: usize| found.get(at).and_then(|it| it.as_str().parse().ok());
     Some((found[1].to_owned(), (bound(2).unwrap_or(1), bound(3).unwrap_or(5))))

@@ -5,17 +5,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::context::Context;
-use super::fields::Fields;
-use super::rubric::{Extra, Named, body, check, rubric};
+use super::fields::MappingReader;
+use super::rubric::{
+    EvalRubricAdditions, NamedRubrics, read_eval_check, read_rubric_definition, read_rubric_keys,
+};
 use super::{lower, monitor, potato, rows};
 use crate::candidate::{Candidate, TraceSource};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::GraderKind;
 use crate::rubric::{OnError, Rubric, Value};
-use crate::source::{Entry, FileId, Node, Shape, Span};
+use crate::source::{FileId, NodeEntry, NodeShape, SourceNode, SourceSpan};
 use crate::suite::{
-    Agent, Aggregate, Calls, Case, Data, Escalate, Judge, Jury, Label, Matrix, Server, Suite, Target,
-    TieBreak, Unfilled, Workspace, is_name,
+    AgentSettings, Aggregate, Calls, Case, CaseMatrix, CaseTarget, Data, Escalate, HumanLabel, Judge, Jury,
+    McpServer, Suite, TieBreak, Unfilled, Workspace, is_name,
 };
 use crate::template;
 
@@ -26,34 +28,34 @@ pub(super) const MARKS: [&str; 2] = ["evals", "rubrics"];
 pub(super) const SHARED_MARKS: [&str; 9] =
     ["servers", "judges", "imports", "monitors", "annotation", "criteria", "tree", "graph", "preset"];
 
-pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
-    file(cx, node, &mut Imports::new(node.span.file)).0
+pub(super) fn read_native_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
+    read_native_file(cx, node, &mut Imports::new(node.span.file)).0
 }
 
 /// A file that is one monitor.
-pub(super) fn monitor(cx: &Context<'_>, node: &Node) -> Suite {
-    let (mut suite, mut named) = (Suite::default(), Named::default());
-    let Some(fields) = Fields::new(cx, node, "monitor") else { return suite };
+pub(super) fn read_monitor_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
+    let (mut suite, mut named) = (Suite::default(), NamedRubrics::default());
+    let Some(fields) = MappingReader::new(cx, node, "monitor") else { return suite };
     for item in fields.list("imports").unwrap_or_default() {
         import(cx, item, &mut Imports::new(node.span.file), &mut suite, &mut named);
     }
-    suite.monitors.extend(monitor::monitor(fields, &named));
+    suite.monitors.extend(monitor::read_monitor_definition(fields, &named));
     suite
 }
 
 /// Imported files: those being read, and what came of those that are done.
 struct Imports {
     /// Outermost first, each with the import that led to it.
-    open: Vec<(FileId, Option<Span>)>,
-    done: HashMap<FileId, Rc<Shared>>,
+    open: Vec<(FileId, Option<SourceSpan>)>,
+    done: HashMap<FileId, Rc<ImportedDefinitions>>,
 }
 
 /// What a file gives to those that import it.
 #[derive(Default)]
-struct Shared {
+struct ImportedDefinitions {
     rubrics: BTreeMap<String, Option<Arc<Rubric>>>,
     judges: BTreeMap<String, Judge>,
-    servers: BTreeMap<String, Server>,
+    servers: BTreeMap<String, McpServer>,
 }
 
 impl Imports {
@@ -63,14 +65,14 @@ impl Imports {
 }
 
 /// One native file.
-fn file(cx: &Context<'_>, node: &Node, imports: &mut Imports) -> (Suite, Named) {
-    let (mut suite, mut named) = (Suite::default(), Named::default());
+fn read_native_file(cx: &Context<'_>, node: &SourceNode, imports: &mut Imports) -> (Suite, NamedRubrics) {
+    let (mut suite, mut named) = (Suite::default(), NamedRubrics::default());
     let is_rubric = ["criteria", "tree", "graph", "preset"].iter().any(|it| node.get(it).is_some());
     if is_rubric && !MARKS.iter().any(|it| node.get(it).is_some()) {
         bare_rubric(cx, node, &mut suite);
         return (suite, named);
     }
-    let Some(fields) = Fields::new(cx, node, "suite") else { return (suite, named) };
+    let Some(fields) = MappingReader::new(cx, node, "suite") else { return (suite, named) };
     fields.knows(&["$schema"]);
     // A home for YAML anchors.
     fields.takes_prefix("x-");
@@ -80,24 +82,24 @@ fn file(cx: &Context<'_>, node: &Node, imports: &mut Imports) -> (Suite, Named) 
         import(cx, item, imports, &mut suite, &mut named);
     }
     for entry in fields.map("servers").unwrap_or_default() {
-        if let Some(server) = server(cx, &entry.value) {
+        if let Some(server) = read_server_definition(cx, &entry.value) {
             define(cx, &mut suite.servers, entry, server, "server");
         }
     }
     for entry in fields.map("judges").unwrap_or_default() {
-        if let Some(judge) = judge(cx, &entry.value, &BTreeMap::new()) {
+        if let Some(judge) = read_judge_definition(cx, &entry.value, &BTreeMap::new()) {
             define(cx, &mut suite.judges, entry, judge, "judge");
         }
     }
     if let Some(node) = fields.get("judge") {
-        suite.judge = judge(cx, node, &suite.judges).unwrap_or_default();
+        suite.judge = read_judge_definition(cx, node, &suite.judges).unwrap_or_default();
     }
-    suite.agent = fields.fields("agent", "agent").map(agent).unwrap_or_default();
-    suite.targets = targets(&fields).unwrap_or_default();
-    let (entries, circular) = in_order(cx, fields.map("rubrics").unwrap_or_default());
+    suite.agent = fields.fields("agent", "agent").map(read_agent_settings).unwrap_or_default();
+    suite.targets = read_native_targets(&fields).unwrap_or_default();
+    let (entries, circular) = sort_rubrics_by_reference(cx, fields.map("rubrics").unwrap_or_default());
     named.rubrics.extend(circular.into_iter().map(|it| (it, None)));
     for entry in entries {
-        let read = rubric(cx, &entry.value, &named, Extra::default());
+        let read = read_rubric_definition(cx, &entry.value, &named, EvalRubricAdditions::default());
         if let Some(rubric) = &read {
             define(cx, &mut suite.rubrics, entry, Arc::clone(rubric), "rubric");
         }
@@ -106,29 +108,33 @@ fn file(cx: &Context<'_>, node: &Node, imports: &mut Imports) -> (Suite, Named) 
     if fields.list_is_empty("evals") {
         cx.error(Code::Empty, fields.key_span("evals"), "`evals` lists nothing");
     }
-    let mut names: BTreeMap<String, Span> = BTreeMap::new();
+    let mut names: BTreeMap<String, SourceSpan> = BTreeMap::new();
     for item in fields.list("evals").unwrap_or_default() {
         if let Some(case) = eval(cx, item, &suite, &named, &mut names) {
             suite.cases.push(case);
         }
     }
     for item in fields.list("monitors").unwrap_or_default() {
-        if let Some(fields) = Fields::new(cx, item, "monitor") {
-            suite.monitors.extend(monitor::monitor(fields, &named));
+        if let Some(fields) = MappingReader::new(cx, item, "monitor") {
+            suite.monitors.extend(monitor::read_monitor_definition(fields, &named));
         }
     }
-    suite.annotation = fields.fields("annotation", "annotation").and_then(potato::annotation);
-    suite.rubrics.extend(potato::rubrics(suite.annotation.as_ref()));
+    suite.annotation = fields.fields("annotation", "annotation").and_then(potato::read_annotation_task);
+    suite.rubrics.extend(potato::annotation_rubrics(suite.annotation.as_ref()));
     fields.finish();
     (suite, named)
 }
 
 /// Rubrics after those they refer to, and the names of those that refer to each other, which is an error.
-fn in_order<'n>(cx: &Context<'_>, entries: &'n [Entry]) -> (Vec<&'n Entry>, Vec<String>) {
+fn sort_rubrics_by_reference<'n>(
+    cx: &Context<'_>,
+    entries: &'n [NodeEntry],
+) -> (Vec<&'n NodeEntry>, Vec<String>) {
     let index: HashMap<&str, usize> =
         entries.iter().enumerate().map(|(at, it)| (it.key.as_str(), at)).collect();
-    let next =
-        |at: usize| entries[at].value.get("ref").and_then(Node::text).and_then(|it| index.get(it)).copied();
+    let next = |at: usize| {
+        entries[at].value.get("ref").and_then(SourceNode::text).and_then(|it| index.get(it)).copied()
+    };
     let (mut order, mut circular, mut done) = (Vec::new(), Vec::new(), vec![false; entries.len()]);
     for start in 0..entries.len() {
         let mut chain = vec![start];
@@ -152,7 +158,7 @@ fn in_order<'n>(cx: &Context<'_>, entries: &'n [Entry]) -> (Vec<&'n Entry>, Vec<
     (order, circular)
 }
 
-fn define<T>(cx: &Context<'_>, map: &mut BTreeMap<String, T>, entry: &Entry, value: T, what: &str) {
+fn define<T>(cx: &Context<'_>, map: &mut BTreeMap<String, T>, entry: &NodeEntry, value: T, what: &str) {
     if map.insert(entry.key.clone(), value).is_some() {
         cx.report(
             Diagnostic::error(
@@ -166,13 +172,13 @@ fn define<T>(cx: &Context<'_>, map: &mut BTreeMap<String, T>, entry: &Entry, val
 }
 
 /// A file that is one rubric and nothing else.
-fn bare_rubric(cx: &Context<'_>, node: &Node, suite: &mut Suite) {
-    let Some(fields) = Fields::new(cx, node, "rubric") else { return };
+fn bare_rubric(cx: &Context<'_>, node: &SourceNode, suite: &mut Suite) {
+    let Some(fields) = MappingReader::new(cx, node, "rubric") else { return };
     fields.knows(&["$schema"]);
     fields.takes_prefix("x-");
-    let named = Named::default();
-    let base = super::rubric::base(&fields, &named);
-    let read = body(&fields, base).and_then(|(draft, spot)| lower::accept(cx, draft, &spot));
+    let named = NamedRubrics::default();
+    let base = super::rubric::find_base_rubric(&fields, &named);
+    let read = read_rubric_keys(&fields, base).and_then(|(draft, spot)| lower::accept(cx, draft, &spot));
     fields.finish();
     if let Some(rubric) = read {
         let path = cx.path_of(node.span.file);
@@ -183,11 +189,17 @@ fn bare_rubric(cx: &Context<'_>, node: &Node, suite: &mut Suite) {
     }
 }
 
-fn import(cx: &Context<'_>, item: &Node, imports: &mut Imports, suite: &mut Suite, named: &mut Named) {
+fn import(
+    cx: &Context<'_>,
+    item: &SourceNode,
+    imports: &mut Imports,
+    suite: &mut Suite,
+    named: &mut NamedRubrics,
+) {
     let Some(path) = cx.path(item, "imports") else { return };
     let Some(file_id) = cx.find(&path, item.span) else { return };
     if let Some(at) = imports.open.iter().position(|it| it.0 == file_id) {
-        circle(cx, item, &imports.open[at..]);
+        report_import_cycle(cx, item, &imports.open[at..]);
         return;
     }
     let shared = match imports.done.get(&file_id) {
@@ -195,29 +207,30 @@ fn import(cx: &Context<'_>, item: &Node, imports: &mut Imports, suite: &mut Suit
         None => {
             let Some(node) = cx.parse(file_id) else { return };
             imports.open.push((file_id, Some(item.span)));
-            let (imported, its_named) = file(cx, &node, imports);
+            let (imported, its_named) = read_native_file(cx, &node, imports);
             imports.open.pop();
             let mut rubrics = its_named.rubrics;
             for (name, rubric) in imported.rubrics {
                 rubrics.entry(name).or_insert(Some(rubric));
             }
-            let shared = Rc::new(Shared { rubrics, judges: imported.judges, servers: imported.servers });
+            let shared =
+                Rc::new(ImportedDefinitions { rubrics, judges: imported.judges, servers: imported.servers });
             imports.done.insert(file_id, Rc::clone(&shared));
             shared
         }
     };
-    merge(cx, item, &mut named.rubrics, &shared.rubrics, "rubric");
-    merge(cx, item, &mut suite.judges, &shared.judges, "judge");
-    merge(cx, item, &mut suite.servers, &shared.servers, "server");
+    merge_imported_definitions(cx, item, &mut named.rubrics, &shared.rubrics, "rubric");
+    merge_imported_definitions(cx, item, &mut suite.judges, &shared.judges, "judge");
+    merge_imported_definitions(cx, item, &mut suite.servers, &shared.servers, "server");
     for (name, rubric) in &shared.rubrics {
         suite.rubrics.extend(rubric.clone().map(|it| (name.clone(), it)));
     }
 }
 
 /// What is imported twice by different ways is the same thing; two different things need two names.
-fn merge<T: Clone + PartialEq>(
+fn merge_imported_definitions<T: Clone + PartialEq>(
     cx: &Context<'_>,
-    item: &Node,
+    item: &SourceNode,
     into: &mut BTreeMap<String, T>,
     from: &BTreeMap<String, T>,
     what: &str,
@@ -238,7 +251,7 @@ fn merge<T: Clone + PartialEq>(
 }
 
 /// Reported at the import of the outermost file in the circle.
-fn circle(cx: &Context<'_>, item: &Node, open: &[(FileId, Option<Span>)]) {
+fn report_import_cycle(cx: &Context<'_>, item: &SourceNode, open: &[(FileId, Option<SourceSpan>)]) {
     let name = |it: FileId| cx.path_of(it).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let span = open.get(1).and_then(|it| it.1).unwrap_or(item.span);
     let diagnostic = if open.len() == 1 {
@@ -253,16 +266,21 @@ fn circle(cx: &Context<'_>, item: &Node, open: &[(FileId, Option<Span>)]) {
 }
 
 /// Values stay as written: a secret in `{{ env.X }}` is filled in only when the server is started.
-fn server(cx: &Context<'_>, node: &Node) -> Option<Server> {
-    let fields = Fields::new(cx, node, "server")?;
+fn read_server_definition(cx: &Context<'_>, node: &SourceNode) -> Option<McpServer> {
+    let fields = MappingReader::new(cx, node, "server")?;
     fields.exclusive("command", "url", "a server is started, or reached at an address");
-    let texts = |entries: &[Entry]| -> BTreeMap<String, String> {
-        entries.iter().filter_map(|it| Some((it.key.clone(), header(cx, &it.value, &it.key)?))).collect()
+    let texts = |entries: &[NodeEntry]| -> BTreeMap<String, String> {
+        entries
+            .iter()
+            .filter_map(|it| Some((it.key.clone(), read_header_value(cx, &it.value, &it.key)?)))
+            .collect()
     };
     let env = texts(fields.map("env").unwrap_or_default());
     let headers = texts(fields.map("headers").unwrap_or_default());
     let mut argv: Vec<String> = match fields.get("command").map(|it| (it, &it.shape)) {
-        Some((_, Shape::List(items))) => items.iter().filter_map(|it| cx.raw_text(it, "command")).collect(),
+        Some((_, NodeShape::List(items))) => {
+            items.iter().filter_map(|it| cx.raw_text(it, "command")).collect()
+        }
         Some((node, _)) => cx.raw_text(node, "command").into_iter().collect(),
         None => Vec::new(),
     };
@@ -283,22 +301,26 @@ fn server(cx: &Context<'_>, node: &Node) -> Option<Server> {
     }
     fields.finish();
     match url {
-        Some(url) => Some(Server::Http { url, headers }),
+        Some(url) => Some(McpServer::Http { url, headers }),
         None if argv.is_empty() => None,
-        None => Some(Server::Stdio { command: argv.remove(0), args: argv, env, cwd }),
+        None => Some(McpServer::Stdio { command: argv.remove(0), args: argv, env, cwd }),
     }
 }
 
 /// A header or variable: text, or `{env: NAME}`.
-fn header(cx: &Context<'_>, node: &Node, key: &str) -> Option<String> {
-    match node.get("env").and_then(Node::text) {
+fn read_header_value(cx: &Context<'_>, node: &SourceNode, key: &str) -> Option<String> {
+    match node.get("env").and_then(SourceNode::text) {
         Some(name) => Some(format!("{{{{ env.{name} }}}}")),
         None => cx.raw_text(node, key),
     }
 }
 
 /// A judge in full, or the name of a model or of one of `judges`.
-fn judge(cx: &Context<'_>, node: &Node, named: &BTreeMap<String, Judge>) -> Option<Judge> {
+fn read_judge_definition(
+    cx: &Context<'_>,
+    node: &SourceNode,
+    named: &BTreeMap<String, Judge>,
+) -> Option<Judge> {
     if node.map().is_none() {
         let name = cx.plain_text(node, "judge")?;
         if let Some(judge) = named.get(&name) {
@@ -312,10 +334,10 @@ fn judge(cx: &Context<'_>, node: &Node, named: &BTreeMap<String, Judge>) -> Opti
         }
         return Some(Judge { model: Some(name), ..Judge::default() });
     }
-    judge_fields(Fields::new(cx, node, "judge")?)
+    judge_fields(MappingReader::new(cx, node, "judge")?)
 }
 
-pub(super) fn judge_fields(fields: Fields<'_>) -> Option<Judge> {
+pub(super) fn judge_fields(fields: MappingReader<'_>) -> Option<Judge> {
     let cx = fields.cx;
     fields.exclusive("jury", "panel", "a jury asks one model several times, a panel asks several models");
     let judge = Judge {
@@ -343,9 +365,9 @@ pub(super) fn judge_fields(fields: Fields<'_>) -> Option<Judge> {
 }
 
 /// Files that `jurist calibrate` wrote.
-fn calibrations(fields: &Fields<'_>) -> Vec<(String, serde_json::Value)> {
+fn calibrations(fields: &MappingReader<'_>) -> Vec<(String, serde_json::Value)> {
     let cx = fields.cx;
-    let one = |node: &Node| {
+    let one = |node: &SourceNode| {
         let path = cx.path(node, "calibrations")?;
         let value = cx.parse(cx.find(&path, node.span)?)?.to_json();
         let is_one = value["criterion"].is_string() && value["calibration"]["mapping"].is_object();
@@ -358,7 +380,7 @@ fn calibrations(fields: &Fields<'_>) -> Vec<(String, serde_json::Value)> {
     fields.list("calibrations").unwrap_or_default().iter().filter_map(one).collect()
 }
 
-fn escalate(fields: Fields<'_>) -> Option<Escalate> {
+fn escalate(fields: MappingReader<'_>) -> Option<Escalate> {
     if !fields.has("to") {
         fields.missing("to");
     }
@@ -367,7 +389,7 @@ fn escalate(fields: Fields<'_>) -> Option<Escalate> {
     Some(Escalate { to: to?, margin: margin.unwrap_or(0.1) })
 }
 
-fn jury(fields: Fields<'_>) -> Option<Jury> {
+fn jury(fields: MappingReader<'_>) -> Option<Jury> {
     let size = fields.need("size").and_then(|it| fields.cx.integer(it, "size", 1..=1000));
     // Just over one half: a majority.
     let consensus = fields.number_in("consensus", 0.01..=1.0).unwrap_or(0.51);
@@ -377,12 +399,12 @@ fn jury(fields: Fields<'_>) -> Option<Jury> {
 
 fn eval(
     cx: &Context<'_>,
-    node: &Node,
+    node: &SourceNode,
     suite: &Suite,
-    named: &Named,
-    names: &mut BTreeMap<String, Span>,
+    named: &NamedRubrics,
+    names: &mut BTreeMap<String, SourceSpan>,
 ) -> Option<Case> {
-    let fields = Fields::new(cx, node, "eval")?;
+    let fields = MappingReader::new(cx, node, "eval")?;
     let name = fields.name("name");
     match &name {
         None => fields.missing("name"),
@@ -400,14 +422,19 @@ fn eval(
             }
         }
     }
-    let candidate = candidate(&fields);
+    let candidate = read_native_candidate(&fields);
     let threshold = fields.get("threshold").and_then(|it| Some((cx.number(it, "threshold")?, it.span)));
-    let checks = fields.list("checks").unwrap_or_default().iter().filter_map(|it| check(cx, it)).collect();
-    let extra = Extra { threshold, checks };
+    let checks =
+        fields.list("checks").unwrap_or_default().iter().filter_map(|it| read_eval_check(cx, it)).collect();
+    let extra = EvalRubricAdditions { threshold, checks };
     let rubric = eval_rubric(&fields, named, extra);
-    has_something_to_grade(&fields);
-    let judge = fields.get("judge").and_then(|it| judge(cx, it, &suite.judges)).unwrap_or_default();
-    let data = fields.get("data").and_then(|it| rows::rows(cx, it)).map(|(path, rows)| Data { path, rows });
+    require_gradable_content(&fields);
+    let judge =
+        fields.get("judge").and_then(|it| read_judge_definition(cx, it, &suite.judges)).unwrap_or_default();
+    let data = fields
+        .get("data")
+        .and_then(|it| rows::read_data_rows(cx, it))
+        .map(|(path, rows)| Data { path, rows });
     let case = Case {
         name: name.unwrap_or_default(),
         origin: Some(cx.origin(fields.start())),
@@ -415,10 +442,10 @@ fn eval(
         tags: fields.texts("tags"),
         metadata: fields.json_map("metadata"),
         server: fields.text("server"),
-        targets: targets(&fields).unwrap_or_else(|| suite.targets.clone()),
-        agent: fields.fields("agent", "agent").map(agent).unwrap_or_default().or(&suite.agent),
-        workspace: fields.get("workspace").and_then(|it| workspace(cx, it)),
-        matrix: fields.fields("matrix", "matrix").map(matrix).unwrap_or_default(),
+        targets: read_native_targets(&fields).unwrap_or_else(|| suite.targets.clone()),
+        agent: fields.fields("agent", "agent").map(read_agent_settings).unwrap_or_default().or(&suite.agent),
+        workspace: fields.get("workspace").and_then(|it| read_native_workspace(cx, it)),
+        matrix: fields.fields("matrix", "matrix").map(read_case_matrix).unwrap_or_default(),
         repeat: fields.integer("repeat", 1..=10_000).and_then(|it| u32::try_from(it).ok()).unwrap_or(1),
         judge: judge.or(&suite.judge),
         candidate,
@@ -446,15 +473,19 @@ fn eval(
         cx.report(diagnostic.suggest(server, known, "servers"));
     }
     if case.data.is_some() || !fields.has("data") {
-        row_fields(cx, node, &case);
+        check_row_fields(cx, node, &case);
     }
     fields.finish();
     Some(case)
 }
 
-fn eval_rubric(fields: &Fields<'_>, named: &Named, extra: Extra) -> Option<Arc<Rubric>> {
+fn eval_rubric(
+    fields: &MappingReader<'_>,
+    named: &NamedRubrics,
+    extra: EvalRubricAdditions,
+) -> Option<Arc<Rubric>> {
     match fields.get("rubric") {
-        Some(node) => rubric(fields.cx, node, named, extra),
+        Some(node) => read_rubric_definition(fields.cx, node, named, extra),
         None if extra.checks.is_empty() => {
             if fields.has("rubric") {
                 fields.missing("rubric");
@@ -476,10 +507,10 @@ fn eval_rubric(fields: &Fields<'_>, named: &Named, extra: Extra) -> Option<Arc<R
     }
 }
 
-fn candidate(fields: &Fields<'_>) -> Candidate {
+fn read_native_candidate(fields: &MappingReader<'_>) -> Candidate {
     let cx = fields.cx;
     let trace = fields.get("trace").and_then(|it| match &it.shape {
-        Shape::Scalar(_) => {
+        NodeShape::Scalar(_) => {
             let path = cx.path(it, "trace")?;
             if !path.contains("{{") {
                 cx.find(&path, it.span)?;
@@ -494,7 +525,7 @@ fn candidate(fields: &Fields<'_>) -> Candidate {
             .list("messages")
             .unwrap_or_default()
             .iter()
-            .filter_map(|it| message(cx, it))
+            .filter_map(|it| read_message_node(cx, it))
             .collect(),
         response: fields.template("response"),
         trace,
@@ -509,7 +540,7 @@ fn candidate(fields: &Fields<'_>) -> Candidate {
 }
 
 /// One message of a conversation, or an error at its place.
-pub(super) fn message(cx: &Context<'_>, node: &Node) -> Option<serde_json::Value> {
+pub(super) fn read_message_node(cx: &Context<'_>, node: &SourceNode) -> Option<serde_json::Value> {
     let has = |key: &str| node.get(key).is_some();
     if has("role") && (has("content") || has("tool_calls")) {
         return Some(cx.json(node));
@@ -522,32 +553,32 @@ pub(super) fn message(cx: &Context<'_>, node: &Node) -> Option<serde_json::Value
 }
 
 /// `None` where nothing is said about them; an empty list is said.
-fn targets(fields: &Fields<'_>) -> Option<Vec<Target>> {
+fn read_native_targets(fields: &MappingReader<'_>) -> Option<Vec<CaseTarget>> {
     let items = fields.list("targets")?;
-    Some(items.iter().filter_map(|item| target(fields.cx, item)).collect())
+    Some(items.iter().filter_map(|item| read_native_target(fields.cx, item)).collect())
 }
 
-fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
+fn read_native_target(cx: &Context<'_>, node: &SourceNode) -> Option<CaseTarget> {
     if node.map().is_none() {
         let id = cx.raw_text(node, "targets")?;
-        return Some(Target { id, label: None, config: serde_json::Map::new() });
+        return Some(CaseTarget { id, label: None, config: serde_json::Map::new() });
     }
-    let fields = Fields::new(cx, node, "target")?;
+    let fields = MappingReader::new(cx, node, "target")?;
     let id = fields.need("id").and_then(|it| cx.raw_text(it, "id"));
     let (label, config) = (fields.text("label"), fields.raw_json_map("config"));
     fields.finish();
-    Some(Target { id: id?, label, config })
+    Some(CaseTarget { id: id?, label, config })
 }
 
 /// What people have answered: a value, or `{value, by, reason}`, for criteria that wait for a person.
-fn labels(fields: &Fields<'_>, rubric: &Rubric) -> BTreeMap<String, Label> {
+fn labels(fields: &MappingReader<'_>, rubric: &Rubric) -> BTreeMap<String, HumanLabel> {
     let cx = fields.cx;
     let mut labels = BTreeMap::new();
     for entry in fields.map("labels").unwrap_or_default() {
         let (node, by, reason) = match entry.value.map() {
             None => (Some(&entry.value), None, None),
             Some(_) => {
-                let Some(own) = Fields::new(cx, &entry.value, "label") else { continue };
+                let Some(own) = MappingReader::new(cx, &entry.value, "label") else { continue };
                 let found = (own.need("value"), own.text("by"), own.text("reason"));
                 own.finish();
                 found
@@ -580,16 +611,16 @@ fn labels(fields: &Fields<'_>, rubric: &Rubric) -> BTreeMap<String, Label> {
             }
         };
         match question.unit(&value) {
-            Ok(_) => drop(labels.insert(entry.key.clone(), Label { value, by, reason })),
+            Ok(_) => drop(labels.insert(entry.key.clone(), HumanLabel { value, by, reason })),
             Err(error) => cx.error(Code::BadValue, node.span, error.to_string()),
         }
     }
     labels
 }
 
-fn agent(fields: Fields<'_>) -> Agent {
+fn read_agent_settings(fields: MappingReader<'_>) -> AgentSettings {
     let seconds = |key: &'static str| fields.number_in(key, 0.001..=86_400.0);
-    let agent = Agent {
+    let agent = AgentSettings {
         model: fields.text("model"),
         system: fields.text_or_file("system"),
         max_steps: fields.integer("max_steps", 1..=10_000).and_then(|it| u32::try_from(it).ok()),
@@ -602,18 +633,18 @@ fn agent(fields: Fields<'_>) -> Agent {
 }
 
 /// A folder, or `{path, git}`.
-fn workspace(cx: &Context<'_>, node: &Node) -> Option<Workspace> {
+fn read_native_workspace(cx: &Context<'_>, node: &SourceNode) -> Option<Workspace> {
     if node.map().is_none() {
         return Some(Workspace { path: cx.path(node, "workspace")?, git: None });
     }
-    let fields = Fields::new(cx, node, "workspace")?;
+    let fields = MappingReader::new(cx, node, "workspace")?;
     let path = fields.need("path").and_then(|it| cx.path(it, "path"));
     let git = fields.text("git");
     fields.finish();
     Some(Workspace { path: path?, git })
 }
 
-fn matrix(fields: Fields<'_>) -> Matrix {
+fn read_case_matrix(fields: MappingReader<'_>) -> CaseMatrix {
     let axis = |key: &'static str| {
         let values = fields.templates(key);
         if fields.list_is_empty(key) {
@@ -628,7 +659,7 @@ fn matrix(fields: Fields<'_>) -> Matrix {
         }
         values
     };
-    let matrix = Matrix { models: axis("models"), prompts: axis("prompts") };
+    let matrix = CaseMatrix { models: axis("models"), prompts: axis("prompts") };
     if !fields.has("models") && !fields.has("prompts") {
         let message = "a matrix needs `models` or `prompts`";
         fields.lacks(&["models", "prompts"], Diagnostic::error(Code::Empty, fields.start(), message));
@@ -637,7 +668,7 @@ fn matrix(fields: Fields<'_>) -> Matrix {
     matrix
 }
 
-fn has_something_to_grade(fields: &Fields<'_>) {
+fn require_gradable_content(fields: &MappingReader<'_>) {
     let keys = ["response", "trace", "diff", "prompt", "input", "messages"];
     let prompts = fields.get("matrix").is_some_and(|it| it.get("prompts").is_some());
     if !prompts && !keys.iter().any(|it| fields.get(it).is_some()) {
@@ -650,8 +681,8 @@ fn has_something_to_grade(fields: &Fields<'_>) {
 }
 
 /// Every `{{ row.field }}` of an eval must be a field of every row, and nothing else stands between braces.
-fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
-    in_checks(cx, node);
+fn check_row_fields(cx: &Context<'_>, node: &SourceNode, case: &Case) {
+    refuse_rows_in_checks(cx, node);
     let (mut written, mut unfilled) = (Vec::new(), Vec::new());
     templates(node, &mut written, &mut unfilled);
     // A text of the rubric may stand elsewhere, as may one of a file.
@@ -660,9 +691,9 @@ fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
         let span = place_of(node, &name).unwrap_or(node.span);
         elsewhere.push((name, span));
     };
-    case.templates().into_iter().for_each(|text| names(text, &mut add));
+    case.templates().into_iter().for_each(|text| for_each_template_name(text, &mut add));
     // The other names of a prompt are those of what a judge gets.
-    names(case.rubric.prompt.as_deref().unwrap_or_default(), &mut |name| {
+    for_each_template_name(case.rubric.prompt.as_deref().unwrap_or_default(), &mut |name| {
         if name.starts_with("row.") {
             add(name);
         }
@@ -673,7 +704,7 @@ fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
         let note = "rows fill in what is graded, and what a judge is asked";
         cx.report(Diagnostic::warning(Code::NoEffect, *span, message).note(note));
     }
-    let is_row = |it: &&(String, Span)| it.0.starts_with("row.");
+    let is_row = |it: &&(String, SourceSpan)| it.0.starts_with("row.");
     let seen: BTreeSet<&str> = written.iter().map(|it| it.0.as_str()).collect();
     let elsewhere = elsewhere.iter().filter(|it| !seen.contains(it.0.as_str()));
     let Some(data) = &case.data else {
@@ -713,15 +744,15 @@ fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
 }
 
 /// A check is made once for all rows, so that what it looks for cannot come from one.
-fn in_checks(cx: &Context<'_>, node: &Node) {
-    node.list().unwrap_or_default().iter().for_each(|it| in_checks(cx, it));
+fn refuse_rows_in_checks(cx: &Context<'_>, node: &SourceNode) {
+    node.list().unwrap_or_default().iter().for_each(|it| refuse_rows_in_checks(cx, it));
     for entry in node.map().unwrap_or_default() {
         if !is_check(entry) {
-            in_checks(cx, &entry.value);
+            refuse_rows_in_checks(cx, &entry.value);
             continue;
         }
-        visit(&entry.value, &mut |text, span| {
-            names(text, &mut |name| {
+        visit_texts(&entry.value, &mut |text, span| {
+            for_each_template_name(text, &mut |name| {
                 if name.starts_with("row.") {
                     let message =
                         format!("`{name}` is not filled in here: a check is the same for every row");
@@ -736,7 +767,7 @@ fn in_checks(cx: &Context<'_>, node: &Node) {
     }
 }
 
-fn is_check(entry: &Entry) -> bool {
+fn is_check(entry: &NodeEntry) -> bool {
     matches!(entry.key.as_str(), "check" | "checks")
 }
 
@@ -745,11 +776,15 @@ const FILLED: [&str; 10] =
     ["name", "prompt", "input", "messages", "response", "trace", "diff", "context", "expected", "matrix"];
 
 /// Everything that stands between braces where rows fill in, and the fields of rows that stand elsewhere.
-fn templates(eval: &Node, filled: &mut Vec<(String, Span)>, unfilled: &mut Vec<(String, Span)>) {
+fn templates(
+    eval: &SourceNode,
+    filled: &mut Vec<(String, SourceSpan)>,
+    unfilled: &mut Vec<(String, SourceSpan)>,
+) {
     for entry in eval.map().unwrap_or_default().iter().filter(|it| !is_check(it)) {
         let is_filled = FILLED.contains(&entry.key.as_str());
-        visit(&entry.value, &mut |text, span| {
-            names(text, &mut |name| {
+        visit_texts(&entry.value, &mut |text, span| {
+            for_each_template_name(text, &mut |name| {
                 if is_filled {
                     filled.push((name, span));
                 } else if name.starts_with("row.") {
@@ -766,21 +801,21 @@ fn as_text(name: &str) -> String {
 }
 
 /// Each text below a node, those of checks excepted.
-fn visit(node: &Node, each: &mut dyn FnMut(&str, Span)) {
+fn visit_texts(node: &SourceNode, each: &mut dyn FnMut(&str, SourceSpan)) {
     match &node.shape {
-        Shape::Scalar(it) => each(&it.text, node.span),
-        Shape::List(items) => items.iter().for_each(|it| visit(it, each)),
-        Shape::Map(entries) => {
-            entries.iter().filter(|it| !is_check(it)).for_each(|it| visit(&it.value, each));
+        NodeShape::Scalar(it) => each(&it.text, node.span),
+        NodeShape::List(items) => items.iter().for_each(|it| visit_texts(it, each)),
+        NodeShape::Map(entries) => {
+            entries.iter().filter(|it| !is_check(it)).for_each(|it| visit_texts(&it.value, each));
         }
     }
 }
 
 /// Where an eval itself has a name between braces.
-fn place_of(eval: &Node, wanted: &str) -> Option<Span> {
+fn place_of(eval: &SourceNode, wanted: &str) -> Option<SourceSpan> {
     let mut place = None;
-    visit(eval, &mut |text, span| {
-        names(text, &mut |name| {
+    visit_texts(eval, &mut |text, span| {
+        for_each_template_name(text, &mut |name| {
             if name == wanted {
                 place.get_or_insert(span);
             }
@@ -790,7 +825,7 @@ fn place_of(eval: &Node, wanted: &str) -> Option<Span> {
 }
 
 /// Names between braces, as they are written.
-fn names(text: &str, each: &mut dyn FnMut(String)) {
+fn for_each_template_name(text: &str, each: &mut dyn FnMut(String)) {
     template::replace(text, |name| {
         if name.starts_with("row.") || is_name(name) {
             each(name.to_owned());

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::context::{Context, tidy, unreadable};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{FileId, Node, Span};
-use crate::suite::{CompactRow, KeptRow, Row};
+use crate::source::{FileId, SourceNode, SourceSpan};
+use crate::suite::{CompactRow, DataRow, RowStorage};
 
 /// The rows of the file, or of every file the pattern matches, in order.
-pub(super) fn rows(cx: &Context<'_>, node: &Node) -> Option<(String, Vec<CompactRow>)> {
+pub(super) fn read_data_rows(cx: &Context<'_>, node: &SourceNode) -> Option<(String, Vec<CompactRow>)> {
     let written = cx.path(node, "data")?;
     let path = written.as_str();
     let files: Vec<FileId> = if path.contains(['*', '?', '[']) {
@@ -39,14 +39,14 @@ pub(super) fn rows(cx: &Context<'_>, node: &Node) -> Option<(String, Vec<Compact
 }
 
 /// The rows of one file; what cannot be read is reported at its line.
-pub(super) fn rows_of<R: KeptRow>(cx: &Context<'_>, file: FileId, asked: Span) -> Vec<R> {
+pub(super) fn rows_of<R: RowStorage>(cx: &Context<'_>, file: FileId, asked: SourceSpan) -> Vec<R> {
     let path = cx.path_of(file);
     let extension = path.extension().and_then(|it| it.to_str()).unwrap_or_default().to_lowercase();
     match extension.as_str() {
         "jsonl" | "ndjson" => jsonl(cx, file),
         "json" | "yaml" | "yml" => document(cx, file),
-        "csv" => table(cx, file, b','),
-        "tsv" => table(cx, file, b'\t'),
+        "csv" => read_delimited_rows(cx, file, b','),
+        "tsv" => read_delimited_rows(cx, file, b'\t'),
         _ => {
             cx.report(
                 Diagnostic::error(
@@ -61,7 +61,7 @@ pub(super) fn rows_of<R: KeptRow>(cx: &Context<'_>, file: FileId, asked: Span) -
     }
 }
 
-fn jsonl<R: KeptRow>(cx: &Context<'_>, file: FileId) -> Vec<R> {
+fn jsonl<R: RowStorage>(cx: &Context<'_>, file: FileId) -> Vec<R> {
     let mut rows = Vec::new();
     let text = cx.text_of(file);
     for_each_json_line(cx, file, |value, span| match value {
@@ -72,19 +72,19 @@ fn jsonl<R: KeptRow>(cx: &Context<'_>, file: FileId) -> Vec<R> {
 }
 
 /// The lines of a JSONL file as nodes, each at the place of its line.
-pub(super) fn lines(cx: &Context<'_>, file: FileId) -> Vec<Node> {
+pub(super) fn lines(cx: &Context<'_>, file: FileId) -> Vec<SourceNode> {
     let mut nodes = Vec::new();
-    for_each_json_line(cx, file, |value, span| nodes.push(Node::of_json(&value, span)));
+    for_each_json_line(cx, file, |value, span| nodes.push(SourceNode::of_json(&value, span)));
     nodes
 }
 
-fn for_each_json_line(cx: &Context<'_>, file: FileId, mut each: impl FnMut(Value, Span)) {
+fn for_each_json_line(cx: &Context<'_>, file: FileId, mut each: impl FnMut(Value, SourceSpan)) {
     let text = cx.text_of(file);
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let json = line.trim_start_matches('\u{feff}');
         let from = start + line.len() - json.len();
-        let span = Span { file, start: from as u32, end: (from + json.trim_end().len()) as u32 };
+        let span = SourceSpan { file, start: from as u32, end: (from + json.trim_end().len()) as u32 };
         start += line.len();
         if json.trim().is_empty() {
             continue;
@@ -97,15 +97,19 @@ fn for_each_json_line(cx: &Context<'_>, file: FileId, mut each: impl FnMut(Value
                 let reason = error.to_string();
                 let reason = reason.split(" at line").next().unwrap_or_default().to_owned();
                 cx.report(
-                    Diagnostic::error(Code::BadRow, Span { start: at, ..span }, "this line is not JSON")
-                        .label(reason),
+                    Diagnostic::error(
+                        Code::BadRow,
+                        SourceSpan { start: at, ..span },
+                        "this line is not JSON",
+                    )
+                    .label(reason),
                 );
             }
         }
     }
 }
 
-fn document<R: KeptRow>(cx: &Context<'_>, file: FileId) -> Vec<R> {
+fn document<R: RowStorage>(cx: &Context<'_>, file: FileId) -> Vec<R> {
     let Some(node) = cx.parse(file) else { return Vec::new() };
     let Some(items) = cx.list(&node, "data") else { return Vec::new() };
     let mut rows = Vec::new();
@@ -118,11 +122,11 @@ fn document<R: KeptRow>(cx: &Context<'_>, file: FileId) -> Vec<R> {
     rows
 }
 
-fn table<R: KeptRow>(cx: &Context<'_>, file: FileId, delimiter: u8) -> Vec<R> {
+fn read_delimited_rows<R: RowStorage>(cx: &Context<'_>, file: FileId, delimiter: u8) -> Vec<R> {
     let text = cx.text_of(file);
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
-    let whole = Span { file, start: 0, end: 0 };
+    let whole = SourceSpan { file, start: 0, end: 0 };
     let headers = match reader.headers() {
         Ok(headers) => headers.clone(),
         Err(error) => {
@@ -135,7 +139,7 @@ fn table<R: KeptRow>(cx: &Context<'_>, file: FileId, delimiter: u8) -> Vec<R> {
         match record {
             Ok(record) => {
                 let cells = headers.iter().zip(&record);
-                let row: Row = cells.map(|(key, cell)| (key.to_owned(), Value::from(cell))).collect();
+                let row: DataRow = cells.map(|(key, cell)| (key.to_owned(), Value::from(cell))).collect();
                 rows.push(R::of_row(row));
             }
             Err(error) => {
@@ -147,7 +151,7 @@ fn table<R: KeptRow>(cx: &Context<'_>, file: FileId, delimiter: u8) -> Vec<R> {
                     }
                     _ => error.to_string(),
                 };
-                cx.error(Code::BadRow, Span { file, start: at, end: at }, message);
+                cx.error(Code::BadRow, SourceSpan { file, start: at, end: at }, message);
             }
         }
     }

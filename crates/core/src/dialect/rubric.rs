@@ -7,22 +7,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::context::Context;
-use super::fields::Fields;
+use super::fields::MappingReader;
 use super::lower::{Spot, accept};
-use super::method::{Ids, method, pattern};
+use super::method::{CriterionIds, compile_linear_pattern, read_method_params};
 use super::tree::graph_of;
-use crate::catalogue::{self, CHECKS, Entry, Method, RECIPES};
+use crate::catalogue::{self, CHECKS, CatalogueEntry, GradingMethod, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{
-    Aggregation, Anchor, Ask, CannotAssess, Choice, Criterion, Display, Draft, EvidenceMissing, GraderKind,
-    Group, LengthPenalty, LengthUnit, OnError, Operator, Polarity, RANGES_TOP, Range, Rubric, Scale, Unmet,
-    Value, WHOLE, When, presets,
+    Aggregation, Anchor, CannotAssess, Choice, Criterion, CriterionKind, Display, Draft, EvidenceMissing,
+    GraderKind, Group, LengthPenalty, LengthUnit, OnError, Operator, Polarity, RANGES_TOP, Range, Rubric,
+    Scale, Unmet, Value, WHOLE, When, presets,
 };
-use crate::source::{Node, Shape, Span};
+use crate::source::{NodeShape, SourceNode, SourceSpan};
 
 /// Rubrics that can be referred to by name.
 #[derive(Default)]
-pub(super) struct Named {
+pub(super) struct NamedRubrics {
     /// `None`: it exists and is broken; whoever refers to it is not to blame.
     pub(super) rubrics: BTreeMap<String, Option<Arc<Rubric>>>,
     presets: RefCell<HashMap<&'static str, Option<Arc<Rubric>>>>,
@@ -35,11 +35,16 @@ const AGGREGATIONS: [(&str, Aggregation); 3] = [
 ];
 
 /// A rubric in any of its forms; `extra` are criteria that stand beside it.
-pub(super) fn rubric(cx: &Context<'_>, node: &Node, named: &Named, extra: Extra) -> Option<Arc<Rubric>> {
+pub(super) fn read_rubric_definition(
+    cx: &Context<'_>,
+    node: &SourceNode,
+    named: &NamedRubrics,
+    extra: EvalRubricAdditions,
+) -> Option<Arc<Rubric>> {
     let (draft, spot) = match &node.shape {
-        Shape::Scalar(_) => prose(cx, node)?,
-        Shape::Map(_) => structured(cx, node, named, &extra)?,
-        Shape::List(_) => {
+        NodeShape::Scalar(_) => read_prose_rubric(cx, node)?,
+        NodeShape::Map(_) => read_structured_rubric(cx, node, named, &extra)?,
+        NodeShape::List(_) => {
             cx.report(
                 Diagnostic::error(Code::WrongType, cx.head(node), "`rubric` must be a text or a mapping")
                     .label("this is a list")
@@ -54,28 +59,28 @@ pub(super) fn rubric(cx: &Context<'_>, node: &Node, named: &Named, extra: Extra)
 
 /// What an eval says about its rubric from outside.
 #[derive(Default)]
-pub(super) struct Extra {
-    pub(super) threshold: Option<(f64, Span)>,
-    pub(super) checks: Vec<BesideCheck>,
+pub(super) struct EvalRubricAdditions {
+    pub(super) threshold: Option<(f64, SourceSpan)>,
+    pub(super) checks: Vec<EvalCheck>,
 }
 
 /// A check beside a rubric. Without a name of its own it gets one that the rubric does not use.
-pub(super) struct BesideCheck {
+pub(super) struct EvalCheck {
     criterion: Criterion,
     spot: Spot,
     is_named: bool,
 }
 
-impl Extra {
+impl EvalRubricAdditions {
     pub(super) fn add_to(self, mut draft: Draft, mut spot: Spot) -> (Draft, Spot) {
         if let Some((threshold, span)) = self.threshold {
             draft.pass_mark = threshold;
             spot.keys.push(("threshold", span));
         }
-        let mut ids = Ids::default();
-        take_all(&draft.criteria, &mut ids);
+        let mut ids = CriterionIds::default();
+        reserve_criterion_ids(&draft.criteria, &mut ids);
         self.checks.iter().filter(|it| it.is_named).for_each(|it| ids.take(&it.criterion.id));
-        for BesideCheck { mut criterion, spot: at, is_named } in self.checks {
+        for EvalCheck { mut criterion, spot: at, is_named } in self.checks {
             if !is_named {
                 criterion.id = ids.fresh(&criterion.id);
             }
@@ -86,26 +91,31 @@ impl Extra {
     }
 }
 
-fn take_all(criteria: &[Criterion], ids: &mut Ids) {
+fn reserve_criterion_ids(criteria: &[Criterion], ids: &mut CriterionIds) {
     for criterion in criteria {
         ids.take(&criterion.id);
-        take_all(criterion.children(), ids);
+        reserve_criterion_ids(criterion.children(), ids);
     }
 }
 
 /// A draft of one text, read from a scalar.
-pub(super) fn prose(cx: &Context<'_>, node: &Node) -> Option<(Draft, Spot)> {
+pub(super) fn read_prose_rubric(cx: &Context<'_>, node: &SourceNode) -> Option<(Draft, Spot)> {
     let text = cx.template(node, "rubric")?;
-    let whole = Criterion::new(WHOLE, text, Ask::Question(Scale::Unit));
+    let whole = Criterion::new(WHOLE, text, CriterionKind::Question(Scale::Unit));
     let span = cx.head(node);
     let mut spot = Spot::new(span);
     spot.children.push(Spot::new(span).key("description", span));
     Some((Draft { criteria: vec![whole], ..Draft::default() }, spot))
 }
 
-fn structured(cx: &Context<'_>, node: &Node, named: &Named, extra: &Extra) -> Option<(Draft, Spot)> {
-    let fields = Fields::new(cx, node, "rubric")?;
-    let base = base(&fields, named);
+fn read_structured_rubric(
+    cx: &Context<'_>,
+    node: &SourceNode,
+    named: &NamedRubrics,
+    extra: &EvalRubricAdditions,
+) -> Option<(Draft, Spot)> {
+    let fields = MappingReader::new(cx, node, "rubric")?;
+    let base = find_base_rubric(&fields, named);
     if let (Some((_, outside)), true) = (extra.threshold, fields.has("threshold")) {
         cx.report(
             Diagnostic::error(
@@ -117,16 +127,19 @@ fn structured(cx: &Context<'_>, node: &Node, named: &Named, extra: &Extra) -> Op
             .help("keep one of them"),
         );
     }
-    let read = body(&fields, base);
+    let read = read_rubric_keys(&fields, base);
     fields.finish();
     read
 }
 
 /// Reads a rubric's keys onto `base`; the caller finishes the mapping.
-pub(super) fn body(fields: &Fields<'_>, base: Option<Arc<Rubric>>) -> Option<(Draft, Spot)> {
+pub(super) fn read_rubric_keys(
+    fields: &MappingReader<'_>,
+    base: Option<Arc<Rubric>>,
+) -> Option<(Draft, Spot)> {
     let has_base = base.is_some();
     let mut draft = base.map_or_else(Draft::default, |it| Draft::clone(&it));
-    settings(fields, &mut draft);
+    read_rubric_settings(fields, &mut draft);
     let mut spot = Spot::new(fields.start());
     for key in [
         "threshold",
@@ -145,9 +158,9 @@ pub(super) fn body(fields: &Fields<'_>, base: Option<Arc<Rubric>>) -> Option<(Dr
     fields.exclusive("criteria", "graph", "a rubric is either a list of criteria or a graph");
     fields.exclusive("tree", "graph", "a tree is a graph already");
     if let Some(items) = fields.list("criteria") {
-        let mut ids = Ids::default();
+        let mut ids = CriterionIds::default();
         draft.criteria.iter().for_each(|it| ids.take(&it.id));
-        let (criteria, spots) = criteria(fields.cx, items, &mut ids);
+        let (criteria, spots) = read_criteria_list(fields.cx, items, &mut ids);
         if criteria.is_empty() && items.is_empty() {
             fields.cx.report(
                 Diagnostic::error(Code::Empty, fields.key_span("criteria"), "`criteria` lists nothing")
@@ -167,7 +180,7 @@ pub(super) fn body(fields: &Fields<'_>, base: Option<Arc<Rubric>>) -> Option<(Dr
         }
         let mut at = Spot::new(fields.key_span(if fields.has("tree") { "tree" } else { "graph" }));
         at.nodes = nodes;
-        draft.criteria.push(Criterion::new(WHOLE, "", Ask::Tree(graph)));
+        draft.criteria.push(Criterion::new(WHOLE, "", CriterionKind::Tree(graph)));
         spot.children.push(at);
     }
     let says_what = ["criteria", "tree", "graph", "ref", "preset"].iter().any(|it| fields.has(it));
@@ -187,7 +200,7 @@ pub(super) fn body(fields: &Fields<'_>, base: Option<Arc<Rubric>>) -> Option<(Dr
     (!draft.criteria.is_empty()).then_some((draft, spot))
 }
 
-pub(super) fn base(fields: &Fields<'_>, named: &Named) -> Option<Arc<Rubric>> {
+pub(super) fn find_base_rubric(fields: &MappingReader<'_>, named: &NamedRubrics) -> Option<Arc<Rubric>> {
     fields.exclusive("ref", "preset", "a rubric builds on one other");
     if let (Some(node), Some(name)) = (fields.raw("ref"), fields.name("ref")) {
         match named.rubrics.get(&name) {
@@ -208,8 +221,13 @@ pub(super) fn base(fields: &Fields<'_>, named: &Named) -> Option<Arc<Rubric>> {
     preset(fields.cx, &name, node.span, named)
 }
 
-pub(super) fn preset(cx: &Context<'_>, name: &str, span: Span, named: &Named) -> Option<Arc<Rubric>> {
-    let Some(preset) = presets::find(name) else {
+pub(super) fn preset(
+    cx: &Context<'_>,
+    name: &str,
+    span: SourceSpan,
+    named: &NamedRubrics,
+) -> Option<Arc<Rubric>> {
+    let Some(preset) = presets::find_preset(name) else {
         cx.report(
             Diagnostic::error(Code::UnknownName, span, format!("there is no preset `{name}`")).suggest(
                 name,
@@ -225,8 +243,8 @@ pub(super) fn preset(cx: &Context<'_>, name: &str, span: Span, named: &Named) ->
     let path = PathBuf::from(format!("<preset {name}>.yaml"));
     let file = cx.sources.borrow_mut().add(path, preset.text.into());
     let rubric = cx.parse(file).and_then(|node| {
-        let fields = Fields::new(cx, &node, "rubric")?;
-        let (draft, spot) = body(&fields, None)?;
+        let fields = MappingReader::new(cx, &node, "rubric")?;
+        let (draft, spot) = read_rubric_keys(&fields, None)?;
         fields.finish();
         accept(cx, draft, &spot).map(Arc::new)
     });
@@ -234,7 +252,7 @@ pub(super) fn preset(cx: &Context<'_>, name: &str, span: Span, named: &Named) ->
     rubric
 }
 
-fn settings(fields: &Fields<'_>, draft: &mut Draft) {
+fn read_rubric_settings(fields: &MappingReader<'_>, draft: &mut Draft) {
     fields.knows(&["ref", "preset"]);
     if let Some(it) = fields.name("name") {
         draft.name = Some(it);
@@ -260,7 +278,7 @@ fn settings(fields: &Fields<'_>, draft: &mut Draft) {
     if let Some(it) = fields.word("aggregation", &AGGREGATIONS) {
         draft.aggregation = it;
     }
-    if let Some(it) = fields.get("scale").and_then(|it| display(fields.cx, it)) {
+    if let Some(it) = fields.get("scale").and_then(|it| read_display_scale(fields.cx, it)) {
         draft.display = it;
     }
     if let Some(it) = fields.word("on_error", &OnError::ALL) {
@@ -280,7 +298,7 @@ fn settings(fields: &Fields<'_>, draft: &mut Draft) {
     }
 }
 
-fn length_penalty(fields: Fields<'_>) -> Option<LengthPenalty> {
+fn length_penalty(fields: MappingReader<'_>) -> Option<LengthPenalty> {
     let count = |key| fields.need(key).and_then(|it| fields.cx.integer(it, key, 0..=i64::from(u32::MAX)));
     let (free, cap) = (count("free"), count("cap"));
     let penalty = fields.need("penalty").and_then(|it| fields.cx.number_in(it, "penalty", 0.0..=1.0));
@@ -295,10 +313,10 @@ fn length_penalty(fields: Fields<'_>) -> Option<LengthPenalty> {
 }
 
 /// How scores are shown: `unit`, `boolean`, `letter` or `likert: {min, max}`.
-fn display(cx: &Context<'_>, node: &Node) -> Option<Display> {
-    if let Shape::Map(_) = &node.shape {
-        let fields = Fields::new(cx, node, "display scale")?;
-        let bounds = fields.need("likert").and_then(|it| Fields::new(cx, it, "likert scale"));
+fn read_display_scale(cx: &Context<'_>, node: &SourceNode) -> Option<Display> {
+    if let NodeShape::Map(_) = &node.shape {
+        let fields = MappingReader::new(cx, node, "display scale")?;
+        let bounds = fields.need("likert").and_then(|it| MappingReader::new(cx, it, "likert scale"));
         fields.finish();
         let bounds = bounds?;
         let read = bounds_of(&bounds);
@@ -317,20 +335,24 @@ fn display(cx: &Context<'_>, node: &Node) -> Option<Display> {
     )
 }
 
-fn bounds_of(fields: &Fields<'_>) -> Option<(i64, i64)> {
+fn bounds_of(fields: &MappingReader<'_>) -> Option<(i64, i64)> {
     let bound = |key| fields.need(key).and_then(|it| fields.cx.integer(it, key, -1_000_000..=1_000_000));
     let (min, max) = (bound("min"), bound("max"));
     Some((min?, max?))
 }
 
-fn criteria(cx: &Context<'_>, items: &[Node], ids: &mut Ids) -> (Vec<Criterion>, Vec<Spot>) {
+fn read_criteria_list(
+    cx: &Context<'_>,
+    items: &[SourceNode],
+    ids: &mut CriterionIds,
+) -> (Vec<Criterion>, Vec<Spot>) {
     // Names that authors chose come before those that are made up, wherever they stand.
     items.iter().filter_map(|it| it.get("name")?.text_or_null()).for_each(|it| ids.take(it));
-    items.iter().filter_map(|it| criterion(cx, it, ids)).unzip()
+    items.iter().filter_map(|it| read_criterion(cx, it, ids)).unzip()
 }
 
-fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion, Spot)> {
-    let fields = Fields::new(cx, node, "criterion")?;
+fn read_criterion(cx: &Context<'_>, node: &SourceNode, ids: &mut CriterionIds) -> Option<(Criterion, Spot)> {
+    let fields = MappingReader::new(cx, node, "criterion")?;
     let mut spot = Spot::new(fields.start());
     const KEYS: [&str; 13] = [
         "criteria",
@@ -358,7 +380,9 @@ fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion,
     let ask = ask(&fields, &mut spot, ids);
     let name = fields.name("name").or_else(|| match &ask {
         // A check says what it is by its type.
-        Some(Ask::Check(method) | Ask::Recipe(method)) => Some(ids.fresh(method.entry.name)),
+        Some(CriterionKind::Check(method) | CriterionKind::Recipe(method)) => {
+            Some(ids.fresh(method.entry.name))
+        }
         _ => {
             fields.missing("name");
             None
@@ -369,15 +393,16 @@ fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion,
     }
     let ask_is_known = ask.is_some();
     let name = name.unwrap_or_else(|| ids.fresh(UNREADABLE));
-    let mut criterion = Criterion::new(name, "", ask.unwrap_or(Ask::Question(Scale::Unit)));
+    let mut criterion = Criterion::new(name, "", ask.unwrap_or(CriterionKind::Question(Scale::Unit)));
     plain_keys(&fields, &mut criterion, ask_is_known);
     if let Some(levels) = fields.map("levels").filter(|_| ask_is_known) {
-        let scale = if let Ask::Question(scale) = &criterion.ask { scale } else { &Scale::Unit };
+        let scale = if let CriterionKind::Question(scale) = &criterion.ask { scale } else { &Scale::Unit };
         criterion.levels = levels
             .iter()
-            .filter_map(|it| Some((point(scale, &it.key), cx.scalar_text(&it.value, &it.key)?)))
+            .filter_map(|it| Some((parse_scale_point(scale, &it.key), cx.scalar_text(&it.value, &it.key)?)))
             .collect();
-        spot.levels = levels.iter().map(|it| (point(scale, &it.key).to_string(), it.key_span)).collect();
+        spot.levels =
+            levels.iter().map(|it| (parse_scale_point(scale, &it.key).to_string(), it.key_span)).collect();
     }
     fields.finish();
     Some((criterion, spot))
@@ -387,15 +412,15 @@ fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion,
 pub(super) const UNREADABLE: &str = "(unreadable)";
 
 /// The keys that mean the same whatever is asked.
-fn plain_keys(fields: &Fields<'_>, criterion: &mut Criterion, ask_is_known: bool) {
+fn plain_keys(fields: &MappingReader<'_>, criterion: &mut Criterion, ask_is_known: bool) {
     let cx = fields.cx;
     criterion.label = fields.text("label");
     criterion.description = match &criterion.ask {
-        Ask::Question(_) if !ask_is_known => {
+        CriterionKind::Question(_) if !ask_is_known => {
             fields.knows(&["description"]);
             UNREADABLE.to_owned()
         }
-        Ask::Question(_) => {
+        CriterionKind::Question(_) => {
             let text = fields.need("description").and_then(|it| cx.template(it, "description"));
             text.unwrap_or_else(|| UNREADABLE.to_owned())
         }
@@ -403,9 +428,9 @@ fn plain_keys(fields: &Fields<'_>, criterion: &mut Criterion, ask_is_known: bool
     };
     criterion.weight = fields.number("weight").unwrap_or(1.0);
     if let Some(node) = fields.get("by") {
-        let one = |it: &Node| cx.word(it, "by", &GraderKind::ALL);
+        let one = |it: &SourceNode| cx.word(it, "by", &GraderKind::ALL);
         criterion.by = match &node.shape {
-            Shape::List(items) => items.iter().filter_map(one).collect(),
+            NodeShape::List(items) => items.iter().filter_map(one).collect(),
             _ => one(node).into_iter().collect(),
         };
         criterion.by.dedup();
@@ -423,9 +448,11 @@ fn plain_keys(fields: &Fields<'_>, criterion: &mut Criterion, ask_is_known: bool
     criterion.threshold = fields.number("threshold");
     criterion.min_score = fields.number("min_score");
     criterion.operator = fields.word("operator", &Operator::ALL);
-    criterion.when = fields.fields("when", "condition").and_then(when);
+    criterion.when = fields.fields("when", "condition").and_then(read_when_condition);
     criterion.requires = match fields.get("requires").map(|it| &it.shape) {
-        Some(Shape::List(items)) => items.iter().filter_map(|it| cx.scalar_text(it, "requires")).collect(),
+        Some(NodeShape::List(items)) => {
+            items.iter().filter_map(|it| cx.scalar_text(it, "requires")).collect()
+        }
         Some(_) => fields.name("requires").into_iter().collect(),
         None => Vec::new(),
     };
@@ -439,53 +466,59 @@ fn plain_keys(fields: &Fields<'_>, criterion: &mut Criterion, ask_is_known: bool
         }
     });
     if let Some(items) = fields.list("examples") {
-        criterion.anchors = items.iter().filter_map(|it| anchor(cx, it)).collect();
+        criterion.anchors = items.iter().filter_map(|it| read_example_anchor(cx, it)).collect();
     }
 }
 
-fn ask(fields: &Fields<'_>, spot: &mut Spot, ids: &mut Ids) -> Option<Ask> {
+fn ask(fields: &MappingReader<'_>, spot: &mut Spot, ids: &mut CriterionIds) -> Option<CriterionKind> {
     let cx = fields.cx;
     if let Some(items) = fields.list("criteria") {
-        let (criteria, spots) = criteria(cx, items, ids);
+        let (criteria, spots) = read_criteria_list(cx, items, ids);
         spot.children = spots;
         let aggregation = fields.word("aggregation", &AGGREGATIONS).unwrap_or_default();
-        return Some(Ask::Group(Group { criteria, aggregation }));
+        return Some(CriterionKind::Group(Group { criteria, aggregation }));
     }
     if let Some((graph, nodes)) = graph_of(fields) {
         spot.nodes = nodes;
-        return Some(Ask::Tree(graph));
+        return Some(CriterionKind::Tree(graph));
     }
     if let Some(node) = fields.get("check") {
-        let inner = Fields::new(cx, node, "check")?;
-        let method = typed(&inner, CHECKS, "check");
+        let inner = MappingReader::new(cx, node, "check")?;
+        let method = read_typed_method(&inner, CHECKS, "check");
         finish_typed(inner, method.is_some());
-        return method.map(Ask::Check);
+        return method.map(CriterionKind::Check);
     }
     if let Some(node) = fields.get("recipe") {
-        let inner = Fields::new(cx, node, "recipe")?;
-        let method = typed(&inner, RECIPES, "recipe");
+        let inner = MappingReader::new(cx, node, "recipe")?;
+        let method = read_typed_method(&inner, RECIPES, "recipe");
         finish_typed(inner, method.is_some());
-        return method.map(Ask::Recipe);
+        return method.map(CriterionKind::Recipe);
     }
     match fields.get("scale") {
-        Some(node) => scale(cx, node).map(Ask::Question),
-        None => Some(Ask::Question(Scale::Unit)),
+        Some(node) => read_answer_scale(cx, node).map(CriterionKind::Question),
+        None => Some(CriterionKind::Question(Scale::Unit)),
     }
 }
 
 /// Without a known type nobody knows which keys belong here.
-fn finish_typed(fields: Fields<'_>, is_known: bool) {
+fn finish_typed(fields: MappingReader<'_>, is_known: bool) {
     if is_known {
         fields.finish();
     }
 }
 
 /// A check or recipe with its `type` beside its parameters.
-fn typed(fields: &Fields<'_>, entries: &'static [Entry], what: &str) -> Option<Method> {
+fn read_typed_method(
+    fields: &MappingReader<'_>,
+    entries: &'static [CatalogueEntry],
+    what: &str,
+) -> Option<GradingMethod> {
     let node = fields.need("type")?;
     let name = fields.cx.plain_text(node, "type")?;
-    let Some(entry) = catalogue::find(entries, &name) else {
-        if let Some(plain) = name.strip_prefix("not-").filter(|it| catalogue::find(entries, it).is_some()) {
+    let Some(entry) = catalogue::find_catalogue_entry(entries, &name) else {
+        if let Some(plain) =
+            name.strip_prefix("not-").filter(|it| catalogue::find_catalogue_entry(entries, it).is_some())
+        {
             fields.cx.report(
                 Diagnostic::error(Code::Unsupported, node.span, format!("there is no {what} `{name}`"))
                     .help(format!("write `type: {plain}` with `not: true` beside it")),
@@ -493,7 +526,7 @@ fn typed(fields: &Fields<'_>, entries: &'static [Entry], what: &str) -> Option<M
             return None;
         }
         let (others, other) = if what == "check" { (RECIPES, "recipe") } else { (CHECKS, "check") };
-        if catalogue::find(others, &name).is_some() {
+        if catalogue::find_catalogue_entry(others, &name).is_some() {
             let message = format!("`{name}` is a {other}, and not a {what}");
             fields.cx.report(
                 Diagnostic::error(Code::Unsupported, node.span, message)
@@ -510,19 +543,22 @@ fn typed(fields: &Fields<'_>, entries: &'static [Entry], what: &str) -> Option<M
         );
         return None;
     };
-    Some(method(fields, entry))
+    Some(read_method_params(fields, entry))
 }
 
 /// One entry of an eval's `checks`: a check, with how it counts beside it.
-pub(super) fn check(cx: &Context<'_>, node: &Node) -> Option<BesideCheck> {
-    let fields = Fields::new(cx, node, "check")?;
+pub(super) fn read_eval_check(cx: &Context<'_>, node: &SourceNode) -> Option<EvalCheck> {
+    let fields = MappingReader::new(cx, node, "check")?;
     let spot =
         Spot::new(fields.start()).key("weight", fields.span("weight")).key("name", fields.span("name"));
-    let method = typed(&fields, CHECKS, "check")?;
+    let method = read_typed_method(&fields, CHECKS, "check")?;
     let name = fields.name("name");
     let is_named = name.is_some();
-    let mut criterion =
-        Criterion::new(name.unwrap_or_else(|| method.entry.name.to_owned()), "", Ask::Check(method));
+    let mut criterion = Criterion::new(
+        name.unwrap_or_else(|| method.entry.name.to_owned()),
+        "",
+        CriterionKind::Check(method),
+    );
     criterion.description = fields.text("description").unwrap_or_default();
     criterion.weight = fields.number("weight").unwrap_or(1.0);
     criterion.required = fields.bool("required").unwrap_or(false);
@@ -530,16 +566,16 @@ pub(super) fn check(cx: &Context<'_>, node: &Node) -> Option<BesideCheck> {
         criterion.polarity = Polarity::Negated;
     }
     fields.finish();
-    Some(BesideCheck { criterion, spot, is_named })
+    Some(EvalCheck { criterion, spot, is_named })
 }
 
-fn when(fields: Fields<'_>) -> Option<When> {
+fn read_when_condition(fields: MappingReader<'_>) -> Option<When> {
     fields.exclusive("contains", "regex", "a condition looks for one thing");
     let contains =
         fields.get("contains").and_then(|it| fields.cx.plain_text(it, "contains")).map(When::Contains);
     let matches = fields.get("regex").and_then(|it| {
         let text = fields.cx.plain_text(it, "regex")?;
-        pattern(fields.cx, it, &text).map(When::Matches)
+        compile_linear_pattern(fields.cx, it, &text).map(When::Matches)
     });
     if !fields.has("contains") && !fields.has("regex") {
         fields.lacks(
@@ -552,8 +588,8 @@ fn when(fields: Fields<'_>) -> Option<When> {
     contains.or(matches)
 }
 
-fn anchor(cx: &Context<'_>, node: &Node) -> Option<Anchor> {
-    let fields = Fields::new(cx, node, "example")?;
+fn read_example_anchor(cx: &Context<'_>, node: &SourceNode) -> Option<Anchor> {
+    let fields = MappingReader::new(cx, node, "example")?;
     let response = fields.need("response").and_then(|it| cx.text(it, "response"));
     let score = fields.need("score").and_then(|it| cx.number_in(it, "score", 0.0..=1.0));
     let reason = fields.text("reason");
@@ -561,7 +597,7 @@ fn anchor(cx: &Context<'_>, node: &Node) -> Option<Anchor> {
     Some(Anchor { response: response?, score: score?, reason })
 }
 
-fn scale(cx: &Context<'_>, node: &Node) -> Option<Scale> {
+fn read_answer_scale(cx: &Context<'_>, node: &SourceNode) -> Option<Scale> {
     if node.map().is_none() {
         let words = [("binary", Scale::Binary), ("unit", Scale::Unit), ("likert", Scale::likert(1, 5))];
         let found = node.text().and_then(|text| words.iter().find(|it| it.0 == text));
@@ -573,7 +609,7 @@ fn scale(cx: &Context<'_>, node: &Node) -> Option<Scale> {
         }
         return found.map(|it| it.1.clone());
     }
-    let fields = Fields::new(cx, node, "scale")?;
+    let fields = MappingReader::new(cx, node, "scale")?;
     for (first, second) in [("likert", "ranges"), ("likert", "choices"), ("ranges", "choices")] {
         fields.exclusive(first, second, "an answer is on one scale");
     }
@@ -601,12 +637,13 @@ fn scale(cx: &Context<'_>, node: &Node) -> Option<Scale> {
             );
             None
         }
-        Some("likert") => {
-            fields.need("likert").and_then(|it| Fields::new(cx, it, "likert scale")).and_then(likert)
-        }
-        Some("ranges") => fields.need("ranges").and_then(|it| ranges(cx, it)).map(Scale::Ranges),
+        Some("likert") => fields
+            .need("likert")
+            .and_then(|it| MappingReader::new(cx, it, "likert scale"))
+            .and_then(read_likert_scale),
+        Some("ranges") => fields.need("ranges").and_then(|it| read_score_ranges(cx, it)).map(Scale::Ranges),
         Some(_) => fields.need("choices").and_then(|it| cx.entries(it, "choices")).and_then(|entries| {
-            let choice = |it: &crate::source::Entry| {
+            let choice = |it: &crate::source::NodeEntry| {
                 Some(Choice { label: it.key.clone(), score: cx.number_in(&it.value, &it.key, 0.0..=1.0)? })
             };
             let read: Vec<Option<Choice>> = entries.iter().map(choice).collect();
@@ -618,11 +655,11 @@ fn scale(cx: &Context<'_>, node: &Node) -> Option<Scale> {
     read
 }
 
-fn likert(fields: Fields<'_>) -> Option<Scale> {
+fn read_likert_scale(fields: MappingReader<'_>) -> Option<Scale> {
     let cx = fields.cx;
     let bounds = bounds_of(&fields);
     let labels = fields.map("labels").unwrap_or_default().iter();
-    let label = |it: &crate::source::Entry| {
+    let label = |it: &crate::source::NodeEntry| {
         Some((point_number(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "labels")?))
     };
     let labels = labels.filter_map(label).collect();
@@ -630,7 +667,7 @@ fn likert(fields: Fields<'_>) -> Option<Scale> {
     bounds.map(|(min, max)| Scale::Likert { min, max, labels })
 }
 
-fn point_number(cx: &Context<'_>, key: &str, span: Span) -> Option<i64> {
+fn point_number(cx: &Context<'_>, key: &str, span: SourceSpan) -> Option<i64> {
     let number = key.parse().ok();
     if number.is_none() {
         cx.error(
@@ -643,10 +680,10 @@ fn point_number(cx: &Context<'_>, key: &str, span: Span) -> Option<i64> {
 }
 
 /// Ranges of a 0–10 scale: a map from lower bound to text, or a list of `{score_range, outcome}`.
-pub(super) fn ranges(cx: &Context<'_>, node: &Node) -> Option<Vec<Range>> {
+pub(super) fn read_score_ranges(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Range>> {
     match &node.shape {
-        Shape::Map(entries) => {
-            let start = |it: &crate::source::Entry| {
+        NodeShape::Map(entries) => {
+            let start = |it: &crate::source::NodeEntry| {
                 (point_number(cx, &it.key, it.key_span), cx.scalar_text(&it.value, &it.key))
             };
             let read: Vec<(Option<i64>, Option<String>)> = entries.iter().map(start).collect();
@@ -657,19 +694,19 @@ pub(super) fn ranges(cx: &Context<'_>, node: &Node) -> Option<Vec<Range>> {
                 read.iter().skip(1).map(|it| it.0.saturating_sub(1)).chain([RANGES_TOP]).collect::<Vec<_>>();
             Some(read.into_iter().zip(ends).map(|((from, text), to)| Range { from, to, text }).collect())
         }
-        Shape::List(items) => {
-            let read: Vec<Option<Range>> = items.iter().map(|it| range(cx, it)).collect();
+        NodeShape::List(items) => {
+            let read: Vec<Option<Range>> = items.iter().map(|it| read_score_range(cx, it)).collect();
             read.into_iter().collect()
         }
-        Shape::Scalar(_) => {
+        NodeShape::Scalar(_) => {
             cx.wrong_type(node, "ranges", "a mapping from lower bounds to texts");
             None
         }
     }
 }
 
-fn range(cx: &Context<'_>, node: &Node) -> Option<Range> {
-    let fields = Fields::new(cx, node, "score range")?;
+fn read_score_range(cx: &Context<'_>, node: &SourceNode) -> Option<Range> {
+    let fields = MappingReader::new(cx, node, "score range")?;
     let bounds = fields.need("score_range").and_then(|it| cx.list(it, "score_range"));
     if bounds.is_some_and(|it| it.len() != 2) {
         cx.error(
@@ -686,7 +723,7 @@ fn range(cx: &Context<'_>, node: &Node) -> Option<Range> {
     Some(Range { from: from?, to: to?, text: text? })
 }
 
-fn point(scale: &Scale, key: &str) -> Value {
+fn parse_scale_point(scale: &Scale, key: &str) -> Value {
     match scale {
         Scale::Choices(_) => Value::Text(key.to_owned()),
         Scale::Binary => match key {

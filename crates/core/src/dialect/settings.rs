@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::context::{Context, SETTINGS_FILE as FILE};
-use super::fields::Fields;
+use super::fields::MappingReader;
 use super::native::judge_fields;
 use crate::diagnostic::{Code, Diagnostic, closest};
 use crate::money::{Currency, Rates};
-use crate::source::{FileId, Node, Span};
-use crate::suite::{Judge, Target};
+use crate::source::{FileId, SourceNode, SourceSpan};
+use crate::suite::{CaseTarget, Judge};
 
 /// What a project says once for all its suites.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Settings {
+pub struct ProjectSettings {
     /// The judge of every suite that names none.
     pub judge: Judge,
     /// What a case is that could not be graded for want of a key, a server or a person.
@@ -25,14 +25,14 @@ pub struct Settings {
     pub prices: BTreeMap<String, ModelPrice>,
     /// Vendors that are not built in, or are elsewhere.
     pub vendors: BTreeMap<String, CustomVendor>,
-    pub network: Network,
-    pub limits: Limits,
+    pub network: NetworkSettings,
+    pub limits: RateLimitSettings,
     /// Patterns of what must not be kept, besides what looks like a key.
     pub redact: Vec<String>,
     /// What currencies are in dollars, where caps are set in others.
     pub rates: Rates,
     /// How a server sends e-mail.
-    pub mail: Option<Mail>,
+    pub mail: Option<MailSettings>,
     /// Where they were read from; a person trusts a file, not what it happens to say.
     pub file: Option<SettingsFile>,
 }
@@ -44,7 +44,7 @@ pub struct SettingsFile {
     pub text: Arc<str>,
 }
 
-impl Settings {
+impl ProjectSettings {
     /// Keys by which a stranger's file could learn variables of the environment or start programs: where requests go,
     /// which variables they carry, and what is run. Values are left out, since they may hold such variables.
     pub fn keys_that_need_trust(&self) -> Vec<String> {
@@ -100,7 +100,7 @@ impl DeferPolicy {
 
 /// A server that takes e-mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mail {
+pub struct MailSettings {
     pub host: String,
     pub port: Option<u16>,
     pub security: MailSecurity,
@@ -143,7 +143,7 @@ pub struct CustomVendor {
 
 /// How the network is reached.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Network {
+pub struct NetworkSettings {
     /// A file with certificates to trust besides the system's.
     pub ca: Option<String>,
     pub proxy: Option<String>,
@@ -151,7 +151,7 @@ pub struct Network {
 
 /// What each vendor may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Limits {
+pub struct RateLimitSettings {
     pub concurrency: Option<u32>,
     pub requests_per_minute: Option<u32>,
     pub tokens_per_minute: Option<u32>,
@@ -163,24 +163,26 @@ pub const PROTOCOLS: [&str; 4] = ["openai-chat", "openai-responses", "anthropic"
 const AGENTV_FILE: &str = ".agentv/config.yaml";
 
 /// The settings that hold for a file: those of the nearest folder above it.
-pub(super) fn of_file(cx: &Context<'_>, file: FileId) -> Settings {
+pub(super) fn read_settings_for_file(cx: &Context<'_>, file: FileId) -> ProjectSettings {
     let found = cx.find_optional(FILE, file).and_then(|it| cx.parse(it));
-    found.map(|it| read(cx, &it)).unwrap_or_default()
+    found.map(|it| read_project_settings(cx, &it)).unwrap_or_default()
 }
 
-pub(super) fn read(cx: &Context<'_>, node: &Node) -> Settings {
-    let Some(fields) = Fields::new(cx, node, "settings file") else { return Settings::default() };
+pub(super) fn read_project_settings(cx: &Context<'_>, node: &SourceNode) -> ProjectSettings {
+    let Some(fields) = MappingReader::new(cx, node, "settings file") else {
+        return ProjectSettings::default();
+    };
     let judge = fields.fields("judge", "judge").and_then(judge_fields).unwrap_or_default();
-    let settings = Settings {
+    let settings = ProjectSettings {
         judge,
         defer: fields.word("defer", &DeferPolicy::ALL).unwrap_or_default(),
         refs: refs(&fields),
-        prices: each(&fields, "prices", "price", price),
-        vendors: each(&fields, "vendors", "vendor", vendor),
+        prices: read_named_entries(&fields, "prices", "price", read_model_price),
+        vendors: read_named_entries(&fields, "vendors", "vendor", read_custom_vendor),
         network: fields.fields("network", "network").map(network).unwrap_or_default(),
-        limits: fields.fields("limits", "set of limits").map(limits).unwrap_or_default(),
+        limits: fields.fields("limits", "set of limits").map(read_rate_limits).unwrap_or_default(),
         redact: patterns(&fields),
-        rates: rates(&fields),
+        rates: read_currency_rates(&fields),
         mail: fields.fields("mail", "mail server").and_then(mail),
         file: Some(SettingsFile { path: cx.path_of(node.span.file), text: cx.text_of(node.span.file) }),
     };
@@ -189,23 +191,23 @@ pub(super) fn read(cx: &Context<'_>, node: &Node) -> Settings {
 }
 
 /// Entries by name, each a mapping of its own.
-fn each<T>(
-    fields: &Fields<'_>,
+fn read_named_entries<T>(
+    fields: &MappingReader<'_>,
     key: &'static str,
     what: &'static str,
-    read: impl Fn(Fields<'_>) -> Option<T>,
+    read: impl Fn(MappingReader<'_>) -> Option<T>,
 ) -> BTreeMap<String, T> {
     let entries = fields.map(key).unwrap_or_default();
-    let one = |it: &crate::source::Entry| {
-        Some((it.key.clone(), Fields::new(fields.cx, &it.value, what).and_then(&read)?))
+    let one = |it: &crate::source::NodeEntry| {
+        Some((it.key.clone(), MappingReader::new(fields.cx, &it.value, what).and_then(&read)?))
     };
     entries.iter().filter_map(one).collect()
 }
 
 /// Patterns that compile; the others are errors at their place.
-fn patterns(fields: &Fields<'_>) -> Vec<String> {
+fn patterns(fields: &MappingReader<'_>) -> Vec<String> {
     let cx = fields.cx;
-    let one = |node: &Node| {
+    let one = |node: &SourceNode| {
         let pattern = cx.raw_text(node, "redact")?;
         match crate::redact::Redactor::new([], std::slice::from_ref(&pattern)) {
             Ok(_) => Some(pattern),
@@ -218,7 +220,7 @@ fn patterns(fields: &Fields<'_>) -> Vec<String> {
     fields.list("redact").unwrap_or_default().iter().filter_map(one).collect()
 }
 
-fn price(fields: Fields<'_>) -> Option<ModelPrice> {
+fn read_model_price(fields: MappingReader<'_>) -> Option<ModelPrice> {
     let need = |key: &'static str| {
         if !fields.has(key) {
             fields.missing(key);
@@ -231,7 +233,7 @@ fn price(fields: Fields<'_>) -> Option<ModelPrice> {
     Some(ModelPrice { input: input?, cached_input: cached_input?, output: output? })
 }
 
-fn vendor(fields: Fields<'_>) -> Option<CustomVendor> {
+fn read_custom_vendor(fields: MappingReader<'_>) -> Option<CustomVendor> {
     let known = PROTOCOLS.map(|it| (it, it));
     let headers = fields.map("headers").unwrap_or_default();
     let vendor = CustomVendor {
@@ -248,16 +250,16 @@ fn vendor(fields: Fields<'_>) -> Option<CustomVendor> {
     Some(vendor)
 }
 
-fn network(fields: Fields<'_>) -> Network {
-    let network = Network { ca: fields.text("ca"), proxy: fields.text("proxy") };
+fn network(fields: MappingReader<'_>) -> NetworkSettings {
+    let network = NetworkSettings { ca: fields.text("ca"), proxy: fields.text("proxy") };
     fields.finish();
     network
 }
 
-fn limits(fields: Fields<'_>) -> Limits {
+fn read_rate_limits(fields: MappingReader<'_>) -> RateLimitSettings {
     let count =
         |key: &'static str| fields.integer(key, 1..=1_000_000_000).and_then(|it| u32::try_from(it).ok());
-    let limits = Limits {
+    let limits = RateLimitSettings {
         concurrency: count("concurrency"),
         requests_per_minute: count("requests_per_minute"),
         tokens_per_minute: count("tokens_per_minute"),
@@ -267,9 +269,9 @@ fn limits(fields: Fields<'_>) -> Limits {
 }
 
 /// Dollars for one of each currency.
-fn rates(fields: &Fields<'_>) -> Rates {
+fn read_currency_rates(fields: &MappingReader<'_>) -> Rates {
     let cx = fields.cx;
-    let one = |it: &crate::source::Entry| {
+    let one = |it: &crate::source::NodeEntry| {
         let currency = it.key.parse::<Currency>();
         let currency =
             currency.map_err(|bad| cx.error(Code::BadValue, it.value.span, bad.to_string())).ok()?;
@@ -287,7 +289,7 @@ fn rates(fields: &Fields<'_>) -> Rates {
     Rates::new(fields.map("rates").unwrap_or_default().iter().filter_map(one))
 }
 
-fn mail(fields: Fields<'_>) -> Option<Mail> {
+fn mail(fields: MappingReader<'_>) -> Option<MailSettings> {
     let known =
         [("starttls", MailSecurity::StartTls), ("tls", MailSecurity::Tls), ("none", MailSecurity::Off)];
     let need = |key: &'static str| {
@@ -301,12 +303,12 @@ fn mail(fields: Fields<'_>) -> Option<Mail> {
     let security = fields.word("security", &known).unwrap_or_default();
     let (user, password) = (fields.text("user"), fields.text("password"));
     fields.finish();
-    Some(Mail { host: host?, port, security, user, password, from: from? })
+    Some(MailSettings { host: host?, port, security, user, password, from: from? })
 }
 
 /// AgentV's own configuration; only its `refs` mean something here.
-pub(super) fn agentv(cx: &Context<'_>, node: &Node) -> BTreeMap<String, String> {
-    let Some(fields) = Fields::new(cx, node, "configuration") else { return BTreeMap::new() };
+pub(super) fn read_agentv_refs(cx: &Context<'_>, node: &SourceNode) -> BTreeMap<String, String> {
+    let Some(fields) = MappingReader::new(cx, node, "configuration") else { return BTreeMap::new() };
     let refs = refs(&fields);
     fields.knows(&[
         "$schema",
@@ -333,19 +335,19 @@ pub(super) fn agentv(cx: &Context<'_>, node: &Node) -> BTreeMap<String, String> 
 }
 
 /// What a project's AgentV files call by this label, or by this name; a name that only looks like one is told.
-pub(super) fn named_target(cx: &Context<'_>, span: Span, name: &str) -> Option<Target> {
+pub(super) fn named_target(cx: &Context<'_>, span: SourceSpan, name: &str) -> Option<CaseTarget> {
     let files = [AGENTV_FILE, ".agentv/targets.yaml"];
     let nodes = files.iter().filter_map(|it| cx.parse(cx.find_optional(it, span.file)?));
-    let all: Vec<Target> = nodes
+    let all: Vec<CaseTarget> = nodes
         .flat_map(|it| {
             let lists = ["providers", "targets"]
                 .into_iter()
-                .filter_map(|key| it.get(key)?.list().map(<[Node]>::to_vec));
+                .filter_map(|key| it.get(key)?.list().map(<[SourceNode]>::to_vec));
             lists.flatten().collect::<Vec<_>>()
         })
-        .filter_map(|it| named(&it))
+        .filter_map(|it| parse_agentv_target(&it))
         .collect();
-    let known: Vec<&str> = all.iter().map(Target::name).collect();
+    let known: Vec<&str> = all.iter().map(CaseTarget::name).collect();
     if !known.contains(&name)
         && let Some(meant) = closest(name, &known)
     {
@@ -357,18 +359,18 @@ pub(super) fn named_target(cx: &Context<'_>, span: Span, name: &str) -> Option<T
 }
 
 /// `{id, label, config}`, or as older files have it: `{name, provider, …}` with the rest beside them.
-fn named(node: &Node) -> Option<Target> {
-    let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
+fn parse_agentv_target(node: &SourceNode) -> Option<CaseTarget> {
+    let text = |key: &str| node.get(key).and_then(SourceNode::text).map(str::to_owned);
     let id = text("provider").or_else(|| text("id"))?;
     let label = text("label").or_else(|| text("name"));
     let serde_json::Value::Object(mut config) = node.get("config").unwrap_or(node).to_json() else {
         return None;
     };
     config.retain(|key, _| !["id", "label", "name", "provider"].contains(&key.as_str()));
-    Some(Target { id, label, config })
+    Some(CaseTarget { id, label, config })
 }
 
-fn refs(fields: &Fields<'_>) -> BTreeMap<String, String> {
+fn refs(fields: &MappingReader<'_>) -> BTreeMap<String, String> {
     let entries = fields.map("refs").unwrap_or_default();
     entries
         .iter()
@@ -380,10 +382,10 @@ fn refs(fields: &Fields<'_>) -> BTreeMap<String, String> {
 }
 
 /// The `file://…` that `ref://name` stands for.
-pub(super) fn reference(cx: &Context<'_>, name: &str, span: Span) -> Option<String> {
-    let mut known = of_file(cx, span.file).refs;
+pub(super) fn resolve_file_reference(cx: &Context<'_>, name: &str, span: SourceSpan) -> Option<String> {
+    let mut known = read_settings_for_file(cx, span.file).refs;
     if let Some(node) = cx.find_optional(AGENTV_FILE, span.file).and_then(|it| cx.parse(it)) {
-        known.extend(agentv(cx, &node));
+        known.extend(read_agentv_refs(cx, &node));
     }
     let found = known.get(name).cloned();
     if found.is_none() {

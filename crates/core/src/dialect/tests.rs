@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::Value as Json;
 
-use super::context::Asked;
+use super::context::RequestedKeys;
 use super::*;
-use crate::source::Node;
+use crate::source::SourceNode;
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
@@ -17,26 +17,26 @@ fn files(folder_name: &str) -> Vec<PathBuf> {
     entries.filter(|it| it.extension().is_some_and(|it| it == "yaml")).collect()
 }
 
-fn with_world<T>(path: &Path, act: impl FnOnce(&World<'_>) -> T) -> T {
+fn with_world<T>(path: &Path, act: impl FnOnce(&ProjectEnvironment<'_>) -> T) -> T {
     let read = |it: &Path| fs::read_to_string(it).map(Into::into).map_err(|_| ReadError::Missing);
-    let world = World {
+    let world = ProjectEnvironment {
         root: path.parent().unwrap().to_owned(),
         read: &read,
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
-        variables: Variables::Filled,
+        variables: VariableExpansion::Filled,
     };
     act(&world)
 }
 
 /// Every key that the reader asked for, by kind of mapping, over all that a native file can hold.
-fn asked() -> Asked {
+fn asked() -> RequestedKeys {
     let native =
         ["dialects/native", "broken/native", "converted/native", "converted/potato", "converted/monitor"];
     let paths = native.iter().flat_map(|it| files(it)).map(|it| (it, Dialect::Native));
     // The block of annotation tasks has spellings that the native form does not write.
     let potato = files("dialects/potato").into_iter().map(|it| (it, Dialect::Potato));
-    let mut all = Asked::new();
+    let mut all = RequestedKeys::new();
     for (path, dialect) in paths.chain(potato) {
         let asked = with_world(&path, |world| {
             let cx = Context::new(world);
@@ -111,7 +111,7 @@ fn native_files_fit_the_suite_schema() {
         let json = with_world(&path, |world| {
             let cx = Context::new(world);
             let file = cx.sources.borrow_mut().add(&path, (world.read)(&path).unwrap());
-            cx.parse(file).as_ref().map(Node::to_json).unwrap()
+            cx.parse(file).as_ref().map(SourceNode::to_json).unwrap()
         });
         let errors: Vec<String> =
             validator.iter_errors(&json).map(|it| format!("{}: {it}", it.instance_path())).collect();
@@ -142,14 +142,14 @@ fn files_imported_many_times_are_read_once() {
             "rubrics: {deep: It is deep.}\n".into()
         })
     };
-    let world = World {
+    let world = ProjectEnvironment {
         root: "/".into(),
         read: &read,
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
-        variables: Variables::Filled,
+        variables: VariableExpansion::Filled,
     };
-    let loaded = load(Path::new("/0.yaml"), None, &world);
+    let loaded = read_suite(Path::new("/0.yaml"), None, &world);
     assert_eq!(loaded.suite.unwrap().rubrics.len(), 1);
 }
 
@@ -168,11 +168,11 @@ fn anchors_inside_anchors_are_bounded() {
 fn faults_in_other_files_are_shown_there() {
     let check = |path: &str, expected: &[(&str, usize, &str)]| {
         let path = folder("broken/native").join(path);
-        let loaded = with_world(&path, |world| load(&path, None, world));
+        let loaded = with_world(&path, |world| read_suite(&path, None, world));
         let mut found: Vec<(String, usize, &str)> = loaded
             .diagnostics
             .iter()
-            .filter(|it| it.severity == crate::diagnostic::Severity::Error)
+            .filter(|it| it.severity == crate::diagnostic::DiagnosticSeverity::Error)
             .map(|it| {
                 let file =
                     loaded.sources.get(it.span.file).path.file_name().unwrap().to_string_lossy().into_owned();
@@ -223,18 +223,18 @@ fn faults_in_other_files_are_shown_there() {
 }
 
 /// Loads a text that stands alone in its project.
-fn load_text(text: &str) -> Loaded {
+fn load_text(text: &str) -> LoadedSuite {
     let read =
         |path: &Path| if path == Path::new("/s.yaml") { Ok(text.into()) } else { Err(ReadError::Missing) };
     let variable = |name: &str| (name == "SECRET").then(|| "hunter2".to_owned());
-    let world = World {
+    let world = ProjectEnvironment {
         root: "/".into(),
         read: &read,
         glob: &|_| Ok(Vec::new()),
         variable: &variable,
-        variables: Variables::Kept,
+        variables: VariableExpansion::Kept,
     };
-    load(Path::new("/s.yaml"), None, &world)
+    read_suite(Path::new("/s.yaml"), None, &world)
 }
 
 #[test]

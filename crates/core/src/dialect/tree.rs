@@ -1,18 +1,18 @@
 //! Decision trees in native spelling: nested blocks, or named nodes that point at one another.
 
 use super::context::Context;
-use super::fields::Fields;
+use super::fields::MappingReader;
 use super::lower::Nodes;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::rubric::{Answers, Graph, Leaf, Node as TreeNode, ROOT, Target, child_id};
-use crate::source::Node;
+use crate::rubric::{AnswerTarget, Graph, Leaf, NodeAnswers, ROOT, TreeNode, child_id};
+use crate::source::SourceNode;
 
 /// The decision tree under `tree:` (nested) or `graph:` (named nodes), and where its nodes were written.
-pub(super) fn graph_of(fields: &Fields<'_>) -> Option<(Graph, Nodes)> {
+pub(super) fn graph_of(fields: &MappingReader<'_>) -> Option<(Graph, Nodes)> {
     let before = fields.cx.n_errors();
     let mut nodes = (Vec::new(), Nodes::default());
     let root = if let Some(node) = fields.get("tree") {
-        branch(fields.cx, node, ROOT.to_owned(), &mut nodes);
+        read_tree_branch(fields.cx, node, ROOT.to_owned(), &mut nodes);
         Some(ROOT.to_owned())
     } else {
         fields.fields("graph", "graph").and_then(|it| named_nodes(it, &mut nodes))
@@ -21,7 +21,7 @@ pub(super) fn graph_of(fields: &Fields<'_>) -> Option<(Graph, Nodes)> {
     Some((Graph { root: root?, nodes: nodes.0 }, nodes.1))
 }
 
-fn named_nodes(fields: Fields<'_>, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option<String> {
+fn named_nodes(fields: MappingReader<'_>, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option<String> {
     if fields.raw("root").is_none() {
         fields.missing("root");
     }
@@ -33,7 +33,7 @@ fn named_nodes(fields: Fields<'_>, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option
         }
         for entry in entries {
             nodes.1.by_id.insert(entry.key.clone(), entry.key_span);
-            tree_node(fields.cx, &entry.value, &entry.key, nodes, false);
+            read_tree_node(fields.cx, &entry.value, &entry.key, nodes, false);
         }
     }
     fields.finish();
@@ -41,45 +41,54 @@ fn named_nodes(fields: Fields<'_>, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option
 }
 
 /// A nested block: a leaf, or a node that is given the id `id`.
-fn branch(cx: &Context<'_>, node: &Node, id: String, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option<Target> {
+fn read_tree_branch(
+    cx: &Context<'_>,
+    node: &SourceNode,
+    id: String,
+    nodes: &mut (Vec<TreeNode>, Nodes),
+) -> Option<AnswerTarget> {
     let has = |key: &str| node.get(key).is_some();
     if !has("ask") && (has("score") || has("reason")) {
-        return leaf(cx, node).map(Target::Leaf);
+        return leaf(cx, node).map(AnswerTarget::Leaf);
     }
-    tree_node(cx, node, &id, nodes, true);
-    Some(Target::Node(id))
+    read_tree_node(cx, node, &id, nodes, true);
+    Some(AnswerTarget::Node(id))
 }
 
-fn tree_node(
+fn read_tree_node(
     cx: &Context<'_>,
-    node: &Node,
+    node: &SourceNode,
     id: &str,
     nodes: &mut (Vec<TreeNode>, Nodes),
     nested: bool,
 ) -> Option<()> {
-    let fields = Fields::new(cx, node, if nested { "tree node" } else { "graph node" })?;
+    let fields = MappingReader::new(cx, node, if nested { "tree node" } else { "graph node" })?;
     nodes.1.by_id.entry(id.to_owned()).or_insert_with(|| fields.start());
     // The node is listed before those below it, so that the path reads from the root down.
     let place = nodes.0.len();
-    nodes.0.push(TreeNode { id: id.to_owned(), ask: String::new(), answers: Answers::Choices(Vec::new()) });
+    nodes.0.push(TreeNode {
+        id: id.to_owned(),
+        ask: String::new(),
+        answers: NodeAnswers::Choices(Vec::new()),
+    });
     let ask = fields.need("ask").and_then(|it| cx.template(it, "ask"));
     for (first, second) in [("yes", "branches"), ("no", "branches"), ("yes", "choices"), ("no", "choices")] {
         fields.exclusive(first, second, "a node has yes and no, or choices of its own");
     }
-    let mut target = |answer: &str, node: &Node| match node.scalar() {
+    let mut target = |answer: &str, node: &SourceNode| match node.scalar() {
         Some(it) if !nested => {
             nodes.1.targets.insert((id.to_owned(), it.text.clone()), node.span);
-            Some(Target::Node(it.text.clone()))
+            Some(AnswerTarget::Node(it.text.clone()))
         }
-        _ if nested => branch(cx, node, child_id(id, answer), nodes),
-        _ => leaf(cx, node).map(Target::Leaf),
+        _ if nested => read_tree_branch(cx, node, child_id(id, answer), nodes),
+        _ => leaf(cx, node).map(AnswerTarget::Leaf),
     };
     let answers = if fields.has("choices") || fields.has("branches") {
         choices(&fields, target)
     } else {
         let yes = fields.need("yes").and_then(|it| target("yes", it));
         let no = fields.need("no").and_then(|it| target("no", it));
-        yes.zip(no).map(|(yes, no)| Answers::YesNo { yes, no })
+        yes.zip(no).map(|(yes, no)| NodeAnswers::YesNo { yes, no })
     };
     fields.knows(&["yes", "no", "choices", "branches"]);
     fields.finish();
@@ -90,9 +99,9 @@ fn tree_node(
 
 /// Choices with a branch each: neither may be missing.
 pub(super) fn choices(
-    fields: &Fields<'_>,
-    mut target: impl FnMut(&str, &Node) -> Option<Target>,
-) -> Option<Answers> {
+    fields: &MappingReader<'_>,
+    mut target: impl FnMut(&str, &SourceNode) -> Option<AnswerTarget>,
+) -> Option<NodeAnswers> {
     let cx = fields.cx;
     let branches = fields.need("branches").and_then(|it| cx.entries(it, "branches"))?;
     let listed = fields.list("choices");
@@ -120,12 +129,12 @@ pub(super) fn choices(
             }
         }
     }
-    Some(Answers::Choices(answers))
+    Some(NodeAnswers::Choices(answers))
 }
 
 /// A leaf in native spelling; `label` is what Potato calls the reason.
-pub(super) fn leaf(cx: &Context<'_>, node: &Node) -> Option<Leaf> {
-    let fields = Fields::new(cx, node, "leaf")?;
+pub(super) fn leaf(cx: &Context<'_>, node: &SourceNode) -> Option<Leaf> {
+    let fields = MappingReader::new(cx, node, "leaf")?;
     let score = fields.need("score").and_then(|it| cx.number_in(it, "score", 0.0..=1.0));
     let reason = fields.any(&["reason", "label"]).and_then(|it| cx.plain_text(it, "reason"));
     fields.finish();

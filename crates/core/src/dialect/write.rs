@@ -3,15 +3,16 @@
 use serde_json::Value as Json;
 
 use crate::candidate::TraceSource;
-use crate::rubric::{OnError, Rubric, canonical};
+use crate::rubric::{OnError, Rubric, canonical_tree};
 use crate::source::Tree;
 use crate::suite::{
-    Agent, Aggregate, AlertMetric, AlertRule, Annotation, Calls, Case, ItemOrder, Judge, KnownFor, Matrix,
-    Monitor, Scheme, SchemeKind, Server, Suite, Target, TieBreak, TraceFilter, Trajectory,
+    AgentSettings, Aggregate, AlertMetric, AlertRule, AnnotationTask, Calls, Case, CaseMatrix, CaseTarget,
+    ItemOrder, Judge, KnownItemPurpose, McpServer, Monitor, MonitorFilter, Scheme, SchemeKind, Suite,
+    TieBreak, Trajectory,
 };
 
 /// The native form of any suite.
-pub fn native(suite: &Suite) -> Tree {
+pub fn suite_to_native_tree(suite: &Suite) -> Tree {
     let list = |items: Vec<Tree>| Some(Tree::List(items)).filter(|it| !it.is_empty());
     let named = |items: Vec<(String, Tree)>| Some(Tree::Map(items)).filter(|it| !it.is_empty());
     // The rubrics of annotation schemes are written there.
@@ -21,28 +22,34 @@ pub fn native(suite: &Suite) -> Tree {
     Tree::map()
         .maybe("name", suite.name.as_deref())
         .maybe("description", suite.description.as_deref())
-        .maybe("judge", Some(judge(&suite.judge)).filter(|it| !it.is_empty()))
-        .maybe("judges", named(suite.judges.iter().map(|(name, it)| (name.clone(), judge(it))).collect()))
-        .maybe("agent", Some(agent(&suite.agent)).filter(|it| !it.is_empty()))
-        .maybe("servers", named(suite.servers.iter().map(|(name, it)| (name.clone(), server(it))).collect()))
-        .maybe("rubrics", named(rubrics.map(|(name, it)| (name.clone(), canonical(it))).collect()))
-        .maybe("evals", list(suite.cases.iter().map(|it| case(it, suite)).collect()))
-        .maybe("monitors", list(suite.monitors.iter().map(monitor).collect()))
-        .maybe("annotation", suite.annotation.as_ref().map(annotation))
+        .maybe("judge", Some(judge_to_tree(&suite.judge)).filter(|it| !it.is_empty()))
+        .maybe(
+            "judges",
+            named(suite.judges.iter().map(|(name, it)| (name.clone(), judge_to_tree(it))).collect()),
+        )
+        .maybe("agent", Some(agent_to_tree(&suite.agent)).filter(|it| !it.is_empty()))
+        .maybe(
+            "servers",
+            named(suite.servers.iter().map(|(name, it)| (name.clone(), server_to_tree(it))).collect()),
+        )
+        .maybe("rubrics", named(rubrics.map(|(name, it)| (name.clone(), canonical_tree(it))).collect()))
+        .maybe("evals", list(suite.cases.iter().map(|it| case_to_tree(it, suite)).collect()))
+        .maybe("monitors", list(suite.monitors.iter().map(monitor_to_tree).collect()))
+        .maybe("annotation", suite.annotation.as_ref().map(annotation_to_tree))
 }
 
-fn case(case: &Case, suite: &Suite) -> Tree {
+fn case_to_tree(case: &Case, suite: &Suite) -> Tree {
     let candidate = &case.candidate;
     let messages: Vec<Tree> = candidate.messages.iter().map(Tree::from).collect();
-    let targets: Vec<Tree> = case.targets.iter().map(target).collect();
+    let targets: Vec<Tree> = case.targets.iter().map(target_to_tree).collect();
     Tree::map()
         .with("name", &case.name)
         .maybe("description", case.description.as_deref())
-        .maybe("tags", some(case.tags.clone()))
+        .maybe("tags", non_empty_items(case.tags.clone()))
         .maybe("metadata", json_map(&case.metadata))
         .maybe("server", case.server.as_deref())
-        .maybe("targets", some(targets))
-        .maybe("agent", (case.agent != suite.agent).then(|| agent(&case.agent)))
+        .maybe("targets", non_empty_items(targets))
+        .maybe("agent", (case.agent != suite.agent).then(|| agent_to_tree(&case.agent)))
         .maybe(
             "workspace",
             case.workspace.as_ref().map(|it| match &it.git {
@@ -52,8 +59,8 @@ fn case(case: &Case, suite: &Suite) -> Tree {
         )
         .maybe("data", case.data.as_ref().map(|it| it.path.as_str()))
         .maybe("prompt", candidate.input.as_deref())
-        .maybe("messages", some(messages))
-        .maybe("context", some(candidate.context.clone()))
+        .maybe("messages", non_empty_items(messages))
+        .maybe("context", non_empty_items(candidate.context.clone()))
         .maybe("vars", json_map(&candidate.vars))
         .maybe("expected", candidate.expected.as_ref().map(Tree::from))
         .maybe("response", candidate.response.as_deref())
@@ -65,24 +72,25 @@ fn case(case: &Case, suite: &Suite) -> Tree {
             }),
         )
         .maybe("diff", candidate.diff.as_deref())
-        .with("rubric", rubric(&case.rubric, suite))
-        .maybe("judge", (case.judge != suite.judge).then(|| judge(&case.judge)))
+        .with("rubric", rubric_to_tree(&case.rubric, suite))
+        .maybe("judge", (case.judge != suite.judge).then(|| judge_to_tree(&case.judge)))
         .maybe(
             "matrix",
-            (case.matrix != Matrix::default()).then(|| {
+            (case.matrix != CaseMatrix::default()).then(|| {
                 Tree::map()
-                    .maybe("models", some(case.matrix.models.clone()))
-                    .maybe("prompts", some(case.matrix.prompts.clone()))
+                    .maybe("models", non_empty_items(case.matrix.models.clone()))
+                    .maybe("prompts", non_empty_items(case.matrix.prompts.clone()))
             }),
         )
         .maybe(
             "labels",
-            some(case.labels.iter().collect()).map(|it| Tree::Map(it.into_iter().map(label).collect())),
+            non_empty_items(case.labels.iter().collect())
+                .map(|it| Tree::Map(it.into_iter().map(label_to_entry).collect())),
         )
         .unless(1, "repeat", case.repeat)
 }
 
-fn label((id, label): (&String, &crate::suite::Label)) -> (String, Tree) {
+fn label_to_entry((id, label): (&String, &crate::suite::HumanLabel)) -> (String, Tree) {
     let value = serde_json::to_value(&label.value).unwrap_or_default();
     let tree = match (&label.by, &label.reason) {
         (None, None) => Tree::from(&value),
@@ -94,7 +102,7 @@ fn label((id, label): (&String, &crate::suite::Label)) -> (String, Tree) {
     (id.clone(), tree)
 }
 
-fn some<T>(items: Vec<T>) -> Option<Vec<T>> {
+fn non_empty_items<T>(items: Vec<T>) -> Option<Vec<T>> {
     Some(items).filter(|it| !it.is_empty())
 }
 
@@ -103,19 +111,19 @@ fn json_map(map: &serde_json::Map<String, Json>) -> Option<Tree> {
 }
 
 /// By name if the suite has it under one, as a text if it is one, written out otherwise.
-fn rubric(rubric: &Rubric, suite: &Suite) -> Tree {
+fn rubric_to_tree(rubric: &Rubric, suite: &Suite) -> Tree {
     let named = suite.rubrics.iter().find(|it| it.1.version() == rubric.version());
     if let Some((name, _)) = named {
         return Tree::map().with("ref", name);
     }
-    let tree = canonical(rubric);
+    let tree = canonical_tree(rubric);
     match (rubric.text(), &tree) {
         (Some(text), Tree::Map(entries)) if entries.len() == 1 && !text.starts_with("file://") => text.into(),
         _ => tree,
     }
 }
 
-fn target(target: &Target) -> Tree {
+fn target_to_tree(target: &CaseTarget) -> Tree {
     if target.label.is_none() && target.config.is_empty() {
         return (&target.id).into();
     }
@@ -125,7 +133,7 @@ fn target(target: &Target) -> Tree {
         .maybe("config", json_map(&target.config))
 }
 
-fn agent(agent: &Agent) -> Tree {
+fn agent_to_tree(agent: &AgentSettings) -> Tree {
     Tree::map()
         .maybe("model", agent.model.as_deref())
         .maybe("system", agent.system.as_deref())
@@ -135,24 +143,30 @@ fn agent(agent: &Agent) -> Tree {
         .maybe("tool_timeout", agent.tool_timeout)
 }
 
-fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: Option<T>) -> Option<&'static str> {
+fn word_for_value<T: PartialEq + Copy>(
+    words: &[(&'static str, T)],
+    value: Option<T>,
+) -> Option<&'static str> {
     value.and_then(|value| words.iter().find(|it| it.1 == value)).map(|it| it.0)
 }
 
-fn judge(judge: &Judge) -> Tree {
+fn judge_to_tree(judge: &Judge) -> Tree {
     Tree::map()
         .maybe("model", judge.model.as_deref())
-        .maybe("calibrations", some(judge.calibrations.iter().map(|it| it.0.clone()).collect::<Vec<_>>()))
+        .maybe(
+            "calibrations",
+            non_empty_items(judge.calibrations.iter().map(|it| it.0.clone()).collect::<Vec<_>>()),
+        )
         .maybe("base_url", judge.base_url.as_deref())
         .maybe("temperature", judge.temperature)
         .maybe("max_tokens", judge.max_tokens)
         .maybe("timeout", judge.timeout)
-        .maybe("calls", word(&Calls::ALL, judge.calls))
+        .maybe("calls", word_for_value(&Calls::ALL, judge.calls))
         .maybe("jury", judge.jury.map(|it| Tree::map().with("size", it.size).with("consensus", it.consensus)))
-        .maybe("panel", some(judge.panel.clone()))
-        .maybe("aggregate", word(&Aggregate::ALL, judge.aggregate))
-        .maybe("tie_break", word(&TieBreak::ALL, judge.tie_break))
-        .maybe("on_error", word(&OnError::ALL, judge.on_error))
+        .maybe("panel", non_empty_items(judge.panel.clone()))
+        .maybe("aggregate", word_for_value(&Aggregate::ALL, judge.aggregate))
+        .maybe("tie_break", word_for_value(&TieBreak::ALL, judge.tie_break))
+        .maybe("on_error", word_for_value(&OnError::ALL, judge.on_error))
         .maybe(
             "escalate",
             judge.escalate.as_ref().map(|it| Tree::map().with("to", &it.to).with("margin", it.margin)),
@@ -162,54 +176,54 @@ fn judge(judge: &Judge) -> Tree {
 impl Judge {
     /// As it stands in a file of Jurist.
     pub fn to_json(&self) -> Json {
-        let text = crate::source::to_json(&judge(self), false);
+        let text = crate::source::tree_to_json(&judge_to_tree(self), false);
         serde_json::from_str(&text).expect("what is written as JSON is JSON")
     }
 }
 
-fn server(server: &Server) -> Tree {
+fn server_to_tree(server: &McpServer) -> Tree {
     let texts = |map: &std::collections::BTreeMap<String, String>| {
         let map: Vec<(String, Tree)> = map.iter().map(|(key, it)| (key.clone(), it.into())).collect();
         Some(Tree::Map(map)).filter(|it| !it.is_empty())
     };
     match server {
-        Server::Stdio { command, args, env, cwd } => Tree::map()
+        McpServer::Stdio { command, args, env, cwd } => Tree::map()
             .with("command", command)
-            .maybe("args", some(args.clone()))
+            .maybe("args", non_empty_items(args.clone()))
             .maybe("env", texts(env))
             .maybe("cwd", cwd.as_deref()),
-        Server::Http { url, headers } => Tree::map().with("url", url).maybe("headers", texts(headers)),
+        McpServer::Http { url, headers } => Tree::map().with("url", url).maybe("headers", texts(headers)),
     }
 }
 
-fn monitor(monitor: &Monitor) -> Tree {
+fn monitor_to_tree(monitor: &Monitor) -> Tree {
     let agents = monitor
         .agents
         .iter()
         .map(|(name, it)| (name.clone(), Tree::map().maybe("sample_rate", it.sample_rate)));
     let anchors = Tree::map()
-        .maybe("good", some(monitor.good_anchors.clone()))
-        .maybe("bad", some(monitor.bad_anchors.clone()));
+        .maybe("good", non_empty_items(monitor.good_anchors.clone()))
+        .maybe("bad", non_empty_items(monitor.bad_anchors.clone()));
     let expensive =
         monitor.expensive.map(|it| Tree::map().maybe("above", it.above).maybe("sample_rate", it.sample_rate));
     let pacing = monitor
         .pacing
         .map(|it| Tree::map().with("floor", it.floor).with("kept_for_failures", it.kept_for_failures));
     let alerts = monitor.alerts.as_ref().map(|limits| {
-        let rules: Vec<Tree> = limits.rules.iter().map(alert_rule).collect();
+        let rules: Vec<Tree> = limits.rules.iter().map(alert_rule_to_tree).collect();
         Tree::map()
             .with("error_rate", limits.error_rate)
             .with("disagreement_rate", limits.disagreement_rate)
             .with("silence_hours", limits.silence_hours)
-            .maybe("rules", some(rules))
+            .maybe("rules", non_empty_items(rules))
     });
     let tree = Tree::map().maybe("name", monitor.name.as_deref());
     let tree = match monitor.agents.as_slice() {
         [(only, it)] if it.sample_rate.is_none() => tree.with("agent", only),
         _ => tree.with("agents", Tree::Map(agents.collect())),
     };
-    tree.with("rubric", canonical(&monitor.rubric))
-        .maybe("judges", some(monitor.judges.clone()))
+    tree.with("rubric", canonical_tree(&monitor.rubric))
+        .maybe("judges", non_empty_items(monitor.judges.clone()))
         .maybe("disagreement_margin", monitor.disagreement_margin)
         .with("sample_rate", monitor.sample_rate)
         .maybe("expensive", expensive)
@@ -228,7 +242,7 @@ fn monitor(monitor: &Monitor) -> Tree {
         .maybe("alerts", alerts)
 }
 
-fn alert_rule(rule: &AlertRule) -> Tree {
+fn alert_rule_to_tree(rule: &AlertRule) -> Tree {
     let has_days = rule.condition.metric != AlertMetric::Budget;
     Tree::map()
         .with("when", rule.condition.to_string())
@@ -237,10 +251,10 @@ fn alert_rule(rule: &AlertRule) -> Tree {
         .maybe("criterion", rule.criterion.as_deref())
 }
 
-fn trace_filter(filter: &TraceFilter) -> Tree {
+fn trace_filter(filter: &MonitorFilter) -> Tree {
     Tree::map()
-        .maybe("status", some(filter.status.clone()))
-        .maybe("session", some(filter.session.clone()))
+        .maybe("status", non_empty_items(filter.status.clone()))
+        .maybe("session", non_empty_items(filter.session.clone()))
         .maybe("min_cost", filter.min_cost)
         .maybe("max_cost", filter.max_cost)
         .maybe("min_duration", filter.min_duration)
@@ -249,7 +263,7 @@ fn trace_filter(filter: &TraceFilter) -> Tree {
         .maybe("metadata", json_map(&filter.metadata))
 }
 
-fn annotation(annotation: &Annotation) -> Tree {
+fn annotation_to_tree(annotation: &AnnotationTask) -> Tree {
     let item = Tree::map()
         .maybe("id_key", annotation.id_key.as_deref())
         .maybe("text_key", annotation.text_key.as_deref());
@@ -261,11 +275,11 @@ fn annotation(annotation: &Annotation) -> Tree {
     let output = Tree::map()
         .maybe("path", annotation.output_path.as_deref())
         .maybe("format", annotation.output_format.as_deref());
-    let checks = |purpose: KnownFor| {
+    let checks = |purpose: KnownItemPurpose| {
         let (_, file) = annotation.known_files.iter().find(|it| it.0 == purpose)?;
         Some(match purpose {
-            KnownFor::Training => Tree::map().with("data_file", file),
-            KnownFor::Gold | KnownFor::Attention => Tree::map()
+            KnownItemPurpose::Training => Tree::map().with("data_file", file),
+            KnownItemPurpose::Gold | KnownItemPurpose::Attention => Tree::map()
                 .with("items_file", file)
                 .maybe("frequency", annotation.check_every)
                 .maybe("min_response_time", annotation.min_seconds),
@@ -275,10 +289,10 @@ fn annotation(annotation: &Annotation) -> Tree {
     Tree::map()
         .maybe("annotation_task_name", annotation.name.as_deref())
         .maybe("task_description", annotation.description.as_deref())
-        .maybe("data_files", some(annotation.data_files.clone()))
+        .maybe("data_files", non_empty_items(annotation.data_files.clone()))
         .maybe("item_properties", Some(item).filter(|it| !it.is_empty()))
         .maybe("display", json_map(&annotation.display))
-        .with("annotation_schemes", Tree::List(annotation.schemes.iter().map(scheme).collect()))
+        .with("annotation_schemes", Tree::List(annotation.schemes.iter().map(scheme_to_tree).collect()))
         .maybe("num_annotators_per_item", annotation.annotators_per_item)
         .maybe("max_annotations_per_user", annotation.quota)
         .maybe(
@@ -289,9 +303,9 @@ fn annotation(annotation: &Annotation) -> Tree {
                 ItemOrder::Random => "random",
             }),
         )
-        .maybe("training", checks(KnownFor::Training))
-        .maybe("attention_checks", checks(KnownFor::Attention))
-        .maybe("gold_standards", checks(KnownFor::Gold))
+        .maybe("training", checks(KnownItemPurpose::Training))
+        .maybe("attention_checks", checks(KnownItemPurpose::Attention))
+        .maybe("gold_standards", checks(KnownItemPurpose::Gold))
         .maybe("instance_reclaim", reclaim)
         .maybe("login", annotation.crowd.then(|| Tree::map().with("type", "url_direct")))
         .maybe("completion_code", annotation.completion_code.as_deref())
@@ -299,7 +313,7 @@ fn annotation(annotation: &Annotation) -> Tree {
         .maybe("output", Some(output).filter(|it| !it.is_empty()))
 }
 
-fn scheme(scheme: &Scheme) -> Tree {
+fn scheme_to_tree(scheme: &Scheme) -> Tree {
     let kind = match &scheme.kind {
         SchemeKind::Rubric { .. } => "rubric_eval",
         SchemeKind::Trajectory(_) => "trajectory_eval",
@@ -320,7 +334,7 @@ fn scheme(scheme: &Scheme) -> Tree {
             scheme.required,
         );
     match &scheme.kind {
-        SchemeKind::Rubric { rubric, overall, notes, may_skip } => rated(tree, rubric)
+        SchemeKind::Rubric { rubric, overall, notes, may_skip } => add_rated_rubric(tree, rubric)
             .unless(true, "allow_not_applicable", *may_skip)
             .maybe(
                 "overall",
@@ -331,7 +345,7 @@ fn scheme(scheme: &Scheme) -> Tree {
                         .maybe("description", it.description.as_deref())
                         .maybe(
                             "scale_descriptions",
-                            points(it.levels.iter().map(|(at, text)| (at.to_string(), text))),
+                            level_texts_to_tree(it.levels.iter().map(|(at, text)| (at.to_string(), text))),
                         )
                 }),
             )
@@ -344,7 +358,7 @@ fn scheme(scheme: &Scheme) -> Tree {
                         .maybe("placeholder", it.placeholder.as_deref())
                 }),
             ),
-        SchemeKind::Trajectory(trajectory) => steps(tree, trajectory),
+        SchemeKind::Trajectory(trajectory) => add_trajectory_keys(tree, trajectory),
         SchemeKind::Pairwise { items_key, labels, tie_label } => tree
             .with("items_key", items_key)
             .with("labels", labels.clone())
@@ -361,19 +375,19 @@ fn scheme(scheme: &Scheme) -> Tree {
     }
 }
 
-fn points<'a>(levels: impl Iterator<Item = (String, &'a String)>) -> Option<Tree> {
+fn level_texts_to_tree<'a>(levels: impl Iterator<Item = (String, &'a String)>) -> Option<Tree> {
     Some(Tree::Map(levels.map(|(at, text)| (at, text.into())).collect())).filter(|it| !it.is_empty())
 }
 
 /// A rubric as people see it: one scale, and rows.
-fn rated(tree: Tree, rubric: &Rubric) -> Tree {
-    use crate::rubric::{Ask, Scale};
+fn add_rated_rubric(tree: Tree, rubric: &Rubric) -> Tree {
+    use crate::rubric::{CriterionKind, Scale};
     let scale = rubric.criteria.first().and_then(|it| match &it.ask {
-        Ask::Question(Scale::Likert { min, max, labels }) => Some(
+        CriterionKind::Question(Scale::Likert { min, max, labels }) => Some(
             Tree::map()
                 .with("min", *min as f64)
                 .with("max", *max as f64)
-                .maybe("labels", points(labels.iter().map(|(at, text)| (at.to_string(), text)))),
+                .maybe("labels", level_texts_to_tree(labels.iter().map(|(at, text)| (at.to_string(), text)))),
         ),
         _ => None,
     });
@@ -383,22 +397,25 @@ fn rated(tree: Tree, rubric: &Rubric) -> Tree {
             .maybe("label", it.label.as_deref())
             .with("description", &it.description)
             .unless(1.0, "weight", it.weight)
-            .maybe("scale_descriptions", points(it.levels.iter().map(|(at, text)| (at.to_string(), text))))
+            .maybe(
+                "scale_descriptions",
+                level_texts_to_tree(it.levels.iter().map(|(at, text)| (at.to_string(), text))),
+            )
     });
     tree.maybe("scale", scale).with("criteria", Tree::List(criteria.collect()))
 }
 
-fn steps(tree: Tree, trajectory: &Trajectory) -> Tree {
+fn add_trajectory_keys(tree: Tree, trajectory: &Trajectory) -> Tree {
     let errors = trajectory.errors.iter().map(|it| {
         let types = it.types.iter().map(|it| Tree::map().with("name", it)).collect();
-        Tree::map().with("category", &it.category).maybe("types", some::<Tree>(types))
+        Tree::map().with("category", &it.category).maybe("types", non_empty_items::<Tree>(types))
     });
     let severities =
         trajectory.severities.iter().map(|it| Tree::map().with("name", &it.name).with("weight", it.weight));
     tree.unless("steps", "steps_key", trajectory.steps_key.as_str())
         .unless("action", "step_text_key", trajectory.step_text_key.as_str())
         .with("step_correctness", Tree::map().with("labels", trajectory.marks.clone()))
-        .maybe("error_taxonomy", some(errors.collect::<Vec<Tree>>()))
+        .maybe("error_taxonomy", non_empty_items(errors.collect::<Vec<Tree>>()))
         .with("severity_levels", Tree::List(severities.collect()))
         .with("running_score", Tree::map().with("initial", trajectory.initial))
 }

@@ -3,8 +3,8 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-use super::Found;
-use crate::candidate::Part;
+use super::QuoteLocation;
+use crate::candidate::CandidatePart;
 
 /// Where a quote stands, if it stands anywhere and says enough to be evidence.
 ///
@@ -23,7 +23,7 @@ use crate::candidate::Part;
 /// assert_eq!(locate("due on 13 May", &parts), None);
 /// assert_eq!(locate("12", &parts), None);
 /// ```
-pub fn locate(quote: &str, parts: &[Part]) -> Option<Found> {
+pub fn locate(quote: &str, parts: &[CandidatePart]) -> Option<QuoteLocation> {
     QuotableParts::new(parts).locate(quote)
 }
 
@@ -49,18 +49,18 @@ const FUNCTION_WORDS: &[&str] = &[
 ];
 
 impl QuotableParts {
-    pub(crate) fn new(parts: &[Part]) -> Self {
-        let fold = |part: &Part| (part.name.clone(), FoldedText::new(&part.text, Folding::Compare));
+    pub(crate) fn new(parts: &[CandidatePart]) -> Self {
+        let fold = |part: &CandidatePart| (part.name.clone(), FoldedText::new(&part.text, Folding::Compare));
         Self { parts: parts.iter().map(fold).collect() }
     }
 
-    pub(crate) fn locate(&self, quote: &str) -> Option<Found> {
+    pub(crate) fn locate(&self, quote: &str) -> Option<QuoteLocation> {
         let folded = FoldedText::new(quote, Folding::Compare).text;
         let bare = folded.trim().trim_matches(['\'', ' ']);
         self.locate_folded(folded.trim()).or_else(|| self.locate_folded(bare))
     }
 
-    fn locate_folded(&self, quote: &str) -> Option<Found> {
+    fn locate_folded(&self, quote: &str) -> Option<QuoteLocation> {
         let stretches: Vec<&str> = quote
             .split("...")
             .map(|stretch| stretch.trim().trim_start_matches(']').trim_end_matches('[').trim())
@@ -73,7 +73,7 @@ impl QuotableParts {
                 return None;
             }
             let (start, end) = if is_whole_part { part.find(&[quote])? } else { part.find(&stretches)? };
-            Some(Found { part: name.clone(), start, end })
+            Some(QuoteLocation { part: name.clone(), start, end })
         })
     }
 }
@@ -126,11 +126,11 @@ impl FoldedText {
                 end = at + mark.len_utf8();
             }
             if letter.is_ascii() && end == start + 1 {
-                out.push_folded(plain(letter, folding), folding, (start, end));
+                out.push_folded(plain_letter(letter, folding), folding, (start, end));
                 continue;
             }
             // Marks are told apart before compatible spellings make something else of them.
-            for letter in original[start..end].chars().map(|letter| plain(letter, folding)).nfkc() {
+            for letter in original[start..end].chars().map(|letter| plain_letter(letter, folding)).nfkc() {
                 out.push_folded(letter, folding, (start, end));
             }
         }
@@ -138,13 +138,13 @@ impl FoldedText {
     }
 
     /// The text as a JSON string that holds it would be read; `None` if that changes nothing.
-    pub(crate) fn unescaped(&self) -> Option<Self> {
+    pub(crate) fn unescape(&self) -> Option<Self> {
         let mut out = Self::with_room(self.text.len());
         let mut rest = self.text.as_str();
         let mut has_changed = false;
         while let Some(letter) = rest.chars().next() {
             let at = self.text.len() - rest.len();
-            let (letter, length) = match escape(rest) {
+            let (letter, length) = match parse_json_escape(rest) {
                 Some(escaped) => {
                     has_changed = true;
                     escaped
@@ -161,7 +161,7 @@ impl FoldedText {
     pub(crate) fn verbatim(original: &str) -> Self {
         let mut out = Self::with_room(original.len());
         for (start, letter) in original.char_indices() {
-            out.push(letter, (place(start), place(start + letter.len_utf8())));
+            out.push(letter, (to_u32_offset(start), to_u32_offset(start + letter.len_utf8())));
         }
         out
     }
@@ -176,7 +176,7 @@ impl FoldedText {
     }
 
     fn push_folded(&mut self, letter: char, folding: Folding, (start, end): (usize, usize)) {
-        let span = (place(start), place(end));
+        let span = (to_u32_offset(start), to_u32_offset(end));
         match letter {
             // Invisible: zero-width and direction marks, soft hyphens.
             '\u{200b}'..='\u{200f}'
@@ -212,12 +212,12 @@ impl FoldedText {
     }
 }
 
-fn place(at: usize) -> u32 {
+fn to_u32_offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 /// The character that a text's first escape stands for, and the escape's length.
-fn escape(text: &str) -> Option<(char, usize)> {
+fn parse_json_escape(text: &str) -> Option<(char, usize)> {
     let rest = text.strip_prefix('\\')?;
     let letter = match rest.chars().next()? {
         letter @ ('"' | '\\' | '/') => letter,
@@ -241,7 +241,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     Some((letter, 2))
 }
 
-fn plain(letter: char, folding: Folding) -> char {
+fn plain_letter(letter: char, folding: Folding) -> char {
     match letter {
         '‘' | '’' | '‚' | '‛' | '′' | '`' | '´' => '\'',
         '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '″' if folding == Folding::Compare => '\'',

@@ -7,11 +7,11 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value as Json};
 
 use super::steps::marks_steps;
-use super::{Evidence, FORMAT, Grade, Grader, GraderKind, Outcome, Reason, Spend, Time, Value, Version};
+use super::{Evidence, FORMAT, Grade, Grader, GraderKind, Outcome, Reason, RubricHash, Spend, Time, Value};
 
 /// What one line says.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Line {
+pub enum GradesFileLine {
     /// Grades of one candidate by one grader; their `unit` may still be missing.
     Grades(Vec<Grade>),
     /// The text of a candidate, for conditions and length penalties.
@@ -42,7 +42,7 @@ pub enum BadLine {
 /// A grade without ceremony.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Short {
+pub(super) struct ShortGradeLine {
     pub(super) candidate: Json,
     pub(super) criterion: String,
     #[serde(default)]
@@ -58,7 +58,7 @@ pub(super) struct Short {
     #[serde(default)]
     pub(super) time: Option<Time>,
     #[serde(default)]
-    pub(super) rubric: Option<Version>,
+    pub(super) rubric: Option<RubricHash>,
     /// How it was sampled is read by [`Sampled`](super::Sampled).
     #[serde(default, rename = "stratum")]
     pub(super) _stratum: IgnoredAny,
@@ -84,7 +84,7 @@ pub struct ShortGrade<'a> {
     #[serde(borrow)]
     pub criterion: Cow<'a, str>,
     pub value: Value,
-    #[serde(borrow, default = "nobody")]
+    #[serde(borrow, default = "unnamed_grader_name")]
     pub grader: Cow<'a, str>,
 }
 
@@ -116,14 +116,14 @@ impl<'a> ShortGrade<'a> {
 /// Whoever wrote a grade that names nobody.
 const NOBODY: &str = "given";
 
-fn nobody() -> Cow<'static, str> {
+fn unnamed_grader_name() -> Cow<'static, str> {
     Cow::Borrowed(NOBODY)
 }
 
 /// Further columns of a table, and `metadata` of a line: anything to look at grades by.
-pub type Fields = Map<String, Json>;
+pub type MetadataFields = Map<String, Json>;
 
-impl Line {
+impl GradesFileLine {
     /// Reads a line for a rubric, which computes the score of the whole itself.
     pub fn parse(text: &str) -> Result<Self, BadLine> {
         Self::read(text, false).map(|it| it.0)
@@ -131,14 +131,14 @@ impl Line {
 
     /// Reads a line for statistics: with what its `metadata` says, and of an annotation export also what was said of
     /// the whole.
-    pub fn with_fields(text: &str) -> Result<(Self, Fields), BadLine> {
+    pub fn with_fields(text: &str) -> Result<(Self, MetadataFields), BadLine> {
         Self::read(text, true)
     }
 
-    fn read(text: &str, is_for_statistics: bool) -> Result<(Self, Fields), BadLine> {
+    fn read(text: &str, is_for_statistics: bool) -> Result<(Self, MetadataFields), BadLine> {
         let text = text.trim_start_matches('\u{feff}');
         if let Some(short) = ShortGrade::parse(text) {
-            return Ok((Self::Grades(vec![short.into_grade()]), Fields::new()));
+            return Ok((Self::Grades(vec![short.into_grade()]), MetadataFields::new()));
         }
         if matches!(text.trim(), "{" | "[") {
             return Err(BadLine::NotOneLine);
@@ -150,7 +150,7 @@ impl Line {
         })?;
         let Json::Object(mut map) = value else { return Err(BadLine::NotAnObject) };
         let fields = match map.remove("metadata") {
-            None | Some(Json::Null) => Fields::new(),
+            None | Some(Json::Null) => MetadataFields::new(),
             Some(Json::Object(fields)) => fields,
             Some(_) => return Err(BadLine::Shape("`metadata` must map names to values".to_owned())),
         };
@@ -159,7 +159,7 @@ impl Line {
 
     fn of_map(map: Map<String, Json>, is_for_statistics: bool) -> Result<Self, BadLine> {
         if map.get("rubric").is_some_and(|it| it.get("criteria_ratings").is_some()) {
-            return annotation(&map, is_for_statistics);
+            return read_annotation_form(&map, is_for_statistics);
         }
         // Marks on steps are read by [`step_grades`](super::step_grades); no rubric scores them.
         if marks_steps(&map) {
@@ -185,14 +185,14 @@ impl Line {
             ),
         };
         if is_short {
-            short(serde_json::from_value(Json::Object(map)).map_err(shape)?)
+            read_short_grade(serde_json::from_value(Json::Object(map)).map_err(shape)?)
         } else {
             serde_json::from_value(Json::Object(map)).map(|it| Self::Grades(vec![it])).map_err(shape)
         }
     }
 }
 
-pub(super) fn short(short: Short) -> Result<Line, BadLine> {
+pub(super) fn read_short_grade(short: ShortGradeLine) -> Result<GradesFileLine, BadLine> {
     let outcome = match (short.value, short.outcome) {
         (Some(_), Some(_)) => {
             return Err(BadLine::Shape("`value` and `outcome` exclude each other".to_owned()));
@@ -202,7 +202,7 @@ pub(super) fn short(short: Short) -> Result<Line, BadLine> {
         (None, None) => return Err(BadLine::Missing("value")),
     };
     let grader = match short.grader {
-        None => given(),
+        None => unnamed_grader(),
         Some(Json::String(name)) => Grader { kind: GraderKind::Human, name, configuration: None },
         Some(other) => serde_json::from_value(other).map_err(|_| {
             BadLine::Shape(
@@ -211,7 +211,7 @@ pub(super) fn short(short: Short) -> Result<Line, BadLine> {
             )
         })?,
     };
-    Ok(Line::Grades(vec![Grade {
+    Ok(GradesFileLine::Grades(vec![Grade {
         format: FORMAT,
         candidate: id_text(&short.candidate),
         rubric: short.rubric,
@@ -228,12 +228,12 @@ pub(super) fn short(short: Short) -> Result<Line, BadLine> {
     }]))
 }
 
-pub(super) fn given() -> Grader {
+pub(super) fn unnamed_grader() -> Grader {
     Grader { kind: GraderKind::Human, name: NOBODY.to_owned(), configuration: None }
 }
 
 /// One submitted form of an annotation task: `{trace_id, annotator, rubric: {criteria_ratings}}`.
-fn annotation(map: &Map<String, Json>, is_for_statistics: bool) -> Result<Line, BadLine> {
+fn read_annotation_form(map: &Map<String, Json>, is_for_statistics: bool) -> Result<GradesFileLine, BadLine> {
     let id = ["trace_id", "candidate", "id", "instance_id"].iter().find_map(|it| map.get(*it));
     let candidate = id_text(id.ok_or(BadLine::Missing("trace_id"))?);
     let rubric = &map["rubric"];
@@ -247,8 +247,11 @@ fn annotation(map: &Map<String, Json>, is_for_statistics: bool) -> Result<Line, 
     let of_whole = of_whole.filter_map(|name| Some((name, rubric.get(name)?)));
     let ratings = ratings.iter().map(|(name, rating)| (name.as_str(), rating)).chain(of_whole);
     let name = map.get("annotator").and_then(Json::as_str).map(str::to_owned);
-    let grader =
-        name.map_or_else(given, |name| Grader { kind: GraderKind::Human, name, configuration: None });
+    let grader = name.map_or_else(unnamed_grader, |name| Grader {
+        kind: GraderKind::Human,
+        name,
+        configuration: None,
+    });
     let notes = rubric.get("notes").and_then(Json::as_str).unwrap_or_default();
     let time = match map.get("timestamp").and_then(Json::as_str) {
         Some(text) => Some(Time::parse(text).map_err(|error| BadLine::Shape(error.to_string()))?),
@@ -278,7 +281,7 @@ fn annotation(map: &Map<String, Json>, is_for_statistics: bool) -> Result<Line, 
             attempts: Vec::new(),
         })
     };
-    ratings.map(grade).collect::<Result<_, _>>().map(Line::Grades)
+    ratings.map(grade).collect::<Result<_, _>>().map(GradesFileLine::Grades)
 }
 
 pub(super) fn id_text(id: &Json) -> String {
@@ -287,27 +290,30 @@ pub(super) fn id_text(id: &Json) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table;
+    use super::super::read_grade_table;
     use super::*;
 
-    fn read_table(text: &str, delimiter: u8) -> Result<Vec<(Grade, Fields)>, BadLine> {
-        table(text, delimiter).map(|it| it.grades)
+    fn read_table(text: &str, delimiter: u8) -> Result<Vec<(Grade, MetadataFields)>, BadLine> {
+        read_grade_table(text, delimiter).map(|it| it.grades)
     }
 
     #[test]
     fn short_lines_say_the_same_as_full_ones() {
         let short =
-            Line::parse(r#"{"candidate": "a", "criterion": "b", "value": true, "grader": "ann"}"#).unwrap();
+            GradesFileLine::parse(r#"{"candidate": "a", "criterion": "b", "value": true, "grader": "ann"}"#)
+                .unwrap();
         let full = r#"{"format": 1, "candidate": "a", "criterion": "b", "grader": {"kind": "human", "name": "ann"},
                        "outcome": {"kind": "scored", "value": true}}"#;
-        assert_eq!(short, Line::parse(full).unwrap());
+        assert_eq!(short, GradesFileLine::parse(full).unwrap());
     }
 
     #[test]
     fn annotation_exports_are_grades_of_one_person() {
         let line = r#"{"trace_id": "t1", "annotator": "ann", "timestamp": "2026-03-20T10:15:32Z",
                        "rubric": {"criteria_ratings": {"a": 4, "b": "3"}, "overall": 4, "weighted_score": 3.5}}"#;
-        let Line::Grades(grades) = Line::parse(line).unwrap() else { panic!("not grades") };
+        let GradesFileLine::Grades(grades) = GradesFileLine::parse(line).unwrap() else {
+            panic!("not grades")
+        };
         let read: Vec<(&str, &str)> =
             grades.iter().map(|it| (it.criterion.as_str(), it.grader.name.as_str())).collect();
         assert_eq!(read, [("a", "ann"), ("b", "ann")]);
@@ -316,8 +322,8 @@ mod tests {
     #[test]
     fn what_else_is_known_of_a_grade_stays_beside_it() {
         let line = r#"{"candidate": "a", "criterion": "b", "value": 1, "metadata": {"language": "fr"}}"#;
-        let (line, fields) = Line::with_fields(line).unwrap();
-        assert!(matches!(line, Line::Grades(it) if it.len() == 1));
+        let (line, fields) = GradesFileLine::with_fields(line).unwrap();
+        assert!(matches!(line, GradesFileLine::Grades(it) if it.len() == 1));
         assert_eq!(Json::Object(fields), serde_json::json!({ "language": "fr" }));
         let read = read_table("candidate,grader,value,Language,level\n1,ann,2,fr,\n", b',').unwrap();
         assert_eq!(Json::Object(read[0].1.clone()), serde_json::json!({ "Language": "fr" }));
@@ -330,7 +336,7 @@ mod tests {
     #[test]
     fn bad_lines_say_what_would_have_been_right() {
         let check = |text: &str, expected: &str| {
-            let error = Line::parse(text).unwrap_err().to_string();
+            let error = GradesFileLine::parse(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };
         check("{\"a\"", "not JSON");

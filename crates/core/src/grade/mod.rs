@@ -15,16 +15,18 @@ use serde::{Deserialize, Serialize};
 
 pub use evidence::locate;
 pub(crate) use evidence::{FoldedText, Folding, QuotableParts};
-pub use lines::{BadLine, Fields, Line, ShortGrade};
+pub use lines::{BadLine, GradesFileLine, MetadataFields, ShortGrade};
 pub use parts::{part_name, part_of, score_of_points, with_parts};
-pub use sampled::{Sampled, populations};
+pub use sampled::{SampledCandidate, read_stratum_sizes};
 pub use steps::step_grades;
-pub use table::{GradeTable, table};
-pub use verdict::{Counts, FailedGate, Gate, PanelVerdict, Status, Step, UndecidedGate, Verdict};
+pub use table::{GradeTable, read_grade_table};
+pub use verdict::{
+    Counts, FailedGate, Gate, PanelVerdict, TreePathStep, UndecidedGate, Verdict, VerdictStatus,
+};
 
-use crate::check::Finding;
+use crate::check::CheckFinding;
 pub use crate::quantity::{Time, Usd};
-pub use crate::rubric::{GraderKind, Value, Version};
+pub use crate::rubric::{GraderKind, RubricHash, Value};
 
 /// The version of the contract that this program writes; a reader refuses newer ones.
 pub const FORMAT: u32 = 1;
@@ -45,13 +47,13 @@ pub const FORMAT: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub struct Grade {
     /// Version of this contract.
-    #[serde(default = "format")]
+    #[serde(default = "default_format")]
     pub format: u32,
     /// Ids from outside are kept as given.
     pub candidate: String,
     /// The rubric this was graded against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rubric: Option<Version>,
+    pub rubric: Option<RubricHash>,
     pub criterion: String,
     pub grader: Grader,
     pub outcome: Outcome,
@@ -62,7 +64,7 @@ pub struct Grade {
     pub evidence: Vec<Evidence>,
     /// What the answer rests on, one by one: claims, requirements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub points: Vec<Point>,
+    pub points: Vec<GradedPoint>,
     /// What a reader should know before trusting it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<GradeFlag>,
@@ -75,7 +77,7 @@ pub struct Grade {
     pub attempts: Vec<Attempt>,
 }
 
-fn format() -> u32 {
+fn default_format() -> u32 {
     FORMAT
 }
 
@@ -139,8 +141,8 @@ pub enum Failure {
 }
 
 /// How a finding counts in a verdict.
-impl From<&Finding> for Outcome {
-    fn from(finding: &Finding) -> Self {
+impl From<&CheckFinding> for Outcome {
+    fn from(finding: &CheckFinding) -> Self {
         match finding.score {
             Some(score) => Self::Scored { value: Value::Number(score), unit: Some(score) },
             None if finding.failed => {
@@ -202,13 +204,13 @@ impl<'de> Deserialize<'de> for Reason {
 pub struct Evidence {
     pub quote: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub found: Option<Found>,
+    pub found: Option<QuoteLocation>,
 }
 
 /// A stretch of bytes in one part of a candidate, such as `response` or `trace.3.result`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Found {
+pub struct QuoteLocation {
     #[serde(rename = "in")]
     pub part: String,
     pub start: u64,
@@ -218,7 +220,7 @@ pub struct Found {
 /// A claim or a requirement, and whether it holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Point {
+pub struct GradedPoint {
     pub text: String,
     pub holds: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -28,7 +28,7 @@ pub fn part_of(name: &str) -> Option<&str> {
 /// part. Other grades are left as they are: people answer parts one by one.
 pub fn with_parts(grade: Grade) -> Vec<Grade> {
     let points = if grade.grader.kind == GraderKind::Judge { grade.points.as_slice() } else { &[] };
-    let part = |(at, point): (usize, &super::Point)| Grade {
+    let part = |(at, point): (usize, &super::GradedPoint)| Grade {
         criterion: part_name(&grade.criterion, at),
         outcome: Outcome::Scored {
             value: Value::Bool(point.holds),

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::lines::BadLine;
-use super::table::{CANDIDATE, header};
+use super::table::{CANDIDATE, read_column_names};
 
 /// How one candidate was sampled.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sampled {
+pub struct SampledCandidate {
     pub candidate: String,
     pub stratum: Option<String>,
     /// How likely it was to be drawn.
     pub probability: Option<f64>,
 }
 
-impl Sampled {
+impl SampledCandidate {
     /// Of the keys `stratum` and `probability` of a line; none where it has neither.
     pub fn of_line(text: &str) -> Result<Option<Self>, BadLine> {
         let Ok(line) = serde_json::from_str::<Json>(text) else { return Ok(None) };
@@ -26,7 +26,7 @@ impl Sampled {
                 .map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned))
         };
         let Some(candidate) = written("candidate") else { return Ok(None) };
-        let probability = written("probability").as_deref().map(number).transpose()?;
+        let probability = written("probability").as_deref().map(parse_probability).transpose()?;
         let stratum = written("stratum");
         let is_sampled = stratum.is_some() || probability.is_some();
         Ok(is_sampled.then_some(Self { candidate, stratum, probability }))
@@ -36,7 +36,7 @@ impl Sampled {
     pub fn of_table(text: &str, delimiter: u8) -> Result<Vec<Self>, BadLine> {
         let bad = |error: csv::Error| BadLine::Shape(format!("not a table: {error}"));
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
-        let header = header(&mut reader)?;
+        let header = read_column_names(&mut reader)?;
         let column = |names: &[&str]| names.iter().find_map(|name| header.iter().position(|it| it == name));
         let (stratum, probability) = (column(&["stratum"]), column(&["probability"]));
         if stratum.is_none() && probability.is_none() {
@@ -50,23 +50,23 @@ impl Sampled {
             all.push(Self {
                 candidate: cell(item).ok_or(BadLine::Missing("candidate"))?.to_owned(),
                 stratum: stratum.and_then(cell).map(str::to_owned),
-                probability: probability.and_then(cell).map(number).transpose()?,
+                probability: probability.and_then(cell).map(parse_probability).transpose()?,
             });
         }
         Ok(all)
     }
 }
 
-fn number(text: &str) -> Result<f64, BadLine> {
+fn parse_probability(text: &str) -> Result<f64, BadLine> {
     let number = text.parse().ok().filter(|it: &f64| it.is_finite());
     number.ok_or_else(|| BadLine::Shape(format!("a probability is `{text}`; it must be a number up to 1")))
 }
 
 /// How many there are in each stratum: a table with the columns `stratum` and `size`.
-pub fn populations(text: &str, delimiter: u8) -> Result<BTreeMap<String, usize>, BadLine> {
+pub fn read_stratum_sizes(text: &str, delimiter: u8) -> Result<BTreeMap<String, usize>, BadLine> {
     let bad = |error: csv::Error| BadLine::Shape(format!("not a table: {error}"));
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
-    let header = header(&mut reader)?;
+    let header = read_column_names(&mut reader)?;
     let column = |names: &[&str]| header.iter().position(|it| names.contains(&it.as_str()));
     let stratum = column(&["stratum"]).ok_or(BadLine::Missing("stratum"))?;
     let size = column(&["size", "population", "n"]).ok_or(BadLine::Missing("size"))?;
@@ -86,41 +86,44 @@ pub fn populations(text: &str, delimiter: u8) -> Result<BTreeMap<String, usize>,
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Outcome, table};
+    use super::super::{Outcome, read_grade_table};
     use super::*;
 
     #[test]
     fn tables_say_how_they_were_sampled_beside_their_grades() {
         let text =
             "id,judge,stratum,probability,time\na,1,failed,1,2026-03-20\nb,,fine,0.1,\nc,NaN,fine,0.1,";
-        let grades = table(text, b',').unwrap().grades;
+        let grades = read_grade_table(text, b',').unwrap().grades;
         let read: Vec<(&str, &str)> =
             grades.iter().map(|it| (it.0.candidate.as_str(), it.0.grader.name.as_str())).collect();
         assert_eq!(read, [("a", "judge"), ("c", "judge")]);
         assert!(grades[0].0.time.is_some() && matches!(grades[1].0.outcome, Outcome::Abstained { .. }));
-        let sampled = Sampled::of_table(text, b',').unwrap();
+        let sampled = SampledCandidate::of_table(text, b',').unwrap();
         assert_eq!(
             (sampled.len(), sampled[1].stratum.as_deref(), sampled[1].probability),
             (3, Some("fine"), Some(0.1))
         );
-        assert!(Sampled::of_table("id,judge\na,1", b',').unwrap().is_empty());
+        assert!(SampledCandidate::of_table("id,judge\na,1", b',').unwrap().is_empty());
     }
 
     #[test]
     fn sizes_and_probabilities_are_numbers() {
-        assert_eq!(populations("stratum,size\na,10\nb,7", b',').unwrap()["b"], 7);
+        assert_eq!(read_stratum_sizes("stratum,size\na,10\nb,7", b',').unwrap()["b"], 7);
         let check = |found: Result<(), BadLine>, expected: &str| {
             let error = found.unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };
-        check(populations("stratum,size\na,many", b',').map(|_| ()), "the size of `a` is `many`");
-        check(populations("stratum,size\na,1\na,1", b',').map(|_| ()), "`a` is there twice");
-        check(populations("size\n1", b',').map(|_| ()), "`stratum` is missing");
-        check(Sampled::of_table("id,probability\na,often", b',').map(|_| ()), "a probability is `often`");
-        check(table("id,ann\na,inf", b',').map(|_| ()), "`inf` is not a finite number");
+        check(read_stratum_sizes("stratum,size\na,many", b',').map(|_| ()), "the size of `a` is `many`");
+        check(read_stratum_sizes("stratum,size\na,1\na,1", b',').map(|_| ()), "`a` is there twice");
+        check(read_stratum_sizes("size\n1", b',').map(|_| ()), "`stratum` is missing");
+        check(
+            SampledCandidate::of_table("id,probability\na,often", b',').map(|_| ()),
+            "a probability is `often`",
+        );
+        check(read_grade_table("id,ann\na,inf", b',').map(|_| ()), "`inf` is not a finite number");
         let line = r#"{"candidate": 7, "criterion": "c", "value": 1, "stratum": "x", "probability": 0.5}"#;
-        let found = Sampled::of_line(line).unwrap().unwrap();
+        let found = SampledCandidate::of_line(line).unwrap().unwrap();
         assert_eq!((found.candidate.as_str(), found.probability), ("7", Some(0.5)));
-        assert!(crate::grade::Line::parse(line).is_ok());
+        assert!(crate::grade::GradesFileLine::parse(line).is_ok());
     }
 }

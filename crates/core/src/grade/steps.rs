@@ -7,12 +7,12 @@
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use super::lines::{BadLine, given, id_text};
+use super::lines::{BadLine, id_text, unnamed_grader};
 use super::{FORMAT, Grade, Grader, GraderKind, Outcome, Reason, Spend, Time, Value};
 
 /// One step as Potato writes it; keys that say nothing about it are left alone.
 #[derive(Deserialize)]
-struct Step {
+struct MarkedStep {
     #[serde(alias = "step", alias = "index")]
     step_index: Option<usize>,
     correctness: Option<String>,
@@ -29,9 +29,9 @@ pub fn step_grades(text: &str) -> Result<Vec<Grade>, BadLine> {
     let mut grades = Vec::new();
     for (scheme, steps) in schemes(&map) {
         for (at, step) in steps.into_iter().enumerate() {
-            let step: Step = serde_json::from_value(step)
+            let step: MarkedStep = serde_json::from_value(step)
                 .map_err(|error| BadLine::Shape(format!("step {at} of `{scheme}`: {error}")))?;
-            grades.extend(of_step(&map, &scheme, at, &step)?);
+            grades.extend(build_step_grades(&map, &scheme, at, &step)?);
         }
     }
     Ok(grades)
@@ -54,12 +54,17 @@ fn schemes(map: &Map<String, Json>) -> Vec<(String, Vec<Json>)> {
     found.collect()
 }
 
-fn of_step(map: &Map<String, Json>, scheme: &str, at: usize, step: &Step) -> Result<Vec<Grade>, BadLine> {
+fn build_step_grades(
+    map: &Map<String, Json>,
+    scheme: &str,
+    at: usize,
+    step: &MarkedStep,
+) -> Result<Vec<Grade>, BadLine> {
     let id = ["trace_id", "candidate", "id", "instance_id"].iter().find_map(|it| map.get(*it));
     let trace = id_text(id.ok_or(BadLine::Missing("trace_id"))?);
     let name = ["annotator", "user", "user_id"].iter().find_map(|it| map.get(*it)?.as_str());
     let human = |name: &str| Grader { kind: GraderKind::Human, name: name.to_owned(), configuration: None };
-    let grader = name.map_or_else(given, human);
+    let grader = name.map_or_else(unnamed_grader, human);
     let time = map.get("timestamp").and_then(Json::as_str).and_then(|it| Time::parse(it).ok());
     let text =
         |it: &Option<String>| it.as_deref().map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned);
@@ -94,7 +99,7 @@ fn of_step(map: &Map<String, Json>, scheme: &str, at: usize, step: &Step) -> Res
 
 #[cfg(test)]
 mod tests {
-    use super::super::Line;
+    use super::super::GradesFileLine;
     use super::*;
 
     #[test]
@@ -122,7 +127,9 @@ mod tests {
             grades[2].outcome,
             Outcome::Scored { value: Value::Text("action::wrong_tool".into()), unit: None }
         );
-        let Line::Grades(ratings) = Line::parse(line).unwrap() else { panic!("not grades") };
+        let GradesFileLine::Grades(ratings) = GradesFileLine::parse(line).unwrap() else {
+            panic!("not grades")
+        };
         assert_eq!(ratings.len(), 1);
     }
 
@@ -130,7 +137,7 @@ mod tests {
     fn a_form_of_steps_alone_may_hold_them_as_text() {
         let line = r#"{"id": "t1", "user": "bob", "annotations": {"s": "{\"steps\": [{\"correctness\": \"ok\"}]}"}}"#;
         assert_eq!(step_grades(line).unwrap()[0].candidate, "t1#0");
-        assert_eq!(Line::parse(line).unwrap(), Line::Grades(vec![]));
+        assert_eq!(GradesFileLine::parse(line).unwrap(), GradesFileLine::Grades(vec![]));
         assert!(step_grades(r#"{"candidate": "a", "criterion": "b", "value": 1}"#).unwrap().is_empty());
         let odd = r#"{"id": "t1", "s": {"steps": [{"correctness": 7}]}}"#;
         assert!(step_grades(odd).unwrap_err().to_string().contains("step 0 of `s`"));

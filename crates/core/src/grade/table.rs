@@ -11,14 +11,14 @@ use std::collections::BTreeSet;
 use csv::StringRecord;
 use serde::de::IgnoredAny;
 
-use super::lines::{Short, short};
-use super::{BadLine, Fields, Grade, Line, Outcome, Reason, Time, Value};
+use super::lines::{ShortGradeLine, read_short_grade};
+use super::{BadLine, Grade, GradesFileLine, MetadataFields, Outcome, Reason, Time, Value};
 
 /// The grades of a table.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GradeTable {
     /// Each with what its row says besides.
-    pub grades: Vec<(Grade, Fields)>,
+    pub grades: Vec<(Grade, MetadataFields)>,
     /// How columns were read, in a sentence, where their names alone do not say it.
     pub reading: Option<String>,
 }
@@ -65,10 +65,10 @@ const VALUE: [&str; 4] = ["value", "score", "rating", "label"];
 const CRITERION: [&str; 3] = ["criterion", "dimension", "question"];
 
 /// Reads a table of any of the three kinds.
-pub fn table(text: &str, delimiter: u8) -> Result<GradeTable, BadLine> {
+pub fn read_grade_table(text: &str, delimiter: u8) -> Result<GradeTable, BadLine> {
     let bad = |error: csv::Error| BadLine::Shape(format!("not a table: {error}"));
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
-    let header = header(&mut reader)?;
+    let header = read_column_names(&mut reader)?;
     check_delimiter(&header, delimiter)?;
     let names = reader.headers().map_err(bad)?.iter().map(|name| name.trim().to_owned()).collect();
     let rows = reader.records().collect::<Result<Vec<StringRecord>, _>>().map_err(bad)?;
@@ -99,13 +99,13 @@ struct Columns {
     /// As they were written.
     names: Vec<String>,
     candidate: usize,
-    layout: Layout,
+    layout: TableLayout,
     time: Option<usize>,
     rubric: Option<usize>,
     reason: Option<usize>,
 }
 
-enum Layout {
+enum TableLayout {
     RowPerGrade { value: usize, criterion: Option<usize>, grader: Option<usize> },
     RowPerRater { grader: usize, criteria: Vec<usize> },
     ColumnPerGrader,
@@ -126,18 +126,18 @@ impl Columns {
             (0..header.len()).filter(is_other).collect::<Vec<usize>>()
         };
         let layout = match (value, grader) {
-            (Some(value), grader) => Layout::RowPerGrade { value, criterion, grader },
+            (Some(value), grader) => TableLayout::RowPerGrade { value, criterion, grader },
             (None, Some(grader)) => row_per_rater(grader, &others(Some(grader)), &names, rows)?,
             (None, None) => match column_of_names(candidate, &others(None), &names, rows)? {
                 Some(grader) => row_per_rater(grader, &others(Some(grader)), &names, rows)?,
-                None => Layout::ColumnPerGrader,
+                None => TableLayout::ColumnPerGrader,
             },
         };
         Ok(Self { header, names, candidate, layout, time, rubric, reason })
     }
 
     fn reading(&self) -> Option<String> {
-        let Layout::RowPerRater { grader, criteria } = &self.layout else { return None };
+        let TableLayout::RowPerRater { grader, criteria } = &self.layout else { return None };
         let named = |at: usize| format!("`{}`", self.names[at]);
         let criteria: Vec<String> = criteria.iter().map(|at| named(*at)).collect();
         Some(format!(
@@ -148,19 +148,19 @@ impl Columns {
         ))
     }
 
-    fn read_row(&self, row: &StringRecord, grades: &mut Vec<(Grade, Fields)>) -> Result<(), BadLine> {
-        let candidate = cell(row, self.candidate).ok_or(BadLine::Missing("candidate"))?;
-        let time = self.time.and_then(|at| cell(row, at)).map(moment).transpose()?;
+    fn read_row(&self, row: &StringRecord, grades: &mut Vec<(Grade, MetadataFields)>) -> Result<(), BadLine> {
+        let candidate = trimmed_cell(row, self.candidate).ok_or(BadLine::Missing("candidate"))?;
+        let time = self.time.and_then(|at| trimmed_cell(row, at)).map(parse_time_or_day).transpose()?;
         let version =
-            self.rubric.and_then(|at| cell(row, at)).map(|text| serde_json::from_value(text.into()));
+            self.rubric.and_then(|at| trimmed_cell(row, at)).map(|text| serde_json::from_value(text.into()));
         let version = version.transpose().map_err(|error| BadLine::Shape(error.to_string()))?;
         // In a row for each candidate nobody knows whose reason it is.
-        let is_of_one = !matches!(self.layout, Layout::ColumnPerGrader);
-        let why = self.reason.filter(|_| is_of_one).and_then(|at| cell(row, at)).unwrap_or_default();
+        let is_of_one = !matches!(self.layout, TableLayout::ColumnPerGrader);
+        let why = self.reason.filter(|_| is_of_one).and_then(|at| trimmed_cell(row, at)).unwrap_or_default();
         let fields = self.further_fields(row);
         let mut add = |criterion: &str, grader: &str, text: &str| -> Result<(), BadLine> {
-            let (value, outcome) = answer(text)?;
-            let line = short(Short {
+            let (value, outcome) = parse_answer_cell(text)?;
+            let line = read_short_grade(ShortGradeLine {
                 candidate: candidate.into(),
                 criterion: criterion.to_owned(),
                 value,
@@ -173,34 +173,35 @@ impl Columns {
                 _stratum: IgnoredAny,
                 _probability: IgnoredAny,
             })?;
-            let Line::Grades(more) = line else { return Ok(()) };
+            let GradesFileLine::Grades(more) = line else { return Ok(()) };
             for mut grade in more {
                 if let Outcome::Scored { value: Value::Number(number), unit } = &mut grade.outcome {
-                    *unit = position(*number, self.scale_ends(row, criterion));
+                    *unit = position_between_ends(*number, self.scale_ends(row, criterion));
                 }
                 grades.push((grade, fields.clone()));
             }
             Ok(())
         };
-        let own =
-            |at: Option<usize>, default: &'static str| at.and_then(|at| cell(row, at)).unwrap_or(default);
+        let own = |at: Option<usize>, default: &'static str| {
+            at.and_then(|at| trimmed_cell(row, at)).unwrap_or(default)
+        };
         match &self.layout {
-            Layout::RowPerGrade { value, criterion, grader } => match cell(row, *value) {
+            TableLayout::RowPerGrade { value, criterion, grader } => match trimmed_cell(row, *value) {
                 Some(text) => add(own(*criterion, "rating"), own(*grader, "nobody"), text),
                 None => Ok(()),
             },
-            Layout::RowPerRater { grader, criteria } => {
+            TableLayout::RowPerRater { grader, criteria } => {
                 for at in criteria {
-                    if let Some(text) = cell(row, *at) {
+                    if let Some(text) = trimmed_cell(row, *at) {
                         add(&self.names[*at], own(Some(*grader), "nobody"), text)?;
                     }
                 }
                 Ok(())
             }
-            Layout::ColumnPerGrader => {
+            TableLayout::ColumnPerGrader => {
                 for (at, grader) in self.header.iter().enumerate() {
                     let is_answer = at != self.candidate && !ABOUT.contains(&grader.as_str());
-                    if let Some(text) = cell(row, at).filter(|_| is_answer) {
+                    if let Some(text) = trimmed_cell(row, at).filter(|_| is_answer) {
                         add("rating", grader, text)?;
                     }
                 }
@@ -212,25 +213,25 @@ impl Columns {
     /// The ends of a criterion's scale, where a column has them (`1 to 5`).
     fn scale_ends(&self, row: &StringRecord, criterion: &str) -> Option<(f64, f64)> {
         let is_scale = |name: &String| name.strip_suffix(SCALE).is_some_and(|of| of == criterion);
-        let (low, high) = cell(row, self.names.iter().position(is_scale)?)?.split_once(" to ")?;
+        let (low, high) = trimmed_cell(row, self.names.iter().position(is_scale)?)?.split_once(" to ")?;
         Some((low.parse().ok()?, high.parse().ok()?))
     }
 
     /// Columns that are no answer and not known are fields.
-    fn further_fields(&self, row: &StringRecord) -> Fields {
+    fn further_fields(&self, row: &StringRecord) -> MetadataFields {
         let mut known = vec![Some(self.candidate), self.time, self.rubric, self.reason];
         match &self.layout {
-            Layout::RowPerGrade { value, criterion, grader } => {
+            TableLayout::RowPerGrade { value, criterion, grader } => {
                 known.extend([Some(*value), *criterion, *grader]);
             }
-            Layout::RowPerRater { grader, criteria } => {
+            TableLayout::RowPerRater { grader, criteria } => {
                 known.extend(criteria.iter().chain([grader]).map(|at| Some(*at)));
             }
-            Layout::ColumnPerGrader => return Fields::new(),
+            TableLayout::ColumnPerGrader => return MetadataFields::new(),
         }
         let is_further = |at: usize, name: &str| !known.contains(&Some(at)) && !name.ends_with(SCALE);
         let further = self.names.iter().enumerate().filter(|(at, name)| is_further(*at, name));
-        further.filter_map(|(at, name)| Some((name.clone(), cell(row, at)?.into()))).collect()
+        further.filter_map(|(at, name)| Some((name.clone(), trimmed_cell(row, at)?.into()))).collect()
     }
 }
 
@@ -240,10 +241,10 @@ fn row_per_rater(
     others: &[usize],
     names: &[String],
     rows: &[StringRecord],
-) -> Result<Layout, BadLine> {
+) -> Result<TableLayout, BadLine> {
     let criteria: Vec<usize> = others.iter().copied().filter(|at| is_rated(*at, rows)).collect();
     if criteria.is_empty() {
-        let mut cells = rows.iter().flat_map(|row| others.iter().filter_map(|at| cell(row, *at)));
+        let mut cells = rows.iter().flat_map(|row| others.iter().filter_map(|at| trimmed_cell(row, *at)));
         if let Some(text) = cells.find(|text| has_decimal_comma(text)) {
             let point = text.replace(',', ".");
             return Err(BadLine::Shape(format!("`{text}` has a decimal comma; write `{point}`")));
@@ -255,7 +256,7 @@ fn row_per_rater(
             names[grader]
         )));
     }
-    Ok(Layout::RowPerRater { grader, criteria })
+    Ok(TableLayout::RowPerRater { grader, criteria })
 }
 
 /// The column of names in a table that has several rows for a candidate: the one whose texts tell these rows apart.
@@ -265,12 +266,13 @@ fn column_of_names(
     names: &[String],
     rows: &[StringRecord],
 ) -> Result<Option<usize>, BadLine> {
-    let candidates: BTreeSet<&str> = rows.iter().filter_map(|row| cell(row, candidate)).collect();
+    let candidates: BTreeSet<&str> = rows.iter().filter_map(|row| trimmed_cell(row, candidate)).collect();
     if candidates.len() == rows.len() {
         return Ok(None);
     }
     let tells_apart = |at: &usize| {
-        let named = rows.iter().map(|row| cell(row, *at).map(|text| (cell(row, candidate), text)));
+        let named =
+            rows.iter().map(|row| trimmed_cell(row, *at).map(|text| (trimmed_cell(row, candidate), text)));
         let named: Option<BTreeSet<_>> = named.collect();
         named.is_some_and(|named| named.len() == rows.len()) && !is_rated(*at, rows)
     };
@@ -289,7 +291,7 @@ fn column_of_names(
 }
 
 /// Where a number lies between the ends of its scale, from 0 to 1.
-fn position(number: f64, ends: Option<(f64, f64)>) -> Option<f64> {
+fn position_between_ends(number: f64, ends: Option<(f64, f64)>) -> Option<f64> {
     let (low, high) = ends.filter(|(low, high)| low < high)?;
     Some((number - low) / (high - low)).filter(|unit| (0.0..=1.0).contains(unit))
 }
@@ -302,26 +304,26 @@ fn has_decimal_comma(text: &str) -> bool {
 
 /// Whether a column has answers, and all of them are numbers, yes or no, or say that there is none.
 fn is_rated(at: usize, rows: &[StringRecord]) -> bool {
-    let mut answers = rows.iter().filter_map(|row| cell(row, at)).peekable();
+    let mut answers = rows.iter().filter_map(|row| trimmed_cell(row, at)).peekable();
     answers.peek().is_some()
-        && answers.all(|text| match answer(text) {
+        && answers.all(|text| match parse_answer_cell(text) {
             Ok((Some(Value::Text(_)), _)) => false,
             Ok(_) | Err(_) => true,
         })
 }
 
-fn cell(row: &StringRecord, at: usize) -> Option<&str> {
+fn trimmed_cell(row: &StringRecord, at: usize) -> Option<&str> {
     row.get(at).map(str::trim).filter(|text| !text.is_empty())
 }
 
 /// The names of the columns.
-pub(super) fn header(reader: &mut csv::Reader<&[u8]>) -> Result<Vec<String>, BadLine> {
+pub(super) fn read_column_names(reader: &mut csv::Reader<&[u8]>) -> Result<Vec<String>, BadLine> {
     let names = reader.headers().map_err(|error| BadLine::Shape(format!("not a table: {error}")))?;
     Ok(names.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_lowercase()).collect())
 }
 
 /// A cell of a table. What other programs write where there is no number is no label.
-fn answer(text: &str) -> Result<(Option<Value>, Option<Outcome>), BadLine> {
+fn parse_answer_cell(text: &str) -> Result<(Option<Value>, Option<Outcome>), BadLine> {
     let abstained = || Ok((None, Some(Outcome::Abstained { why: format!("the table says {text}") })));
     let value = match (text.parse::<f64>(), text.to_lowercase().as_str()) {
         (Ok(number), _) if number.is_finite() => Value::Number(number),
@@ -336,7 +338,7 @@ fn answer(text: &str) -> Result<(Option<Value>, Option<Outcome>), BadLine> {
 }
 
 /// A time, or the beginning of a day.
-fn moment(text: &str) -> Result<Time, BadLine> {
+fn parse_time_or_day(text: &str) -> Result<Time, BadLine> {
     let day = || Time::parse(&format!("{text}T00:00:00Z")).ok();
     Time::parse(text).or_else(|error| day().ok_or(BadLine::Shape(error.to_string())))
 }
@@ -346,8 +348,8 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<String> {
-        let grades = table(text, b',').unwrap().grades;
-        let shown = |(grade, _): &(Grade, Fields)| {
+        let grades = read_grade_table(text, b',').unwrap().grades;
+        let shown = |(grade, _): &(Grade, MetadataFields)| {
             let Outcome::Scored { value, .. } = &grade.outcome else { return "-".to_owned() };
             format!("{} {} {} {value}", grade.candidate, grade.criterion, grade.grader.name)
         };
@@ -358,7 +360,7 @@ mod tests {
     fn a_row_per_item_and_rater_has_a_criterion_in_each_column_of_numbers() {
         let wide = "item_id,rater,helpful,correct,comment\n1,ann,5,4,good\n1,bob,4,,";
         assert_eq!(read(wide), ["1 helpful ann 5", "1 correct ann 4", "1 helpful bob 4"]);
-        let found = table(wide, b',').unwrap();
+        let found = read_grade_table(wide, b',').unwrap();
         assert_eq!(found.grades[0].0.reason.as_str(), "good");
         assert!(found.reading.is_some_and(|reading| reading.contains("`helpful`, `correct`")));
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
-    pub status: Status,
+    pub status: VerdictStatus,
     /// On 0..=1; absent when no number would be honest.
     pub score: Option<f64>,
     /// The weighted mean in the scale's own units, where all criteria share one.
@@ -23,13 +23,13 @@ pub struct Verdict {
     pub undecided_gates: Vec<UndecidedGate>,
     /// The way through the rubric's trees.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub path: Vec<Step>,
+    pub path: Vec<TreePathStep>,
     pub counts: Counts,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum VerdictStatus {
     Pass,
     Fail,
     /// A grader broke, so there is no verdict.
@@ -111,7 +111,7 @@ impl Gate {
 /// One answered node on the way through a tree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct TreePathStep {
     /// The question's id, as grades name it.
     pub node: String,
     pub answer: String,
@@ -126,7 +126,7 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PanelVerdict {
-    pub status: Status,
+    pub status: VerdictStatus,
     /// The mean of the members' scores.
     pub score: Option<f64>,
     /// What was held against the pass mark, where it is not the mean.

@@ -2,26 +2,26 @@
 
 use serde_json::json;
 
-use super::form::Form;
-use super::planted::Planted;
-use super::prompt::{Asked, Prompter};
-use super::reply::{Malformed, Reply};
-use crate::candidate::Material;
+use super::form::ReplySchema;
+use super::planted::PlantedContent;
+use super::prompt::{JudgeQuestion, Prompter};
+use super::reply::{JudgeReply, JudgeReplyError};
+use crate::candidate::JudgeInput;
 
 /// Candidates that did the same task: two for a pairwise comparison, more to select the best.
 #[derive(Debug, Clone)]
 pub struct Contest<'a> {
-    pub candidates: Vec<&'a Material>,
+    pub candidates: Vec<&'a JudgeInput>,
 }
 
 /// One comparison, in one order.
 #[derive(Debug, Clone)]
 pub struct Round {
-    pub asked: Asked,
+    pub asked: JudgeQuestion,
     /// Which candidate is shown at each place.
     pub order: Vec<usize>,
     labels: Vec<String>,
-    planted: Planted,
+    planted: PlantedContent,
 }
 
 const TIE: &str = "tie";
@@ -42,10 +42,10 @@ impl Contest<'_> {
     /// Asks which one is best by what `criterion` says. Of two, neither may be.
     pub fn round(&self, criterion: &str, order: Vec<usize>, seed: u64) -> Round {
         let common = self.candidates.first().map(|it| (*it).clone()).unwrap_or_default();
-        let common = Material { response: None, trace: None, diff: None, ..common };
-        let told: Vec<String> = self.candidates.iter().map(|it| told(it)).collect();
+        let common = JudgeInput { response: None, trace: None, diff: None, ..common };
+        let told: Vec<String> = self.candidates.iter().map(|it| render_candidate_text(it)).collect();
         let texts: Vec<&str> = told.iter().map(String::as_str).collect();
-        let prompter = Prompter::beside(&common, &texts, None, seed);
+        let prompter = Prompter::with_other_texts(&common, &texts, None, seed);
         let by_letter = order.len() <= 26;
         let label = |place: usize| {
             if by_letter { char::from(b'A' + place as u8).to_string() } else { (place + 1).to_string() }
@@ -54,35 +54,35 @@ impl Contest<'_> {
         let shown: Vec<(String, String)> = order
             .iter()
             .zip(&labels)
-            .map(|(at, label)| (label.clone(), prompter.fenced(label, &told[*at])))
+            .map(|(at, label)| (label.clone(), prompter.fence_text(label, &told[*at])))
             .collect();
         if order.len() == 2 {
             labels.push(TIE.to_owned());
         }
         let context = json!({ "candidates": shown, "criterion": criterion, "labels": labels });
-        let planted = common.planted(&texts, &[]);
-        let form = Form::Choice { labels: labels.clone() };
+        let planted = common.collect_planted_content(&texts, &[]);
+        let form = ReplySchema::Choice { labels: labels.clone() };
         Round { asked: prompter.ask("contest", &context, form), order, labels, planted }
     }
 }
 
 impl Round {
     /// Which candidate a reply prefers, and why; `None` is a tie.
-    pub fn read(&self, reply: &str) -> Result<(Option<usize>, String), Malformed> {
+    pub fn read(&self, reply: &str) -> Result<(Option<usize>, String), JudgeReplyError> {
         match self.asked.form.read(reply, &self.planted)? {
-            Reply::Choice { label, .. } if label == TIE => Ok((None, String::new())),
-            Reply::Choice { label, reason } => {
+            JudgeReply::Choice { label, .. } if label == TIE => Ok((None, String::new())),
+            JudgeReply::Choice { label, reason } => {
                 let place = self.labels.iter().position(|it| *it == label);
                 Ok((place.and_then(|it| self.order.get(it)).copied(), reason))
             }
-            _ => Err(Malformed::Missing("verdict")),
+            _ => Err(JudgeReplyError::Missing("verdict")),
         }
     }
 }
 
 /// Everything one candidate said and did.
-fn told(material: &Material) -> String {
-    let trace = material.told_trace().unwrap_or_default();
+fn render_candidate_text(material: &JudgeInput) -> String {
+    let trace = material.trace_text().unwrap_or_default();
     let response = material.response.as_deref().unwrap_or_default();
     let parts = [response, &trace, material.diff.as_deref().unwrap_or_default()];
     parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n\n")

@@ -47,11 +47,11 @@ impl Serialize for InReplyOrder<'_> {
 
 /// What a reply must hold.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Form {
+pub enum ReplySchema {
     /// One answer on a scale.
-    Answer(Item),
+    Answer(AnswerSchema),
     /// An answer for each criterion, by id.
-    Answers(Vec<(String, Item)>),
+    Answers(Vec<(String, AnswerSchema)>),
     /// One of several labels, which are shown in this order.
     Choice { labels: Vec<String> },
     /// Claims, and whether each is supported.
@@ -64,7 +64,7 @@ pub enum Form {
 
 /// How one criterion is answered.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
+pub struct AnswerSchema {
     pub scale: Scale,
     /// Quotes are asked for.
     pub evidence: bool,
@@ -76,7 +76,7 @@ pub struct Item {
     pub own_key: Option<String>,
 }
 
-impl Item {
+impl AnswerSchema {
     pub fn new(scale: Scale) -> Self {
         Self { scale, evidence: false, reasoning: false, unsure: false, own_key: None }
     }
@@ -135,11 +135,11 @@ fn object(properties: &Value) -> Value {
     json!({ "type": "object", "properties": properties, "required": names, "additionalProperties": false })
 }
 
-fn list(name: &str, properties: &Value) -> Value {
+fn build_list_schema(name: &str, properties: &Value) -> Value {
     object(&json!({ name: { "type": "array", "items": object(properties) } }))
 }
 
-impl Form {
+impl ReplySchema {
     pub fn schema(&self) -> Value {
         match self {
             Self::Answer(item) => object(&item.properties()),
@@ -161,10 +161,11 @@ impl Form {
             Self::Choice { labels } => object(
                 &json!({ "reasoning": { "type": "string" }, "verdict": { "type": "string", "enum": labels } }),
             ),
-            Self::Claims => {
-                list("claims", &json!({ "claim": { "type": "string" }, "supported": { "type": "boolean" } }))
-            }
-            Self::Verdicts { requirements, .. } => list(
+            Self::Claims => build_list_schema(
+                "claims",
+                &json!({ "claim": { "type": "string" }, "supported": { "type": "boolean" } }),
+            ),
+            Self::Verdicts { requirements, .. } => build_list_schema(
                 "verdicts",
                 &json!({
                     "evidence": { "type": "string" },

@@ -1,25 +1,27 @@
 //! What judges see of the material, and what they must not make replies of.
 
-use super::form::Item;
-use super::planted::Planted;
-use crate::candidate::{Material, Part, Role, Step, TRACE_TOKENS, Trace, for_judge};
+use super::form::AnswerSchema;
+use super::planted::PlantedContent;
+use crate::candidate::{
+    CandidatePart, JudgeInput, StepRole, TRACE_TOKENS, Trace, TraceStep, render_trace_for_judge,
+};
 
-impl Material {
+impl JudgeInput {
     /// Where a quote may stand: every part, and last the steps as a judge reads them, marks and all.
-    pub(super) fn quotable(&self) -> Vec<Part> {
+    pub(super) fn quotable(&self) -> Vec<CandidatePart> {
         let mut parts = self.parts();
-        let own = |it: &&Step| !matches!(it.role, Role::User | Role::System);
+        let own = |it: &&TraceStep| !matches!(it.role, StepRole::User | StepRole::System);
         if let Some(trace) = &self.trace {
             let steps = trace.steps.iter().filter(own).cloned().collect();
-            let text = for_judge(&Trace { steps, ..Trace::default() }, TRACE_TOKENS);
-            parts.push(Part { name: "trace".to_owned(), text });
+            let text = render_trace_for_judge(&Trace { steps, ..Trace::default() }, TRACE_TOKENS);
+            parts.push(CandidatePart { name: "trace".to_owned(), text });
         }
         parts
     }
 
     /// The trace as a judge reads it.
-    pub(super) fn told_trace(&self) -> Option<String> {
-        self.trace.as_ref().map(|it| for_judge(it, TRACE_TOKENS))
+    pub(super) fn trace_text(&self) -> Option<String> {
+        self.trace.as_ref().map(|it| render_trace_for_judge(it, TRACE_TOKENS))
     }
 
     /// A code that stands nowhere in the material: a hash over all of it and the seed.
@@ -30,7 +32,7 @@ impl Material {
         all.push(&self.task);
         all.extend(self.context.iter().map(String::as_str));
         all.extend([&self.reference, &self.response, &self.diff].into_iter().flatten().map(String::as_str));
-        let trace = self.told_trace().unwrap_or_default();
+        let trace = self.trace_text().unwrap_or_default();
         all.push(&trace);
         (0_u64..)
             .map(|turn| {
@@ -48,7 +50,7 @@ impl Material {
 
     /// The same for materials in which a judge sees the same.
     pub fn fingerprint(&self) -> String {
-        let trace = self.told_trace().unwrap_or_default();
+        let trace = self.trace_text().unwrap_or_default();
         let own = [&self.reference, &self.response, &self.diff].into_iter().flatten().map(String::as_str);
         let context = self.context.iter().chain(&self.requirements).map(String::as_str);
         let mut hasher = blake3::Hasher::new();
@@ -67,14 +69,18 @@ impl Material {
     }
 
     /// What a reply must not be made of, also in the author's own shape if there is one.
-    pub(super) fn planted(&self, others: &[&str], own_shape: &[(String, Item)]) -> Planted {
+    pub(super) fn collect_planted_content(
+        &self,
+        others: &[&str],
+        own_shape: &[(String, AnswerSchema)],
+    ) -> PlantedContent {
         let parts = self.parts();
         let own = [Some(&self.task), self.reference.as_ref()].into_iter().flatten().map(String::as_str);
         let steps = self.trace.iter().flat_map(|it| &it.steps).map(|it| it.text.as_str());
         let texts = own.chain(self.context.iter().map(String::as_str)).chain(steps);
         let candidate = parts.iter().map(|part| part.text.as_str());
         let others: Vec<&str> = others.iter().copied().chain(texts).collect();
-        let mut planted = Planted::new(candidate.clone(), others.iter().copied());
+        let mut planted = PlantedContent::new(candidate.clone(), others.iter().copied());
         if !own_shape.is_empty() {
             candidate.chain(others).for_each(|text| planted.add_own_shape(text, own_shape));
         }

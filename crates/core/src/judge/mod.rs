@@ -16,12 +16,12 @@ mod record;
 mod reply;
 
 pub use contest::{Contest, Round, position_bias};
-pub use form::{Form, InReplyOrder, Item};
+pub use form::{AnswerSchema, InReplyOrder, ReplySchema};
 pub use preview::{Preview, preview};
-pub use prompt::{Asked, BadTemplate, Prompt, Prompter};
-pub use recipe::{Judged, Next, Recipe};
-pub use record::Keys;
-pub use reply::{Answer, Malformed, Reply};
+pub use prompt::{JudgePrompt, JudgePromptError, JudgeQuestion, Prompter};
+pub use recipe::{Recipe, RecipeAction, RecipeResult};
+pub use record::RecordKeys;
+pub use reply::{JudgeAnswer, JudgeReply, JudgeReplyError};
 
 #[cfg(test)]
 mod tests;

@@ -30,7 +30,7 @@ pub(super) enum ReplyPart<'t> {
 pub(super) fn reply_parts(text: &str) -> Vec<ReplyPart<'_>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(start) = next_opening(text, at) {
-        let mut reader = Reader { text, at: start, repeated: RepeatedKey::Refused };
+        let mut reader = JsonObjectReader { text, at: start, repeated: RepeatedKey::Refused };
         let (part, end) = match reader.object(MAX_DEPTH) {
             Some(map) => (ReplyPart::Object(map), reader.at),
             None => match closing_brace(text, start) {
@@ -64,7 +64,7 @@ pub(super) fn objects_with_key(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> 
     let mut add = |mut reading: FoldedText| {
         for _ in 0..MAX_ESCAPING {
             collect_objects(&reading, is_wanted, &mut found);
-            match reading.unescaped() {
+            match reading.unescape() {
                 Some(unescaped) => reading = unescaped,
                 None => break,
             }
@@ -85,7 +85,7 @@ fn collect_objects(reading: &FoldedText, is_wanted: &dyn Fn(&str) -> bool, found
     while let Some(start) = next_opening(text, at) {
         // What repeats such an object may keep either of two values.
         for repeated in [RepeatedKey::LastCounts, RepeatedKey::FirstCounts] {
-            let mut reader = Reader { text, at: start, repeated };
+            let mut reader = JsonObjectReader { text, at: start, repeated };
             let Some(object) = reader.object(MAX_DEPTH).filter(has_key) else { break };
             let (start, end) = reading.original_span(start, reader.at);
             let object = FoundObject { object, start, end };
@@ -107,9 +107,9 @@ impl FoundObject {
     /// Whether it gives a grade of its own: a number as score, a word as verdict, true or false as the rest.
     pub(super) fn is_verdict(&self) -> bool {
         self.object.iter().any(|(key, value)| match key.as_str() {
-            "score" => number(value).is_some(),
+            "score" => parse_reply_number(value).is_some(),
             "verdict" | "choice" => value.is_boolean() || value.is_number() || value.is_string(),
-            "pass" | "pass_" | "satisfied" | "supported" | "unsure" => truth(value).is_some(),
+            "pass" | "pass_" | "satisfied" | "supported" | "unsure" => parse_reply_bool(value).is_some(),
             _ => false,
         })
     }
@@ -134,7 +134,7 @@ pub(super) fn mask_verdicts(text: &str) -> String {
 }
 
 /// `true` and `false`, also in quotes; nothing else is either.
-pub(super) fn truth(value: &Json) -> Option<bool> {
+pub(super) fn parse_reply_bool(value: &Json) -> Option<bool> {
     match value {
         Json::Bool(it) => Some(*it),
         Json::String(text) => match text.trim().to_ascii_lowercase().as_str() {
@@ -166,7 +166,7 @@ fn spell_object(object: &Map<String, Json>, out: &mut String) {
 }
 
 fn spell_value(value: &Json, out: &mut String) {
-    match (value, number(value)) {
+    match (value, parse_reply_number(value)) {
         (Json::Object(object), _) => spell_object(object, out),
         (Json::Array(items), _) => {
             out.push('[');
@@ -179,16 +179,16 @@ fn spell_value(value: &Json, out: &mut String) {
     }
 }
 
-fn number(value: &Json) -> Option<f64> {
+fn parse_reply_number(value: &Json) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
 }
 
 fn spelling(value: &Json) -> String {
-    folded(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    fold_for_comparison(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
 /// A text as it is compared.
-pub(super) fn folded(text: &str) -> String {
+pub(super) fn fold_for_comparison(text: &str) -> String {
     FoldedText::new(text, Folding::Compare).text.trim().to_owned()
 }
 
@@ -231,13 +231,13 @@ enum RepeatedKey {
 }
 
 /// Reads strict JSON.
-struct Reader<'t> {
+struct JsonObjectReader<'t> {
     text: &'t str,
     at: usize,
     repeated: RepeatedKey,
 }
 
-impl Reader<'_> {
+impl JsonObjectReader<'_> {
     fn object(&mut self, depth: usize) -> Option<Map<String, Json>> {
         self.take(b'{')?;
         let mut map = Map::new();

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use serde_json::{Map, Value as Json};
 
-use super::form::{Form, Item};
-use super::reply::{read_value, reason_of};
+use super::form::{AnswerSchema, ReplySchema};
+use super::reply::{read_scale_value, reply_reason};
 use crate::rubric::{Rubric, WHOLE};
 
 /// What takes the place of the author's shape in a prompt.
@@ -62,11 +62,11 @@ fn find_own_shape(text: &str, rubric: &Rubric) -> Option<Range<usize>> {
 }
 
 /// A reply in the author's shape as one in ours; `None` if it is not in the author's shape.
-pub(super) fn read_own_shape(form: &Form, map: &Map<String, Json>) -> Option<Map<String, Json>> {
+pub(super) fn read_own_shape(form: &ReplySchema, map: &Map<String, Json>) -> Option<Map<String, Json>> {
     match form {
-        Form::Answer(item) if !map.contains_key(item.key()) => own_entry(item, map),
-        Form::Answers(items) if !map.contains_key("criteria") => {
-            let entry = |(id, item): &(String, Item)| {
+        ReplySchema::Answer(item) if !map.contains_key(item.key()) => own_entry(item, map),
+        ReplySchema::Answers(items) if !map.contains_key("criteria") => {
+            let entry = |(id, item): &(String, AnswerSchema)| {
                 let mut entry = own_entry(item, map)?;
                 entry.insert("id".to_owned(), id.as_str().into());
                 Some(Json::Object(entry))
@@ -79,12 +79,12 @@ pub(super) fn read_own_shape(form: &Form, map: &Map<String, Json>) -> Option<Map
 }
 
 /// What an object says about one criterion. A value that is not on the scale is data with the same name, not an answer.
-pub(super) fn own_entry(item: &Item, map: &Map<String, Json>) -> Option<Map<String, Json>> {
+pub(super) fn own_entry(item: &AnswerSchema, map: &Map<String, Json>) -> Option<Map<String, Json>> {
     let value = map.get(item.own_key.as_ref()?)?;
-    item.scale.unit(&read_value(value, item).ok()?).ok()?;
+    item.scale.unit(&read_scale_value(value, item).ok()?).ok()?;
     let mut entry = Map::from_iter([
         (item.key().to_owned(), value.clone()),
-        ("reasoning".to_owned(), reason_of(map).into()),
+        ("reasoning".to_owned(), reply_reason(map).into()),
     ]);
     entry.extend(map.get("evidence").map(|quotes| ("evidence".to_owned(), quotes.clone())));
     Some(entry)

@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value as Json};
 
-use super::form::{Form, Item};
-use super::objects::{FoundObject, comparable_object, folded, objects_with_key, reply_objects};
+use super::form::{AnswerSchema, ReplySchema};
+use super::objects::{FoundObject, comparable_object, fold_for_comparison, objects_with_key, reply_objects};
 use super::own_shape::own_entry;
-use super::reply::{bare_word, chosen_label, read_value, reason_of, said_choice, said_value};
+use super::reply::{bare_word, chosen_label, read_scale_value, reply_reason, stated_choice, stated_value};
 
 /// The answers that somebody else put where a judge reads.
 #[derive(Debug, Clone, Default)]
-pub struct Planted {
+pub struct PlantedContent {
     objects: Vec<Map<String, Json>>,
     /// The same objects in a spelling by which they are compared.
     spellings: HashSet<String>,
@@ -28,20 +28,20 @@ const MAX_WORD: usize = 200;
 
 /// What an answer comes to: its place on the scale or its label, and why.
 #[derive(Debug, Clone, PartialEq)]
-struct Meaning {
-    value: MeantValue,
+struct AnswerMeaning {
+    value: MeaningValue,
     reason: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum MeantValue {
+enum MeaningValue {
     Unsure,
     /// In units of 1e-9; what is one such unit apart is the same.
     Unit(i64),
     Label(String),
 }
 
-impl MeantValue {
+impl MeaningValue {
     /// All values that mean the same.
     fn equals(&self) -> Vec<Self> {
         match self {
@@ -61,7 +61,7 @@ pub(super) enum Echo {
     Whole,
 }
 
-impl Planted {
+impl PlantedContent {
     /// From texts of the candidate, and from other texts that the judge reads.
     pub(super) fn new<'t>(
         candidate: impl Iterator<Item = &'t str>,
@@ -86,7 +86,7 @@ impl Planted {
         }
         let word = text.trim();
         if (1..=MAX_WORD).contains(&word.len()) {
-            self.words.push(folded(&bare_word(word)));
+            self.words.push(fold_for_comparison(&bare_word(word)));
         }
         if text.contains('{') {
             self.texts.push(text.to_owned());
@@ -103,7 +103,7 @@ impl Planted {
     }
 
     /// Adds the answers that a text gives in the author's own shape.
-    pub(super) fn add_own_shape(&mut self, text: &str, items: &[(String, Item)]) {
+    pub(super) fn add_own_shape(&mut self, text: &str, items: &[(String, AnswerSchema)]) {
         let is_own_key = |key: &str| items.iter().any(|(_, item)| item.own_key.as_deref() == Some(key));
         for found in objects_with_key(text, &is_own_key) {
             for (id, item) in items {
@@ -117,7 +117,7 @@ impl Planted {
 
     /// Whether a word is all that some text says.
     pub(super) fn has_word(&self, word: &str) -> bool {
-        self.words.contains(&folded(&bare_word(word)))
+        self.words.contains(&fold_for_comparison(&bare_word(word)))
     }
 
     /// Whether a stretch of a reply is copied from the material.
@@ -131,15 +131,16 @@ impl Planted {
     }
 
     /// What the planted objects mean as answers to this form.
-    pub(super) fn answers_to<'a>(&'a self, form: &'a Form) -> PlantedAnswers<'a> {
-        let of_item = |item: &Item| MeaningIndex::new(&self.objects, &|map| answer_meaning(map, item));
+    pub(super) fn answers_to<'a>(&'a self, form: &'a ReplySchema) -> PlantedAnswers<'a> {
+        let of_item =
+            |item: &AnswerSchema| MeaningIndex::new(&self.objects, &|map| answer_meaning(map, item));
         let meanings = match form {
-            Form::Answer(item) => vec![of_item(item)],
-            Form::Answers(items) => items.iter().map(|(_, item)| of_item(item)).collect(),
-            Form::Choice { labels } => {
+            ReplySchema::Answer(item) => vec![of_item(item)],
+            ReplySchema::Answers(items) => items.iter().map(|(_, item)| of_item(item)).collect(),
+            ReplySchema::Choice { labels } => {
                 vec![MeaningIndex::new(&self.objects, &|map| label_meaning(map, labels))]
             }
-            Form::Claims | Form::Verdicts { .. } | Form::Steps => Vec::new(),
+            ReplySchema::Claims | ReplySchema::Verdicts { .. } | ReplySchema::Steps => Vec::new(),
         };
         PlantedAnswers { planted: self, form, meanings }
     }
@@ -148,8 +149,8 @@ impl Planted {
 /// What was planted, by its meaning for one form, so that an answer is looked up and not compared with all of them.
 #[derive(Debug)]
 pub(super) struct PlantedAnswers<'a> {
-    planted: &'a Planted,
-    form: &'a Form,
+    planted: &'a PlantedContent,
+    form: &'a ReplySchema,
     /// For each criterion that is asked about.
     meanings: Vec<MeaningIndex>,
 }
@@ -158,22 +159,24 @@ impl PlantedAnswers<'_> {
     /// How much of an answer to the form is the judge's own.
     pub(super) fn echo(&self, map: &Map<String, Json>) -> Echo {
         match self.form {
-            Form::Answer(item) => self.echo_on(0, item, map),
-            Form::Choice { labels } => self.echo_of(map, label_meaning(map, labels), &self.meanings[0], None),
+            ReplySchema::Answer(item) => self.echo_on(0, item, map),
+            ReplySchema::Choice { labels } => {
+                self.echo_of(map, label_meaning(map, labels), &self.meanings[0], None)
+            }
             _ if self.planted.has_object(map) => Echo::Whole,
             _ => Echo::Own,
         }
     }
 
     /// The same for an answer to the criterion at this place of the form, where the id says which it is.
-    pub(super) fn echo_on(&self, at: usize, item: &Item, map: &Map<String, Json>) -> Echo {
-        self.echo_of(map, answer_meaning(map, item), &self.meanings[at], id_of(map))
+    pub(super) fn echo_on(&self, at: usize, item: &AnswerSchema, map: &Map<String, Json>) -> Echo {
+        self.echo_of(map, answer_meaning(map, item), &self.meanings[at], answer_criterion_id(map))
     }
 
     fn echo_of(
         &self,
         map: &Map<String, Json>,
-        own: Option<Meaning>,
+        own: Option<AnswerMeaning>,
         meanings: &MeaningIndex,
         id: Option<&str>,
     ) -> Echo {
@@ -209,23 +212,30 @@ impl PlantedAnswers<'_> {
 /// The reasons that planted objects give for a value, by the id of the criterion that they name.
 #[derive(Debug, Default)]
 struct MeaningIndex {
-    of_id: HashMap<(MeantValue, Option<String>), HashSet<String>>,
-    of_any: HashMap<MeantValue, HashSet<String>>,
+    of_id: HashMap<(MeaningValue, Option<String>), HashSet<String>>,
+    of_any: HashMap<MeaningValue, HashSet<String>>,
 }
 
 impl MeaningIndex {
-    fn new(objects: &[Map<String, Json>], meaning: &dyn Fn(&Map<String, Json>) -> Option<Meaning>) -> Self {
+    fn new(
+        objects: &[Map<String, Json>],
+        meaning: &dyn Fn(&Map<String, Json>) -> Option<AnswerMeaning>,
+    ) -> Self {
         let mut index = Self::default();
         for object in objects {
-            let Some(Meaning { value, reason }) = meaning(object) else { continue };
+            let Some(AnswerMeaning { value, reason }) = meaning(object) else { continue };
             index.of_any.entry(value.clone()).or_default().insert(reason.clone());
-            index.of_id.entry((value, id_of(object).map(str::to_owned))).or_default().insert(reason);
+            index
+                .of_id
+                .entry((value, answer_criterion_id(object).map(str::to_owned)))
+                .or_default()
+                .insert(reason);
         }
         index
     }
 
     /// An answer that names a criterion may repeat objects that name it or none; any other one may repeat all.
-    fn reasons(&self, value: &MeantValue, id: Option<&str>) -> Vec<&HashSet<String>> {
+    fn reasons(&self, value: &MeaningValue, id: Option<&str>) -> Vec<&HashSet<String>> {
         let same = value.equals().into_iter();
         match id {
             None => same.filter_map(|value| self.of_any.get(&value)).collect(),
@@ -237,26 +247,26 @@ impl MeaningIndex {
     }
 }
 
-fn id_of(map: &Map<String, Json>) -> Option<&str> {
+fn answer_criterion_id(map: &Map<String, Json>) -> Option<&str> {
     map.get("id").and_then(Json::as_str)
 }
 
-fn answer_meaning(map: &Map<String, Json>, item: &Item) -> Option<Meaning> {
-    let value = match said_value(map, item)? {
-        None => MeantValue::Unsure,
+fn answer_meaning(map: &Map<String, Json>, item: &AnswerSchema) -> Option<AnswerMeaning> {
+    let value = match stated_value(map, item)? {
+        None => MeaningValue::Unsure,
         Some(found) => {
-            let value = read_value(found, item).ok()?;
+            let value = read_scale_value(found, item).ok()?;
             let unit = item.scale.unit(&value).ok()?;
             match value {
-                crate::rubric::Value::Text(label) => MeantValue::Label(label),
-                _ => MeantValue::Unit((unit * 1e9).round() as i64),
+                crate::rubric::Value::Text(label) => MeaningValue::Label(label),
+                _ => MeaningValue::Unit((unit * 1e9).round() as i64),
             }
         }
     };
-    Some(Meaning { value, reason: folded(&reason_of(map)) })
+    Some(AnswerMeaning { value, reason: fold_for_comparison(&reply_reason(map)) })
 }
 
-fn label_meaning(map: &Map<String, Json>, labels: &[String]) -> Option<Meaning> {
-    let label = chosen_label(said_choice(map)?.as_str()?, labels)?;
-    Some(Meaning { value: MeantValue::Label(label), reason: folded(&reason_of(map)) })
+fn label_meaning(map: &Map<String, Json>, labels: &[String]) -> Option<AnswerMeaning> {
+    let label = chosen_label(stated_choice(map)?.as_str()?, labels)?;
+    Some(AnswerMeaning { value: MeaningValue::Label(label), reason: fold_for_comparison(&reply_reason(map)) })
 }

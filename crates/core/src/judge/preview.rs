@@ -1,9 +1,9 @@
 //! Everything that a judge would be asked about a candidate, to be looked at before anybody is asked.
 
-use super::prompt::{Asked, BadTemplate, Prompter};
-use super::recipe::{Next, Recipe};
+use super::prompt::{JudgePromptError, JudgeQuestion, Prompter};
+use super::recipe::{Recipe, RecipeAction};
 use crate::grade::{GraderKind, Outcome};
-use crate::rubric::{Ask, Criterion, Question, Rubric};
+use crate::rubric::{Criterion, CriterionKind, Question, Rubric};
 use crate::suite::Calls;
 
 /// One call, or why there is none.
@@ -11,13 +11,17 @@ use crate::suite::Calls;
 pub struct Preview {
     /// Questions of the rubric that it answers; more than one where they are asked together.
     pub questions: Vec<String>,
-    pub asked: Result<Asked, String>,
+    pub asked: Result<JudgeQuestion, String>,
 }
 
 /// The first turn of every question, also of those that other answers may leave out.
-pub fn preview(prompter: &Prompter<'_>, rubric: &Rubric, calls: Calls) -> Result<Vec<Preview>, BadTemplate> {
+pub fn preview(
+    prompter: &Prompter<'_>,
+    rubric: &Rubric,
+    calls: Calls,
+) -> Result<Vec<Preview>, JudgePromptError> {
     let by_judge = |it: &Question<'_>| it.criterion.by.contains(&GraderKind::Judge);
-    let is_plain = |it: &Question<'_>| matches!(it.criterion.ask, Ask::Question(_)) && by_judge(it);
+    let is_plain = |it: &Question<'_>| matches!(it.criterion.ask, CriterionKind::Question(_)) && by_judge(it);
     let together: Vec<&Criterion> = rubric.questions().filter(is_plain).map(|it| it.criterion).collect();
     let are_together = calls == Calls::PerRubric && 1 < together.len();
     let mut all = Vec::new();
@@ -27,12 +31,12 @@ pub fn preview(prompter: &Prompter<'_>, rubric: &Rubric, calls: Calls) -> Result
     }
     for question in rubric.questions().filter(|it| !(are_together && is_plain(it))) {
         let asked = match (&question.criterion.ask, question.node) {
-            (Ask::Check(_), _) => Err("a check answers this".to_owned()),
+            (CriterionKind::Check(_), _) => Err("a check answers this".to_owned()),
             _ if !by_judge(&question) => Err("a person answers this".to_owned()),
             (_, Some(node)) => Ok(prompter.node(node)?),
-            (Ask::Recipe(method), None) => match (Recipe { method, prompter }).next(&[])? {
-                Next::Ask(asked) => Ok(*asked),
-                Next::Done(judged) => Err(match judged.outcome {
+            (CriterionKind::Recipe(method), None) => match (Recipe { method, prompter }).next(&[])? {
+                RecipeAction::Ask(asked) => Ok(*asked),
+                RecipeAction::Done(judged) => Err(match judged.outcome {
                     Outcome::Abstained { why } => why,
                     _ => judged.reason,
                 }),

@@ -9,21 +9,22 @@ use std::sync::{LazyLock, OnceLock};
 use minijinja::{Environment, UndefinedBehavior, value::Serde};
 use serde_json::{Value as Json, json};
 
-use super::form::{Form, Item};
+use super::form::{AnswerSchema, ReplySchema};
 use super::objects::{MASK, mask_verdicts};
 use super::own_shape::{has_own_shape, hide_own_shape};
-use super::planted::Planted;
-use super::reply::{Malformed, Reply};
-use crate::candidate::Material;
+use super::planted::PlantedContent;
+use super::reply::{JudgeReply, JudgeReplyError};
+use crate::candidate::JudgeInput;
 use crate::grade::{Evidence, QuotableParts};
 use crate::rubric::{
-    Anchor, Answers, Ask, Choice, Criterion, Node, Operator, Rubric, Scale, Value, WHOLE, render_prompt,
+    Anchor, Choice, Criterion, CriterionKind, NodeAnswers, Operator, Rubric, Scale, TreeNode, Value, WHOLE,
+    render_prompt,
 };
-use crate::suite::{Row, fill};
+use crate::suite::{DataRow, fill};
 
 /// A text to send, in the three parts that caches tell apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prompt {
+pub struct JudgePrompt {
     pub system: String,
     /// The same for every question about one candidate.
     pub shared: String,
@@ -32,7 +33,7 @@ pub struct Prompt {
     pub template: String,
 }
 
-impl Prompt {
+impl JudgePrompt {
     /// What follows the system part, in the parts that caches tell apart.
     pub fn user(&self) -> Vec<String> {
         [&self.shared, &self.question].into_iter().filter(|it| !it.is_empty()).cloned().collect()
@@ -41,15 +42,15 @@ impl Prompt {
 
 /// A prompt, and how to read what comes back.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
-    pub prompt: Prompt,
-    pub form: Form,
+pub struct JudgeQuestion {
+    pub prompt: JudgePrompt,
+    pub form: ReplySchema,
 }
 
 /// Why a prompt cannot be made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("the judge's prompt cannot be made: {0}")]
-pub struct BadTemplate(String);
+pub struct JudgePromptError(String);
 
 const SYSTEM: &str = include_str!("templates/system.txt");
 const MATERIAL: &str = include_str!("templates/material.txt");
@@ -78,14 +79,14 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
 /// Asks about one candidate: what all questions share is made once.
 #[derive(Debug)]
 pub struct Prompter<'a> {
-    pub material: &'a Material,
+    pub material: &'a JudgeInput,
     /// Its values fenced: they come from outside.
-    row: Option<Row>,
+    row: Option<DataRow>,
     code: String,
     shared: String,
     /// Made when the first quote is looked for.
     places: OnceLock<QuotableParts>,
-    planted: Planted,
+    planted: PlantedContent,
     /// Whether objects in the candidate that give grades are hidden.
     masks_verdicts: bool,
     /// Which of several draws this is, and the chance it goes by.
@@ -94,43 +95,57 @@ pub struct Prompter<'a> {
 
 impl<'a> Prompter<'a> {
     /// `row` fills `{{ row.field }}` in the rubric's texts.
-    pub fn new(material: &'a Material, row: Option<&'a Row>, seed: u64) -> Self {
-        Self::beside(material, &[], row, seed)
+    pub fn new(material: &'a JudgeInput, row: Option<&'a DataRow>, seed: u64) -> Self {
+        Self::with_other_texts(material, &[], row, seed)
     }
 
     /// With further texts that questions will show, fenced like the rest.
-    pub(super) fn beside(material: &'a Material, others: &[&str], row: Option<&'a Row>, seed: u64) -> Self {
-        let told_row = told_row(row);
+    pub(super) fn with_other_texts(
+        material: &'a JudgeInput,
+        others: &[&str],
+        row: Option<&'a DataRow>,
+        seed: u64,
+    ) -> Self {
+        let told_row = row_json_text(row);
         let others: Vec<&str> = others.iter().copied().chain(outside_texts(material, &told_row)).collect();
         let code = material.code(&others, seed);
-        let row = row.map(|it| fenced_row(it, &code));
-        let shared = render("material", &json!({ "code": code, "parts": shown(material, str::to_owned) }));
+        let row = row.map(|it| fence_row(it, &code));
+        let shared = render_judge_template(
+            "material",
+            &json!({ "code": code, "parts": prompt_input_parts(material, str::to_owned) }),
+        );
         Self {
             material,
             row,
             code,
             shared,
             places: OnceLock::new(),
-            planted: material.planted(&others, &[]),
+            planted: material.collect_planted_content(&others, &[]),
             masks_verdicts: false,
             draw: (0, seed),
         }
     }
 
     /// The same, with what the rubric says about showing the candidate.
-    pub fn for_rubric(material: &'a Material, row: Option<&'a Row>, rubric: &Rubric, seed: u64) -> Self {
+    pub fn for_rubric(
+        material: &'a JudgeInput,
+        row: Option<&'a DataRow>,
+        rubric: &Rubric,
+        seed: u64,
+    ) -> Self {
         let mut prompter = Self::new(material, row, seed);
         if has_own_shape(rubric) {
-            let told_row = told_row(row);
+            let told_row = row_json_text(row);
             let others: Vec<&str> = outside_texts(material, &told_row).collect();
             let criteria = rubric.questions().map(|question| question.criterion);
-            let items: Vec<(String, Item)> =
+            let items: Vec<(String, AnswerSchema)> =
                 criteria.map(|criterion| (criterion.id.clone(), prompter.item(rubric, criterion))).collect();
-            prompter.planted = material.planted(&others, &items);
+            prompter.planted = material.collect_planted_content(&others, &items);
         }
         if rubric.mask_verdicts && prompter.has_verdict_in_candidate() {
-            let parts = shown(material, mask_verdicts);
-            prompter.shared = render("material", &json!({ "code": prompter.code, "parts": parts }));
+            let parts = prompt_input_parts(material, mask_verdicts);
+            prompter.shared =
+                render_judge_template("material", &json!({ "code": prompter.code, "parts": parts }));
             prompter.masks_verdicts = true;
         }
         prompter
@@ -151,7 +166,7 @@ impl<'a> Prompter<'a> {
         self.draw.0 = draw;
     }
 
-    fn shuffled<T>(&self, mut items: Vec<T>, name: impl Fn(&T) -> String) -> Vec<T> {
+    fn shuffle_for_draw<T>(&self, mut items: Vec<T>, name: impl Fn(&T) -> String) -> Vec<T> {
         let (draw, seed) = self.draw;
         if 0 < draw {
             items.sort_by_key(|it| {
@@ -166,16 +181,16 @@ impl<'a> Prompter<'a> {
     /// The scale of a criterion, its choices in the order of this draw.
     fn scale(&self, criterion: &Criterion) -> Scale {
         match &criterion.ask {
-            Ask::Question(Scale::Choices(choices)) => {
-                Scale::Choices(self.shuffled(choices.clone(), |it| it.label.clone()))
+            CriterionKind::Question(Scale::Choices(choices)) => {
+                Scale::Choices(self.shuffle_for_draw(choices.clone(), |it| it.label.clone()))
             }
-            Ask::Question(scale) => scale.clone(),
+            CriterionKind::Question(scale) => scale.clone(),
             _ => Scale::Unit,
         }
     }
 
-    fn item(&self, rubric: &Rubric, criterion: &Criterion) -> Item {
-        Item {
+    fn item(&self, rubric: &Rubric, criterion: &Criterion) -> AnswerSchema {
+        AnswerSchema {
             scale: self.scale(criterion),
             evidence: rubric.require_evidence,
             reasoning: rubric.require_reasoning,
@@ -185,8 +200,8 @@ impl<'a> Prompter<'a> {
     }
 
     /// What the rubric says about itself.
-    fn about(&self, rubric: &Rubric) -> Result<String, BadTemplate> {
-        self.filled(&hide_own_shape(rubric.description.as_deref().unwrap_or_default(), rubric))
+    fn about(&self, rubric: &Rubric) -> Result<String, JudgePromptError> {
+        self.fill_row_fields(&hide_own_shape(rubric.description.as_deref().unwrap_or_default(), rubric))
     }
 
     /// A quote, and where it stands in the candidate, if anywhere.
@@ -198,103 +213,120 @@ impl<'a> Prompter<'a> {
     }
 
     /// What a reply to one of these prompts says.
-    pub fn read(&self, form: &Form, reply: &str) -> Result<Reply, Malformed> {
+    pub fn read(&self, form: &ReplySchema, reply: &str) -> Result<JudgeReply, JudgeReplyError> {
         form.read(reply, &self.planted)
     }
 
     /// One criterion that is answered on a scale.
-    pub fn criterion(&self, rubric: &Rubric, criterion: &Criterion) -> Result<Asked, BadTemplate> {
-        let form = Form::Answer(self.item(rubric, criterion));
+    pub fn criterion(
+        &self,
+        rubric: &Rubric,
+        criterion: &Criterion,
+    ) -> Result<JudgeQuestion, JudgePromptError> {
+        let form = ReplySchema::Answer(self.item(rubric, criterion));
         let text = self.text(rubric, criterion, Some(&form.instruction()))?;
-        self.asked(rubric, "criterion", &text, form)
+        self.build_rubric_question(rubric, "criterion", &text, form)
     }
 
     /// Several criteria in one call.
-    pub fn criteria(&self, rubric: &Rubric, criteria: &[&Criterion]) -> Result<Asked, BadTemplate> {
-        let criteria = self.shuffled(criteria.to_vec(), |it| it.id.clone());
-        let form = Form::Answers(criteria.iter().map(|it| (it.id.clone(), self.item(rubric, it))).collect());
+    pub fn criteria(
+        &self,
+        rubric: &Rubric,
+        criteria: &[&Criterion],
+    ) -> Result<JudgeQuestion, JudgePromptError> {
+        let criteria = self.shuffle_for_draw(criteria.to_vec(), |it| it.id.clone());
+        let form =
+            ReplySchema::Answers(criteria.iter().map(|it| (it.id.clone(), self.item(rubric, it))).collect());
         // Examples that show what all criteria mean are shown once.
         let shared = criteria.first().filter(|first| {
             1 < criteria.len()
                 && !first.anchors.is_empty()
                 && criteria.iter().all(|it| it.anchors == first.anchors && it.ask == first.ask)
         });
-        let examples = shared.map(|it| anchors(it, &self.scale(it), rubric.mid_anchor)).unwrap_or_default();
+        let examples =
+            shared.map(|it| anchor_examples(it, &self.scale(it), rubric.mid_anchor)).unwrap_or_default();
         let texts = criteria.iter().map(|it| {
             let alone = shared.map(|_| Criterion { anchors: Vec::new(), ..(*it).clone() });
             let text = self.text(rubric, alone.as_ref().unwrap_or(it), None)?;
             Ok(json!({ "id": it.id, "text": text.trim() }))
         });
-        let texts: Vec<Json> = texts.collect::<Result<_, BadTemplate>>()?;
+        let texts: Vec<Json> = texts.collect::<Result<_, JudgePromptError>>()?;
         let about = self.about(rubric)?;
         let context = json!({
             "about": about, "criteria": texts, "anchors": examples, "instruction": form.instruction(),
         });
-        let text = render("criteria", &context);
-        self.asked(rubric, "criteria", &text, form)
+        let text = render_judge_template("criteria", &context);
+        self.build_rubric_question(rubric, "criteria", &text, form)
     }
 
     /// One node of a tree.
-    pub fn node(&self, node: &Node) -> Result<Asked, BadTemplate> {
+    pub fn node(&self, node: &TreeNode) -> Result<JudgeQuestion, JudgePromptError> {
         let labels: Vec<String> = match &node.answers {
-            Answers::YesNo { .. } => vec!["yes".to_owned(), "no".to_owned()],
-            Answers::Choices(choices) => choices.iter().map(|it| it.0.clone()).collect(),
+            NodeAnswers::YesNo { .. } => vec!["yes".to_owned(), "no".to_owned()],
+            NodeAnswers::Choices(choices) => choices.iter().map(|it| it.0.clone()).collect(),
         };
-        let labels = self.shuffled(labels, Clone::clone);
-        let form = Form::Choice { labels: labels.clone() };
-        let question = self.filled(&node.ask)?;
+        let labels = self.shuffle_for_draw(labels, Clone::clone);
+        let form = ReplySchema::Choice { labels: labels.clone() };
+        let question = self.fill_row_fields(&node.ask)?;
         Ok(self.ask("node", &json!({ "question": question, "labels": labels }), form))
     }
 
     /// A question from a template of ours.
-    pub(super) fn ask(&self, template: &str, context: &Json, form: Form) -> Asked {
+    pub(super) fn ask(&self, template: &str, context: &Json, form: ReplySchema) -> JudgeQuestion {
         let mut context = context.clone();
         context["instruction"] = json!(form.instruction());
         context["code"] = json!(self.code);
-        let question = render(template, &context);
-        Asked { prompt: self.prompt(question, template_hash(template, "")), form }
+        let question = render_judge_template(template, &context);
+        JudgeQuestion { prompt: self.prompt(question, template_hash(template, "")), form }
     }
 
-    pub(super) fn filled(&self, text: &str) -> Result<String, BadTemplate> {
-        fill(text, self.row.as_ref()).map_err(|error| BadTemplate(error.to_string()))
+    pub(super) fn fill_row_fields(&self, text: &str) -> Result<String, JudgePromptError> {
+        fill(text, self.row.as_ref()).map_err(|error| JudgePromptError(error.to_string()))
     }
 
     /// Text from outside, between tags that it cannot close.
-    pub(super) fn fenced(&self, name: &str, text: &str) -> String {
+    pub(super) fn fence_text(&self, name: &str, text: &str) -> String {
         format!("<data-{0} name=\"{name}\">\n{text}\n</data-{0}>", self.code)
     }
 
-    fn prompt(&self, question: String, template: String) -> Prompt {
-        Prompt { system: SYSTEM.to_owned(), shared: self.shared.clone(), question, template }
+    fn prompt(&self, question: String, template: String) -> JudgePrompt {
+        JudgePrompt { system: SYSTEM.to_owned(), shared: self.shared.clone(), question, template }
     }
 
     /// The author's own prompt, if there is one, takes the place of the whole user part.
-    fn asked(&self, rubric: &Rubric, template: &str, text: &str, form: Form) -> Result<Asked, BadTemplate> {
+    fn build_rubric_question(
+        &self,
+        rubric: &Rubric,
+        template: &str,
+        text: &str,
+        form: ReplySchema,
+    ) -> Result<JudgeQuestion, JudgePromptError> {
         let Some(custom) = &rubric.prompt else {
             let question = format!("# Question\n{text}");
-            return Ok(Asked { prompt: self.prompt(question, template_hash(template, "")), form });
+            return Ok(JudgeQuestion { prompt: self.prompt(question, template_hash(template, "")), form });
         };
         let own = hide_own_shape(custom, rubric);
         let text = self.custom(&own, text.replace(&form.instruction(), "").trim())?;
         let context = json!({ "code": self.code, "text": text, "instruction": form.instruction() });
-        let prompt = Prompt {
+        let prompt = JudgePrompt {
             system: SYSTEM.to_owned(),
             shared: String::new(),
-            question: render("custom", &context),
+            question: render_judge_template("custom", &context),
             template: template_hash("custom", custom),
         };
-        Ok(Asked { prompt, form })
+        Ok(JudgeQuestion { prompt, form })
     }
 
-    fn custom(&self, template: &str, question: &str) -> Result<String, BadTemplate> {
+    fn custom(&self, template: &str, question: &str) -> Result<String, JudgePromptError> {
         let material = self.material;
-        let fenced =
-            |name: &str, text: &str| if text.is_empty() { String::new() } else { self.fenced(name, text) };
+        let fenced = |name: &str, text: &str| {
+            if text.is_empty() { String::new() } else { self.fence_text(name, text) }
+        };
         let own = |text: &str| if self.masks_verdicts { mask_verdicts(text) } else { text.to_owned() };
         let task = fenced("task", &material.task);
         let response = fenced("response", &own(material.answer()));
         let reference = fenced("reference", material.reference.as_deref().unwrap_or_default());
-        let trace = fenced("trace", &own(&material.told_trace().unwrap_or_default()));
+        let trace = fenced("trace", &own(&material.trace_text().unwrap_or_default()));
         let diff = fenced("diff", &own(material.diff.as_deref().unwrap_or_default()));
         let context = fenced("context", &material.context.join("\n\n"));
         let values = json!({
@@ -304,7 +336,7 @@ impl<'a> Prompter<'a> {
             "expected_output": reference, "reference_answer": reference, "reference": reference,
             "row": self.row, "context": context, "tool_calls": trace, "trace": trace, "file_changes": diff, "diff": diff,
         });
-        render_prompt(template, &values).map_err(BadTemplate)
+        render_prompt(template, &values).map_err(JudgePromptError)
     }
 
     /// A criterion in words.
@@ -313,7 +345,7 @@ impl<'a> Prompter<'a> {
         rubric: &Rubric,
         criterion: &Criterion,
         instruction: Option<&str>,
-    ) -> Result<String, BadTemplate> {
+    ) -> Result<String, JudgePromptError> {
         let scale = &self.scale(criterion);
         let kind = match scale {
             Scale::Binary => "binary",
@@ -326,29 +358,29 @@ impl<'a> Prompter<'a> {
         };
         let title = if criterion.id == WHOLE { "Criterion" } else { criterion.title() };
         let context = json!({
-            "about": about, "title": title, "description": self.filled(&criterion.description)?,
+            "about": about, "title": title, "description": self.fill_row_fields(&criterion.description)?,
             "operator": criterion.operator.map(|it| Operator::ALL.iter().find(|all| all.1 == it).map(|it| it.0)),
             "kind": kind, "scale": scale.to_string(),
             "points": scale.points().iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "levels": levels(criterion, scale), "anchors": anchors(criterion, scale, rubric.mid_anchor),
+            "levels": level_descriptions(criterion, scale), "anchors": anchor_examples(criterion, scale, rubric.mid_anchor),
             "evidence": rubric.require_evidence, "unsure": criterion.cannot_assess.is_some(),
             "instruction": instruction.unwrap_or_default(),
         });
-        Ok(render("criterion", &context))
+        Ok(render_judge_template("criterion", &context))
     }
 }
 
-fn told_row(row: Option<&Row>) -> String {
+fn row_json_text(row: Option<&DataRow>) -> String {
     row.map(|row| serde_json::to_string(row).unwrap_or_default()).unwrap_or_default()
 }
 
 /// Texts that a judge reads beside the material's own parts.
-fn outside_texts<'t>(material: &'t Material, told_row: &'t str) -> impl Iterator<Item = &'t str> {
+fn outside_texts<'t>(material: &'t JudgeInput, told_row: &'t str) -> impl Iterator<Item = &'t str> {
     material.requirements.iter().map(String::as_str).chain([told_row])
 }
 
 /// What there is of the material, in the order in which every prompt shows it; the candidate's own as `own` makes it.
-fn shown(material: &Material, own: impl Fn(&str) -> String) -> Vec<Json> {
+fn prompt_input_parts(material: &JudgeInput, own: impl Fn(&str) -> String) -> Vec<Json> {
     let part = |title: &str, name: &str, text: &str| {
         (!text.is_empty()).then(|| json!({ "title": title, "name": name, "text": text }))
     };
@@ -367,7 +399,7 @@ fn shown(material: &Material, own: impl Fn(&str) -> String) -> Vec<Json> {
                 text => own(text.unwrap_or_default()),
             },
         ),
-        part("What the agent did", "trace", &own(&told(&material.told_trace()))),
+        part("What the agent did", "trace", &own(&told(&material.trace_text()))),
         part("Files changed, as a unified diff", "diff", &own(&told(&material.diff))),
     ];
     before
@@ -376,22 +408,24 @@ fn shown(material: &Material, own: impl Fn(&str) -> String) -> Vec<Json> {
         .collect()
 }
 
-fn render(template: &str, context: &Json) -> String {
+fn render_judge_template(template: &str, context: &Json) -> String {
     let template = ENVIRONMENT.get_template(template).expect("every template is in the table");
     template.render(Serde(context)).expect("a built-in template gets all it names, a test renders each")
 }
 
 /// A row whose texts stand between tags that they cannot close.
-fn fenced_row(row: &Row, code: &str) -> Row {
-    fn fenced(value: &Json, code: &str) -> Json {
+fn fence_row(row: &DataRow, code: &str) -> DataRow {
+    fn fence_row_value(value: &Json, code: &str) -> Json {
         match value {
-            Json::Object(map) => map.iter().map(|(key, it)| (key.clone(), fenced(it, code))).collect(),
+            Json::Object(map) => {
+                map.iter().map(|(key, it)| (key.clone(), fence_row_value(it, code))).collect()
+            }
             Json::Null | Json::Bool(_) | Json::Number(_) => value.clone(),
             Json::Array(_) => format!("<data-{code}>{value}</data-{code}>").into(),
             Json::String(text) => format!("<data-{code}>{text}</data-{code}>").into(),
         }
     }
-    row.iter().map(|(key, it)| (key.clone(), fenced(it, code))).collect()
+    row.iter().map(|(key, it)| (key.clone(), fence_row_value(it, code))).collect()
 }
 
 /// What made a prompt: our templates, and the author's.
@@ -413,7 +447,7 @@ fn hash_of(template: &str, custom: &str) -> String {
 }
 
 /// What each point means, in the order of the scale.
-fn levels(criterion: &Criterion, scale: &Scale) -> Vec<(String, String)> {
+fn level_descriptions(criterion: &Criterion, scale: &Scale) -> Vec<(String, String)> {
     let told = criterion.levels.iter().map(|(value, text)| (value.to_string(), text.clone()));
     let of_scale: Vec<(String, String)> = match scale {
         Scale::Likert { labels, .. } => {
@@ -437,7 +471,7 @@ fn levels(criterion: &Criterion, scale: &Scale) -> Vec<(String, String)> {
 /// Labelled examples on the criterion's own scale.
 ///
 /// With two or more and none in the middle, a made-up one shows that the middle is allowed.
-fn anchors(criterion: &Criterion, scale: &Scale, mid_anchor: bool) -> Vec<Json> {
+fn anchor_examples(criterion: &Criterion, scale: &Scale, mid_anchor: bool) -> Vec<Json> {
     let shown = |unit: f64| match (scale, scale.bounds()) {
         (Scale::Likert { .. } | Scale::Ranges(_), Some((min, max))) => {
             Value::Number((min + unit * (max - min)).round()).to_string()

@@ -2,42 +2,42 @@
 
 use serde_json::{Value as Json, json};
 
-use super::form::{Form, Item};
-use super::prompt::{Asked, BadTemplate, Prompter};
-use super::reply::{Answer, Reply};
-use crate::catalogue::Method;
-use crate::grade::{Outcome, Point, Value, score_of_points};
+use super::form::{AnswerSchema, ReplySchema};
+use super::prompt::{JudgePromptError, JudgeQuestion, Prompter};
+use super::reply::{JudgeAnswer, JudgeReply};
+use crate::catalogue::GradingMethod;
+use crate::grade::{GradedPoint, Outcome, Value, score_of_points};
 use crate::rubric::Scale;
 
 /// What to do after the replies so far.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Next {
-    Ask(Box<Asked>),
-    Done(Judged),
+pub enum RecipeAction {
+    Ask(Box<JudgeQuestion>),
+    Done(RecipeResult),
 }
 
 /// What a judge's replies come to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct RecipeResult {
     pub outcome: Outcome,
     pub reason: String,
     pub quotes: Vec<String>,
-    pub points: Vec<Point>,
+    pub points: Vec<GradedPoint>,
 }
 
-impl Judged {
-    pub(super) fn scored(unit: f64, reason: impl Into<String>) -> Self {
+impl RecipeResult {
+    pub(super) fn from_score(unit: f64, reason: impl Into<String>) -> Self {
         let outcome = Outcome::Scored { value: Value::Number(unit), unit: Some(unit) };
         Self { outcome, reason: reason.into(), quotes: Vec::new(), points: Vec::new() }
     }
 
-    fn not_applicable(why: &str) -> Next {
+    fn not_applicable(why: &str) -> RecipeAction {
         let outcome = Outcome::NotApplicable;
-        Next::Done(Self { outcome, reason: why.to_owned(), quotes: Vec::new(), points: Vec::new() })
+        RecipeAction::Done(Self { outcome, reason: why.to_owned(), quotes: Vec::new(), points: Vec::new() })
     }
 
     /// An answer on a scale from 0 to 1.
-    fn of(answer: &Answer, scale: &Scale) -> Self {
+    fn of(answer: &JudgeAnswer, scale: &Scale) -> Self {
         let outcome = match &answer.value {
             Some(value) => Outcome::Scored { value: value.clone(), unit: scale.unit(value).ok() },
             None => Outcome::Abstained { why: answer.reason.clone() },
@@ -54,7 +54,7 @@ const FACTS: [(&str, f64); 5] =
 const STEPS_SCALE: (i64, i64) = (0, 10);
 
 /// Whether a recipe says nothing without a context, and without an answer.
-fn needs(name: &str) -> (bool, bool) {
+fn required_inputs(name: &str) -> (bool, bool) {
     match name {
         "groundedness" | "context-faithfulness" => (true, true),
         "context_relevance" | "context-relevance" | "context-recall" => (true, false),
@@ -66,21 +66,21 @@ fn needs(name: &str) -> (bool, bool) {
 /// A recipe over one candidate: what to ask next, given what was answered so far.
 #[derive(Debug)]
 pub struct Recipe<'a> {
-    pub method: &'a Method,
+    pub method: &'a GradingMethod,
     pub prompter: &'a Prompter<'a>,
 }
 
 impl Recipe<'_> {
-    pub fn next(&self, replies: &[Reply]) -> Result<Next, BadTemplate> {
+    pub fn next(&self, replies: &[JudgeReply]) -> Result<RecipeAction, JudgePromptError> {
         let name = self.method.entry.name;
-        let (needs_context, needs_answer) = needs(name);
+        let (needs_context, needs_answer) = required_inputs(name);
         if needs_context && self.prompter.material.context.is_empty() {
-            return Ok(Judged::not_applicable("there is no context"));
+            return Ok(RecipeResult::not_applicable("there is no context"));
         }
         if needs_answer && self.prompter.material.answer().trim().is_empty() {
-            return Ok(Judged::not_applicable("there is no answer"));
+            return Ok(RecipeResult::not_applicable("there is no answer"));
         }
-        let value = self.prompter.filled(&self.text("value"))?;
+        let value = self.prompter.fill_row_fields(&self.text("value"))?;
         Ok(match name {
             "agent-rubric" => self.score(&format!("Grade the material against this:\n\n{value}"), replies),
             "answer-relevance" | "answer_relevance" => self.score(
@@ -95,13 +95,13 @@ impl Recipe<'_> {
             ),
             "context-faithfulness" | "groundedness" => self.claims("claims", &json!({}), replies),
             "context-recall" => {
-                self.claims("recall", &json!({ "text": self.prompter.fenced("reference", &value) }), replies)
+                self.claims("recall", &json!({ "text": self.prompter.fence_text("reference", &value) }), replies)
             }
             "factuality" => self.factuality(&value, replies),
             "model-graded-closedqa" => self.binary("closedqa", &json!({ "text": value }), replies),
             "trajectory:goal-success" => {
                 let goal = self.method.params.get("value").and_then(|it| it["goal"].as_str());
-                let goal = self.prompter.filled(goal.unwrap_or(&value))?;
+                let goal = self.prompter.fill_row_fields(goal.unwrap_or(&value))?;
                 self.binary("goal", &json!({ "text": goal }), replies)
             }
             "llm_trajectory_judge" => self.trajectory(replies)?,
@@ -109,7 +109,7 @@ impl Recipe<'_> {
             "agent_as_judge" => self.requirements(replies),
             _ => {
                 let why = "it compares the outputs of one case, and here is only one".to_owned();
-                Next::Done(Judged { outcome: Outcome::Abstained { why }, ..Judged::scored(0.0, "") })
+                RecipeAction::Done(RecipeResult { outcome: Outcome::Abstained { why }, ..RecipeResult::from_score(0.0, "") })
             }
         })
     }
@@ -132,114 +132,120 @@ impl Recipe<'_> {
         }
     }
 
-    fn ask(&self, template: &str, context: &Json, form: Form) -> Next {
-        Next::Ask(Box::new(self.prompter.ask(template, context, form)))
+    fn ask(&self, template: &str, context: &Json, form: ReplySchema) -> RecipeAction {
+        RecipeAction::Ask(Box::new(self.prompter.ask(template, context, form)))
     }
 
-    fn score(&self, question: &str, replies: &[Reply]) -> Next {
+    fn score(&self, question: &str, replies: &[JudgeReply]) -> RecipeAction {
         match replies {
-            [Reply::Answer(answer), ..] => Next::Done(Judged::of(answer, &Scale::Unit)),
-            _ => self.ask("score", &json!({ "question": question }), Form::Answer(Item::new(Scale::Unit))),
+            [JudgeReply::Answer(answer), ..] => RecipeAction::Done(RecipeResult::of(answer, &Scale::Unit)),
+            _ => self.ask(
+                "score",
+                &json!({ "question": question }),
+                ReplySchema::Answer(AnswerSchema::new(Scale::Unit)),
+            ),
         }
     }
 
-    fn binary(&self, template: &str, context: &Json, replies: &[Reply]) -> Next {
+    fn binary(&self, template: &str, context: &Json, replies: &[JudgeReply]) -> RecipeAction {
         match replies {
-            [Reply::Answer(answer), ..] => Next::Done(Judged::of(answer, &Scale::Binary)),
-            _ => self.ask(template, context, Form::Answer(Item::new(Scale::Binary))),
+            [JudgeReply::Answer(answer), ..] => RecipeAction::Done(RecipeResult::of(answer, &Scale::Binary)),
+            _ => self.ask(template, context, ReplySchema::Answer(AnswerSchema::new(Scale::Binary))),
         }
     }
 
-    fn trajectory(&self, replies: &[Reply]) -> Result<Next, BadTemplate> {
+    fn trajectory(&self, replies: &[JudgeReply]) -> Result<RecipeAction, JudgePromptError> {
         let continuous = self.method.params.get("continuous").is_some_and(|it| it == true);
         let scale = if continuous { Scale::Unit } else { Scale::Binary };
-        if let [Reply::Answer(answer), ..] = replies {
-            return Ok(Next::Done(Judged::of(answer, &scale)));
+        if let [JudgeReply::Answer(answer), ..] = replies {
+            return Ok(RecipeAction::Done(RecipeResult::of(answer, &scale)));
         }
-        let context =
-            json!({ "prompt": self.prompter.filled(&self.text("prompt"))?, "continuous": continuous });
-        Ok(self.ask("trajectory", &context, Form::Answer(Item::new(scale))))
+        let context = json!({ "prompt": self.prompter.fill_row_fields(&self.text("prompt"))?, "continuous": continuous });
+        Ok(self.ask("trajectory", &context, ReplySchema::Answer(AnswerSchema::new(scale))))
     }
 
-    fn claims(&self, template: &str, context: &Json, replies: &[Reply]) -> Next {
-        let [Reply::Claims(claims), ..] = replies else { return self.ask(template, context, Form::Claims) };
+    fn claims(&self, template: &str, context: &Json, replies: &[JudgeReply]) -> RecipeAction {
+        let [JudgeReply::Claims(claims), ..] = replies else {
+            return self.ask(template, context, ReplySchema::Claims);
+        };
         if claims.is_empty() {
-            return Judged::not_applicable("the judge found no claim in it");
+            return RecipeResult::not_applicable("the judge found no claim in it");
         }
         let n_supported = claims.iter().filter(|it| it.1).count();
         let reason = format!("{n_supported}/{} claims supported", claims.len());
-        let point = |(text, holds): &(String, bool)| Point {
+        let point = |(text, holds): &(String, bool)| GradedPoint {
             text: text.clone(),
             holds: *holds,
             evidence: Vec::new(),
         };
         let points = claims.iter().map(point).collect();
         let score = score_of_points(claims.iter().map(|claim| claim.1)).unwrap_or(0.0);
-        Next::Done(Judged { points, ..Judged::scored(score, reason) })
+        RecipeAction::Done(RecipeResult { points, ..RecipeResult::from_score(score, reason) })
     }
 
-    fn factuality(&self, reference: &str, replies: &[Reply]) -> Next {
+    fn factuality(&self, reference: &str, replies: &[JudgeReply]) -> RecipeAction {
         let labels = FACTS.map(|it| it.0.to_owned()).to_vec();
         match replies {
-            [Reply::Choice { label, reason }, ..] => {
+            [JudgeReply::Choice { label, reason }, ..] => {
                 let score = FACTS.iter().find(|it| it.0 == label).map_or(0.0, |it| it.1);
-                Next::Done(Judged::scored(score, format!("{label}: {reason}")))
+                RecipeAction::Done(RecipeResult::from_score(score, format!("{label}: {reason}")))
             }
             _ => {
-                let context = json!({ "reference": self.prompter.fenced("expert", reference) });
-                self.ask("factuality", &context, Form::Choice { labels })
+                let context = json!({ "reference": self.prompter.fence_text("expert", reference) });
+                self.ask("factuality", &context, ReplySchema::Choice { labels })
             }
         }
     }
 
     /// The judge derives steps from each text and then follows them.
-    fn by_steps(&self, replies: &[Reply]) -> Result<Next, BadTemplate> {
+    fn by_steps(&self, replies: &[JudgeReply]) -> Result<RecipeAction, JudgePromptError> {
         let texts = self.texts("value");
         let (min, max) = STEPS_SCALE;
         let scale = Scale::likert(min, max);
         if let Some(text) = texts.get(replies.len() / 2) {
-            let text = self.prompter.filled(text)?;
+            let text = self.prompter.fill_row_fields(text)?;
             return Ok(match replies {
-                [.., Reply::Steps(steps)] => {
+                [.., JudgeReply::Steps(steps)] => {
                     let context = json!({ "text": text, "steps": steps });
-                    self.ask("follow", &context, Form::Answer(Item::new(scale)))
+                    self.ask("follow", &context, ReplySchema::Answer(AnswerSchema::new(scale)))
                 }
-                _ => self.ask("steps", &json!({ "text": text }), Form::Steps),
+                _ => self.ask("steps", &json!({ "text": text }), ReplySchema::Steps),
             });
         }
-        let answers: Vec<&Answer> = replies
+        let answers: Vec<&JudgeAnswer> = replies
             .iter()
-            .filter_map(|it| if let Reply::Answer(it) = it { Some(it) } else { None })
+            .filter_map(|it| if let JudgeReply::Answer(it) = it { Some(it) } else { None })
             .collect();
         let units = answers.iter().filter_map(|it| scale.unit(it.value.as_ref()?).ok());
         let mean = units.sum::<f64>() / answers.len().max(1) as f64;
         let reasons: Vec<&str> = answers.iter().map(|it| it.reason.as_str()).collect();
-        Ok(Next::Done(Judged::scored(mean, reasons.join("\n"))))
+        Ok(RecipeAction::Done(RecipeResult::from_score(mean, reasons.join("\n"))))
     }
 
     /// A verdict for each requirement; those that were left out are asked about again, alone.
-    fn requirements(&self, replies: &[Reply]) -> Next {
+    fn requirements(&self, replies: &[JudgeReply]) -> RecipeAction {
         let told = self.texts("requirements");
         let all = if told.is_empty() { self.prompter.material.requirements.clone() } else { told };
         if all.is_empty() {
-            return Judged::not_applicable("there are no requirements");
+            return RecipeResult::not_applicable("there are no requirements");
         }
         // Those of the case come from outside.
         let from_case = self.texts("requirements").is_empty();
         let ask = |requirements: Vec<String>, again: bool| {
-            let shown =
-                |it: &String| if from_case { self.prompter.fenced("requirement", it) } else { it.clone() };
+            let shown = |it: &String| {
+                if from_case { self.prompter.fence_text("requirement", it) } else { it.clone() }
+            };
             let context = json!({ "requirements": requirements.iter().map(shown).collect::<Vec<_>>() });
-            self.ask("requirements", &context, Form::Verdicts { requirements, again })
+            self.ask("requirements", &context, ReplySchema::Verdicts { requirements, again })
         };
-        let [Reply::Verdicts(first), more @ ..] = replies else { return ask(all, false) };
+        let [JudgeReply::Verdicts(first), more @ ..] = replies else { return ask(all, false) };
         let left_out: Vec<usize> = (0..all.len()).filter(|it| first[*it].is_none()).collect();
         let mut verdicts = first.clone();
         match more {
             [] if !left_out.is_empty() => {
                 return ask(left_out.iter().map(|it| all[*it].clone()).collect(), true);
             }
-            [Reply::Verdicts(again), ..] => {
+            [JudgeReply::Verdicts(again), ..] => {
                 for (at, verdict) in left_out.iter().zip(again) {
                     verdicts[*at].clone_from(verdict);
                 }
@@ -251,12 +257,12 @@ impl Recipe<'_> {
             let (holds, quote) = verdict.clone().unwrap_or_default();
             let evidence =
                 (!quote.trim().is_empty()).then(|| self.prompter.evidence(&quote)).into_iter().collect();
-            Point { text: text.clone(), holds, evidence }
+            GradedPoint { text: text.clone(), holds, evidence }
         };
-        let points: Vec<Point> = all.iter().zip(&verdicts).map(point).collect();
+        let points: Vec<GradedPoint> = all.iter().zip(&verdicts).map(point).collect();
         let n_met = points.iter().filter(|it| it.holds).count();
         let reason = format!("{n_met}/{} requirements satisfied", points.len());
         let score = score_of_points(points.iter().map(|point| point.holds)).unwrap_or(0.0);
-        Next::Done(Judged { points, ..Judged::scored(score, reason) })
+        RecipeAction::Done(RecipeResult { points, ..RecipeResult::from_score(score, reason) })
     }
 }

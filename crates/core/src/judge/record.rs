@@ -3,15 +3,17 @@
 use serde_json::{Map, Value as Json};
 
 use crate::candidate::{
-    BadRecord, Format, Measurements, RecordField, RecordFields, Role, TRACE_TOKENS, Trace,
+    JudgeInput, pretty_value_text, read_trace_value, record_field, render_trace_for_judge, task_of_trace,
 };
-use crate::candidate::{Material, asked_in, for_judge, read_value, record_field, told};
-use crate::catalogue::Method;
-use crate::rubric::{Ask, Rubric};
+use crate::candidate::{
+    Measurements, RecordError, RecordField, RecordFields, StepRole, TRACE_TOKENS, Trace, TraceFormat,
+};
+use crate::catalogue::GradingMethod;
+use crate::rubric::{CriterionKind, Rubric};
 
 /// What the parts of `inputs` are called, where a recipe says so.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Keys {
+pub struct RecordKeys {
     pub question: Option<String>,
     pub context: Option<String>,
     pub requirements: Option<String>,
@@ -20,15 +22,15 @@ pub struct Keys {
 /// Two criteria of a rubric that are to read different fields of one record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{parameter}` is `{first}` in one criterion and `{second}` in another; a record is read in one way")]
-pub struct KeysDiffer {
+pub struct RecordKeyConflict {
     parameter: &'static str,
     first: String,
     second: String,
 }
 
-impl Keys {
+impl RecordKeys {
     /// The names that a recipe gives.
-    pub fn of_method(method: &Method) -> Self {
+    pub fn of_method(method: &GradingMethod) -> Self {
         let key = |name: &str| method.params.get(name).and_then(Json::as_str).map(str::to_owned);
         Self {
             question: key("question_key"),
@@ -38,10 +40,10 @@ impl Keys {
     }
 
     /// The names that the recipes of a rubric give.
-    pub fn of_rubric(rubric: &Rubric) -> Result<Self, KeysDiffer> {
+    pub fn of_rubric(rubric: &Rubric) -> Result<Self, RecordKeyConflict> {
         let mut keys = Self::default();
         for question in rubric.questions() {
-            let Ask::Recipe(method) = &question.criterion.ask else { continue };
+            let CriterionKind::Recipe(method) = &question.criterion.ask else { continue };
             let told = Self::of_method(method);
             for (parameter, known, told) in [
                 ("question_key", &mut keys.question, told.question),
@@ -50,7 +52,7 @@ impl Keys {
             ] {
                 match (&*known, told) {
                     (Some(first), Some(second)) if *first != second => {
-                        return Err(KeysDiffer { parameter, first: first.clone(), second });
+                        return Err(RecordKeyConflict { parameter, first: first.clone(), second });
                     }
                     (None, Some(told)) => *known = Some(told),
                     _ => {}
@@ -70,7 +72,7 @@ impl Keys {
 const QUESTIONS: [&str; 8] =
     ["question", "task", "prompt", "input", "user_input", "query", "text", "messages"];
 
-impl Material {
+impl JudgeInput {
     /// From a line of JSON. Something that looks like a trace and cannot be read is an error.
     ///
     /// ```
@@ -81,21 +83,21 @@ impl Material {
     /// let material = Material::from_record(&record, &Keys::default()).unwrap();
     /// assert_eq!((material.task.as_str(), material.answer()), ("2 + 2?", "4"));
     /// ```
-    pub fn from_record(record: &Json, keys: &Keys) -> Result<Self, BadRecord> {
+    pub fn from_record(record: &Json, keys: &RecordKeys) -> Result<Self, RecordError> {
         let fields = RecordFields::read(record);
         let part = |field: RecordField, parameter: &'static str, key: Option<&str>| match key {
-            Some(key) => keyed(record, &fields, parameter, key),
-            None => Ok(fields.given(field).or_else(|| fields.inside_task(field))),
+            Some(key) => find_keyed_value(record, &fields, parameter, key),
+            None => Ok(fields.non_null_value(field).or_else(|| fields.inside_task(field))),
         };
         let context = part(RecordField::Context, "context_key", keys.context.as_deref())?
             .or_else(|| fields.inside(RecordField::Response, RecordField::Context));
         let requirements = part(RecordField::Requirements, "requirements_key", keys.requirements.as_deref())?;
         let mut material = Self {
-            task: task(record, &fields, keys)?,
-            context: context.map(texts).unwrap_or_default(),
-            requirements: requirements.map(texts).unwrap_or_default(),
-            diff: fields.given(RecordField::Diff).map(told),
-            reference_calls: fields.given(RecordField::ReferenceCalls).cloned(),
+            task: read_task_text(record, &fields, keys)?,
+            context: context.map(value_texts).unwrap_or_default(),
+            requirements: requirements.map(value_texts).unwrap_or_default(),
+            diff: fields.non_null_value(RecordField::Diff).map(pretty_value_text),
+            reference_calls: fields.non_null_value(RecordField::ReferenceCalls).cloned(),
             measurements: Measurements::from_fields(&fields),
             ..Self::default()
         };
@@ -104,7 +106,10 @@ impl Material {
             material.reference = Some(match references {
                 [only] => plain_text(only),
                 several => {
-                    format!("One of:\n- {}", several.iter().map(told).collect::<Vec<_>>().join("\n- "))
+                    format!(
+                        "One of:\n- {}",
+                        several.iter().map(pretty_value_text).collect::<Vec<_>>().join("\n- ")
+                    )
                 }
             });
             material.raw_reference = references.first().cloned();
@@ -112,39 +117,40 @@ impl Material {
         }
         material.add_output(&fields)?;
         if let (true, Some(trace)) = (material.task.is_empty(), &material.trace) {
-            material.task = asked_in(trace).unwrap_or_default();
+            material.task = task_of_trace(trace).unwrap_or_default();
         }
         Ok(material)
     }
 
-    fn add_output(&mut self, fields: &RecordFields<'_>) -> Result<(), BadRecord> {
+    fn add_output(&mut self, fields: &RecordFields<'_>) -> Result<(), RecordError> {
         let output = fields.response()?.filter(|value| !value.is_null());
-        let run = fields.given(RecordField::Trace);
+        let run = fields.non_null_value(RecordField::Trace);
         self.raw_output = output.or(run).cloned();
         match output {
             Some(Json::String(text)) => self.response = Some(text.clone()),
             // A value that is no trace is an answer in JSON.
-            Some(value) => match read_value(value, None) {
-                Ok((Format::Text, _)) | Err(_) => self.response = Some(answer_text(value)),
+            Some(value) => match read_trace_value(value, None) {
+                Ok((TraceFormat::Text, _)) | Err(_) => self.response = Some(answer_text(value)),
                 Ok((_, trace)) => self.trace = Some(trace),
             },
             None => {}
         }
         if let Some(value) = run {
-            match read_value(value, None)? {
+            match read_trace_value(value, None)? {
                 // Perhaps the id of a trace; what was said counts.
-                (Format::Text, _) if self.response.is_some() => {}
-                (Format::Text, _) => self.response = Some(told(value)),
+                (TraceFormat::Text, _) if self.response.is_some() => {}
+                (TraceFormat::Text, _) => self.response = Some(pretty_value_text(value)),
                 (_, trace) => self.trace = Some(trace),
             }
         }
         // A conversation of ragas holds the answers as well.
-        let conversation = fields.given(RecordField::Task).filter(|_| output.is_none() && run.is_none());
-        let is_spoken = |trace: &Trace| trace.steps.iter().any(|step| step.role == Role::Assistant);
+        let conversation =
+            fields.non_null_value(RecordField::Task).filter(|_| output.is_none() && run.is_none());
+        let is_spoken = |trace: &Trace| trace.steps.iter().any(|step| step.role == StepRole::Assistant);
         if self.diff.is_none()
-            && let Some(trace) = conversation.and_then(messages).filter(is_spoken)
+            && let Some(trace) = conversation.and_then(parse_message_trace).filter(is_spoken)
         {
-            self.task = asked_in(&trace).unwrap_or_default();
+            self.task = task_of_trace(&trace).unwrap_or_default();
             self.raw_output = conversation.cloned();
             self.trace = Some(trace);
         }
@@ -153,28 +159,34 @@ impl Material {
 }
 
 /// What stands where a recipe's key parameter says.
-fn keyed<'a>(
+fn find_keyed_value<'a>(
     record: &'a Json,
     fields: &RecordFields<'a>,
     parameter: &'static str,
     key: &str,
-) -> Result<Option<&'a Json>, BadRecord> {
-    let inside = fields.given(RecordField::Task).and_then(|inputs| inputs.get(key));
+) -> Result<Option<&'a Json>, RecordError> {
+    let inside = fields.non_null_value(RecordField::Task).and_then(|inputs| inputs.get(key));
     let found = inside.or_else(|| record.get(key));
-    found.map(Some).ok_or_else(|| BadRecord::NoSuchField { parameter, name: key.to_owned() })
+    found.map(Some).ok_or_else(|| RecordError::NoSuchField { parameter, name: key.to_owned() })
 }
 
-fn task(record: &Json, fields: &RecordFields<'_>, keys: &Keys) -> Result<String, BadRecord> {
-    let inputs = fields.given(RecordField::Task);
+fn read_task_text(
+    record: &Json,
+    fields: &RecordFields<'_>,
+    keys: &RecordKeys,
+) -> Result<String, RecordError> {
+    let inputs = fields.non_null_value(RecordField::Task);
     let task = match (inputs, keys.question.as_deref()) {
         // The input is the question itself.
         (Some(Json::String(text)), _) => text.clone(),
-        (_, Some(key)) => keyed(record, fields, "question_key", key)?.map(conversation).unwrap_or_default(),
+        (_, Some(key)) => {
+            find_keyed_value(record, fields, "question_key", key)?.map(conversation_text).unwrap_or_default()
+        }
         (Some(Json::Object(map)), None) => question_in(map),
-        (Some(other), None) => conversation(other),
+        (Some(other), None) => conversation_text(other),
         (None, None) => String::new(),
     };
-    let choices = fields.given(RecordField::Choices).and_then(Json::as_array);
+    let choices = fields.non_null_value(RecordField::Choices).and_then(Json::as_array);
     let choices = choices.into_iter().flatten().filter_map(Json::as_str);
     let choices: Vec<String> =
         ('A'..='Z').zip(choices).map(|(letter, text)| format!("{letter}) {text}")).collect();
@@ -186,15 +198,15 @@ fn question_in(inputs: &Map<String, Json>) -> String {
     if let Some(question) =
         QUESTIONS.iter().filter_map(|name| inputs.get(*name)).find(|value| !value.is_null())
     {
-        return conversation(question);
+        return conversation_text(question);
     }
-    let mut rest = beside_context(inputs);
+    let mut rest = without_context_fields(inputs);
     rest.retain(|_, value| !value.is_null());
     if rest.is_empty() { String::new() } else { plain_text(&Json::Object(rest)) }
 }
 
 /// What a mapping says beside the documents, which stand in a part of their own.
-fn beside_context(map: &Map<String, Json>) -> Map<String, Json> {
+fn without_context_fields(map: &Map<String, Json>) -> Map<String, Json> {
     let is_other =
         |name: &str| matches!(record_field(name), Some(RecordField::Context | RecordField::Requirements));
     let rest = map.iter().filter(|(name, _)| !is_other(name));
@@ -203,22 +215,22 @@ fn beside_context(map: &Map<String, Json>) -> Map<String, Json> {
 
 /// An answer in JSON, without the documents that it came with.
 fn answer_text(value: &Json) -> String {
-    let rest = value.as_object().map(beside_context).filter(|rest| !rest.is_empty());
-    rest.map_or_else(|| told(value), |rest| plain_text(&Json::Object(rest)))
+    let rest = value.as_object().map(without_context_fields).filter(|rest| !rest.is_empty());
+    rest.map_or_else(|| pretty_value_text(value), |rest| plain_text(&Json::Object(rest)))
 }
 
 /// Messages as a conversation, one question as itself, everything else as it stands.
-fn conversation(value: &Json) -> String {
-    let Some(trace) = messages(value) else { return told(value) };
+fn conversation_text(value: &Json) -> String {
+    let Some(trace) = parse_message_trace(value) else { return pretty_value_text(value) };
     match trace.steps.as_slice() {
-        [only] if only.role == Role::User && !only.text.is_empty() => only.text.clone(),
-        _ => for_judge(&trace, TRACE_TOKENS),
+        [only] if only.role == StepRole::User && !only.text.is_empty() => only.text.clone(),
+        _ => render_trace_for_judge(&trace, TRACE_TOKENS),
     }
 }
 
-fn messages(value: &Json) -> Option<Trace> {
-    let (format, trace) = value.as_array().and_then(|_| read_value(value, None).ok())?;
-    (format != Format::Text && !trace.steps.is_empty()).then_some(trace)
+fn parse_message_trace(value: &Json) -> Option<Trace> {
+    let (format, trace) = value.as_array().and_then(|_| read_trace_value(value, None).ok())?;
+    (format != TraceFormat::Text && !trace.steps.is_empty()).then_some(trace)
 }
 
 /// The one text that a mapping holds, such as `{"answer": "…"}`; everything else as JSON.
@@ -226,14 +238,14 @@ fn plain_text(value: &Json) -> String {
     let only = value.as_object().filter(|map| map.len() == 1).and_then(|map| map.values().next());
     match only {
         Some(Json::String(text)) => text.clone(),
-        _ => told(value),
+        _ => pretty_value_text(value),
     }
 }
 
-fn texts(value: &Json) -> Vec<String> {
+fn value_texts(value: &Json) -> Vec<String> {
     match value {
-        Json::Array(items) => items.iter().map(told).collect(),
+        Json::Array(items) => items.iter().map(pretty_value_text).collect(),
         Json::Null => Vec::new(),
-        one => Some(told(one)).filter(|text| !text.trim().is_empty()).into_iter().collect(),
+        one => Some(pretty_value_text(one)).filter(|text| !text.trim().is_empty()).into_iter().collect(),
     }
 }

@@ -4,19 +4,19 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::form::{Form, Item};
-use super::objects::{ReplyPart, reply_parts, truth};
+use super::form::{AnswerSchema, ReplySchema};
+use super::objects::{ReplyPart, parse_reply_bool, reply_parts};
 use super::own_shape::read_own_shape;
-use super::planted::{Echo, Planted, PlantedAnswers};
+use super::planted::{Echo, PlantedAnswers, PlantedContent};
 use crate::grade::Failure;
 use crate::rubric::{OffScale, Scale, Value};
 
 /// What a judge said, in the shape it was asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reply {
-    Answer(Answer),
+pub enum JudgeReply {
+    Answer(JudgeAnswer),
     /// By id, each criterion that was asked about once.
-    Answers(Vec<(String, Result<Answer, Malformed>)>),
+    Answers(Vec<(String, Result<JudgeAnswer, JudgeReplyError>)>),
     Choice {
         label: String,
         reason: String,
@@ -29,7 +29,7 @@ pub enum Reply {
 
 /// An answer on a scale.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct JudgeAnswer {
     /// `None`: the judge cannot tell.
     pub value: Option<Value>,
     pub reason: String,
@@ -39,7 +39,7 @@ pub struct Answer {
 
 /// Why a reply holds no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Malformed {
+pub enum JudgeReplyError {
     #[error("the reply is empty")]
     Empty,
     #[error("the reply holds no complete JSON object")]
@@ -48,7 +48,7 @@ pub enum Malformed {
     Planted,
     #[error("the reply gives two different answers; exactly one is wanted")]
     Contradiction,
-    #[error("{}", not_found(.0))]
+    #[error("{}", format_missing_quotes(.0))]
     QuotesNotFound(Vec<String>),
     #[error("the reply was cut off; `max_tokens` may be too low")]
     CutOff,
@@ -70,7 +70,7 @@ pub enum Malformed {
     Nested(String),
 }
 
-impl Malformed {
+impl JudgeReplyError {
     pub fn failure(&self) -> Failure {
         match self {
             Self::OffScale(_) => Failure::OffScale,
@@ -81,7 +81,7 @@ impl Malformed {
 }
 
 /// What a judge is told about quotes that do not carry its answer.
-fn not_found(quotes: &[String]) -> String {
+fn format_missing_quotes(quotes: &[String]) -> String {
     let wanted =
         "copy the words that settle it, at least one telling word of each quote, from what was graded";
     if quotes.is_empty() {
@@ -92,12 +92,12 @@ fn not_found(quotes: &[String]) -> String {
     format!("not found in what was graded, or too little to show anything: {}; {wanted}", quotes.join(", "))
 }
 
-impl Form {
+impl ReplySchema {
     /// What a reply says; nothing in it that only repeats what was graded counts.
-    pub(super) fn read(&self, text: &str, planted: &Planted) -> Result<Reply, Malformed> {
-        let text = spoken(text)?;
+    pub(super) fn read(&self, text: &str, planted: &PlantedContent) -> Result<JudgeReply, JudgeReplyError> {
+        let text = strip_thinking(text)?;
         let planted = planted.answers_to(self);
-        let (mut said, mut n_objects, mut n_echoes) = (SaidAnswers::default(), 0, 0);
+        let (mut said, mut n_objects, mut n_echoes) = (StatedAnswers::default(), 0, 0);
         for part in reply_parts(text) {
             match part {
                 ReplyPart::Object(map) => {
@@ -111,18 +111,18 @@ impl Form {
                 }
                 // A part of a broken answer is not the answer; broken code beside it is none at all.
                 ReplyPart::Broken(part) if !self.is_about(part) || planted.has_text(part) => {}
-                ReplyPart::Broken(_) | ReplyPart::Unclosed => return Err(Malformed::NotJson),
+                ReplyPart::Broken(_) | ReplyPart::Unclosed => return Err(JudgeReplyError::NotJson),
             }
         }
         if said.differ {
-            return Err(Malformed::Contradiction);
+            return Err(JudgeReplyError::Contradiction);
         }
         match said.own {
             Some(reply) => Ok(reply),
-            None if 0 < n_echoes || said.first.is_some() => Err(Malformed::Planted),
-            None if n_objects == 0 && planted.has_word(text) => Err(Malformed::Planted),
+            None if 0 < n_echoes || said.first.is_some() => Err(JudgeReplyError::Planted),
+            None if n_objects == 0 && planted.has_word(text) => Err(JudgeReplyError::Planted),
             None if n_objects == 0 => self.read_word(text),
-            None => Err(Malformed::Missing(self.keys()[0])),
+            None => Err(JudgeReplyError::Missing(self.keys()[0])),
         }
     }
 
@@ -149,69 +149,76 @@ impl Form {
     }
 
     /// A choice may be said in a word of its own.
-    fn read_word(&self, text: &str) -> Result<Reply, Malformed> {
+    fn read_word(&self, text: &str) -> Result<JudgeReply, JudgeReplyError> {
         match self {
             Self::Choice { labels } if !text.is_empty() => {
-                let label = chosen_label(text, labels).ok_or(Malformed::NotJson)?;
-                Ok(Reply::Choice { label, reason: String::new() })
+                let label = chosen_label(text, labels).ok_or(JudgeReplyError::NotJson)?;
+                Ok(JudgeReply::Choice { label, reason: String::new() })
             }
-            _ if text.is_empty() => Err(Malformed::Empty),
-            _ => Err(Malformed::NotJson),
+            _ if text.is_empty() => Err(JudgeReplyError::Empty),
+            _ => Err(JudgeReplyError::NotJson),
         }
     }
 
-    fn read_map(&self, map: &Map<String, Json>, planted: &PlantedAnswers<'_>) -> Result<Reply, Malformed> {
+    fn read_map(
+        &self,
+        map: &Map<String, Json>,
+        planted: &PlantedAnswers<'_>,
+    ) -> Result<JudgeReply, JudgeReplyError> {
         let list = |key: &'static str| {
             let wrong = |found: &Json| wrong_type(key, found, "a list");
-            map.get(key).map_or(Err(Malformed::Missing(key)), |it| it.as_array().ok_or_else(|| wrong(it)))
+            map.get(key)
+                .map_or(Err(JudgeReplyError::Missing(key)), |it| it.as_array().ok_or_else(|| wrong(it)))
         };
         Ok(match self {
-            Self::Answer(item) => Reply::Answer(answer(map, item)?),
+            Self::Answer(item) => JudgeReply::Answer(read_judge_answer(map, item)?),
             Self::Answers(items) => {
                 let entries: Vec<&Map<String, Json>> =
                     list("criteria")?.iter().filter_map(Json::as_object).collect();
-                let answer = |(at, (id, item)): (usize, &(String, Item))| {
-                    (id.clone(), of_id(id, item, &entries, |map| planted.echo_on(at, item, map)))
+                let answer = |(at, (id, item)): (usize, &(String, AnswerSchema))| {
+                    (id.clone(), read_answer_by_id(id, item, &entries, |map| planted.echo_on(at, item, map)))
                 };
-                Reply::Answers(items.iter().enumerate().map(answer).collect())
+                JudgeReply::Answers(items.iter().enumerate().map(answer).collect())
             }
             Self::Choice { labels } => {
-                let found = said_choice(map).unwrap_or(&Json::Null);
+                let found = stated_choice(map).unwrap_or(&Json::Null);
                 let word =
                     found.as_str().ok_or_else(|| wrong_type("verdict", found, "one of the choices"))?;
-                let unknown = || Malformed::UnknownChoice { found: word.to_owned(), allowed: labels.clone() };
-                Reply::Choice {
+                let unknown =
+                    || JudgeReplyError::UnknownChoice { found: word.to_owned(), allowed: labels.clone() };
+                JudgeReply::Choice {
                     label: chosen_label(word, labels).ok_or_else(unknown)?,
-                    reason: reason_of(map),
+                    reason: reply_reason(map),
                 }
             }
             Self::Claims => {
                 let claims = own_entries(list("claims")?, planted)?;
-                Reply::Claims(claims.into_iter().map(claim).collect::<Result<_, _>>()?)
+                JudgeReply::Claims(claims.into_iter().map(read_reply_claim).collect::<Result<_, _>>()?)
             }
             Self::Verdicts { requirements, again } => {
-                let all = verdicts(&own_entries(list("verdicts")?, planted)?, requirements)?;
+                let all = read_requirement_verdicts(&own_entries(list("verdicts")?, planted)?, requirements)?;
                 if !again && all.iter().all(Option::is_none) {
-                    return Err(Malformed::Missing("verdicts"));
+                    return Err(JudgeReplyError::Missing("verdicts"));
                 }
-                Reply::Verdicts(all)
+                JudgeReply::Verdicts(all)
             }
             Self::Steps => {
                 let steps: Vec<String> =
                     list("steps")?.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect();
                 if steps.is_empty() {
-                    return Err(Malformed::Missing("steps"));
+                    return Err(JudgeReplyError::Missing("steps"));
                 }
-                Reply::Steps(steps)
+                JudgeReply::Steps(steps)
             }
         })
     }
 }
 
-impl Reply {
+impl JudgeReply {
     /// Whether two replies give the same answer, whatever their reasons.
     fn is_same_answer(&self, other: &Self) -> bool {
-        let value = |answer: &Result<Answer, Malformed>| answer.as_ref().map(|it| it.value.clone()).ok();
+        let value =
+            |answer: &Result<JudgeAnswer, JudgeReplyError>| answer.as_ref().map(|it| it.value.clone()).ok();
         match (self, other) {
             (Self::Answer(a), Self::Answer(b)) => a.value == b.value,
             (Self::Answers(a), Self::Answers(b)) => {
@@ -231,15 +238,15 @@ impl Reply {
 
 /// The answers of one reply, of which only one is wanted.
 #[derive(Debug, Default)]
-struct SaidAnswers {
-    first: Option<Reply>,
+struct StatedAnswers {
+    first: Option<JudgeReply>,
     /// The last one with reasons of its own.
-    own: Option<Reply>,
+    own: Option<JudgeReply>,
     differ: bool,
 }
 
-impl SaidAnswers {
-    fn add(&mut self, reply: Reply, echo: Echo) {
+impl StatedAnswers {
+    fn add(&mut self, reply: JudgeReply, echo: Echo) {
         match &self.first {
             Some(first) => self.differ |= !reply.is_same_answer(first),
             None => self.first = Some(reply.clone()),
@@ -251,17 +258,17 @@ impl SaidAnswers {
 }
 
 /// The reply without what a model thought before it spoke; some say only where their thoughts end.
-fn spoken(text: &str) -> Result<&str, Malformed> {
+fn strip_thinking(text: &str) -> Result<&str, JudgeReplyError> {
     let text = text.trim();
     let thinks = text.starts_with("<think>");
     match text.split_once("</think>") {
         Some((thought, rest)) if thinks || !thought.contains('{') => Ok(rest.trim()),
-        None if thinks => Err(Malformed::CutOff),
+        None if thinks => Err(JudgeReplyError::CutOff),
         _ => Ok(text),
     }
 }
 
-fn item_keys(item: &Item) -> &'static [&'static str] {
+fn item_keys(item: &AnswerSchema) -> &'static [&'static str] {
     match item.scale {
         Scale::Binary => &["verdict", "pass", "pass_", "unsure"],
         Scale::Choices(_) => &["verdict", "choice", "unsure"],
@@ -270,41 +277,41 @@ fn item_keys(item: &Item) -> &'static [&'static str] {
 }
 
 /// What stands under the key of the answer: `Some(None)` for a judge that says it cannot tell.
-pub(super) fn said_value<'m>(map: &'m Map<String, Json>, item: &Item) -> Option<Option<&'m Json>> {
-    if item.unsure && map.get("unsure").is_some_and(|it| truth(it) == Some(true)) {
+pub(super) fn stated_value<'m>(map: &'m Map<String, Json>, item: &AnswerSchema) -> Option<Option<&'m Json>> {
+    if item.unsure && map.get("unsure").is_some_and(|it| parse_reply_bool(it) == Some(true)) {
         return Some(None);
     }
     let found = item_keys(item).iter().filter(|it| **it != "unsure").find_map(|it| map.get(*it));
     found.filter(|it| !it.is_null()).map(Some)
 }
 
-pub(super) fn said_choice(map: &Map<String, Json>) -> Option<&Json> {
+pub(super) fn stated_choice(map: &Map<String, Json>) -> Option<&Json> {
     map.get("verdict").or_else(|| map.get("choice"))
 }
 
-fn answer(map: &Map<String, Json>, item: &Item) -> Result<Answer, Malformed> {
+fn read_judge_answer(map: &Map<String, Json>, item: &AnswerSchema) -> Result<JudgeAnswer, JudgeReplyError> {
     let known = ["reasoning", "reason", "evidence", "id"];
     // An object under a key that nobody asked for may be somebody else's answer wrapped around this one.
     if let Some(key) = map.iter().find(|(key, it)| it.is_object() && !known.contains(&key.as_str())) {
-        return Err(Malformed::Nested(key.0.clone()));
+        return Err(JudgeReplyError::Nested(key.0.clone()));
     }
-    let (reason, quotes) = (reason_of(map), quotes(map.get("evidence")));
+    let (reason, quotes) = (reply_reason(map), read_reply_quotes(map.get("evidence")));
     if item.reasoning && reason.trim().is_empty() {
-        return Err(Malformed::NoReason);
+        return Err(JudgeReplyError::NoReason);
     }
-    let Some(found) = said_value(map, item).ok_or(Malformed::Missing(item.key()))? else {
-        return Ok(Answer { value: None, reason, quotes });
+    let Some(found) = stated_value(map, item).ok_or(JudgeReplyError::Missing(item.key()))? else {
+        return Ok(JudgeAnswer { value: None, reason, quotes });
     };
-    let value = read_value(found, item)?;
-    item.scale.unit(&value).map_err(Malformed::OffScale)?;
-    Ok(Answer { value: Some(value), reason, quotes })
+    let value = read_scale_value(found, item)?;
+    item.scale.unit(&value).map_err(JudgeReplyError::OffScale)?;
+    Ok(JudgeAnswer { value: Some(value), reason, quotes })
 }
 
 /// The value on its scale; the scale itself says whether it is on it.
-pub(super) fn read_value(found: &Json, item: &Item) -> Result<Value, Malformed> {
+pub(super) fn read_scale_value(found: &Json, item: &AnswerSchema) -> Result<Value, JudgeReplyError> {
     let wrong = |wanted| wrong_type(item.key(), found, wanted);
     match (&item.scale, found) {
-        (Scale::Binary, it) => match (truth(it), it.as_f64()) {
+        (Scale::Binary, it) => match (parse_reply_bool(it), it.as_f64()) {
             (Some(it), _) => Ok(Value::Bool(it)),
             (None, Some(it)) => Ok(Value::Number(it)),
             _ => Err(wrong("true or false")),
@@ -312,7 +319,9 @@ pub(super) fn read_value(found: &Json, item: &Item) -> Result<Value, Malformed> 
         (Scale::Choices(choices), Json::String(word)) => {
             let labels: Vec<String> = choices.iter().map(|it| it.label.clone()).collect();
             let label = chosen_label(word, &labels);
-            label.map(Value::Text).ok_or(Malformed::UnknownChoice { found: word.clone(), allowed: labels })
+            label
+                .map(Value::Text)
+                .ok_or(JudgeReplyError::UnknownChoice { found: word.clone(), allowed: labels })
         }
         (Scale::Choices(_), _) => Err(wrong("one of the choices")),
         (Scale::Unit, Json::Bool(it)) => Ok(Value::Number(f64::from(u8::from(*it)))),
@@ -341,13 +350,13 @@ pub(super) fn bare_word(text: &str) -> String {
     text.trim().trim_matches(['"', '\'', '`']).trim_end_matches('.').to_lowercase()
 }
 
-pub(super) fn reason_of(map: &Map<String, Json>) -> String {
+pub(super) fn reply_reason(map: &Map<String, Json>) -> String {
     let text = ["reasoning", "reason"].iter().find_map(|it| map.get(*it)?.as_str());
     text.unwrap_or_default().to_owned()
 }
 
 /// A quote, a list of them, or objects that hold one each.
-fn quotes(value: Option<&Json>) -> Vec<String> {
+fn read_reply_quotes(value: Option<&Json>) -> Vec<String> {
     let one = |value: &Json| match value {
         Json::String(quote) => Some(quote.clone()),
         Json::Object(map) => {
@@ -364,35 +373,41 @@ fn quotes(value: Option<&Json>) -> Vec<String> {
 }
 
 /// The entries of a list that the judge did not copy from what was graded.
-fn own_entries<'m>(entries: &'m [Json], planted: &PlantedAnswers<'_>) -> Result<Vec<&'m Json>, Malformed> {
+fn own_entries<'m>(
+    entries: &'m [Json],
+    planted: &PlantedAnswers<'_>,
+) -> Result<Vec<&'m Json>, JudgeReplyError> {
     let own: Vec<&Json> = entries.iter().filter(|entry| !planted.has_entry(entry)).collect();
-    if own.is_empty() && !entries.is_empty() { Err(Malformed::Planted) } else { Ok(own) }
+    if own.is_empty() && !entries.is_empty() { Err(JudgeReplyError::Planted) } else { Ok(own) }
 }
 
-fn of_id(
+fn read_answer_by_id(
     id: &str,
-    item: &Item,
+    item: &AnswerSchema,
     entries: &[&Map<String, Json>],
     echo: impl Fn(&Map<String, Json>) -> Echo,
-) -> Result<Answer, Malformed> {
+) -> Result<JudgeAnswer, JudgeReplyError> {
     let mut own = entries.iter().filter(|it| it.get("id").and_then(Json::as_str) == Some(id));
     match (own.next(), own.next()) {
-        (None, _) => Err(Malformed::LeftOut(id.to_owned())),
-        (Some(_), Some(_)) => Err(Malformed::Twice(id.to_owned())),
-        (Some(map), None) if echo(map) != Echo::Own => Err(Malformed::Planted),
-        (Some(map), None) => answer(map, item),
+        (None, _) => Err(JudgeReplyError::LeftOut(id.to_owned())),
+        (Some(_), Some(_)) => Err(JudgeReplyError::Twice(id.to_owned())),
+        (Some(map), None) if echo(map) != Echo::Own => Err(JudgeReplyError::Planted),
+        (Some(map), None) => read_judge_answer(map, item),
     }
 }
 
-fn claim(entry: &Json) -> Result<(String, bool), Malformed> {
-    let text = entry["claim"].as_str().ok_or(Malformed::Missing("claim"))?;
-    let supported = entry.get("supported").ok_or(Malformed::Missing("supported"))?;
+fn read_reply_claim(entry: &Json) -> Result<(String, bool), JudgeReplyError> {
+    let text = entry["claim"].as_str().ok_or(JudgeReplyError::Missing("claim"))?;
+    let supported = entry.get("supported").ok_or(JudgeReplyError::Missing("supported"))?;
     let wrong = || wrong_type("supported", supported, "true or false");
-    Ok((text.to_owned(), truth(supported).ok_or_else(wrong)?))
+    Ok((text.to_owned(), parse_reply_bool(supported).ok_or_else(wrong)?))
 }
 
 /// By number or by their text; what nobody required is not counted.
-fn verdicts(entries: &[&Json], requirements: &[String]) -> Result<Vec<Option<(bool, String)>>, Malformed> {
+fn read_requirement_verdicts(
+    entries: &[&Json],
+    requirements: &[String],
+) -> Result<Vec<Option<(bool, String)>>, JudgeReplyError> {
     let mut all: Vec<Option<(bool, String)>> = vec![None; requirements.len()];
     for entry in entries {
         let named = &entry["requirement"];
@@ -403,19 +418,19 @@ fn verdicts(entries: &[&Json], requirements: &[String]) -> Result<Vec<Option<(bo
             _ => None,
         };
         let Some(place) = at.and_then(|it| all.get_mut(it)) else { continue };
-        let satisfied = entry.get("satisfied").ok_or(Malformed::Missing("satisfied"))?;
+        let satisfied = entry.get("satisfied").ok_or(JudgeReplyError::Missing("satisfied"))?;
         let wrong = || wrong_type("satisfied", satisfied, "true or false");
-        let satisfied = truth(satisfied).ok_or_else(wrong)?;
+        let satisfied = parse_reply_bool(satisfied).ok_or_else(wrong)?;
         if place.as_ref().is_some_and(|it| it.0 != satisfied) {
-            return Err(Malformed::Twice(requirements[at.unwrap_or_default()].clone()));
+            return Err(JudgeReplyError::Twice(requirements[at.unwrap_or_default()].clone()));
         }
-        let quote = quotes(entry.get("evidence")).into_iter().next().unwrap_or_default();
+        let quote = read_reply_quotes(entry.get("evidence")).into_iter().next().unwrap_or_default();
         *place = Some((satisfied, quote));
     }
     Ok(all)
 }
 
-fn wrong_type(key: &'static str, found: &Json, wanted: &'static str) -> Malformed {
+fn wrong_type(key: &'static str, found: &Json, wanted: &'static str) -> JudgeReplyError {
     let found: String = found.to_string().chars().take(80).collect();
-    Malformed::WrongType { key, found, wanted }
+    JudgeReplyError::WrongType { key, found, wanted }
 }

@@ -78,7 +78,7 @@ impl Cap {
     }
 
     /// An amount as those who set the cap would say it.
-    pub fn shown(&self, amount: Usd) -> String {
+    pub fn format_amount(&self, amount: Usd) -> String {
         let value = amount.nanos() as f64 / 1e9 / self.rate;
         // What is not nothing does not look like nothing.
         let digits = if amount.nanos() != 0 && value.abs() < 0.1 { 4 } else { 2 };
@@ -148,17 +148,17 @@ mod tests {
     fn caps_are_dollars_at_their_rate() {
         let usual = Cap::usual(&Rates::default());
         assert_eq!(
-            (usual.usd(), usual.shown(usual.usd())),
+            (usual.usd(), usual.format_amount(usual.usd())),
             (Usd::from_nanos(62_500_000_000), "£50.00".into())
         );
         let rates = Rates::new([("JPY".parse().unwrap(), 0.0065), ("GBP".parse().unwrap(), 1.31)]);
         assert!((Cap::usual(&rates).rate() - 1.31).abs() < 1e-12);
         let yen = rates.cap(10_000.0, "JPY".parse().unwrap(), None).unwrap();
         assert_eq!(
-            (yen.usd(), yen.shown(yen.usd())),
+            (yen.usd(), yen.format_amount(yen.usd())),
             (Usd::from_nanos(65_000_000_000), "10000.00 JPY".into())
         );
-        assert_eq!(yen.shown(Usd::from_nanos(65_000)), "0.0100 JPY");
+        assert_eq!(yen.format_amount(Usd::from_nanos(65_000)), "0.0100 JPY");
         let told = rates.cap(10.0, "CHF".parse().unwrap(), Some(1.2)).unwrap();
         assert_eq!(told.usd(), Usd::from_nanos(12_000_000_000));
     }

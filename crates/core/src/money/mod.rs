@@ -9,4 +9,4 @@ mod pacing;
 
 pub use cap::{BadCap, Cap, Currency, Rates};
 pub use month::Month;
-pub use pacing::{Pace, pacing};
+pub use pacing::{SpendPace, pacing_factor};

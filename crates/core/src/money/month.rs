@@ -1,6 +1,6 @@
 //! Months of UTC.
 
-use crate::quantity::{Time, civil, days};
+use crate::quantity::{Time, date_from_days, days_since_epoch};
 
 const DAY: i64 = 86_400_000_000;
 
@@ -14,14 +14,14 @@ pub struct Month {
 impl Month {
     /// The month that a moment is in.
     pub fn of(time: Time) -> Self {
-        let (year, month, _) = civil(time.micros().div_euclid(DAY));
+        let (year, month, _) = date_from_days(time.micros().div_euclid(DAY));
         let (next_year, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-        let first = |year, month| Time::from_micros(days(year, month, 1) * DAY);
+        let first = |year, month| Time::from_micros(days_since_epoch(year, month, 1) * DAY);
         Self { start: first(year, month), end: first(next_year, next_month) }
     }
 
     /// How much of it is over, on 0..=1.
-    pub fn elapsed(&self, now: Time) -> f64 {
+    pub fn elapsed_share(&self, now: Time) -> f64 {
         let (gone, all) = (now.micros() - self.start.micros(), self.end.micros() - self.start.micros());
         (gone as f64 / all as f64).clamp(0.0, 1.0)
     }
@@ -35,7 +35,7 @@ impl Month {
 impl std::fmt::Display for Month {
     /// `2026-03`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (year, month, _) = civil(self.start.micros().div_euclid(DAY));
+        let (year, month, _) = date_from_days(self.start.micros().div_euclid(DAY));
         write!(f, "{year:04}-{month:02}")
     }
 }
@@ -69,8 +69,8 @@ mod tests {
     fn a_month_passes_evenly() {
         let month = Month::of(Time::parse("2028-02-10T00:00:00Z").unwrap());
         let at = |text: &str| Time::parse(text).unwrap();
-        assert!((month.elapsed(at("2028-02-15T12:00:00Z")) - 0.5).abs() < 1e-12);
+        assert!((month.elapsed_share(at("2028-02-15T12:00:00Z")) - 0.5).abs() < 1e-12);
         assert!((month.days_left(at("2028-02-28T12:00:00Z")) - 1.5).abs() < 1e-12);
-        assert!((month.elapsed(month.start), month.elapsed(month.end)) == (0.0, 1.0));
+        assert!((month.elapsed_share(month.start), month.elapsed_share(month.end)) == (0.0, 1.0));
     }
 }

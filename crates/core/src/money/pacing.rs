@@ -4,7 +4,7 @@ use crate::quantity::Usd;
 
 /// How money and time stand to each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
+pub struct SpendPace {
     /// How much of the month is over, on 0..=1; see [`super::Month::elapsed`].
     pub elapsed: f64,
     /// Paid and set aside this month.
@@ -27,7 +27,7 @@ const POWER: i32 = 8;
 ///
 /// 1 while the money goes no faster than the month, and 0 once only that for failures is left. Failed traces
 /// are judged whatever this says.
-pub fn pacing(pace: &Pace) -> f64 {
+pub fn pacing_factor(pace: &SpendPace) -> f64 {
     let share = |it: f64| if it.is_finite() { it.clamp(0.0, 1.0) } else { 0.0 };
     let money = pace.cap.nanos() as f64 * (1.0 - share(pace.kept_for_failures));
     let left = money - pace.spent.nanos() as f64;
@@ -51,7 +51,13 @@ mod tests {
 
     fn at(elapsed: f64, spent: f64, floor: f64, kept: f64) -> f64 {
         let spent = Usd::from_nanos((spent * CAP as f64) as i64);
-        pacing(&Pace { elapsed, spent, cap: Usd::from_nanos(CAP), floor, kept_for_failures: kept })
+        pacing_factor(&SpendPace {
+            elapsed,
+            spent,
+            cap: Usd::from_nanos(CAP),
+            floor,
+            kept_for_failures: kept,
+        })
     }
 
     /// A month in which judging everything would cost so many caps: when the money was gone, what was spent,

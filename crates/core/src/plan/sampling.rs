@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::quantity::Usd;
-use crate::suite::{AgentOverride, Monitor, TraceFilter};
+use crate::suite::{AgentOverride, Monitor, MonitorFilter};
 
 /// Expensive traces are looked at so many times as often as others, unless a monitor says otherwise.
 const EXPENSIVE_TIMES: f64 = 3.0;
 
 /// What the rule looks at.
 #[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
+pub struct TraceFacts<'a> {
     pub id: &'a str,
     pub agent: Option<&'a str>,
     pub session: Option<&'a str>,
@@ -29,7 +29,7 @@ pub struct Facts<'a> {
 /// Traces that are sampled alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stratum {
+pub enum TraceStratum {
     /// Always looked at.
     Failed,
     Expensive,
@@ -38,13 +38,13 @@ pub enum Stratum {
 
 /// What a monitor makes of a trace.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Pick {
+pub enum SamplingDecision {
     /// None of its business: it says nothing about this trace, and this trace nothing about it.
     NotWatched,
     /// The reason is that of its filter.
     Filtered(String),
     Drawn {
-        stratum: Stratum,
+        stratum: TraceStratum,
         probability: f64,
         is_sampled: bool,
     },
@@ -52,37 +52,42 @@ pub enum Pick {
 
 /// Decides about one trace. `expensive_from` is where the dearest traces of its agent begin, if that is known, and
 /// `pace` what shares are multiplied with, except for those that failed.
-pub fn pick(monitor: &Monitor, trace: &Facts<'_>, expensive_from: Option<Usd>, pace: f64) -> Pick {
+pub fn pick_trace(
+    monitor: &Monitor,
+    trace: &TraceFacts<'_>,
+    expensive_from: Option<Usd>,
+    pace: f64,
+) -> SamplingDecision {
     let watched = trace.agent.and_then(|name| monitor.agents.iter().find(|it| it.0 == name));
-    let Some((_, own)) = watched else { return Pick::NotWatched };
-    if let Some(why) = refusal(&monitor.filter, trace) {
-        return Pick::Filtered(why);
+    let Some((_, own)) = watched else { return SamplingDecision::NotWatched };
+    if let Some(why) = filter_refusal(&monitor.filter, trace) {
+        return SamplingDecision::Filtered(why);
     }
-    let above = monitor.expensive.and_then(|it| it.above).map(dollars).or(expensive_from);
+    let above = monitor.expensive.and_then(|it| it.above).map(usd_from_dollars).or(expensive_from);
     let is_expensive = trace.cost.zip(above).is_some_and(|(cost, above)| above.nanos() <= cost.nanos());
     let (stratum, pace) = match (trace.is_failed, is_expensive) {
-        (true, _) => (Stratum::Failed, 1.0),
-        (false, true) => (Stratum::Expensive, pace),
-        (false, false) => (Stratum::Other, pace),
+        (true, _) => (TraceStratum::Failed, 1.0),
+        (false, true) => (TraceStratum::Expensive, pace),
+        (false, false) => (TraceStratum::Other, pace),
     };
-    let probability = pace * share(monitor, *own, stratum);
-    let is_sampled = place(monitor.salt.as_deref().unwrap_or_default(), trace.id) < probability;
-    Pick::Drawn { stratum, probability, is_sampled }
+    let probability = pace * stratum_sample_rate(monitor, *own, stratum);
+    let is_sampled = hash_position(monitor.salt.as_deref().unwrap_or_default(), trace.id) < probability;
+    SamplingDecision::Drawn { stratum, probability, is_sampled }
 }
 
 /// The share of a stratum that is looked at, before money slows anything down. `own` is what holds for the agent.
-pub fn share(monitor: &Monitor, own: AgentOverride, stratum: Stratum) -> f64 {
+pub fn stratum_sample_rate(monitor: &Monitor, own: AgentOverride, stratum: TraceStratum) -> f64 {
     let dial = own.sample_rate.unwrap_or(monitor.sample_rate);
     let expensive = || monitor.expensive.unwrap_or_default().sample_rate.unwrap_or(EXPENSIVE_TIMES * dial);
     match stratum {
-        Stratum::Failed => 1.0,
-        Stratum::Expensive => expensive().clamp(dial, 1.0),
-        Stratum::Other => dial,
+        TraceStratum::Failed => 1.0,
+        TraceStratum::Expensive => expensive().clamp(dial, 1.0),
+        TraceStratum::Other => dial,
     }
 }
 
 /// Where something stands on 0..1: the same for the same salt, anywhere for another.
-pub fn place(salt: &str, id: &str) -> f64 {
+pub fn hash_position(salt: &str, id: &str) -> f64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&(salt.len() as u64).to_le_bytes()).update(salt.as_bytes()).update(id.as_bytes());
     let bytes = hasher.finalize();
@@ -92,7 +97,7 @@ pub fn place(salt: &str, id: &str) -> f64 {
 }
 
 /// Why a filter does not let a trace through.
-fn refusal(filter: &TraceFilter, trace: &Facts<'_>) -> Option<String> {
+fn filter_refusal(filter: &MonitorFilter, trace: &TraceFacts<'_>) -> Option<String> {
     let is_status = |it: &String| match it.as_str() {
         "failed" => trace.is_failed,
         "ok" => !trace.is_failed,
@@ -131,11 +136,11 @@ fn refusal(filter: &TraceFilter, trace: &Facts<'_>) -> Option<String> {
     filter.metadata.iter().find(differs).map(|(key, _)| format!("its metadata `{key}` is another"))
 }
 
-fn dollars(amount: f64) -> Usd {
+fn usd_from_dollars(amount: f64) -> Usd {
     Usd::from_nanos((amount * 1e9).round() as i64)
 }
 
-impl Stratum {
+impl TraceStratum {
     pub const ALL: [Self; 3] = [Self::Failed, Self::Expensive, Self::Other];
 
     pub fn as_str(self) -> &'static str {
@@ -147,7 +152,7 @@ impl Stratum {
     }
 }
 
-impl std::str::FromStr for Stratum {
+impl std::str::FromStr for TraceStratum {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -166,11 +171,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::rubric::{Ask, Criterion, Draft, Rubric, Scale};
+    use crate::rubric::{Criterion, CriterionKind, Draft, Rubric, Scale};
     use crate::suite::Expensive;
 
     fn monitor(sample_rate: f64) -> Monitor {
-        let criteria = vec![Criterion::new("tone", "It is kind.", Ask::Question(Scale::Binary))];
+        let criteria = vec![Criterion::new("tone", "It is kind.", CriterionKind::Question(Scale::Binary))];
         let own = AgentOverride { sample_rate: Some(1.0) };
         Monitor {
             name: None,
@@ -184,15 +189,15 @@ mod tests {
             good_anchors: Vec::new(),
             bad_anchors: Vec::new(),
             schedule: None,
-            filter: TraceFilter::default(),
+            filter: MonitorFilter::default(),
             budget: None,
             pacing: None,
             alerts: None,
         }
     }
 
-    fn trace(id: &str) -> Facts<'_> {
-        Facts {
+    fn trace(id: &str) -> TraceFacts<'_> {
+        TraceFacts {
             id,
             agent: Some("desk"),
             session: None,
@@ -205,8 +210,8 @@ mod tests {
         }
     }
 
-    fn drawn(pick: &Pick) -> (Stratum, f64, bool) {
-        let Pick::Drawn { stratum, probability, is_sampled } = pick else { panic!("{pick:?}") };
+    fn drawn(pick: &SamplingDecision) -> (TraceStratum, f64, bool) {
+        let SamplingDecision::Drawn { stratum, probability, is_sampled } = pick else { panic!("{pick:?}") };
         (*stratum, *probability, *is_sampled)
     }
 
@@ -215,7 +220,7 @@ mod tests {
         let ids: Vec<String> = (0..20_000).map(|it| format!("trace {it}")).collect();
         let sampled = |rate: f64, salt: Option<&str>| -> Vec<bool> {
             let monitor = Monitor { salt: salt.map(str::to_owned), ..monitor(rate) };
-            ids.iter().map(|id| drawn(&pick(&monitor, &trace(id), None, 1.0)).2).collect()
+            ids.iter().map(|id| drawn(&pick_trace(&monitor, &trace(id), None, 1.0)).2).collect()
         };
         let few = sampled(0.1, None);
         let n = few.iter().filter(|it| **it).count();
@@ -231,27 +236,33 @@ mod tests {
 
     #[test]
     fn failed_ones_always_and_expensive_ones_more_often() {
-        let usd = |it: f64| Some(dollars(it));
-        let failed = Facts { is_failed: true, cost: usd(9.0), ..trace("a") };
-        assert_eq!(drawn(&pick(&monitor(0.01), &failed, usd(1.0), 1.0)), (Stratum::Failed, 1.0, true));
-        let dear = Facts { cost: usd(2.0), ..trace("a") };
-        let (stratum, probability, _) = drawn(&pick(&monitor(0.1), &dear, usd(2.0), 1.0));
-        assert!(stratum == Stratum::Expensive && (probability - 0.3).abs() < 1e-9);
-        assert_eq!(drawn(&pick(&monitor(0.1), &dear, usd(2.01), 1.0)).0, Stratum::Other);
+        let usd = |it: f64| Some(usd_from_dollars(it));
+        let failed = TraceFacts { is_failed: true, cost: usd(9.0), ..trace("a") };
+        assert_eq!(
+            drawn(&pick_trace(&monitor(0.01), &failed, usd(1.0), 1.0)),
+            (TraceStratum::Failed, 1.0, true)
+        );
+        let dear = TraceFacts { cost: usd(2.0), ..trace("a") };
+        let (stratum, probability, _) = drawn(&pick_trace(&monitor(0.1), &dear, usd(2.0), 1.0));
+        assert!(stratum == TraceStratum::Expensive && (probability - 0.3).abs() < 1e-9);
+        assert_eq!(drawn(&pick_trace(&monitor(0.1), &dear, usd(2.01), 1.0)).0, TraceStratum::Other);
         let told = Expensive { above: Some(0.5), sample_rate: Some(0.05) };
         let told = Monitor { expensive: Some(told), ..monitor(0.1) };
         // Never less often than the others.
-        let (stratum, probability, _) = drawn(&pick(&told, &dear, usd(9.0), 1.0));
-        assert!(stratum == Stratum::Expensive && (probability - 0.1).abs() < 1e-9);
-        let critical = Facts { agent: Some("critical"), ..trace("a") };
-        assert_eq!(drawn(&pick(&monitor(0.1), &critical, None, 1.0)), (Stratum::Other, 1.0, true));
-        assert_eq!(pick(&monitor(0.1), &Facts { agent: None, ..trace("a") }, None, 1.0), Pick::NotWatched);
+        let (stratum, probability, _) = drawn(&pick_trace(&told, &dear, usd(9.0), 1.0));
+        assert!(stratum == TraceStratum::Expensive && (probability - 0.1).abs() < 1e-9);
+        let critical = TraceFacts { agent: Some("critical"), ..trace("a") };
+        assert_eq!(drawn(&pick_trace(&monitor(0.1), &critical, None, 1.0)), (TraceStratum::Other, 1.0, true));
+        assert_eq!(
+            pick_trace(&monitor(0.1), &TraceFacts { agent: None, ..trace("a") }, None, 1.0),
+            SamplingDecision::NotWatched
+        );
     }
 
     #[test]
     fn a_slower_pace_picks_fewer_of_the_same_and_all_that_failed() {
         let at = |id: &str, is_failed: bool, pace: f64| {
-            drawn(&pick(&monitor(0.5), &Facts { is_failed, ..trace(id) }, None, pace))
+            drawn(&pick_trace(&monitor(0.5), &TraceFacts { is_failed, ..trace(id) }, None, pace))
         };
         let ids: Vec<String> = (0..2_000).map(|it| format!("trace {it}")).collect();
         let picked = |pace: f64| ids.iter().map(|id| at(id, false, pace).2).collect::<Vec<_>>();
@@ -260,29 +271,29 @@ mod tests {
         let n = slow.iter().filter(|it| **it).count();
         assert!((250..350).contains(&n), "{n}");
         assert!((at("a", false, 0.3).1 - 0.15).abs() < 1e-12);
-        assert_eq!(at("a", true, 0.3), (Stratum::Failed, 1.0, true));
+        assert_eq!(at("a", true, 0.3), (TraceStratum::Failed, 1.0, true));
     }
 
     #[test]
     fn filters_say_why_they_let_nothing_through() {
-        let check = |filter: TraceFilter, expected: Option<&str>| {
+        let check = |filter: MonitorFilter, expected: Option<&str>| {
             let metadata = json!({ "plan": "pro" }).as_object().unwrap().clone();
-            let trace = Facts { is_failed: true, metadata: Some(&metadata), ..trace("a") };
-            match (pick(&Monitor { filter, ..monitor(1.0) }, &trace, None, 1.0), expected) {
-                (Pick::Filtered(why), Some(expected)) => assert!(why.contains(expected), "{why}"),
-                (Pick::Drawn { .. }, None) => {}
+            let trace = TraceFacts { is_failed: true, metadata: Some(&metadata), ..trace("a") };
+            match (pick_trace(&Monitor { filter, ..monitor(1.0) }, &trace, None, 1.0), expected) {
+                (SamplingDecision::Filtered(why), Some(expected)) => assert!(why.contains(expected), "{why}"),
+                (SamplingDecision::Drawn { .. }, None) => {}
                 (pick, _) => panic!("{pick:?}, and expected was {expected:?}"),
             }
         };
-        let status = |it: &str| TraceFilter { status: vec![it.to_owned()], ..TraceFilter::default() };
-        check(TraceFilter::default(), None);
+        let status = |it: &str| MonitorFilter { status: vec![it.to_owned()], ..MonitorFilter::default() };
+        check(MonitorFilter::default(), None);
         check(status("failed"), None);
         check(status("ok"), Some("none of ok"));
         check(status("cancelled"), Some("none of cancelled"));
-        check(TraceFilter { min_cost: Some(1.0), ..TraceFilter::default() }, Some("cost is not known"));
-        check(TraceFilter { min_steps: Some(4), ..TraceFilter::default() }, Some("number of steps is 3"));
+        check(MonitorFilter { min_cost: Some(1.0), ..MonitorFilter::default() }, Some("cost is not known"));
+        check(MonitorFilter { min_steps: Some(4), ..MonitorFilter::default() }, Some("number of steps is 3"));
         let metadata = |it: Json| it.as_object().unwrap().clone();
-        let with = |it: Json| TraceFilter { metadata: metadata(it), ..TraceFilter::default() };
+        let with = |it: Json| MonitorFilter { metadata: metadata(it), ..MonitorFilter::default() };
         check(with(json!({ "plan": ["free", "pro"] })), None);
         check(with(json!({ "plan": "free" })), Some("`plan`"));
         check(with(json!({ "region": "eu" })), Some("`region`"));

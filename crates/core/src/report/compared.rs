@@ -1,15 +1,15 @@
 //! Pictures of runs beside each other.
 
-use crate::chart::{Chart, Forest, ForestRow, Measure, Radar, RadarSeries};
+use crate::chart::{Chart, Forest, ForestRow, MeasuredValue, Radar, RadarSeries};
 use crate::quantity::plural;
 use crate::run::Run;
-use crate::stats::{Comparison, Difference, estimates};
+use crate::stats::{Comparison, Difference, estimate_run_means};
 
 /// The pass rate and each criterion, and below them the score; `None` if no case was decided by both.
-pub fn forest(compared: &Comparison) -> Option<Chart> {
+pub fn build_comparison_forest(compared: &Comparison) -> Option<Chart> {
     let row = |name: &str, it: &Difference| ForestRow {
         label: name.to_owned(),
-        measure: Measure::new(Some(it.difference), it.interval),
+        measure: MeasuredValue::new(Some(it.difference), it.interval),
         n: it.n,
     };
     let score = compared.score.as_ref()?;
@@ -22,8 +22,8 @@ pub fn forest(compared: &Comparison) -> Option<Chart> {
 }
 
 /// The mean of each criterion, a shape for each run; `None` if nothing was scored.
-pub fn radar(runs: &[(String, &Run)]) -> Option<Chart> {
-    let means: Vec<_> = runs.iter().map(|(name, run)| (name, estimates(run).1)).collect();
+pub fn build_comparison_radar(runs: &[(String, &Run)]) -> Option<Chart> {
+    let means: Vec<_> = runs.iter().map(|(name, run)| (name, estimate_run_means(run).1)).collect();
     let mut axes: Vec<String> = Vec::new();
     for (id, _) in means.iter().flat_map(|it| &it.1) {
         if !axes.contains(id) {
@@ -32,8 +32,9 @@ pub fn radar(runs: &[(String, &Run)]) -> Option<Chart> {
     }
     let series = means.iter().map(|(name, means)| {
         let of = |axis: &String| means.iter().find(|it| it.0 == *axis).map(|it| it.1);
-        let values =
-            axes.iter().map(|it| Measure::new(of(it).map(|it| it.mean), of(it).and_then(|it| it.interval)));
+        let values = axes
+            .iter()
+            .map(|it| MeasuredValue::new(of(it).map(|it| it.mean), of(it).and_then(|it| it.interval)));
         RadarSeries { name: (*name).clone(), values: values.collect() }
     });
     let series = series.collect();

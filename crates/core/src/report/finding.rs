@@ -1,19 +1,19 @@
 //! What failed cases failed on, for formats that list problems and not cases.
 
-use super::said::{Said, quote};
-use super::{is_bad, leaf_reason, word};
-use crate::grade::{Grade, Status, UndecidedGate};
+use super::said::{GraderStatement, format_evidence_quote};
+use super::{is_negative_criterion, leaf_reason, variant_in_words};
+use crate::grade::{Grade, UndecidedGate, VerdictStatus};
 use crate::run::{CaseResult, Run};
 
 /// The rule of a case that failed although no single criterion is to blame.
 const VERDICT: &str = "verdict";
 
 /// One criterion that a failed case does not fully meet.
-pub(super) struct Finding<'a> {
+pub(super) struct CriterionFinding<'a> {
     pub result: &'a CaseResult,
     /// The criterion, or [`VERDICT`].
     pub rule: &'a str,
-    pub severity: Severity,
+    pub severity: CriterionSeverity,
     pub message: String,
     /// Every answer to it.
     pub grades: Vec<&'a Grade>,
@@ -21,7 +21,7 @@ pub(super) struct Finding<'a> {
 
 /// How much of the failure is due to a criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Severity {
+pub(super) enum CriterionSeverity {
     /// It is a gate: the case fails by it alone.
     Gate,
     /// It lies below the pass mark.
@@ -30,18 +30,18 @@ pub(super) enum Severity {
     Short,
 }
 
-impl Finding<'_> {
+impl CriterionFinding<'_> {
     /// The same in every run of a suite, whatever the judge says and however the rubric changes.
     pub fn fingerprint(&self, run: &Run) -> String {
-        let suite = file(run).or_else(|| run.suite.clone()).unwrap_or_default();
-        hex(&[&suite, &self.result.case, self.rule])
+        let suite = suite_file(run).or_else(|| run.suite.clone()).unwrap_or_default();
+        hash_texts_hex(&[&suite, &self.result.case, self.rule])
     }
 
     /// The quotes behind it, each once.
     pub fn quotes(&self) -> Vec<String> {
         let mut quotes: Vec<String> = Vec::new();
         for evidence in self.grades.iter().flat_map(|it| &it.evidence) {
-            let quote = quote(evidence);
+            let quote = format_evidence_quote(evidence);
             if !quotes.contains(&quote) {
                 quotes.push(quote);
             }
@@ -51,13 +51,18 @@ impl Finding<'_> {
 }
 
 /// Those of a case; one that failed has at least one. One that broke has the gates that nobody could decide.
-pub(super) fn of<'a>(run: &'a Run, result: &'a CaseResult) -> Vec<Finding<'a>> {
+pub(super) fn list_case_findings<'a>(run: &'a Run, result: &'a CaseResult) -> Vec<CriterionFinding<'a>> {
     match result.verdict.status {
-        Status::Fail => {}
-        Status::Error => {
-            return result.verdict.undecided_gates.iter().map(|gate| undecided(result, gate)).collect();
+        VerdictStatus::Fail => {}
+        VerdictStatus::Error => {
+            return result
+                .verdict
+                .undecided_gates
+                .iter()
+                .map(|gate| build_undecided_gate_finding(result, gate))
+                .collect();
         }
-        Status::Pass | Status::Deferred => return Vec::new(),
+        VerdictStatus::Pass | VerdictStatus::Deferred => return Vec::new(),
     }
     let mut rules: Vec<&str> = Vec::new();
     let gated = result.verdict.failed_gates.iter().map(|it| it.criterion.as_deref().unwrap_or(VERDICT));
@@ -66,48 +71,60 @@ pub(super) fn of<'a>(run: &'a Run, result: &'a CaseResult) -> Vec<Finding<'a>> {
             rules.push(rule);
         }
     }
-    let mut found: Vec<Finding<'_>> = rules.into_iter().filter_map(|it| about(run, result, it)).collect();
+    let mut found: Vec<CriterionFinding<'_>> =
+        rules.into_iter().filter_map(|it| build_criterion_finding(run, result, it)).collect();
     if found.is_empty() {
-        let (rule, severity, message) = (VERDICT, Severity::Below, missed(run, result));
-        found.push(Finding { result, rule, severity, message, grades: Vec::new() });
+        let (rule, severity, message) = (VERDICT, CriterionSeverity::Below, describe_low_score(run, result));
+        found.push(CriterionFinding { result, rule, severity, message, grades: Vec::new() });
     }
     found
 }
 
-fn undecided<'a>(result: &'a CaseResult, gate: &'a UndecidedGate) -> Finding<'a> {
+fn build_undecided_gate_finding<'a>(result: &'a CaseResult, gate: &'a UndecidedGate) -> CriterionFinding<'a> {
     let rule = gate.criterion.as_deref().unwrap_or(VERDICT);
     let grades = result.grades.iter().filter(|grade| grade.criterion == rule).collect();
-    Finding { result, rule, severity: Severity::Gate, message: format!("{}: {gate}", result.case), grades }
+    CriterionFinding {
+        result,
+        rule,
+        severity: CriterionSeverity::Gate,
+        message: format!("{}: {gate}", result.case),
+        grades,
+    }
 }
 
 /// What a criterion has to do with the failure, if it has.
-fn about<'a>(run: &'a Run, result: &'a CaseResult, rule: &'a str) -> Option<Finding<'a>> {
+fn build_criterion_finding<'a>(
+    run: &'a Run,
+    result: &'a CaseResult,
+    rule: &'a str,
+) -> Option<CriterionFinding<'a>> {
     let grades: Vec<&Grade> = result.grades.iter().filter(|it| it.criterion == rule).collect();
     let gates = result.verdict.failed_gates.iter();
     let gates = gates.filter(|it| it.criterion.as_deref().unwrap_or(VERDICT) == rule);
-    let gates: Vec<String> = gates.map(|it| format!("gate {} failed", word(&it.gate))).collect();
-    let severity = if gates.is_empty() { severity(run, result, rule)? } else { Severity::Gate };
-    let said = grades.iter().map(|it| Said::of(it).words());
+    let gates: Vec<String> = gates.map(|it| format!("gate {} failed", variant_in_words(&it.gate))).collect();
+    let severity =
+        if gates.is_empty() { criterion_severity(run, result, rule)? } else { CriterionSeverity::Gate };
+    let said = grades.iter().map(|it| GraderStatement::of(it).words());
     let leaf = leaf_reason(result, rule).map(str::to_owned);
     let said: Vec<String> = gates.into_iter().chain(said).chain(leaf).collect();
     let message = format!("{}: {rule}: {}", result.case, said.join("; "));
-    Some(Finding { result, rule, severity, message, grades })
+    Some(CriterionFinding { result, rule, severity, message, grades })
 }
 
 /// How far a criterion falls short, by the mean of all who said; `None` when nothing is missing.
-fn severity(run: &Run, result: &CaseResult, rule: &str) -> Option<Severity> {
+fn criterion_severity(run: &Run, result: &CaseResult, rule: &str) -> Option<CriterionSeverity> {
     let grades = result.grades.iter().filter(|it| it.criterion == rule);
     let units: Vec<f64> = grades.filter_map(|it| it.outcome.unit()).collect();
     let mean = (!units.is_empty()).then(|| units.iter().sum::<f64>() / units.len() as f64)?;
     // Of what must not hold, none at all is best.
-    let is_bad = run.rubrics.get(&result.rubric).is_some_and(|it| is_bad(it, rule));
+    let is_bad = run.rubrics.get(&result.rubric).is_some_and(|it| is_negative_criterion(it, rule));
     let met = if is_bad { 1.0 - mean } else { mean };
     let mark = run.pass_mark(&result.rubric).unwrap_or(1.0);
-    (met < 1.0).then_some(if met < mark { Severity::Below } else { Severity::Short })
+    (met < 1.0).then_some(if met < mark { CriterionSeverity::Below } else { CriterionSeverity::Short })
 }
 
 /// Why a case failed by which no criterion stands out, such as one that is a tree.
-fn missed(run: &Run, result: &CaseResult) -> String {
+fn describe_low_score(run: &Run, result: &CaseResult) -> String {
     let number = |it: Option<f64>| it.map_or_else(|| "none".to_owned(), |it| format!("{it:.2}"));
     let (score, mark) = (number(result.verdict.score), number(run.pass_mark(&result.rubric)));
     let why = result.verdict.path.last().and_then(|it| it.reason.as_deref());
@@ -123,16 +140,16 @@ pub(super) struct Location {
 }
 
 /// The file and line of a case, or the file that its suite is named by.
-pub(super) fn location(run: &Run, result: &CaseResult) -> Option<Location> {
+pub(super) fn find_case_location(run: &Run, result: &CaseResult) -> Option<Location> {
     let written = result.origin.as_ref().and_then(|origin| {
         let file = as_file(&origin.file)?;
         Some(Location { file, line: Some(origin.line) })
     });
-    written.or_else(|| Some(Location { file: file(run)?, line: None }))
+    written.or_else(|| Some(Location { file: suite_file(run)?, line: None }))
 }
 
 /// The suite's file, where the suite is named by it.
-fn file(run: &Run) -> Option<String> {
+fn suite_file(run: &Run) -> Option<String> {
     as_file(run.suite.as_deref()?)
 }
 
@@ -148,7 +165,7 @@ fn as_file(text: &str) -> Option<String> {
 }
 
 /// Sixteen bytes that stand for these texts.
-pub(super) fn hex(parts: &[&str]) -> String {
+pub(super) fn hash_texts_hex(parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         // With its length, so that no two lists run together.

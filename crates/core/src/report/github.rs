@@ -1,8 +1,8 @@
 //! What a GitHub workflow shows: an annotation for each case that did not pass, and the page of the step.
 
-use super::said::{all, figure_lines, seconds};
-use super::{Tally, finding, grounds, markdown, notes};
-use crate::grade::Status;
+use super::said::{collect_grader_statements, figure_lines, run_duration_seconds};
+use super::{RunTally, case_notes, finding, markdown, verdict_grounds};
+use crate::grade::VerdictStatus;
 use crate::quantity::plural;
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::stats::Comparison;
@@ -11,11 +11,11 @@ use crate::stats::Comparison;
 const PAGE: usize = 1024 * 1024 - 200;
 
 /// Commands to the runner, a line each. Failed cases are errors, broken graders warnings, what waits a notice.
-pub(super) fn render(run: &Run) -> String {
-    let mut out: String = run.results.iter().filter_map(|it| annotation(run, &it)).collect();
-    let tally = Tally::of(run);
+pub(super) fn render_github_annotations(run: &Run) -> String {
+    let mut out: String = run.results.iter().filter_map(|it| render_case_annotation(run, &it)).collect();
+    let tally = RunTally::of(run);
     let cost = run.spend.cost.map(|it| format!(" Cost {it}.")).unwrap_or_default();
-    let took = seconds(run).map(|it| format!(" Took {it:.1} s.")).unwrap_or_default();
+    let took = run_duration_seconds(run).map(|it| format!(" Took {it:.1} s.")).unwrap_or_default();
     let text = format!(
         "{} passed, {} failed, {}, {} deferred.{cost}{took} Run {}.",
         tally.passed,
@@ -26,15 +26,15 @@ pub(super) fn render(run: &Run) -> String {
     );
     let title = run.suite.as_deref().unwrap_or("Jurist");
     if let Some(not_graded) = NotGraded::of(run) {
-        out.push_str(&command("warning", &[("title", title)], &not_graded.statement));
+        out.push_str(&format_workflow_command("warning", &[("title", title)], &not_graded.statement));
     }
-    out.push_str(&command("notice", &[("title", title)], &text));
+    out.push_str(&format_workflow_command("notice", &[("title", title)], &text));
     out
 }
 
 /// The run in Markdown, for the file that `GITHUB_STEP_SUMMARY` names.
-pub fn summary(run: &Run, compared: Option<&Comparison>) -> String {
-    let page = markdown::render(run, compared);
+pub fn render_github_summary(run: &Run, compared: Option<&Comparison>) -> String {
+    let page = markdown::render_markdown_report(run, compared);
     if page.len() <= PAGE {
         return page;
     }
@@ -47,41 +47,41 @@ pub fn summary(run: &Run, compared: Option<&Comparison>) -> String {
     )
 }
 
-fn annotation(run: &Run, result: &CaseResult) -> Option<String> {
+fn render_case_annotation(run: &Run, result: &CaseResult) -> Option<String> {
     let kind = match result.verdict.status {
-        Status::Pass => return None,
-        Status::Fail => "error",
-        Status::Error => "warning",
-        Status::Deferred => "notice",
+        VerdictStatus::Pass => return None,
+        VerdictStatus::Fail => "error",
+        VerdictStatus::Error => "warning",
+        VerdictStatus::Deferred => "notice",
     };
-    let said = all(result).into_iter().flat_map(|it| it.lines());
-    let lines: Vec<String> = grounds(result)
+    let said = collect_grader_statements(result).into_iter().flat_map(|it| it.lines());
+    let lines: Vec<String> = verdict_grounds(result)
         .into_iter()
-        .chain(notes(result))
+        .chain(case_notes(result))
         .chain(figure_lines(run, result))
         .chain(said)
         .collect();
-    let location = finding::location(run, result);
+    let location = finding::find_case_location(run, result);
     let line = location.as_ref().and_then(|it| it.line).map(|it| it.to_string());
     let mut properties = vec![("title", result.case.as_str())];
     properties.extend(location.as_ref().map(|it| ("file", it.file.as_str())));
     properties.extend(line.as_deref().map(|it| ("line", it)));
-    Some(command(kind, &properties, &lines.join("\n")))
+    Some(format_workflow_command(kind, &properties, &lines.join("\n")))
 }
 
 /// One line that the runner reads as a command, whatever is in its texts.
-fn command(kind: &str, properties: &[(&str, &str)], text: &str) -> String {
+fn format_workflow_command(kind: &str, properties: &[(&str, &str)], text: &str) -> String {
     let properties: Vec<String> =
         properties.iter().map(|(key, value)| format!("{key}={}", property(value))).collect();
-    format!("::{kind} {}::{}\n", properties.join(","), data(text))
+    format!("::{kind} {}::{}\n", properties.join(","), escape_command_data(text))
 }
 
 /// Line breaks as the runner wants them; no other control character has a use there.
-fn data(text: &str) -> String {
+fn escape_command_data(text: &str) -> String {
     let text = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     text.replace(char::is_control, " ")
 }
 
 fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+    escape_command_data(text).replace(':', "%3A").replace(',', "%2C")
 }

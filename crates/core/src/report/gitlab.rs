@@ -5,39 +5,40 @@
 
 use serde_json::{Value as Json, json};
 
-use super::finding::{self, Finding, Severity};
-use super::said::{figure_lines, seconds};
+use super::finding::{self, CriterionFinding, CriterionSeverity};
+use super::said::{figure_lines, run_duration_seconds};
 use crate::run::{CaseResult, Run};
 
-pub(super) fn render(run: &Run) -> String {
-    let of =
-        |result: CaseResult| finding::of(run, &result).iter().map(|it| issue(run, it)).collect::<Vec<_>>();
+pub(super) fn render_gitlab_report(run: &Run) -> String {
+    let of = |result: CaseResult| {
+        finding::list_case_findings(run, &result).iter().map(|it| issue(run, it)).collect::<Vec<_>>()
+    };
     let issues: Vec<Json> = run.results.iter().flat_map(of).collect();
     serde_json::to_string_pretty(&issues).expect("an issue is plain data") + "\n"
 }
 
-fn issue(run: &Run, finding: &Finding<'_>) -> Json {
-    let location = finding::location(run, finding.result);
+fn issue(run: &Run, finding: &CriterionFinding<'_>) -> Json {
+    let location = finding::find_case_location(run, finding.result);
     let line = location.as_ref().and_then(|it| it.line).unwrap_or(1);
     let path =
         location.map(|it| it.file).or_else(|| run.suite.clone()).unwrap_or_else(|| "jurist".to_owned());
-    let took = seconds(run).map(|it| format!("run took {it:.1} s"));
+    let took = run_duration_seconds(run).map(|it| format!("run took {it:.1} s"));
     let facts: Vec<String> = figure_lines(run, finding.result).chain(finding.quotes()).chain(took).collect();
     json!({
         "type": "issue",
         "description": format!("{} [{}]", finding.message, facts.join("; ")),
         "check_name": finding.rule,
         "fingerprint": finding.fingerprint(run),
-        "severity": severity(finding.severity),
+        "severity": gitlab_severity(finding.severity),
         "location": { "path": path, "lines": { "begin": line } },
     })
 }
 
 /// `blocker` and `info` are left to others: no criterion stops a release, and none is mere news.
-fn severity(severity: Severity) -> &'static str {
+fn gitlab_severity(severity: CriterionSeverity) -> &'static str {
     match severity {
-        Severity::Gate => "critical",
-        Severity::Below => "major",
-        Severity::Short => "minor",
+        CriterionSeverity::Gate => "critical",
+        CriterionSeverity::Below => "major",
+        CriterionSeverity::Short => "minor",
     }
 }

@@ -5,17 +5,17 @@
 
 use std::fmt::Write as _;
 
-use super::said::{all, figures, seconds};
-use super::{Tally, grounds, notes, reasons};
-use crate::grade::Status;
+use super::said::{case_figures, collect_grader_statements, run_duration_seconds};
+use super::{RunTally, case_notes, reasons, verdict_grounds};
+use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
 
-pub(super) fn render(run: &Run) -> String {
-    let tally = Tally::of(run);
-    let name = escaped(run.suite.as_deref().unwrap_or("jurist"));
+pub(super) fn render_junit_report(run: &Run) -> String {
+    let tally = RunTally::of(run);
+    let name = escape_junit_text(run.suite.as_deref().unwrap_or("jurist"));
     let mut counts =
         format!("tests=\"{}\" failures=\"{}\" errors=\"{}\"", run.results.len(), tally.failed, tally.errors);
-    if let Some(seconds) = seconds(run) {
+    if let Some(seconds) = run_duration_seconds(run) {
         let _ = write!(counts, " time=\"{seconds:.3}\"");
     }
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -25,30 +25,37 @@ pub(super) fn render(run: &Run) -> String {
         "  <testsuite name=\"{name}\" {counts} skipped=\"{}\" timestamp=\"{}\">",
         tally.deferred, run.started
     );
-    properties(&mut out, run);
+    write_junit_properties(&mut out, run);
     for result in run.results.iter() {
-        let _ = writeln!(out, "    <testcase name=\"{}\" classname=\"{name}\">", escaped(&result.case));
+        let _ =
+            writeln!(out, "    <testcase name=\"{}\" classname=\"{name}\">", escape_junit_text(&result.case));
         let why = reasons(run, &result);
-        let first = escaped(why.first().map_or("", String::as_str));
-        let all = escaped(&why.join("\n"));
+        let first = escape_junit_text(why.first().map_or("", String::as_str));
+        let all = escape_junit_text(&why.join("\n"));
         let _ = match result.verdict.status {
-            Status::Pass => Ok(()),
-            Status::Fail => writeln!(out, "      <failure type=\"fail\" message=\"{first}\">{all}</failure>"),
-            Status::Error => writeln!(out, "      <error type=\"error\" message=\"{first}\">{all}</error>"),
-            Status::Deferred => writeln!(out, "      <skipped type=\"deferred\" message=\"{first}\"/>"),
+            VerdictStatus::Pass => Ok(()),
+            VerdictStatus::Fail => {
+                writeln!(out, "      <failure type=\"fail\" message=\"{first}\">{all}</failure>")
+            }
+            VerdictStatus::Error => {
+                writeln!(out, "      <error type=\"error\" message=\"{first}\">{all}</error>")
+            }
+            VerdictStatus::Deferred => {
+                writeln!(out, "      <skipped type=\"deferred\" message=\"{first}\"/>")
+            }
         };
-        let _ = writeln!(out, "      <system-out>{}</system-out>", output(run, &result));
+        let _ = writeln!(out, "      <system-out>{}</system-out>", render_junit_output(run, &result));
         let _ = writeln!(out, "    </testcase>");
     }
     if let Some(not_graded) = NotGraded::of(run) {
-        let _ = writeln!(out, "    <system-err>{}</system-err>", escaped(&not_graded.statement));
+        let _ = writeln!(out, "    <system-err>{}</system-err>", escape_junit_text(&not_graded.statement));
     }
     out + "  </testsuite>\n</testsuites>\n"
 }
 
 /// What holds for the whole run.
-fn properties(out: &mut String, run: &Run) {
-    let rubrics: Vec<&str> = run.rubrics.keys().map(crate::grade::Version::as_str).collect();
+fn write_junit_properties(out: &mut String, run: &Run) {
+    let rubrics: Vec<&str> = run.rubrics.keys().map(crate::grade::RubricHash::as_str).collect();
     let cost = run.spend.cost.map(|it| it.to_string());
     let not_graded = NotGraded::of(run).map(|it| it.statement);
     let found = [
@@ -59,26 +66,30 @@ fn properties(out: &mut String, run: &Run) {
     ];
     let _ = writeln!(out, "    <properties>");
     for (key, value) in found.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {
-        let _ = writeln!(out, "      <property name=\"{key}\" value=\"{}\"/>", escaped(value));
+        let _ = writeln!(out, "      <property name=\"{key}\" value=\"{}\"/>", escape_junit_text(value));
     }
     let _ = writeln!(out, "    </properties>");
 }
 
-fn output(run: &Run, result: &CaseResult) -> String {
-    let figures = figures(run, result).into_iter().filter_map(|(name, value)| {
+fn render_junit_output(run: &Run, result: &CaseResult) -> String {
+    let figures = case_figures(run, result).into_iter().filter_map(|(name, value)| {
         // Nothing may end the mark but what is written here.
-        Some(format!("[[PROPERTY|{name}={}]]", escaped(&value?.replace(['\n', ']'], " "))))
+        Some(format!("[[PROPERTY|{name}={}]]", escape_junit_text(&value?.replace(['\n', ']'], " "))))
     });
-    let said = all(result).into_iter().flat_map(|it| it.lines());
-    let said = grounds(result).into_iter().chain(notes(result)).chain(said).map(|it| escaped(&it));
+    let said = collect_grader_statements(result).into_iter().flat_map(|it| it.lines());
+    let said = verdict_grounds(result)
+        .into_iter()
+        .chain(case_notes(result))
+        .chain(said)
+        .map(|it| escape_junit_text(&it));
     figures.chain(said).collect::<Vec<_>>().join("\n")
 }
 
 /// Text inside XML, on one line of an attribute as well.
 ///
 /// `[[` is taken apart: after it, CI systems look for files to attach, and a candidate has none to offer.
-fn escaped(text: &str) -> String {
-    let text = crate::chart::escaped(text);
+fn escape_junit_text(text: &str) -> String {
+    let text = crate::chart::escape_xml(text);
     text.replace('\n', "&#10;")
         .replace('\r', "&#13;")
         .replace('\t', "&#9;")

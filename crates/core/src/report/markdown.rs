@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 
 use super::regressions::comparison_section;
-use super::said::{all, quote, seconds};
-use super::{Tally, grounds, judges, mean_score, notes, status_word};
-use crate::grade::Status;
+use super::said::{collect_grader_statements, format_evidence_quote, run_duration_seconds};
+use super::{RunTally, case_notes, join_grader_names, mean_run_score, status_word, verdict_grounds};
+use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
 use crate::stats::Comparison;
 
-pub(super) fn render(run: &Run, compared: Option<&Comparison>) -> String {
-    let tally = Tally::of(run);
-    let mut out = format!("# {}\n\n", cell(run.suite.as_deref().unwrap_or("Jurist")));
+pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -> String {
+    let tally = RunTally::of(run);
+    let mut out = format!("# {}\n\n", escape_markdown_text(run.suite.as_deref().unwrap_or("Jurist")));
     if let Some(not_graded) = NotGraded::of(run) {
-        let _ = writeln!(out, "**{}**\n", cell(&not_graded.statement));
+        let _ = writeln!(out, "**{}**\n", escape_markdown_text(&not_graded.statement));
     }
     let _ = writeln!(
         out,
@@ -30,33 +30,33 @@ pub(super) fn render(run: &Run, compared: Option<&Comparison>) -> String {
             percent(high)
         );
     }
-    if let Some(mean) = mean_score(run) {
+    if let Some(mean) = mean_run_score(run) {
         let _ = writeln!(out, "Mean score {mean:.3}.");
     }
     if let Some(cost) = run.spend.cost {
         let _ = writeln!(out, "Cost {cost}.");
     }
-    if let Some(seconds) = seconds(run) {
+    if let Some(seconds) = run_duration_seconds(run) {
         let _ = writeln!(out, "Took {seconds:.1} s.");
     }
     if let Some(compared) = compared {
         let _ = write!(out, "\n{}", comparison_section(compared));
     }
-    table(&mut out, run);
-    for result in run.results.iter().filter(|it| it.verdict.status != Status::Pass) {
-        case(&mut out, &result);
+    write_case_table(&mut out, run);
+    for result in run.results.iter().filter(|it| it.verdict.status != VerdictStatus::Pass) {
+        write_case_section(&mut out, &result);
     }
     if 0 < tally.passed {
         let _ = writeln!(out, "\n<details>\n<summary>{} passed</summary>", tally.passed);
-        for result in run.results.iter().filter(|it| it.verdict.status == Status::Pass) {
-            case(&mut out, &result);
+        for result in run.results.iter().filter(|it| it.verdict.status == VerdictStatus::Pass) {
+            write_case_section(&mut out, &result);
         }
         let _ = writeln!(out, "\n</details>");
     }
     out
 }
 
-fn table(out: &mut String, run: &Run) {
+fn write_case_table(out: &mut String, run: &Run) {
     let _ = writeln!(
         out,
         "\n| case | status | score | pass mark | judges | cost | rubric |\n\
@@ -67,11 +67,11 @@ fn table(out: &mut String, run: &Run) {
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} | {} |",
-            cell(&result.case),
+            escape_markdown_text(&result.case),
             status_word(result.verdict.status),
             number(result.verdict.score),
             number(run.pass_mark(&result.rubric)),
-            cell(&judges(&result)),
+            escape_markdown_text(&join_grader_names(&result)),
             result.spend.cost.map_or_else(|| "–".to_owned(), |it| it.to_string()),
             result.rubric.short()
         );
@@ -79,21 +79,26 @@ fn table(out: &mut String, run: &Run) {
 }
 
 /// What was said about a case, and the quotes it rests on.
-fn case(out: &mut String, result: &CaseResult) {
-    let _ = writeln!(out, "\n## {}: {}\n", cell(&result.case), status_word(result.verdict.status));
-    for ground in grounds(result).into_iter().chain(notes(result)) {
-        let _ = writeln!(out, "- {}", cell(&ground));
+fn write_case_section(out: &mut String, result: &CaseResult) {
+    let _ = writeln!(
+        out,
+        "\n## {}: {}\n",
+        escape_markdown_text(&result.case),
+        status_word(result.verdict.status)
+    );
+    for ground in verdict_grounds(result).into_iter().chain(case_notes(result)) {
+        let _ = writeln!(out, "- {}", escape_markdown_text(&ground));
     }
-    for said in all(result) {
-        let _ = writeln!(out, "- {}", cell(&said.line()));
+    for said in collect_grader_statements(result) {
+        let _ = writeln!(out, "- {}", escape_markdown_text(&said.line()));
         for evidence in said.evidence {
-            let _ = writeln!(out, "  - {}", cell(&quote(evidence)));
+            let _ = writeln!(out, "  - {}", escape_markdown_text(&format_evidence_quote(evidence)));
         }
     }
 }
 
 /// Text that cannot break out of a table, nor become markup, nor call anybody.
-pub(super) fn cell(text: &str) -> String {
+pub(super) fn escape_markdown_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

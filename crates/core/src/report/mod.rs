@@ -20,23 +20,25 @@ mod sarif;
 mod shown;
 mod tap;
 
-pub use compared::{forest, radar};
+pub use compared::{build_comparison_forest, build_comparison_radar};
 pub use csv::csv_cell;
-pub use github::summary as github_summary;
-pub use otel::{Judged, otel_of_trace};
-pub use ranked::{strengths, wins};
+pub use github::render_github_summary as github_summary;
+pub use otel::{TraceEvaluation, render_trace_otel_logs};
+pub use ranked::{build_strength_forest, build_win_matrix};
 pub use regressions::{comparison_markdown, regression_lines};
 pub use results::results_radar;
-pub use rows::{ANNOTATION_TASK, COLUMNS, Cell, Column, Kind, Row, csv_head, csv_rows, rows};
-pub use shown::{Rubrics, declared_scales, rubrics, shown_score};
+pub use rows::{
+    ANNOTATION_TASK, COLUMNS, Column, ColumnKind, GradeCell, GradeRow, csv_head, csv_rows, grade_rows,
+};
+pub use shown::{Rubrics, declared_scales, format_native_score, parse_run_rubrics};
 
-use crate::grade::{Gate, Grade, GradeFlag, Outcome, Status};
+use crate::grade::{Gate, Grade, GradeFlag, Outcome, VerdictStatus};
 use crate::run::{CaseResult, Run, RunSummary};
 use crate::stats::{self, Comparison};
 
 /// A way to write a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ReportFormat {
     Json,
     /// A line per case.
     Ndjson,
@@ -56,7 +58,7 @@ pub enum Format {
     Otel,
 }
 
-impl Format {
+impl ReportFormat {
     pub const ALL: [(&'static str, Self); 11] = [
         ("json", Self::Json),
         ("ndjson", Self::Ndjson),
@@ -73,24 +75,24 @@ impl Format {
 }
 
 /// The run in this format, with a line break at its end.
-pub fn render(format: Format, run: &Run) -> String {
+pub fn render_report(format: ReportFormat, run: &Run) -> String {
     render_compared(format, run, None)
 }
 
 /// The same, with what became of its cases since another run where the format has room for it.
-pub fn render_compared(format: Format, run: &Run, compared: Option<&Comparison>) -> String {
+pub fn render_compared(format: ReportFormat, run: &Run, compared: Option<&Comparison>) -> String {
     match format {
-        Format::Json => with_summary(run, compared),
-        Format::Ndjson => run.results.iter().map(|it| line(run, &it)).collect(),
-        Format::Junit => junit::render(run),
-        Format::Markdown => markdown::render(run, compared),
-        Format::Tap => tap::render(run),
-        Format::Csv => csv::render(run),
-        Format::Html => html::render(run),
-        Format::Sarif => sarif::render(run),
-        Format::Gitlab => gitlab::render(run),
-        Format::Github => github::render(run),
-        Format::Otel => otel::render(run),
+        ReportFormat::Json => with_summary(run, compared),
+        ReportFormat::Ndjson => run.results.iter().map(|it| render_ndjson_line(run, &it)).collect(),
+        ReportFormat::Junit => junit::render_junit_report(run),
+        ReportFormat::Markdown => markdown::render_markdown_report(run, compared),
+        ReportFormat::Tap => tap::render_tap_report(run),
+        ReportFormat::Csv => csv::render_csv_report(run),
+        ReportFormat::Html => html::render_html_report(run),
+        ReportFormat::Sarif => sarif::render_sarif_report(run),
+        ReportFormat::Gitlab => gitlab::render_gitlab_report(run),
+        ReportFormat::Github => github::render_github_annotations(run),
+        ReportFormat::Otel => otel::render_otel_report(run),
     }
 }
 
@@ -109,35 +111,35 @@ fn with_summary(run: &Run, compared: Option<&Comparison>) -> String {
 }
 
 /// A case as the contract has it, with the one thing that only its rubric knows.
-fn line(run: &Run, result: &CaseResult) -> String {
+fn render_ndjson_line(run: &Run, result: &CaseResult) -> String {
     #[derive(serde::Serialize)]
-    struct Line<'a> {
+    struct NdjsonCaseLine<'a> {
         #[serde(flatten)]
         result: &'a CaseResult,
         pass_mark: Option<f64>,
     }
-    let line = Line { result, pass_mark: run.pass_mark(&result.rubric) };
+    let line = NdjsonCaseLine { result, pass_mark: run.pass_mark(&result.rubric) };
     serde_json::to_string(&line).expect("a result is plain data") + "\n"
 }
 
 /// How many cases came to what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tally {
+pub struct RunTally {
     pub passed: usize,
     pub failed: usize,
     pub errors: usize,
     pub deferred: usize,
 }
 
-impl Tally {
+impl RunTally {
     pub fn of(run: &Run) -> Self {
         let mut tally = Self::default();
         for result in run.results.iter() {
             *match result.verdict.status {
-                Status::Pass => &mut tally.passed,
-                Status::Fail => &mut tally.failed,
-                Status::Error => &mut tally.errors,
-                Status::Deferred => &mut tally.deferred,
+                VerdictStatus::Pass => &mut tally.passed,
+                VerdictStatus::Fail => &mut tally.failed,
+                VerdictStatus::Error => &mut tally.errors,
+                VerdictStatus::Deferred => &mut tally.deferred,
             } += 1;
         }
         tally
@@ -151,7 +153,7 @@ impl Tally {
 }
 
 /// The mean of the scores there are.
-pub fn mean_score(run: &Run) -> Option<f64> {
+pub fn mean_run_score(run: &Run) -> Option<f64> {
     let scores: Vec<f64> = run.results.iter().filter_map(|it| it.verdict.score).collect();
     (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
 }
@@ -161,16 +163,16 @@ pub fn gates(result: &CaseResult) -> Vec<String> {
     let line = |it: &crate::grade::FailedGate| {
         let of = it.criterion.as_deref().unwrap_or("the rubric");
         let why = if it.gate == Gate::Evidence { ": no verifiable evidence" } else { "" };
-        format!("gate {} of {of} failed{why}", word(&it.gate))
+        format!("gate {} of {of} failed{why}", variant_in_words(&it.gate))
     };
     // What waits for somebody is said by its criteria.
-    let is_open = result.verdict.status != Status::Deferred;
+    let is_open = result.verdict.status != VerdictStatus::Deferred;
     let undecided = result.verdict.undecided_gates.iter().filter(|_| is_open).map(ToString::to_string);
     result.verdict.failed_gates.iter().map(line).chain(undecided).collect()
 }
 
 /// What a reader should know about a case before trusting its grades.
-pub fn notes(result: &CaseResult) -> Vec<String> {
+pub fn case_notes(result: &CaseResult) -> Vec<String> {
     let flag = GradeFlag::VerdictInCandidate;
     let is_flagged = result.grades.iter().any(|grade| grade.flags.contains(&flag));
     is_flagged.then(|| flag.words().to_owned()).into_iter().collect()
@@ -184,7 +186,7 @@ pub fn with_evidence(grade: &Grade, said: String) -> String {
 }
 
 /// What decided a verdict besides its answers: gates that failed, why a panel did not pass, and where trees ended.
-pub fn grounds(result: &CaseResult) -> Vec<String> {
+pub fn verdict_grounds(result: &CaseResult) -> Vec<String> {
     let panel = result.panel.as_ref().and_then(|panel| panel.why.as_ref()).map(|why| format!("panel: {why}"));
     gates(result).into_iter().chain(panel).chain(leaf_reasons(result)).collect()
 }
@@ -207,7 +209,7 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
     let rubric = run.rubrics.get(&result.rubric);
     let lacks = |id: &str, unit: f64| {
         // Of what must not hold, none at all is best.
-        if rubric.is_some_and(|it| is_bad(it, id)) { 0.0 < unit } else { unit < 1.0 }
+        if rubric.is_some_and(|it| is_negative_criterion(it, id)) { 0.0 < unit } else { unit < 1.0 }
     };
     let grades: Vec<(&str, String)> = result
         .grades
@@ -221,8 +223,8 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
                 }
                 Outcome::Scored { .. } | Outcome::NotApplicable => return None,
                 Outcome::Abstained { why } => format!("could not tell: {why}"),
-                Outcome::Failed { failure, detail } => format!("{}: {detail}", word(failure)),
-                Outcome::Deferred { why } => format!("not asked: {}", word(why)),
+                Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
+                Outcome::Deferred { why } => format!("not asked: {}", variant_in_words(why)),
             };
             let reason = it.reason.as_str();
             let said = if reason.is_empty() || said.ends_with(reason) {
@@ -237,34 +239,35 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
     let same = 1 < grades.len() && grades.iter().all(|it| it.1 == grades[0].1);
     let lines = grades.iter().take(if same { 1 } else { usize::MAX });
     let lines = lines.map(|(id, said)| if same { said.clone() } else { format!("{id}: {said}") });
-    grounds(result).into_iter().chain(lines).collect()
+    verdict_grounds(result).into_iter().chain(lines).collect()
 }
 
 /// Whether a criterion of a canonical rubric states what must not be.
-fn is_bad(rubric: &serde_json::Value, id: &str) -> bool {
+fn is_negative_criterion(rubric: &serde_json::Value, id: &str) -> bool {
     let criteria = rubric.get("criteria").and_then(serde_json::Value::as_array).into_iter().flatten();
     criteria.into_iter().any(|it| {
         let negative = it["weight"].as_f64().is_some_and(|it| it < 0.0);
-        (it["name"] == id && (it["guard"] == true || it["not"] == true || negative)) || is_bad(it, id)
+        (it["name"] == id && (it["guard"] == true || it["not"] == true || negative))
+            || is_negative_criterion(it, id)
     })
 }
 
-pub fn word(value: &impl serde::Serialize) -> String {
+pub fn variant_in_words(value: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().replace('_', " ")
 }
 
-fn status_word(status: Status) -> &'static str {
+fn status_word(status: VerdictStatus) -> &'static str {
     match status {
-        Status::Pass => "pass",
-        Status::Fail => "fail",
-        Status::Error => "error",
-        Status::Deferred => "deferred",
+        VerdictStatus::Pass => "pass",
+        VerdictStatus::Fail => "fail",
+        VerdictStatus::Error => "error",
+        VerdictStatus::Deferred => "deferred",
     }
 }
 
 /// Who judged, each once.
-fn judges(result: &CaseResult) -> String {
+fn join_grader_names(result: &CaseResult) -> String {
     let mut names: Vec<&str> = result.grades.iter().map(|it| it.grader.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();

@@ -1,15 +1,15 @@
 //! Pictures of who is better.
 
-use crate::chart::{Chart, Forest, ForestRow, Matrix, Measure, Shade};
+use crate::chart::{Chart, Forest, ForestRow, MatrixChart, MeasuredValue, Shade};
 use crate::stats::{Pair, Ranked, Ranking, WinRates};
 
 /// Strengths with their intervals, in this order.
-pub fn strengths(order: &[usize], ranking: &Ranking, pairs: &[Pair]) -> Chart {
+pub fn build_strength_forest(order: &[usize], ranking: &Ranking, pairs: &[Pair]) -> Chart {
     let row = |at: &usize| {
         let Ranked { name, strength } = &ranking.players[*at];
         ForestRow {
             label: name.clone(),
-            measure: Measure::new(Some(strength.value), strength.interval),
+            measure: MeasuredValue::new(Some(strength.value), strength.interval),
             n: pairs.iter().filter(|it| it.first == *at || it.second == *at).count(),
         }
     };
@@ -18,11 +18,11 @@ pub fn strengths(order: &[usize], ranking: &Ranking, pairs: &[Pair]) -> Chart {
 }
 
 /// How often each wins against each, in this order.
-pub fn wins(order: &[usize], names: &[String], rates: &WinRates) -> Chart {
+pub fn build_win_matrix(order: &[usize], names: &[String], rates: &WinRates) -> Chart {
     let names: Vec<String> = order.iter().map(|at| names[*at].clone()).collect();
     let cells =
         order.iter().map(|one| order.iter().map(|other| rates.rate(*one, *other)).collect()).collect();
-    Chart::Matrix(Matrix {
+    Chart::Matrix(MatrixChart {
         title: "Share of comparisons won".to_owned(),
         row_name: "who wins".to_owned(),
         column_name: "against whom".to_owned(),

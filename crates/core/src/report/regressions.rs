@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::markdown::cell;
-use super::word;
+use super::markdown::escape_markdown_text;
+use super::variant_in_words;
 use crate::quantity::plural;
 use crate::run::{Regressions, UndecidedCase};
 use crate::stats::{Comparison, WORTH_SEEING};
@@ -31,7 +31,7 @@ pub fn regression_lines(regressions: &Regressions) -> Vec<String> {
 }
 
 fn describe_undecided(undecided: &UndecidedCase) -> String {
-    let now = undecided.after.as_ref().map_or_else(|| "missing".to_owned(), word);
+    let now = undecided.after.as_ref().map_or_else(|| "missing".to_owned(), variant_in_words);
     format!("{} ({now})", undecided.case)
 }
 
@@ -50,14 +50,14 @@ pub fn comparison_markdown(compared: &Comparison) -> String {
 pub(super) fn comparison_section(compared: &Comparison) -> String {
     let mut out = String::from("## Since the baseline\n\n");
     for caveat in &compared.caveats {
-        let _ = writeln!(out, "{}\n", cell(caveat));
+        let _ = writeln!(out, "{}\n", escape_markdown_text(caveat));
     }
     if let Some(score) = &compared.score {
-        let _ = writeln!(out, "{}\n", cell(&score.sentence("score", WORTH_SEEING)));
+        let _ = writeln!(out, "{}\n", escape_markdown_text(&score.sentence("score", WORTH_SEEING)));
     }
     let lines = regression_lines(&compared.regressions);
     for line in &lines {
-        let _ = writeln!(out, "- {}", cell(line));
+        let _ = writeln!(out, "- {}", escape_markdown_text(line));
     }
     if lines.is_empty() {
         let _ = writeln!(out, "- no case regressed");
@@ -70,9 +70,9 @@ pub(super) fn comparison_section(compared: &Comparison) -> String {
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} → {} |",
-            cell(&change.case),
-            word(&change.before),
-            word(&change.after),
+            escape_markdown_text(&change.case),
+            variant_in_words(&change.before),
+            variant_in_words(&change.after),
             score(change.score_before),
             score(change.score_after)
         );

@@ -1,7 +1,7 @@
 //! What people said in an annotation task, as a picture.
 
 use crate::annotate::{QuestionKind, QuestionResult, TaskResults};
-use crate::chart::{Chart, Measure, Radar, RadarSeries};
+use crate::chart::{Chart, MeasuredValue, Radar, RadarSeries};
 
 /// Criteria around a circle, each on 0 to 1 of its scale; a shape for each group, or one for all.
 pub fn results_radar(results: &TaskResults, title: &str) -> Chart {
@@ -19,7 +19,7 @@ pub fn results_radar(results: &TaskResults, title: &str) -> Chart {
             let (low, high) = question.interval?;
             on_unit(low).zip(on_unit(high))
         });
-        Measure::new(mean, interval)
+        MeasuredValue::new(mean, interval)
     };
     let shape = |name: &str, questions: &[QuestionResult]| RadarSeries {
         name: name.to_owned(),

@@ -1,17 +1,17 @@
 //! What every format tells about a case, in words: its figures, and who said what and why.
 
-use super::{judges, status_word, with_evidence, word};
+use super::{join_grader_names, status_word, variant_in_words, with_evidence};
 use crate::grade::{Evidence, Grade, Outcome};
 use crate::run::{CaseResult, Run};
 
 /// The figures of a case in a fixed order; what it does not have is `None`.
-pub(super) fn figures(run: &Run, result: &CaseResult) -> [(&'static str, Option<String>); 6] {
+pub(super) fn case_figures(run: &Run, result: &CaseResult) -> [(&'static str, Option<String>); 6] {
     let number = |it: Option<f64>| it.map(|it| it.to_string());
     [
         ("status", Some(status_word(result.verdict.status).to_owned())),
         ("score", number(result.verdict.score)),
         ("pass_mark", number(run.pass_mark(&result.rubric))),
-        ("judges", Some(judges(result)).filter(|it| !it.is_empty())),
+        ("judges", Some(join_grader_names(result)).filter(|it| !it.is_empty())),
         ("cost", result.spend.cost.map(|it| it.to_string())),
         ("rubric", Some(result.rubric.to_string())),
     ]
@@ -19,16 +19,16 @@ pub(super) fn figures(run: &Run, result: &CaseResult) -> [(&'static str, Option<
 
 /// The figures that a case has, as `name: value`.
 pub(super) fn figure_lines(run: &Run, result: &CaseResult) -> impl Iterator<Item = String> {
-    figures(run, result).into_iter().filter_map(|(name, value)| Some(format!("{name}: {}", value?)))
+    case_figures(run, result).into_iter().filter_map(|(name, value)| Some(format!("{name}: {}", value?)))
 }
 
 /// How long a run took, in seconds; of its cases nobody wrote it down.
-pub(super) fn seconds(run: &Run) -> Option<f64> {
+pub(super) fn run_duration_seconds(run: &Run) -> Option<f64> {
     run.ended.map(|it| (it.micros() - run.started.micros()).max(0) as f64 / 1e6)
 }
 
 /// What one grader said, about all the criteria of which it said the same.
-pub(super) struct Said<'a> {
+pub(super) struct GraderStatement<'a> {
     pub criteria: Vec<&'a str>,
     pub grader: &'a str,
     pub outcome: &'a Outcome,
@@ -38,9 +38,9 @@ pub(super) struct Said<'a> {
     pub evidence: &'a [Evidence],
 }
 
-impl<'a> Said<'a> {
+impl<'a> GraderStatement<'a> {
     pub fn of(grade: &'a Grade) -> Self {
-        let answer = with_evidence(grade, answer(&grade.outcome));
+        let answer = with_evidence(grade, format_outcome(&grade.outcome));
         let reason = grade.reason.as_str();
         Self {
             criteria: vec![&grade.criterion],
@@ -66,16 +66,16 @@ impl<'a> Said<'a> {
 
     /// The line, and the quotes under it.
     pub fn lines(&self) -> Vec<String> {
-        let quotes = self.evidence.iter().map(|it| format!("  {}", quote(it)));
+        let quotes = self.evidence.iter().map(|it| format!("  {}", format_evidence_quote(it)));
         std::iter::once(self.line()).chain(quotes).collect()
     }
 }
 
 /// Everything said about a case, in the order of its grades.
-pub(super) fn all(result: &CaseResult) -> Vec<Said<'_>> {
-    let mut all: Vec<Said<'_>> = Vec::new();
-    for it in result.grades.iter().map(Said::of) {
-        let same = |other: &&mut Said<'_>| {
+pub(super) fn collect_grader_statements(result: &CaseResult) -> Vec<GraderStatement<'_>> {
+    let mut all: Vec<GraderStatement<'_>> = Vec::new();
+    for it in result.grades.iter().map(GraderStatement::of) {
+        let same = |other: &&mut GraderStatement<'_>| {
             (&other.answer, other.reason, other.grader, other.evidence)
                 == (&it.answer, it.reason, it.grader, it.evidence)
         };
@@ -89,7 +89,7 @@ pub(super) fn all(result: &CaseResult) -> Vec<Said<'_>> {
 }
 
 /// A quote, and where it stands.
-pub(super) fn quote(evidence: &Evidence) -> String {
+pub(super) fn format_evidence_quote(evidence: &Evidence) -> String {
     match &evidence.found {
         Some(it) => format!("“{}” ({}, {}–{})", evidence.quote, it.part, it.start, it.end),
         None => format!("“{}” (not found)", evidence.quote),
@@ -97,7 +97,7 @@ pub(super) fn quote(evidence: &Evidence) -> String {
 }
 
 /// What came of a question; a score on 0..=1 follows where the answer is on another scale.
-pub(super) fn answer(outcome: &Outcome) -> String {
+pub(super) fn format_outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Scored { value, unit } => {
             let value = value.to_string();
@@ -109,8 +109,8 @@ pub(super) fn answer(outcome: &Outcome) -> String {
         }
         Outcome::NotApplicable => "does not apply".to_owned(),
         Outcome::Abstained { why } => format!("could not tell: {why}"),
-        Outcome::Failed { failure, detail } if detail.is_empty() => word(failure),
-        Outcome::Failed { failure, detail } => format!("{}: {detail}", word(failure)),
-        Outcome::Deferred { why } => format!("not asked: {}", word(why)),
+        Outcome::Failed { failure, detail } if detail.is_empty() => variant_in_words(failure),
+        Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
+        Outcome::Deferred { why } => format!("not asked: {}", variant_in_words(why)),
     }
 }

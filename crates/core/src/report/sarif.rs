@@ -4,20 +4,22 @@
 
 use serde_json::{Value as Json, json};
 
-use super::finding::{self, Finding, Location, Severity};
-use super::said::{Said, all, quote, seconds};
-use super::{Tally, status_word};
-use crate::grade::{Grade, Outcome, Status};
+use super::finding::{self, CriterionFinding, CriterionSeverity, Location};
+use super::said::{GraderStatement, collect_grader_statements, format_evidence_quote, run_duration_seconds};
+use super::{RunTally, status_word};
+use crate::grade::{Grade, Outcome, VerdictStatus};
 use crate::run::{CaseResult, NotGraded, Run};
 
-pub(super) fn render(run: &Run) -> String {
-    let mut rules = Rules::of(run);
+pub(super) fn render_sarif_report(run: &Run) -> String {
+    let mut rules = SarifRules::of(run);
     let mut results: Vec<Json> = Vec::new();
     for case in run.results.iter() {
-        results.extend(finding::of(run, &case).iter().map(|it| result(run, it, &mut rules)));
+        results.extend(
+            finding::list_case_findings(run, &case).iter().map(|it| build_sarif_result(run, it, &mut rules)),
+        );
     }
     let suite = run.suite.as_deref().unwrap_or("suite");
-    let tally = Tally::of(run);
+    let tally = RunTally::of(run);
     let log = json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         "version": "2.1.0",
@@ -30,7 +32,7 @@ pub(super) fn render(run: &Run) -> String {
             "invocations": [invocation(run)],
             "results": results,
             "properties": {
-                "suite": run.suite, "seed": run.seed, "costUsd": run.spend.cost, "seconds": seconds(run),
+                "suite": run.suite, "seed": run.seed, "costUsd": run.spend.cost, "seconds": run_duration_seconds(run),
                 "passed": tally.passed, "failed": tally.failed, "errors": tally.errors, "deferred": tally.deferred,
             },
         }],
@@ -41,13 +43,13 @@ pub(super) fn render(run: &Run) -> String {
 /// Every criterion of a run's rubrics, and the rest of what cases failed on.
 ///
 /// Two rubrics may give one name to two criteria: results say which by its place.
-struct Rules {
+struct SarifRules {
     written: Vec<Json>,
     /// The rubric that each is from, and its id.
     keys: Vec<(String, String)>,
 }
 
-impl Rules {
+impl SarifRules {
     fn of(run: &Run) -> Self {
         let mut rules = Self { written: Vec::new(), keys: Vec::new() };
         for (version, rubric) in &run.rubrics {
@@ -69,9 +71,9 @@ impl Rules {
         self.keys.push((version.to_owned(), id.to_owned()));
         self.written.push(json!({
             "id": id,
-            "shortDescription": { "text": plain(text) },
-            "fullDescription": { "text": plain(text) },
-            "help": { "text": plain(text) },
+            "shortDescription": { "text": break_markdown_links(text) },
+            "fullDescription": { "text": break_markdown_links(text) },
+            "help": { "text": break_markdown_links(text) },
             "properties": { "rubric": version, "weight": weight },
         }));
     }
@@ -87,44 +89,44 @@ impl Rules {
     }
 }
 
-fn result(run: &Run, finding: &Finding<'_>, rules: &mut Rules) -> Json {
+fn build_sarif_result(run: &Run, finding: &CriterionFinding<'_>, rules: &mut SarifRules) -> Json {
     let case = finding.result;
     let level = match finding.severity {
-        Severity::Gate | Severity::Below => "error",
-        Severity::Short => "warning",
+        CriterionSeverity::Gate | CriterionSeverity::Below => "error",
+        CriterionSeverity::Short => "warning",
     };
     json!({
         "ruleId": finding.rule,
         "ruleIndex": rules.index(case.rubric.as_str(), finding.rule),
         "kind": "fail",
         "level": level,
-        "message": { "text": plain(&finding.message) },
-        "locations": [location(run, case)],
+        "message": { "text": break_markdown_links(&finding.message) },
+        "locations": [build_sarif_location(run, case)],
         "partialFingerprints": { "jurist/v1": finding.fingerprint(run) },
         "properties": {
             "status": status_word(case.verdict.status),
             "score": case.verdict.score, "passMark": run.pass_mark(&case.rubric),
             "costUsd": case.spend.cost, "rubric": case.rubric,
-            "grades": finding.grades.iter().map(|it| grade(it)).collect::<Vec<_>>(),
+            "grades": finding.grades.iter().map(|it| build_sarif_grade(it)).collect::<Vec<_>>(),
         },
     })
 }
 
-fn grade(grade: &Grade) -> Json {
+fn build_sarif_grade(grade: &Grade) -> Json {
     json!({
         "judge": grade.grader.name, "kind": grade.grader.kind,
-        "answer": Said::of(grade).answer, "score": grade.outcome.unit(), "reason": grade.reason.as_str(),
-        "evidence": grade.evidence.iter().map(quote).collect::<Vec<_>>(), "costUsd": grade.spend.cost,
+        "answer": GraderStatement::of(grade).answer, "score": grade.outcome.unit(), "reason": grade.reason.as_str(),
+        "evidence": grade.evidence.iter().map(format_evidence_quote).collect::<Vec<_>>(), "costUsd": grade.spend.cost,
     })
 }
 
 /// The case, in its file where that is known. Code scanning wants a line even where none is known.
-fn location(run: &Run, case: &CaseResult) -> Json {
+fn build_sarif_location(run: &Run, case: &CaseResult) -> Json {
     let suite = run.suite.as_deref().unwrap_or("suite");
     let logical = json!([{
         "name": case.case, "fullyQualifiedName": format!("{suite}/{}", case.case), "kind": "case",
     }]);
-    match finding::location(run, case) {
+    match finding::find_case_location(run, case) {
         None => json!({ "logicalLocations": logical }),
         Some(Location { file, line }) => json!({
             "physicalLocation": {
@@ -140,12 +142,12 @@ fn invocation(run: &Run) -> Json {
     let not_graded = NotGraded::of(run).map(|not_graded| {
         json!({
             "descriptor": { "id": "not_graded" }, "level": "warning",
-            "message": { "text": plain(&not_graded.statement) },
+            "message": { "text": break_markdown_links(&not_graded.statement) },
         })
     });
     let of_cases = run.results.iter().flat_map(|it| notifications(run, &it));
     let mut invocation = json!({
-        "executionSuccessful": Tally::of(run).errors == 0,
+        "executionSuccessful": RunTally::of(run).errors == 0,
         "startTimeUtc": run.started,
         "toolExecutionNotifications": of_cases.chain(not_graded).collect::<Vec<_>>(),
     });
@@ -160,36 +162,38 @@ fn notifications(run: &Run, case: &CaseResult) -> Vec<Json> {
     let notification = |id: &str, level: &str, text: &str| {
         json!({
             "descriptor": { "id": id }, "level": level,
-            "message": { "text": plain(&format!("{}: {text}", case.case)) },
-            "locations": [location(run, case)],
+            "message": { "text": break_markdown_links(&format!("{}: {text}", case.case)) },
+            "locations": [build_sarif_location(run, case)],
             "properties": { "status": status_word(case.verdict.status), "rubric": case.rubric },
         })
     };
-    let mut found: Vec<Json> = all(case)
+    let mut found: Vec<Json> = collect_grader_statements(case)
         .iter()
         .filter_map(|said| match said.outcome {
-            Outcome::Failed { failure, .. } => Some(notification(&tag(failure), "error", &said.line())),
-            Outcome::Deferred { why } => Some(notification(&tag(why), "note", &said.line())),
+            Outcome::Failed { failure, .. } => {
+                Some(notification(&serialized_variant(failure), "error", &said.line()))
+            }
+            Outcome::Deferred { why } => Some(notification(&serialized_variant(why), "note", &said.line())),
             _ => None,
         })
         .collect();
     if found.is_empty() {
         match case.verdict.status {
-            Status::Error => found.push(notification("error", "error", "no verdict")),
-            Status::Deferred => found.push(notification("deferred", "note", "no verdict yet")),
-            Status::Pass | Status::Fail => {}
+            VerdictStatus::Error => found.push(notification("error", "error", "no verdict")),
+            VerdictStatus::Deferred => found.push(notification("deferred", "note", "no verdict yet")),
+            VerdictStatus::Pass | VerdictStatus::Fail => {}
         }
     }
     found
 }
 
 /// A word of the contract as it is spelled there.
-fn tag(value: &impl serde::Serialize) -> String {
+fn serialized_variant(value: &impl serde::Serialize) -> String {
     json!(value).as_str().unwrap_or_default().to_owned()
 }
 
 /// Text in which a viewer finds no link: `[text](target)` would be one even here.
-fn plain(text: &str) -> String {
+fn break_markdown_links(text: &str) -> String {
     text.replace("](", "] (")
 }
 

@@ -5,42 +5,43 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use crate::dialect::{self, Dialect, ReadError, Variables, World};
-use crate::grade::{Grade, Outcome, Status, Value, Version};
-use crate::rubric::{Ask, Criterion, Display, Rubric, Scale};
+use crate::dialect::{self, Dialect, ProjectEnvironment, ReadError, VariableExpansion};
+use crate::grade::{Grade, Outcome, RubricHash, Value, VerdictStatus};
+use crate::rubric::{Criterion, CriterionKind, Display, Rubric, Scale};
 use crate::run::{CaseResult, Run};
 
 /// Rubrics by their version.
-pub type Rubrics = BTreeMap<Version, Rubric>;
+pub type Rubrics = BTreeMap<RubricHash, Rubric>;
 
 /// The run's rubrics, read back from their canonical form; one that cannot be read is only less to show.
-pub fn rubrics(run: &Run) -> Rubrics {
+pub fn parse_run_rubrics(run: &Run) -> Rubrics {
     let read = |rubric: &Json| -> Option<Rubric> {
         let text: std::sync::Arc<str> = json!({ "rubrics": { "it": rubric } }).to_string().into();
         let file = Path::new("rubric.json");
         let read = |path: &Path| if path == file { Ok(text.clone()) } else { Err(ReadError::Missing) };
-        let world = World {
+        let world = ProjectEnvironment {
             root: "".into(),
             read: &read,
             glob: &|_| Ok(Vec::new()),
             variable: &|_| None,
-            variables: Variables::Kept,
+            variables: VariableExpansion::Kept,
         };
-        let suite = dialect::load(file, Some(Dialect::Native), &world).suite?;
+        let suite = dialect::read_suite(file, Some(Dialect::Native), &world).suite?;
         suite.rubrics.get("it").map(|it| Rubric::clone(it))
     };
     run.rubrics.iter().filter_map(|(version, it)| Some((version.clone(), read(it)?))).collect()
 }
 
 /// The score as the rubric's author thinks of it; the one on 0..=1 stands beside it.
-pub fn shown_score(result: &CaseResult, rubric: Option<&Rubric>) -> Option<String> {
+pub fn format_native_score(result: &CaseResult, rubric: Option<&Rubric>) -> Option<String> {
     let verdict = &result.verdict;
-    let (score, passed) = (verdict.score?, verdict.status == Status::Pass);
+    let (score, passed) = (verdict.score?, verdict.status == VerdictStatus::Pass);
     match rubric.map(|it| it.display) {
         Some(display @ (Display::Likert { .. } | Display::Letter)) => Some(display.show(score, passed)),
         // Yes or no is what the status says already.
         _ => {
-            let (native, (_, top)) = (verdict.native?, bounds(rubric?.questions().next()?.criterion)?);
+            let (native, (_, top)) =
+                (verdict.native?, criterion_scale_bounds(rubric?.questions().next()?.criterion)?);
             (!is_calibrated(result, rubric?)).then(|| format!("{native:.1}/{top}"))
         }
     }
@@ -53,7 +54,7 @@ fn is_calibrated(result: &CaseResult, rubric: &Rubric) -> bool {
             return false;
         };
         let question = rubric.questions().find(|it| it.id() == grade.criterion);
-        let bounds = question.and_then(|it| bounds(it.criterion));
+        let bounds = question.and_then(|it| criterion_scale_bounds(it.criterion));
         bounds.is_some_and(|(low, top)| 1e-6 < ((number - low) / (top - low) - unit).abs())
     };
     result.grades.iter().any(is_mapped)
@@ -62,9 +63,9 @@ fn is_calibrated(result: &CaseResult, rubric: &Rubric) -> bool {
 /// The ends of the scale of each criterion of whole numbers; of rubrics that differ about one, none.
 pub fn declared_scales(run: &Run) -> BTreeMap<String, (f64, f64)> {
     let mut scales: BTreeMap<String, Option<(f64, f64)>> = BTreeMap::new();
-    for rubric in rubrics(run).values() {
+    for rubric in parse_run_rubrics(run).values() {
         for question in rubric.questions() {
-            let ends = bounds(question.criterion);
+            let ends = criterion_scale_bounds(question.criterion);
             let known = scales.entry(question.id()).or_insert(ends);
             *known = known.filter(|known| Some(*known) == ends);
         }
@@ -72,8 +73,8 @@ pub fn declared_scales(run: &Run) -> BTreeMap<String, (f64, f64)> {
     scales.into_iter().filter_map(|(criterion, ends)| Some((criterion, ends?))).collect()
 }
 
-pub(super) fn bounds(criterion: &Criterion) -> Option<(f64, f64)> {
-    if let Ask::Question(scale @ (Scale::Likert { .. } | Scale::Ranges(_))) = &criterion.ask {
+pub(super) fn criterion_scale_bounds(criterion: &Criterion) -> Option<(f64, f64)> {
+    if let CriterionKind::Question(scale @ (Scale::Likert { .. } | Scale::Ranges(_))) = &criterion.ask {
         scale.bounds()
     } else {
         None

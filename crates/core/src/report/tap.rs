@@ -3,27 +3,27 @@
 use std::fmt::Write as _;
 
 use super::reasons;
-use super::said::{all, figures, quote, seconds};
-use crate::grade::Status;
+use super::said::{case_figures, collect_grader_statements, format_evidence_quote, run_duration_seconds};
+use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
 
-pub(super) fn render(run: &Run) -> String {
+pub(super) fn render_tap_report(run: &Run) -> String {
     let mut out = format!("TAP version 14\n1..{}\n# run {}\n", run.results.len(), run.id);
-    if let Some(seconds) = seconds(run) {
+    if let Some(seconds) = run_duration_seconds(run) {
         let _ = writeln!(out, "# took {seconds:.1} s");
     }
     if let Some(not_graded) = NotGraded::of(run) {
-        let _ = writeln!(out, "# {}", name(&not_graded.statement));
+        let _ = writeln!(out, "# {}", escape_tap_name(&not_graded.statement));
     }
     for (at, result) in run.results.iter().enumerate() {
         let (word, directive) = match result.verdict.status {
-            Status::Pass => ("ok", ""),
-            Status::Fail => ("not ok", ""),
+            VerdictStatus::Pass => ("ok", ""),
+            VerdictStatus::Fail => ("not ok", ""),
             // `TODO` keeps a broken grader from counting as a failure of what it graded.
-            Status::Error => ("not ok", " # TODO error: a grader broke"),
-            Status::Deferred => ("ok", " # SKIP deferred: nobody was asked"),
+            VerdictStatus::Error => ("not ok", " # TODO error: a grader broke"),
+            VerdictStatus::Deferred => ("ok", " # SKIP deferred: nobody was asked"),
         };
-        let name = name(&result.case);
+        let name = escape_tap_name(&result.case);
         let _ = writeln!(out, "{word} {} - {name}{directive}", at + 1);
         diagnosis(&mut out, run, &result);
     }
@@ -31,7 +31,7 @@ pub(super) fn render(run: &Run) -> String {
 }
 
 /// A name that is all of a line, to parsers in JavaScript too; after a last `{` they would look for tests inside it.
-fn name(case: &str) -> String {
+fn escape_tap_name(case: &str) -> String {
     let cannot_stand = |it: char| it.is_control() || matches!(it, '#' | '\\' | '\u{2028}' | '\u{2029}');
     case.replace(cannot_stand, " ").trim_end_matches([' ', '{']).to_owned()
 }
@@ -39,32 +39,33 @@ fn name(case: &str) -> String {
 /// A block of YAML, in which every text is in quotes.
 fn diagnosis(out: &mut String, run: &Run, result: &CaseResult) {
     let _ = writeln!(out, "  ---");
-    for (name, value) in figures(run, result) {
+    for (name, value) in case_figures(run, result) {
         let is_number = matches!(name, "score" | "pass_mark");
-        let value = value.map(|it| if is_number { it } else { text(&it) });
+        let value = value.map(|it| if is_number { it } else { quote_yaml_text(&it) });
         let _ = writeln!(out, "  {name}: {}", value.as_deref().unwrap_or("~"));
     }
-    let reasons: Vec<String> = reasons(run, result).iter().map(|it| text(it)).collect();
+    let reasons: Vec<String> = reasons(run, result).iter().map(|it| quote_yaml_text(it)).collect();
     let _ = writeln!(out, "  reasons: [{}]", reasons.join(", "));
-    let said = all(result);
+    let said = collect_grader_statements(result);
     if !said.is_empty() {
         let _ = writeln!(out, "  criteria:");
     }
     for said in said {
-        let _ = writeln!(out, "    - criterion: {}", text(&said.criteria.join(", ")));
+        let _ = writeln!(out, "    - criterion: {}", quote_yaml_text(&said.criteria.join(", ")));
         for (key, value) in
             [("answer", said.answer.as_str()), ("judge", said.grader), ("reason", said.reason)]
         {
-            let _ = writeln!(out, "      {key}: {}", text(value));
+            let _ = writeln!(out, "      {key}: {}", quote_yaml_text(value));
         }
-        let quotes: Vec<String> = said.evidence.iter().map(|it| text(&quote(it))).collect();
+        let quotes: Vec<String> =
+            said.evidence.iter().map(|it| quote_yaml_text(&format_evidence_quote(it))).collect();
         let _ = writeln!(out, "      evidence: [{}]", quotes.join(", "));
     }
     let _ = writeln!(out, "  ...");
 }
 
 /// JSON's quotes, which are YAML's too; of control characters YAML wants more written out.
-fn text(text: &str) -> String {
+fn quote_yaml_text(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     let mut out = String::with_capacity(quoted.len());
     for letter in quoted.chars() {

@@ -1,15 +1,15 @@
 use super::*;
-use crate::candidate::Material;
+use crate::candidate::JudgeInput;
 use crate::grade::{Counts, Evidence, FailedGate, Failure, Gate, Grade, Reason, Spend, Time, Usd, Verdict};
-use crate::rubric::{Ask, Criterion, Draft, Rubric, Scale};
-use crate::run::{CaseResult, Packed, Results, RunId};
+use crate::rubric::{Criterion, CriterionKind, Draft, Rubric, Scale};
+use crate::run::{CaseResult, Packed, RunId, RunResults};
 use serde_json::{Value as Json, json};
 
 /// A run with a case of each kind, and a name that would break out of every format.
 fn run() -> Run {
-    let criteria = vec![Criterion::new("a", "A.", Ask::Question(Scale::Unit))];
+    let criteria = vec![Criterion::new("a", "A.", CriterionKind::Question(Scale::Unit))];
     let rubric = Rubric::new(Draft { criteria, ..Draft::default() }).unwrap();
-    let result = |case: &str, status: Status, outcome: Outcome| {
+    let result = |case: &str, status: VerdictStatus, outcome: Outcome| {
         let grade: Grade = serde_json::from_value(serde_json::json!({
             "candidate": case, "criterion": "a", "grader": { "kind": "judge", "name": "m1" }, "outcome": outcome,
         }))
@@ -35,7 +35,7 @@ fn run() -> Run {
             panel: None,
             projected_calls: None,
             metadata: [("agent".to_owned(), "=a1".into()), ("tags".to_owned(), vec!["x", "y"].into())].into(),
-            material: Material::default(),
+            material: JudgeInput::default(),
         }
     };
     let scored = |unit: f64| Outcome::Scored { value: crate::grade::Value::Number(unit), unit: Some(unit) };
@@ -47,15 +47,19 @@ fn run() -> Run {
         ended: None,
         seed: 0,
         rubrics: [(rubric.version().clone(), rubric.to_json())].into(),
-        results: Results::from_iter([
-            result("good", Status::Pass, scored(1.0)),
-            result("bad | <x> # y", Status::Fail, scored(0.25)),
+        results: RunResults::from_iter([
+            result("good", VerdictStatus::Pass, scored(1.0)),
+            result("bad | <x> # y", VerdictStatus::Fail, scored(0.25)),
             result(
                 "broken",
-                Status::Error,
+                VerdictStatus::Error,
                 Outcome::Failed { failure: Failure::Timeout, detail: "60 s".into() },
             ),
-            result("later", Status::Deferred, Outcome::Deferred { why: crate::grade::Deferral::NoKey }),
+            result(
+                "later",
+                VerdictStatus::Deferred,
+                Outcome::Deferred { why: crate::grade::Deferral::NoKey },
+            ),
         ]),
         spend: Spend::default(),
         summary: None,
@@ -69,14 +73,20 @@ fn flags_of_grades_are_told_in_every_report() {
     planted.grades[0].flags = vec![GradeFlag::VerdictInCandidate];
     let mut unproven = run.results.get(0);
     unproven.case = "unproven".to_owned();
-    unproven.verdict.status = Status::Fail;
+    unproven.verdict.status = VerdictStatus::Fail;
     unproven.verdict.failed_gates =
         vec![FailedGate { gate: Gate::Evidence, criterion: Some("a".to_owned()) }];
     unproven.grades[0].flags = vec![GradeFlag::NoVerifiableEvidence];
-    run.results = Results::from_iter([planted, unproven]);
-    for format in [Format::Json, Format::Ndjson, Format::Junit, Format::Markdown, Format::Html] {
-        let text = render(format, &run);
-        let is_json = matches!(format, Format::Json | Format::Ndjson);
+    run.results = RunResults::from_iter([planted, unproven]);
+    for format in [
+        ReportFormat::Json,
+        ReportFormat::Ndjson,
+        ReportFormat::Junit,
+        ReportFormat::Markdown,
+        ReportFormat::Html,
+    ] {
+        let text = render_report(format, &run);
+        let is_json = matches!(format, ReportFormat::Json | ReportFormat::Ndjson);
         let flags = if is_json {
             ["verdict_in_candidate", "no_verifiable_evidence"]
         } else {
@@ -86,8 +96,8 @@ fn flags_of_grades_are_told_in_every_report() {
             assert!(text.contains(flag), "{format:?}: {flag} is not in {text}");
         }
     }
-    for format in [Format::Github, Format::Sarif, Format::Gitlab, Format::Tap] {
-        let text = render(format, &run);
+    for format in [ReportFormat::Github, ReportFormat::Sarif, ReportFormat::Gitlab, ReportFormat::Tap] {
+        let text = render_report(format, &run);
         assert!(text.contains("no verifiable evidence"), "{format:?}: {text}");
     }
 }
@@ -97,25 +107,25 @@ fn hostile(text: &str) -> Run {
     let mut run = run();
     let mut result = run.results.get(1);
     result.case = text.to_owned();
-    let found = crate::grade::Found { part: "response".to_owned(), start: 3, end: 9 };
+    let found = crate::grade::QuoteLocation { part: "response".to_owned(), start: 3, end: 9 };
     result.grades[0].reason = Reason::new(text);
     result.grades[0].evidence = vec![Evidence { quote: text.to_owned(), found: Some(found) }];
     result.grades[0].spend.cost = Some(Usd::from_nanos(1_500_000));
     result.spend = result.grades[0].spend;
-    run.results = Results::from_iter([result]);
+    run.results = RunResults::from_iter([result]);
     run.suite = Some(format!("{text}.yaml"));
     run.ended = Some(Time::from_micros(13_250_000));
     run
 }
 
-fn json(format: Format, run: &Run) -> Json {
-    serde_json::from_str(&render(format, run)).unwrap()
+fn json(format: ReportFormat, run: &Run) -> Json {
+    serde_json::from_str(&render_report(format, run)).unwrap()
 }
 
 #[test]
 fn every_format_keeps_failures_errors_and_deferrals_apart() {
     let run = run();
-    let junit = render(Format::Junit, &run);
+    let junit = render_report(ReportFormat::Junit, &run);
     assert!(junit.contains("tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\""), "{junit}");
     // Its schema has no such count for all suites together.
     assert!(junit.contains("tests=\"4\" failures=\"1\" errors=\"1\">"), "{junit}");
@@ -129,36 +139,36 @@ fn every_format_keeps_failures_errors_and_deferrals_apart() {
     );
     assert!(junit.contains("[[PROPERTY|pass_mark=0.7]]") && junit.contains("[[PROPERTY|score=0.25]]"));
     assert!(!junit.contains("<b>") && !junit.contains('\u{1b}'));
-    let tap = render(Format::Tap, &run);
+    let tap = render_report(ReportFormat::Tap, &run);
     assert!(
         tap.contains("not ok 2 - bad | <x>   y\n")
             && tap.contains("not ok 3 - broken # TODO")
             && tap.contains("ok 4 - later # SKIP"),
         "{tap}"
     );
-    let markdown = render(Format::Markdown, &run);
+    let markdown = render_report(ReportFormat::Markdown, &run);
     assert!(markdown.contains("1 passed, 1 failed, 1 errors, 1 deferred"), "{markdown}");
     assert!(markdown.contains("| bad \\| \\<x\\> \\# y | fail | 0.25 | 0.70 | m1 |"), "{markdown}");
-    let csv = render(Format::Csv, &run);
+    let csv = render_report(ReportFormat::Csv, &run);
     assert_eq!(csv.lines().count(), 5);
     assert!(csv.contains("'=cmd()"), "{csv}");
-    let html = render(Format::Html, &run);
+    let html = render_report(ReportFormat::Html, &run);
     assert!(
         html.contains("bad | &lt;x&gt; # y") && !html.contains("<b>\"why\"") && !html.contains("<x>"),
         "{html}"
     );
     assert_eq!(html.matches("<details class=\"case ").count(), 4);
-    let sarif = json(Format::Sarif, &run);
+    let sarif = json(ReportFormat::Sarif, &run);
     assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), 1);
     let told = &sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"];
     assert_eq!((&told[0]["level"], &told[1]["level"]), (&"error".into(), &"note".into()));
     assert_eq!(told.as_array().unwrap().len(), 3, "one of the whole run");
-    assert_eq!(json(Format::Gitlab, &run).as_array().unwrap().len(), 1);
-    let github = render(Format::Github, &run);
+    assert_eq!(json(ReportFormat::Gitlab, &run).as_array().unwrap().len(), 1);
+    let github = render_report(ReportFormat::Github, &run);
     let kinds: Vec<&str> = github.lines().map(|it| it.split_once(' ').unwrap().0).collect();
     assert_eq!(kinds, ["::error", "::warning", "::notice", "::warning", "::notice"]);
-    assert_eq!(render(Format::Ndjson, &run).lines().count(), 4);
-    let back: Run = serde_json::from_str(&render(Format::Json, &run)).unwrap();
+    assert_eq!(render_report(ReportFormat::Ndjson, &run).lines().count(), 4);
+    let back: Run = serde_json::from_str(&render_report(ReportFormat::Json, &run)).unwrap();
     assert_eq!(back, run);
 }
 
@@ -169,16 +179,16 @@ fn rows_hold_every_grade_and_no_number_where_there_is_none() {
     results[0].grades[0].time = Some(Time::from_micros(2_500_000));
     results[0].grades[0].flags = vec![GradeFlag::NoVerifiableEvidence];
     run.results = results.iter().cloned().collect();
-    let rows: Vec<Row<'_>> = results.iter().flat_map(|it| rows(&run, it)).collect();
+    let rows: Vec<GradeRow<'_>> = results.iter().flat_map(|it| grade_rows(&run, it)).collect();
     for row in &rows {
         for column in COLUMNS {
             let kind = (column.cell)(row).map(|it| match it {
-                Cell::Text(_) => Kind::Text,
-                Cell::Number(_) => Kind::Number,
-                Cell::Count(_) => Kind::Count,
-                Cell::Flag(_) => Kind::Flag,
-                Cell::Time(_) => Kind::Time,
-                Cell::Json(_) => Kind::Json,
+                GradeCell::Text(_) => ColumnKind::Text,
+                GradeCell::Number(_) => ColumnKind::Number,
+                GradeCell::Count(_) => ColumnKind::Count,
+                GradeCell::Flag(_) => ColumnKind::Flag,
+                GradeCell::Time(_) => ColumnKind::Time,
+                GradeCell::Json(_) => ColumnKind::Json,
             });
             assert!(kind.is_none_or(|it| it == column.kind), "{}: {kind:?}", column.name);
         }
@@ -219,8 +229,8 @@ fn rows_can_be_looked_at_by_columns_and_metadata() {
     let run = run();
     let mut result = run.results.get(0);
     result.metadata.insert("model".to_owned(), json!({ "size": 7 }));
-    let row = rows(&run, &result).next().unwrap();
-    let check = |name: &str, expected: &[&str]| assert_eq!(row.by(name), expected, "{name}");
+    let row = grade_rows(&run, &result).next().unwrap();
+    let check = |name: &str, expected: &[&str]| assert_eq!(row.grouping_values(name), expected, "{name}");
     check("criterion", &["a"]);
     check("grader_kind", &["judge"]);
     check("agent", &["=a1"]);
@@ -234,7 +244,7 @@ fn rows_can_be_looked_at_by_columns_and_metadata() {
 
 #[test]
 fn a_pass_rate_comes_with_its_interval() {
-    let rate = |passed, failed| Tally { passed, failed, ..Tally::default() }.pass_rate();
+    let rate = |passed, failed| RunTally { passed, failed, ..RunTally::default() }.pass_rate();
     let (rate_of, low, high) = rate(8, 2).unwrap();
     // As scipy.stats.binomtest(8, 10).proportion_ci() says.
     assert!(
@@ -249,19 +259,25 @@ fn every_format_tells_the_figures_the_reason_and_the_quote() {
     let mut run = hostile("said so");
     run.suite = Some("./suites/a b.yaml".to_owned());
     let version = run.results.get(0).rubric.short().to_owned();
-    for (name, format) in Format::ALL {
-        let text = render(format, &run);
+    for (name, format) in ReportFormat::ALL {
+        let text = render_report(format, &run);
         for part in ["said so", "0.25", "m1", "0.0015", &version] {
             assert!(text.contains(part), "{name} lacks {part}: {text}");
         }
         // The run itself has the whole rubric, which leaves out a pass mark that is the usual one.
-        assert!(format == Format::Json || text.contains("0.7"), "{name}: {text}");
+        assert!(format == ReportFormat::Json || text.contains("0.7"), "{name}: {text}");
     }
-    for format in [Format::Junit, Format::Tap, Format::Markdown, Format::Csv, Format::Gitlab, Format::Github]
-    {
-        assert!(render(format, &run).contains("“said so” (response, 3–9)"), "{format:?}");
+    for format in [
+        ReportFormat::Junit,
+        ReportFormat::Tap,
+        ReportFormat::Markdown,
+        ReportFormat::Csv,
+        ReportFormat::Gitlab,
+        ReportFormat::Github,
+    ] {
+        assert!(render_report(format, &run).contains("“said so” (response, 3–9)"), "{format:?}");
     }
-    let sarif = json(Format::Sarif, &run);
+    let sarif = json(ReportFormat::Sarif, &run);
     let result = &sarif["runs"][0]["results"][0];
     assert_eq!(
         (&result["ruleId"], &result["kind"], &result["level"]),
@@ -269,21 +285,21 @@ fn every_format_tells_the_figures_the_reason_and_the_quote() {
     );
     assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "suites/a%20b.yaml");
     assert_eq!(sarif["runs"][0]["tool"]["driver"]["rules"][0]["fullDescription"]["text"], "A.");
-    assert_eq!(json(Format::Gitlab, &run)[0]["location"]["path"], "suites/a b.yaml");
+    assert_eq!(json(ReportFormat::Gitlab, &run)[0]["location"]["path"], "suites/a b.yaml");
 }
 
 #[test]
 fn the_same_finding_has_the_same_fingerprint_in_every_run() {
     let prints = |run: &Run| {
-        let gitlab = json(Format::Gitlab, run)[0]["fingerprint"].clone();
-        (gitlab, json(Format::Sarif, run)["runs"][0]["results"][0]["partialFingerprints"].clone())
+        let gitlab = json(ReportFormat::Gitlab, run)[0]["fingerprint"].clone();
+        (gitlab, json(ReportFormat::Sarif, run)["runs"][0]["results"][0]["partialFingerprints"].clone())
     };
     let first = run();
     let mut again = run();
     again.id = RunId::new(Time::from_micros(9_000_000), [1; 10]);
     again.results.change(|_, it| {
         it.grades[0].reason = Reason::new("something else");
-        if it.verdict.status == Status::Fail {
+        if it.verdict.status == VerdictStatus::Fail {
             it.grades[0].outcome =
                 Outcome::Scored { value: crate::grade::Value::Number(0.1), unit: Some(0.1) };
         }
@@ -305,8 +321,12 @@ fn gates_weigh_more_than_a_low_score_and_that_more_than_a_flaw() {
                 it.verdict.failed_gates = vec![FailedGate { gate: Gate::Required, criterion }];
             }
         });
-        let sarif = json(Format::Sarif, &run)["runs"][0]["results"][0].clone();
-        (json(Format::Gitlab, &run)[0]["severity"].clone(), sarif["level"].clone(), sarif["ruleId"].clone())
+        let sarif = json(ReportFormat::Sarif, &run)["runs"][0]["results"][0].clone();
+        (
+            json(ReportFormat::Gitlab, &run)[0]["severity"].clone(),
+            sarif["level"].clone(),
+            sarif["ruleId"].clone(),
+        )
     };
     assert_eq!(severity(0.9, true), (json!("critical"), json!("error"), json!("a")));
     assert_eq!(severity(0.2, false), (json!("major"), json!("error"), json!("a")));
@@ -317,7 +337,8 @@ fn gates_weigh_more_than_a_low_score_and_that_more_than_a_flaw() {
 
 #[test]
 fn nobody_commands_githubs_runner_but_us() {
-    let github = render(Format::Github, &hostile("100%\n::error::x, y\r\n::set-env name=A::b\u{1b}"));
+    let github =
+        render_report(ReportFormat::Github, &hostile("100%\n::error::x, y\r\n::set-env name=A::b\u{1b}"));
     assert_eq!(github.lines().count(), 2);
     let title = "title=100%25%0A%3A%3Aerror%3A%3Ax%2C y%0D%0A%3A%3Aset-env name=A%3A%3Ab ";
     assert!(github.starts_with(&format!("::error {title}::")), "{github}");
@@ -328,7 +349,7 @@ fn nobody_commands_githubs_runner_but_us() {
 #[test]
 fn a_long_page_is_cut_where_github_would_drop_it() {
     let mut run = hostile("x");
-    assert_eq!(github_summary(&run, None), render(Format::Markdown, &run));
+    assert_eq!(github_summary(&run, None), render_report(ReportFormat::Markdown, &run));
     let one = Packed::new(&run.results.get(0));
     run.results = std::iter::repeat_n(one, 20_000).collect();
     let page = github_summary(&run, None);
@@ -337,8 +358,8 @@ fn a_long_page_is_cut_where_github_would_drop_it() {
 
 #[test]
 fn no_text_breaks_out_of_xml() {
-    let junit = render(
-        Format::Junit,
+    let junit = render_report(
+        ReportFormat::Junit,
         &hostile("]]></system-out>&\u{0}\u{fffe}\u{ffff}\r\n[[[ATTACHMENT|/etc/passwd]]"),
     );
     assert!(!junit.contains("]]>") && !junit.contains(['\u{0}', '\u{fffe}', '\u{ffff}', '\r']), "{junit}");
@@ -348,7 +369,10 @@ fn no_text_breaks_out_of_xml() {
 
 #[test]
 fn no_text_breaks_out_of_tap() {
-    let tap = render(Format::Tap, &hostile("a # SKIP\nok 2 - b\n  ...\nBail out! \\ \u{7f}\u{9b}\u{2028} {"));
+    let tap = render_report(
+        ReportFormat::Tap,
+        &hostile("a # SKIP\nok 2 - b\n  ...\nBail out! \\ \u{7f}\u{9b}\u{2028} {"),
+    );
     let at_start: Vec<&str> = tap.lines().filter(|it| !it.starts_with([' ', '#'])).collect();
     assert_eq!(at_start.len(), 3, "{tap}");
     assert!(
@@ -361,8 +385,10 @@ fn no_text_breaks_out_of_tap() {
 
 #[test]
 fn no_text_breaks_out_of_a_markdown_table_or_calls_anybody() {
-    let markdown =
-        render(Format::Markdown, &hostile("- a | b\n\n# c\n<img src=x> [d](e) `f` @everyone &lt; ~~g~~"));
+    let markdown = render_report(
+        ReportFormat::Markdown,
+        &hostile("- a | b\n\n# c\n<img src=x> [d](e) `f` @everyone &lt; ~~g~~"),
+    );
     let text = "\\- a \\| b  \\# c \\<img src=x\\> \\[d\\](e) \\`f\\` @\u{200b}everyone \\&lt; \\~\\~g\\~\\~";
     assert!(markdown.starts_with(&format!("# {text}.yaml\n")), "{markdown}");
     assert!(markdown.contains(&format!("\n| {text} | fail | 0.25 | 0.70 | m1 | $0.0015 |")), "{markdown}");
@@ -375,20 +401,20 @@ fn no_text_breaks_out_of_a_markdown_table_or_calls_anybody() {
 #[test]
 fn no_cell_is_a_formula_and_no_case_is_lost() {
     for text in ["=cmd()", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1"] {
-        let csv = render(Format::Csv, &hostile(text));
+        let csv = render_report(ReportFormat::Csv, &hostile(text));
         let mut reader = ::csv::Reader::from_reader(csv.as_bytes());
         let row = reader.records().next().unwrap().unwrap();
         assert_eq!((&row[0], &row[10]), (format!("'{text}").as_str(), format!("'{text}").as_str()));
     }
     let mut run = hostile("a, \"b\"\nc");
     run.results.change(|_, it| it.grades.clear());
-    let csv = render(Format::Csv, &run);
+    let csv = render_report(ReportFormat::Csv, &run);
     assert!(csv.contains("\n\"a, \"\"b\"\"\nc\",bad"), "{csv}");
 }
 
 #[test]
 fn links_in_a_sarif_message_are_only_text() {
-    let sarif = json(Format::Sarif, &hostile("[x](javascript:y)\n{0}"));
+    let sarif = json(ReportFormat::Sarif, &hostile("[x](javascript:y)\n{0}"));
     let message = sarif["runs"][0]["results"][0]["message"]["text"].as_str().unwrap();
     assert!(message.contains("[x] (javascript:y)\n{0}"), "{message}");
     assert!(sarif["runs"][0]["results"][0]["locations"][0].get("physicalLocation").is_none());
@@ -400,9 +426,9 @@ fn evaluation_events_have_a_score_or_an_error() {
     let id = Some("4BF92F3577B34DA6A3CE929D0E0E4736".to_owned());
     let trace = crate::candidate::Trace { id, ..crate::candidate::Trace::default() };
     run.results.change(|at, it| it.material.trace = (at == 1).then(|| trace.clone()));
-    let otel = render(Format::Otel, &run);
+    let otel = render_report(ReportFormat::Otel, &run);
     assert_eq!(otel.lines().count(), 1);
-    assert_eq!(otel, render(Format::Otel, &run));
+    assert_eq!(otel, render_report(ReportFormat::Otel, &run));
     let otel: Json = serde_json::from_str(&otel).unwrap();
     let records = otel["resourceLogs"][0]["scopeLogs"][0]["logRecords"].as_array().unwrap();
     let told = |at: usize, key: &str| {
@@ -444,14 +470,14 @@ fn a_case_is_found_by_its_file_and_line() {
     let mut run = run();
     let origin = crate::suite::CaseOrigin { file: "evals/faq.yaml".to_owned(), line: 17 };
     run.results.change(|_, result| result.origin = Some(origin.clone()));
-    let place = &json(Format::Sarif, &run)["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    let place = &json(ReportFormat::Sarif, &run)["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(
         (&place["artifactLocation"]["uri"], &place["region"]["startLine"]),
         (&json!("evals/faq.yaml"), &json!(17))
     );
-    let place = &json(Format::Gitlab, &run)[0]["location"];
+    let place = &json(ReportFormat::Gitlab, &run)[0]["location"];
     assert_eq!((&place["path"], &place["lines"]["begin"]), (&json!("evals/faq.yaml"), &json!(17)));
-    let annotations = render(Format::Github, &run);
+    let annotations = render_report(ReportFormat::Github, &run);
     assert!(annotations.contains("file=evals/faq.yaml,line=17::"), "{annotations}");
 }
 
@@ -459,7 +485,7 @@ fn a_case_is_found_by_its_file_and_line() {
 fn every_format_tells_where_a_tree_ended_and_why_a_panel_failed() {
     let mut run = run();
     run.results.change(|_, result| {
-        result.verdict.path = vec![crate::grade::Step {
+        result.verdict.path = vec![crate::grade::TreePathStep {
             node: "a".to_owned(),
             answer: "no".to_owned(),
             score: Some(0.25),
@@ -467,15 +493,22 @@ fn every_format_tells_where_a_tree_ended_and_why_a_panel_failed() {
         }];
         let verdicts = vec![result.verdict.clone(); 3];
         let combine = crate::score::Combine::Jury { consensus: 0.66 };
-        result.panel = Some(crate::score::panel(&verdicts, combine, 0.7));
+        result.panel = Some(crate::score::combine_panel(&verdicts, combine, 0.7));
     });
-    for (name, format) in Format::ALL {
-        assert!(render(format, &run).contains("never called the weather tool"), "{name}");
+    for (name, format) in ReportFormat::ALL {
+        assert!(render_report(format, &run).contains("never called the weather tool"), "{name}");
     }
     let failed = run.results.get(1);
     assert!(reasons(&run, &failed).contains(&"panel: 0 of 3 members passed it; 2 have to".to_owned()));
-    for format in [Format::Json, Format::Junit, Format::Markdown, Format::Tap, Format::Html, Format::Github] {
-        assert!(render(format, &run).contains("0 of 3 members passed it"), "{format:?}");
+    for format in [
+        ReportFormat::Json,
+        ReportFormat::Junit,
+        ReportFormat::Markdown,
+        ReportFormat::Tap,
+        ReportFormat::Html,
+        ReportFormat::Github,
+    ] {
+        assert!(render_report(format, &run).contains("0 of 3 members passed it"), "{format:?}");
     }
 }
 
@@ -484,21 +517,21 @@ fn what_nobody_graded_is_said_wherever_there_is_room_for_it() {
     let mut run = run();
     let statement = "1 of 4 cases was not graded";
     for format in [
-        Format::Json,
-        Format::Junit,
-        Format::Markdown,
-        Format::Tap,
-        Format::Html,
-        Format::Sarif,
-        Format::Github,
+        ReportFormat::Json,
+        ReportFormat::Junit,
+        ReportFormat::Markdown,
+        ReportFormat::Tap,
+        ReportFormat::Html,
+        ReportFormat::Sarif,
+        ReportFormat::Github,
     ] {
-        assert!(render(format, &run).contains(statement), "{format:?}");
+        assert!(render_report(format, &run).contains(statement), "{format:?}");
     }
     assert!(github_summary(&run, None).contains(statement));
-    let read: Run = serde_json::from_str(&render(Format::Json, &run)).unwrap();
+    let read: Run = serde_json::from_str(&render_report(ReportFormat::Json, &run)).unwrap();
     assert_eq!(read, run, "the summary is for readers and is not read back");
-    run.results.change(|_, result| result.verdict.status = Status::Pass);
-    for (name, format) in Format::ALL {
-        assert!(!render(format, &run).contains("not graded"), "{name}");
+    run.results.change(|_, result| result.verdict.status = VerdictStatus::Pass);
+    for (name, format) in ReportFormat::ALL {
+        assert!(!render_report(format, &run).contains("not graded"), "{name}");
     }
 }

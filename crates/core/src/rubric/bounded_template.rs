@@ -92,7 +92,7 @@ static BUILTINS: LazyLock<Environment<'static>> = LazyLock::new(|| {
 
 /// Renders a prompt, or says why it cannot be rendered.
 pub fn render_prompt(template: &str, values: &Json) -> Result<String, String> {
-    let instructions = compile(template)?;
+    let instructions = compile_template(template)?;
     let max_bytes = FREE_BYTES + 4 * (template.len() + count_bytes(values));
     let allowance = Arc::new(Allowance { max_bytes, left: AtomicUsize::new(max_bytes) });
     let mut environment = bounded_environment(&allowance);
@@ -117,7 +117,7 @@ pub fn render_prompt(template: &str, values: &Json) -> Result<String, String> {
 }
 
 /// The steps of a template, with every one that makes text replaced by one that pays for it.
-pub(super) fn compile(template: &str) -> Result<Instructions<'_>, String> {
+pub(super) fn compile_template(template: &str) -> Result<Instructions<'_>, String> {
     if MAX_PROMPT_BYTES < template.len() {
         return Err(format!(
             "the prompt has {} bytes, and at most {MAX_PROMPT_BYTES} are allowed",

@@ -2,27 +2,27 @@
 
 use std::collections::HashMap;
 
-use super::tree::{GraphFault, circle};
+use super::tree::{GraphFault, find_cycle};
 use super::{
-    Aggregation, Ask, Criterion, Draft, GraderKind, MAX_GROUP_DEPTH, Moment, Order, Polarity, Scale,
-    questions,
+    Aggregation, Criterion, CriterionKind, Draft, GraderKind, MAX_GROUP_DEPTH, Moment, Polarity,
+    RequirementOrder, Scale, iter_questions,
 };
 use crate::check::CompiledCheck;
 
 /// One thing wrong with a draft, and where.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fault {
+pub struct RubricFault {
     /// Positions of the criterion from the outermost list inwards; empty means the rubric itself.
     pub at: Vec<usize>,
     /// The part of it that is wrong, by its name in native files.
     pub key: &'static str,
-    pub problem: Problem,
+    pub problem: RubricProblem,
     /// The other criterion, where two do not go together.
     pub other: Option<Vec<usize>>,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Problem {
+pub enum RubricProblem {
     #[error("a rubric needs at least one criterion")]
     NoCriteria,
     #[error("a criterion needs a name")]
@@ -74,7 +74,7 @@ pub enum Problem {
 }
 
 /// Lists what is wrong; or tells the order in which requirements are decided, where there are any.
-pub(super) fn examine(draft: &Draft) -> Result<Option<Order>, Vec<Fault>> {
+pub(super) fn examine(draft: &Draft) -> Result<Option<RequirementOrder>, Vec<RubricFault>> {
     let mut examiner = Examiner::default();
     examiner.rubric(draft);
     examiner.list(&draft.criteria, &mut Vec::new(), draft.aggregation);
@@ -86,17 +86,17 @@ pub(super) fn examine(draft: &Draft) -> Result<Option<Order>, Vec<Fault>> {
 
 #[derive(Default)]
 struct Examiner {
-    faults: Vec<Fault>,
+    faults: Vec<RubricFault>,
 }
 
 impl Examiner {
-    fn fault(&mut self, at: &[usize], key: &'static str, problem: Problem) {
-        self.faults.push(Fault { at: at.to_vec(), key, problem, other: None });
+    fn fault(&mut self, at: &[usize], key: &'static str, problem: RubricProblem) {
+        self.faults.push(RubricFault { at: at.to_vec(), key, problem, other: None });
     }
 
     fn unit(&mut self, at: &[usize], key: &'static str, value: Option<f64>) {
         if let Some(value) = value.filter(|it| !(0.0..=1.0).contains(it)) {
-            self.fault(at, key, Problem::OutsideUnit(key, value));
+            self.fault(at, key, RubricProblem::OutsideUnit(key, value));
         }
     }
 
@@ -106,33 +106,33 @@ impl Examiner {
             super::Display::Likert { min, max } => Scale::likert(min, max).fault(),
             _ => None,
         } {
-            self.fault(&[], "scale", Problem::Scale(fault));
+            self.fault(&[], "scale", RubricProblem::Scale(fault));
         }
         if let Some(penalty) = draft.length_penalty {
             self.unit(&[], "length_penalty", Some(penalty.penalty));
             if penalty.cap <= penalty.free {
-                self.fault(&[], "length_penalty", Problem::LengthCap);
+                self.fault(&[], "length_penalty", RubricProblem::LengthCap);
             }
         }
-        if let Some(fault) = draft.prompt.as_deref().and_then(super::template::fault) {
-            self.fault(&[], "prompt", Problem::Prompt(fault));
+        if let Some(fault) = draft.prompt.as_deref().and_then(super::template::find_prompt_fault) {
+            self.fault(&[], "prompt", RubricProblem::Prompt(fault));
         }
         if draft.evidence_missing.is_some() && !draft.require_evidence {
-            self.fault(&[], "evidence_missing", Problem::NoEvidenceAsked);
+            self.fault(&[], "evidence_missing", RubricProblem::NoEvidenceAsked);
         }
-        if let [Criterion { ask: Ask::Tree(_), .. }] = draft.criteria.as_slice() {
+        if let [Criterion { ask: CriterionKind::Tree(_), .. }] = draft.criteria.as_slice() {
             if draft.require_evidence {
                 self.fault(
                     &[],
                     "require_evidence",
-                    Problem::Misplaced("tree", "asked for evidence; its nodes only choose a branch"),
+                    RubricProblem::Misplaced("tree", "asked for evidence; its nodes only choose a branch"),
                 );
             }
             if draft.aggregation != Aggregation::WeightedAverage {
                 self.fault(
                     &[],
                     "aggregation",
-                    Problem::Misplaced("tree", "aggregated; its leaf is the score"),
+                    RubricProblem::Misplaced("tree", "aggregated; its leaf is the score"),
                 );
             }
         }
@@ -140,11 +140,11 @@ impl Examiner {
 
     fn list(&mut self, criteria: &[Criterion], at: &mut Vec<usize>, aggregation: Aggregation) {
         if criteria.is_empty() {
-            self.fault(at, "criteria", Problem::NoCriteria);
+            self.fault(at, "criteria", RubricProblem::NoCriteria);
             return;
         }
         if MAX_GROUP_DEPTH < at.len() {
-            self.fault(at, "criteria", Problem::TooDeep);
+            self.fault(at, "criteria", RubricProblem::TooDeep);
             return;
         }
         for (index, criterion) in criteria.iter().enumerate() {
@@ -157,13 +157,13 @@ impl Examiner {
             && !criteria.iter().any(|it| 0.0 < it.weight)
             && criteria.iter().all(|it| it.weight.is_finite())
         {
-            self.fault(at, "criteria", Problem::NoWeight);
+            self.fault(at, "criteria", RubricProblem::NoWeight);
         }
     }
 
     fn criterion(&mut self, criterion: &Criterion, at: &mut Vec<usize>) {
         if criterion.id.trim().is_empty() {
-            self.fault(at, "name", Problem::NoId);
+            self.fault(at, "name", RubricProblem::NoId);
         }
         self.weight(criterion, at);
         self.unit(at, "threshold", criterion.threshold);
@@ -175,18 +175,18 @@ impl Examiner {
             super::When::Contains(text) => text.is_empty(),
             super::When::Matches(regex) => regex.as_str().is_empty(),
         }) {
-            self.fault(at, "when", Problem::EmptyWhen);
+            self.fault(at, "when", RubricProblem::EmptyWhen);
         }
-        let is_check = matches!(criterion.ask, Ask::Check(_));
+        let is_check = matches!(criterion.ask, CriterionKind::Check(_));
         if criterion.by.contains(&GraderKind::Check) && !is_check {
-            self.fault(at, "by", Problem::NoCheck);
+            self.fault(at, "by", RubricProblem::NoCheck);
         }
         self.ask(criterion, at);
     }
 
     fn weight(&mut self, criterion: &Criterion, at: &[usize]) {
         if !criterion.weight.is_finite() {
-            self.fault(at, "weight", Problem::Weight(criterion.weight));
+            self.fault(at, "weight", RubricProblem::Weight(criterion.weight));
         } else if criterion.weight < 0.0 {
             let cannot_be = [
                 (criterion.required, "required"),
@@ -194,24 +194,24 @@ impl Examiner {
                 (criterion.min_score.is_some(), "held to a minimum"),
             ];
             for (_, what) in cannot_be.iter().filter(|it| it.0) {
-                self.fault(at, "weight", Problem::Penalty(criterion.id.clone(), what));
+                self.fault(at, "weight", RubricProblem::Penalty(criterion.id.clone(), what));
             }
         }
     }
 
     fn ask(&mut self, criterion: &Criterion, at: &mut Vec<usize>) {
         match &criterion.ask {
-            Ask::Question(scale) => {
+            CriterionKind::Question(scale) => {
                 if criterion.description.trim().is_empty() {
-                    self.fault(at, "description", Problem::NoDescription(criterion.id.clone()));
+                    self.fault(at, "description", RubricProblem::NoDescription(criterion.id.clone()));
                 }
                 match scale.fault() {
-                    Some(fault) => self.fault(at, "scale", Problem::Scale(fault)),
+                    Some(fault) => self.fault(at, "scale", RubricProblem::Scale(fault)),
                     None => self.levels(criterion, scale, at),
                 }
             }
-            Ask::Check(_) | Ask::Recipe(_) => self.no_levels(criterion, at, "check"),
-            Ask::Group(group) => {
+            CriterionKind::Check(_) | CriterionKind::Recipe(_) => self.no_levels(criterion, at, "check"),
+            CriterionKind::Group(group) => {
                 for (wrong, key, what) in [
                     (criterion.polarity == Polarity::Guard, "guard", "a guard; mark the criteria inside it"),
                     (
@@ -227,15 +227,15 @@ impl Examiner {
                     (!criterion.by.is_empty(), "by", "given a grader; the criteria inside it are graded"),
                 ] {
                     if wrong {
-                        self.fault(at, key, Problem::Misplaced("group", what));
+                        self.fault(at, key, RubricProblem::Misplaced("group", what));
                     }
                 }
                 self.list(&group.criteria, at, group.aggregation);
             }
-            Ask::Tree(graph) => {
+            CriterionKind::Tree(graph) => {
                 self.no_levels(criterion, at, "tree");
                 for fault in graph.faults() {
-                    self.fault(at, "tree", Problem::Graph(fault));
+                    self.fault(at, "tree", RubricProblem::Graph(fault));
                 }
             }
         }
@@ -246,7 +246,7 @@ impl Examiner {
             self.fault(
                 at,
                 "levels",
-                Problem::Misplaced(what, "given levels; they describe the points of a scale"),
+                RubricProblem::Misplaced(what, "given levels; they describe the points of a scale"),
             );
         }
     }
@@ -254,7 +254,7 @@ impl Examiner {
     fn levels(&mut self, criterion: &Criterion, scale: &Scale, at: &[usize]) {
         for (point, _) in &criterion.levels {
             if scale.unit(point).is_err() {
-                self.fault(at, "levels", Problem::Level(point.to_string(), scale.to_string()));
+                self.fault(at, "levels", RubricProblem::Level(point.to_string(), scale.to_string()));
             }
         }
     }
@@ -263,23 +263,23 @@ impl Examiner {
     fn ids(&mut self, criteria: &[Criterion]) -> bool {
         let mut seen = HashMap::new();
         let mut unique = true;
-        for (at, criterion) in flat(criteria) {
+        for (at, criterion) in flatten_with_positions(criteria) {
             let Some(other) = seen.get(&criterion.id).cloned() else {
                 seen.insert(criterion.id.clone(), at);
                 continue;
             };
             unique = false;
-            let problem = Problem::DuplicateId(criterion.id.clone());
-            self.faults.push(Fault { at, key: "name", problem, other: Some(other) });
+            let problem = RubricProblem::DuplicateId(criterion.id.clone());
+            self.faults.push(RubricFault { at, key: "name", problem, other: Some(other) });
         }
         let mut owners: HashMap<String, &str> = HashMap::new();
-        for question in questions(criteria).filter(|it| it.node.is_some()) {
+        for question in iter_questions(criteria).filter(|it| it.node.is_some()) {
             let (id, owner) = (question.id(), question.criterion.id.as_str());
             // Two nodes of one graph with one id are a fault of that graph.
             let other = owners.insert(id.clone(), owner).is_some_and(|it| it != owner);
             if other || seen.contains_key(&id) {
                 unique = false;
-                self.fault(&[], "criteria", Problem::DuplicateId(id));
+                self.fault(&[], "criteria", RubricProblem::DuplicateId(id));
             }
         }
         unique
@@ -287,36 +287,35 @@ impl Examiner {
 
     /// `max-score` is decided last, by the scores of everything beside it.
     fn comparisons(&mut self, criteria: &[Criterion]) {
-        let all = flat(criteria);
-        let is_max_score =
-            |it: &Criterion| matches!(&it.ask, Ask::Check(method) if method.entry.name == "max-score");
+        let all = flatten_with_positions(criteria);
+        let is_max_score = |it: &Criterion| matches!(&it.ask, CriterionKind::Check(method) if method.entry.name == "max-score");
         for (path, criterion) in all.iter().filter(|it| is_max_score(it.1)) {
             if 1 < path.len() {
                 let what = "inside a group; it compares by the criteria of the whole rubric";
-                self.fault(path, "check", Problem::Misplaced("max-score", what));
+                self.fault(path, "check", RubricProblem::Misplaced("max-score", what));
             }
             if all.iter().any(|it| it.1.requires.contains(&criterion.id)) {
                 let what = "required by another criterion; it is decided last";
-                self.fault(path, "check", Problem::Misplaced("max-score", what));
+                self.fault(path, "check", RubricProblem::Misplaced("max-score", what));
             }
             let others = || criteria.iter().filter(|it| !it.is_comparison());
             if others().next().is_none() {
-                self.fault(path, "check", Problem::NothingToCompare);
+                self.fault(path, "check", RubricProblem::NothingToCompare);
                 continue;
             }
-            let Ask::Check(method) = &criterion.ask else { continue };
+            let CriterionKind::Check(method) = &criterion.ask else { continue };
             if let Ok(CompiledCheck::MaxScore(check)) = CompiledCheck::compile(method) {
                 let is_known = |name: &str| others().any(|it| it.id == name || it.type_name() == name);
                 for name in check.weighted_names().filter(|name| !is_known(name)) {
-                    self.fault(path, "check", Problem::UnknownWeight(name.to_owned()));
+                    self.fault(path, "check", RubricProblem::UnknownWeight(name.to_owned()));
                 }
             }
         }
     }
 
     /// Sorts the begins and ends of all criteria so that requirements come first, or reports a circle.
-    fn requirements(&mut self, draft: &Draft) -> Option<Order> {
-        let flat = flat(&draft.criteria);
+    fn requirements(&mut self, draft: &Draft) -> Option<RequirementOrder> {
+        let flat = flatten_with_positions(&draft.criteria);
         if flat.iter().all(|it| it.1.requires.is_empty()) {
             return None;
         }
@@ -338,21 +337,21 @@ impl Examiner {
             for required in &criterion.requires {
                 match index.get(required.as_str()) {
                     Some(&it) if it == at => {
-                        self.fault(path, "requires", Problem::RequiresItself(required.clone()));
+                        self.fault(path, "requires", RubricProblem::RequiresItself(required.clone()));
                     }
                     Some(&it) => {
                         before[at].push(n + it);
                         requires[at].push(it);
                     }
-                    None => self.fault(path, "requires", Problem::UnknownRequirement(required.clone())),
+                    None => self.fault(path, "requires", RubricProblem::UnknownRequirement(required.clone())),
                 }
             }
         }
-        if let Some(circle) = circle(&before) {
+        if let Some(circle) = find_cycle(&before) {
             let mut names: Vec<String> = circle.iter().map(|&it| flat[it % n].1.id.clone()).collect();
             names.dedup();
             let path = &flat[circle[0] % n].0;
-            self.fault(path, "requires", Problem::RequirementCycle(names));
+            self.fault(path, "requires", RubricProblem::RequirementCycle(names));
             return None;
         }
         let mut awaited = vec![false; n];
@@ -361,12 +360,15 @@ impl Examiner {
             None => Some(Moment::Begin(it)),
             Some(end) => awaited[end].then_some(Moment::End(end)),
         };
-        Some(Order { moments: sorted(&before).into_iter().filter_map(moment).collect(), requires })
+        Some(RequirementOrder {
+            moments: sort_topologically(&before).into_iter().filter_map(moment).collect(),
+            requires,
+        })
     }
 }
 
 /// Every criterion and group, depth first, with its positions.
-fn flat(criteria: &[Criterion]) -> Vec<(Vec<usize>, &Criterion)> {
+fn flatten_with_positions(criteria: &[Criterion]) -> Vec<(Vec<usize>, &Criterion)> {
     fn visit<'a>(criteria: &'a [Criterion], at: &mut Vec<usize>, all: &mut Vec<(Vec<usize>, &'a Criterion)>) {
         for (index, criterion) in criteria.iter().enumerate() {
             at.push(index);
@@ -381,7 +383,7 @@ fn flat(criteria: &[Criterion]) -> Vec<(Vec<usize>, &Criterion)> {
 }
 
 /// An order in which everything comes after what must come before it; the graph has no circle.
-fn sorted(before: &[Vec<usize>]) -> Vec<usize> {
+fn sort_topologically(before: &[Vec<usize>]) -> Vec<usize> {
     let mut done = vec![false; before.len()];
     let mut order = Vec::with_capacity(before.len());
     for start in 0..before.len() {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Aggregation, Answers, Ask, Criterion, GraderKind, Rubric, Scale, Target};
+use super::{Aggregation, AnswerTarget, Criterion, CriterionKind, GraderKind, NodeAnswers, Rubric, Scale};
 use crate::diagnostic::Code;
 
 /// One piece of advice, at the place a [`super::Fault`] would have.
@@ -39,8 +39,8 @@ const VAGUE: [&str; 14] = [
 /// What a rubric's author might want to think about.
 pub fn lint(rubric: &Rubric) -> Vec<Advice> {
     let mut advice = Vec::new();
-    list(&rubric.criteria, rubric.aggregation, &mut Vec::new(), &mut advice);
-    idle_thresholds(&rubric.criteria, &requirements(&rubric.criteria), &mut Vec::new(), &mut advice);
+    lint_criteria(&rubric.criteria, rubric.aggregation, &mut Vec::new(), &mut advice);
+    lint_idle_thresholds(&rubric.criteria, &requirements(&rubric.criteria), &mut Vec::new(), &mut advice);
     advice
 }
 
@@ -51,7 +51,7 @@ fn requirements(criteria: &[Criterion]) -> HashSet<&str> {
 }
 
 /// A threshold belongs to a gate, or decides whether a requirement is met.
-fn idle_thresholds(
+fn lint_idle_thresholds(
     criteria: &[Criterion],
     required: &HashSet<&str>,
     at: &mut Vec<usize>,
@@ -71,12 +71,17 @@ fn idle_thresholds(
                 help: "add `required: true`, or use `min_score`, which gates by itself",
             });
         }
-        idle_thresholds(criterion.children(), required, at, advice);
+        lint_idle_thresholds(criterion.children(), required, at, advice);
         at.pop();
     }
 }
 
-fn list(criteria: &[Criterion], aggregation: Aggregation, at: &mut Vec<usize>, advice: &mut Vec<Advice>) {
+fn lint_criteria(
+    criteria: &[Criterion],
+    aggregation: Aggregation,
+    at: &mut Vec<usize>,
+    advice: &mut Vec<Advice>,
+) {
     if MANY < criteria.len() {
         advice.push(Advice {
             at: at.clone(),
@@ -89,22 +94,22 @@ fn list(criteria: &[Criterion], aggregation: Aggregation, at: &mut Vec<usize>, a
     let total: f64 = criteria.iter().map(|it| it.weight.max(0.0)).sum();
     for (index, criterion) in criteria.iter().enumerate() {
         at.push(index);
-        weight(criterion, aggregation, total, criteria.len(), at, advice);
+        lint_weight(criterion, aggregation, total, criteria.len(), at, advice);
         match &criterion.ask {
-            Ask::Question(scale) => question(criterion, scale, at, advice),
-            Ask::Tree(graph) => {
+            CriterionKind::Question(scale) => lint_question(criterion, scale, at, advice),
+            CriterionKind::Tree(graph) => {
                 for node in &graph.nodes {
-                    tree_node(&node.id, &node.answers, at, advice);
+                    lint_tree_node(&node.id, &node.answers, at, advice);
                 }
             }
-            Ask::Group(group) => list(&group.criteria, group.aggregation, at, advice),
-            Ask::Check(_) | Ask::Recipe(_) => {}
+            CriterionKind::Group(group) => lint_criteria(&group.criteria, group.aggregation, at, advice),
+            CriterionKind::Check(_) | CriterionKind::Recipe(_) => {}
         }
         at.pop();
     }
 }
 
-fn weight(
+fn lint_weight(
     criterion: &Criterion,
     aggregation: Aggregation,
     total: f64,
@@ -144,7 +149,7 @@ fn weight(
     advice.push(Advice { at: at.to_vec(), key: "weight", code: Code::NoEffect, message, help });
 }
 
-fn question(criterion: &Criterion, scale: &Scale, at: &[usize], advice: &mut Vec<Advice>) {
+fn lint_question(criterion: &Criterion, scale: &Scale, at: &[usize], advice: &mut Vec<Advice>) {
     let mut say =
         |key, code, message, help| advice.push(Advice { at: at.to_vec(), key, code, message, help });
     let text = criterion.description.to_lowercase();
@@ -216,8 +221,8 @@ fn asks_two_things(text: &str) -> bool {
         && !text.contains(" both ")
 }
 
-fn tree_node(id: &str, answers: &Answers, at: &[usize], advice: &mut Vec<Advice>) {
-    let targets: Vec<&Target> = answers.targets().map(|it| it.1).collect();
+fn lint_tree_node(id: &str, answers: &NodeAnswers, at: &[usize], advice: &mut Vec<Advice>) {
+    let targets: Vec<&AnswerTarget> = answers.targets().map(|it| it.1).collect();
     if targets.windows(2).all(|it| it[0] == it[1]) {
         advice.push(Advice {
             at: at.to_vec(),

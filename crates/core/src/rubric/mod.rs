@@ -20,14 +20,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use bounded_template::{MAX_PROMPT_BYTES, render_prompt};
-pub use faults::{Fault, Problem};
+pub use faults::{RubricFault, RubricProblem};
 pub use lint::{Advice, lint};
 pub use scale::{Choice, Display, OffScale, RANGES_TOP, Range, Scale, Value};
 pub use template::VARIABLES;
-pub use tree::{Answers, Graph, GraphFault, Leaf, Node, ROOT, Target, child_id};
-pub use version::{Change, Version, canonical, criterion_tree, diff, graph_tree};
+pub use tree::{AnswerTarget, Graph, GraphFault, Leaf, NodeAnswers, ROOT, TreeNode, child_id};
+pub use version::{RubricEdit, RubricHash, canonical_tree, criterion_tree, diff_rubrics, graph_tree};
 
-use crate::catalogue::Method;
+use crate::catalogue::GradingMethod;
 use crate::check::{CompiledCheck, ExternalCheck, MaxScore};
 
 /// The score at which a verdict passes, unless a file says otherwise.
@@ -96,7 +96,7 @@ pub struct Criterion {
     /// A readable name, where the id is not one.
     pub label: Option<String>,
     pub description: String,
-    pub ask: Ask,
+    pub ask: CriterionKind,
     /// Negative: a penalty that is subtracted when the criterion is met.
     pub weight: f64,
     /// Who answers. Empty for groups.
@@ -122,11 +122,13 @@ pub struct Criterion {
 }
 
 impl Criterion {
-    pub fn new(id: impl Into<String>, description: impl Into<String>, ask: Ask) -> Self {
+    pub fn new(id: impl Into<String>, description: impl Into<String>, ask: CriterionKind) -> Self {
         let by = match &ask {
-            Ask::Question(_) | Ask::Recipe(_) | Ask::Tree(_) => vec![GraderKind::Judge],
-            Ask::Check(_) => vec![GraderKind::Check],
-            Ask::Group(_) => Vec::new(),
+            CriterionKind::Question(_) | CriterionKind::Recipe(_) | CriterionKind::Tree(_) => {
+                vec![GraderKind::Judge]
+            }
+            CriterionKind::Check(_) => vec![GraderKind::Check],
+            CriterionKind::Group(_) => Vec::new(),
         };
         Self {
             id: id.into(),
@@ -151,32 +153,32 @@ impl Criterion {
 
     /// The criteria of a group; nothing for everything else.
     pub fn children(&self) -> &[Self] {
-        if let Ask::Group(group) = &self.ask { &group.criteria } else { &[] }
+        if let CriterionKind::Group(group) = &self.ask { &group.criteria } else { &[] }
     }
 
     /// How many answers grading needs at most: one, or one per node of a tree, or those of the children.
     pub fn n_questions(&self) -> usize {
         match &self.ask {
-            Ask::Question(_) | Ask::Check(_) | Ask::Recipe(_) => 1,
-            Ask::Tree(graph) => graph.nodes.len(),
-            Ask::Group(group) => group.criteria.iter().map(Self::n_questions).sum(),
+            CriterionKind::Question(_) | CriterionKind::Check(_) | CriterionKind::Recipe(_) => 1,
+            CriterionKind::Tree(graph) => graph.nodes.len(),
+            CriterionKind::Group(group) => group.criteria.iter().map(Self::n_questions).sum(),
         }
     }
 
     /// Whether it compares a candidate with others instead of looking at it alone.
     pub fn is_comparison(&self) -> bool {
         match &self.ask {
-            Ask::Check(method) => method.entry.name == "max-score",
-            Ask::Recipe(method) => method.entry.name == "select-best",
-            Ask::Question(_) | Ask::Group(_) | Ask::Tree(_) => false,
+            CriterionKind::Check(method) => method.entry.name == "max-score",
+            CriterionKind::Recipe(method) => method.entry.name == "select-best",
+            CriterionKind::Question(_) | CriterionKind::Group(_) | CriterionKind::Tree(_) => false,
         }
     }
 
     /// What files call its kind.
     pub fn type_name(&self) -> &str {
         match &self.ask {
-            Ask::Check(method) | Ask::Recipe(method) => method.entry.name,
-            Ask::Question(_) | Ask::Group(_) | Ask::Tree(_) => "llm-rubric",
+            CriterionKind::Check(method) | CriterionKind::Recipe(method) => method.entry.name,
+            CriterionKind::Question(_) | CriterionKind::Group(_) | CriterionKind::Tree(_) => "llm-rubric",
         }
     }
 
@@ -188,13 +190,13 @@ impl Criterion {
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ask {
+pub enum CriterionKind {
     /// The description, answered on a scale.
     Question(Scale),
     /// A deterministic check.
-    Check(Method),
+    Check(GradingMethod),
     /// A named way for a judge to grade, such as factuality.
-    Recipe(Method),
+    Recipe(GradingMethod),
     /// Criteria whose aggregate is the score.
     Group(Group),
     Tree(Graph),
@@ -388,14 +390,14 @@ impl LengthPenalty {
 #[derive(Debug, Clone)]
 pub struct Rubric {
     draft: Draft,
-    version: Version,
+    version: RubricHash,
     questions: HashMap<String, usize>,
-    order: Option<Order>,
+    order: Option<RequirementOrder>,
 }
 
 /// How requirements are decided; criteria are counted depth first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Order {
+pub(crate) struct RequirementOrder {
     pub(crate) moments: Vec<Moment>,
     /// What each criterion requires.
     pub(crate) requires: Vec<Vec<usize>>,
@@ -426,16 +428,16 @@ impl PartialEq for Rubric {
 
 impl Rubric {
     /// Accepts a draft, or says everything that is wrong with it.
-    pub fn new(draft: Draft) -> Result<Self, Vec<Fault>> {
+    pub fn new(draft: Draft) -> Result<Self, Vec<RubricFault>> {
         let order = faults::examine(&draft)?;
-        let version = version::version(&draft);
-        let questions = questions(&draft.criteria).map(|it| it.id()).zip(0..).collect();
+        let version = version::hash_draft(&draft);
+        let questions = iter_questions(&draft.criteria).map(|it| it.id()).zip(0..).collect();
         Ok(Self { draft, version, questions, order })
     }
 
     /// The canonical form, which its version is a hash of.
     pub fn to_json(&self) -> serde_json::Value {
-        let text = crate::source::to_json(&canonical(self), false);
+        let text = crate::source::tree_to_json(&canonical_tree(self), false);
         serde_json::from_str(&text).expect("what is written as JSON is JSON")
     }
 
@@ -455,13 +457,13 @@ impl Rubric {
         other
     }
 
-    pub fn version(&self) -> &Version {
+    pub fn version(&self) -> &RubricHash {
         &self.version
     }
 
     /// Everything that is asked, in a fixed order: criteria depth first, a tree's nodes as listed.
     pub fn questions(&self) -> impl Iterator<Item = Question<'_>> {
-        questions(&self.draft.criteria)
+        iter_questions(&self.draft.criteria)
     }
 
     pub fn n_questions(&self) -> usize {
@@ -474,14 +476,16 @@ impl Rubric {
     }
 
     /// The order in which requirements are decided; `None` when no criterion requires another.
-    pub(crate) fn order(&self) -> Option<&Order> {
+    pub(crate) fn order(&self) -> Option<&RequirementOrder> {
         self.order.as_ref()
     }
 
     /// The text of a rubric that is nothing but a text.
     pub fn text(&self) -> Option<&str> {
         match self.draft.criteria.as_slice() {
-            [only] if only.id == WHOLE && matches!(only.ask, Ask::Question(_)) => Some(&only.description),
+            [only] if only.id == WHOLE && matches!(only.ask, CriterionKind::Question(_)) => {
+                Some(&only.description)
+            }
             _ => None,
         }
     }
@@ -513,7 +517,7 @@ impl Rubric {
 
     fn compiled_checks(&self) -> impl Iterator<Item = CheckOf<'_, CompiledCheck>> {
         self.questions().filter_map(|question| match &question.criterion.ask {
-            Ask::Check(method) => {
+            CriterionKind::Check(method) => {
                 let check = CompiledCheck::compile(method).ok()?;
                 Some(CheckOf { criterion: question.criterion, check })
             }
@@ -526,7 +530,7 @@ impl Rubric {
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     pub criterion: &'a Criterion,
-    pub node: Option<&'a Node>,
+    pub node: Option<&'a TreeNode>,
 }
 
 impl Question<'_> {
@@ -542,7 +546,7 @@ impl Question<'_> {
     /// What an answer is worth on 0..=1; `Ok(None)` for a choice that only leads on.
     pub fn unit(&self, value: &Value) -> Result<Option<f64>, OffScale> {
         match (self.node.map(|it| &it.answers), &self.criterion.ask) {
-            (Some(Answers::Choices(choices)), _) => {
+            (Some(NodeAnswers::Choices(choices)), _) => {
                 let labels = || choices.iter().map(|it| it.0.as_str());
                 match value {
                     // A label may look like a number or a truth value to whoever wrote the answer.
@@ -553,8 +557,8 @@ impl Question<'_> {
                     }),
                 }
             }
-            (None, Ask::Question(scale)) => scale.unit(value).map(Some),
-            (Some(Answers::YesNo { .. }), _) => match value {
+            (None, CriterionKind::Question(scale)) => scale.unit(value).map(Some),
+            (Some(NodeAnswers::YesNo { .. }), _) => match value {
                 Value::Text(text) if text == "yes" => Ok(Some(1.0)),
                 Value::Text(text) if text == "no" => Ok(Some(0.0)),
                 _ => Scale::Unit.unit(value).map(Some),
@@ -564,9 +568,9 @@ impl Question<'_> {
     }
 }
 
-fn questions(criteria: &[Criterion]) -> impl Iterator<Item = Question<'_>> {
+fn iter_questions(criteria: &[Criterion]) -> impl Iterator<Item = Question<'_>> {
     let mut to_visit: Vec<&Criterion> = criteria.iter().rev().collect();
-    let mut nodes: Option<(&Criterion, std::slice::Iter<'_, Node>)> = None;
+    let mut nodes: Option<(&Criterion, std::slice::Iter<'_, TreeNode>)> = None;
     std::iter::from_fn(move || {
         loop {
             if let Some((criterion, rest)) = &mut nodes
@@ -576,11 +580,11 @@ fn questions(criteria: &[Criterion]) -> impl Iterator<Item = Question<'_>> {
             }
             let criterion = to_visit.pop()?;
             match &criterion.ask {
-                Ask::Question(_) | Ask::Check(_) | Ask::Recipe(_) => {
+                CriterionKind::Question(_) | CriterionKind::Check(_) | CriterionKind::Recipe(_) => {
                     return Some(Question { criterion, node: None });
                 }
-                Ask::Group(group) => to_visit.extend(group.criteria.iter().rev()),
-                Ask::Tree(graph) => nodes = Some((criterion, graph.nodes.iter())),
+                CriterionKind::Group(group) => to_visit.extend(group.criteria.iter().rev()),
+                CriterionKind::Tree(graph) => nodes = Some((criterion, graph.nodes.iter())),
             }
         }
     })

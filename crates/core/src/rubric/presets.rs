@@ -26,6 +26,6 @@ presets! {
     "coding-agent" "web-agent" "conversation" "answer_quality" "rag-triad"
 }
 
-pub fn find(name: &str) -> Option<&'static Preset> {
+pub fn find_preset(name: &str) -> Option<&'static Preset> {
     ALL.iter().find(|it| it.name == name)
 }

@@ -2,7 +2,7 @@
 
 use minijinja::Environment;
 
-use super::bounded_template::compile;
+use super::bounded_template::compile_template;
 use crate::diagnostic::closest;
 
 /// What a prompt may name; several words for one thing, as other tools have them.
@@ -29,8 +29,8 @@ pub const VARIABLES: [&str; 19] = [
 ];
 
 /// What is wrong with a prompt, if anything.
-pub(super) fn fault(text: &str) -> Option<String> {
-    if let Err(why) = compile(text) {
+pub(super) fn find_prompt_fault(text: &str) -> Option<String> {
+    if let Err(why) = compile_template(text) {
         return Some(why);
     }
     let environment = Environment::new();

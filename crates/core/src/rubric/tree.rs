@@ -6,28 +6,28 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Graph {
     pub root: String,
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<TreeNode>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node {
+pub struct TreeNode {
     pub id: String,
     pub ask: String,
-    pub answers: Answers,
+    pub answers: NodeAnswers,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answers {
+pub enum NodeAnswers {
     /// An answer of 0.5 or more is a yes.
     YesNo {
-        yes: Target,
-        no: Target,
+        yes: AnswerTarget,
+        no: AnswerTarget,
     },
-    Choices(Vec<(String, Target)>),
+    Choices(Vec<(String, AnswerTarget)>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Target {
+pub enum AnswerTarget {
     Node(String),
     Leaf(Leaf),
 }
@@ -39,8 +39,8 @@ pub struct Leaf {
     pub reason: Option<String>,
 }
 
-impl Answers {
-    pub fn targets(&self) -> impl Iterator<Item = (&str, &Target)> {
+impl NodeAnswers {
+    pub fn targets(&self) -> impl Iterator<Item = (&str, &AnswerTarget)> {
         let yes_no = if let Self::YesNo { yes, no } = self { Some([("yes", yes), ("no", no)]) } else { None };
         let choices = if let Self::Choices(choices) = self { choices.as_slice() } else { &[] };
         yes_no.into_iter().flatten().chain(choices.iter().map(|(label, target)| (label.as_str(), target)))
@@ -100,7 +100,7 @@ impl Graph {
             return faults;
         };
         let edges: Vec<Vec<usize>> = self.nodes.iter().map(|node| edges(node, &index, &mut faults)).collect();
-        if let Some(circle) = circle(&edges) {
+        if let Some(circle) = find_cycle(&edges) {
             let node = self.nodes[circle[0]].id.clone();
             let circle = circle.iter().map(|&it| self.nodes[it].id.clone()).collect();
             faults.push(GraphFault::Cycle { node, circle });
@@ -118,14 +118,13 @@ impl Graph {
 
     /// Whether this is what nested `yes`/`no` blocks make: ids are paths, and every node has one parent.
     pub(super) fn is_nested(&self) -> bool {
-        self.root == ROOT
-            && self.nodes.iter().all(|node| {
-                let child = |answer: &str, target: &Target| match target {
-                    Target::Leaf(_) => true,
-                    Target::Node(id) => *id == child_id(&node.id, answer),
-                };
-                matches!(&node.answers, Answers::YesNo { yes, no } if child("yes", yes) && child("no", no))
-            })
+        self.root == ROOT && self.nodes.iter().all(|node| {
+            let child = |answer: &str, target: &AnswerTarget| match target {
+                AnswerTarget::Leaf(_) => true,
+                AnswerTarget::Node(id) => *id == child_id(&node.id, answer),
+            };
+            matches!(&node.answers, NodeAnswers::YesNo { yes, no } if child("yes", yes) && child("no", no))
+        })
     }
 
     /// Fewest and most questions on a way from the root to a leaf.
@@ -143,7 +142,7 @@ impl Graph {
                 continue;
             }
             open.pop();
-            let ends_here = self.nodes[at].answers.targets().any(|it| matches!(it.1, Target::Leaf(_)));
+            let ends_here = self.nodes[at].answers.targets().any(|it| matches!(it.1, AnswerTarget::Leaf(_)));
             let below = children.iter().map(|it| counts[it]);
             let fewest = below.clone().map(|it| it.0).min().filter(|_| !ends_here).unwrap_or(0);
             let most = below.map(|it| it.1).max().unwrap_or(0);
@@ -161,20 +160,20 @@ pub fn child_id(parent: &str, answer: &str) -> String {
     format!("{parent}.{answer}")
 }
 
-impl Node {
+impl TreeNode {
     fn faults(&self) -> Vec<GraphFault> {
         let mut faults = Vec::new();
         if self.ask.trim().is_empty() {
             faults.push(GraphFault::NoQuestion { node: self.id.clone() });
         }
         for (_, target) in self.answers.targets() {
-            if let Target::Leaf(Leaf { score, .. }) = target
+            if let AnswerTarget::Leaf(Leaf { score, .. }) = target
                 && !(0.0..=1.0).contains(score)
             {
                 faults.push(GraphFault::LeafScore { node: self.id.clone(), score: *score });
             }
         }
-        if let Answers::Choices(choices) = &self.answers {
+        if let NodeAnswers::Choices(choices) = &self.answers {
             let mut labels: Vec<&str> = choices.iter().map(|it| it.0.as_str()).collect();
             labels.sort_unstable();
             labels.dedup();
@@ -186,10 +185,10 @@ impl Node {
     }
 }
 
-fn edges(node: &Node, index: &HashMap<&str, usize>, faults: &mut Vec<GraphFault>) -> Vec<usize> {
+fn edges(node: &TreeNode, index: &HashMap<&str, usize>, faults: &mut Vec<GraphFault>) -> Vec<usize> {
     let mut edges = Vec::new();
     for (_, target) in node.answers.targets() {
-        let Target::Node(id) = target else { continue };
+        let AnswerTarget::Node(id) = target else { continue };
         match index.get(id.as_str()) {
             Some(&at) => edges.push(at),
             None => faults.push(GraphFault::UnknownNode { node: Some(node.id.clone()), target: id.clone() }),
@@ -201,34 +200,34 @@ fn edges(node: &Node, index: &HashMap<&str, usize>, faults: &mut Vec<GraphFault>
 /// Some circle in a directed graph, its first element repeated at the end.
 ///
 /// Not recursive: a chain of any length must not use up the stack.
-pub(super) fn circle(edges: &[Vec<usize>]) -> Option<Vec<usize>> {
+pub(super) fn find_cycle(edges: &[Vec<usize>]) -> Option<Vec<usize>> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Seen {
+    enum VisitState {
         Never,
         OnPath,
         Done,
     }
-    let mut seen = vec![Seen::Never; edges.len()];
+    let mut seen = vec![VisitState::Never; edges.len()];
     for start in 0..edges.len() {
-        if seen[start] != Seen::Never {
+        if seen[start] != VisitState::Never {
             continue;
         }
-        seen[start] = Seen::OnPath;
+        seen[start] = VisitState::OnPath;
         let mut path = vec![(start, 0)];
         while let Some((at, next)) = path.last_mut() {
             let Some(&to) = edges[*at].get(*next) else {
-                seen[*at] = Seen::Done;
+                seen[*at] = VisitState::Done;
                 path.pop();
                 continue;
             };
             *next += 1;
             match seen[to] {
-                Seen::Done => {}
-                Seen::Never => {
-                    seen[to] = Seen::OnPath;
+                VisitState::Done => {}
+                VisitState::Never => {
+                    seen[to] = VisitState::OnPath;
                     path.push((to, 0));
                 }
-                Seen::OnPath => {
+                VisitState::OnPath => {
                     let from = path.iter().position(|it| it.0 == to).unwrap_or(0);
                     return Some(path[from..].iter().map(|it| it.0).chain([to]).collect());
                 }

@@ -6,19 +6,19 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::tree::{Answers, Graph, Node, Target, child_id};
+use super::tree::{AnswerTarget, Graph, NodeAnswers, TreeNode, child_id};
 use super::{
-    Aggregation, Anchor, Ask, CannotAssess, Criterion, Display, Draft, EvidenceMissing, GraderKind,
+    Aggregation, Anchor, CannotAssess, Criterion, CriterionKind, Display, Draft, EvidenceMissing, GraderKind,
     LengthUnit, OnError, Operator, PASS_MARK, Polarity, ROOT, Rubric, Scale, Unmet, Value, WHOLE, When,
 };
-use crate::source::{Tree, to_json};
+use crate::source::{Tree, tree_to_json};
 
 /// The hash of a rubric's canonical form; a grade always names the one it was made against.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Version(String);
+pub struct RubricHash(String);
 
-impl Version {
+impl RubricHash {
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -29,36 +29,38 @@ impl Version {
     }
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for RubricHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-pub(super) fn version(draft: &Draft) -> Version {
-    Version(blake3::hash(to_json(&canonical(draft), false).as_bytes()).to_hex().to_string())
+pub(super) fn hash_draft(draft: &Draft) -> RubricHash {
+    RubricHash(blake3::hash(tree_to_json(&canonical_tree(draft), false).as_bytes()).to_hex().to_string())
 }
 
 /// The rubric in native spelling, everything that is a default left out. Its name is not part of it.
-pub fn canonical(draft: &Draft) -> Tree {
+pub fn canonical_tree(draft: &Draft) -> Tree {
     let tree = Tree::map()
         .maybe("description", draft.description.as_deref())
         .unless(PASS_MARK, "threshold", draft.pass_mark)
         .unless(false, "strict", draft.strict)
         .unless(false, "require_evidence", draft.require_evidence)
-        .maybe("evidence_missing", draft.evidence_missing.map(|it| word(&EvidenceMissing::ALL, it)))
+        .maybe("evidence_missing", draft.evidence_missing.map(|it| variant_word(&EvidenceMissing::ALL, it)))
         .unless(false, "mask_verdicts", draft.mask_verdicts)
         .maybe("aggregation", aggregation(draft.aggregation))
-        .maybe("scale", display(draft.display))
-        .maybe("on_error", (draft.on_error != OnError::Error).then(|| word(&OnError::ALL, draft.on_error)))
+        .maybe("scale", display_tree(draft.display))
+        .maybe(
+            "on_error",
+            (draft.on_error != OnError::Error).then(|| variant_word(&OnError::ALL, draft.on_error)),
+        )
         .maybe(
             "length_penalty",
             draft.length_penalty.map(|it| {
-                Tree::map()
-                    .with("free", it.free)
-                    .with("cap", it.cap)
-                    .with("penalty", it.penalty)
-                    .maybe("unit", (it.unit != LengthUnit::Words).then(|| word(&LengthUnit::ALL, it.unit)))
+                Tree::map().with("free", it.free).with("cap", it.cap).with("penalty", it.penalty).maybe(
+                    "unit",
+                    (it.unit != LengthUnit::Words).then(|| variant_word(&LengthUnit::ALL, it.unit)),
+                )
             }),
         )
         .maybe("reasoning", draft.require_reasoning.then_some("required"))
@@ -66,7 +68,7 @@ pub fn canonical(draft: &Draft) -> Tree {
         .maybe("prompt", draft.prompt.as_deref());
     match draft.criteria.as_slice() {
         [only] if only.id == WHOLE && is_bare_tree(only) => {
-            let Ask::Tree(graph) = &only.ask else { return tree };
+            let CriterionKind::Tree(graph) = &only.ask else { return tree };
             let (key, graph) = graph_tree(graph);
             tree.with(key, graph)
         }
@@ -76,11 +78,11 @@ pub fn canonical(draft: &Draft) -> Tree {
 
 /// A tree about which nothing is said but the tree.
 fn is_bare_tree(criterion: &Criterion) -> bool {
-    matches!(&criterion.ask, Ask::Tree(_))
+    matches!(&criterion.ask, CriterionKind::Tree(_))
         && *criterion == Criterion::new(&criterion.id, &criterion.description, criterion.ask.clone())
 }
 
-fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> &'static str {
+fn variant_word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> &'static str {
     words.iter().find(|it| it.1 == value).map_or("", |it| it.0)
 }
 
@@ -88,16 +90,16 @@ fn aggregation(aggregation: Aggregation) -> Option<&'static str> {
     (aggregation == Aggregation::Min).then_some("min")
 }
 
-fn display(display: Display) -> Option<Tree> {
+fn display_tree(display: Display) -> Option<Tree> {
     match display {
         Display::Unit => None,
-        Display::Likert { min, max } => Some(Tree::map().with("likert", bounds(min, max))),
+        Display::Likert { min, max } => Some(Tree::map().with("likert", bounds_tree(min, max))),
         Display::Boolean => Some("boolean".into()),
         Display::Letter => Some("letter".into()),
     }
 }
 
-fn bounds(min: i64, max: i64) -> Tree {
+fn bounds_tree(min: i64, max: i64) -> Tree {
     Tree::map().with("min", min as f64).with("max", max as f64)
 }
 
@@ -109,48 +111,49 @@ pub fn criterion_tree(criterion: &Criterion) -> Tree {
         .maybe("label", it.label.as_deref())
         .maybe("description", Some(it.description.as_str()).filter(|it| !it.is_empty()))
         .unless(1.0, "weight", it.weight)
-        .maybe("by", by(it))
+        .maybe("by", grader_words(it))
         .unless(false, "required", it.required)
         .unless(false, "guard", it.polarity == Polarity::Guard)
         .unless(false, "not", it.polarity == Polarity::Negated)
         .maybe("threshold", it.threshold)
         .maybe("min_score", it.min_score)
-        .maybe("operator", it.operator.map(|it| word(&Operator::ALL, it)))
-        .maybe("when", it.when.as_ref().map(when))
+        .maybe("operator", it.operator.map(|it| variant_word(&Operator::ALL, it)))
+        .maybe("when", it.when.as_ref().map(condition_tree))
         .maybe("requires", Some(it.requires.clone()).filter(|it| !it.is_empty()))
         .maybe("unmet", (it.unmet == Unmet::NotApplicable).then_some("not_applicable"))
-        .maybe("cannot_assess", it.cannot_assess.map(|it| word(&CannotAssess::ALL, it)));
+        .maybe("cannot_assess", it.cannot_assess.map(|it| variant_word(&CannotAssess::ALL, it)));
     let tree = match &it.ask {
-        Ask::Question(scale) => tree.maybe("scale", scale_tree(scale)),
-        Ask::Check(method) => tree.with("check", method.to_tree()),
-        Ask::Recipe(method) => tree.with("recipe", method.to_tree()),
-        Ask::Tree(graph) => {
+        CriterionKind::Question(scale) => tree.maybe("scale", scale_tree(scale)),
+        CriterionKind::Check(method) => tree.with("check", method.to_tree()),
+        CriterionKind::Recipe(method) => tree.with("recipe", method.to_tree()),
+        CriterionKind::Tree(graph) => {
             let (key, graph) = graph_tree(graph);
             tree.with(key, graph)
         }
-        Ask::Group(group) => tree
+        CriterionKind::Group(group) => tree
             .maybe("aggregation", aggregation(group.aggregation))
             .with("criteria", Tree::List(group.criteria.iter().map(criterion_tree).collect())),
     };
     let levels = it.levels.iter().map(|(point, text)| (point_key(point), text.into())).collect();
-    let anchors: Vec<Tree> = it.anchors.iter().map(anchor).collect();
+    let anchors: Vec<Tree> = it.anchors.iter().map(anchor_tree).collect();
     tree.maybe("levels", Some(Tree::Map(levels)).filter(|it| !it.is_empty()))
         .maybe("examples", Some(anchors).filter(|it| !it.is_empty()))
 }
 
-fn by(criterion: &Criterion) -> Option<Vec<&'static str>> {
+fn grader_words(criterion: &Criterion) -> Option<Vec<&'static str>> {
     let default = Criterion::new("", "", criterion.ask.clone()).by;
-    (criterion.by != default).then(|| criterion.by.iter().map(|&it| word(&GraderKind::ALL, it)).collect())
+    (criterion.by != default)
+        .then(|| criterion.by.iter().map(|&it| variant_word(&GraderKind::ALL, it)).collect())
 }
 
-fn when(when: &When) -> Tree {
+fn condition_tree(when: &When) -> Tree {
     match when {
         When::Contains(text) => Tree::map().with("contains", text),
         When::Matches(regex) => Tree::map().with("regex", regex.as_str()),
     }
 }
 
-fn anchor(anchor: &Anchor) -> Tree {
+fn anchor_tree(anchor: &Anchor) -> Tree {
     Tree::map()
         .with("response", &anchor.response)
         .with("score", anchor.score)
@@ -159,7 +162,7 @@ fn anchor(anchor: &Anchor) -> Tree {
 
 fn point_key(point: &Value) -> String {
     match point {
-        Value::Number(it) => crate::source::number(*it),
+        Value::Number(it) => crate::source::format_number(*it),
         Value::Bool(_) | Value::Text(_) => point.to_string(),
     }
 }
@@ -171,7 +174,7 @@ fn scale_tree(scale: &Scale) -> Option<Tree> {
         Scale::Likert { min, max, labels } => {
             let labels = labels.iter().map(|(point, label)| (point.to_string(), label.into())).collect();
             let bounds =
-                bounds(*min, *max).maybe("labels", Some(Tree::Map(labels)).filter(|it| !it.is_empty()));
+                bounds_tree(*min, *max).maybe("labels", Some(Tree::Map(labels)).filter(|it| !it.is_empty()));
             Some(Tree::map().with("likert", bounds))
         }
         Scale::Ranges(ranges) => {
@@ -189,15 +192,15 @@ fn scale_tree(scale: &Scale) -> Option<Tree> {
 pub fn graph_tree(graph: &Graph) -> (&'static str, Tree) {
     if graph.is_nested() {
         let nodes = graph.nodes.iter().map(|it| (it.id.as_str(), it)).collect();
-        return ("tree", nested(&nodes, ROOT));
+        return ("tree", nested_node_tree(&nodes, ROOT));
     }
     let nodes = graph.nodes.iter().map(|node| {
         let tree = Tree::map().with("ask", &node.ask);
         let tree = match &node.answers {
-            Answers::YesNo { yes, no } => tree.with("yes", target(yes)).with("no", target(no)),
-            Answers::Choices(choices) => {
+            NodeAnswers::YesNo { yes, no } => tree.with("yes", target_tree(yes)).with("no", target_tree(no)),
+            NodeAnswers::Choices(choices) => {
                 let labels: Vec<&String> = choices.iter().map(|it| &it.0).collect();
-                let branches = choices.iter().map(|(label, to)| (label.clone(), target(to))).collect();
+                let branches = choices.iter().map(|(label, to)| (label.clone(), target_tree(to))).collect();
                 tree.with("choices", Tree::List(labels.into_iter().map(Tree::from).collect()))
                     .with("branches", Tree::Map(branches))
             }
@@ -207,31 +210,33 @@ pub fn graph_tree(graph: &Graph) -> (&'static str, Tree) {
     ("graph", Tree::map().with("root", &graph.root).with("nodes", Tree::Map(nodes.collect())))
 }
 
-fn nested(nodes: &HashMap<&str, &Node>, id: &str) -> Tree {
+fn nested_node_tree(nodes: &HashMap<&str, &TreeNode>, id: &str) -> Tree {
     let Some(node) = nodes.get(id) else { return Tree::Null };
     node.answers.targets().fold(Tree::map().with("ask", &node.ask), |tree, (answer, to)| match to {
-        Target::Leaf(_) => tree.with(answer, target(to)),
-        Target::Node(_) => tree.with(answer, nested(nodes, &child_id(id, answer))),
+        AnswerTarget::Leaf(_) => tree.with(answer, target_tree(to)),
+        AnswerTarget::Node(_) => tree.with(answer, nested_node_tree(nodes, &child_id(id, answer))),
     })
 }
 
-fn target(target: &Target) -> Tree {
+fn target_tree(target: &AnswerTarget) -> Tree {
     match target {
-        Target::Node(id) => id.into(),
-        Target::Leaf(leaf) => Tree::map().with("score", leaf.score).maybe("reason", leaf.reason.as_deref()),
+        AnswerTarget::Node(id) => id.into(),
+        AnswerTarget::Leaf(leaf) => {
+            Tree::map().with("score", leaf.score).maybe("reason", leaf.reason.as_deref())
+        }
     }
 }
 
 /// One difference between two rubrics, in words.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Change {
+pub enum RubricEdit {
     Added { what: String },
     Removed { what: String },
     Changed { what: String, from: Option<String>, to: Option<String> },
     Reordered { what: String },
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for RubricEdit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Added { what } => write!(f, "added {what}"),
@@ -246,24 +251,28 @@ impl fmt::Display for Change {
 }
 
 /// What an author changed from `old` to `new`, from the top of the rubric to its end.
-pub fn diff(old: &Rubric, new: &Rubric) -> Vec<Change> {
+pub fn diff_rubrics(old: &Rubric, new: &Rubric) -> Vec<RubricEdit> {
     let mut changes = Vec::new();
-    compare("", &canonical(old), &canonical(new), &mut changes);
+    compare_trees("", &canonical_tree(old), &canonical_tree(new), &mut changes);
     changes
 }
 
-fn compare(path: &str, old: &Tree, new: &Tree, changes: &mut Vec<Change>) {
+fn compare_trees(path: &str, old: &Tree, new: &Tree, changes: &mut Vec<RubricEdit>) {
     match (old, new) {
         _ if old == new => {}
         (Tree::Map(a), Tree::Map(b)) => {
             let mut keys: Vec<&String> = a.iter().map(|it| &it.0).collect();
             keys.extend(b.iter().map(|it| &it.0).filter(|key| old.get(key).is_none()));
             for key in keys {
-                let path = join(path, key);
+                let path = join_key_path(path, key);
                 match (old.get(key), new.get(key)) {
-                    (Some(a), Some(b)) => compare(&path, a, b, changes),
+                    (Some(a), Some(b)) => compare_trees(&path, a, b, changes),
                     (a, b) => {
-                        changes.push(Change::Changed { what: path, from: a.map(shown), to: b.map(shown) });
+                        changes.push(RubricEdit::Changed {
+                            what: path,
+                            from: a.map(tree_text),
+                            to: b.map(tree_text),
+                        });
                     }
                 }
             }
@@ -271,45 +280,45 @@ fn compare(path: &str, old: &Tree, new: &Tree, changes: &mut Vec<Change>) {
         (Tree::List(a), Tree::List(b)) if a.iter().chain(b).all(|it| it.get("name").is_some()) => {
             compare_named(path, a, b, changes);
         }
-        _ => changes.push(Change::Changed {
+        _ => changes.push(RubricEdit::Changed {
             what: path.to_owned(),
-            from: Some(shown(old)),
-            to: Some(shown(new)),
+            from: Some(tree_text(old)),
+            to: Some(tree_text(new)),
         }),
     }
 }
 
-fn compare_named(path: &str, old: &[Tree], new: &[Tree], changes: &mut Vec<Change>) {
+fn compare_named(path: &str, old: &[Tree], new: &[Tree], changes: &mut Vec<RubricEdit>) {
     let name = |it: &Tree| it.get("name").and_then(Tree::as_text).unwrap_or_default().to_owned();
     let outer = path.strip_suffix("criteria").map_or(path, |it| it.trim_end_matches(' '));
     let title =
         |it: &str| if outer.is_empty() { format!("criterion `{it}`") } else { format!("{outer} `{it}`") };
     for item in old {
         match new.iter().find(|it| name(it) == name(item)) {
-            Some(other) => compare(&title(&name(item)), item, other, changes),
-            None => changes.push(Change::Removed { what: title(&name(item)) }),
+            Some(other) => compare_trees(&title(&name(item)), item, other, changes),
+            None => changes.push(RubricEdit::Removed { what: title(&name(item)) }),
         }
     }
     for item in new.iter().filter(|it| !old.iter().any(|other| name(other) == name(it))) {
-        changes.push(Change::Added { what: title(&name(item)) });
+        changes.push(RubricEdit::Added { what: title(&name(item)) });
     }
     let kept = |list: &[Tree], other: &[Tree]| -> Vec<String> {
         list.iter().map(name).filter(|it| other.iter().any(|other| name(other) == *it)).collect()
     };
     if kept(old, new) != kept(new, old) {
-        changes.push(Change::Reordered {
+        changes.push(RubricEdit::Reordered {
             what: if outer.is_empty() { "criteria".to_owned() } else { format!("{outer} criteria") },
         });
     }
 }
 
-fn join(path: &str, key: &str) -> String {
+fn join_key_path(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path} {key}") }
 }
 
-fn shown(tree: &Tree) -> String {
+fn tree_text(tree: &Tree) -> String {
     match tree {
         Tree::Text(text) => text.clone(),
-        _ => to_json(tree, false),
+        _ => tree_to_json(tree, false),
     }
 }

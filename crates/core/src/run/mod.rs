@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub use self::packed::Packed;
 pub use self::summary::{NotGraded, NotGradedReason, Regressions, RunSummary, StatusChange, UndecidedCase};
 
-use crate::candidate::Material;
-use crate::grade::{Grade, PanelVerdict, Spend, Time, Verdict, Version};
+use crate::candidate::JudgeInput;
+use crate::grade::{Grade, PanelVerdict, RubricHash, Spend, Time, Verdict};
 use crate::rubric::PASS_MARK;
 use crate::suite::CaseOrigin;
 
@@ -33,10 +33,10 @@ pub struct Run {
     /// The same plan, replies and seed give the same run.
     pub seed: u64,
     /// The canonical form of every rubric used, by version.
-    pub rubrics: BTreeMap<Version, serde_json::Value>,
+    pub rubrics: BTreeMap<RubricHash, serde_json::Value>,
     /// In the order of the plan.
     #[schemars(with = "Vec<CaseResult>")]
-    pub results: Results,
+    pub results: RunResults,
     pub spend: Spend,
     /// What the results come to, written for readers of a file; Jurist itself makes it anew from the results.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "leave_summary")]
@@ -50,7 +50,7 @@ fn leave_summary<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Op
 
 impl Run {
     /// The pass mark of one of its rubrics.
-    pub fn pass_mark(&self, rubric: &Version) -> Option<f64> {
+    pub fn pass_mark(&self, rubric: &RubricHash) -> Option<f64> {
         let rubric = self.rubrics.get(rubric)?;
         Some(rubric.get("threshold").and_then(serde_json::Value::as_f64).unwrap_or(PASS_MARK))
     }
@@ -68,7 +68,7 @@ pub struct CaseResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<u32>,
     pub candidate: String,
-    pub rubric: Version,
+    pub rubric: RubricHash,
     pub verdict: Verdict,
     /// How several judges came to the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,8 +84,8 @@ pub struct CaseResult {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, serde_json::Value>,
     /// What was graded; evidence gives its places in it.
-    #[serde(default, skip_serializing_if = "Material::is_empty")]
-    pub material: Material,
+    #[serde(default, skip_serializing_if = "JudgeInput::is_empty")]
+    pub material: JudgeInput,
 }
 
 impl CaseResult {
@@ -132,9 +132,9 @@ impl fmt::Display for CallRange {
 
 /// What came of each case: held packed and opened one at a time, so that a long run takes little memory.
 #[derive(Clone, PartialEq, Default)]
-pub struct Results(Vec<Packed>);
+pub struct RunResults(Vec<Packed>);
 
-impl Results {
+impl RunResults {
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -161,46 +161,46 @@ impl Results {
     }
 }
 
-impl FromIterator<Packed> for Results {
+impl FromIterator<Packed> for RunResults {
     fn from_iter<I: IntoIterator<Item = Packed>>(all: I) -> Self {
         Self(all.into_iter().collect())
     }
 }
 
-impl FromIterator<CaseResult> for Results {
+impl FromIterator<CaseResult> for RunResults {
     fn from_iter<I: IntoIterator<Item = CaseResult>>(all: I) -> Self {
         all.into_iter().map(|it| Packed::new(&it)).collect()
     }
 }
 
-impl fmt::Debug for Results {
+impl fmt::Debug for RunResults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl Serialize for Results {
+impl Serialize for RunResults {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())
     }
 }
 
-impl<'de> Deserialize<'de> for Results {
+impl<'de> Deserialize<'de> for RunResults {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct All;
         impl<'de> serde::de::Visitor<'de> for All {
-            type Value = Results;
+            type Value = RunResults;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list of results")
             }
 
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Results, A::Error> {
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<RunResults, A::Error> {
                 let mut all = Vec::new();
                 while let Some(result) = seq.next_element::<CaseResult>()? {
                     all.push(Packed::new(&result));
                 }
-                Ok(Results(all))
+                Ok(RunResults(all))
             }
         }
         deserializer.deserialize_seq(All)

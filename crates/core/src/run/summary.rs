@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CallRange, CaseResult, Run};
-use crate::grade::{Deferral, Outcome, Status};
+use crate::grade::{Deferral, Outcome, VerdictStatus};
 use crate::quantity::plural;
 
 /// What the results of a run come to.
@@ -68,7 +68,7 @@ pub struct UndecidedCase {
     pub case: String,
     /// Absent where the case is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<Status>,
+    pub after: Option<VerdictStatus>,
 }
 
 /// A verdict that is another one now.
@@ -76,8 +76,8 @@ pub struct UndecidedCase {
 #[serde(deny_unknown_fields)]
 pub struct StatusChange {
     pub case: String,
-    pub before: Status,
-    pub after: Status,
+    pub before: VerdictStatus,
+    pub after: VerdictStatus,
     pub score_before: Option<f64>,
     pub score_after: Option<f64>,
 }
@@ -101,7 +101,8 @@ impl RunSummary {
 impl NotGraded {
     /// `None` where every case of the run was graded, or was to be and failed.
     pub fn of(run: &Run) -> Option<Self> {
-        let deferred = || run.results.iter().filter(|result| result.verdict.status == Status::Deferred);
+        let deferred =
+            || run.results.iter().filter(|result| result.verdict.status == VerdictStatus::Deferred);
         Self::of_some(deferred(), deferred().count(), run.results.len())
     }
 
@@ -118,7 +119,7 @@ impl NotGraded {
                 _ => None,
             });
             let (why, reason) = first.unwrap_or((Deferral::NotGraded, ""));
-            let reason = if reason.is_empty() { reason_of(why) } else { reason };
+            let reason = if reason.is_empty() { deferral_reason(why) } else { reason };
             match reasons.iter_mut().find(|known| known.why == why && known.reason == reason) {
                 Some(known) => known.n_cases += 1,
                 None => {
@@ -162,7 +163,7 @@ impl NotGraded {
 }
 
 /// What to say where nobody gave a reason.
-fn reason_of(why: Deferral) -> &'static str {
+fn deferral_reason(why: Deferral) -> &'static str {
     match why {
         Deferral::NoKey => "the judge's key is not set",
         Deferral::OverBudget => "the budget was used up",

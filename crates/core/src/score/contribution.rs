@@ -15,26 +15,26 @@ impl Contribution {
         Self { value, low: value, high: value }
     }
 
-    pub(super) fn turned_round(self) -> Self {
+    pub(super) fn invert(self) -> Self {
         Self { value: 1.0 - self.value, low: 1.0 - self.high, high: 1.0 - self.low }
     }
 }
 
 /// The contributions of a list, combined as its rubric or group says.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Combined {
-    points: Sum,
-    total: Sum,
+pub(super) struct CombinedContributions {
+    points: CompensatedSum,
+    total: CompensatedSum,
     worst: f64,
 }
 
-impl Default for Combined {
+impl Default for CombinedContributions {
     fn default() -> Self {
-        Self { points: Sum::default(), total: Sum::default(), worst: f64::INFINITY }
+        Self { points: CompensatedSum::default(), total: CompensatedSum::default(), worst: f64::INFINITY }
     }
 }
 
-impl Combined {
+impl CombinedContributions {
     pub(super) fn add(&mut self, weight: f64, contribution: f64) {
         self.points.add(weight * contribution);
         // A penalty has no share of the denominator: without it the best score is still 1.
@@ -55,12 +55,12 @@ impl Combined {
 
 /// A sum that does not depend on the order of what is added (Neumaier).
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sum {
+pub(super) struct CompensatedSum {
     sum: f64,
     lost: f64,
 }
 
-impl Sum {
+impl CompensatedSum {
     pub(super) fn add(&mut self, value: f64) {
         let sum = self.sum + value;
         let larger_first = value.abs() <= self.sum.abs();

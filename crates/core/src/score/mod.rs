@@ -10,39 +10,39 @@ mod panel;
 mod sheet;
 
 pub use crate::grade::PanelVerdict;
-pub use open::open;
-pub use panel::{Combine, panel};
-pub use sheet::{Ballot, Refused, Sheet};
+pub use open::open_questions;
+pub use panel::{Combine, combine_panel};
+pub use sheet::{CandidateVerdict, GradeBook, GradeRejection};
 
 use crate::check::ScoredCriterion;
-use crate::grade::{Counts, FailedGate, Gate, Outcome, Status, Step, UndecidedGate, Verdict};
+use crate::grade::{Counts, FailedGate, Gate, Outcome, TreePathStep, UndecidedGate, Verdict, VerdictStatus};
 use crate::rubric::{
-    Aggregation, Answers, Ask, CannotAssess, Criterion, Draft, Graph, Moment, OnError, Operator, Order,
-    Polarity, Question, Rubric, Target, Unmet, Value,
+    Aggregation, AnswerTarget, CannotAssess, Criterion, CriterionKind, Draft, Graph, Moment, NodeAnswers,
+    OnError, Operator, Polarity, Question, RequirementOrder, Rubric, Unmet, Value,
 };
 
-use contribution::{Combined, Contribution, Sum};
+use contribution::{CombinedContributions, CompensatedSum, Contribution};
 
 /// Sums of fractions may miss a mark they reach on paper; this much is forgiven.
 const SLACK: f64 = 1e-9;
 
 /// One question's outcome, and whether a quote for it was found.
 #[derive(Debug, Clone, Copy)]
-pub struct Answer<'a> {
+pub struct QuestionAnswer<'a> {
     pub outcome: &'a Outcome,
-    pub quote: Quote,
+    pub quote: QuoteStatus,
 }
 
 /// What is known about the evidence behind an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quote {
+pub enum QuoteStatus {
     /// Checks and people are not asked for quotes.
     NotAsked,
     Found,
     Missing,
 }
 
-impl Quote {
+impl QuoteStatus {
     /// Evidence stands if a quote was found, and no more were invented than found.
     pub fn of(n_found: usize, n_quotes: usize) -> Self {
         if 0 < n_found && n_quotes <= 2 * n_found { Self::Found } else { Self::Missing }
@@ -70,10 +70,10 @@ impl Quote {
 /// # Panics
 ///
 /// If there is not one answer per question.
-pub fn verdict(rubric: &Rubric, answers: &[Answer<'_>], penalty: f64) -> Verdict {
+pub fn compute_verdict(rubric: &Rubric, answers: &[QuestionAnswer<'_>], penalty: f64) -> Verdict {
     assert_eq!(answers.len(), rubric.n_questions(), "one answer per question");
-    let unmet = rubric.order().map(|order| unmet(rubric, answers, order));
-    let mut grading = Grading::new(rubric, answers, unmet.as_deref());
+    let unmet = rubric.order().map(|order| find_unmet_criteria(rubric, answers, order));
+    let mut grading = VerdictBuilder::new(rubric, answers, unmet.as_deref());
     let part = grading.list(&rubric.criteria, rubric.aggregation);
     grading.finish(part, penalty)
 }
@@ -94,11 +94,11 @@ pub struct NotComparable {
 /// If there is not one answer per question.
 pub fn scores_to_compare(
     rubric: &Rubric,
-    answers: &[Answer<'_>],
+    answers: &[QuestionAnswer<'_>],
 ) -> Result<Vec<ScoredCriterion>, NotComparable> {
     assert_eq!(answers.len(), rubric.n_questions(), "one answer per question");
-    let unmet = rubric.order().map(|order| unmet(rubric, answers, order));
-    let mut grading = Grading::new(rubric, answers, unmet.as_deref());
+    let unmet = rubric.order().map(|order| find_unmet_criteria(rubric, answers, order));
+    let mut grading = VerdictBuilder::new(rubric, answers, unmet.as_deref());
     let mut scores = Vec::new();
     for criterion in &rubric.criteria {
         let before = grading.counts;
@@ -113,10 +113,12 @@ pub fn scores_to_compare(
             _ if deferred || before.failed < grading.counts.failed => {
                 return Err(NotComparable { criterion: criterion.id.clone(), deferred });
             }
-            Part::Scored(contribution) => scores.push(ScoredCriterion { names, score: contribution.value }),
-            Part::Out => {}
+            CriterionResult::Scored(contribution) => {
+                scores.push(ScoredCriterion { names, score: contribution.value })
+            }
+            CriterionResult::Out => {}
             // An excuse lets a candidate pass without a score, but does not say which of two is better.
-            Part::Unknown | Part::Excused => {
+            CriterionResult::Unknown | CriterionResult::Excused => {
                 return Err(NotComparable { criterion: criterion.id.clone(), deferred: false });
             }
         }
@@ -125,16 +127,16 @@ pub fn scores_to_compare(
 }
 
 /// What the rubric says by outcomes that are known by their question's id; `None` unless there is one for each.
-pub fn settled(rubric: &Rubric, outcome: impl Fn(&str) -> Option<Outcome>) -> Option<Verdict> {
+pub fn verdict_from_outcomes(rubric: &Rubric, outcome: impl Fn(&str) -> Option<Outcome>) -> Option<Verdict> {
     let outcomes: Vec<Outcome> = rubric.questions().map(|it| outcome(&it.id())).collect::<Option<_>>()?;
-    let answers: Vec<Answer<'_>> =
-        outcomes.iter().map(|outcome| Answer { outcome, quote: Quote::NotAsked }).collect();
-    Some(verdict(rubric, &answers, 0.0))
+    let answers: Vec<QuestionAnswer<'_>> =
+        outcomes.iter().map(|outcome| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked }).collect();
+    Some(compute_verdict(rubric, &answers, 0.0))
 }
 
 /// What a criterion or a group comes to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Part {
+enum CriterionResult {
     Scored(Contribution),
     /// Leaves the denominator.
     Out,
@@ -144,10 +146,10 @@ enum Part {
     Unknown,
 }
 
-struct Grading<'a> {
+struct VerdictBuilder<'a> {
     rubric: &'a Draft,
-    answers: &'a [Answer<'a>],
-    unmet: Option<&'a [Option<Skipped>]>,
+    answers: &'a [QuestionAnswer<'a>],
+    unmet: Option<&'a [Option<SkipReason>]>,
     /// Positions of the next question and the next criterion, both depth first.
     question: usize,
     criterion: usize,
@@ -162,20 +164,24 @@ struct Grading<'a> {
     undecided_gates: Vec<UndecidedGate>,
     /// Criteria without an answer that their author did not excuse.
     unassessed: Vec<String>,
-    path: Vec<Step>,
-    native: Native,
+    path: Vec<TreePathStep>,
+    native: NativeScaleMean,
 }
 
 /// Sums in the scale's own units, as long as they say the same as the score: a flat list on one scale.
 #[derive(Debug, Clone, Copy)]
-enum Native {
+enum NativeScaleMean {
     Nothing,
-    Sum { bounds: (f64, f64), points: Sum, weight: Sum },
+    Sum { bounds: (f64, f64), points: CompensatedSum, weight: CompensatedSum },
     Mixed,
 }
 
-impl<'a> Grading<'a> {
-    fn new(rubric: &'a Draft, answers: &'a [Answer<'a>], unmet: Option<&'a [Option<Skipped>]>) -> Self {
+impl<'a> VerdictBuilder<'a> {
+    fn new(
+        rubric: &'a Draft,
+        answers: &'a [QuestionAnswer<'a>],
+        unmet: Option<&'a [Option<SkipReason>]>,
+    ) -> Self {
         Self {
             rubric,
             answers,
@@ -190,27 +196,31 @@ impl<'a> Grading<'a> {
             undecided_gates: Vec::new(),
             unassessed: Vec::new(),
             path: Vec::new(),
-            native: Native::Nothing,
+            native: NativeScaleMean::Nothing,
         }
     }
 
-    fn list(&mut self, criteria: &[Criterion], aggregation: Aggregation) -> Part {
-        let (mut known, mut low, mut high) = (Combined::default(), Combined::default(), Combined::default());
+    fn list(&mut self, criteria: &[Criterion], aggregation: Aggregation) -> CriterionResult {
+        let (mut known, mut low, mut high) = (
+            CombinedContributions::default(),
+            CombinedContributions::default(),
+            CombinedContributions::default(),
+        );
         let (mut scored, mut unknown, mut excused) = (false, false, false);
         for criterion in criteria {
             let weight = criterion.weight;
             let range = match self.criterion(criterion) {
-                Part::Scored(contribution) => {
+                CriterionResult::Scored(contribution) => {
                     scored = true;
                     known.add(weight, contribution.value);
                     contribution
                 }
-                Part::Out => continue,
-                Part::Excused => {
+                CriterionResult::Out => continue,
+                CriterionResult::Excused => {
                     excused = true;
                     continue;
                 }
-                Part::Unknown => {
+                CriterionResult::Unknown => {
                     unknown = true;
                     Contribution { value: 0.0, low: 0.0, high: 1.0 }
                 }
@@ -220,27 +230,29 @@ impl<'a> Grading<'a> {
             low.add(weight, worst);
             high.add(weight, best);
         }
-        let bound = |combined: &Combined, value| combined.score(aggregation).unwrap_or(value);
+        let bound = |combined: &CombinedContributions, value| combined.score(aggregation).unwrap_or(value);
         match known.score(aggregation) {
-            _ if !scored && unknown => Part::Unknown,
-            _ if !scored && excused => Part::Excused,
-            _ if !scored => Part::Out,
-            None => Part::Unknown,
-            Some(value) => {
-                Part::Scored(Contribution { value, low: bound(&low, value), high: bound(&high, value) })
-            }
+            _ if !scored && unknown => CriterionResult::Unknown,
+            _ if !scored && excused => CriterionResult::Excused,
+            _ if !scored => CriterionResult::Out,
+            None => CriterionResult::Unknown,
+            Some(value) => CriterionResult::Scored(Contribution {
+                value,
+                low: bound(&low, value),
+                high: bound(&high, value),
+            }),
         }
     }
 
-    fn criterion(&mut self, criterion: &Criterion) -> Part {
+    fn criterion(&mut self, criterion: &Criterion) -> CriterionResult {
         let at = self.criterion;
         self.criterion += 1;
         if let Some(unmet) = self.unmet.and_then(|it| it[at]) {
             return self.skip(criterion, unmet);
         }
         match &criterion.ask {
-            Ask::Group(group) => {
-                self.native = Native::Mixed;
+            CriterionKind::Group(group) => {
+                self.native = NativeScaleMean::Mixed;
                 let outside = self.conditional;
                 self.conditional |= criterion.when.is_some();
                 let (before, n_unassessed) = (self.counts, self.unassessed.len());
@@ -251,13 +263,13 @@ impl<'a> Grading<'a> {
                 self.unassessed.extend(unassessed);
                 part
             }
-            Ask::Tree(graph) => {
-                self.native = Native::Mixed;
+            CriterionKind::Tree(graph) => {
+                self.native = NativeScaleMean::Mixed;
                 let part = self.walk(criterion, graph);
                 self.question += graph.nodes.len();
                 part
             }
-            Ask::Question(_) | Ask::Check(_) | Ask::Recipe(_) => {
+            CriterionKind::Question(_) | CriterionKind::Check(_) | CriterionKind::Recipe(_) => {
                 let answer = self.answers[self.question];
                 self.question += 1;
                 self.leaf(criterion, answer)
@@ -266,16 +278,16 @@ impl<'a> Grading<'a> {
     }
 
     /// A criterion whose requirement is not met was not asked, whatever answer is there.
-    fn skip(&mut self, criterion: &Criterion, skipped: Skipped) -> Part {
-        self.native = Native::Mixed;
-        self.criterion += n_below(criterion);
+    fn skip(&mut self, criterion: &Criterion, skipped: SkipReason) -> CriterionResult {
+        self.native = NativeScaleMean::Mixed;
+        self.criterion += count_descendants(criterion);
         let n_questions = criterion.n_questions();
         self.question += n_questions;
         self.counts.unmet += n_questions as u32;
         self.vacuous = false;
         match skipped {
-            Skipped::Unmet(unmet) => self.skip_unmet(criterion, unmet),
-            Skipped::Unassessed(unmet) => {
+            SkipReason::Unmet(unmet) => self.skip_unmet(criterion, unmet),
+            SkipReason::Unassessed(unmet) => {
                 let n_failed = self.failed_gates.len();
                 let part = self.skip_unmet(criterion, unmet);
                 if n_failed == self.failed_gates.len() {
@@ -283,64 +295,68 @@ impl<'a> Grading<'a> {
                 }
                 part
             }
-            Skipped::Unknown { broke } => {
+            SkipReason::Unknown { broke } => {
                 // A gate behind a broken grader has not been passed, also where broken graders are skipped.
                 let waits = !broke || self.rubric.on_error != OnError::Skip;
                 let reason = "it requires a criterion whose grader broke or was not asked";
                 self.undecide_all(criterion, reason, waits);
-                Part::Unknown
+                CriterionResult::Unknown
             }
         }
     }
 
     /// Whether a criterion that came to this meets what others require of it.
-    fn requirement_met(&self, part: Part, mark: f64) -> Met {
+    fn requirement_met(&self, part: CriterionResult, mark: f64) -> RequirementStatus {
         match part {
-            Part::Scored(contribution) if mark <= contribution.value + SLACK => Met::Yes,
+            CriterionResult::Scored(contribution) if mark <= contribution.value + SLACK => {
+                RequirementStatus::Yes
+            }
             // Not applicable is nothing to wait for.
-            Part::Out => Met::Yes,
-            Part::Scored(_) | Part::Excused => Met::No,
-            Part::Unknown if 0 < self.counts.failed => Met::Unknown { broke: true },
-            Part::Unknown if 0 < self.counts.deferred => Met::Unknown { broke: false },
-            Part::Unknown => Met::CouldNotTell,
+            CriterionResult::Out => RequirementStatus::Yes,
+            CriterionResult::Scored(_) | CriterionResult::Excused => RequirementStatus::No,
+            CriterionResult::Unknown if 0 < self.counts.failed => RequirementStatus::Unknown { broke: true },
+            CriterionResult::Unknown if 0 < self.counts.deferred => {
+                RequirementStatus::Unknown { broke: false }
+            }
+            CriterionResult::Unknown => RequirementStatus::CouldNotTell,
         }
     }
 
-    fn skip_unmet(&mut self, criterion: &Criterion, unmet: Unmet) -> Part {
+    fn skip_unmet(&mut self, criterion: &Criterion, unmet: Unmet) -> CriterionResult {
         match unmet {
             Unmet::Zero => {
                 // Nobody looked, so a guard has found nothing; but a score of 0 is under every other gate.
                 let gates = self.marks_missed(criterion, 0.0);
                 self.fail_all(gates, criterion);
-                Part::Scored(Contribution::exact(0.0))
+                CriterionResult::Scored(Contribution::exact(0.0))
             }
-            Unmet::NotApplicable => Part::Out,
+            Unmet::NotApplicable => CriterionResult::Out,
         }
     }
 
-    fn leaf(&mut self, criterion: &Criterion, answer: Answer<'_>) -> Part {
+    fn leaf(&mut self, criterion: &Criterion, answer: QuestionAnswer<'_>) -> CriterionResult {
         let unit = match self.settle(criterion, answer.outcome) {
             Ok(Some(unit)) => unit,
             Ok(None) => return self.answer_without_number(criterion),
             Err(part) => return part,
         };
         if lacks_evidence(self.rubric, criterion, answer.quote, unit) {
-            self.native = Native::Mixed;
+            self.native = NativeScaleMean::Mixed;
             self.fail(Gate::Evidence, criterion);
-            return Part::Scored(Contribution::exact(0.0));
+            return CriterionResult::Scored(Contribution::exact(0.0));
         }
         self.native.add(criterion, answer.outcome);
         self.contribute(criterion, unit)
     }
 
-    fn answer_without_number(&mut self, criterion: &Criterion) -> Part {
+    fn answer_without_number(&mut self, criterion: &Criterion) -> CriterionResult {
         self.unassessed.push(criterion.id.clone());
         self.undecide(criterion, "its answer leads to no score", false);
-        Part::Unknown
+        CriterionResult::Unknown
     }
 
     /// The number behind an outcome, or what the criterion comes to without one.
-    fn settle(&mut self, criterion: &Criterion, outcome: &Outcome) -> Result<Option<f64>, Part> {
+    fn settle(&mut self, criterion: &Criterion, outcome: &Outcome) -> Result<Option<f64>, CriterionResult> {
         self.vacuous &=
             matches!(outcome, Outcome::NotApplicable) && (self.conditional || criterion.when.is_some());
         match outcome {
@@ -350,7 +366,7 @@ impl<'a> Grading<'a> {
             }
             Outcome::NotApplicable => {
                 self.counts.not_applicable += 1;
-                return Err(Part::Out);
+                return Err(CriterionResult::Out);
             }
             Outcome::Abstained { why } => {
                 self.counts.abstained += 1;
@@ -367,25 +383,26 @@ impl<'a> Grading<'a> {
                     OnError::Skip if gate_of(criterion).is_none() => {}
                     OnError::Skip | OnError::Error => {
                         self.n_errors += 1;
-                        let reason = with_detail(&format!("its grader broke: {}", word(failure)), detail);
+                        let reason =
+                            with_detail(&format!("its grader broke: {}", serialized_word(failure)), detail);
                         self.undecide(criterion, reason, true);
                     }
                 }
             }
             Outcome::Deferred { why } => {
                 self.counts.deferred += 1;
-                self.undecide(criterion, format!("its grader was not asked: {}", word(why)), true);
+                self.undecide(criterion, format!("its grader was not asked: {}", serialized_word(why)), true);
             }
         }
         self.unassessed.push(criterion.id.clone());
-        Err(Part::Unknown)
+        Err(CriterionResult::Unknown)
     }
 
     /// What an answer that nobody could give comes to, as the author wrote it.
-    fn abstain(&mut self, criterion: &Criterion, excuse: CannotAssess) -> Part {
+    fn abstain(&mut self, criterion: &Criterion, excuse: CannotAssess) -> CriterionResult {
         let (worst, best) = if is_wanted(criterion) { (0.0, 1.0) } else { (1.0, 0.0) };
         let unit = match excuse {
-            CannotAssess::Skip => return Part::Excused,
+            CannotAssess::Skip => return CriterionResult::Excused,
             CannotAssess::Pass => best,
             CannotAssess::Zero => worst,
             CannotAssess::Fail => {
@@ -393,16 +410,16 @@ impl<'a> Grading<'a> {
                 worst
             }
         };
-        self.native = Native::Mixed;
+        self.native = NativeScaleMean::Mixed;
         self.contribute(criterion, unit)
     }
 
     /// Turns an answer into a contribution and holds it against the criterion's gates.
-    fn contribute(&mut self, criterion: &Criterion, unit: f64) -> Part {
+    fn contribute(&mut self, criterion: &Criterion, unit: f64) -> CriterionResult {
         let contribution = contribution(criterion, Contribution::exact(unit));
         let gates = self.gates_failed_at(criterion, contribution.value);
         self.fail_all(gates, criterion);
-        Part::Scored(contribution)
+        CriterionResult::Scored(contribution)
     }
 
     /// Turns what is inside a group into its contribution. Its gates are decided only if the answers that are missing
@@ -410,18 +427,20 @@ impl<'a> Grading<'a> {
     fn finish_group(
         &mut self,
         criterion: &Criterion,
-        part: Part,
+        part: CriterionResult,
         before: Counts,
         unassessed: &[String],
-    ) -> Part {
+    ) -> CriterionResult {
         let waits = before.deferred < self.counts.deferred;
         let abstained = !waits && before.failed == self.counts.failed;
         let excuse = criterion.cannot_assess.filter(|_| abstained);
         let unit = match (part, excuse) {
-            (Part::Scored(unit), _) => unit,
-            (Part::Out, _) => return Part::Out,
-            (Part::Excused | Part::Unknown, Some(excuse)) => return self.abstain(criterion, excuse),
-            (Part::Excused | Part::Unknown, None) => {
+            (CriterionResult::Scored(unit), _) => unit,
+            (CriterionResult::Out, _) => return CriterionResult::Out,
+            (CriterionResult::Excused | CriterionResult::Unknown, Some(excuse)) => {
+                return self.abstain(criterion, excuse);
+            }
+            (CriterionResult::Excused | CriterionResult::Unknown, None) => {
                 self.undecide(criterion, reason_of_group(unassessed), waits);
                 return part;
             }
@@ -436,7 +455,7 @@ impl<'a> Grading<'a> {
             }
         }
         self.fail_all(gates, criterion);
-        Part::Scored(contribution)
+        CriterionResult::Scored(contribution)
     }
 
     fn gates_failed_at(&self, criterion: &Criterion, contribution: f64) -> Vec<Gate> {
@@ -485,7 +504,7 @@ impl<'a> Grading<'a> {
     }
 
     /// From the root to a leaf, one answer per node.
-    fn walk(&mut self, criterion: &Criterion, graph: &Graph) -> Part {
+    fn walk(&mut self, criterion: &Criterion, graph: &Graph) -> CriterionResult {
         let Some(mut at) = graph.position(&graph.root) else { return self.answer_without_number(criterion) };
         loop {
             let node = &graph.nodes[at];
@@ -493,18 +512,18 @@ impl<'a> Grading<'a> {
             if let Err(part) = self.settle(criterion, outcome) {
                 return part;
             }
-            let Some((answer, target)) = taken(&node.answers, outcome) else {
+            let Some((answer, target)) = chosen_branch(&node.answers, outcome) else {
                 return self.answer_without_number(criterion);
             };
             let id = Question { criterion, node: Some(node) }.id();
-            let mut step = Step { node: id, answer: answer.to_owned(), score: None, reason: None };
+            let mut step = TreePathStep { node: id, answer: answer.to_owned(), score: None, reason: None };
             match target {
-                Target::Leaf(leaf) => {
+                AnswerTarget::Leaf(leaf) => {
                     (step.score, step.reason) = (Some(leaf.score), leaf.reason.clone());
                     self.path.push(step);
                     return self.contribute(criterion, leaf.score);
                 }
-                Target::Node(next) => {
+                AnswerTarget::Node(next) => {
                     self.path.push(step);
                     match graph.position(next) {
                         Some(next) => at = next,
@@ -515,8 +534,8 @@ impl<'a> Grading<'a> {
         }
     }
 
-    fn finish(mut self, part: Part, penalty: f64) -> Verdict {
-        if let Part::Scored(Contribution { value, low, .. }) = part
+    fn finish(mut self, part: CriterionResult, penalty: f64) -> Verdict {
+        if let CriterionResult::Scored(Contribution { value, low, .. }) = part
             && self.rubric.strict
             && 1.0 <= value - penalty + SLACK
             && low + SLACK < 1.0
@@ -527,27 +546,27 @@ impl<'a> Grading<'a> {
         }
         let incomplete = 0 < self.n_errors || 0 < self.counts.deferred;
         let aggregate = match part {
-            Part::Scored(unit) if !incomplete => Some((unit.value - penalty).clamp(0.0, 1.0)),
+            CriterionResult::Scored(unit) if !incomplete => Some((unit.value - penalty).clamp(0.0, 1.0)),
             _ => None,
         };
         if self.rubric.strict && aggregate.is_some_and(|it| it + SLACK < 1.0) {
             self.failed_gates.push(FailedGate { gate: Gate::Strict, criterion: None });
         }
-        let vacuous = part == Part::Out && self.vacuous && self.failed_gates.is_empty();
+        let vacuous = part == CriterionResult::Out && self.vacuous && self.failed_gates.is_empty();
         let status = if !self.failed_gates.is_empty() {
             // Whatever the missing answers would have been, this gate has failed.
-            Status::Fail
+            VerdictStatus::Fail
         } else if 0 < self.n_errors {
-            Status::Error
+            VerdictStatus::Error
         } else if 0 < self.counts.deferred {
-            Status::Deferred
+            VerdictStatus::Deferred
         } else {
             match aggregate {
-                Some(score) if self.rubric.pass_mark <= score + SLACK => Status::Pass,
-                Some(_) => Status::Fail,
-                None if vacuous => Status::Pass,
+                Some(score) if self.rubric.pass_mark <= score + SLACK => VerdictStatus::Pass,
+                Some(_) => VerdictStatus::Fail,
+                None if vacuous => VerdictStatus::Pass,
                 // Nobody could tell anything, and that is not a pass.
-                None => Status::Error,
+                None => VerdictStatus::Error,
             }
         };
         Verdict {
@@ -565,10 +584,10 @@ impl<'a> Grading<'a> {
     }
 }
 
-impl Native {
+impl NativeScaleMean {
     fn add(&mut self, criterion: &Criterion, outcome: &Outcome) {
         let scale = match &criterion.ask {
-            Ask::Question(scale) if criterion.polarity == Polarity::Plain => scale.bounds(),
+            CriterionKind::Question(scale) if criterion.polarity == Polarity::Plain => scale.bounds(),
             _ => None,
         };
         let (Some(own), Outcome::Scored { value: Value::Number(value), .. }) = (scale, outcome) else {
@@ -579,8 +598,8 @@ impl Native {
         *self = match *self {
             Self::Nothing if 0.0 <= weight => Self::Sum {
                 bounds: own,
-                points: Sum::default().plus(weight * value),
-                weight: Sum::default().plus(weight),
+                points: CompensatedSum::default().plus(weight * value),
+                weight: CompensatedSum::default().plus(weight),
             },
             Self::Sum { bounds, points, weight: total } if bounds == own && 0.0 <= weight => {
                 Self::Sum { bounds, points: points.plus(weight * value), weight: total.plus(weight) }
@@ -614,7 +633,7 @@ fn is_wanted(criterion: &Criterion) -> bool {
 }
 
 fn contribution(criterion: &Criterion, unit: Contribution) -> Contribution {
-    if criterion.polarity == Polarity::Plain { unit } else { unit.turned_round() }
+    if criterion.polarity == Polarity::Plain { unit } else { unit.invert() }
 }
 
 fn reason_of_group(unassessed: &[String]) -> String {
@@ -629,14 +648,14 @@ fn with_detail(what: &str, detail: &str) -> String {
 }
 
 /// A variant as the data contract writes it.
-fn word(variant: &impl serde::Serialize) -> String {
+fn serialized_word(variant: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(variant).unwrap_or_default();
     value.as_str().unwrap_or_default().replace('_', " ")
 }
 
 /// Whether an answer needs a quote and none that carries it was found.
-pub fn lacks_evidence(rubric: &Draft, criterion: &Criterion, quote: Quote, unit: f64) -> bool {
-    rubric.require_evidence && quote == Quote::Missing && needs_quote(criterion, unit)
+pub fn lacks_evidence(rubric: &Draft, criterion: &Criterion, quote: QuoteStatus, unit: f64) -> bool {
+    rubric.require_evidence && quote == QuoteStatus::Missing && needs_quote(criterion, unit)
 }
 
 /// What is not there cannot be quoted.
@@ -647,12 +666,12 @@ fn needs_quote(criterion: &Criterion, unit: f64) -> bool {
     !is_clean && !is_free_of_conflict
 }
 
-fn taken<'g>(answers: &'g Answers, outcome: &Outcome) -> Option<(&'g str, &'g Target)> {
+fn chosen_branch<'g>(answers: &'g NodeAnswers, outcome: &Outcome) -> Option<(&'g str, &'g AnswerTarget)> {
     match (answers, outcome) {
-        (Answers::YesNo { yes, no }, _) => {
+        (NodeAnswers::YesNo { yes, no }, _) => {
             Some(if 0.5 <= outcome.unit()? { ("yes", yes) } else { ("no", no) })
         }
-        (Answers::Choices(choices), Outcome::Scored { value, .. }) => choices
+        (NodeAnswers::Choices(choices), Outcome::Scored { value, .. }) => choices
             .iter()
             .find(|it| it.0 == value.to_string())
             .map(|(label, target)| (label.as_str(), target)),
@@ -661,39 +680,43 @@ fn taken<'g>(answers: &'g Answers, outcome: &Outcome) -> Option<(&'g str, &'g Ta
 }
 
 /// Which criteria were not to be asked, because one that they require is not met.
-fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<Skipped>> {
-    let flat = flat(&rubric.criteria);
-    let mut unmet: Vec<Option<Skipped>> = vec![None; flat.len()];
-    let mut met: Vec<Met> = vec![Met::Yes; flat.len()];
+fn find_unmet_criteria(
+    rubric: &Rubric,
+    answers: &[QuestionAnswer<'_>],
+    order: &RequirementOrder,
+) -> Vec<Option<SkipReason>> {
+    let flat = flatten_with_parents(&rubric.criteria);
+    let mut unmet: Vec<Option<SkipReason>> = vec![None; flat.len()];
+    let mut met: Vec<RequirementStatus> = vec![RequirementStatus::Yes; flat.len()];
     for moment in &order.moments {
         match *moment {
             Moment::Begin(at) => {
                 let inherited = flat[at].parent.and_then(|it| unmet[it]);
                 let required = || order.requires[at].iter().map(|&it| met[it]);
-                let own = if required().any(|it| it == Met::No) {
-                    Some(Skipped::Unmet(flat[at].criterion.unmet))
-                } else if required().any(|it| it == Met::CouldNotTell) {
-                    Some(Skipped::Unassessed(flat[at].criterion.unmet))
+                let own = if required().any(|it| it == RequirementStatus::No) {
+                    Some(SkipReason::Unmet(flat[at].criterion.unmet))
+                } else if required().any(|it| it == RequirementStatus::CouldNotTell) {
+                    Some(SkipReason::Unassessed(flat[at].criterion.unmet))
                 } else {
                     let mut unknown = required().filter_map(|met| match met {
-                        Met::Unknown { broke } => Some(broke),
+                        RequirementStatus::Unknown { broke } => Some(broke),
                         _ => None,
                     });
                     let first = unknown.next();
-                    first.map(|broke| Skipped::Unknown { broke: broke || unknown.any(|broke| broke) })
+                    first.map(|broke| SkipReason::Unknown { broke: broke || unknown.any(|broke| broke) })
                 };
                 unmet[at] = inherited.or(own);
             }
             Moment::End(at) => {
                 let spot = &flat[at];
-                let mut grading = Grading {
+                let mut grading = VerdictBuilder {
                     question: spot.question,
                     criterion: at,
-                    ..Grading::new(rubric, answers, Some(&unmet))
+                    ..VerdictBuilder::new(rubric, answers, Some(&unmet))
                 };
                 let mark = spot.criterion.threshold.unwrap_or(rubric.pass_mark);
                 met[at] = match (grading.criterion(spot.criterion), unmet[at]) {
-                    (_, Some(Skipped::Unknown { broke })) => Met::Unknown { broke },
+                    (_, Some(SkipReason::Unknown { broke })) => RequirementStatus::Unknown { broke },
                     (part, _) => grading.requirement_met(part, mark),
                 };
             }
@@ -704,7 +727,7 @@ fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<S
 
 /// Why a criterion was not to be asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Skipped {
+enum SkipReason {
     Unmet(Unmet),
     /// The same, because somebody looked at its requirement and could not tell.
     Unassessed(Unmet),
@@ -715,7 +738,7 @@ enum Skipped {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Met {
+enum RequirementStatus {
     Yes,
     No,
     /// Somebody looked: as good as not met.
@@ -726,25 +749,25 @@ enum Met {
     },
 }
 
-struct Flat<'a> {
+struct FlatCriterion<'a> {
     criterion: &'a Criterion,
     parent: Option<usize>,
     question: usize,
 }
 
 /// Every criterion and group, depth first.
-fn flat(criteria: &[Criterion]) -> Vec<Flat<'_>> {
+fn flatten_with_parents(criteria: &[Criterion]) -> Vec<FlatCriterion<'_>> {
     fn visit<'a>(
         criteria: &'a [Criterion],
         parent: Option<usize>,
         question: &mut usize,
-        all: &mut Vec<Flat<'a>>,
+        all: &mut Vec<FlatCriterion<'a>>,
     ) {
         for criterion in criteria {
             let at = all.len();
-            all.push(Flat { criterion, parent, question: *question });
+            all.push(FlatCriterion { criterion, parent, question: *question });
             match &criterion.ask {
-                Ask::Group(group) => visit(&group.criteria, Some(at), question, all),
+                CriterionKind::Group(group) => visit(&group.criteria, Some(at), question, all),
                 _ => *question += criterion.n_questions(),
             }
         }
@@ -754,8 +777,8 @@ fn flat(criteria: &[Criterion]) -> Vec<Flat<'_>> {
     all
 }
 
-fn n_below(criterion: &Criterion) -> usize {
-    criterion.children().iter().map(|it| 1 + n_below(it)).sum()
+fn count_descendants(criterion: &Criterion) -> usize {
+    criterion.children().iter().map(|it| 1 + count_descendants(it)).sum()
 }
 
 #[cfg(test)]

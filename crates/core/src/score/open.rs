@@ -1,27 +1,33 @@
 //! Which questions are worth asking, given what has been answered.
 
-use super::{Answer, Quote, flat, taken, unmet};
+use super::{QuestionAnswer, QuoteStatus, chosen_branch, find_unmet_criteria, flatten_with_parents};
 use crate::grade::{Deferral, Outcome};
-use crate::rubric::{Ask, Graph, Rubric};
+use crate::rubric::{CriterionKind, Graph, Rubric};
 
 /// The questions to ask next, by position. None: whatever can matter has been answered.
 ///
 /// A criterion waits for what it requires and is never asked if that is not met; of a tree, only the
 /// node on the way is asked.
-pub fn open(rubric: &Rubric, known: &[Option<Answer<'_>>]) -> Vec<usize> {
+pub fn open_questions(rubric: &Rubric, known: &[Option<QuestionAnswer<'_>>]) -> Vec<usize> {
     let waiting = Outcome::Deferred { why: Deferral::NotGraded };
-    let answers: Vec<Answer<'_>> =
-        known.iter().map(|it| it.unwrap_or(Answer { outcome: &waiting, quote: Quote::NotAsked })).collect();
-    let skipped = rubric.order().map(|order| unmet(rubric, &answers, order));
+    let answers: Vec<QuestionAnswer<'_>> = known
+        .iter()
+        .map(|it| it.unwrap_or(QuestionAnswer { outcome: &waiting, quote: QuoteStatus::NotAsked }))
+        .collect();
+    let skipped = rubric.order().map(|order| find_unmet_criteria(rubric, &answers, order));
     let mut open = Vec::new();
-    for (at, spot) in flat(&rubric.criteria).iter().enumerate() {
+    for (at, spot) in flatten_with_parents(&rubric.criteria).iter().enumerate() {
         if skipped.as_ref().is_some_and(|it| it[at].is_some()) {
             continue;
         }
         let next = match &spot.criterion.ask {
-            Ask::Group(_) => None,
-            Ask::Tree(graph) => on_the_way(graph, &known[spot.question..]).map(|it| spot.question + it),
-            Ask::Question(_) | Ask::Check(_) | Ask::Recipe(_) => Some(spot.question),
+            CriterionKind::Group(_) => None,
+            CriterionKind::Tree(graph) => {
+                next_tree_node(graph, &known[spot.question..]).map(|it| spot.question + it)
+            }
+            CriterionKind::Question(_) | CriterionKind::Check(_) | CriterionKind::Recipe(_) => {
+                Some(spot.question)
+            }
         };
         open.extend(next.filter(|it| known[*it].is_none()));
     }
@@ -29,14 +35,14 @@ pub fn open(rubric: &Rubric, known: &[Option<Answer<'_>>]) -> Vec<usize> {
 }
 
 /// The first node on the path that nobody has answered.
-fn on_the_way(graph: &Graph, known: &[Option<Answer<'_>>]) -> Option<usize> {
+fn next_tree_node(graph: &Graph, known: &[Option<QuestionAnswer<'_>>]) -> Option<usize> {
     let mut at = graph.position(&graph.root)?;
     // A path visits no node twice.
     for _ in 0..graph.nodes.len() {
         let Some(answer) = &known[at] else { return Some(at) };
-        match taken(&graph.nodes[at].answers, answer.outcome)?.1 {
-            crate::rubric::Target::Leaf(_) => return None,
-            crate::rubric::Target::Node(next) => at = graph.position(next)?,
+        match chosen_branch(&graph.nodes[at].answers, answer.outcome)?.1 {
+            crate::rubric::AnswerTarget::Leaf(_) => return None,
+            crate::rubric::AnswerTarget::Node(next) => at = graph.position(next)?,
         }
     }
     None

@@ -1,7 +1,7 @@
 //! Several members answering the same rubric: panels of models, juries of one, people.
 
 use super::SLACK;
-use crate::grade::{PanelVerdict, Status, UndecidedGate, Verdict};
+use crate::grade::{PanelVerdict, UndecidedGate, Verdict, VerdictStatus};
 use crate::suite::{Aggregate, TieBreak};
 
 /// How members' verdicts become one.
@@ -14,15 +14,15 @@ pub enum Combine {
 }
 
 /// Combines members that were each scored and gated by themselves.
-pub fn panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> PanelVerdict {
+pub fn combine_panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> PanelVerdict {
     let voters: Vec<&Verdict> =
-        members.iter().filter(|it| matches!(it.status, Status::Pass | Status::Fail)).collect();
-    let n_passes = voters.iter().filter(|it| it.status == Status::Pass).count();
+        members.iter().filter(|it| matches!(it.status, VerdictStatus::Pass | VerdictStatus::Fail)).collect();
+    let n_passes = voters.iter().filter(|it| it.status == VerdictStatus::Pass).count();
     let n_gated = voters.iter().filter(|it| !it.failed_gates.is_empty()).count();
     let mut scores: Vec<f64> = voters.iter().filter_map(|it| it.score).collect();
     let mean = (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
     let middle = match combine {
-        Combine::Panel { aggregate: Aggregate::Median, .. } => median(&mut scores),
+        Combine::Panel { aggregate: Aggregate::Median, .. } => median_score(&mut scores),
         _ => None,
     };
     // As many votes against as could still be cast.
@@ -42,33 +42,33 @@ pub fn panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> PanelVerd
     };
     let n_undecided = members.iter().filter(|it| could_not_decide(it)).count();
     let waiting = || {
-        let any_error = members.iter().any(|it| it.status == Status::Error);
-        if any_error || members.is_empty() { Status::Error } else { Status::Deferred }
+        let any_error = members.iter().any(|it| it.status == VerdictStatus::Error);
+        if any_error || members.is_empty() { VerdictStatus::Error } else { VerdictStatus::Deferred }
     };
     let status = if voters.is_empty() || 2 * voters.len() < members.len() {
         waiting()
     } else if passes(n_undecided) {
-        Status::Pass
+        VerdictStatus::Pass
     } else if passes(0) {
         // The members that could not decide a gate could turn the verdict.
         waiting()
     } else {
-        Status::Fail
+        VerdictStatus::Fail
     };
-    let decided = matches!(status, Status::Pass | Status::Fail);
+    let decided = matches!(status, VerdictStatus::Pass | VerdictStatus::Fail);
     // The last member's units are not the panel's, and a mean needs all of them.
     let natives: Option<Vec<f64>> = voters.iter().map(|it| it.native).collect();
     let natives = natives.filter(|all| decided && !all.is_empty());
-    let votes = Votes { n_members: members.len(), n_voters: voters.len(), n_passes, n_gated };
+    let votes = PanelVotes { n_members: members.len(), n_voters: voters.len(), n_passes, n_gated };
     PanelVerdict {
         status,
         score: mean.filter(|_| decided),
         median: middle.filter(|_| decided),
         native: natives.map(|all| all.iter().sum::<f64>() / all.len() as f64),
         why: match status {
-            Status::Pass => None,
-            Status::Fail => Some(explain_failure(votes, combine, middle.or(mean), pass_mark)),
-            Status::Error | Status::Deferred => {
+            VerdictStatus::Pass => None,
+            VerdictStatus::Fail => Some(explain_failure(votes, combine, middle.or(mean), pass_mark)),
+            VerdictStatus::Error | VerdictStatus::Deferred => {
                 Some(format!("{} of {} members came to a verdict", votes.n_voters, votes.n_members))
             }
         },
@@ -76,17 +76,17 @@ pub fn panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> PanelVerd
         voters: voters.len() as u32,
         passes: n_passes as u32,
         gated: n_gated as u32,
-        agreement: agreement(n_passes, voters.len()),
-        undecided_gates: if decided { Vec::new() } else { undecided(members) },
+        agreement: pairwise_agreement(n_passes, voters.len()),
+        undecided_gates: if decided { Vec::new() } else { collect_undecided_gates(members) },
     }
 }
 
 fn could_not_decide(member: &Verdict) -> bool {
-    !matches!(member.status, Status::Pass | Status::Fail) && !member.undecided_gates.is_empty()
+    !matches!(member.status, VerdictStatus::Pass | VerdictStatus::Fail) && !member.undecided_gates.is_empty()
 }
 
 /// Every gate that a member could not decide, once.
-fn undecided(members: &[Verdict]) -> Vec<UndecidedGate> {
+fn collect_undecided_gates(members: &[Verdict]) -> Vec<UndecidedGate> {
     let mut gates: Vec<UndecidedGate> = Vec::new();
     for gate in members.iter().filter(|it| could_not_decide(it)).flat_map(|it| &it.undecided_gates) {
         if !gates.contains(gate) {
@@ -98,7 +98,7 @@ fn undecided(members: &[Verdict]) -> Vec<UndecidedGate> {
 
 /// How the members of a panel voted.
 #[derive(Clone, Copy)]
-struct Votes {
+struct PanelVotes {
     n_members: usize,
     n_voters: usize,
     n_passes: usize,
@@ -106,8 +106,8 @@ struct Votes {
 }
 
 /// Why the votes of a panel are a failure, in a line.
-fn explain_failure(votes: Votes, combine: Combine, combined: Option<f64>, pass_mark: f64) -> String {
-    let Votes { n_voters, n_passes, n_gated, .. } = votes;
+fn explain_failure(votes: PanelVotes, combine: Combine, combined: Option<f64>, pass_mark: f64) -> String {
+    let PanelVotes { n_voters, n_passes, n_gated, .. } = votes;
     let passes = format!("{n_passes} of {n_voters} members passed it");
     match (combine, combined) {
         (Combine::Jury { consensus }, _) => {
@@ -131,7 +131,7 @@ fn outvotes(for_it: usize, against: usize, tie_break: TieBreak) -> bool {
     against < for_it || (for_it == against && tie_break == TieBreak::Pass)
 }
 
-fn median(scores: &mut [f64]) -> Option<f64> {
+fn median_score(scores: &mut [f64]) -> Option<f64> {
     scores.sort_by(f64::total_cmp);
     let middle = scores.len() / 2;
     match scores.len() {
@@ -141,7 +141,7 @@ fn median(scores: &mut [f64]) -> Option<f64> {
     }
 }
 
-fn agreement(n_passes: usize, n_voters: usize) -> Option<f64> {
+fn pairwise_agreement(n_passes: usize, n_voters: usize) -> Option<f64> {
     let pairs = |n: usize| (n * n.saturating_sub(1) / 2) as f64;
     (2 <= n_voters).then(|| (pairs(n_passes) + pairs(n_voters - n_passes)) / pairs(n_voters))
 }

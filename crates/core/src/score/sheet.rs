@@ -2,44 +2,46 @@
 
 use std::collections::HashMap;
 
-use super::{Answer, Combine, PanelVerdict, Quote, lacks_evidence, panel, verdict};
-use crate::candidate::Part;
+use super::{
+    Combine, PanelVerdict, QuestionAnswer, QuoteStatus, combine_panel, compute_verdict, lacks_evidence,
+};
+use crate::candidate::CandidatePart;
 use crate::grade::{Deferral, Evidence, Failure, Grade, Grader, GraderKind, Outcome, Verdict, locate};
-use crate::rubric::{Ask, Criterion, EvidenceMissing, Question, Rubric, When};
+use crate::rubric::{Criterion, CriterionKind, EvidenceMissing, Question, Rubric, When};
 
 /// Collects grades in any order.
 #[derive(Debug)]
-pub struct Sheet<'r> {
+pub struct GradeBook<'r> {
     rubric: &'r Rubric,
     questions: Vec<Question<'r>>,
     /// Of each question: its own condition, and those of the groups around it.
     conditions: Vec<Vec<&'r When>>,
     graders: Vec<Grader>,
     grader_index: HashMap<Grader, usize>,
-    candidates: Vec<Entry>,
+    candidates: Vec<GradedCandidate>,
     candidate_index: HashMap<String, usize>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct GradedCandidate {
     id: String,
     response: Option<String>,
-    grades: Vec<Given>,
+    grades: Vec<GradeBookEntry>,
 }
 
 #[derive(Debug)]
-struct Given {
+struct GradeBookEntry {
     question: usize,
     grader: usize,
     outcome: Outcome,
-    quote: Quote,
+    quote: QuoteStatus,
     /// What a judge quoted from the response; kept only where quotes decide.
     quotes: Vec<String>,
 }
 
 /// Why a grade does not fit the rubric.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Refused {
+pub enum GradeRejection {
     #[error("there is no criterion `{written}`")]
     UnknownCriterion { written: String, known: Vec<String> },
     #[error("`{criterion}`: {problem}")]
@@ -54,14 +56,14 @@ pub enum Refused {
 
 /// What the rubric says about one candidate.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ballot {
+pub enum CandidateVerdict {
     /// Every criterion has at most one grade.
     Single(Verdict),
     /// Several graders answered the same criteria; each was scored by itself.
     Panel { panel: PanelVerdict, members: Vec<(Grader, Verdict)> },
 }
 
-impl<'r> Sheet<'r> {
+impl<'r> GradeBook<'r> {
     pub fn new(rubric: &'r Rubric) -> Self {
         let mut conditions = Vec::new();
         collect_conditions(&rubric.criteria, &mut Vec::new(), &mut conditions);
@@ -82,24 +84,24 @@ impl<'r> Sheet<'r> {
         self.candidates[at].response = Some(response);
     }
 
-    pub fn add(&mut self, grade: Grade) -> Result<(), Refused> {
+    pub fn add(&mut self, grade: Grade) -> Result<(), GradeRejection> {
         if let Some(version) = grade.rubric.as_ref().filter(|it| *it != self.rubric.version()) {
             let (found, expected) = (version.short().to_owned(), self.rubric.version().short().to_owned());
-            return Err(Refused::OtherVersion { found, expected });
+            return Err(GradeRejection::OtherVersion { found, expected });
         }
         let Some(question) = self.rubric.position(&grade.criterion) else {
             let known = self.questions.iter().map(Question::id).collect();
-            return Err(Refused::UnknownCriterion { written: grade.criterion, known });
+            return Err(GradeRejection::UnknownCriterion { written: grade.criterion, known });
         };
-        let outcome = on_scale(&self.questions[question], grade.outcome)?;
+        let outcome = fill_outcome_unit(&self.questions[question], grade.outcome)?;
         let quote = match grade.grader.kind {
-            GraderKind::Check | GraderKind::Human => Quote::NotAsked,
+            GraderKind::Check | GraderKind::Human => QuoteStatus::NotAsked,
             GraderKind::Judge => {
                 let n_found = grade.evidence.iter().filter(|it| it.found.is_some()).count();
-                Quote::of(n_found, grade.evidence.len())
+                QuoteStatus::of(n_found, grade.evidence.len())
             }
         };
-        let wanted = self.rubric.require_evidence && quote != Quote::NotAsked;
+        let wanted = self.rubric.require_evidence && quote != QuoteStatus::NotAsked;
         let of_response = |it: &Evidence| it.found.as_ref().is_none_or(|it| it.part == "response");
         let elsewhere = grade.evidence.iter().any(|it| !of_response(it));
         let quotes = grade
@@ -113,9 +115,13 @@ impl<'r> Sheet<'r> {
         let entry = &mut self.candidates[at];
         if entry.grades.iter().any(|it| (it.question, it.grader) == (question, grader)) {
             let grader = self.graders[grader].name.clone();
-            return Err(Refused::Twice { candidate: grade.candidate, criterion: grade.criterion, grader });
+            return Err(GradeRejection::Twice {
+                candidate: grade.candidate,
+                criterion: grade.criterion,
+                grader,
+            });
         }
-        entry.grades.push(Given { question, grader, outcome, quote, quotes });
+        entry.grades.push(GradeBookEntry { question, grader, outcome, quote, quotes });
         Ok(())
     }
 
@@ -123,7 +129,7 @@ impl<'r> Sheet<'r> {
         if let Some(&at) = self.candidate_index.get(id) {
             return at;
         }
-        self.candidates.push(Entry { id: id.to_owned(), response: None, grades: Vec::new() });
+        self.candidates.push(GradedCandidate { id: id.to_owned(), response: None, grades: Vec::new() });
         self.candidate_index.insert(id.to_owned(), self.candidates.len() - 1);
         self.candidates.len() - 1
     }
@@ -144,11 +150,11 @@ impl<'r> Sheet<'r> {
     }
 
     /// Every candidate with what the rubric says about it, in the order they first appeared.
-    pub fn ballots(&self, combine: Combine) -> impl Iterator<Item = (&str, Ballot)> {
+    pub fn ballots(&self, combine: Combine) -> impl Iterator<Item = (&str, CandidateVerdict)> {
         self.candidates.iter().map(move |entry| (entry.id.as_str(), self.ballot(entry, combine)))
     }
 
-    fn ballot(&self, entry: &Entry, combine: Combine) -> Ballot {
+    fn ballot(&self, entry: &GradedCandidate, combine: Combine) -> CandidateVerdict {
         let mut n_graders = vec![0_u32; self.questions.len()];
         entry.grades.iter().for_each(|it| n_graders[it.question] += 1);
         let mut members: Vec<usize> =
@@ -156,25 +162,25 @@ impl<'r> Sheet<'r> {
         members.sort_unstable();
         members.dedup();
         if members.is_empty() {
-            return Ballot::Single(self.verdict(entry, |_| true));
+            return CandidateVerdict::Single(self.verdict(entry, |_| true));
         }
         let members: Vec<(Grader, Verdict)> = members
             .into_iter()
             .map(|member| {
                 // What only one grader answered holds for every member.
-                let counts = |it: &Given| it.grader == member || n_graders[it.question] == 1;
+                let counts = |it: &GradeBookEntry| it.grader == member || n_graders[it.question] == 1;
                 (self.graders[member].clone(), self.verdict(entry, counts))
             })
             .collect();
         let verdicts: Vec<Verdict> = members.iter().map(|it| it.1.clone()).collect();
-        Ballot::Panel { panel: panel(&verdicts, combine, self.rubric.pass_mark), members }
+        CandidateVerdict::Panel { panel: combine_panel(&verdicts, combine, self.rubric.pass_mark), members }
     }
 
-    fn verdict(&self, entry: &Entry, counts: impl Fn(&Given) -> bool) -> Verdict {
+    fn verdict(&self, entry: &GradedCandidate, counts: impl Fn(&GradeBookEntry) -> bool) -> Verdict {
         const NOT_GRADED: Outcome = Outcome::Deferred { why: Deferral::NotGraded };
         static NO_EVIDENCE: Outcome =
             Outcome::Failed { failure: Failure::EvidenceNotFound, detail: String::new() };
-        let nothing = Answer { outcome: &NOT_GRADED, quote: Quote::NotAsked };
+        let nothing = QuestionAnswer { outcome: &NOT_GRADED, quote: QuoteStatus::NotAsked };
         let mut answers = vec![nothing; self.questions.len()];
         for given in entry.grades.iter().filter(|it| counts(it)) {
             let quote = given.quote_in(entry.response.as_deref());
@@ -187,7 +193,7 @@ impl<'r> Sheet<'r> {
             let is_error = self.rubric.evidence_missing == Some(EvidenceMissing::Error)
                 && given.outcome.unit().is_some_and(is_unproven);
             let outcome = if is_error { &NO_EVIDENCE } else { &given.outcome };
-            answers[given.question] = Answer { outcome, quote };
+            answers[given.question] = QuestionAnswer { outcome, quote };
         }
         if let Some(response) = &entry.response {
             for (conditions, answer) in self.conditions.iter().zip(&mut answers) {
@@ -198,18 +204,18 @@ impl<'r> Sheet<'r> {
         }
         let penalty =
             self.rubric.length_penalty.zip(entry.response.as_deref()).map_or(0.0, |(it, text)| it.of(text));
-        verdict(self.rubric, &answers, penalty)
+        compute_verdict(self.rubric, &answers, penalty)
     }
 }
 
-impl Given {
+impl GradeBookEntry {
     /// Where the text is at hand, a quote is looked up, not believed.
-    fn quote_in(&self, response: Option<&str>) -> Quote {
+    fn quote_in(&self, response: Option<&str>) -> QuoteStatus {
         match response {
             Some(response) if !self.quotes.is_empty() => {
-                let parts = [Part { name: "response".to_owned(), text: response.to_owned() }];
+                let parts = [CandidatePart { name: "response".to_owned(), text: response.to_owned() }];
                 let n_found = self.quotes.iter().filter(|it| locate(it, &parts).is_some()).count();
-                Quote::of(n_found, self.quotes.len())
+                QuoteStatus::of(n_found, self.quotes.len())
             }
             _ => self.quote,
         }
@@ -224,7 +230,7 @@ fn collect_conditions<'r>(
     for criterion in criteria {
         around.extend(&criterion.when);
         match &criterion.ask {
-            Ask::Group(group) => collect_conditions(&group.criteria, around, all),
+            CriterionKind::Group(group) => collect_conditions(&group.criteria, around, all),
             _ => all.extend(std::iter::repeat_n(around.clone(), criterion.n_questions())),
         }
         if criterion.when.is_some() {
@@ -234,17 +240,17 @@ fn collect_conditions<'r>(
 }
 
 /// The outcome with its unit filled in, or why the answer is not one.
-fn on_scale(question: &Question<'_>, outcome: Outcome) -> Result<Outcome, Refused> {
+fn fill_outcome_unit(question: &Question<'_>, outcome: Outcome) -> Result<Outcome, GradeRejection> {
     let Outcome::Scored { value, unit: given } = outcome else { return Ok(outcome) };
     let criterion = question.id();
     let unit = match question.unit(&value) {
         Ok(unit) => unit,
-        Err(error) => return Err(Refused::OffScale { criterion, problem: error.to_string() }),
+        Err(error) => return Err(GradeRejection::OffScale { criterion, problem: error.to_string() }),
     };
     if let (Some(found), Some(expected)) = (given, unit)
         && 1e-6 < (found - expected).abs()
     {
-        return Err(Refused::WrongUnit { criterion, value: value.to_string(), found, expected });
+        return Err(GradeRejection::WrongUnit { criterion, value: value.to_string(), found, expected });
     }
     Ok(Outcome::Scored { value, unit })
 }

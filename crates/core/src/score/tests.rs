@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::grade::{Deferral, Failure};
-use crate::rubric::{Group, Leaf, Node, Scale, WHOLE, When};
+use crate::rubric::{Group, Leaf, Scale, TreeNode, WHOLE, When};
 use crate::suite::{Aggregate, TieBreak};
 
 /// `safety required x2, clarity guard t0.9, (a, b x2) x3`: criteria on the unit scale, groups in brackets.
@@ -25,10 +25,10 @@ fn criteria(rest: &mut &str) -> Vec<Criterion> {
             let group = Group { criteria: criteria(rest), aggregation: Aggregation::WeightedAverage };
             let id = format!("g-{}", group.criteria[0].id);
             *rest = rest.strip_prefix(')').expect("a closing bracket");
-            Criterion::new(id, "", Ask::Group(group))
+            Criterion::new(id, "", CriterionKind::Group(group))
         } else {
             let end = rest.find([',', ')', ' ']).unwrap_or(rest.len());
-            let criterion = Criterion::new(&rest[..end], "…", Ask::Question(Scale::Unit));
+            let criterion = Criterion::new(&rest[..end], "…", CriterionKind::Question(Scale::Unit));
             *rest = &rest[end..];
             criterion
         };
@@ -78,22 +78,23 @@ fn outcomes(text: &str) -> Vec<Outcome> {
 }
 
 fn say(rubric: &Rubric, grades: &str) -> Verdict {
-    quoted(rubric, grades, Quote::NotAsked)
+    quoted(rubric, grades, QuoteStatus::NotAsked)
 }
 
-fn quoted(rubric: &Rubric, grades: &str, quote: Quote) -> Verdict {
+fn quoted(rubric: &Rubric, grades: &str, quote: QuoteStatus) -> Verdict {
     let outcomes = outcomes(grades);
-    let answers: Vec<Answer<'_>> = outcomes.iter().map(|outcome| Answer { outcome, quote }).collect();
-    verdict(rubric, &answers, 0.0)
+    let answers: Vec<QuestionAnswer<'_>> =
+        outcomes.iter().map(|outcome| QuestionAnswer { outcome, quote }).collect();
+    compute_verdict(rubric, &answers, 0.0)
 }
 
 #[track_caller]
-fn check(criteria: &str, grades: &str, status: Status, score: Option<f64>) {
+fn check(criteria: &str, grades: &str, status: VerdictStatus, score: Option<f64>) {
     check_rubric(&rubric(criteria), grades, status, score);
 }
 
 #[track_caller]
-fn check_rubric(rubric: &Rubric, grades: &str, status: Status, score: Option<f64>) {
+fn check_rubric(rubric: &Rubric, grades: &str, status: VerdictStatus, score: Option<f64>) {
     let verdict = say(rubric, grades);
     let close = match (verdict.score, score) {
         (Some(a), Some(b)) => (a - b).abs() < 1e-12,
@@ -102,7 +103,7 @@ fn check_rubric(rubric: &Rubric, grades: &str, status: Status, score: Option<f64
     assert!(close && verdict.status == status, "{grades}: {verdict:?}");
 }
 
-use Status::{Deferred, Error, Fail, Pass};
+use VerdictStatus::{Deferred, Error, Fail, Pass};
 
 #[test]
 fn the_score_is_the_weighted_mean() {
@@ -250,7 +251,7 @@ fn what_is_absent_needs_no_quote() {
     let rubric = |criteria: &str| rubric_with(criteria, Draft { require_evidence: true, ..Draft::default() });
     for criteria in ["a guard", "a not", "b, a x-1"] {
         let grades = if criteria.starts_with('b') { "na 0" } else { "0" };
-        let verdict = quoted(&rubric(criteria), grades, Quote::Missing);
+        let verdict = quoted(&rubric(criteria), grades, QuoteStatus::Missing);
         assert!(verdict.failed_gates.is_empty(), "{criteria}: {verdict:?}");
     }
 }
@@ -277,20 +278,20 @@ fn native_units_are_left_out_where_they_would_say_something_else() {
 #[test]
 fn evidence_is_found_or_the_answer_does_not_count() {
     let strict = rubric_with("a, b guard", Draft { require_evidence: true, ..Draft::default() });
-    assert_eq!(quoted(&strict, "1 0", Quote::Found).status, Pass);
-    let verdict = quoted(&strict, "1 0", Quote::Missing);
+    assert_eq!(quoted(&strict, "1 0", QuoteStatus::Found).status, Pass);
+    let verdict = quoted(&strict, "1 0", QuoteStatus::Missing);
     // The clean guard needs no quote; the other criterion does.
     assert_eq!((verdict.status, verdict.score), (Fail, Some(0.5)));
     assert_eq!(verdict.failed_gates, [FailedGate { gate: Gate::Evidence, criterion: Some("a".to_owned()) }]);
-    assert_eq!(quoted(&strict, "1 0", Quote::NotAsked).status, Pass);
+    assert_eq!(quoted(&strict, "1 0", QuoteStatus::NotAsked).status, Pass);
 }
 
-fn leaf(score: f64) -> Target {
-    Target::Leaf(Leaf { score, reason: Some(format!("worth {score}")) })
+fn leaf(score: f64) -> AnswerTarget {
+    AnswerTarget::Leaf(Leaf { score, reason: Some(format!("worth {score}")) })
 }
 
-fn node(id: &str, answers: Answers) -> Node {
-    Node { id: id.to_owned(), ask: "?".to_owned(), answers }
+fn node(id: &str, answers: NodeAnswers) -> TreeNode {
+    TreeNode { id: id.to_owned(), ask: "?".to_owned(), answers }
 }
 
 #[test]
@@ -298,17 +299,17 @@ fn a_tree_walks_to_an_authored_score_and_keeps_its_path() {
     let graph = Graph {
         root: "first".to_owned(),
         nodes: vec![
-            node("second", Answers::YesNo { yes: leaf(1.0), no: leaf(0.4) }),
+            node("second", NodeAnswers::YesNo { yes: leaf(1.0), no: leaf(0.4) }),
             node(
                 "first",
-                Answers::Choices(vec![
-                    ("sure".to_owned(), Target::Node("second".to_owned())),
+                NodeAnswers::Choices(vec![
+                    ("sure".to_owned(), AnswerTarget::Node("second".to_owned())),
                     ("no".to_owned(), leaf(0.0)),
                 ]),
             ),
         ],
     };
-    let criteria = vec![Criterion::new(WHOLE, "", Ask::Tree(graph))];
+    let criteria = vec![Criterion::new(WHOLE, "", CriterionKind::Tree(graph))];
     let rubric = Rubric::new(Draft { criteria, ..Draft::default() }).unwrap();
     check_rubric(&rubric, "0.5 sure", Pass, Some(1.0));
     check_rubric(&rubric, "0.49 sure", Fail, Some(0.4));
@@ -326,14 +327,14 @@ fn native_units_stand_beside_the_score() {
     let weights = [3.0, 2.0, 1.5, 1.0, 1.5];
     let criterion = |(at, weight): (usize, &f64)| Criterion {
         weight: *weight,
-        ..Criterion::new(format!("c{at}"), "…", Ask::Question(Scale::likert(1, 5)))
+        ..Criterion::new(format!("c{at}"), "…", CriterionKind::Question(Scale::likert(1, 5)))
     };
     let criteria = weights.iter().enumerate().map(criterion).collect();
     let rubric = Rubric::new(Draft { criteria, ..Draft::default() }).unwrap();
     let rated = [4.0, 3.0, 5.0, 2.0, 3.0]
         .map(|it| Outcome::Scored { value: Value::Number(it), unit: Some((it - 1.0) / 4.0) });
-    let answers = rated.each_ref().map(|outcome| Answer { outcome, quote: Quote::NotAsked });
-    let verdict = verdict(&rubric, &answers, 0.0);
+    let answers = rated.each_ref().map(|outcome| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked });
+    let verdict = compute_verdict(&rubric, &answers, 0.0);
     assert_eq!(verdict.native, Some(32.0 / 9.0));
     assert!((verdict.score.unwrap() - (32.0 / 9.0 - 1.0) / 4.0).abs() < 1e-12);
 }
@@ -342,8 +343,8 @@ fn native_units_stand_beside_the_score() {
 fn a_length_penalty_is_taken_off_the_aggregate() {
     let rubric = rubric("a");
     let outcomes = outcomes("0.9");
-    let answers = [Answer { outcome: &outcomes[0], quote: Quote::NotAsked }];
-    assert!((verdict(&rubric, &answers, 0.25).score.unwrap() - 0.65).abs() < 1e-12);
+    let answers = [QuestionAnswer { outcome: &outcomes[0], quote: QuoteStatus::NotAsked }];
+    assert!((compute_verdict(&rubric, &answers, 0.25).score.unwrap() - 0.65).abs() < 1e-12);
 }
 
 fn combine(aggregate: Aggregate) -> Combine {
@@ -351,10 +352,10 @@ fn combine(aggregate: Aggregate) -> Combine {
 }
 
 #[track_caller]
-fn check_panel(criteria: &str, members: &[&str], how: Combine, status: Status) {
+fn check_panel(criteria: &str, members: &[&str], how: Combine, status: VerdictStatus) {
     let rubric = rubric(criteria);
     let verdicts: Vec<Verdict> = members.iter().map(|it| say(&rubric, it)).collect();
-    let said = panel(&verdicts, how, rubric.pass_mark);
+    let said = combine_panel(&verdicts, how, rubric.pass_mark);
     assert_eq!(said.status, status, "{said:?}");
 }
 
@@ -394,7 +395,7 @@ fn a_panel_that_does_not_pass_says_why_and_has_units_of_its_own() {
     let told = |members: &[&str], combine: Combine| {
         let rubric = rubric("a required, b x99");
         let verdicts: Vec<Verdict> = members.iter().map(|it| say(&rubric, it)).collect();
-        panel(&verdicts, combine, rubric.pass_mark).why
+        combine_panel(&verdicts, combine, rubric.pass_mark).why
     };
     let why = |members: &[&str], combine: Combine| told(members, combine).unwrap();
     assert_eq!(told(&["1 1", "1 1"], combine(Aggregate::Mean)), None);
@@ -417,7 +418,7 @@ fn a_panel_that_does_not_pass_says_why_and_has_units_of_its_own() {
         "1 of 3 members came to a verdict"
     );
     let verdict = |native: Option<f64>| Verdict { native, ..say(&rubric("a"), "1") };
-    let native = |members: &[Verdict]| panel(members, combine(Aggregate::Mean), 0.7).native;
+    let native = |members: &[Verdict]| combine_panel(members, combine(Aggregate::Mean), 0.7).native;
     assert_eq!(native(&[verdict(Some(4.0)), verdict(Some(5.0))]), Some(4.5));
     assert_eq!(native(&[verdict(Some(4.0)), verdict(None)]), None);
 }
@@ -508,11 +509,11 @@ fn a_tree_that_is_a_gate_is_decided_at_a_leaf() {
         root: "first".to_owned(),
         nodes: vec![node(
             "first",
-            Answers::Choices(vec![("sure".to_owned(), leaf(1.0)), ("no".to_owned(), leaf(0.0))]),
+            NodeAnswers::Choices(vec![("sure".to_owned(), leaf(1.0)), ("no".to_owned(), leaf(0.0))]),
         )],
     };
-    let tree = Criterion { required: true, ..Criterion::new("t", "", Ask::Tree(graph)) };
-    let base = Criterion::new("base", "…", Ask::Question(Scale::Unit));
+    let tree = Criterion { required: true, ..Criterion::new("t", "", CriterionKind::Tree(graph)) };
+    let base = Criterion::new("base", "…", CriterionKind::Question(Scale::Unit));
     let rubric = Rubric::new(Draft { criteria: vec![tree, base], ..Draft::default() }).unwrap();
     check_rubric(&rubric, "sure 1", Pass, Some(1.0));
     check_undecided(&rubric, "? 1", &[(Gate::Required, Some("t"))]);
@@ -530,7 +531,7 @@ fn members_that_could_not_decide_a_gate_are_not_outvoted_by_those_who_could() {
     }
     let rubric = rubric(criteria);
     let members = ["1 1", "? 1"].map(|grades| say(&rubric, grades));
-    let said = panel(&members, combine(Aggregate::Mean), rubric.pass_mark);
+    let said = combine_panel(&members, combine(Aggregate::Mean), rubric.pass_mark);
     assert_eq!(said.undecided_gates, members[1].undecided_gates);
 }
 
@@ -543,10 +544,10 @@ fn graded() -> impl Strategy<Value = Vec<(f64, u8, Option<f64>)>> {
 
 fn build(graded: &[(f64, u8, Option<f64>)], gates: bool) -> (Rubric, Vec<Outcome>) {
     // A criterion that always counts keeps every random rubric valid.
-    let mut criteria = vec![Criterion::new("base", "…", Ask::Question(Scale::Unit))];
+    let mut criteria = vec![Criterion::new("base", "…", CriterionKind::Question(Scale::Unit))];
     let mut outcomes = vec![Outcome::Scored { value: Value::Number(0.5), unit: Some(0.5) }];
     for (at, (weight, kind, answer)) in graded.iter().enumerate() {
-        let mut criterion = Criterion::new(format!("c{at}"), "…", Ask::Question(Scale::Unit));
+        let mut criterion = Criterion::new(format!("c{at}"), "…", CriterionKind::Question(Scale::Unit));
         criterion.weight = *weight;
         match kind {
             1 if gates && 0.0 <= *weight => criterion.required = true,
@@ -564,9 +565,9 @@ fn build(graded: &[(f64, u8, Option<f64>)], gates: bool) -> (Rubric, Vec<Outcome
 }
 
 fn judge(rubric: &Rubric, outcomes: &[Outcome]) -> Verdict {
-    let answers: Vec<Answer<'_>> =
-        outcomes.iter().map(|outcome| Answer { outcome, quote: Quote::NotAsked }).collect();
-    verdict(rubric, &answers, 0.0)
+    let answers: Vec<QuestionAnswer<'_>> =
+        outcomes.iter().map(|outcome| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked }).collect();
+    compute_verdict(rubric, &answers, 0.0)
 }
 
 /// Every way in which a rubric can be a gate, and every answer that is none.
@@ -696,7 +697,7 @@ proptest! {
         let verdicts: Vec<Verdict> = answers.iter().map(|(a, b)| say(&rubric, &format!("{a} {b}"))).collect();
         let n_gated = verdicts.iter().filter(|it| !it.failed_gates.is_empty()).count();
         for aggregate in [Aggregate::Mean, Aggregate::Median, Aggregate::Majority] {
-            let said = panel(&verdicts, combine(aggregate), rubric.pass_mark);
+            let said = combine_panel(&verdicts, combine(aggregate), rubric.pass_mark);
             prop_assert!(2 * n_gated < verdicts.len() || said.status != Pass, "{:?}", said);
         }
     }

@@ -9,9 +9,9 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use node::{Entry, Node, Scalar, Shape, json_number};
-pub(crate) use write::number;
-pub use write::{Tree, is_hidden_steering, to_json, to_yaml};
+pub use node::{NodeEntry, NodeShape, Scalar, SourceNode, json_number};
+pub(crate) use write::format_number;
+pub use write::{Tree, is_hidden_steering, to_yaml, tree_to_json};
 
 /// Which file of a [`Sources`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,7 +19,7 @@ pub struct FileId(u32);
 
 /// A stretch of bytes in one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Span {
+pub struct SourceSpan {
     pub file: FileId,
     pub start: u32,
     pub end: u32,
@@ -27,7 +27,7 @@ pub struct Span {
 
 /// One file that was read.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct SourceFile {
     pub path: PathBuf,
     pub text: Arc<str>,
     /// Where each line begins.
@@ -37,12 +37,12 @@ pub struct Source {
 /// Every file that took part in loading, so that a [`Span`] can be shown.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    files: Vec<Source>,
+    files: Vec<SourceFile>,
 }
 
 /// A place as people count: both from 1, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourcePosition {
     pub line: usize,
     pub column: usize,
 }
@@ -52,11 +52,11 @@ impl Sources {
         let breaks = text.bytes().enumerate().filter(|it| it.1 == b'\n').map(|it| it.0 as u32 + 1);
         let first = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() as u32 } else { 0 };
         let lines = std::iter::once(first).chain(breaks).collect();
-        self.files.push(Source { path: path.into(), text, lines });
+        self.files.push(SourceFile { path: path.into(), text, lines });
         FileId(u32::try_from(self.files.len() - 1).expect("fewer than 2^32 files are read"))
     }
 
-    pub fn get(&self, file: FileId) -> &Source {
+    pub fn get(&self, file: FileId) -> &SourceFile {
         &self.files[file.0 as usize]
     }
 
@@ -75,31 +75,31 @@ impl Sources {
     }
 
     /// Where the first byte of `span` stands.
-    pub fn place(&self, span: Span) -> Place {
+    pub fn place(&self, span: SourceSpan) -> SourcePosition {
         self.place_of(span.file, span.start)
     }
 
     /// Where the byte behind `span` stands.
-    pub fn place_end(&self, span: Span) -> Place {
+    pub fn place_end(&self, span: SourceSpan) -> SourcePosition {
         self.place_of(span.file, span.end)
     }
 
-    fn place_of(&self, file: FileId, offset: u32) -> Place {
+    fn place_of(&self, file: FileId, offset: u32) -> SourcePosition {
         let source = self.get(file);
         let at = floor_char(&source.text, offset as usize);
         let line = source.line_at(at);
         let column = source.text.get(source.lines[line] as usize..at).map_or(0, |it| it.chars().count()) + 1;
-        Place { line: line + 1, column }
+        SourcePosition { line: line + 1, column }
     }
 
     /// The line on which `span` starts, without its line break.
-    pub fn line(&self, span: Span) -> &str {
+    pub fn line(&self, span: SourceSpan) -> &str {
         let source = self.get(span.file);
         source.lines_around(span.start..span.start, 0).1.trim_end_matches(['\r', '\n'])
     }
 }
 
-impl Source {
+impl SourceFile {
     fn line_at(&self, offset: usize) -> usize {
         self.lines.partition_point(|&it| it as usize <= offset).saturating_sub(1)
     }

@@ -2,28 +2,28 @@
 
 use std::borrow::Cow;
 
-use super::Span;
+use super::SourceSpan;
 
 /// One value and where it stands.
 #[derive(Debug, Clone)]
-pub struct Node {
-    pub span: Span,
-    pub shape: Shape,
+pub struct SourceNode {
+    pub span: SourceSpan,
+    pub shape: NodeShape,
 }
 
 #[derive(Debug, Clone)]
-pub enum Shape {
+pub enum NodeShape {
     Scalar(Scalar),
-    List(Vec<Node>),
-    Map(Vec<Entry>),
+    List(Vec<SourceNode>),
+    Map(Vec<NodeEntry>),
 }
 
 /// A key with its value; keys are always text, exactly as written.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct NodeEntry {
     pub key: String,
-    pub key_span: Span,
-    pub value: Node,
+    pub key_span: SourceSpan,
+    pub value: SourceNode,
 }
 
 /// A scalar as written. `plain` scalars (without quotes) may also be read as null, bool or number.
@@ -82,13 +82,13 @@ impl Scalar {
     }
 }
 
-impl Node {
+impl SourceNode {
     pub fn is_null(&self) -> bool {
-        matches!(&self.shape, Shape::Scalar(it) if it.is_null())
+        matches!(&self.shape, NodeShape::Scalar(it) if it.is_null())
     }
 
     pub fn scalar(&self) -> Option<&Scalar> {
-        if let Shape::Scalar(it) = &self.shape { Some(it) } else { None }
+        if let NodeShape::Scalar(it) = &self.shape { Some(it) } else { None }
     }
 
     /// The text of any scalar, null or not.
@@ -101,46 +101,46 @@ impl Node {
         self.scalar().filter(|it| !it.is_null()).map(|it| it.text.as_str())
     }
 
-    pub fn list(&self) -> Option<&[Node]> {
-        if let Shape::List(it) = &self.shape { Some(it) } else { None }
+    pub fn list(&self) -> Option<&[SourceNode]> {
+        if let NodeShape::List(it) = &self.shape { Some(it) } else { None }
     }
 
-    pub fn map(&self) -> Option<&[Entry]> {
-        if let Shape::Map(it) = &self.shape { Some(it) } else { None }
+    pub fn map(&self) -> Option<&[NodeEntry]> {
+        if let NodeShape::Map(it) = &self.shape { Some(it) } else { None }
     }
 
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&SourceNode> {
         self.map()?.iter().find(|it| it.key == key).map(|it| &it.value)
     }
 
     /// What this is, for "expected a list, found …".
     pub fn describe(&self) -> Cow<'static, str> {
         match &self.shape {
-            Shape::List(_) => "a list".into(),
-            Shape::Map(_) => "a mapping".into(),
-            Shape::Scalar(it) if it.is_null() => "nothing".into(),
-            Shape::Scalar(it) if it.as_bool().is_some() => format!("`{}`", it.text).into(),
-            Shape::Scalar(it) if it.as_number().is_some() => format!("the number {}", it.text).into(),
-            Shape::Scalar(_) => "text".into(),
+            NodeShape::List(_) => "a list".into(),
+            NodeShape::Map(_) => "a mapping".into(),
+            NodeShape::Scalar(it) if it.is_null() => "nothing".into(),
+            NodeShape::Scalar(it) if it.as_bool().is_some() => format!("`{}`", it.text).into(),
+            NodeShape::Scalar(it) if it.as_number().is_some() => format!("the number {}", it.text).into(),
+            NodeShape::Scalar(_) => "text".into(),
         }
     }
 
     /// A value from elsewhere, all of it at one place.
-    pub fn of_json(value: &serde_json::Value, span: Span) -> Self {
+    pub fn of_json(value: &serde_json::Value, span: SourceSpan) -> Self {
         use serde_json::Value;
         let shape = match value {
-            Value::String(it) => Shape::Scalar(Scalar { text: it.clone(), plain: false }),
+            Value::String(it) => NodeShape::Scalar(Scalar { text: it.clone(), plain: false }),
             Value::Null | Value::Bool(_) | Value::Number(_) => {
-                Shape::Scalar(Scalar { text: value.to_string(), plain: true })
+                NodeShape::Scalar(Scalar { text: value.to_string(), plain: true })
             }
-            Value::Array(items) => Shape::List(items.iter().map(|it| Self::of_json(it, span)).collect()),
+            Value::Array(items) => NodeShape::List(items.iter().map(|it| Self::of_json(it, span)).collect()),
             Value::Object(map) => {
-                let entry = |(key, it): (&String, &Value)| Entry {
+                let entry = |(key, it): (&String, &Value)| NodeEntry {
                     key: key.clone(),
                     key_span: span,
                     value: Self::of_json(it, span),
                 };
-                Shape::Map(map.iter().map(entry).collect())
+                NodeShape::Map(map.iter().map(entry).collect())
             }
         };
         Self { span, shape }
@@ -150,10 +150,12 @@ impl Node {
     pub fn to_json(&self) -> serde_json::Value {
         use serde_json::Value;
         match &self.shape {
-            Shape::List(items) => items.iter().map(Node::to_json).collect(),
-            Shape::Map(entries) => entries.iter().map(|it| (it.key.clone(), it.value.to_json())).collect(),
-            Shape::Scalar(it) if it.is_null() => Value::Null,
-            Shape::Scalar(it) => {
+            NodeShape::List(items) => items.iter().map(SourceNode::to_json).collect(),
+            NodeShape::Map(entries) => {
+                entries.iter().map(|it| (it.key.clone(), it.value.to_json())).collect()
+            }
+            NodeShape::Scalar(it) if it.is_null() => Value::Null,
+            NodeShape::Scalar(it) => {
                 let bool = it.as_bool().map(Value::Bool);
                 let int = || it.plain.then(|| it.text.parse::<i64>().ok()).flatten().map(Value::from);
                 let number = || it.as_number().and_then(json_number);

@@ -121,31 +121,31 @@ impl From<&serde_json::Value> for Tree {
 }
 
 /// The shortest text that reads back as the same number; whole numbers without a point.
-pub(crate) fn number(value: f64) -> String {
+pub(crate) fn format_number(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { format!("{value}") }
 }
 
 /// Compact JSON, or indented by two blanks.
-pub fn to_json(tree: &Tree, indented: bool) -> String {
+pub fn tree_to_json(tree: &Tree, indented: bool) -> String {
     let mut out = String::new();
-    json(tree, indented.then_some(0), &mut out);
+    write_json_value(tree, indented.then_some(0), &mut out);
     out
 }
 
-fn json(tree: &Tree, indent: Option<usize>, out: &mut String) {
+fn write_json_value(tree: &Tree, indent: Option<usize>, out: &mut String) {
     match tree {
         Tree::Null => out.push_str("null"),
         Tree::Bool(it) => out.push_str(if *it { "true" } else { "false" }),
-        Tree::Number(it) => out.push_str(&number(*it)),
-        Tree::Text(it) => out.push_str(&quoted(it)),
+        Tree::Number(it) => out.push_str(&format_number(*it)),
+        Tree::Text(it) => out.push_str(&quote_json_text(it)),
         Tree::List(items) => {
-            json_block('[', ']', items.iter(), indent, out, json);
+            json_block('[', ']', items.iter(), indent, out, write_json_value);
         }
         Tree::Map(entries) => {
             json_block('{', '}', entries.iter(), indent, out, |(key, value), indent, out| {
-                out.push_str(&quoted(key));
+                out.push_str(&quote_json_text(key));
                 out.push_str(if indent.is_some() { ": " } else { ":" });
-                json(value, indent, out);
+                write_json_value(value, indent, out);
             });
         }
     }
@@ -180,7 +180,7 @@ fn new_line(indent: Option<usize>, out: &mut String) {
     }
 }
 
-fn quoted(text: &str) -> String {
+fn quote_json_text(text: &str) -> String {
     let json = serde_json::to_string(text).expect("text always serialises");
     if !json.contains(is_hidden_steering) {
         return json;
@@ -207,23 +207,23 @@ pub fn is_hidden_steering(letter: char) -> bool {
 /// YAML that a person would have written: plain words where they are safe, blocks for long text.
 pub fn to_yaml(tree: &Tree) -> String {
     let mut out = String::new();
-    block(tree, 0, &mut out);
+    write_yaml_block(tree, 0, &mut out);
     out
 }
 
 /// Writes a value that starts on a line of its own.
-fn block(tree: &Tree, indent: usize, out: &mut String) {
+fn write_yaml_block(tree: &Tree, indent: usize, out: &mut String) {
     match tree {
         Tree::List(items) if !items.is_empty() => {
             for item in items {
                 let _ = write!(out, "{:indent$}- ", "");
-                item_behind_dash(item, indent + 2, out);
+                write_yaml_item(item, indent + 2, out);
             }
         }
         Tree::Map(entries) if !entries.is_empty() => {
             for (key, value) in entries {
                 let _ = write!(out, "{:indent$}", "");
-                entry(key, value, indent, out);
+                write_yaml_entry(key, value, indent, out);
             }
         }
         _ => {
@@ -233,37 +233,37 @@ fn block(tree: &Tree, indent: usize, out: &mut String) {
     }
 }
 
-fn item_behind_dash(item: &Tree, indent: usize, out: &mut String) {
+fn write_yaml_item(item: &Tree, indent: usize, out: &mut String) {
     match item {
         Tree::Map(entries) if !entries.is_empty() => {
             for (at, (key, value)) in entries.iter().enumerate() {
                 if 0 < at {
                     let _ = write!(out, "{:indent$}", "");
                 }
-                entry(key, value, indent, out);
+                write_yaml_entry(key, value, indent, out);
             }
         }
-        Tree::List(items) if !items.is_empty() && !is_short(item) => {
+        Tree::List(items) if !items.is_empty() && !is_short_list(item) => {
             out.push('\n');
-            block(item, indent, out);
+            write_yaml_block(item, indent, out);
         }
         _ => scalar(item, indent, out),
     }
 }
 
-fn entry(key: &str, value: &Tree, indent: usize, out: &mut String) {
+fn write_yaml_entry(key: &str, value: &Tree, indent: usize, out: &mut String) {
     // Keys are text to every reader of ours, so points of a scale need no quotes.
     let is_integer = key.parse::<i64>().is_ok_and(|it| it.to_string() == key);
     out.push_str(&if is_integer { key.to_owned() } else { inline_text(key) });
     out.push(':');
     match value {
-        Tree::List(items) if !items.is_empty() && !is_short(value) => {
+        Tree::List(items) if !items.is_empty() && !is_short_list(value) => {
             out.push('\n');
-            block(value, indent + 2, out);
+            write_yaml_block(value, indent + 2, out);
         }
         Tree::Map(entries) if !entries.is_empty() => {
             out.push('\n');
-            block(value, indent + 2, out);
+            write_yaml_block(value, indent + 2, out);
         }
         _ => {
             out.push(' ');
@@ -273,7 +273,7 @@ fn entry(key: &str, value: &Tree, indent: usize, out: &mut String) {
 }
 
 /// A list of a few short scalars reads best on one line.
-fn is_short(tree: &Tree) -> bool {
+fn is_short_list(tree: &Tree) -> bool {
     let Tree::List(items) = tree else { return false };
     let width: Option<usize> = items
         .iter()
@@ -317,7 +317,7 @@ fn inline(tree: &Tree) -> String {
     match tree {
         Tree::Null => "null".to_owned(),
         Tree::Bool(it) => it.to_string(),
-        Tree::Number(it) => number(*it),
+        Tree::Number(it) => format_number(*it),
         Tree::Text(it) => inline_text(it),
         Tree::List(_) => "[]".to_owned(),
         Tree::Map(_) => "{}".to_owned(),
@@ -369,6 +369,6 @@ fn inline_text(text: &str) -> String {
     if !means_something_else && safe_start && safe_inside && safe_colon && safe_end && !older_bool {
         text.to_owned()
     } else {
-        quoted(text)
+        quote_json_text(text)
     }
 }

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::alpha::{alpha, alpha_with_interval};
 use super::correlation::{Correlation, kendall, pearson, spearman};
 use super::gwet::{Credit, gwet_with_interval};
-use super::icc::{Design, Unit, icc};
-use super::kappa::{Weights, cohen_with_interval, fleiss_with_interval};
-use super::measure::{Coefficient, Measure, share};
+use super::icc::{Design, IccUnit, icc};
+use super::kappa::{KappaWeights, cohen_with_interval, fleiss_with_interval};
+use super::measure::{Coefficient, CoefficientResult, share_with_interval};
 use super::ratings::{Level, Ratings};
 use super::undefined::Undefined;
 use crate::grade::{Outcome, Value};
@@ -23,15 +23,15 @@ pub struct Agreement {
     /// Items rated twice or more.
     pub n_items: usize,
     /// Share of the pairs of ratings of one item that are the same.
-    pub percent: Measure,
-    pub krippendorff_alpha: Measure,
-    pub fleiss_kappa: Measure,
+    pub percent: CoefficientResult,
+    pub krippendorff_alpha: CoefficientResult,
+    pub fleiss_kappa: CoefficientResult,
     /// AC1 for labels, AC2 with the weights of the level for everything else.
-    pub gwet_ac: Measure,
+    pub gwet_ac: CoefficientResult,
     /// By design and unit, such as `ICC(2,k)`.
-    pub icc: BTreeMap<&'static str, Measure>,
+    pub icc: BTreeMap<&'static str, CoefficientResult>,
     pub pairs: Vec<PairAgreement>,
-    pub without: Vec<Without>,
+    pub without: Vec<LeaveOneOutAgreement>,
 }
 
 /// What two raters have in common.
@@ -45,59 +45,59 @@ pub struct PairAgreement {
 /// What can be said of two lists of ratings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairMeasures {
-    pub percent: Measure,
-    pub kappa: Measure,
-    pub kappa_linear: Measure,
-    pub kappa_quadratic: Measure,
-    pub pearson: Measure,
-    pub spearman: Measure,
-    pub kendall: Measure,
+    pub percent: CoefficientResult,
+    pub kappa: CoefficientResult,
+    pub kappa_linear: CoefficientResult,
+    pub kappa_quadratic: CoefficientResult,
+    pub pearson: CoefficientResult,
+    pub spearman: CoefficientResult,
+    pub kendall: CoefficientResult,
 }
 
 /// What is left when a rater is left out; more agreement than with them means that they stand apart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Without {
+pub struct LeaveOneOutAgreement {
     pub rater: String,
-    pub percent: Measure,
-    pub krippendorff_alpha: Measure,
+    pub percent: CoefficientResult,
+    pub krippendorff_alpha: CoefficientResult,
 }
 
 /// The part of it that people look at first. Everything else takes several times as long.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AgreementInShort {
+pub struct AgreementSummary {
     /// Items rated twice or more.
     pub n_items: usize,
-    pub krippendorff_alpha: Measure,
-    pub pairs: Vec<PairInShort>,
+    pub krippendorff_alpha: CoefficientResult,
+    pub pairs: Vec<PairKappa>,
     /// α without each rater, and without an interval.
-    pub without: Vec<(String, Measure)>,
+    pub without: Vec<(String, CoefficientResult)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct PairInShort {
+pub struct PairKappa {
     pub raters: (String, String),
     /// With quadratic weights where answers have an order.
-    pub kappa: Measure,
+    pub kappa: CoefficientResult,
     /// Items that both rated.
     pub n: usize,
 }
 
-pub fn agreement_in_short(ratings: &Ratings, level: Level, seed: u64) -> AgreementInShort {
+pub fn summarise_agreement(ratings: &Ratings, level: Level, seed: u64) -> AgreementSummary {
     let n = ratings.n_raters();
     let name = |at: usize| ratings.raters()[at].clone();
-    let weights = if level == Level::Nominal { Weights::None } else { Weights::Quadratic };
+    let weights = if level == Level::Nominal { KappaWeights::None } else { KappaWeights::Quadratic };
     let pair_seed = (n <= MOST_RATERS).then_some(seed);
     let pair = |(a, b): (usize, usize)| {
         let pairs = ratings.pairs(a, b);
         let kappa = cohen_with_interval(&pairs, ratings.n_answers(), weights, pair_seed);
-        PairInShort { raters: (name(a), name(b)), kappa: kappa.into(), n: pairs.len() }
+        PairKappa { raters: (name(a), name(b)), kappa: kappa.into(), n: pairs.len() }
     };
     let without = |out: usize| {
         let rest = ratings.of_raters(&(0..n).filter(|it| *it != out).collect::<Vec<_>>());
         let left = n_comparable(&rest);
         (name(out), alpha(&rest, level).map(|it| Coefficient::new(it, None, left)).into())
     };
-    AgreementInShort {
+    AgreementSummary {
         n_items: n_comparable(ratings),
         krippendorff_alpha: alpha_with_interval(ratings, level, seed).into(),
         pairs: pairs_of(n).map(pair).collect(),
@@ -118,14 +118,14 @@ fn n_comparable(ratings: &Ratings) -> usize {
     ratings.by_item().filter(|it| 2 <= it.clone().count()).count()
 }
 
-pub fn agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {
+pub fn measure_agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {
     let n = ratings.n_raters();
     let all: Vec<usize> = (0..n).collect();
     let without = |out: usize| {
         let rest = ratings.of_raters(&all.iter().copied().filter(|it| *it != out).collect::<Vec<_>>());
-        Without {
+        LeaveOneOutAgreement {
             rater: ratings.raters()[out].clone(),
-            percent: percent(&rest).into(),
+            percent: percent_agreement(&rest).into(),
             krippendorff_alpha: alpha(&rest, level)
                 .map(|it| Coefficient::new(it, None, n_comparable(&rest)))
                 .into(),
@@ -137,18 +137,18 @@ pub fn agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {
         measures: pair_measures(ratings, a, b, pair_seed),
     };
     let kinds = [
-        ("ICC(1,1)", Design::OneWay, Unit::Single),
-        ("ICC(2,1)", Design::Random, Unit::Single),
-        ("ICC(3,1)", Design::Fixed, Unit::Single),
-        ("ICC(1,k)", Design::OneWay, Unit::Mean),
-        ("ICC(2,k)", Design::Random, Unit::Mean),
-        ("ICC(3,k)", Design::Fixed, Unit::Mean),
+        ("ICC(1,1)", Design::OneWay, IccUnit::Single),
+        ("ICC(2,1)", Design::Random, IccUnit::Single),
+        ("ICC(3,1)", Design::Fixed, IccUnit::Single),
+        ("ICC(1,k)", Design::OneWay, IccUnit::Mean),
+        ("ICC(2,k)", Design::Random, IccUnit::Mean),
+        ("ICC(3,k)", Design::Fixed, IccUnit::Mean),
     ];
     Agreement {
         level,
         n_raters: n,
         n_items: n_comparable(ratings),
-        percent: percent(ratings).into(),
+        percent: percent_agreement(ratings).into(),
         krippendorff_alpha: alpha_with_interval(ratings, level, seed).into(),
         fleiss_kappa: fleiss_with_interval(ratings, seed).into(),
         gwet_ac: gwet_ac(ratings, level, seed).into(),
@@ -164,7 +164,8 @@ pub fn agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {
 /// Agreement criterion by criterion, of everybody who graded one.
 pub fn agreement_by_criterion(run: &Run) -> BTreeMap<String, Agreement> {
     let all = ratings_by_criterion(run).into_iter();
-    all.map(|(criterion, (ratings, level))| (criterion, agreement(&ratings, level, run.seed))).collect()
+    all.map(|(criterion, (ratings, level))| (criterion, measure_agreement(&ratings, level, run.seed)))
+        .collect()
 }
 
 /// Who gave which case what, criterion by criterion. Numbers have an order, everything else is a label.
@@ -188,14 +189,14 @@ pub fn ratings_by_criterion(run: &Run) -> BTreeMap<String, (Ratings, Level)> {
 }
 
 /// Share of the pairs of ratings of one item that are the same, on average over items.
-pub fn percent(ratings: &Ratings) -> Result<Coefficient, Undefined> {
-    ratings.comparable()?;
+pub fn percent_agreement(ratings: &Ratings) -> Result<Coefficient, Undefined> {
+    ratings.ensure_comparable()?;
     let same: Vec<f64> = ratings.same_pairs().collect();
-    share(same.iter().sum(), same.len())
+    share_with_interval(same.iter().sum(), same.len())
 }
 
 pub(super) fn gwet_ac(ratings: &Ratings, level: Level, seed: u64) -> Result<Coefficient, Undefined> {
-    ratings.beyond_one()?;
+    ratings.ensure_two_rated_items()?;
     gwet_with_interval(ratings, credit_of(level), seed)
 }
 
@@ -211,18 +212,19 @@ fn credit_of(level: Level) -> Credit {
 /// κ has an interval where there is a seed to draw it with.
 pub(super) fn pair_measures(ratings: &Ratings, a: usize, b: usize, seed: Option<u64>) -> PairMeasures {
     let pairs = ratings.pairs(a, b);
-    let kappa = |weights| Measure::from(cohen_with_interval(&pairs, ratings.n_answers(), weights, seed));
+    let kappa =
+        |weights| CoefficientResult::from(cohen_with_interval(&pairs, ratings.n_answers(), weights, seed));
     // Ranks need an order and no more; a straight line needs numbers.
     let places: (Vec<f64>, Vec<f64>) = pairs.iter().map(|it| (it.0 as f64, it.1 as f64)).unzip();
     let numbers = ratings
         .numbers()
         .map(|it| pairs.iter().map(|pair| (it[pair.0], it[pair.1])).unzip::<f64, f64, Vec<_>, Vec<_>>());
-    let of = |it: Result<Correlation, Undefined>| Measure::from(it.map(|it| it.coefficient()));
+    let of = |it: Result<Correlation, Undefined>| CoefficientResult::from(it.map(|it| it.coefficient()));
     PairMeasures {
-        percent: percent(&ratings.of_raters(&[a, b])).into(),
-        kappa: kappa(Weights::None),
-        kappa_linear: kappa(Weights::Linear),
-        kappa_quadratic: kappa(Weights::Quadratic),
+        percent: percent_agreement(&ratings.of_raters(&[a, b])).into(),
+        kappa: kappa(KappaWeights::None),
+        kappa_linear: kappa(KappaWeights::Linear),
+        kappa_quadratic: kappa(KappaWeights::Quadratic),
         pearson: of(numbers.and_then(|(x, y)| pearson(&x, &y))),
         spearman: of(spearman(&places.0, &places.1)),
         kendall: of(kendall(&places.0, &places.1)),
@@ -234,16 +236,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::compare::tests::run_of;
-    use super::super::gwet::{ChanceModel, corrected};
+    use super::super::gwet::{ChanceModel, compute_chance_corrected_agreement};
     use super::super::kappa::fleiss;
     use super::super::ratings::tests::ratings;
     use super::*;
 
     #[test]
     fn the_rater_who_stands_apart_is_seen() {
-        let found = agreement(&ratings("1 2 3 4 5 1\n 1 2 3 4 4 1\n 5 1 . 2 1 4"), Level::Ordinal, 1);
+        let found = measure_agreement(&ratings("1 2 3 4 5 1\n 1 2 3 4 4 1\n 5 1 . 2 1 4"), Level::Ordinal, 1);
         assert_eq!((found.n_raters, found.n_items, found.pairs.len()), (3, 6, 3));
-        let alpha_of = |it: &Measure| it.value().unwrap();
+        let alpha_of = |it: &CoefficientResult| it.value().unwrap();
         assert!(alpha_of(&found.krippendorff_alpha) < 0.3);
         assert!(0.9 < alpha_of(&found.without[2].krippendorff_alpha), "{:?}", found.without);
         assert!(0.8 < alpha_of(&found.pairs[0].measures.kappa_quadratic));
@@ -254,7 +256,8 @@ mod tests {
     fn in_short_the_same_is_said() {
         for level in [Level::Ordinal, Level::Nominal] {
             let ratings = ratings("1 2 3 4 5 1\n 1 2 3 4 4 1\n 5 1 . 2 1 4");
-            let (all, short) = (agreement(&ratings, level, 1), agreement_in_short(&ratings, level, 1));
+            let (all, short) =
+                (measure_agreement(&ratings, level, 1), summarise_agreement(&ratings, level, 1));
             assert_eq!((short.n_items, &short.krippendorff_alpha), (all.n_items, &all.krippendorff_alpha));
             assert_eq!(short.pairs.iter().map(|it| it.n).collect::<Vec<_>>(), [6, 5, 5]);
             for (short, all) in short.pairs.iter().zip(&all.pairs) {
@@ -270,7 +273,7 @@ mod tests {
 
     #[test]
     fn what_is_undefined_says_why_in_json() {
-        let found = agreement(&ratings("1 1\n 1 1"), Level::Nominal, 1);
+        let found = measure_agreement(&ratings("1 1\n 1 1"), Level::Nominal, 1);
         let json = serde_json::to_value(&found).unwrap();
         assert_eq!(json["percent"]["value"], 1.0);
         assert!(
@@ -278,19 +281,25 @@ mod tests {
             "{json}"
         );
         assert!(json["pairs"][0]["kappa"]["undefined"].is_string());
-        let one = serde_json::to_value(agreement(&ratings("1\n 2"), Level::Nominal, 1)).unwrap();
+        let one = serde_json::to_value(measure_agreement(&ratings("1\n 2"), Level::Nominal, 1)).unwrap();
         for name in ["krippendorff_alpha", "fleiss_kappa", "gwet_ac"] {
             assert!(one[name]["undefined"].as_str().unwrap().starts_with("there is only one item"), "{one}");
         }
-        let alone = agreement(&ratings("1 2"), Level::Nominal, 1);
-        assert_eq!(alone.percent, Measure::Undefined { undefined: "there is only one rater".into() });
+        let alone = measure_agreement(&ratings("1 2"), Level::Nominal, 1);
+        assert_eq!(
+            alone.percent,
+            CoefficientResult::Undefined { undefined: "there is only one rater".into() }
+        );
     }
 
     #[test]
     fn graders_of_a_run_are_compared_criterion_by_criterion() {
         let mut run = run_of(&[("x", Some(0.5)), ("y", Some(1.0)), ("z", None)]);
         let alone = &agreement_by_criterion(&run)["a"];
-        assert_eq!(alone.percent, Measure::Undefined { undefined: "there is only one rater".into() });
+        assert_eq!(
+            alone.percent,
+            CoefficientResult::Undefined { undefined: "there is only one rater".into() }
+        );
         run.results.change(|_, it| {
             let mut second = it.grades[0].clone();
             second.grader.name = "m2".to_owned();
@@ -323,8 +332,8 @@ mod tests {
 
     /// Without the draws of its interval.
     fn gwet_value(ratings: &Ratings, level: Level) -> Result<f64, Undefined> {
-        ratings.beyond_one()?;
-        Ok(corrected(ratings, ChanceModel::Gwet, credit_of(level))?.value)
+        ratings.ensure_two_rated_items()?;
+        Ok(compute_chance_corrected_agreement(ratings, ChanceModel::Gwet, credit_of(level))?.value)
     }
 
     proptest! {
@@ -340,7 +349,7 @@ mod tests {
                 prop_assert!(same(of(&some), of(&turned)));
             }
             prop_assert!(same(fleiss(&some), fleiss(&turned)));
-            let of = |it: &Ratings| icc(it, Design::Random, Unit::Mean).map(|it| it.value);
+            let of = |it: &Ratings| icc(it, Design::Random, IccUnit::Mean).map(|it| it.value);
             prop_assert!(same(of(&some), of(&turned)));
         }
 
@@ -369,7 +378,7 @@ mod tests {
                 prop_assert!(same(gwet_value(&some, level), Ok(1.0)));
             }
             prop_assert!(same(fleiss(&some), Ok(1.0)));
-            prop_assert!(same(icc(&some, Design::OneWay, Unit::Single).map(|it| it.value), Ok(1.0)));
+            prop_assert!(same(icc(&some, Design::OneWay, IccUnit::Single).map(|it| it.value), Ok(1.0)));
             prop_assert_eq!(pair_measures(&some, 0, 1, None).kappa_quadratic.value(), Some(1.0));
         }
 

@@ -1,6 +1,6 @@
 //! What will come in over a time ahead, if days stay like those before.
 
-use super::numbers::{mean, usable, usable_share, variance};
+use super::numbers::{ensure_usable_share, ensure_usable_values, mean, variance};
 use super::special::t_quantile;
 use super::undefined::Undefined;
 
@@ -15,8 +15,8 @@ pub struct Ahead {
 ///
 /// The interval is one of prediction: days differ, and their mean is known from few.
 pub fn ahead(past: &[f64], days: f64, alpha: f64) -> Result<Ahead, Undefined> {
-    usable("days", past, 2)?;
-    usable_share("alpha", alpha)?;
+    ensure_usable_values("days", past, 2)?;
+    ensure_usable_share("alpha", alpha)?;
     if !(0.0..=1e4).contains(&days) {
         return Undefined::because(format!("{days} is no number of days ahead"));
     }

@@ -5,7 +5,9 @@ use serde::Serialize;
 use super::agreement::{PairMeasures, gwet_ac, pair_measures};
 use super::alpha::alpha_with_interval;
 use super::correlation::{Correlation, kendall, pearson, spearman};
-use super::measure::{Coefficient, Measure, mean_difference, mean_distance, share};
+use super::measure::{
+    Coefficient, CoefficientResult, mean_difference_with_interval, mean_distance, share_with_interval,
+};
 use super::ratings::{Level, Ratings};
 use super::undefined::Undefined;
 use crate::quantity::plural;
@@ -27,11 +29,11 @@ pub struct Alignment {
     pub n_split: usize,
     /// With what most people say.
     pub with_consensus: PairMeasures,
-    pub krippendorff_alpha: Measure,
-    pub gwet_ac: Measure,
+    pub krippendorff_alpha: CoefficientResult,
+    pub gwet_ac: CoefficientResult,
     /// With the mean of what people say, where answers are numbers.
     pub with_mean: MeanMeasures,
-    pub confusion: Confusion,
+    pub confusion: ConfusionMatrix,
     pub answers: Vec<AnswerRates>,
     pub one_more_person: OneMorePerson,
     /// The worst first.
@@ -42,16 +44,16 @@ pub struct Alignment {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MeanMeasures {
     /// The mean difference; above zero, the judge is the kinder.
-    pub bias: Measure,
-    pub mean_absolute_error: Measure,
-    pub pearson: Measure,
-    pub spearman: Measure,
-    pub kendall: Measure,
+    pub bias: CoefficientResult,
+    pub mean_absolute_error: CoefficientResult,
+    pub pearson: CoefficientResult,
+    pub spearman: CoefficientResult,
+    pub kendall: CoefficientResult,
 }
 
 /// How often the judge says what (columns) when most people say what (rows).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Confusion {
+pub struct ConfusionMatrix {
     pub labels: Vec<String>,
     pub counts: Vec<Vec<usize>>,
 }
@@ -61,11 +63,11 @@ pub struct Confusion {
 pub struct AnswerRates {
     pub label: String,
     /// Of what people call so, the share that the judge does.
-    pub sensitivity: Measure,
+    pub sensitivity: CoefficientResult,
     /// Of what people call otherwise, the share that the judge does.
-    pub specificity: Measure,
+    pub specificity: CoefficientResult,
     /// Of what the judge calls so, the share that people do.
-    pub precision: Measure,
+    pub precision: CoefficientResult,
 }
 
 /// Whether the judge agrees with people as they do with each other, on items that two or more of them rated.
@@ -74,11 +76,11 @@ pub struct OneMorePerson {
     /// Items that the judge and two or more people rated.
     pub n_items: usize,
     /// How alike the judge's answer is to a person's, on average.
-    pub judge: Measure,
+    pub judge: CoefficientResult,
     /// How alike two people's answers are.
-    pub people: Measure,
-    pub difference: Measure,
-    pub standing: Standing,
+    pub people: CoefficientResult,
+    pub difference: CoefficientResult,
+    pub standing: HumanParity,
 }
 
 impl OneMorePerson {
@@ -87,24 +89,24 @@ impl OneMorePerson {
         let unsure = "Whether the judge is as good as one more person cannot be told";
         match (self.standing, self.difference.interval()) {
             // Within the margin and yet shown to be less: as good as one of them, and not as well as they do.
-            (Standing::AsGood, Some((low, high))) if high < 0.0 => format!(
+            (HumanParity::AsGood, Some((low, high))) if high < 0.0 => format!(
                 "The judge agrees with people a little less than they do with each other, by {:.3} to {:.3}; \
                  up to {MARGIN} counts as good as one more person.",
                 -high, -low
             ),
-            (Standing::AsGood, _) => {
+            (HumanParity::AsGood, _) => {
                 "The judge agrees with people as well as they do with each other.".to_owned()
             }
-            (Standing::Worse, _) => {
+            (HumanParity::Worse, _) => {
                 "The judge agrees with people less than they do with each other.".to_owned()
             }
-            (Standing::CannotTell, Some((low, high))) if FEWEST <= self.n_items => format!(
+            (HumanParity::CannotTell, Some((low, high))) if FEWEST <= self.n_items => format!(
                 "{unsure}: it may agree with people by up to {:.3} less than they do with each other{}, \
                  and as good means at most {MARGIN} less; more candidates would tell.",
                 -low,
                 if 0.0 < high { format!(", or by up to {high:.3} more") } else { String::new() }
             ),
-            (Standing::CannotTell, _) => format!(
+            (HumanParity::CannotTell, _) => format!(
                 "{unsure} from {} that two people graded; it takes {FEWEST}.",
                 plural(self.n_items, "candidate")
             ),
@@ -115,7 +117,7 @@ impl OneMorePerson {
 /// What the interval of the difference allows to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum HumanParity {
     /// At most a little worse, whatever the items happened to be.
     AsGood,
     Worse,
@@ -139,14 +141,14 @@ pub fn align(
     level: Level,
     seed: u64,
 ) -> Result<Alignment, Undefined> {
-    let items: Vec<Seen> =
-        (0..ratings.n_items()).filter_map(|it| Seen::new(ratings, it, judge, humans)).collect();
+    let items: Vec<AlignedItem> =
+        (0..ratings.n_items()).filter_map(|it| AlignedItem::new(ratings, it, judge, humans)).collect();
     if items.is_empty() {
         return Undefined::because("no item was rated by the judge and by a person");
     }
     let beside = ratings
         .by_others(&["consensus", "judge"], items.iter().flat_map(|it| [it.consensus, Some(it.judge)]));
-    let confusion = confusion(&beside);
+    let confusion = build_confusion_matrix(&beside);
     Ok(Alignment {
         judge: ratings.raters()[judge].clone(),
         humans: humans.iter().map(|it| ratings.raters()[*it].clone()).collect(),
@@ -156,7 +158,7 @@ pub fn align(
         krippendorff_alpha: alpha_with_interval(&beside, level, seed).into(),
         gwet_ac: gwet_ac(&beside, level, seed).into(),
         with_mean: with_mean(ratings, &items),
-        answers: (0..confusion.labels.len()).map(|it| rates(&confusion, it)).collect(),
+        answers: (0..confusion.labels.len()).map(|it| compute_answer_rates(&confusion, it)).collect(),
         confusion,
         one_more_person: one_more_person(ratings, &items, level),
         disagreements: disagreements(ratings, &items, level),
@@ -164,7 +166,7 @@ pub fn align(
 }
 
 /// An item that the judge and somebody else rated.
-struct Seen {
+struct AlignedItem {
     item: usize,
     judge: usize,
     humans: Vec<usize>,
@@ -172,7 +174,7 @@ struct Seen {
     consensus: Option<usize>,
 }
 
-impl Seen {
+impl AlignedItem {
     fn new(ratings: &Ratings, item: usize, judge: usize, humans: &[usize]) -> Option<Self> {
         let judge = ratings.get(item, judge)?;
         let humans: Vec<usize> = humans.iter().filter_map(|it| ratings.get(item, *it)).collect();
@@ -200,9 +202,10 @@ impl Seen {
     }
 }
 
-fn with_mean(ratings: &Ratings, items: &[Seen]) -> MeanMeasures {
+fn with_mean(ratings: &Ratings, items: &[AlignedItem]) -> MeanMeasures {
     let pairs = ratings.numbers().map(|numbers| {
-        let mean = |it: &Seen| it.humans.iter().map(|it| numbers[*it]).sum::<f64>() / it.humans.len() as f64;
+        let mean =
+            |it: &AlignedItem| it.humans.iter().map(|it| numbers[*it]).sum::<f64>() / it.humans.len() as f64;
         items.iter().map(|it| (numbers[it.judge], mean(it))).unzip::<f64, f64, Vec<_>, Vec<_>>()
     });
     let differences = |size: fn(f64) -> f64, mean: fn(&[f64], f64) -> Result<Coefficient, Undefined>| {
@@ -215,7 +218,7 @@ fn with_mean(ratings: &Ratings, items: &[Seen]) -> MeanMeasures {
         Ok(correlation(judge, people)?.coefficient())
     };
     MeanMeasures {
-        bias: differences(|it| it, mean_difference).into(),
+        bias: differences(|it| it, mean_difference_with_interval).into(),
         mean_absolute_error: differences(f64::abs, mean_distance).into(),
         pearson: correlated(pearson).into(),
         spearman: correlated(spearman).into(),
@@ -223,21 +226,21 @@ fn with_mean(ratings: &Ratings, items: &[Seen]) -> MeanMeasures {
     }
 }
 
-fn confusion(beside: &Ratings) -> Confusion {
+fn build_confusion_matrix(beside: &Ratings) -> ConfusionMatrix {
     let n = beside.n_answers();
     let mut counts = vec![vec![0; n]; n];
     for (human, judge) in beside.pairs(0, 1) {
         counts[human][judge] += 1;
     }
-    Confusion { labels: beside.labels(), counts }
+    ConfusionMatrix { labels: beside.labels(), counts }
 }
 
-fn rates(confusion: &Confusion, at: usize) -> AnswerRates {
+fn compute_answer_rates(confusion: &ConfusionMatrix, at: usize) -> AnswerRates {
     let human: usize = confusion.counts[at].iter().sum();
     let judge: usize = confusion.counts.iter().map(|it| it[at]).sum();
     let all: usize = confusion.counts.iter().flatten().sum();
     let both = confusion.counts[at][at];
-    let rate = |n: usize, of: usize| Measure::from(share(n as f64, of));
+    let rate = |n: usize, of: usize| CoefficientResult::from(share_with_interval(n as f64, of));
     AnswerRates {
         label: confusion.labels[at].clone(),
         sensitivity: rate(both, human),
@@ -246,25 +249,25 @@ fn rates(confusion: &Confusion, at: usize) -> AnswerRates {
     }
 }
 
-fn one_more_person(ratings: &Ratings, items: &[Seen], level: Level) -> OneMorePerson {
+fn one_more_person(ratings: &Ratings, items: &[AlignedItem], level: Level) -> OneMorePerson {
     let (judge, people): (Vec<f64>, Vec<f64>) = items
         .iter()
         .filter_map(|it| Some((it.likeness(ratings, level), it.likeness_of_people(ratings, level)?)))
         .unzip();
     let differences: Vec<f64> = judge.iter().zip(&people).map(|(a, b)| a - b).collect();
-    let difference = Measure::from(mean_difference(&differences, 1.0));
+    let difference = CoefficientResult::from(mean_difference_with_interval(&differences, 1.0));
     // Without an interval, the difference is the same on every item.
     let interval = difference.interval().or(difference.value().map(|it| (it, it)));
     let standing = match interval.filter(|_| FEWEST <= differences.len()) {
-        Some((low, _)) if -MARGIN <= low => Standing::AsGood,
-        Some((_, high)) if high < 0.0 => Standing::Worse,
-        _ => Standing::CannotTell,
+        Some((low, _)) if -MARGIN <= low => HumanParity::AsGood,
+        Some((_, high)) if high < 0.0 => HumanParity::Worse,
+        _ => HumanParity::CannotTell,
     };
-    let of = |it: &[f64]| Measure::from(share(it.iter().sum(), it.len()));
+    let of = |it: &[f64]| CoefficientResult::from(share_with_interval(it.iter().sum(), it.len()));
     OneMorePerson { n_items: differences.len(), judge: of(&judge), people: of(&people), difference, standing }
 }
 
-fn disagreements(ratings: &Ratings, items: &[Seen], level: Level) -> Vec<Disagreement> {
+fn disagreements(ratings: &Ratings, items: &[AlignedItem], level: Level) -> Vec<Disagreement> {
     let mut all: Vec<Disagreement> = items
         .iter()
         .map(|it| Disagreement {
@@ -294,7 +297,7 @@ mod tests {
         let found = aligned("1 0 1 1 0 1 .\n 1 0 0 1 0 1 1\n 1 0 0 0 0 1 1\n 1 1 0 . 0 1 1", Level::Nominal);
         assert_eq!((found.n_items, found.n_split), (6, 1));
         assert_eq!(found.confusion.counts, [[2, 1], [0, 2]]);
-        let value = |it: &Measure| it.value().unwrap();
+        let value = |it: &CoefficientResult| it.value().unwrap();
         let ones = &found.answers[1];
         assert!((value(&ones.sensitivity) - 1.0).abs() < 1e-12);
         assert!((value(&ones.specificity) - 2.0 / 3.0).abs() < 1e-12);
@@ -319,17 +322,17 @@ mod tests {
         let people = [line(&|it| it % 4), line(&|it| if it % 9 == 0 { 3 } else { it % 4 })].join("\n");
         let standing =
             |judge: String| aligned(&format!("{judge}\n{people}"), Level::Ordinal).one_more_person.standing;
-        assert_eq!(standing(line(&|it| it % 4)), Standing::AsGood);
-        assert_eq!(standing(line(&|it| it / 4 % 4)), Standing::Worse);
+        assert_eq!(standing(line(&|it| it % 4)), HumanParity::AsGood);
+        assert_eq!(standing(line(&|it| it / 4 % 4)), HumanParity::Worse);
         let same = line(&|it| it % 4);
         let everybody = aligned(&[same.as_str(); 3].join("\n"), Level::Ordinal);
         // Of 60 candidates without a difference, a twentieth less cannot be ruled out; of 80 it can.
-        assert_eq!(everybody.one_more_person.standing, Standing::CannotTell);
+        assert_eq!(everybody.one_more_person.standing, HumanParity::CannotTell);
         let many = (0..80).map(|it| format!("{} ", it % 4)).collect::<String>();
         let everybody = aligned(&[many.as_str(); 3].join("\n"), Level::Ordinal);
-        assert_eq!(everybody.one_more_person.standing, Standing::AsGood);
+        assert_eq!(everybody.one_more_person.standing, HumanParity::AsGood);
         let few = aligned("1 2 3\n 1 3 3\n 2 2 3", Level::Ordinal);
-        assert_eq!(few.one_more_person.standing, Standing::CannotTell);
+        assert_eq!(few.one_more_person.standing, HumanParity::CannotTell);
         assert!(few.one_more_person.sentence().contains("from 3 candidates that two people graded"));
         let unsure = aligned(
             &format!("{}\n{people}", line(&|it| if it % 5 == 0 { 3 } else { it % 4 })),
@@ -338,7 +341,7 @@ mod tests {
         let said = unsure.one_more_person.sentence();
         assert!(said.contains("more candidates would tell") && !said.contains("two people graded"), "{said}");
         let alone = aligned("1 2 3\n 1 3 3", Level::Ordinal);
-        assert!(matches!(alone.one_more_person.people, Measure::Undefined { .. }));
+        assert!(matches!(alone.one_more_person.people, CoefficientResult::Undefined { .. }));
     }
 
     #[test]

@@ -19,20 +19,20 @@ use super::weighted_rows::{RowStatistic, rows_interval};
 /// assert!((alpha(&ratings, Level::Ordinal).unwrap() - 0.9103).abs() < 1e-4);
 /// ```
 pub fn alpha(ratings: &Ratings, level: Level) -> Result<f64, Undefined> {
-    let alike = ratings.alike();
+    let alike = ratings.group_identical_items();
     let counts = pairable(ratings, &alike);
     let n: f64 = counts.iter().sum();
     if n <= 0.0 {
-        ratings.comparable()?;
+        ratings.ensure_comparable()?;
     }
-    ratings.beyond_one()?;
+    ratings.ensure_two_rated_items()?;
     if counts.iter().filter(|it| 0.0 < **it).count() < 2 {
         return Undefined::because("every rating is the same, so that no disagreement can be expected");
     }
     let (observed, expected) = match level {
         Level::Nominal => nominal(ratings, &alike, &counts),
-        Level::Ordinal => squared(ratings, &alike, &counts, &middle_ranks(&counts)),
-        Level::Interval => squared(ratings, &alike, &counts, ratings.numbers()?),
+        Level::Ordinal => squared_disagreement(ratings, &alike, &counts, &middle_ranks(&counts)),
+        Level::Interval => squared_disagreement(ratings, &alike, &counts, ratings.numbers()?),
         Level::Ratio => ratio(ratings, &counts)?,
     };
     Ok(1.0 - observed * (n - 1.0) / expected)
@@ -47,7 +47,7 @@ pub fn alpha_with_interval(ratings: &Ratings, level: Level, seed: u64) -> Result
 fn pairable(ratings: &Ratings, alike: &[(usize, f64)]) -> Vec<f64> {
     let mut counts = vec![0.0; ratings.n_answers()];
     for (item, times) in alike {
-        let said = ratings.said(*item);
+        let said = ratings.answers_of_item(*item);
         if 2 <= said.clone().count() {
             said.for_each(|answer| counts[answer] += times);
         }
@@ -60,7 +60,7 @@ fn nominal(ratings: &Ratings, alike: &[(usize, f64)], counts: &[f64]) -> (f64, f
     let mut here = vec![0.0; counts.len()];
     let mut observed = 0.0;
     for (item, times) in alike {
-        let (m, same) = same_pairs_of(ratings.said(*item), &mut here);
+        let (m, same) = same_pairs_of(ratings.answers_of_item(*item), &mut here);
         if 2.0 <= m {
             observed += times * (m - 2.0 * same / (m - 1.0));
         }
@@ -79,10 +79,15 @@ pub(super) fn middle_ranks(counts: &[f64]) -> Vec<f64> {
     counts.iter().map(&mut rank).collect()
 }
 
-fn squared(ratings: &Ratings, alike: &[(usize, f64)], counts: &[f64], places: &[f64]) -> (f64, f64) {
+fn squared_disagreement(
+    ratings: &Ratings,
+    alike: &[(usize, f64)],
+    counts: &[f64],
+    places: &[f64],
+) -> (f64, f64) {
     let mut observed = 0.0;
     for (item, times) in alike {
-        let said = ratings.said(*item);
+        let said = ratings.answers_of_item(*item);
         let (m, sum) = said.clone().fold((0.0, 0.0), |(m, sum), it| (m + 1.0, sum + places[it]));
         if 2.0 <= m {
             let middle = sum / m;
@@ -215,10 +220,12 @@ mod tests {
         for level in [Level::Nominal, Level::Ordinal, Level::Interval] {
             let tenfold: Vec<usize> = few.iter().cycle().take(1_000).copied().collect();
             let (counted, single) = (many.of_items(&tenfold), many.of_items(&few));
-            assert!(counted.alike().len() < 100 && single.alike().len() == 100);
+            assert!(
+                counted.group_identical_items().len() < 100 && single.group_identical_items().len() == 100
+            );
             let (n, ten) = (alpha(&single, level).unwrap(), alpha(&counted, level).unwrap());
             // Ten times the same items differ only in what n − 1 makes of n.
-            let all: f64 = pairable(&single, &single.alike()).iter().sum();
+            let all: f64 = pairable(&single, &single.group_identical_items()).iter().sum();
             let expected = 1.0 - (1.0 - n) * (10.0 * all - 1.0) / (10.0 * (all - 1.0));
             assert!((ten - expected).abs() < 1e-9, "{level:?} {ten} {expected}");
         }

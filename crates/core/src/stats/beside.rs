@@ -3,16 +3,16 @@
 
 use serde::Serialize;
 
-use super::measure::{Coefficient, Measure, mean_score, share};
+use super::measure::{Coefficient, CoefficientResult, mean_score_with_interval, share_with_interval};
 use super::ppi::{FEWEST_LABELS, MeanEstimate, prediction_powered};
-use super::rogan_gladen::{Confusion, CorrectedRate, corrected_rate};
+use super::rogan_gladen::{BinaryConfusion, CorrectedRate, corrected_rate};
 use super::undefined::Undefined;
 use crate::quantity::plural;
 
 /// What is estimated of scores on 0..=1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Quantity {
+pub enum EstimatedQuantity {
     Mean,
     /// The share of candidates at this mark or above.
     PassRate {
@@ -22,7 +22,7 @@ pub enum Quantity {
 
 /// What people and a judge said, on 0..=1.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Labelled {
+pub struct LabelledScores {
     /// People and the judge, of the same candidate.
     pub both: Vec<(f64, f64)>,
     /// The judge of candidates that nobody labelled.
@@ -33,23 +33,23 @@ pub struct Labelled {
 
 /// Every way to the same number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Beside {
-    pub quantity: Quantity,
+pub struct EstimatorComparison {
+    pub quantity: EstimatedQuantity,
     pub n_labels: usize,
     /// Candidates that only the judge scored.
     pub n_judged: usize,
     /// Everything that the judge scored; how far it is off is in no interval.
-    pub judge: Measure,
-    pub labels: Measure,
-    pub ppi: Measure,
-    pub ppi_plus_plus: Measure,
+    pub judge: CoefficientResult,
+    pub labels: CoefficientResult,
+    pub ppi: CoefficientResult,
+    pub ppi_plus_plus: CoefficientResult,
     /// How far the judge is trusted by PPI++, from 0 to 1.
     pub lambda: Option<f64>,
     /// Of judge and people.
     pub correlation: Option<f64>,
     /// For pass rates only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rogan_gladen: Option<Measure>,
+    pub rogan_gladen: Option<CoefficientResult>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mistakes: Option<CorrectedRate>,
     /// Labels that would be needed besides these for half the width of the interval of PPI++, or of the labels
@@ -59,11 +59,11 @@ pub struct Beside {
 }
 
 /// Says what it can; a way that leads nowhere says why.
-pub fn beside(said: &Labelled, quantity: Quantity) -> Beside {
+pub fn compare_estimators(said: &LabelledScores, quantity: EstimatedQuantity) -> EstimatorComparison {
     let measured = |it: &f64| match quantity {
-        Quantity::Mean => *it,
+        EstimatedQuantity::Mean => *it,
         // Means of several people may miss a mark that they reach on paper.
-        Quantity::PassRate { pass_mark } => f64::from(u8::from(pass_mark - 1e-9 <= *it)),
+        EstimatedQuantity::PassRate { pass_mark } => f64::from(u8::from(pass_mark - 1e-9 <= *it)),
     };
     let (human, judge): (Vec<f64>, Vec<f64>) =
         said.both.iter().map(|(human, judge)| (measured(human), measured(judge))).unzip();
@@ -72,8 +72,8 @@ pub fn beside(said: &Labelled, quantity: Quantity) -> Beside {
     let judged: Vec<f64> = judge.iter().chain(&unlabelled).copied().collect();
     let alone = |values: &[f64]| match quantity {
         _ if values.is_empty() => Undefined::because("there is none"),
-        Quantity::Mean => mean_score(values),
-        Quantity::PassRate { .. } => share(values.iter().sum(), values.len()),
+        EstimatedQuantity::Mean => mean_score_with_interval(values),
+        EstimatedQuantity::PassRate { .. } => share_with_interval(values.iter().sum(), values.len()),
     };
     let powered = match (human.len(), unlabelled.len()) {
         (0, _) => Undefined::because("no candidate has both a label and a score of the judge"),
@@ -87,14 +87,14 @@ pub fn beside(said: &Labelled, quantity: Quantity) -> Beside {
     let n = human.len() + unlabelled.len();
     let known = |it: MeanEstimate| Coefficient::new(it.mean.clamp(0.0, 1.0), it.unit_interval, n);
     let of = |way: fn(&super::ppi::PredictionPowered) -> MeanEstimate| {
-        Measure::from(powered.as_ref().map(|it| known(way(it))).map_err(Clone::clone))
+        CoefficientResult::from(powered.as_ref().map(|it| known(way(it))).map_err(Clone::clone))
     };
     let rate = match quantity {
-        Quantity::Mean => None,
-        Quantity::PassRate { .. } if human.is_empty() || unlabelled.is_empty() => None,
-        Quantity::PassRate { .. } => {
+        EstimatedQuantity::Mean => None,
+        EstimatedQuantity::PassRate { .. } if human.is_empty() || unlabelled.is_empty() => None,
+        EstimatedQuantity::PassRate { .. } => {
             let passed = unlabelled.iter().filter(|it| 0.5 < **it).count();
-            Some(corrected_rate(passed, unlabelled.len(), confusion(&human, &judge), 0.05))
+            Some(corrected_rate(passed, unlabelled.len(), count_confusion(&human, &judge), 0.05))
         }
     };
     let mut warnings: Vec<String> =
@@ -110,7 +110,7 @@ pub fn beside(said: &Labelled, quantity: Quantity) -> Beside {
         );
     }
     let corrected = |it: &CorrectedRate| Coefficient::new(it.corrected, Some(it.interval), n);
-    Beside {
+    EstimatorComparison {
         quantity,
         n_labels: labels.len(),
         n_judged: unlabelled.len(),
@@ -131,15 +131,15 @@ pub fn beside(said: &Labelled, quantity: Quantity) -> Beside {
 }
 
 /// Scores end at 0 and 1, and so do their means.
-pub(super) fn on_scale((low, high): (f64, f64)) -> (f64, f64) {
+pub(super) fn clamp_to_unit((low, high): (f64, f64)) -> (f64, f64) {
     (low.max(0.0), high.min(1.0))
 }
 
-fn confusion(human: &[f64], judge: &[f64]) -> Confusion {
+fn count_confusion(human: &[f64], judge: &[f64]) -> BinaryConfusion {
     let count = |h: bool, j: bool| {
         human.iter().zip(judge).filter(|(human, judge)| (0.5 < **human) == h && (0.5 < **judge) == j).count()
     };
-    Confusion {
+    BinaryConfusion {
         true_pass: count(true, true),
         false_fail: count(true, false),
         true_fail: count(false, false),
@@ -152,47 +152,48 @@ mod tests {
     use super::*;
 
     /// 40 labelled candidates of which 20 pass, and 200 others; the judge passes three of ten that fail.
-    fn lenient() -> Labelled {
+    fn lenient() -> LabelledScores {
         let pair = |at: usize| {
             let human = f64::from(u8::from(at.is_multiple_of(2)));
             (human, if at % 20 < 6 { 1.0 } else { human })
         };
         let judge_only = (0..200).map(|it| pair(it).1).collect();
-        Labelled { both: (0..40).map(pair).collect(), judge_only, human_only: vec![] }
+        LabelledScores { both: (0..40).map(pair).collect(), judge_only, human_only: vec![] }
     }
 
     #[test]
     fn every_way_stands_beside_the_others() {
-        let found = beside(&lenient(), Quantity::PassRate { pass_mark: 0.7 });
-        let value = |it: &Measure| (it.value().unwrap() * 1e3).round() / 1e3;
+        let found = compare_estimators(&lenient(), EstimatedQuantity::PassRate { pass_mark: 0.7 });
+        let value = |it: &CoefficientResult| (it.value().unwrap() * 1e3).round() / 1e3;
         assert_eq!((value(&found.judge), value(&found.labels)), (0.65, 0.5));
         assert_eq!((value(&found.ppi), value(found.rogan_gladen.as_ref().unwrap())), (0.5, 0.5));
         assert!(found.lambda.is_some_and(|it| 0.5 < it && it < 1.0), "{:?}", found.lambda);
-        let width = |it: &Measure| it.interval().map(|(low, high)| high - low).unwrap();
+        let width = |it: &CoefficientResult| it.interval().map(|(low, high)| high - low).unwrap();
         assert!(width(&found.ppi_plus_plus) < width(&found.labels));
         assert!(found.warnings.is_empty(), "{:?}", found.warnings);
-        assert!(beside(&lenient(), Quantity::Mean).rogan_gladen.is_none());
+        assert!(compare_estimators(&lenient(), EstimatedQuantity::Mean).rogan_gladen.is_none());
     }
 
     #[test]
     fn what_there_is_is_said_and_what_is_missing_says_why() {
-        let why = |it: &Measure| match it {
-            Measure::Undefined { undefined } => undefined.clone(),
-            Measure::Known(it) => format!("{}", it.value),
+        let why = |it: &CoefficientResult| match it {
+            CoefficientResult::Undefined { undefined } => undefined.clone(),
+            CoefficientResult::Known(it) => format!("{}", it.value),
         };
-        let judge_alone = Labelled { judge_only: vec![0.2, 0.4], ..Labelled::default() };
-        let found = beside(&judge_alone, Quantity::Mean);
+        let judge_alone = LabelledScores { judge_only: vec![0.2, 0.4], ..LabelledScores::default() };
+        let found = compare_estimators(&judge_alone, EstimatedQuantity::Mean);
         assert_eq!((why(&found.labels).as_str(), found.labels_to_halve), ("there is none", None));
         assert!(found.judge.value().is_some() && why(&found.ppi).contains("both a label"));
-        let all_labelled = Labelled { both: vec![(1.0, 0.5), (0.0, 0.5)], ..Labelled::default() };
-        let found = beside(&all_labelled, Quantity::Mean);
+        let all_labelled = LabelledScores { both: vec![(1.0, 0.5), (0.0, 0.5)], ..LabelledScores::default() };
+        let found = compare_estimators(&all_labelled, EstimatedQuantity::Mean);
         assert!(why(&found.ppi_plus_plus).contains("has a label") && found.labels.value() == Some(0.5));
         let judged =
-            |both: Vec<(f64, f64)>| Labelled { both, judge_only: vec![0.5, 0.6], human_only: vec![] };
+            |both: Vec<(f64, f64)>| LabelledScores { both, judge_only: vec![0.5, 0.6], human_only: vec![] };
         let same = judged((0..12).map(|it| (1.0, 0.5 + f64::from(it % 2) / 5.0)).collect());
-        assert!(why(&beside(&same, Quantity::Mean).ppi).contains("are equal"));
+        assert!(why(&compare_estimators(&same, EstimatedQuantity::Mean).ppi).contains("are equal"));
         // Of few labels the labels alone are believed.
-        let few = beside(&judged(vec![(1.0, 0.9), (0.0, 0.2), (1.0, 0.8)]), Quantity::Mean);
+        let few =
+            compare_estimators(&judged(vec![(1.0, 0.9), (0.0, 0.2), (1.0, 0.8)]), EstimatedQuantity::Mean);
         assert!(why(&few.ppi_plus_plus).contains("from 3 labels (it takes 10)"), "{few:?}");
         assert!(few.labels.interval().is_some_and(|(low, high)| low < 0.2 && 0.9 < high), "{few:?}");
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::numbers::{all_equal, mean, squares, usable, usable_share, variance};
+use super::numbers::{all_equal, ensure_usable_share, ensure_usable_values, mean, squares, variance};
 use super::resample::{Chance, draws};
 use super::special::{normal_cdf, normal_quantile};
 use super::undefined::Undefined;
@@ -47,8 +47,8 @@ pub fn bootstrap(
     n_draws: usize,
     seed: u64,
 ) -> Result<Bootstrap, Undefined> {
-    usable("value", values, 2)?;
-    usable_share("alpha", alpha)?;
+    ensure_usable_values("value", values, 2)?;
+    ensure_usable_share("alpha", alpha)?;
     if all_equal(values) {
         return Undefined::because("all values are equal, so that every draw is the same");
     }
@@ -61,14 +61,14 @@ pub fn bootstrap(
         Statistic::Median => statistic.of(&mut drawn_again(values, chance)),
     });
     drawn.sort_unstable_by(f64::total_cmp);
-    let percentile = (at(&drawn, alpha / 2.0), at(&drawn, 1.0 - alpha / 2.0));
+    let percentile = (draw_quantile(&drawn, alpha / 2.0), draw_quantile(&drawn, 1.0 - alpha / 2.0));
     let (acceleration, jackknife_se) = jackknife(values, statistic);
 
     let under = drawn.partition_point(|it| *it < estimate) + drawn.partition_point(|it| *it <= estimate);
     let bias = normal_quantile(under as f64 / (2 * n_draws) as f64);
     let moved = |share: f64| {
         let z = bias + normal_quantile(share);
-        at(&drawn, normal_cdf(bias + z / (1.0 - acceleration * z)))
+        draw_quantile(&drawn, normal_cdf(bias + z / (1.0 - acceleration * z)))
     };
     Ok(Bootstrap {
         estimate,
@@ -108,8 +108,8 @@ fn drawn_mean(values: &[f64], chance: &mut Chance) -> f64 {
 /// Where the mean may really lie: each draw is measured in its own standard errors (bootstrap-t), which
 /// holds for skewed scores as well.
 pub fn bootstrap_t(values: &[f64], alpha: f64, n_draws: usize, seed: u64) -> Result<(f64, f64), Undefined> {
-    usable("value", values, 2)?;
-    usable_share("alpha", alpha)?;
+    ensure_usable_values("value", values, 2)?;
+    ensure_usable_share("alpha", alpha)?;
     if all_equal(values) {
         return Undefined::because("all values are equal, which says nothing of their spread");
     }
@@ -122,7 +122,7 @@ pub fn bootstrap_t(values: &[f64], alpha: f64, n_draws: usize, seed: u64) -> Res
         if all_equal(&draw) { off.signum() * f64::MAX } else { off / se(&draw) }
     });
     drawn.sort_unstable_by(f64::total_cmp);
-    let (low, high) = (at(&drawn, alpha / 2.0), at(&drawn, 1.0 - alpha / 2.0));
+    let (low, high) = (draw_quantile(&drawn, alpha / 2.0), draw_quantile(&drawn, 1.0 - alpha / 2.0));
     let found = (middle - high * se(values), middle - low * se(values));
     if found.0.is_finite() && found.1.is_finite() && low.abs().max(high.abs()) < 1e6 {
         return Ok(found);
@@ -131,7 +131,7 @@ pub fn bootstrap_t(values: &[f64], alpha: f64, n_draws: usize, seed: u64) -> Res
 }
 
 /// Between two neighbours in proportion.
-fn at(sorted: &[f64], share: f64) -> f64 {
+fn draw_quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share.clamp(0.0, 1.0) * (sorted.len() as f64 - 1.0);
     let (low, high) = (place.floor() as usize, place.ceil() as usize);
     sorted[low] + (sorted[high] - sorted[low]) * (place - low as f64)
@@ -217,7 +217,7 @@ mod tests {
             let drawn = bootstrap(&values, Statistic::Mean, 0.05, 500, 9).unwrap();
             let ratings =
                 super::super::ratings::tests::ratings("1 2 3 4 1 2 3\n 1 2 3 3 1 . 3\n 2 2 3 4 1 2 1");
-            let agreed = super::super::agreement(&ratings, super::super::Level::Ordinal, 9);
+            let agreed = super::super::measure_agreement(&ratings, super::super::Level::Ordinal, 9);
             serde_json::to_string(&(drawn, agreed)).unwrap()
         };
         let alone = work();

@@ -1,6 +1,6 @@
 //! How far a sum of deviations may ever stray from zero (Howard et al. 2021), by its variance so far.
 
-use super::numbers::usable_share;
+use super::numbers::ensure_usable_share;
 use super::special::{normal_cdf, zeta};
 use super::undefined::Undefined;
 
@@ -21,7 +21,7 @@ impl Stitched {
     }
 
     pub fn at(&self, v: f64) -> Result<f64, Undefined> {
-        usable_share("alpha", self.alpha)?;
+        ensure_usable_share("alpha", self.alpha)?;
         if !(0.0 < self.v_min && 1.0 < self.s && 1.0 < self.eta && 0.0 <= v && v.is_finite()) {
             return Undefined::because("a boundary needs v_min above 0, s and eta above 1, and a variance");
         }
@@ -41,24 +41,25 @@ pub struct NormalMixture {
     pub v_opt: f64,
     /// For which alpha it is narrowest there.
     pub alpha_opt: f64,
-    pub sides: Sides,
+    pub sides: BoundarySides,
 }
 
 /// Where a sum must not stray to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sides {
+pub enum BoundarySides {
     Above,
     Both,
 }
 
 impl NormalMixture {
     pub fn at(&self, v: f64) -> Result<f64, Undefined> {
-        usable_share("alpha", self.alpha)?;
-        usable_share("alpha_opt", self.alpha_opt)?;
+        ensure_usable_share("alpha", self.alpha)?;
+        ensure_usable_share("alpha_opt", self.alpha_opt)?;
         if !(0.0 < self.v_opt && 0.0 <= v && v.is_finite()) {
             return Undefined::because("a boundary needs v_opt above 0 and a variance");
         }
-        let alpha_opt = if self.sides == Sides::Above { 2.0 * self.alpha_opt } else { self.alpha_opt };
+        let alpha_opt =
+            if self.sides == BoundarySides::Above { 2.0 * self.alpha_opt } else { self.alpha_opt };
         let reach = -2.0 * alpha_opt.ln();
         if reach <= 0.0 {
             return Undefined::because("alpha_opt is too large for one side");
@@ -66,7 +67,7 @@ impl NormalMixture {
         let rho = self.v_opt / (reach + reach.ln_1p());
         let (all, goal) = (v + rho, -self.alpha.ln());
         let both = (all * ((1.0 + v / rho).ln() + 2.0 * goal)).sqrt();
-        if self.sides == Sides::Both {
+        if self.sides == BoundarySides::Both {
             return Ok(both);
         }
         let grown = |sum: f64| {
@@ -98,8 +99,8 @@ mod tests {
 
     #[test]
     fn one_side_is_nearly_both_at_twice_the_chance() {
-        let both = NormalMixture { alpha: 0.1, v_opt: 100.0, alpha_opt: 0.1, sides: Sides::Both };
-        let above = NormalMixture { alpha: 0.05, alpha_opt: 0.05, sides: Sides::Above, ..both };
+        let both = NormalMixture { alpha: 0.1, v_opt: 100.0, alpha_opt: 0.1, sides: BoundarySides::Both };
+        let above = NormalMixture { alpha: 0.05, alpha_opt: 0.05, sides: BoundarySides::Above, ..both };
         for v in [10.0, 100.0, 1_000.0] {
             let (both, above) = (both.at(v).unwrap(), above.at(v).unwrap());
             assert!((above / both - 1.0).abs() < 0.01, "{above} {both}");

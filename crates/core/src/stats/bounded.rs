@@ -75,7 +75,7 @@ pub(super) fn mean_interval(clusters: &[Cluster]) -> Option<(f64, f64)> {
     if n < 2.0 {
         return None;
     }
-    let Moments { mean, squares, n_values } = Moments::of(clusters);
+    let ClusterMoments { mean, squares, n_values } = ClusterMoments::of(clusters);
     if squares / n <= 1e-9 {
         return Some(equal_interval(mean, n));
     }
@@ -105,13 +105,13 @@ fn equal_interval(mean: f64, n: f64) -> (f64, f64) {
 }
 
 /// The mean over clusters and how far they are from it, each by how much is in it.
-struct Moments {
+struct ClusterMoments {
     mean: f64,
     squares: f64,
     n_values: f64,
 }
 
-impl Moments {
+impl ClusterMoments {
     fn of(clusters: &[Cluster]) -> Self {
         let n = clusters.len() as f64;
         let (sum, n_values) = clusters.iter().fold((0.0, 0.0), |(sum, all), it| (sum + it.sum, all + it.n));

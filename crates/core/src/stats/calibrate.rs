@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::bounded::{Cluster, difference_interval, mean_interval};
-use super::mapping::{Mapping, Method, apply_all};
-use super::numbers::{mean, usable_pairs};
+use super::mapping::{Mapping, MappingMethod, apply_all};
+use super::numbers::{ensure_usable_pairs, mean};
 use super::proportion::{Proportion, pass_rate};
-use super::reliability::{Reliability, reliability};
+use super::reliability::{ReliabilitySummary, reliability};
 use super::resample::Chance;
 use super::undefined::Undefined;
 use crate::quantity::plural;
@@ -28,7 +28,7 @@ pub struct Calibration {
     /// The judge with the mapping, on labels that the mapping did not see.
     pub after: Quality,
     /// By how much the Brier score is lower.
-    pub gain: Measured,
+    pub gain: ValueWithInterval,
 }
 
 /// On which labels a calibration was tried.
@@ -43,7 +43,7 @@ pub enum Proof {
 
 /// A number with where it may really lie, in 95 of 100 cases.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct ValueWithInterval {
     pub value: f64,
     pub interval: Option<(f64, f64)>,
 }
@@ -51,11 +51,11 @@ pub struct Measured {
 /// How well scores mean what people mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
-    pub brier: Measured,
-    pub ece: Measured,
+    pub brier: ValueWithInterval,
+    pub ece: ValueWithInterval,
     /// How much higher than people it scores.
-    pub bias: Measured,
-    pub reliability: Reliability,
+    pub bias: ValueWithInterval,
+    pub reliability: ReliabilitySummary,
 }
 
 impl Calibration {
@@ -81,33 +81,39 @@ impl Calibration {
 }
 
 /// Learns from all labels and is tried by cross-validation. Both lists lie on 0..=1.
-pub fn calibrate(judge: &[f64], human: &[f64], method: Method, seed: u64) -> Result<Calibration, Undefined> {
-    usable_pairs(("judge score", judge), ("human score", human), MIN_LABELS)?;
+pub fn calibrate(
+    judge: &[f64],
+    human: &[f64],
+    method: MappingMethod,
+    seed: u64,
+) -> Result<Calibration, Undefined> {
+    ensure_usable_pairs(("judge score", judge), ("human score", human), MIN_LABELS)?;
     let mapping = Mapping::fit(method, judge, human)?;
     let mut mapped = vec![0.0; judge.len()];
     for part in folds(judge.len(), seed) {
-        let learned = Mapping::fit(method, &pick(judge, &part.rest), &pick(human, &part.rest))?;
+        let learned =
+            Mapping::fit(method, &select_indices(judge, &part.rest), &select_indices(human, &part.rest))?;
         for at in part.tried {
             mapped[at] = learned.apply(judge[at]);
         }
     }
-    tried(mapping, Proof::CrossValidated { folds: N_FOLDS }, judge, &mapped, human)
+    evaluate_mapping(mapping, Proof::CrossValidated { folds: N_FOLDS }, judge, &mapped, human)
 }
 
 /// Learns from some labels and is tried on others.
 pub fn calibrate_held_out(
     learn: (&[f64], &[f64]),
     kept: (&[f64], &[f64]),
-    method: Method,
+    method: MappingMethod,
 ) -> Result<Calibration, Undefined> {
-    usable_pairs(("judge score", learn.0), ("human score", learn.1), MIN_LABELS)?;
-    usable_pairs(("kept judge score", kept.0), ("kept human score", kept.1), 2)?;
+    ensure_usable_pairs(("judge score", learn.0), ("human score", learn.1), MIN_LABELS)?;
+    ensure_usable_pairs(("kept judge score", kept.0), ("kept human score", kept.1), 2)?;
     let mapping = Mapping::fit(method, learn.0, learn.1)?;
     let mapped = apply_all(&mapping, kept.0)?;
-    tried(mapping, Proof::HeldOut { n: kept.0.len() }, kept.0, &mapped, kept.1)
+    evaluate_mapping(mapping, Proof::HeldOut { n: kept.0.len() }, kept.0, &mapped, kept.1)
 }
 
-fn tried(
+fn evaluate_mapping(
     mapping: Mapping,
     proof: Proof,
     judge: &[f64],
@@ -121,7 +127,7 @@ fn tried(
         proof,
         before: quality(judge, human)?,
         after: quality(mapped, human)?,
-        gain: measured(nearer, unit_difference),
+        gain: mean_with_interval(nearer, unit_difference),
     })
 }
 
@@ -129,10 +135,10 @@ fn quality(scores: &[f64], human: &[f64]) -> Result<Quality, Undefined> {
     let pairs = || scores.iter().zip(human);
     let reliability = reliability(scores, human, N_BINS)?;
     Ok(Quality {
-        brier: measured(pairs().map(|(s, h)| (s - h).powi(2)), mean_interval),
+        brier: mean_with_interval(pairs().map(|(s, h)| (s - h).powi(2)), mean_interval),
         // Distances of bins do not cancel out by chance, so that drawing labels again would miss the truth.
-        ece: Measured { value: reliability.ece, interval: None },
-        bias: measured(pairs().map(|(s, h)| s - h), unit_difference),
+        ece: ValueWithInterval { value: reliability.ece, interval: None },
+        bias: mean_with_interval(pairs().map(|(s, h)| s - h), unit_difference),
         reliability,
     })
 }
@@ -141,29 +147,32 @@ fn unit_difference(clusters: &[Cluster]) -> Option<(f64, f64)> {
     difference_interval(clusters, 1.0)
 }
 
-fn measured(values: impl Iterator<Item = f64>, interval: fn(&[Cluster]) -> Option<(f64, f64)>) -> Measured {
+fn mean_with_interval(
+    values: impl Iterator<Item = f64>,
+    interval: fn(&[Cluster]) -> Option<(f64, f64)>,
+) -> ValueWithInterval {
     let values: Vec<f64> = values.collect();
     let clusters: Vec<Cluster> = values.iter().copied().map(Cluster::single).collect();
-    Measured { value: mean(&values), interval: interval(&clusters) }
+    ValueWithInterval { value: mean(&values), interval: interval(&clusters) }
 }
 
 /// A part of the labels to try on, and the rest to learn from.
-struct Fold {
+struct CrossValidationFold {
     tried: Vec<usize>,
     rest: Vec<usize>,
 }
 
-fn folds(n: usize, seed: u64) -> Vec<Fold> {
+fn folds(n: usize, seed: u64) -> Vec<CrossValidationFold> {
     let order = Chance::new(seed).order(n);
     let part = |fold: usize| {
         let (tried, rest): (Vec<_>, Vec<_>) = order.iter().enumerate().partition(|it| it.0 % N_FOLDS == fold);
         let places = |it: Vec<(usize, &usize)>| it.into_iter().map(|it| *it.1).collect();
-        Fold { tried: places(tried), rest: places(rest) }
+        CrossValidationFold { tried: places(tried), rest: places(rest) }
     };
     (0..N_FOLDS).map(part).collect()
 }
 
-fn pick<T: Copy>(values: &[T], at: &[usize]) -> Vec<T> {
+fn select_indices<T: Copy>(values: &[T], at: &[usize]) -> Vec<T> {
     at.iter().map(|it| values[*it]).collect()
 }
 
@@ -172,14 +181,14 @@ fn pick<T: Copy>(values: &[T], at: &[usize]) -> Vec<T> {
 pub struct Threshold {
     pub threshold: f64,
     /// With the pass mark there was.
-    pub before: Decisions,
+    pub before: DecisionRates,
     /// Cross-validated.
-    pub after: Decisions,
+    pub after: DecisionRates,
 }
 
 /// How a judge decides beside people.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Decisions {
+pub struct DecisionRates {
     pub accuracy: Proportion,
     /// Of what people pass.
     pub sensitivity: Proportion,
@@ -188,12 +197,18 @@ pub struct Decisions {
 }
 
 /// The pass mark with the best balance of both kinds of mistakes; `current` is kept where nothing is better.
-pub fn threshold(judge: &[f64], human: &[bool], current: f64, seed: u64) -> Result<Threshold, Undefined> {
+pub fn calibrate_threshold(
+    judge: &[f64],
+    human: &[bool],
+    current: f64,
+    seed: u64,
+) -> Result<Threshold, Undefined> {
     let as_scores: Vec<f64> = human.iter().map(|it| f64::from(u8::from(*it))).collect();
-    usable_pairs(("judge score", judge), ("human label", &as_scores), MIN_LABELS)?;
+    ensure_usable_pairs(("judge score", judge), ("human label", &as_scores), MIN_LABELS)?;
     let mut passes = vec![false; judge.len()];
     for part in folds(judge.len(), seed) {
-        let learned = best_threshold(&pick(judge, &part.rest), &pick(human, &part.rest), current)?;
+        let learned =
+            best_threshold(&select_indices(judge, &part.rest), &select_indices(human, &part.rest), current)?;
         for at in part.tried {
             passes[at] = learned <= judge[at];
         }
@@ -201,8 +216,8 @@ pub fn threshold(judge: &[f64], human: &[bool], current: f64, seed: u64) -> Resu
     let as_it_is: Vec<bool> = judge.iter().map(|it| current <= *it).collect();
     Ok(Threshold {
         threshold: best_threshold(judge, human, current)?,
-        before: decisions(&as_it_is, human)?,
-        after: decisions(&passes, human)?,
+        before: compute_decision_rates(&as_it_is, human)?,
+        after: compute_decision_rates(&passes, human)?,
     })
 }
 
@@ -234,11 +249,11 @@ fn best_threshold(judge: &[f64], human: &[bool], current: f64) -> Result<f64, Un
     Ok(best.1)
 }
 
-fn decisions(judge: &[bool], human: &[bool]) -> Result<Decisions, Undefined> {
+fn compute_decision_rates(judge: &[bool], human: &[bool]) -> Result<DecisionRates, Undefined> {
     let count = |wanted: &dyn Fn(bool, bool) -> bool| {
         judge.iter().zip(human).filter(|it| wanted(*it.0, *it.1)).count()
     };
-    Ok(Decisions {
+    Ok(DecisionRates {
         accuracy: pass_rate(count(&|j, h| j == h), judge.len())?,
         sensitivity: pass_rate(count(&|j, h| j && h), count(&|_, h| h))?,
         specificity: pass_rate(count(&|j, h| !j && !h), count(&|_, h| !h))?,
@@ -255,8 +270,8 @@ pub struct Anchors {
 
 /// Takes from each level of the human scale in turn, the ends first, what the judge gets most wrong: what it
 /// gets right already teaches nothing. At most half of the labels become anchors.
-pub fn anchors(judge: &[f64], human: &[f64], n: usize) -> Result<Anchors, Undefined> {
-    usable_pairs(("judge score", judge), ("human score", human), 1)?;
+pub fn select_anchors(judge: &[f64], human: &[f64], n: usize) -> Result<Anchors, Undefined> {
+    ensure_usable_pairs(("judge score", judge), ("human score", human), 1)?;
     if judge.len() < 2 * n {
         return Undefined::because(format!(
             "{} leave too few of {} to try the judge on",
@@ -264,7 +279,7 @@ pub fn anchors(judge: &[f64], human: &[f64], n: usize) -> Result<Anchors, Undefi
             plural(judge.len(), "label")
         ));
     }
-    let mut levels = levels(human);
+    let mut levels = group_by_level(human);
     let off = |it: usize| (judge[it] - human[it]).abs();
     for level in &mut levels {
         level.sort_by(|a, b| off(*a).total_cmp(&off(*b)).then(b.cmp(a)));
@@ -280,7 +295,7 @@ pub fn anchors(judge: &[f64], human: &[f64], n: usize) -> Result<Anchors, Undefi
 }
 
 /// Items by what people say of them: by each value of a short scale, or else in fifths of the range.
-fn levels(human: &[f64]) -> Vec<Vec<usize>> {
+fn group_by_level(human: &[f64]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..human.len()).collect();
     order.sort_by(|a, b| human[*a].total_cmp(&human[*b]));
     let (low, high) = (human[order[0]], human[order[order.len() - 1]]);
@@ -316,7 +331,7 @@ mod tests {
     #[test]
     fn a_mild_judge_is_brought_onto_the_human_scale() {
         let (judge, human) = labels(300, 4);
-        for method in [Method::Isotonic, Method::Platt] {
+        for method in [MappingMethod::Isotonic, MappingMethod::Platt] {
             let found = calibrate(&judge, &human, method, 1).unwrap();
             assert!(found.helps() && found.sentence().ends_with("the mapping helps."), "{found:?}");
             assert!(found.after.ece.value < found.before.ece.value / 2.0, "{method:?} {:?}", found.after.ece);
@@ -326,7 +341,8 @@ mod tests {
             assert_eq!(back, found);
         }
         let (kept_judge, kept_human) = labels(200, 9);
-        let kept = calibrate_held_out((&judge, &human), (&kept_judge, &kept_human), Method::Platt).unwrap();
+        let kept =
+            calibrate_held_out((&judge, &human), (&kept_judge, &kept_human), MappingMethod::Platt).unwrap();
         assert!(kept.helps() && kept.sentence().contains("on 200 labels kept aside"));
     }
 
@@ -336,7 +352,7 @@ mod tests {
         let mut chance = Chance::new(1);
         let judge: Vec<f64> = (0..60).map(|_| 0.45 + 0.1 * chance.unit()).collect();
         let human: Vec<f64> = (0..60).map(|_| if chance.unit() < 0.5 { 1.0 } else { 0.0 }).collect();
-        let found = calibrate(&judge, &human, Method::Isotonic, 1).unwrap();
+        let found = calibrate(&judge, &human, MappingMethod::Isotonic, 1).unwrap();
         let by_heart: Vec<f64> = judge.iter().map(|it| found.mapping.apply(*it)).collect();
         let learned = reliability(&by_heart, &human, N_BINS).unwrap().brier;
         assert!(learned < found.before.brier.value && !found.helps(), "{learned} {}", found.sentence());
@@ -345,7 +361,7 @@ mod tests {
     #[test]
     fn what_cannot_be_calibrated_is_said() {
         let check = |judge: &[f64], human: &[f64], expected: &str| {
-            let found = calibrate(judge, human, Method::Isotonic, 1).unwrap_err();
+            let found = calibrate(judge, human, MappingMethod::Isotonic, 1).unwrap_err();
             assert!(found.to_string().contains(expected), "{found}");
         };
         check(&[0.5], &[1.0], "at least 20");
@@ -355,7 +371,10 @@ mod tests {
         let rising: Vec<f64> = (0..30).map(f64::from).collect();
         check(&rising, &rising, "not on 0..=1");
         assert!(
-            threshold(&rising, &[true; 30], 0.5, 1).unwrap_err().to_string().contains("all labels are equal")
+            calibrate_threshold(&rising, &[true; 30], 0.5, 1)
+                .unwrap_err()
+                .to_string()
+                .contains("all labels are equal")
         );
     }
 
@@ -363,10 +382,10 @@ mod tests {
     fn the_pass_mark_moves_to_where_people_have_theirs() {
         let (judge, _) = labels(200, 3);
         let human: Vec<bool> = judge.iter().map(|it| 0.8 <= *it).collect();
-        let found = threshold(&judge, &human, 0.5, 1).unwrap();
+        let found = calibrate_threshold(&judge, &human, 0.5, 1).unwrap();
         assert!((found.threshold - 0.8).abs() < 0.02, "{}", found.threshold);
         assert!(found.before.accuracy.rate < 0.5 && 0.95 < found.after.accuracy.rate);
-        let kept = threshold(&judge, &human, 0.8, 1).unwrap();
+        let kept = calibrate_threshold(&judge, &human, 0.8, 1).unwrap();
         assert!((kept.threshold - 0.8).abs() < 1e-12);
     }
 
@@ -374,11 +393,11 @@ mod tests {
     fn anchors_cover_the_scale_and_are_not_tried_on() {
         let human = [0.0, 0.0, 0.5, 0.5, 1.0, 1.0, 1.0, 0.0];
         let judge = [0.1, 0.6, 0.5, 0.9, 1.0, 0.3, 0.9, 0.0];
-        let found = anchors(&judge, &human, 3).unwrap();
+        let found = select_anchors(&judge, &human, 3).unwrap();
         assert_eq!((found.chosen, found.rest), (vec![1, 5, 3], vec![0, 2, 4, 6, 7]));
-        assert_eq!(anchors(&judge, &human, 4).unwrap().chosen, [1, 5, 3, 0]);
-        assert!(anchors(&judge, &human, 5).unwrap_err().to_string().contains("too few"));
+        assert_eq!(select_anchors(&judge, &human, 4).unwrap().chosen, [1, 5, 3, 0]);
+        assert!(select_anchors(&judge, &human, 5).unwrap_err().to_string().contains("too few"));
         let many: Vec<f64> = (0..40).map(|it| f64::from(it) / 39.0).collect();
-        assert_eq!(anchors(&many, &many, 5).unwrap().chosen.len(), 5);
+        assert_eq!(select_anchors(&many, &many, 5).unwrap().chosen.len(), 5);
     }
 }

@@ -10,7 +10,7 @@ use super::regression::find_regressions;
 use super::resample::sign_test;
 use super::several::holm;
 use super::special::{even_odds, normal_quantile};
-use crate::grade::{GraderKind, Status};
+use crate::grade::{GraderKind, VerdictStatus};
 use crate::quantity::plural;
 use crate::run::{CaseResult, Regressions, Run, StatusChange};
 
@@ -136,7 +136,7 @@ impl Difference {
 }
 
 /// Compares case by case. Where a rubric changed, only the criteria that stayed the same are compared.
-pub fn compare(before: &Run, after: &Run, seed: u64) -> Comparison {
+pub fn compare_runs(before: &Run, after: &Run, seed: u64) -> Comparison {
     let open = |run: &Run| run.results.iter().collect::<Vec<CaseResult>>();
     let (old, new) = (open(before), open(after));
     let find = |results: &[CaseResult]| -> BTreeMap<String, usize> {
@@ -148,22 +148,22 @@ pub fn compare(before: &Run, after: &Run, seed: u64) -> Comparison {
     };
     let pairs: Vec<(&CaseResult, &CaseResult)> =
         old.iter().filter_map(|it| Some((it, &new[*right.get(&it.case)?]))).collect();
-    let decided = |it: &CaseResult| matches!(it.verdict.status, Status::Pass | Status::Fail);
+    let decided = |it: &CaseResult| matches!(it.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
     let same: Vec<&(&CaseResult, &CaseResult)> =
         pairs.iter().filter(|it| it.0.rubric == it.1.rubric).collect();
     let both: Vec<&&(&CaseResult, &CaseResult)> =
         same.iter().filter(|it| decided(it.0) && decided(it.1)).collect();
-    let passes = |it: &CaseResult| if it.verdict.status == Status::Pass { 1.0 } else { 0.0 };
+    let passes = |it: &CaseResult| if it.verdict.status == VerdictStatus::Pass { 1.0 } else { 0.0 };
 
     let scores = both.iter().filter_map(|(a, b)| Some((a.base(), a.verdict.score?, b.verdict.score?)));
     let mut pass_rate = Difference::of(both.iter().map(|(a, b)| (a.base(), passes(a), passes(b))), seed);
     if let Some(rate) = pass_rate.as_mut().filter(|it| it.n == both.len()) {
         // Each case once: the exact test (McNemar) counts those that changed.
-        let changed = |it: &&&(&CaseResult, &CaseResult), from: Status| {
+        let changed = |it: &&&(&CaseResult, &CaseResult), from: VerdictStatus| {
             it.0.verdict.status == from && it.1.verdict.status != from
         };
         let count = |from| both.iter().filter(|it| changed(it, from)).count() as u64;
-        rate.p = even_odds(count(Status::Pass), count(Status::Fail));
+        rate.p = even_odds(count(VerdictStatus::Pass), count(VerdictStatus::Fail));
     }
     let mut changed: Vec<StatusChange> = same
         .iter()
@@ -177,11 +177,11 @@ pub fn compare(before: &Run, after: &Run, seed: u64) -> Comparison {
         })
         .collect();
     let rank = |it: &StatusChange| match (it.before, it.after) {
-        (Status::Pass, Status::Fail) => 0,
-        (_, Status::Error) => 1,
-        (_, Status::Fail) => 2,
-        (_, Status::Deferred) => 3,
-        (_, Status::Pass) => 4,
+        (VerdictStatus::Pass, VerdictStatus::Fail) => 0,
+        (_, VerdictStatus::Error) => 1,
+        (_, VerdictStatus::Fail) => 2,
+        (_, VerdictStatus::Deferred) => 3,
+        (_, VerdictStatus::Pass) => 4,
     };
     changed.sort_by_key(rank);
     Comparison {
@@ -196,13 +196,13 @@ pub fn compare(before: &Run, after: &Run, seed: u64) -> Comparison {
             .collect(),
         score: Difference::of(scores, seed),
         pass_rate,
-        criteria: criteria(before, after, &pairs, seed),
+        criteria: compare_criteria(before, after, &pairs, seed),
         changed,
         regressions: find_regressions(&old, &new),
     }
 }
 
-fn criteria(
+fn compare_criteria(
     before: &Run,
     after: &Run,
     pairs: &[(&CaseResult, &CaseResult)],
@@ -211,13 +211,13 @@ fn criteria(
     let mut values: BTreeMap<&str, Vec<(&str, f64, f64)>> = BTreeMap::new();
     for (a, b) in pairs {
         let (old, new) = (before.rubrics.get(&a.rubric), after.rubrics.get(&b.rubric));
-        for (id, score) in means(a) {
+        for (id, score) in case_criterion_means(a) {
             let is_same = a.rubric == b.rubric
                 || old.zip(new).is_some_and(|(old, new)| {
                     let (old, new) = (definition(old, id), definition(new, id));
                     old.is_some() && old == new
                 });
-            if let Some(other) = means(b).get(id).filter(|_| is_same) {
+            if let Some(other) = case_criterion_means(b).get(id).filter(|_| is_same) {
                 values.entry(id).or_default().push((a.base(), score, *other));
             }
         }
@@ -234,7 +234,7 @@ fn criteria(
 }
 
 /// Of each criterion, the mean over those who answered it.
-fn means(result: &CaseResult) -> BTreeMap<&str, f64> {
+fn case_criterion_means(result: &CaseResult) -> BTreeMap<&str, f64> {
     let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for grade in &result.grades {
         if let Some(unit) = grade.outcome.unit() {
@@ -334,7 +334,7 @@ pub(super) mod tests {
             ("new", Some(0.0)),
             ("e", Some(1.0)),
         ]);
-        let found = compare(&before, &after, 7);
+        let found = compare_runs(&before, &after, 7);
         assert_eq!((found.n_cases, found.only_before.len(), found.only_after.len()), (3, 1, 1));
         assert_eq!(found.undecided, ["e"]);
         let score = found.score.unwrap();
@@ -349,7 +349,7 @@ pub(super) mod tests {
         let changed: Vec<&str> = found.changed.iter().map(|it| it.case.as_str()).collect();
         assert_eq!(changed, ["a", "c", "e"]);
         assert!(found.caveats.is_empty(), "{:?}", found.caveats);
-        assert_eq!(found, compare(&before, &after, 7));
+        assert_eq!(found, compare_runs(&before, &after, 7));
     }
 
     #[test]
@@ -362,7 +362,7 @@ pub(super) mod tests {
         };
         let before = run(&|at| 0.8 + 0.01 * (at % 5) as f64);
         let after = run(&|at| 0.6 + 0.01 * (at % 7) as f64);
-        let found = compare(&before, &after, 7);
+        let found = compare_runs(&before, &after, 7);
         let score = found.score.unwrap();
         let (low, high) = score.interval.unwrap();
         assert!(score.is_shown() && low < -0.18 && high < -0.13, "{score:?}");
@@ -372,7 +372,7 @@ pub(super) mod tests {
             score.sentence("score", 0.05)
         );
         assert!(found.criteria.values().all(Difference::is_shown));
-        let same = compare(&before, &before, 7);
+        let same = compare_runs(&before, &before, 7);
         assert!(!same.score.unwrap().is_shown() && same.changed.is_empty());
     }
 }

@@ -19,15 +19,15 @@ use super::{compute_agreement, compute_estimates, compute_families, compute_func
 /// let why = compute("cohen_kappa", &json!([["a", "a"], ["a", "a"]])).unwrap().unwrap_err();
 /// assert!(why.to_string().starts_with("undefined, because both gave the same answer"));
 /// ```
-pub fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
+pub fn compute_statistic(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
     if let Some(problem) = unknown_part(name, input) {
         return Some(Err(Undefined(problem)));
     }
-    compute_agreement::compute(name, input)
-        .or_else(|| compute_families::compute(name, input))
-        .or_else(|| compute_estimates::compute(name, input))
-        .or_else(|| compute_functions::compute(name, input))
-        .or_else(|| compute_ranking::compute(name, input))
+    compute_agreement::compute_agreement_statistic(name, input)
+        .or_else(|| compute_families::compute_family_statistic(name, input))
+        .or_else(|| compute_estimates::compute_estimate_statistic(name, input))
+        .or_else(|| compute_functions::compute_annotation_function(name, input))
+        .or_else(|| compute_ranking::compute_ranking_statistic(name, input))
 }
 
 /// What an input holds that the family of this name does not know, with what it knows.

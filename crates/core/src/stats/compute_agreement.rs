@@ -6,49 +6,49 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::agreement::percent;
+use super::agreement::percent_agreement;
 use super::alpha::alpha;
-use super::consensus::{Errors, Stop, Votes, agreement_with, dawid_skene, majority};
+use super::consensus::{Errors, RaterVotes, StopRule, agreement_with, dawid_skene, majority};
 use super::correlation::{kendall, kendall_c, kendall_p_in_large_samples, pearson, somers_d, spearman};
 use super::glad::glad;
-use super::gwet::{ChanceModel, Corrected, Credit, corrected};
-use super::icc::{Design, Icc, Unit, icc};
-use super::kappa::{Kappa, Weights, cohen, cohen_error_by_chance, fleiss, randolph};
+use super::gwet::{ChanceCorrectedAgreement, ChanceModel, Credit, compute_chance_corrected_agreement};
+use super::icc::{Design, Icc, IccUnit, icc};
+use super::kappa::{Kappa, KappaWeights, cohen, cohen_error_by_chance, fleiss, randolph};
 use super::ratings::{Level, Ratings};
 use super::reliability::reliability;
 use super::undefined::{Undefined, ensure_size};
 use crate::rubric::Value;
 
 /// `None` for a name of something else.
-pub(super) fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
+pub(super) fn compute_agreement_statistic(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
     match input.as_array() {
-        Some(arguments) => function(name, arguments),
-        None => family(name, input),
+        Some(arguments) => compute_agreement_function(name, arguments),
+        None => compute_agreement_family(name, input),
     }
 }
 
-fn function(name: &str, arguments: &[Json]) -> Option<Result<Json, Undefined>> {
+fn compute_agreement_function(name: &str, arguments: &[Json]) -> Option<Result<Json, Undefined>> {
     let argument = |at: usize| arguments.get(at).unwrap_or(&Json::Null);
     let two = || two_raters(argument(0), argument(1), &Json::Null);
-    let numbers = || two().and_then(|it| columns(&it));
+    let numbers = || two().and_then(|it| paired_numbers(&it));
     // An order is enough for ranks.
     let places = || two().map(|it| it.pairs(0, 1).into_iter().map(|(a, b)| (a as f64, b as f64)).unzip());
     let number = |it: Result<f64, Undefined>| it.map(|it| json!(it));
     Some(match name {
-        "percent_agreement" => number(two().and_then(|it| Ok(percent(&it)?.value))),
-        "cohen_kappa" => number(two().and_then(|it| Ok(kappa(&it, Weights::None)?.value))),
-        "weighted_kappa" => {
-            number(two().and_then(|it| Ok(kappa(&it, weights(argument(2), Weights::Quadratic)?)?.value)))
-        }
-        "fleiss_kappa" => number(of_counts(argument(0)).and_then(|it| fleiss(&it))),
+        "percent_agreement" => number(two().and_then(|it| Ok(percent_agreement(&it)?.value))),
+        "cohen_kappa" => number(two().and_then(|it| Ok(two_rater_kappa(&it, KappaWeights::None)?.value))),
+        "weighted_kappa" => number(two().and_then(|it| {
+            Ok(two_rater_kappa(&it, parse_kappa_weights(argument(2), KappaWeights::Quadratic)?)?.value)
+        })),
+        "fleiss_kappa" => number(parse_answer_counts(argument(0)).and_then(|it| fleiss(&it))),
         "krippendorff_alpha" => {
-            number(of_triples(argument(0)).and_then(|it| alpha(&it, level(argument(1))?)))
+            number(parse_rating_triples(argument(0)).and_then(|it| alpha(&it, level(argument(1))?)))
         }
         "pearson_r" => number(numbers().and_then(|(x, y)| Ok(pearson(&x, &y)?.value))),
         "spearman_rho" => number(places().and_then(|(x, y): (Vec<_>, Vec<_>)| Ok(spearman(&x, &y)?.value))),
         "kendall_tau" => number(places().and_then(|(x, y): (Vec<_>, Vec<_>)| Ok(kendall(&x, &y)?.value))),
-        "mae" => number(numbers().and_then(|(x, y)| mean_difference(&x, &y, f64::abs))),
-        "rmse" => number(numbers().and_then(|(x, y)| Ok(mean_difference(&x, &y, |it| it * it)?.sqrt()))),
+        "mae" => number(numbers().and_then(|(x, y)| mean_difference_size(&x, &y, f64::abs))),
+        "rmse" => number(numbers().and_then(|(x, y)| Ok(mean_difference_size(&x, &y, |it| it * it)?.sqrt()))),
         "brier" => number(numbers().and_then(|(x, y)| Ok(reliability(&x, &y, 1)?.brier))),
         "ece" => {
             let n_bins = argument(2).as_u64().unwrap_or(10) as usize;
@@ -57,16 +57,20 @@ fn function(name: &str, arguments: &[Json]) -> Option<Result<Json, Undefined>> {
                 Ok(reliability(&x, &y, n_bins)?.ece)
             }))
         }
-        "dawid_skene" => Ballot::of_triples(argument(0), [1, 0, 2]).map(|it| it.settled()),
-        "majority_vote" => Ballot::of_triples(argument(0), [1, 0, 2]).map(|it| it.by_item(&it.majority())),
+        "dawid_skene" => NamedVotes::of_triples(argument(0), [1, 0, 2]).map(|it| it.dawid_skene_consensus()),
+        "majority_vote" => {
+            NamedVotes::of_triples(argument(0), [1, 0, 2]).map(|it| it.by_item(&it.majority()))
+        }
         _ => {
             let (design, unit) = icc_kind(name)?;
-            number(of_rows(argument(0), Rows::Items).and_then(|it| Ok(icc(&it, design, unit)?.value)))
+            number(
+                parse_rating_rows(argument(0), Rows::Items).and_then(|it| Ok(icc(&it, design, unit)?.value)),
+            )
         }
     })
 }
 
-fn family(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
+fn compute_agreement_family(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
     Some(match name {
         "krippendorff_alpha" => alpha_family(input),
         "cohen_kappa" => cohen_family(input),
@@ -74,15 +78,15 @@ fn family(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
         "gwet_ac1" | "gwet_ac2" => gwet_family(input),
         "icc" => icc_family(input),
         "correlation" => correlation_family(input),
-        "dawid_skene" => Ballot::of(input).map(|it| it.dawid_skene_family(input)),
-        "rater_aggregation" => Ballot::of(input).map(|it| it.aggregation_family()),
-        "glad" => Ballot::of(input).map(|it| it.glad_family(input)),
+        "dawid_skene" => NamedVotes::of(input).map(|it| it.dawid_skene_family(input)),
+        "rater_aggregation" => NamedVotes::of(input).map(|it| it.aggregation_family()),
+        "glad" => NamedVotes::of(input).map(|it| it.glad_family(input)),
         _ => return None,
     })
 }
 
 fn alpha_family(input: &Json) -> Result<Json, Undefined> {
-    let ratings = of_input(input, Rows::Raters)?;
+    let ratings = parse_ratings_input(input, Rows::Raters)?;
     let of = |level| alpha(&ratings, level).ok();
     Ok(json!({
         "alpha": alpha(&ratings, level(&input["level"])?)?,
@@ -94,9 +98,9 @@ fn alpha_family(input: &Json) -> Result<Json, Undefined> {
 }
 
 fn cohen_family(input: &Json) -> Result<Json, Undefined> {
-    let ratings = of_input(input, Rows::Raters)?;
-    let weights = weights(&input["weights"], Weights::None)?;
-    let found = kappa(&ratings, weights)?;
+    let ratings = parse_ratings_input(input, Rows::Raters)?;
+    let weights = parse_kappa_weights(&input["weights"], KappaWeights::None)?;
+    let found = two_rater_kappa(&ratings, weights)?;
     let by_chance = cohen_error_by_chance(&ratings.pairs(0, 1), ratings.n_answers(), weights)?;
     let (low, high) = found.interval();
     Ok(json!({
@@ -111,13 +115,13 @@ fn cohen_family(input: &Json) -> Result<Json, Undefined> {
 }
 
 fn fleiss_family(input: &Json) -> Result<Json, Undefined> {
-    let ratings = of_input(input, Rows::Raters)?;
+    let ratings = parse_ratings_input(input, Rows::Raters)?;
     let free = input["method"].as_str().is_some_and(|it| it.starts_with("randolph"));
     Ok(json!({ "kappa": if free { randolph(&ratings)? } else { fleiss(&ratings)? } }))
 }
 
 fn gwet_family(input: &Json) -> Result<Json, Undefined> {
-    let ratings = of_input(input, Rows::Raters)?;
+    let ratings = parse_ratings_input(input, Rows::Raters)?;
     let credit = credit(&input["weights"])?;
     let mut found = Map::new();
     for (name, chance) in [
@@ -127,8 +131,8 @@ fn gwet_family(input: &Json) -> Result<Json, Undefined> {
         ("conger", ChanceModel::Conger),
         ("brennan_prediger", ChanceModel::BrennanPrediger),
     ] {
-        let it @ Corrected { value, standard_error, observed, by_chance, .. } =
-            corrected(&ratings, chance, credit)?;
+        let it @ ChanceCorrectedAgreement { value, standard_error, observed, by_chance, .. } =
+            compute_chance_corrected_agreement(&ratings, chance, credit)?;
         let parts = json!({
             "coef": value, "se": standard_error, "ci": it.interval(), "pa": observed, "pe": by_chance,
         });
@@ -138,16 +142,16 @@ fn gwet_family(input: &Json) -> Result<Json, Undefined> {
 }
 
 fn icc_family(input: &Json) -> Result<Json, Undefined> {
-    let ratings = of_input(input, Rows::Items)?;
+    let ratings = parse_ratings_input(input, Rows::Items)?;
     let mut found = Map::new();
     // With absolute agreement (A) or consistency (C), as McGraw and Wong name them.
     for (name, design, unit) in [
-        ("ICC(1,1)", Design::OneWay, Unit::Single),
-        ("ICC(A,1)", Design::Random, Unit::Single),
-        ("ICC(C,1)", Design::Fixed, Unit::Single),
-        ("ICC(1,k)", Design::OneWay, Unit::Mean),
-        ("ICC(A,k)", Design::Random, Unit::Mean),
-        ("ICC(C,k)", Design::Fixed, Unit::Mean),
+        ("ICC(1,1)", Design::OneWay, IccUnit::Single),
+        ("ICC(A,1)", Design::Random, IccUnit::Single),
+        ("ICC(C,1)", Design::Fixed, IccUnit::Single),
+        ("ICC(1,k)", Design::OneWay, IccUnit::Mean),
+        ("ICC(A,k)", Design::Random, IccUnit::Mean),
+        ("ICC(C,k)", Design::Fixed, IccUnit::Mean),
     ] {
         let Icc { value, interval, f, degrees, p, .. } = icc(&ratings, design, unit)?;
         let parts = json!({
@@ -159,7 +163,7 @@ fn icc_family(input: &Json) -> Result<Json, Undefined> {
 }
 
 fn correlation_family(input: &Json) -> Result<Json, Undefined> {
-    let (x, y) = columns(&two_raters(&input["x"], &input["y"], &Json::Null)?)?;
+    let (x, y) = paired_numbers(&two_raters(&input["x"], &input["y"], &Json::Null)?)?;
     let (linear, by_rank, by_pair) = (pearson(&x, &y)?, spearman(&x, &y)?, kendall(&x, &y)?);
     Ok(json!({
         "pearson": linear.value,
@@ -176,14 +180,14 @@ fn correlation_family(input: &Json) -> Result<Json, Undefined> {
 }
 
 /// Votes with the names of who gave them to what.
-struct Ballot {
-    votes: Votes,
+struct NamedVotes {
+    votes: RaterVotes,
     items: Vec<Json>,
     raters: Vec<Json>,
     answers: Vec<Json>,
 }
 
-impl Ballot {
+impl NamedVotes {
     fn of(input: &Json) -> Result<Self, Undefined> {
         if input["long"].is_array() {
             return Self::of_triples(&input["long"], [0, 1, 2]);
@@ -204,19 +208,22 @@ impl Ballot {
 
     /// `order` says where item, rater and answer stand.
     fn of_triples(triples: &Json, order: [usize; 3]) -> Result<Self, Undefined> {
-        let triples = list(triples, "votes")?;
+        let triples = require_json_list(triples, "votes")?;
         let names = |which: usize| {
             let mut names: Vec<Json> = triples.iter().map(|it| it[order[which]].clone()).collect();
-            names.sort_by(natural);
+            names.sort_by(compare_natural_order);
             names.dedup();
             names
         };
         let (items, raters, answers) = (names(0), names(1), names(2));
-        let place = |names: &[Json], name: &Json| names.binary_search_by(|it| natural(it, name)).unwrap_or(0);
+        let place = |names: &[Json], name: &Json| {
+            names.binary_search_by(|it| compare_natural_order(it, name)).unwrap_or(0)
+        };
         let vote = |it: &Json| {
             (place(&raters, &it[order[1]]), place(&items, &it[order[0]]), place(&answers, &it[order[2]]))
         };
-        let votes = Votes::new(raters.len(), items.len(), answers.len(), triples.iter().map(vote).collect())?;
+        let votes =
+            RaterVotes::new(raters.len(), items.len(), answers.len(), triples.iter().map(vote).collect())?;
         Ok(Self { votes, items, raters, answers })
     }
 
@@ -243,8 +250,8 @@ impl Ballot {
         Some(right as f64 / answers.len() as f64)
     }
 
-    fn settled(&self) -> Json {
-        let found = dawid_skene(&self.votes, Errors::Confusion, Stop::Settled);
+    fn dawid_skene_consensus(&self) -> Json {
+        let found = dawid_skene(&self.votes, Errors::Confusion, StopRule::Settled);
         let answers = found.answers();
         let round = |it: f64| (it * 1e4).round() / 1e4;
         let sure = self.items.iter().zip(&answers).zip(&found.beliefs);
@@ -257,7 +264,7 @@ impl Ballot {
 
     fn dawid_skene_family(&self, input: &Json) -> Json {
         // Votes in a long list are crowd-kit's, responses by item those of the paper.
-        let stop = if input["long"].is_array() { Stop::LikeCrowdKit } else { Stop::Settled };
+        let stop = if input["long"].is_array() { StopRule::LikeCrowdKit } else { StopRule::Settled };
         let found = dawid_skene(&self.votes, Errors::Confusion, stop);
         let (answers, majority) = (found.answers(), self.majority());
         let skills = agreement_with(&self.votes, &majority).into_iter().map(Option::unwrap_or_default);
@@ -278,7 +285,7 @@ impl Ballot {
     }
 
     fn aggregation_family(&self) -> Json {
-        let found = dawid_skene(&self.votes, Errors::OneCoin, Stop::LikeCrowdKit);
+        let found = dawid_skene(&self.votes, Errors::OneCoin, StopRule::LikeCrowdKit);
         json!({
             "majority": self.by_item(&self.majority()),
             "one_coin_labels": self.by_item(&found.answers()),
@@ -307,68 +314,73 @@ enum Rows {
 }
 
 /// In any of the shapes that ratings come in; `rows` unless the layout says otherwise.
-fn of_input(input: &Json, rows: Rows) -> Result<Ratings, Undefined> {
+fn parse_ratings_input(input: &Json, rows: Rows) -> Result<Ratings, Undefined> {
     if input["ratings"].is_array() {
         let rows = match input["layout"].as_str() {
             Some(layout) if layout.starts_with("item") => Rows::Items,
             Some(layout) if layout.starts_with("rater") => Rows::Raters,
             _ => rows,
         };
-        return of_rows(&input["ratings"], rows);
+        return parse_rating_rows(&input["ratings"], rows);
     }
     if input["counts"].is_array() {
-        return of_counts(&input["counts"]);
+        return parse_answer_counts(&input["counts"]);
     }
     if input["table"].is_array() {
-        return of_table(&input["table"]);
+        return parse_contingency_table(&input["table"]);
     }
     two_raters(&input["rater1"], &input["rater2"], &input["categories"])
 }
 
-fn of_rows(table: &Json, rows: Rows) -> Result<Ratings, Undefined> {
-    let table = list(table, "ratings")?;
-    let table: Vec<&Vec<Json>> = table.iter().map(|it| list(it, "ratings")).collect::<Result<_, _>>()?;
+fn parse_rating_rows(table: &Json, rows: Rows) -> Result<Ratings, Undefined> {
+    let table = require_json_list(table, "ratings")?;
+    let table: Vec<&Vec<Json>> =
+        table.iter().map(|it| require_json_list(it, "ratings")).collect::<Result<_, _>>()?;
     let width = table.first().map_or(0, |it| it.len());
     if table.iter().any(|it| it.len() != width) {
         return Undefined::because("the raters did not get the same number of items");
     }
     if rows == Rows::Items {
-        let cells: Vec<Option<Value>> = table.iter().flat_map(|row| row.iter().map(answer)).collect();
-        return Ratings::of_values(names(width), &cells);
+        let cells: Vec<Option<Value>> =
+            table.iter().flat_map(|row| row.iter().map(parse_rating_value)).collect();
+        return Ratings::of_values(numbered_rater_names(width), &cells);
     }
     let cells: Vec<Option<Value>> =
-        (0..width).flat_map(|at| table.iter().map(move |row| answer(&row[at]))).collect();
-    Ratings::of_values(names(table.len()), &cells)
+        (0..width).flat_map(|at| table.iter().map(move |row| parse_rating_value(&row[at]))).collect();
+    Ratings::of_values(numbered_rater_names(table.len()), &cells)
 }
 
 /// One list for each rater, item by item; `scale` holds all that could be said, in its order.
 fn two_raters(a: &Json, b: &Json, scale: &Json) -> Result<Ratings, Undefined> {
-    let (a, b) = (list(a, "first ratings")?, list(b, "second ratings")?);
+    let (a, b) = (require_json_list(a, "first ratings")?, require_json_list(b, "second ratings")?);
     if a.len() != b.len() {
         return Undefined::because(format!("{} ratings cannot be paired with {}", a.len(), b.len()));
     }
     let cells = a.iter().zip(b).flat_map(|(a, b)| [a, b]);
     let Some(scale) = scale.as_array() else {
-        return Ratings::of_values(names(2), &cells.map(answer).collect::<Vec<_>>());
+        return Ratings::of_values(
+            numbered_rater_names(2),
+            &cells.map(parse_rating_value).collect::<Vec<_>>(),
+        );
     };
     let cells: Vec<Option<String>> = cells.map(|it| (!it.is_null()).then(|| key(it))).collect();
     let cells: Vec<Option<&str>> = cells.iter().map(Option::as_deref).collect();
     let scale: Vec<String> = scale.iter().map(key).collect();
-    Ratings::of_labels(names(2), &cells, &scale.iter().map(String::as_str).collect::<Vec<_>>())
+    Ratings::of_labels(numbered_rater_names(2), &cells, &scale.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// How often two raters gave which pair of answers.
-fn of_table(table: &Json) -> Result<Ratings, Undefined> {
+fn parse_contingency_table(table: &Json) -> Result<Ratings, Undefined> {
     ensure_size("ratings in `table`", sum_of_counts(table))?;
     let mut cells = Vec::new();
-    for (a, row) in list(table, "table")?.iter().enumerate() {
-        for (b, n) in list(row, "table")?.iter().enumerate() {
+    for (a, row) in require_json_list(table, "table")?.iter().enumerate() {
+        for (b, n) in require_json_list(row, "table")?.iter().enumerate() {
             for _ in 0..n.as_u64().unwrap_or(0) {
                 cells.extend([Some(a as f64), Some(b as f64)]);
             }
         }
     }
-    Ratings::of_numbers(names(2), &cells)
+    Ratings::of_numbers(numbered_rater_names(2), &cells)
 }
 
 /// The sum of all counts of a table, in rows or by name.
@@ -381,10 +393,10 @@ fn sum_of_counts(table: &Json) -> usize {
 }
 
 /// How often each answer was given to each item, by name or in a row.
-fn of_counts(counts: &Json) -> Result<Ratings, Undefined> {
+fn parse_answer_counts(counts: &Json) -> Result<Ratings, Undefined> {
     ensure_size("ratings in `counts`", sum_of_counts(counts))?;
     let expand = |(label, n): (String, &Json)| vec![Some(label); n.as_u64().unwrap_or(0) as usize];
-    let rows: Vec<Vec<Option<String>>> = list(counts, "counts")?
+    let rows: Vec<Vec<Option<String>>> = require_json_list(counts, "counts")?
         .iter()
         .map(|it| match it {
             Json::Object(row) => row.iter().map(|(label, n)| (label.clone(), n)).flat_map(expand).collect(),
@@ -405,20 +417,24 @@ fn of_counts(counts: &Json) -> Result<Ratings, Undefined> {
     // A category that nobody chose counts where chance is free to choose it.
     let n_columns = counts[0].as_array().map_or(0, Vec::len);
     let scale: Vec<String> = (0..n_columns).map(|it| it.to_string()).collect();
-    Ratings::of_labels(names(n_raters), &cells, &scale.iter().map(String::as_str).collect::<Vec<_>>())
+    Ratings::of_labels(
+        numbered_rater_names(n_raters),
+        &cells,
+        &scale.iter().map(String::as_str).collect::<Vec<_>>(),
+    )
 }
 
-fn of_triples(triples: &Json) -> Result<Ratings, Undefined> {
-    let triples = list(triples, "ratings")?;
+fn parse_rating_triples(triples: &Json) -> Result<Ratings, Undefined> {
+    let triples = require_json_list(triples, "ratings")?;
     let names: Vec<(String, String)> = triples.iter().map(|it| (key(&it[0]), key(&it[1]))).collect();
     let rated = names
         .iter()
         .zip(triples)
-        .filter_map(|((rater, item), it)| Some((rater.as_str(), item.as_str(), answer(&it[2])?)));
+        .filter_map(|((rater, item), it)| Some((rater.as_str(), item.as_str(), parse_rating_value(&it[2])?)));
     Ratings::of_entries(rated)
 }
 
-fn kappa(ratings: &Ratings, weights: Weights) -> Result<Kappa, Undefined> {
+fn two_rater_kappa(ratings: &Ratings, weights: KappaWeights) -> Result<Kappa, Undefined> {
     if ratings.n_raters() != 2 {
         return Undefined::because(format!("it is for two raters, and there are {}", ratings.n_raters()));
     }
@@ -426,24 +442,24 @@ fn kappa(ratings: &Ratings, weights: Weights) -> Result<Kappa, Undefined> {
 }
 
 /// What the first two raters said of the items that both rated.
-fn columns(ratings: &Ratings) -> Result<(Vec<f64>, Vec<f64>), Undefined> {
+fn paired_numbers(ratings: &Ratings) -> Result<(Vec<f64>, Vec<f64>), Undefined> {
     let numbers = ratings.numbers()?;
     Ok(ratings.pairs(0, 1).into_iter().map(|(a, b)| (numbers[a], numbers[b])).unzip())
 }
 
-fn mean_difference(x: &[f64], y: &[f64], size: impl Fn(f64) -> f64) -> Result<f64, Undefined> {
+fn mean_difference_size(x: &[f64], y: &[f64], size: impl Fn(f64) -> f64) -> Result<f64, Undefined> {
     if x.is_empty() {
         return Undefined::because("no item was rated by both");
     }
     Ok(x.iter().zip(y).map(|(x, y)| size(x - y)).sum::<f64>() / x.len() as f64)
 }
 
-fn weights(name: &Json, default: Weights) -> Result<Weights, Undefined> {
+fn parse_kappa_weights(name: &Json, default: KappaWeights) -> Result<KappaWeights, Undefined> {
     Ok(match name.as_str() {
         None => default,
-        Some("none" | "unweighted") => Weights::None,
-        Some("linear") => Weights::Linear,
-        Some("quadratic") => Weights::Quadratic,
+        Some("none" | "unweighted") => KappaWeights::None,
+        Some("linear") => KappaWeights::Linear,
+        Some("quadratic") => KappaWeights::Quadratic,
         Some(other) => return Undefined::because(format!("there are no `{other}` weights")),
     })
 }
@@ -472,24 +488,24 @@ fn level(name: &Json) -> Result<Level, Undefined> {
     })
 }
 
-fn icc_kind(name: &str) -> Option<(Design, Unit)> {
+fn icc_kind(name: &str) -> Option<(Design, IccUnit)> {
     Some(match name {
-        "icc_1_1" => (Design::OneWay, Unit::Single),
-        "icc_2_1" => (Design::Random, Unit::Single),
-        "icc_3_1" => (Design::Fixed, Unit::Single),
-        "icc_1_k" => (Design::OneWay, Unit::Mean),
-        "icc_2_k" => (Design::Random, Unit::Mean),
-        "icc_3_k" => (Design::Fixed, Unit::Mean),
+        "icc_1_1" => (Design::OneWay, IccUnit::Single),
+        "icc_2_1" => (Design::Random, IccUnit::Single),
+        "icc_3_1" => (Design::Fixed, IccUnit::Single),
+        "icc_1_k" => (Design::OneWay, IccUnit::Mean),
+        "icc_2_k" => (Design::Random, IccUnit::Mean),
+        "icc_3_k" => (Design::Fixed, IccUnit::Mean),
         _ => return None,
     })
 }
 
-fn list<'a>(input: &'a Json, what: &str) -> Result<&'a Vec<Json>, Undefined> {
+fn require_json_list<'a>(input: &'a Json, what: &str) -> Result<&'a Vec<Json>, Undefined> {
     input.as_array().ok_or_else(|| Undefined(format!("the {what} are not a list")))
 }
 
 /// A number in quotes is a number; null is a gap.
-fn answer(it: &Json) -> Option<Value> {
+fn parse_rating_value(it: &Json) -> Option<Value> {
     match it {
         Json::Null => None,
         Json::Bool(it) => Some(Value::Bool(*it)),
@@ -510,12 +526,12 @@ fn key(it: &Json) -> String {
     }
 }
 
-fn names(n: usize) -> Vec<String> {
+fn numbered_rater_names(n: usize) -> Vec<String> {
     (1..=n).map(|it| it.to_string()).collect()
 }
 
 /// Numbers by their size, also as text, before everything else.
-fn natural(a: &Json, b: &Json) -> Ordering {
+fn compare_natural_order(a: &Json, b: &Json) -> Ordering {
     let number = |it: &Json| key(it).parse::<f64>().ok();
     match (number(a), number(b)) {
         (Some(a), Some(b)) => a.total_cmp(&b),

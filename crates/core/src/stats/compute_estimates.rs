@@ -7,50 +7,52 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 
 use super::bootstrap::{Statistic, bootstrap};
-use super::boundary::{NormalMixture, Sides, Stitched};
+use super::boundary::{BoundarySides, NormalMixture, Stitched};
 use super::effect::cohen_h;
-use super::mapping::{isotonic, logistic, smoothed};
+use super::mapping::{isotonic, logistic, platt_targets};
 use super::paired::{Zeros, mcnemar, paired_t, sign_p, signed_ranks};
-use super::pass_k::{Tried, pass_k};
+use super::pass_k::{TaskTrials, pass_k};
 use super::power::{
     Aim, n_pairs, n_pairs_changed, n_per_group, n_per_group_shares, n_per_group_shares_normal,
     power_of_changes, power_of_groups, power_of_pairs, power_of_shares,
 };
 use super::ppi::{Alternative, prediction_powered};
 use super::proportion::{ProportionMethod, proportion};
-use super::rogan_gladen::{Confusion, corrected_rate};
-use super::sample::{Stratum, hajek, kish, stratified, weighted_mean};
-use super::sequence::{Bound, Sequence, hedged_sequence};
+use super::rogan_gladen::{BinaryConfusion, corrected_rate};
+use super::sample::{
+    SampledStratum, estimate_stratified_mean, hajek, kish_effective_size, stratified_weighted_mean,
+};
+use super::sequence::{Sequence, SequenceBound, hedged_sequence};
 use super::several::{Adjustment, adjust, friedman};
 use super::undefined::{Undefined, ensure_size};
 
 /// The answer to a named question; `None` for a name that is not ours.
-pub(super) fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
-    let input = Input(input);
+pub(super) fn compute_estimate_statistic(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
+    let input = StatisticInput(input);
     Some(match name {
         "proportion_ci" => proportions(input),
         "bootstrap_ci" => bootstraps(input),
-        "mcnemar" => changes(input),
-        "wilcoxon" => pairs(input),
-        "friedman" => agents(input),
-        "multiple_comparisons" => adjusted(input),
-        "survey_weights" => survey(input),
-        "ppi" => powered(input),
-        "rogan_gladen" => corrected(input),
-        "isotonic" => rising(input),
-        "platt" => curve(input),
-        "confidence_sequence" => sequence(input),
-        "power" => samples(input),
-        "pass_k" => trials(input),
+        "mcnemar" => compute_mcnemar(input),
+        "wilcoxon" => compute_wilcoxon(input),
+        "friedman" => compute_friedman(input),
+        "multiple_comparisons" => compute_adjusted_p_values(input),
+        "survey_weights" => compute_survey_mean(input),
+        "ppi" => compute_prediction_powered(input),
+        "rogan_gladen" => compute_rogan_gladen(input),
+        "isotonic" => compute_isotonic(input),
+        "platt" => compute_platt(input),
+        "confidence_sequence" => compute_confidence_sequence(input),
+        "power" => compute_sample_size(input),
+        "pass_k" => compute_pass_k(input),
         _ => return None,
     })
 }
 
 /// An input, and what is said when a part of it is not there.
 #[derive(Clone, Copy)]
-pub(super) struct Input<'a>(pub(super) &'a Json);
+pub(super) struct StatisticInput<'a>(pub(super) &'a Json);
 
-impl<'a> Input<'a> {
+impl<'a> StatisticInput<'a> {
     /// Under the first of these names that is there.
     fn any(self, keys: &[&str]) -> Option<&'a Json> {
         keys.iter().map(|it| &self.0[*it]).find(|it| !it.is_null())
@@ -76,7 +78,7 @@ impl<'a> Input<'a> {
     }
 
     pub(super) fn count(self, key: &str) -> Result<usize, Undefined> {
-        count(key, &self.0[key])
+        parse_count(key, &self.0[key])
     }
 
     /// What draws are made from; 0 by default.
@@ -114,7 +116,7 @@ fn numbers(name: &str, list: &Json) -> Result<Vec<f64>, Undefined> {
 const MAX_COUNT: f64 = 1e12;
 
 /// A whole number, also when it is written as 3.0.
-fn count(name: &str, value: &Json) -> Result<usize, Undefined> {
+fn parse_count(name: &str, value: &Json) -> Result<usize, Undefined> {
     match value.as_f64() {
         Some(number) if MAX_COUNT < number => {
             Undefined::because(format!("`{name}` is more than {MAX_COUNT}, beyond which nothing is computed"))
@@ -126,12 +128,12 @@ fn count(name: &str, value: &Json) -> Result<usize, Undefined> {
 
 /// A count of things that are held in memory or walked through one by one.
 fn bounded_count(name: &str, value: &Json) -> Result<usize, Undefined> {
-    let n_items = count(name, value)?;
+    let n_items = parse_count(name, value)?;
     ensure_size(&format!("`{name}`"), n_items)?;
     Ok(n_items)
 }
 
-fn proportions(input: Input<'_>) -> Result<Json, Undefined> {
+fn proportions(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (k, n, alpha) = (input.count("k")?, input.count("n")?, input.alpha()?);
     let of = |method| proportion(k, n, alpha, method).map(|it| it.interval);
     Ok(json!({
@@ -143,7 +145,7 @@ fn proportions(input: Input<'_>) -> Result<Json, Undefined> {
     }))
 }
 
-fn bootstraps(input: Input<'_>) -> Result<Json, Undefined> {
+fn bootstraps(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let statistic = match input.text("statistic") {
         "" | "mean" => Statistic::Mean,
         "median" => Statistic::Median,
@@ -163,7 +165,7 @@ fn bootstraps(input: Input<'_>) -> Result<Json, Undefined> {
     }))
 }
 
-fn changes(input: Input<'_>) -> Result<Json, Undefined> {
+fn compute_mcnemar(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let cell = |row: usize, column: usize| bounded_count("table", &input.0["table"][row][column]);
     let found = mcnemar(cell(0, 1)?, cell(1, 0)?);
     Ok(json!({
@@ -177,7 +179,7 @@ fn changes(input: Input<'_>) -> Result<Json, Undefined> {
     }))
 }
 
-fn pairs(input: Input<'_>) -> Result<Json, Undefined> {
+fn compute_wilcoxon(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (a, b) = (input.numbers(&["a", "x"])?, input.numbers(&["b", "y"])?);
     let dropped = signed_ranks(&a, &b, Zeros::Dropped)?;
     let ranked = signed_ranks(&a, &b, Zeros::Ranked)?;
@@ -201,7 +203,7 @@ fn pairs(input: Input<'_>) -> Result<Json, Undefined> {
     }))
 }
 
-fn agents(input: Input<'_>) -> Result<Json, Undefined> {
+fn compute_friedman(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let Some(rows) = input.0["agents"].as_array() else {
         return Undefined::because("there is no `agents`");
     };
@@ -210,7 +212,7 @@ fn agents(input: Input<'_>) -> Result<Json, Undefined> {
     Ok(json!({ "stat": found.statistic, "p": found.p }))
 }
 
-fn adjusted(input: Input<'_>) -> Result<Json, Undefined> {
+fn compute_adjusted_p_values(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let adjustment = match input.text("method") {
         "bonferroni" => Adjustment::Bonferroni,
         "sidak" => Adjustment::Sidak,
@@ -228,43 +230,49 @@ fn adjusted(input: Input<'_>) -> Result<Json, Undefined> {
     Ok(json!({ "p_adjusted": values, "reject": reject }))
 }
 
-fn survey(input: Input<'_>) -> Result<Json, Undefined> {
+fn compute_survey_mean(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     if let Some(strata) = input.0["strata"].as_array().filter(|it| it.iter().all(Json::is_object)) {
-        return by_stratum(strata);
+        return compute_stratified_mean(strata);
     }
     let Some(values) = input.any(&["y", "x", "values"]) else {
-        return Ok(json!(kish(&input.numbers(&["weights"])?)?));
+        return Ok(json!(kish_effective_size(&input.numbers(&["weights"])?)?));
     };
     let values = numbers("y", values)?;
     let found = if let Some(probabilities) = input.any(&["probabilities", "pi", "inclusion_probabilities"]) {
         hajek(&values, &numbers("probabilities", probabilities)?)?
     } else {
         let (strata, fractions) = sampled_from(input, values.len())?;
-        weighted_mean(&values, &input.numbers(&["weights", "w"])?, &strata, &fractions, input.alpha()?)?
+        stratified_weighted_mean(
+            &values,
+            &input.numbers(&["weights", "w"])?,
+            &strata,
+            &fractions,
+            input.alpha()?,
+        )?
     };
     Ok(with_ci(json!(found)))
 }
 
-fn by_stratum(strata: &[Json]) -> Result<Json, Undefined> {
+fn compute_stratified_mean(strata: &[Json]) -> Result<Json, Undefined> {
     let stratum = |(at, it): (usize, &Json)| {
-        let it = Input(it);
+        let it = StatisticInput(it);
         let population = it.any(&["population", "N", "size"]).unwrap_or(&Json::Null);
-        Ok(Stratum {
+        Ok(SampledStratum {
             name: it
                 .any(&["name", "stratum"])
                 .and_then(Json::as_str)
                 .map_or_else(|| (at + 1).to_string(), str::to_owned),
-            population: count("population", population)?,
+            population: parse_count("population", population)?,
             scores: it.numbers(&["y", "values", "scores", "x", "sample"])?,
             n_errors: if it.has("n_errors") { it.count("n_errors")? } else { 0 },
         })
     };
-    let strata: Vec<Stratum> = strata.iter().enumerate().map(stratum).collect::<Result<_, _>>()?;
-    Ok(with_ci(json!(stratified(&strata)?)))
+    let strata: Vec<SampledStratum> = strata.iter().enumerate().map(stratum).collect::<Result<_, _>>()?;
+    Ok(with_ci(json!(estimate_stratified_mean(&strata)?)))
 }
 
 /// For each value its stratum, and the share of that stratum which was drawn.
-fn sampled_from(input: Input<'_>, n: usize) -> Result<(Vec<usize>, Vec<f64>), Undefined> {
+fn sampled_from(input: StatisticInput<'_>, n: usize) -> Result<(Vec<usize>, Vec<f64>), Undefined> {
     let names: Vec<String> = match input.any(&["strata", "stratum"]).and_then(Json::as_array) {
         Some(names) => {
             names.iter().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect()
@@ -282,7 +290,7 @@ fn sampled_from(input: Input<'_>, n: usize) -> Result<(Vec<usize>, Vec<f64>), Un
             Some(Json::Object(map)) => map.get(name).unwrap_or(&Json::Null),
             Some(one) => one,
         };
-        match count("population", population)? {
+        match parse_count("population", population)? {
             n if n < members[name.as_str()] => {
                 Undefined::because(format!("more than all {n} of `{name}` were drawn"))
             }
@@ -299,7 +307,7 @@ fn with_ci(mut found: Json) -> Json {
     found
 }
 
-fn powered(input: Input<'_>) -> Result<Json, Undefined> {
+fn compute_prediction_powered(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let unlabelled = match &input.0["Yhat_unlabeled_counts"] {
         Json::Null => input.numbers(&["Yhat_unlabeled"])?,
         counts => [
@@ -335,8 +343,8 @@ fn powered(input: Input<'_>) -> Result<Json, Undefined> {
     Ok(answer)
 }
 
-fn corrected(input: Input<'_>) -> Result<Json, Undefined> {
-    let labels = Confusion {
+fn compute_rogan_gladen(input: StatisticInput<'_>) -> Result<Json, Undefined> {
+    let labels = BinaryConfusion {
         true_pass: input.count("tp")?,
         false_fail: input.count("fn")?,
         true_fail: input.count("tn")?,
@@ -356,7 +364,7 @@ fn corrected(input: Input<'_>) -> Result<Json, Undefined> {
     }))
 }
 
-fn rising(input: Input<'_>) -> Result<Json, Undefined> {
+fn compute_isotonic(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (x, y) = (input.numbers(&["x", "score"])?, input.numbers(&["y", "label"])?);
     let weights = match input.any(&["w", "weights"]) {
         Some(weights) => numbers("w", weights)?,
@@ -376,9 +384,9 @@ fn rising(input: Input<'_>) -> Result<Json, Undefined> {
     Ok(answer)
 }
 
-fn curve(input: Input<'_>) -> Result<Json, Undefined> {
+fn compute_platt(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (x, labels) = (input.numbers(&["score", "x"])?, input.numbers(&["label", "y"])?);
-    let targets = if input.has("targets") { smoothed(&labels) } else { labels };
+    let targets = if input.has("targets") { platt_targets(&labels) } else { labels };
     let found = logistic(&x, &targets)?;
     Ok(json!({
         "intercept": found.intercept,
@@ -390,19 +398,19 @@ fn curve(input: Input<'_>) -> Result<Json, Undefined> {
     }))
 }
 
-fn sequence(input: Input<'_>) -> Result<Json, Undefined> {
+fn compute_confidence_sequence(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let alpha = input.alpha()?;
     if input.has("v") {
         return Ok(json!({ "bound": boundary(input, alpha)? }));
     }
     let method = input.text("method");
     if ["hedged", "betting"].iter().any(|it| method.contains(it)) {
-        return hedged(input, alpha);
+        return compute_hedged_sequence(input, alpha);
     }
     let bound = if ["bern", "eb"].iter().any(|it| method.contains(it)) {
-        Bound::EmpiricalBernstein
+        SequenceBound::EmpiricalBernstein
     } else {
-        Bound::Hoeffding
+        SequenceBound::Hoeffding
     };
     let intersect = input.0["running_intersection"].as_bool().unwrap_or(false);
     let mut sequence = Sequence::new(bound, alpha)?;
@@ -412,7 +420,7 @@ fn sequence(input: Input<'_>) -> Result<Json, Undefined> {
         steps.push(if intersect { sequence.interval() } else { sequence.now() });
     }
     let at: Vec<usize> = match input.0["at_n"].as_array() {
-        Some(list) => list.iter().map(|it| count("at_n", it)).collect::<Result<_, _>>()?,
+        Some(list) => list.iter().map(|it| parse_count("at_n", it)).collect::<Result<_, _>>()?,
         None => (1..=steps.len()).collect(),
     };
     let asked = at.iter().map(|it| it.checked_sub(1).and_then(|it| steps.get(it)).copied());
@@ -424,13 +432,13 @@ fn sequence(input: Input<'_>) -> Result<Json, Undefined> {
 }
 
 /// The hedged capital process of Waudby-Smith and Ramdas (2023), over a thousand means.
-fn hedged(input: Input<'_>, alpha: f64) -> Result<Json, Undefined> {
+fn compute_hedged_sequence(input: StatisticInput<'_>, alpha: f64) -> Result<Json, Undefined> {
     let steps = hedged_sequence(&input.numbers(&["x"])?, alpha)?;
     let (lower, upper): (Vec<f64>, Vec<f64>) = steps.into_iter().unzip();
     Ok(json!({ "lower": lower, "upper": upper }))
 }
 
-fn boundary(input: Input<'_>, alpha: f64) -> Result<Vec<f64>, Undefined> {
+fn boundary(input: StatisticInput<'_>, alpha: f64) -> Result<Vec<f64>, Undefined> {
     let v = input.numbers(&["v"])?;
     if input.has("v_opt") {
         let one_sided = input.0["is_one_sided"].as_bool().unwrap_or(true);
@@ -438,7 +446,7 @@ fn boundary(input: Input<'_>, alpha: f64) -> Result<Vec<f64>, Undefined> {
             alpha,
             v_opt: input.number("v_opt")?,
             alpha_opt: input.number_or("alpha_opt", 0.05)?,
-            sides: if one_sided { Sides::Above } else { Sides::Both },
+            sides: if one_sided { BoundarySides::Above } else { BoundarySides::Both },
         };
         return v.into_iter().map(|it| boundary.at(it)).collect();
     }
@@ -451,12 +459,12 @@ fn boundary(input: Input<'_>, alpha: f64) -> Result<Vec<f64>, Undefined> {
     v.into_iter().map(|it| boundary.at(it)).collect()
 }
 
-fn samples(input: Input<'_>) -> Result<Json, Undefined> {
+fn compute_sample_size(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     if input.has("n") {
         if input.has("power") {
             return Undefined::because("of `n` and `power` one follows from the other");
         }
-        return achieved(input);
+        return compute_achieved_power(input);
     }
     let aim = Aim { alpha: input.alpha()?, power: input.number_or("power", 0.8)? };
     if input.has("p01") || input.has("p10") {
@@ -483,7 +491,7 @@ fn samples(input: Input<'_>) -> Result<Json, Undefined> {
 }
 
 /// How often a difference would be seen with so many samples.
-fn achieved(input: Input<'_>) -> Result<Json, Undefined> {
+fn compute_achieved_power(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (n, alpha) = (input.number("n")?, input.alpha()?);
     let power = if input.has("p01") || input.has("p10") {
         power_of_changes(input.number("p01")?, input.number("p10")?, n, alpha)?
@@ -498,22 +506,23 @@ fn achieved(input: Input<'_>) -> Result<Json, Undefined> {
     Ok(json!({ "power": power }))
 }
 
-fn trials(input: Input<'_>) -> Result<Json, Undefined> {
+fn compute_pass_k(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     const OF: &str = "successes_per_task_of_";
     let fixed = input
         .0
         .as_object()
         .and_then(|map| map.iter().find_map(|(key, it)| Some((key.strip_prefix(OF)?, it))));
-    let tasks: Vec<Tried> = if let Some((n, passed)) = fixed {
+    let tasks: Vec<TaskTrials> = if let Some((n, passed)) = fixed {
         let n = n.parse().map_err(|_| Undefined(format!("`{OF}{n}` does not end in a count")))?;
-        let task = |it: f64| count(OF, &json!(it)).map(|passed| Tried { n, passed });
+        let task = |it: f64| parse_count(OF, &json!(it)).map(|passed| TaskTrials { n, passed });
         numbers(OF, passed)?.into_iter().map(task).collect::<Result<_, _>>()?
     } else {
         let Some(tasks) = input.0["trials_per_task"].as_array() else {
             return Undefined::because("there is no `trials_per_task`");
         };
-        let task =
-            |it: &Json| Ok(Tried { n: bounded_count("n", &it["n"])?, passed: bounded_count("c", &it["c"])? });
+        let task = |it: &Json| {
+            Ok(TaskTrials { n: bounded_count("n", &it["n"])?, passed: bounded_count("c", &it["c"])? })
+        };
         tasks.iter().map(task).collect::<Result<_, _>>()?
     };
     let most = tasks.iter().map(|it| it.n).max().unwrap_or(0);
@@ -537,7 +546,7 @@ mod tests {
     #[test]
     fn a_question_that_cannot_be_answered_is_answered_with_a_sentence() {
         let check = |name: &str, input: Json, expected: &str| {
-            let found = compute(name, &input).unwrap().unwrap_err();
+            let found = compute_estimate_statistic(name, &input).unwrap().unwrap_err();
             assert!(found.to_string().contains(expected), "{name}: {found}");
         };
         check("proportion_ci", json!({ "k": 0, "n": 0 }), "there is no case");
@@ -565,7 +574,7 @@ mod tests {
         check("confidence_sequence", json!({ "x": [2.0] }), "not on 0..=1");
         check("power", json!({ "effect_size_d": 0 }), "difference of nothing");
         check("pass_k", json!({ "trials_per_task": [{ "n": 2, "c": 1 }], "k": [3] }), "no task has 3 trials");
-        assert!(compute("bradley_terry", &json!({})).is_none());
+        assert!(compute_estimate_statistic("bradley_terry", &json!({})).is_none());
     }
 
     #[test]
@@ -575,7 +584,8 @@ mod tests {
             "y": [1, 2, 3, 5, 7], "weights": [20, 20, 20, 20, 20], "strata": ["a", "a", "a", "b", "b"],
             "population": { "a": 60, "b": 40 },
         });
-        let found = [by_stratum, by_value].map(|it| compute("survey_weights", &it).unwrap().unwrap());
+        let found = [by_stratum, by_value]
+            .map(|it| compute_estimate_statistic("survey_weights", &it).unwrap().unwrap());
         for key in ["mean", "se"] {
             let [a, b] = [&found[0], &found[1]].map(|it| it[key].as_f64().unwrap());
             assert!((a - b).abs() < 1e-12, "{key}: {a} {b}");

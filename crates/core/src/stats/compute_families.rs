@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 
 use super::bootstrap::{Statistic, bootstrap};
 use super::bounded::{Cluster, mean_interval};
-use super::compute_estimates::Input;
-use super::numbers::{around, mean, usable, usable_pairs, variance};
+use super::compute_estimates::StatisticInput;
+use super::numbers::{around, ensure_usable_pairs, ensure_usable_values, mean, variance};
 use super::paired::paired_permutation_p;
 use super::proportion::{ProportionMethod, proportion};
 use super::reliability::reliability;
@@ -17,8 +17,8 @@ use super::special::{normal_cdf, t_quantile, two_sided_z};
 use super::undefined::Undefined;
 
 /// The answer to a named question; `None` for a name that is not ours.
-pub(super) fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
-    let input = Input(input);
+pub(super) fn compute_family_statistic(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
+    let input = StatisticInput(input);
     Some(match name {
         "mean_ci" => mean_ci(input),
         "clustered_se" => clustered_se(input),
@@ -34,9 +34,9 @@ pub(super) fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined
 }
 
 /// Student's interval, as scipy.stats.t.interval gives it, and one for scores on 0..=1 that holds near the ends.
-fn mean_ci(input: Input<'_>) -> Result<Json, Undefined> {
+fn mean_ci(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (x, alpha) = (input.numbers(&["x"])?, input.alpha()?);
-    usable("value", &x, 2)?;
+    ensure_usable_values("value", &x, 2)?;
     let n = x.len() as f64;
     let (middle, se) = (mean(&x), (variance(&x) / n).sqrt());
     let on_unit_scale = x.iter().all(|it| (0.0..=1.0).contains(it)) && (alpha - 0.05).abs() < 1e-9;
@@ -51,7 +51,7 @@ fn mean_ci(input: Input<'_>) -> Result<Json, Undefined> {
 }
 
 /// Values by the cluster they belong to.
-fn clusters(input: Input<'_>) -> Result<(Vec<f64>, Vec<Vec<f64>>), Undefined> {
+fn clusters(input: StatisticInput<'_>) -> Result<(Vec<f64>, Vec<Vec<f64>>), Undefined> {
     let x = input.numbers(&["x"])?;
     let names = input.0["clusters"].as_array().filter(|it| it.len() == x.len());
     let Some(names) = names else {
@@ -64,13 +64,13 @@ fn clusters(input: Input<'_>) -> Result<(Vec<f64>, Vec<Vec<f64>>), Undefined> {
     if groups.len() < 2 {
         return Undefined::because("there are fewer than two clusters");
     }
-    usable("value", &x, 2)?;
+    ensure_usable_values("value", &x, 2)?;
     Ok((x, groups.into_values().collect()))
 }
 
 /// `se_clustered` without a correction for few clusters (Liang and Zeger); `se_corrected` with that of Stata and
 /// statsmodels.
-fn clustered_se(input: Input<'_>) -> Result<Json, Undefined> {
+fn clustered_se(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let ((x, groups), alpha) = (clusters(input)?, input.alpha()?);
     let (n, k, middle) = (x.len() as f64, groups.len() as f64, mean(&x));
     let sum = |group: &Vec<f64>| group.iter().map(|it| it - middle).sum::<f64>();
@@ -87,7 +87,7 @@ fn clustered_se(input: Input<'_>) -> Result<Json, Undefined> {
     }))
 }
 
-fn cluster_bootstrap(input: Input<'_>) -> Result<Json, Undefined> {
+fn cluster_bootstrap(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let ((x, groups), alpha) = (clusters(input)?, input.alpha()?);
     let sums: Vec<(f64, f64)> = groups.iter().map(|it| (it.iter().sum(), it.len() as f64)).collect();
     let (n_draws, seed) = resampling(input)?;
@@ -106,7 +106,7 @@ fn cluster_bootstrap(input: Input<'_>) -> Result<Json, Undefined> {
     }))
 }
 
-fn resampling(input: Input<'_>) -> Result<(usize, u64), Undefined> {
+fn resampling(input: StatisticInput<'_>) -> Result<(usize, u64), Undefined> {
     let n_draws = if input.has("resamples") { input.count("resamples")? } else { 9_999 };
     if !(2..=1_000_000).contains(&n_draws) {
         return Undefined::because("`resamples` is not between 2 and 1000000");
@@ -114,15 +114,15 @@ fn resampling(input: Input<'_>) -> Result<(usize, u64), Undefined> {
     Ok((n_draws, input.seed()?))
 }
 
-fn paired_permutation(input: Input<'_>) -> Result<Json, Undefined> {
+fn paired_permutation(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (a, b) = (input.numbers(&["a"])?, input.numbers(&["b"])?);
     let p = paired_permutation_p(&a, &b, input.seed()?)?;
     Ok(json!({ "difference": mean(&a) - mean(&b), "p": p, "n": a.len() }))
 }
 
-fn paired_bootstrap(input: Input<'_>) -> Result<Json, Undefined> {
+fn paired_bootstrap(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (a, b) = (input.numbers(&["a"])?, input.numbers(&["b"])?);
-    usable_pairs(("value of `a`", &a), ("value of `b`", &b), 2)?;
+    ensure_usable_pairs(("value of `a`", &a), ("value of `b`", &b), 2)?;
     let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
     let statistic = if input.text("statistic") == "median" { Statistic::Median } else { Statistic::Mean };
     let (n_draws, seed) = resampling(input)?;
@@ -133,7 +133,7 @@ fn paired_bootstrap(input: Input<'_>) -> Result<Json, Undefined> {
 }
 
 /// The pooled z test, as statsmodels' `proportions_ztest`, and Newcombe's interval from two of Wilson's.
-fn two_proportions(input: Input<'_>) -> Result<Json, Undefined> {
+fn two_proportions(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let alpha = input.alpha()?;
     let of = |k: &str, n: &str| proportion(input.count(k)?, input.count(n)?, alpha, ProportionMethod::Wilson);
     let (first, second) = (of("k1", "n1")?, of("k2", "n2")?);
@@ -155,9 +155,9 @@ fn two_proportions(input: Input<'_>) -> Result<Json, Undefined> {
 }
 
 /// Of values that were each drawn with a known probability, independently of each other.
-fn horvitz_thompson(input: Input<'_>) -> Result<Json, Undefined> {
+fn horvitz_thompson(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (y, p) = (input.numbers(&["y"])?, input.numbers(&["probabilities"])?);
-    usable_pairs(("value", &y), ("probability", &p), 1)?;
+    ensure_usable_pairs(("value", &y), ("probability", &p), 1)?;
     if let Some(bad) = p.iter().find(|it| **it <= 0.0 || 1.0 < **it) {
         return Undefined::because(format!("nothing is drawn with a probability of {bad}"));
     }
@@ -178,7 +178,7 @@ fn horvitz_thompson(input: Input<'_>) -> Result<Json, Undefined> {
 }
 
 /// As scikit-learn counts, with 0 for a share of nothing. Rows of the confusion matrix are the truth.
-fn classification(input: Input<'_>) -> Result<Json, Undefined> {
+fn classification(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let list = |key: &str| -> Result<Vec<String>, Undefined> {
         let items = input.0[key].as_array().ok_or_else(|| Undefined(format!("`{key}` is not a list")))?;
         Ok(items.iter().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect())
@@ -219,7 +219,7 @@ fn classification(input: Input<'_>) -> Result<Json, Undefined> {
     }))
 }
 
-fn calibration(input: Input<'_>) -> Result<Json, Undefined> {
+fn calibration(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let n_bins = if input.has("bins") { input.count("bins")? } else { 10 };
     let found = reliability(&input.numbers(&["scores"])?, &input.numbers(&["labels"])?, n_bins.min(10_000))?;
     Ok(json!({ "brier": found.brier, "ece": found.ece, "worst_bin": found.worst, "bins": found.bins }))
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn families_have_the_values_of_reference_packages() {
         let check = |name: &str, input: Json, expected: &[(&str, f64)]| {
-            let found = compute(name, &input).unwrap().unwrap();
+            let found = compute_family_statistic(name, &input).unwrap().unwrap();
             for (pointer, expected) in expected {
                 let value = found.pointer(pointer).and_then(Json::as_f64);
                 assert!(value.is_some_and(|it| (it - expected).abs() < 1e-9), "{name} {pointer}: {found}");

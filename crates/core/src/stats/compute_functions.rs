@@ -8,7 +8,7 @@ use super::special::normal_cdf;
 use super::undefined::Undefined;
 
 /// `None` for a name that is not ours.
-pub(super) fn compute(name: &str, args: &Json) -> Option<Result<Json, Undefined>> {
+pub(super) fn compute_annotation_function(name: &str, args: &Json) -> Option<Result<Json, Undefined>> {
     Some(match name {
         "wilson_ci" => wilson(args),
         "deterministic_sample" => sample(args),
@@ -48,12 +48,12 @@ mod tests {
 
     #[test]
     fn functions_say_what_annotation_tools_say() {
-        let found = |name: &str, args: Json| compute(name, &args).unwrap();
+        let found = |name: &str, args: Json| compute_annotation_function(name, &args).unwrap();
         let expected = json!({ "rate": 0.0, "lo": 0.0, "hi": 0.434491, "n": 5 });
         assert_eq!(found("wilson_ci", json!([0, 5, 0.95])), Ok(expected));
         let picked = found("deterministic_sample", json!(["run-1", "route-errors"])).unwrap();
         assert!((picked.as_f64().unwrap() - 0.337_783_926_632_255_3).abs() < 1e-15);
         assert!(found("wilson_ci", json!([])).is_err());
-        assert_eq!(compute("other", &json!([])), None);
+        assert_eq!(compute_annotation_function("other", &json!([])), None);
     }
 }

@@ -2,15 +2,15 @@
 
 use serde_json::{Value as Json, json};
 
-use super::rank::{Cell, Fit, Model, Position, Ties, elo_points, inverse};
+use super::rank::{BradleyTerryModel, Fit, PairCounts, Position, TieModel, elo_points, inverse};
 use super::undefined::{Undefined, ensure_size};
 
 /// The answer to a named question; `None` for a name that is not ours.
-pub(super) fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
-    (name == "bradley_terry").then(|| bradley_terry(input))
+pub(super) fn compute_ranking_statistic(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
+    (name == "bradley_terry").then(|| compute_bradley_terry(input))
 }
 
-fn bradley_terry(input: &Json) -> Result<Json, Undefined> {
+fn compute_bradley_terry(input: &Json) -> Result<Json, Undefined> {
     let cells = cells(input)?;
     let n_seen = cells.iter().map(|it| it.first.max(it.second).saturating_add(1)).max().unwrap_or(0);
     let n = ["n_items", "n_players", "n"]
@@ -37,8 +37,8 @@ fn bradley_terry(input: &Json) -> Result<Json, Undefined> {
         )));
     }
     let wants_position = ["position", "home_advantage"].iter().any(|key| input[*key].as_bool() == Some(true));
-    let mut model = Model {
-        ties: if rule.contains("davidson") { Ties::Davidson } else { Ties::HalfWins },
+    let mut model = BradleyTerryModel {
+        ties: if rule.contains("davidson") { TieModel::Davidson } else { TieModel::HalfWins },
         position: if wants_position { Position::Estimated } else { Position::Ignored },
         penalty: ["penalty", "l2"].iter().find_map(|key| input[*key].as_f64()).unwrap_or(0.0),
     };
@@ -50,40 +50,42 @@ fn bradley_terry(input: &Json) -> Result<Json, Undefined> {
     let alpha = input["alpha"].as_f64().filter(|it| 0.0 < *it);
     if let Some(alpha) = alpha {
         match method {
-            it if it.contains("mm") => return Ok(said(&by_minorisation(n, &cells, alpha)?, input)),
+            it if it.contains("mm") => {
+                return Ok(strengths_to_json(&by_minorisation(n, &cells, alpha)?, input));
+            }
             it if ["opt", "Newton", "BFGS", "map"].iter().any(|word| it.contains(word)) => {
                 model.penalty = alpha;
             }
-            _ => return Ok(said(&by_markov_chain(n, &cells, alpha)?, input)),
+            _ => return Ok(strengths_to_json(&by_markov_chain(n, &cells, alpha)?, input)),
         }
     }
     let fit = Fit::new(&names, &cells, model)?;
-    let mut answer = said(&fit.parameters[..n], input);
-    let reference = reference(input, n);
+    let mut answer = strengths_to_json(&fit.parameters[..n], input);
+    let reference = reference_player(input, n);
     let error = |at: usize| reference.map_or_else(|| fit.error(at), |it| fit.error_between(at, it));
     answer["se_naive"] = json!((0..n).map(error).collect::<Vec<f64>>());
     if let Some(position) = fit.position() {
         answer["position"] = json!(position);
     }
-    if model.ties == Ties::Davidson {
+    if model.ties == TieModel::Davidson {
         answer["nu"] = json!(fit.nu());
     }
     Ok(answer)
 }
 
-fn reference(input: &Json, n: usize) -> Option<usize> {
+fn reference_player(input: &Json, n: usize) -> Option<usize> {
     input["reference"].as_u64().map(|it| it as usize).filter(|it| *it < n)
 }
 
 /// Strengths as they are asked for: against one player if there is a reference, else around zero.
-fn said(strengths: &[f64], input: &Json) -> Json {
-    let zero = reference(input, strengths.len()).map_or(0.0, |it| strengths[it]);
+fn strengths_to_json(strengths: &[f64], input: &Json) -> Json {
+    let zero = reference_player(input, strengths.len()).map_or(0.0, |it| strengths[it]);
     let theta: Vec<f64> = strengths.iter().map(|it| it - zero).collect();
     let elo: Vec<f64> = strengths.iter().copied().map(elo_points).collect();
     json!({ "theta": theta, "params": strengths, "elo": elo })
 }
 
-fn cells(input: &Json) -> Result<Vec<Cell>, Undefined> {
+fn cells(input: &Json) -> Result<Vec<PairCounts>, Undefined> {
     let list = ["comparisons", "data", "pairs"].iter().find_map(|key| input[*key].as_array());
     let matrix = |key: &str| -> Vec<Vec<f64>> {
         let row =
@@ -100,7 +102,7 @@ fn cells(input: &Json) -> Result<Vec<Cell>, Undefined> {
         for second in first + 1..n {
             let tied = at(&ties, first, second).max(at(&ties, second, first));
             let (won, lost) = (at(&wins, first, second), at(&wins, second, first));
-            cells.push(Cell { first, second, won, lost, tied });
+            cells.push(PairCounts { first, second, won, lost, tied });
         }
     }
     for it in list.into_iter().flatten() {
@@ -117,33 +119,36 @@ fn cells(input: &Json) -> Result<Vec<Cell>, Undefined> {
         } else {
             (0.0, 0.0, 1.0)
         };
-        cells.push(Cell { first: first as usize, second: second as usize, won, lost, tied });
+        cells.push(PairCounts { first: first as usize, second: second as usize, won, lost, tied });
     }
     cells.retain(|it| it.first != it.second && 0.0 < it.won + it.lost + it.tied);
     Ok(cells)
 }
 
 /// Winner, loser and how often, with ties as half a win to each.
-fn wins(cells: &[Cell]) -> impl Iterator<Item = (usize, usize, f64)> {
-    let both = |it: &Cell| {
+fn wins_with_half_ties(cells: &[PairCounts]) -> impl Iterator<Item = (usize, usize, f64)> {
+    let both = |it: &PairCounts| {
         [(it.first, it.second, it.won + it.tied / 2.0), (it.second, it.first, it.lost + it.tied / 2.0)]
     };
     cells.iter().flat_map(both)
 }
 
 /// Strengths on their own scale, with a mean of one.
-fn weights(strengths: &[f64]) -> Vec<f64> {
+fn strength_weights(strengths: &[f64]) -> Vec<f64> {
     let weights: Vec<f64> = strengths.iter().map(|it| it.exp()).collect();
     let total: f64 = weights.iter().sum();
     weights.iter().map(|it| it * strengths.len() as f64 / total).collect()
 }
 
-fn repeat(n: usize, mut step: impl FnMut(&[f64]) -> Option<Vec<f64>>) -> Result<Vec<f64>, Undefined> {
+fn iterate_strengths(
+    n: usize,
+    mut step: impl FnMut(&[f64]) -> Option<Vec<f64>>,
+) -> Result<Vec<f64>, Undefined> {
     let unsettled = || Undefined("the strengths do not settle".to_owned());
     let mut strengths = vec![0.0; n];
     for _ in 0..100_000 {
         let next: Vec<f64> =
-            step(&weights(&strengths)).ok_or_else(unsettled)?.iter().map(|it| it.ln()).collect();
+            step(&strength_weights(&strengths)).ok_or_else(unsettled)?.iter().map(|it| it.ln()).collect();
         let middle = next.iter().sum::<f64>() / n as f64;
         let moved: f64 = next.iter().zip(&strengths).map(|(a, b)| (a - middle - b).abs()).sum();
         strengths = next.into_iter().map(|it| it - middle).collect();
@@ -158,10 +163,10 @@ fn repeat(n: usize, mut step: impl FnMut(&[f64]) -> Option<Vec<f64>>) -> Result<
 }
 
 /// As choix's `mm_pairwise`: Hunter's algorithm with a gamma prior on the strengths.
-fn by_minorisation(n: usize, cells: &[Cell], alpha: f64) -> Result<Vec<f64>, Undefined> {
-    repeat(n, |weights| {
+fn by_minorisation(n: usize, cells: &[PairCounts], alpha: f64) -> Result<Vec<f64>, Undefined> {
+    iterate_strengths(n, |weights| {
         let (mut won, mut met) = (vec![alpha; n], vec![alpha; n]);
-        for (winner, loser, times) in wins(cells) {
+        for (winner, loser, times) in wins_with_half_ties(cells) {
             won[winner] += times;
             for it in [winner, loser] {
                 met[it] += times / (weights[winner] + weights[loser]);
@@ -173,8 +178,8 @@ fn by_minorisation(n: usize, cells: &[Cell], alpha: f64) -> Result<Vec<f64>, Und
 
 /// As choix's `ilsr_pairwise`: strengths are where a walk from losers to winners stays, and `alpha` lets
 /// it go anywhere now and then.
-fn by_markov_chain(n: usize, cells: &[Cell], alpha: f64) -> Result<Vec<f64>, Undefined> {
-    repeat(n, |weights| {
+fn by_markov_chain(n: usize, cells: &[PairCounts], alpha: f64) -> Result<Vec<f64>, Undefined> {
+    iterate_strengths(n, |weights| {
         // Balance of what comes and goes, one line of which follows from the others and makes room for the sum.
         let mut balance = vec![vec![0.0; n]; n];
         let mut walk = |from: usize, to: usize, rate: f64| {
@@ -184,7 +189,7 @@ fn by_markov_chain(n: usize, cells: &[Cell], alpha: f64) -> Result<Vec<f64>, Und
         for from in 0..n {
             (0..n).filter(|it| *it != from).for_each(|to| walk(from, to, alpha));
         }
-        for (winner, loser, times) in wins(cells) {
+        for (winner, loser, times) in wins_with_half_ties(cells) {
             walk(loser, winner, times / (weights[winner] + weights[loser]));
         }
         balance[n - 1].fill(1.0);

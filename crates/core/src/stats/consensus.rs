@@ -9,7 +9,7 @@ use super::undefined::Undefined;
 
 /// Who gave which answer to which item; all are places. A rater may vote on an item more than once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Votes {
+pub struct RaterVotes {
     pub(super) n_raters: usize,
     pub(super) n_items: usize,
     pub(super) n_answers: usize,
@@ -17,7 +17,7 @@ pub struct Votes {
     pub(super) votes: Vec<(usize, usize, usize)>,
 }
 
-impl Votes {
+impl RaterVotes {
     /// Every item has a vote.
     pub fn new(
         n_raters: usize,
@@ -57,7 +57,7 @@ impl Votes {
         for (_, item, answer) in &self.votes {
             counts[*item][*answer] += 1.0;
         }
-        counts.iter_mut().for_each(|it| normalise(it));
+        counts.iter_mut().for_each(|it| normalise_shares(it));
         counts
     }
 }
@@ -70,7 +70,7 @@ pub struct Majority {
     pub is_tied: bool,
 }
 
-pub fn majority(votes: &Votes) -> Vec<Majority> {
+pub fn majority(votes: &RaterVotes) -> Vec<Majority> {
     let winner = |shares: Vec<f64>| {
         let answer = largest(&shares);
         let is_tied = shares.iter().filter(|it| (**it - shares[answer]).abs() < 1e-12).count() != 1;
@@ -80,7 +80,7 @@ pub fn majority(votes: &Votes) -> Vec<Majority> {
 }
 
 /// Of each rater, the share of votes that go with the consensus; `None` for one who did not vote.
-pub fn agreement_with(votes: &Votes, consensus: &[usize]) -> Vec<Option<f64>> {
+pub fn agreement_with(votes: &RaterVotes, consensus: &[usize]) -> Vec<Option<f64>> {
     let mut counts = vec![(0.0, 0.0); votes.n_raters];
     for (rater, item, answer) in &votes.votes {
         counts[*rater].0 += f64::from(u8::from(*answer == consensus[*item]));
@@ -119,7 +119,7 @@ impl Consensus {
 
 /// When expectation and maximisation have gone on for long enough; after a hundred rounds in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopRule {
     /// The likelihood stands still.
     Settled,
     /// As crowd-kit does, rounds earlier: its bound counts the prior once for each vote and so begins to fall
@@ -128,9 +128,9 @@ pub enum Stop {
 }
 
 /// Expectation and maximisation in turns, from how the votes are shared out.
-pub fn dawid_skene(votes: &Votes, errors: Errors, stop: Stop) -> Consensus {
+pub fn dawid_skene(votes: &RaterVotes, errors: Errors, stop: StopRule) -> Consensus {
     let maximise = |beliefs: &[Vec<f64>]| match errors {
-        Errors::Confusion => (prior(beliefs), confusion(votes, beliefs)),
+        Errors::Confusion => (prior(beliefs), estimate_confusion_matrices(votes, beliefs)),
         Errors::OneCoin => (prior(beliefs), one_coin(votes, beliefs)),
     };
     let mut beliefs = votes.shares();
@@ -138,13 +138,13 @@ pub fn dawid_skene(votes: &Votes, errors: Errors, stop: Stop) -> Consensus {
     let mut before = f64::NEG_INFINITY;
     for n_rounds in 1.. {
         let likelihood = expect(votes, &prior, &confusion, &mut beliefs);
-        if stop == Stop::Settled && ((likelihood - before).abs() < 1e-6 || n_rounds == 100) {
+        if stop == StopRule::Settled && ((likelihood - before).abs() < 1e-6 || n_rounds == 100) {
             break;
         }
-        before = if stop == Stop::Settled { likelihood } else { before };
+        before = if stop == StopRule::Settled { likelihood } else { before };
         (prior, confusion) = maximise(&beliefs);
-        if stop == Stop::LikeCrowdKit {
-            let bound = bound(votes, &prior, &confusion, &beliefs);
+        if stop == StopRule::LikeCrowdKit {
+            let bound = evidence_lower_bound(votes, &prior, &confusion, &beliefs);
             if bound - before < 1e-5 || n_rounds == 100 {
                 break;
             }
@@ -157,7 +157,12 @@ pub fn dawid_skene(votes: &Votes, errors: Errors, stop: Stop) -> Consensus {
 }
 
 /// What crowd-kit watches, for each vote.
-fn bound(votes: &Votes, prior: &[f64], confusion: &[Vec<Vec<f64>>], beliefs: &[Vec<f64>]) -> f64 {
+fn evidence_lower_bound(
+    votes: &RaterVotes,
+    prior: &[f64],
+    confusion: &[Vec<Vec<f64>>],
+    beliefs: &[Vec<f64>],
+) -> f64 {
     let times_log = |share: f64, it: f64| if 0.0 < share { share * it.max(1e-10).ln() } else { 0.0 };
     let of_vote = |(rater, item, answer): &(usize, usize, usize)| {
         let all = beliefs[*item].iter().zip(prior).zip(&confusion[*rater]);
@@ -172,11 +177,11 @@ fn prior(beliefs: &[Vec<f64>]) -> Vec<f64> {
     for belief in beliefs {
         prior.iter_mut().zip(belief).for_each(|(sum, it)| *sum += it);
     }
-    normalise(&mut prior);
+    normalise_shares(&mut prior);
     prior
 }
 
-fn confusion(votes: &Votes, beliefs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
+fn estimate_confusion_matrices(votes: &RaterVotes, beliefs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
     let mut confusion = vec![vec![vec![0.0; votes.n_answers]; votes.n_answers]; votes.n_raters];
     for (rater, item, answer) in &votes.votes {
         for (row, belief) in confusion[*rater].iter_mut().zip(&beliefs[*item]) {
@@ -184,11 +189,11 @@ fn confusion(votes: &Votes, beliefs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
         }
     }
     // Of a true answer that a rater never met, nothing is known.
-    confusion.iter_mut().flatten().for_each(|it| normalise(it));
+    confusion.iter_mut().flatten().for_each(|it| normalise_shares(it));
     confusion
 }
 
-fn one_coin(votes: &Votes, beliefs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
+fn one_coin(votes: &RaterVotes, beliefs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
     let n = votes.n_answers;
     let mut coins = vec![(0.0, 0.0); votes.n_raters];
     for (rater, item, answer) in &votes.votes {
@@ -205,7 +210,7 @@ fn one_coin(votes: &Votes, beliefs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
 }
 
 /// Updates the beliefs and returns the logarithm of the likelihood.
-fn expect(votes: &Votes, prior: &[f64], confusion: &[Vec<Vec<f64>>], beliefs: &mut [Vec<f64>]) -> f64 {
+fn expect(votes: &RaterVotes, prior: &[f64], confusion: &[Vec<Vec<f64>>], beliefs: &mut [Vec<f64>]) -> f64 {
     for belief in beliefs.iter_mut() {
         belief.iter_mut().zip(prior).for_each(|(it, prior)| *it = prior.ln());
     }
@@ -231,7 +236,7 @@ pub(super) fn exponentiate(logs: &mut [f64]) -> f64 {
 }
 
 /// Makes a sum of 1; equal shares of nothing.
-fn normalise(values: &mut [f64]) {
+fn normalise_shares(values: &mut [f64]) {
     let (sum, n) = (values.iter().sum::<f64>(), values.len() as f64);
     values.iter_mut().for_each(|it| *it = if 0.0 < sum { *it / sum } else { 1.0 / n });
 }
@@ -243,8 +248,8 @@ pub(super) fn largest(values: &[f64]) -> usize {
 
 /// The consensus of all raters on one question, with how reliable each of them is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Settled {
-    pub items: Vec<SettledItem>,
+pub struct QuestionConsensus {
+    pub items: Vec<ItemConsensus>,
     /// By rater, the chance of being right.
     pub reliability: BTreeMap<String, f64>,
     /// By rater, the share of answers that go with the majority, of items that have one.
@@ -253,7 +258,7 @@ pub struct Settled {
 
 /// What raters together say of an item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SettledItem {
+pub struct ItemConsensus {
     pub item: String,
     /// By Dawid and Skene.
     pub answer: String,
@@ -264,13 +269,13 @@ pub struct SettledItem {
     pub majority: Option<String>,
 }
 
-pub fn settle(ratings: &Ratings) -> Result<Settled, Undefined> {
-    let (votes, rated) = Votes::of(ratings)?;
-    let (consensus, most) = (dawid_skene(&votes, Errors::Confusion, Stop::Settled), majority(&votes));
-    let n_votes: Vec<usize> = rated.iter().map(|it| ratings.said(*it).count()).collect();
+pub fn compute_consensus(ratings: &Ratings) -> Result<QuestionConsensus, Undefined> {
+    let (votes, rated) = RaterVotes::of(ratings)?;
+    let (consensus, most) = (dawid_skene(&votes, Errors::Confusion, StopRule::Settled), majority(&votes));
+    let n_votes: Vec<usize> = rated.iter().map(|it| ratings.answers_of_item(*it).count()).collect();
     // One alone is always of one mind with itself.
     let has_majority = |at: usize| 1 < n_votes[at] && !most[at].is_tied;
-    let items = rated.iter().zip(consensus.answers()).enumerate().map(|(at, (item, answer))| SettledItem {
+    let items = rated.iter().zip(consensus.answers()).enumerate().map(|(at, (item, answer))| ItemConsensus {
         item: ratings.item(*item),
         answer: ratings.label(answer),
         confidence: consensus.beliefs[at][answer],
@@ -280,9 +285,9 @@ pub fn settle(ratings: &Ratings) -> Result<Settled, Undefined> {
     let names = || ratings.raters().iter().cloned();
     let winners: Vec<usize> = most.iter().map(|it| it.answer).collect();
     let judged = votes.votes.iter().copied().filter(|it| has_majority(it.1)).collect();
-    let with_majority = agreement_with(&Votes { votes: judged, ..votes.clone() }, &winners);
+    let with_majority = agreement_with(&RaterVotes { votes: judged, ..votes.clone() }, &winners);
     let has_voted = |rater: usize| votes.votes.iter().any(|it| it.0 == rater);
-    Ok(Settled {
+    Ok(QuestionConsensus {
         items: items.collect(),
         reliability: names()
             .zip(&consensus.reliability)
@@ -301,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_majority_may_be_tied() {
-        let (votes, rated) = Votes::of(&ratings("1 2 . 1\n 1 1 . 2\n 2 1 . .")).unwrap();
+        let (votes, rated) = RaterVotes::of(&ratings("1 2 . 1\n 1 1 . 2\n 2 1 . .")).unwrap();
         assert_eq!(rated, [0, 1, 3]);
         let found: Vec<(usize, bool)> = majority(&votes).iter().map(|it| (it.answer, it.is_tied)).collect();
         assert_eq!(found, [(0, false), (0, false), (0, true)]);
@@ -311,7 +316,7 @@ mod tests {
     #[test]
     fn two_who_agree_are_believed_over_one_who_does_not() {
         let some = ratings("1 2 2 1 2 1 2 1\n 1 2 2 2 2 1 2 1\n 2 2 1 2 1 1 1 2");
-        let settled = settle(&some).unwrap();
+        let settled = compute_consensus(&some).unwrap();
         assert!(settled.reliability["r3"] < 0.3 && 0.85 < settled.reliability["r2"], "{settled:?}");
         assert_eq!(
             (settled.items[3].answer.as_str(), settled.items[3].majority.as_deref()),
@@ -321,7 +326,8 @@ mod tests {
 
     #[test]
     fn one_alone_is_no_majority() {
-        let settled = settle(&ratings("1 1 2 1 2 .\n 1 1 2 . 1 .\n 1 2 2 . . .\n . . . . . 1")).unwrap();
+        let settled =
+            compute_consensus(&ratings("1 1 2 1 2 .\n 1 1 2 . 1 .\n 1 2 2 . . .\n . . . . . 1")).unwrap();
         // Of six, three were rated by several who are not divided evenly.
         assert_eq!(
             settled.with_majority,
@@ -334,8 +340,8 @@ mod tests {
 
     #[test]
     fn nobody_settles_nothing() {
-        assert!(settle(&ratings(". .\n . .")).is_err());
-        let alone = settle(&ratings("3 3 3")).unwrap();
+        assert!(compute_consensus(&ratings(". .\n . .")).is_err());
+        let alone = compute_consensus(&ratings("3 3 3")).unwrap();
         assert_eq!((alone.items[0].answer.as_str(), alone.reliability["r1"]), ("3", 1.0));
     }
 }

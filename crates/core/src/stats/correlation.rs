@@ -48,7 +48,7 @@ impl Correlation {
 }
 
 pub fn pearson(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
-    usable(x, y)?;
+    ensure_correlation_defined(x, y)?;
     let value = linear(x, y);
     if !value.is_finite() {
         return Undefined::because("the numbers are too large to be added up");
@@ -57,14 +57,14 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
 }
 
 pub fn spearman(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
-    usable(x, y)?;
+    ensure_correlation_defined(x, y)?;
     let value = linear(&ranks(x), &ranks(y));
     Ok(Correlation { value, p: p_of(value, x.len()), n: x.len(), kind: CorrelationKind::Spearman })
 }
 
 /// τ-b, which takes ties into account.
 pub fn kendall(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
-    let order = Order::new(x, y)?;
+    let order = PairConcordance::new(x, y)?;
     let value = order.excess() / ((order.n_pairs - order.x.pairs) * (order.n_pairs - order.y.pairs)).sqrt();
     let value = value.clamp(-1.0, 1.0);
     Ok(Correlation { value, p: order.p(), n: x.len(), kind: CorrelationKind::Kendall })
@@ -72,23 +72,23 @@ pub fn kendall(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
 
 /// Stuart's τ-c, for tables that are not square.
 pub fn kendall_c(x: &[f64], y: &[f64]) -> Result<f64, Undefined> {
-    let order = Order::new(x, y)?;
+    let order = PairConcordance::new(x, y)?;
     let (n, distinct) = (x.len() as f64, order.x.n_distinct.min(order.y.n_distinct) as f64);
     Ok(2.0 * order.excess() / (n * n * (distinct - 1.0) / distinct))
 }
 
 /// Somers' D of `y` by `x`: pairs that `x` does not tell apart are left out.
 pub fn somers_d(x: &[f64], y: &[f64]) -> Result<f64, Undefined> {
-    let order = Order::new(x, y)?;
+    let order = PairConcordance::new(x, y)?;
     Ok(order.excess() / (order.n_pairs - order.x.pairs))
 }
 
 /// How often chance makes as large a τ in large samples, whatever the number of pairs.
 pub fn kendall_p_in_large_samples(x: &[f64], y: &[f64]) -> Result<f64, Undefined> {
-    Ok(Order::new(x, y)?.p_in_large_samples())
+    Ok(PairConcordance::new(x, y)?.p_in_large_samples())
 }
 
-fn usable(x: &[f64], y: &[f64]) -> Result<(), Undefined> {
+fn ensure_correlation_defined(x: &[f64], y: &[f64]) -> Result<(), Undefined> {
     if x.len() != y.len() {
         return Undefined::because(format!("{} numbers cannot be paired with {}", x.len(), y.len()));
     }
@@ -131,26 +131,26 @@ fn p_of(value: f64, n: usize) -> f64 {
 }
 
 /// Pairs by whether both numbers order them the same way, counted while sorting (Knight 1966).
-struct Order {
+struct PairConcordance {
     n: f64,
     n_pairs: f64,
     discordant: f64,
-    x: Ties,
-    y: Ties,
+    x: TieSums,
+    y: TieSums,
     /// Pairs that neither tells apart.
     both: f64,
 }
 
-impl Order {
+impl PairConcordance {
     fn new(x: &[f64], y: &[f64]) -> Result<Self, Undefined> {
-        usable(x, y)?;
+        ensure_correlation_defined(x, y)?;
         let mut pairs: Vec<(f64, f64)> = x.iter().zip(y).map(|(x, y)| (x + 0.0, y + 0.0)).collect();
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let both = Ties::new(pairs.chunk_by(|a, b| a == b).map(<[_]>::len)).pairs;
-        let ties_x = Ties::new(pairs.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()).map(<[_]>::len));
+        let both = TieSums::new(pairs.chunk_by(|a, b| a == b).map(<[_]>::len)).pairs;
+        let ties_x = TieSums::new(pairs.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()).map(<[_]>::len));
         let mut by_y: Vec<f64> = pairs.into_iter().map(|it| it.1).collect();
         let discordant = inversions(&mut by_y) as f64;
-        let ties_y = Ties::new(by_y.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(<[_]>::len));
+        let ties_y = TieSums::new(by_y.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(<[_]>::len));
         let n = x.len() as f64;
         Ok(Self { n, n_pairs: n * (n - 1.0) / 2.0, discordant, x: ties_x, y: ties_y, both })
     }
@@ -165,7 +165,7 @@ impl Order {
         let ties = self.x.pairs + self.y.pairs;
         let least = self.discordant.min(self.n_pairs - self.discordant);
         if ties <= 0.0 && (self.n <= 33.0 || (least <= 1.0 && self.n < 170.0)) {
-            return exact_p(self.n as usize, least as usize);
+            return kendall_exact_p(self.n as usize, least as usize);
         }
         self.p_in_large_samples()
     }
@@ -182,14 +182,14 @@ impl Order {
 }
 
 /// Groups of `t` equal numbers: the sums of t(t−1)/2, t(t−1)(t−2) and t(t−1)(2t+5).
-struct Ties {
+struct TieSums {
     n_distinct: usize,
     pairs: f64,
     triples: f64,
     fives: f64,
 }
 
-impl Ties {
+impl TieSums {
     fn new(groups: impl Iterator<Item = usize>) -> Self {
         let mut ties = Self { n_distinct: 0, pairs: 0.0, triples: 0.0, fives: 0.0 };
         for t in groups.map(|it| it as f64) {
@@ -227,7 +227,7 @@ fn inversions(values: &mut [f64]) -> u64 {
 }
 
 /// Of all orders of `n`, twice the share with at most so many inversions.
-fn exact_p(n: usize, most: usize) -> f64 {
+fn kendall_exact_p(n: usize, most: usize) -> f64 {
     // Of the orders of the first numbers, the share with each count of inversions.
     let mut shares = vec![0.0; most + 1];
     shares[0] = 1.0;

@@ -7,18 +7,20 @@
 #[cfg(test)]
 use super::agreement::gwet_ac;
 use super::alpha::alpha_with_interval;
-use super::beside::{Labelled, Quantity, beside};
+use super::beside::{EstimatedQuantity, LabelledScores, compare_estimators};
 use super::bounded::{Cluster, difference_interval, mean_interval};
 use super::correlation::{kendall, pearson, spearman};
-use super::icc::{Design, Unit, icc};
-use super::kappa::{Weights, cohen_with_interval, fleiss_with_interval};
+use super::icc::{Design, IccUnit, icc};
+use super::kappa::{KappaWeights, cohen_with_interval, fleiss_with_interval};
 use super::proportion::pass_rate;
-use super::rank::{Model, Pair, Preferred, bradley_terry};
+use super::rank::{BradleyTerryModel, Pair, Preferred, fit_bradley_terry};
 use super::ratings::{Level, Ratings};
 use super::resample::Chance;
-use super::sample::{Stratum, hajek, stratified};
-use super::sequence::{Bound, Sequence};
-use super::traffic::{LabelledTrace, Sums, TrafficSums, corrected, traffic};
+use super::sample::{SampledStratum, estimate_stratified_mean, hajek};
+use super::sequence::{Sequence, SequenceBound};
+use super::traffic::{
+    LabelledTrace, TrafficSums, WeightedScoreSums, correct_traffic_mean, estimate_traffic_mean,
+};
 
 /// An interval and the truth that it should hold; no interval where none is given.
 type Tried = (Option<(f64, f64)>, f64);
@@ -139,13 +141,15 @@ const FAMILIES: &[Family] = &[
         name: "PPI++, mean of pass and fail",
         sizes: &[5, 10, 20, 30, 50, 200],
         rates: &[0.5, 0.8, 0.9, 0.95],
-        run: |n, rate, chance| try_estimate(Quantity::Mean, false, n, rate, chance),
+        run: |n, rate, chance| try_estimate(EstimatedQuantity::Mean, false, n, rate, chance),
     },
     Family {
         name: "Rogan–Gladen",
         sizes: &[20, 50, 200],
         rates: &[0.5, 0.8, 0.9],
-        run: |n, rate, chance| try_estimate(Quantity::PassRate { pass_mark: 0.5 }, true, n, rate, chance),
+        run: |n, rate, chance| {
+            try_estimate(EstimatedQuantity::PassRate { pass_mark: 0.5 }, true, n, rate, chance)
+        },
     },
     Family { name: "post-stratified, failures equal", sizes: SIZES, rates: RATES, run: try_strata },
     Family { name: "Hájek, two rates", sizes: &[10, 20, 50, 200], rates: RATES, run: try_hajek },
@@ -273,13 +277,13 @@ fn rated_pairs(shares: &[f64], n: usize, agreed: f64, chance: &mut Chance) -> Ve
 
 fn try_kappa(shares: &[f64], n: usize, agreed: f64, chance: &mut Chance) -> Tried {
     let pairs = rated_pairs(shares, n, agreed, chance);
-    let found = cohen_with_interval(&pairs, shares.len(), Weights::None, Some(chance.next()));
+    let found = cohen_with_interval(&pairs, shares.len(), KappaWeights::None, Some(chance.next()));
     (found.ok().and_then(|it| it.interval), agreed)
 }
 
 fn try_quadratic(shares: &[f64], n: usize, agreed: f64, chance: &mut Chance) -> Tried {
     let pairs = rated_pairs(shares, n, agreed, chance);
-    let found = cohen_with_interval(&pairs, shares.len(), Weights::Quadratic, Some(chance.next()));
+    let found = cohen_with_interval(&pairs, shares.len(), KappaWeights::Quadratic, Some(chance.next()));
     (found.ok().and_then(|it| it.interval), agreed)
 }
 
@@ -323,7 +327,7 @@ fn try_icc(n: usize, rho: f64, chance: &mut Chance) -> Tried {
         cells.extend((0..3).map(|_| Some(own + chance.normal() * (1.0 - rho).sqrt())));
     }
     let names = (0..3).map(|it| it.to_string()).collect();
-    let found = Ratings::of_numbers(names, &cells).and_then(|it| icc(&it, Design::Random, Unit::Single));
+    let found = Ratings::of_numbers(names, &cells).and_then(|it| icc(&it, Design::Random, IccUnit::Single));
     (found.ok().and_then(|it| it.coefficient().interval), rho)
 }
 
@@ -347,14 +351,20 @@ fn try_correlation(which: usize, n: usize, rho: f64, chance: &mut Chance) -> Tri
 
 /// A judge that is right nine times in ten, beside so many labels. Where there is no corrected number, that of the
 /// labels is what is said.
-fn try_estimate(quantity: Quantity, by_mistakes: bool, n: usize, rate: f64, chance: &mut Chance) -> Tried {
+fn try_estimate(
+    quantity: EstimatedQuantity,
+    by_mistakes: bool,
+    n: usize,
+    rate: f64,
+    chance: &mut Chance,
+) -> Tried {
     let item = |chance: &mut Chance| {
         let human = binary(rate, chance);
         (human, if chance.unit() < 0.9 { human } else { 1.0 - human })
     };
     let both = (0..n).map(|_| item(chance)).collect();
     let judge_only = (0..1_000).map(|_| item(chance).1).collect();
-    let found = beside(&Labelled { both, judge_only, human_only: Vec::new() }, quantity);
+    let found = compare_estimators(&LabelledScores { both, judge_only, human_only: Vec::new() }, quantity);
     let interval = match found.rogan_gladen.filter(|_| by_mistakes) {
         Some(rate) => rate.interval(),
         None if by_mistakes => None,
@@ -365,14 +375,14 @@ fn try_estimate(quantity: Quantity, by_mistakes: bool, n: usize, rate: f64, chan
 
 /// One in twenty failed and nearly always scores 0; of the rest so many were drawn.
 fn try_strata(n: usize, rate: f64, chance: &mut Chance) -> Tried {
-    let stratum = |name: &str, population: usize, n: usize, rate: f64, chance: &mut Chance| Stratum {
+    let stratum = |name: &str, population: usize, n: usize, rate: f64, chance: &mut Chance| SampledStratum {
         name: name.to_owned(),
         population,
         scores: (0..n).map(|_| binary(rate, chance)).collect(),
         n_errors: 0,
     };
     let strata = [stratum("failed", 50_000, 10, 0.03, chance), stratum("fine", 950_000, n, rate, chance)];
-    (stratified(&strata).ok().and_then(|it| it.interval), 0.05 * 0.03 + 0.95 * rate)
+    (estimate_stratified_mean(&strata).ok().and_then(|it| it.interval), 0.05 * 0.03 + 0.95 * rate)
 }
 
 fn try_hajek(n: usize, rate: f64, chance: &mut Chance) -> Tried {
@@ -384,7 +394,7 @@ fn try_hajek(n: usize, rate: f64, chance: &mut Chance) -> Tried {
 
 fn try_traffic(n: usize, rate: f64, chance: &mut Chance) -> Tried {
     let stratum = |name: &str, population: f64, n: usize, rate: f64, chance: &mut Chance| {
-        let mut scores = Sums::default();
+        let mut scores = WeightedScoreSums::default();
         (0..n).for_each(|_| scores.add(binary(rate, chance), n as f64 / population));
         TrafficSums {
             name: name.to_owned(),
@@ -395,12 +405,12 @@ fn try_traffic(n: usize, rate: f64, chance: &mut Chance) -> Tried {
         }
     };
     let strata = [stratum("failed", 50_000.0, 10, 0.2, chance), stratum("other", 950_000.0, n, rate, chance)];
-    (traffic(&strata).ok().map(|it| it.interval), 0.05 * 0.2 + 0.95 * rate)
+    (estimate_traffic_mean(&strata).ok().map(|it| it.interval), 0.05 * 0.2 + 0.95 * rate)
 }
 
 /// A judge that is right nine times in ten, of one trace in fifty; so many of these have labels.
 fn try_corrected_traffic(n: usize, rate: f64, chance: &mut Chance) -> Tried {
-    let mut scores = Sums::default();
+    let mut scores = WeightedScoreSums::default();
     let mut labelled = Vec::new();
     for at in 0..1_000 {
         let human = binary(rate, chance);
@@ -411,7 +421,7 @@ fn try_corrected_traffic(n: usize, rate: f64, chance: &mut Chance) -> Tried {
         }
     }
     let stratum = TrafficSums { n_seen: 50_000, population: 50_000.0, scores, ..TrafficSums::default() };
-    let found = traffic(&[stratum]).and_then(|judged| corrected(&judged, &labelled));
+    let found = estimate_traffic_mean(&[stratum]).and_then(|judged| correct_traffic_mean(&judged, &labelled));
     (found.ok().map(|it| it.interval), rate)
 }
 
@@ -426,12 +436,14 @@ fn try_strength(n: usize, apart: f64, chance: &mut Chance) -> Tried {
         })
         .collect();
     let names: Vec<String> = (0..3).map(|it| it.to_string()).collect();
-    let found = bradley_terry(&names, &pairs, Model::default());
+    let found = fit_bradley_terry(&names, &pairs, BradleyTerryModel::default());
     (found.ok().and_then(|it| it.players[0].strength.interval), apart)
 }
 
 fn try_sequence(n: usize, rate: f64, chance: &mut Chance) -> Tried {
-    let Ok(mut sequence) = Sequence::new(Bound::EmpiricalBernstein, 0.05) else { return (None, rate) };
+    let Ok(mut sequence) = Sequence::new(SequenceBound::EmpiricalBernstein, 0.05) else {
+        return (None, rate);
+    };
     for _ in 0..n {
         if sequence.push(binary(rate, chance)).is_err() {
             return (None, rate);

@@ -10,7 +10,7 @@ use super::summary::Estimate;
 
 /// One score on 0..=1, best is 1, with what is known of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scored<'a> {
+pub struct ScoreEntry<'a> {
     /// Scores of one case are not independent.
     pub case: &'a str,
     /// Which answer to the case this is about, where there are several: an agent, a trial.
@@ -60,7 +60,7 @@ struct AnswerKey {
 
 impl ScoreTable {
     /// What is no number is no score.
-    pub fn push(&mut self, scored: &Scored<'_>) {
+    pub fn push(&mut self, scored: &ScoreEntry<'_>) {
         if !scored.unit.is_finite() {
             return;
         }
@@ -82,12 +82,12 @@ impl ScoreTable {
 
     /// The values of a field in the order in which they appear.
     pub fn values(&self, field: ScoreField) -> Vec<String> {
-        self.grouped(field).iter().map(|group| self.names[group.0 as usize].to_string()).collect()
+        self.group_rows(field).iter().map(|group| self.names[group.0 as usize].to_string()).collect()
     }
 
     /// Everything by the value of one field, in the order in which they appear.
-    pub fn describe_by(&self, field: ScoreField) -> Vec<(String, Description)> {
-        let groups = self.grouped(field);
+    pub fn describe_by(&self, field: ScoreField) -> Vec<(String, ScoreDistribution)> {
+        let groups = self.group_rows(field);
         let described = groups
             .iter()
             .filter_map(|(name, rows)| Some((self.names[*name as usize].to_string(), describe(rows)?)));
@@ -111,7 +111,7 @@ impl ScoreTable {
         place
     }
 
-    fn grouped(&self, field: ScoreField) -> Vec<(u32, Vec<&ScoreRow>)> {
+    fn group_rows(&self, field: ScoreField) -> Vec<(u32, Vec<&ScoreRow>)> {
         let mut groups: Vec<(u32, Vec<&ScoreRow>)> = Vec::new();
         let mut places: HashMap<u32, usize> = HashMap::new();
         for row in &self.rows {
@@ -138,7 +138,7 @@ impl ScoreField {
 
 /// How scores are spread.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Description {
+pub struct ScoreDistribution {
     /// Several scores of one case count one by one here, and as one in the estimate.
     #[serde(rename = "n_scores")]
     pub n: usize,
@@ -156,7 +156,7 @@ pub struct Description {
 }
 
 /// `None` if nothing was scored.
-fn describe(rows: &[&ScoreRow]) -> Option<Description> {
+fn describe(rows: &[&ScoreRow]) -> Option<ScoreDistribution> {
     let mut by_case: Vec<(u32, f64)> = rows.iter().map(|row| (row.answer.case, row.unit)).collect();
     by_case.sort_by_key(|score| score.0);
     let cluster = |scores: &[(u32, f64)]| Cluster {
@@ -174,11 +174,11 @@ fn describe(rows: &[&ScoreRow]) -> Option<Description> {
     for value in &values {
         tenths[tenth(*value)] += 1;
     }
-    Some(Description {
+    Some(ScoreDistribution {
         n,
         estimate,
         sd: sd(&values),
-        quartiles: [0.0, 0.25, 0.5, 0.75, 1.0].map(|it| quantile(&values, it)),
+        quartiles: [0.0, 0.25, 0.5, 0.75, 1.0].map(|it| sorted_quantile(&values, it)),
         tenths,
         floor: share(&|it| it <= 0.0),
         ceiling: share(&|it| 1.0 <= it),
@@ -199,7 +199,7 @@ fn sd(values: &[f64]) -> Option<f64> {
 }
 
 /// Between two values in line, as numpy and R do it by default.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
+fn sorted_quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     low + (high - low) * place.fract()
@@ -267,7 +267,7 @@ struct CriterionColumn<'a> {
 }
 
 /// What to know before believing the scores.
-pub fn warnings(table: &ScoreTable) -> Vec<Warning> {
+pub fn find_score_warnings(table: &ScoreTable) -> Vec<Warning> {
     let mut found = Vec::new();
     let column = |(name, rows): (u32, Vec<&ScoreRow>)| {
         let mut scores: Vec<(AnswerKey, f64)> = rows.iter().map(|row| (row.answer, row.unit)).collect();
@@ -279,7 +279,7 @@ pub fn warnings(table: &ScoreTable) -> Vec<Warning> {
         CriterionColumn { criterion: &table.names[name as usize], scores }
     };
     let columns: Vec<CriterionColumn<'_>> =
-        table.grouped(ScoreField::Criterion).into_iter().map(column).collect();
+        table.group_rows(ScoreField::Criterion).into_iter().map(column).collect();
     for CriterionColumn { criterion, scores } in columns.iter().filter(|it| ENOUGH <= it.scores.len()) {
         let share = |wanted: &dyn Fn(f64) -> bool| {
             scores.iter().filter(|score| wanted(score.1)).count() as f64 / scores.len() as f64
@@ -299,7 +299,7 @@ pub fn warnings(table: &ScoreTable) -> Vec<Warning> {
 /// Groups in which every two move together; a criterion is in one group at most.
 fn together(columns: &[CriterionColumn<'_>]) -> Vec<Warning> {
     let n = columns.len();
-    let with = |a: usize, b: usize| correlation(&columns[a].scores, &columns[b].scores);
+    let with = |a: usize, b: usize| correlate_scores(&columns[a].scores, &columns[b].scores);
     let correlations: Vec<Vec<Option<f64>>> =
         (0..n).map(|a| (0..n).map(|b| (a < b).then(|| with(a, b))?).collect()).collect();
     let strong = |a: usize, b: usize| correlations[a][b].filter(|it| TOGETHER <= *it);
@@ -332,7 +332,7 @@ fn together(columns: &[CriterionColumn<'_>]) -> Vec<Warning> {
 }
 
 /// Pearson's, over what both have; `None` for too few, and where one of them never changes.
-fn correlation(one: &[(AnswerKey, f64)], other: &[(AnswerKey, f64)]) -> Option<f64> {
+fn correlate_scores(one: &[(AnswerKey, f64)], other: &[(AnswerKey, f64)]) -> Option<f64> {
     let mut others = other.iter().peekable();
     let mut pairs: Vec<(f64, f64)> = Vec::new();
     for (key, a) in one {
@@ -357,7 +357,7 @@ mod tests {
         let mut table = ScoreTable::default();
         for (at, row) in rows.iter().enumerate() {
             for (criterion, unit) in row.iter().enumerate() {
-                table.push(&Scored {
+                table.push(&ScoreEntry {
                     case: &format!("case {at}"),
                     candidate: "",
                     grader: "",
@@ -371,7 +371,7 @@ mod tests {
         table
     }
 
-    fn described(table: &ScoreTable) -> Option<Description> {
+    fn described(table: &ScoreTable) -> Option<ScoreDistribution> {
         table.describe_by(ScoreField::File).pop().map(|it| it.1)
     }
 
@@ -414,7 +414,8 @@ mod tests {
             .collect();
         let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
         let names = ["clear", "correct", "brief", "dead", "easy"];
-        let told: Vec<String> = warnings(&table(&names, &rows)).iter().map(ToString::to_string).collect();
+        let told: Vec<String> =
+            find_score_warnings(&table(&names, &rows)).iter().map(ToString::to_string).collect();
         assert_eq!(
             told,
             [
@@ -423,6 +424,6 @@ mod tests {
                 "`clear`, `correct` move together in 20 candidates (correlation 1.00): one question, or one impression that colours all answers",
             ]
         );
-        assert_eq!(warnings(&table(&names, &rows[..5])), []);
+        assert_eq!(find_score_warnings(&table(&names, &rows[..5])), []);
     }
 }

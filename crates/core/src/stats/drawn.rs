@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::beside::on_scale;
-use super::measure::{Coefficient, Measure, mean_score};
-use super::sample::{Stratified, Stratum, WeightedMean, hajek, stratified};
+use super::beside::clamp_to_unit;
+use super::measure::{Coefficient, CoefficientResult, mean_score_with_interval};
+use super::sample::{SampledStratum, Stratified, WeightedMean, estimate_stratified_mean, hajek};
 use super::undefined::Undefined;
 use crate::quantity::plural;
 
 /// One that was drawn.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Drawn {
+pub struct SampledScore {
     pub stratum: Option<String>,
     /// How likely it was to be drawn.
     pub probability: Option<f64>,
@@ -22,27 +22,27 @@ pub struct Drawn {
 
 /// The mean of everything, by what is known of the sampling.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct OfSample {
+pub struct SampleEstimate {
     pub n_drawn: usize,
     /// Drawn, and the judge broke.
     pub n_errors: usize,
     pub error_rate: f64,
     /// As if everything had been as likely to be drawn.
-    pub naive: Measure,
+    pub naive: CoefficientResult,
     /// By how many there are in each stratum.
-    pub post_stratified: Measure,
+    pub post_stratified: CoefficientResult,
     pub strata: Option<Stratified>,
     /// By how likely each was to be drawn (Hájek).
-    pub hajek: Measure,
+    pub hajek: CoefficientResult,
     pub weights: Option<WeightedMean>,
     pub warnings: Vec<String>,
 }
 
 /// `populations` says how many there are in each stratum, where that is known.
-pub fn of_sample(
-    drawn: &[Drawn],
+pub fn estimate_sample_mean(
+    drawn: &[SampledScore],
     populations: Option<&BTreeMap<String, usize>>,
-) -> Result<OfSample, Undefined> {
+) -> Result<SampleEstimate, Undefined> {
     let scores: Vec<f64> = drawn.iter().filter_map(|it| it.score).collect();
     if scores.is_empty() {
         return Undefined::because(format!("the judge scored none of {} sampled", drawn.len()));
@@ -50,9 +50,9 @@ pub fn of_sample(
     let n_errors = drawn.len() - scores.len();
     let by_strata = populations.map_or_else(
         || Undefined::because("nobody says how many there are in each stratum"),
-        |it| strata(drawn, it).and_then(|it| stratified(&it)),
+        |it| strata(drawn, it).and_then(|it| estimate_stratified_mean(&it)),
     );
-    let by_probability = weighted(drawn);
+    let by_probability = estimate_hajek_mean(drawn);
     let mut warnings: Vec<String> = Vec::new();
     if 0 < n_errors {
         warnings.push(format!(
@@ -64,13 +64,13 @@ pub fn of_sample(
     // The errors are counted above.
     let said = by_strata.iter().flat_map(|it| &it.warnings).filter(|it| !it.contains("could not grade"));
     warnings.extend(said.cloned());
-    let known = |it: &Stratified| Coefficient::new(it.mean, it.interval.map(on_scale), it.n);
-    let weighted = |it: &WeightedMean| Coefficient::new(it.mean, Some(on_scale(it.interval)), it.n);
-    Ok(OfSample {
+    let known = |it: &Stratified| Coefficient::new(it.mean, it.interval.map(clamp_to_unit), it.n);
+    let weighted = |it: &WeightedMean| Coefficient::new(it.mean, Some(clamp_to_unit(it.interval)), it.n);
+    Ok(SampleEstimate {
         n_drawn: drawn.len(),
         n_errors,
         error_rate: n_errors as f64 / drawn.len() as f64,
-        naive: mean_score(&scores).into(),
+        naive: mean_score_with_interval(&scores).into(),
         post_stratified: by_strata.as_ref().map(known).map_err(Clone::clone).into(),
         strata: by_strata.ok(),
         hajek: by_probability.as_ref().map(weighted).map_err(Clone::clone).into(),
@@ -79,14 +79,17 @@ pub fn of_sample(
     })
 }
 
-fn strata(drawn: &[Drawn], populations: &BTreeMap<String, usize>) -> Result<Vec<Stratum>, Undefined> {
+fn strata(
+    drawn: &[SampledScore],
+    populations: &BTreeMap<String, usize>,
+) -> Result<Vec<SampledStratum>, Undefined> {
     let stratum = |(name, population): (&String, &usize)| {
         let inside = drawn.iter().filter(|it| it.stratum.as_ref() == Some(name));
         let scores: Vec<f64> = inside.clone().filter_map(|it| it.score).collect();
         let n_errors = inside.count() - scores.len();
-        Stratum { name: name.clone(), population: *population, scores, n_errors }
+        SampledStratum { name: name.clone(), population: *population, scores, n_errors }
     };
-    let lost = |it: &&Drawn| it.stratum.as_ref().is_none_or(|it| !populations.contains_key(it));
+    let lost = |it: &&SampledScore| it.stratum.as_ref().is_none_or(|it| !populations.contains_key(it));
     match drawn.iter().find(lost).map(|it| &it.stratum) {
         Some(Some(name)) => Undefined::because(format!("nobody says how many there are in `{name}`")),
         Some(None) => Undefined::because("not everything that was drawn has a stratum"),
@@ -95,7 +98,7 @@ fn strata(drawn: &[Drawn], populations: &BTreeMap<String, usize>) -> Result<Vec<
 }
 
 /// One that the judge could not grade is stood in for by the others of its stratum, which become less likely.
-fn weighted(drawn: &[Drawn]) -> Result<WeightedMean, Undefined> {
+fn estimate_hajek_mean(drawn: &[SampledScore]) -> Result<WeightedMean, Undefined> {
     let mut answered: BTreeMap<Option<&str>, (f64, f64)> = BTreeMap::new();
     for it in drawn {
         let count = answered.entry(it.stratum.as_deref()).or_default();
@@ -125,8 +128,8 @@ mod tests {
     use super::super::resample::Chance;
     use super::*;
 
-    fn drawn(stratum: &str, probability: f64, score: Option<f64>) -> Drawn {
-        Drawn { stratum: Some(stratum.to_owned()), probability: Some(probability), score }
+    fn drawn(stratum: &str, probability: f64, score: Option<f64>) -> SampledScore {
+        SampledScore { stratum: Some(stratum.to_owned()), probability: Some(probability), score }
     }
 
     #[test]
@@ -134,10 +137,10 @@ mod tests {
         let failed = [1.0, 0.0, 0.0, 0.0].map(|it| drawn("failed", 0.4, Some(it)));
         let fine = [1.0, 1.0, 1.0, 0.0].map(|it| drawn("fine", 0.05, Some(it)));
         let broken = [drawn("fine", 0.05, None)];
-        let all: Vec<Drawn> = failed.into_iter().chain(fine).chain(broken).collect();
+        let all: Vec<SampledScore> = failed.into_iter().chain(fine).chain(broken).collect();
         let sizes = [("failed".to_owned(), 10), ("fine".to_owned(), 100)].into();
-        let found = of_sample(&all, Some(&sizes)).unwrap();
-        let near = |it: &Measure, expected: f64| (it.value().unwrap() - expected).abs() < 1e-9;
+        let found = estimate_sample_mean(&all, Some(&sizes)).unwrap();
+        let near = |it: &CoefficientResult, expected: f64| (it.value().unwrap() - expected).abs() < 1e-9;
         assert!(
             near(&found.naive, 0.5) && near(&found.post_stratified, (10.0 * 0.25 + 100.0 * 0.75) / 110.0)
         );
@@ -148,17 +151,17 @@ mod tests {
 
     #[test]
     fn what_is_not_known_of_the_sampling_is_said() {
-        let why = |it: &Measure| serde_json::to_string(it).unwrap();
+        let why = |it: &CoefficientResult| serde_json::to_string(it).unwrap();
         let all = [drawn("a", 0.5, Some(1.0)), drawn("b", 0.5, Some(0.0))];
         let sizes = [("a".to_owned(), 10)].into();
-        let found = of_sample(&all, Some(&sizes)).unwrap();
+        let found = estimate_sample_mean(&all, Some(&sizes)).unwrap();
         assert!(why(&found.post_stratified).contains("how many there are in `b`"));
-        let unknown = [Drawn { probability: None, ..all[0].clone() }, all[1].clone()];
-        let found = of_sample(&unknown, None).unwrap();
+        let unknown = [SampledScore { probability: None, ..all[0].clone() }, all[1].clone()];
+        let found = estimate_sample_mean(&unknown, None).unwrap();
         assert!(why(&found.hajek).contains("of 1 candidate nobody says"));
         let never = [drawn("a", 0.0, Some(1.0)), all[1].clone()];
-        assert!(why(&of_sample(&never, None).unwrap().hajek).contains("probability of 0"));
-        assert!(of_sample(&[drawn("a", 0.5, None)], None).is_err());
+        assert!(why(&estimate_sample_mean(&never, None).unwrap().hajek).contains("probability of 0"));
+        assert!(estimate_sample_mean(&[drawn("a", 0.5, None)], None).is_err());
     }
 
     #[test]
@@ -174,7 +177,7 @@ mod tests {
         let sizes = [("failed".to_owned(), 300), ("fine".to_owned(), 1_500)].into();
         let (mut post_stratified, mut hajek, mut naive) = (0, 0, 0);
         for _ in 0..2_000 {
-            let all: Vec<Drawn> = population
+            let all: Vec<SampledScore> = population
                 .iter()
                 .filter_map(|(name, probability, score)| {
                     let taken = chance.unit() < *probability;
@@ -182,9 +185,9 @@ mod tests {
                 })
                 .collect();
             let holds = |(low, high): (f64, f64)| usize::from(low <= truth && truth <= high);
-            let found = strata(&all, &sizes).and_then(|it| stratified(&it)).unwrap();
+            let found = strata(&all, &sizes).and_then(|it| estimate_stratified_mean(&it)).unwrap();
             post_stratified += holds(found.interval.unwrap());
-            hajek += holds(weighted(&all).unwrap().interval);
+            hajek += holds(estimate_hajek_mean(&all).unwrap().interval);
             let (rate, n) = (found.naive, all.len() as f64);
             naive += holds(around(rate, 1.96 * (rate * (1.0 - rate) / n).sqrt()));
         }

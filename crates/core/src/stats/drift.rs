@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sequence::{Bound, Sequence, on_scale};
+use super::sequence::{Sequence, SequenceBound, ensure_unit_value};
 use super::undefined::Undefined;
 
 /// Compares what comes in with what came in before. It can be stored and continued.
@@ -32,7 +32,7 @@ pub struct Alarm {
 impl Drift {
     /// With what came in before, on 0..=1.
     pub fn new(reference: &[f64], alpha: f64) -> Result<Self, Undefined> {
-        let mut sequence = Sequence::new(Bound::EmpiricalBernstein, alpha / 2.0)?;
+        let mut sequence = Sequence::new(SequenceBound::EmpiricalBernstein, alpha / 2.0)?;
         for value in reference {
             sequence.push(*value)?;
         }
@@ -48,13 +48,13 @@ impl Drift {
 
     /// The first alarm stays.
     pub fn push(&mut self, value: f64) -> Result<Option<&Alarm>, Undefined> {
-        on_scale(value, self.n_watched)?;
+        ensure_unit_value(value, self.n_watched)?;
         self.n_watched += 1;
         if self.n_watched.is_power_of_two() {
             let at = self.watched.len() as f64 + 1.0;
             // 1 + 1/4 + 1/9 + … is π²/6.
             let share = 6.0 / (std::f64::consts::PI * at).powi(2);
-            self.watched.push(Sequence::new(Bound::EmpiricalBernstein, self.alpha / 2.0 * share)?);
+            self.watched.push(Sequence::new(SequenceBound::EmpiricalBernstein, self.alpha / 2.0 * share)?);
         }
         let before = self.reference.interval();
         for (start, sequence) in self.watched.iter_mut().enumerate() {
@@ -70,11 +70,11 @@ impl Drift {
 
 /// A mean over time, looked at after every value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Watched {
+pub struct DriftReport {
     /// The values that say what was usual.
-    pub reference: Vec<Look>,
+    pub reference: Vec<RunningMean>,
     /// Those that came in after them, looked at for themselves.
-    pub since: Vec<Look>,
+    pub since: Vec<RunningMean>,
     pub alarm: Option<Alarm>,
     /// The values that should say what was usual contradict each other from this one on.
     pub unsteady: Option<usize>,
@@ -82,13 +82,13 @@ pub struct Watched {
 
 /// A mean after some values, and where it may lie however often one looks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Look {
+pub struct RunningMean {
     pub mean: f64,
     pub interval: (f64, f64),
 }
 
 /// Holds what comes after the first `n_reference` values against them.
-pub fn watch(values: &[f64], n_reference: usize, alpha: f64) -> Result<Watched, Undefined> {
+pub fn detect_drift(values: &[f64], n_reference: usize, alpha: f64) -> Result<DriftReport, Undefined> {
     let Some((before, after)) = values.split_at_checked(n_reference).filter(|it| !it.1.is_empty()) else {
         return Undefined::because(format!(
             "there are only {} values, and {n_reference} of them were to say what is usual",
@@ -99,17 +99,17 @@ pub fn watch(values: &[f64], n_reference: usize, alpha: f64) -> Result<Watched, 
     for value in after {
         drift.push(*value)?;
     }
-    let (reference, unsteady) = looks(before, alpha)?;
-    Ok(Watched { reference, since: looks(after, alpha)?.0, alarm: drift.alarm, unsteady })
+    let (reference, unsteady) = compute_running_means(before, alpha)?;
+    Ok(DriftReport { reference, since: compute_running_means(after, alpha)?.0, alarm: drift.alarm, unsteady })
 }
 
-fn looks(values: &[f64], alpha: f64) -> Result<(Vec<Look>, Option<usize>), Undefined> {
-    let mut sequence = Sequence::new(Bound::EmpiricalBernstein, alpha)?;
+fn compute_running_means(values: &[f64], alpha: f64) -> Result<(Vec<RunningMean>, Option<usize>), Undefined> {
+    let mut sequence = Sequence::new(SequenceBound::EmpiricalBernstein, alpha)?;
     let (mut sum, mut looks, mut unsteady) = (0.0, Vec::with_capacity(values.len()), None);
     for (at, value) in values.iter().enumerate() {
         sequence.push(*value)?;
         sum += value;
-        looks.push(Look { mean: sum / (at + 1) as f64, interval: sequence.now() });
+        looks.push(RunningMean { mean: sum / (at + 1) as f64, interval: sequence.now() });
         let (low, high) = sequence.interval();
         if high < low && unsteady.is_none() {
             unsteady = Some(at + 1);
@@ -153,7 +153,7 @@ mod tests {
         let alarms = (0..2_000)
             .filter(|_| {
                 let values: Vec<f64> = (0..200).map(|_| draw(&mut chance, 0.8)).collect();
-                watch(&values, 100, 0.05).unwrap().alarm.is_some()
+                detect_drift(&values, 100, 0.05).unwrap().alarm.is_some()
             })
             .count();
         println!("{alarms} false alarms of 2000");
@@ -163,10 +163,10 @@ mod tests {
     #[test]
     fn a_reference_that_moved_itself_is_named() {
         let values: Vec<f64> = (0..900).map(|it| if it < 300 { 0.9 } else { 0.2 }).collect();
-        let found = watch(&values, 600, 0.05).unwrap();
+        let found = detect_drift(&values, 600, 0.05).unwrap();
         assert!(found.unsteady.is_some_and(|it| 300 < it && it < 600), "{:?}", found.unsteady);
         assert!((found.since.len(), found.reference.len()) == (300, 600));
-        assert!(watch(&values, 900, 0.05).is_err() && watch(&values, 0, 0.05).is_err());
+        assert!(detect_drift(&values, 900, 0.05).is_err() && detect_drift(&values, 0, 0.05).is_err());
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! How large a difference is, whether or not it can be shown.
 
-use super::numbers::{mean, squares, usable};
+use super::numbers::{ensure_usable_values, mean, squares};
 use super::undefined::Undefined;
 
 /// The difference of two groups in standard deviations (Cohen's d, both groups pooled).
 pub fn cohen_d(first: &[f64], second: &[f64]) -> Result<f64, Undefined> {
-    usable("value of the first group", first, 2)?;
-    usable("value of the second group", second, 2)?;
+    ensure_usable_values("value of the first group", first, 2)?;
+    ensure_usable_values("value of the second group", second, 2)?;
     let spread = ((squares(first) + squares(second)) / (first.len() + second.len() - 2) as f64).sqrt();
     if spread <= 0.0 {
         return Undefined::because("no value differs from the others of its group");
@@ -22,8 +22,8 @@ pub fn hedges_g(first: &[f64], second: &[f64]) -> Result<f64, Undefined> {
 
 /// How much more often a value of the first group is the greater one than the smaller one, from −1 to 1.
 pub fn cliffs_delta(first: &[f64], second: &[f64]) -> Result<f64, Undefined> {
-    usable("value of the first group", first, 1)?;
-    usable("value of the second group", second, 1)?;
+    ensure_usable_values("value of the first group", first, 1)?;
+    ensure_usable_values("value of the second group", second, 1)?;
     let mut sorted = second.to_vec();
     sorted.sort_by(f64::total_cmp);
     let greater = |it: f64| {

@@ -14,7 +14,7 @@
 //! from below in two ways: as if scores were coins of the same mean, which is sharp for pass and fail, and by their
 //! second moment (Fan, Grama and Liu 2015), which is sharp for scores that lie close together.
 
-use super::traffic::Sums;
+use super::traffic::WeightedScoreSums;
 
 /// Days that a fall is looked for in, and days before it that say what is usual: whole weeks.
 const FALL_DAYS: i64 = 42;
@@ -34,7 +34,7 @@ const ORDINARY_SPREAD: f64 = 0.08;
 pub struct DailyScores {
     /// Days since 1970.
     pub day: i64,
-    pub strata: Vec<Sums>,
+    pub strata: Vec<WeightedScoreSums>,
 }
 
 /// What daily scores say about a fall of their mean.
@@ -55,7 +55,7 @@ pub struct FallEvidence {
 
 /// Weights are scaled so that the largest of a day is 1.
 #[derive(Debug, Clone, Copy, Default)]
-struct Stakes {
+struct BetSums {
     n: usize,
     w: f64,
     wx: f64,
@@ -64,10 +64,10 @@ struct Stakes {
     wwxx: f64,
 }
 
-impl Stakes {
+impl BetSums {
     /// Where the dial was turned within a day, the mean weight of a stratum stands for its largest.
     fn of(day: &DailyScores) -> Self {
-        let all = day.strata.iter().fold(Sums::default(), |sum, stratum| sum.plus(*stratum));
+        let all = day.strata.iter().fold(WeightedScoreSums::default(), |sum, stratum| sum.plus(*stratum));
         let scored = day.strata.iter().filter(|stratum| 0 < stratum.n);
         let heaviest = scored.map(|stratum| stratum.ww / stratum.w).fold(0.0, f64::max);
         if heaviest <= 0.0 {
@@ -105,7 +105,7 @@ impl Stakes {
     }
 
     /// The same of `1 − x`.
-    fn mirrored(&self) -> Self {
+    fn mirror_scores(&self) -> Self {
         Self {
             wx: self.w - self.wx,
             wwx: self.ww - self.wwx,
@@ -115,7 +115,7 @@ impl Stakes {
     }
 
     /// A lower bound of the logarithm of what a bet on a mean below `mu` has won.
-    fn won(&self, bet: f64, mu: f64) -> f64 {
+    fn log_winnings(&self, bet: f64, mu: f64) -> f64 {
         let above = 1.0 - mu;
         let bet = if 1e-9 < above { bet.min(0.9 / above) } else { bet };
         let risk = bet * above;
@@ -129,8 +129,8 @@ impl Stakes {
 
 /// The days before a start day.
 struct Reference {
-    stakes: Stakes,
-    mirrored: Stakes,
+    stakes: BetSums,
+    mirrored: BetSums,
     bets: [f64; FALLS.len()],
     reference_bets: [f64; REFERENCE_BETS.len()],
     /// How much more days differ than their scores explain: bets are made smaller by it.
@@ -138,19 +138,19 @@ struct Reference {
 }
 
 impl Reference {
-    fn of(days: &[Stakes]) -> Option<Self> {
-        let days: Vec<&Stakes> = days.iter().filter(|day| 0 < day.n).collect();
-        let stakes = days.iter().fold(Stakes::default(), |sum, day| sum.plus(**day));
+    fn of(days: &[BetSums]) -> Option<Self> {
+        let days: Vec<&BetSums> = days.iter().filter(|day| 0 < day.n).collect();
+        let stakes = days.iter().fold(BetSums::default(), |sum, day| sum.plus(**day));
         if days.len() < MIN_REFERENCE_DAYS || stakes.n < MIN_REFERENCE_SCORES {
             return None;
         }
         let (mean, spread) = (stakes.mean(), stakes.spread());
-        let off = |day: &&Stakes| (day.mean() - mean).powi(2) * day.w * day.w / day.ww;
+        let off = |day: &&BetSums| (day.mean() - mean).powi(2) * day.w * day.w / day.ww;
         let off: f64 = days.iter().map(off).sum();
         let dispersion = if 1e-9 < spread { off / spread / (days.len() as f64 - 1.0) } else { 1.0 };
         Some(Self {
             stakes,
-            mirrored: stakes.mirrored(),
+            mirrored: stakes.mirror_scores(),
             // What wins fastest by the second of the two bounds.
             bets: FALLS.map(|fall| fall / (spread + fall * fall + fall * (1.0 - mean))),
             reference_bets: REFERENCE_BETS.map(|errors| errors / (ORDINARY_SPREAD * stakes.ww).sqrt()),
@@ -159,15 +159,16 @@ impl Reference {
     }
 
     /// The logarithm of what both bets have won if the mean was, and is, `mu`.
-    fn won_at(&self, since: &Stakes, mu: f64) -> f64 {
-        let lower = average(self.bets.map(|bet| since.won(bet, mu) / self.dispersion));
-        let higher =
-            average(self.reference_bets.map(|bet| self.mirrored.won(bet, 1.0 - mu) / self.dispersion));
+    fn won_at(&self, since: &BetSums, mu: f64) -> f64 {
+        let lower = average(self.bets.map(|bet| since.log_winnings(bet, mu) / self.dispersion));
+        let higher = average(
+            self.reference_bets.map(|bet| self.mirrored.log_winnings(bet, 1.0 - mu) / self.dispersion),
+        );
         lower + higher
     }
 
     /// At the `mu` that suits them least; `None` if that is nothing.
-    fn won(&self, since: &Stakes) -> Option<f64> {
+    fn won(&self, since: &BetSums) -> Option<f64> {
         let together = self.stakes.plus(*since);
         if self.stakes.mean() <= since.mean() || self.won_at(since, together.mean()) < 0.0 {
             return None;
@@ -199,11 +200,11 @@ fn average<const N: usize>(logs: [f64; N]) -> f64 {
 /// What scores day by day, the oldest first, say about a fall in the last six weeks. `None` without evidence.
 pub fn find_fall(days: &[DailyScores]) -> Option<FallEvidence> {
     let last = days.last()?.day;
-    let stakes: Vec<Stakes> = days.iter().map(Stakes::of).collect();
+    let stakes: Vec<BetSums> = days.iter().map(BetSums::of).collect();
     let index = |day: i64| days.partition_point(|it| it.day < day);
     let mut evidence = 0.0;
     let mut best: Option<(f64, usize, Reference)> = None;
-    let mut since = Stakes::default();
+    let mut since = BetSums::default();
     for start in (index(last + 1 - FALL_DAYS)..days.len()).rev() {
         since = since.plus(stakes[start]);
         if stakes[start].n == 0 {
@@ -218,7 +219,7 @@ pub fn find_fall(days: &[DailyScores]) -> Option<FallEvidence> {
         }
     }
     let (_, start, reference) = best?;
-    let since = stakes[start..].iter().fold(Stakes::default(), |sum, day| sum.plus(*day));
+    let since = stakes[start..].iter().fold(BetSums::default(), |sum, day| sum.plus(*day));
     let (before, now) = (reference.stakes.mean(), since.mean());
     Some(FallEvidence {
         evidence,
@@ -233,8 +234,8 @@ pub fn find_fall(days: &[DailyScores]) -> Option<FallEvidence> {
 
 /// The newest of the fallen days, as many as it takes to tell half of the fall by two and a half standard errors, lie
 /// nearer to the mean of before than the days that fell.
-fn has_recovered(days: &[Stakes], spread: f64, before: f64) -> bool {
-    let sum = |days: &[Stakes]| days.iter().fold(Stakes::default(), |sum, day| sum.plus(*day));
+fn has_recovered(days: &[BetSums], spread: f64, before: f64) -> bool {
+    let sum = |days: &[BetSums]| days.iter().fold(BetSums::default(), |sum, day| sum.plus(*day));
     for split in (1..days.len()).rev() {
         let (fallen, newest) = (sum(&days[..split]), sum(&days[split..]));
         if fallen.n == 0 || newest.n == 0 {
@@ -256,7 +257,7 @@ mod tests {
     fn days(means: &[(f64, usize)], probability: f64) -> Vec<DailyScores> {
         let means = means.iter().flat_map(|(mean, n_days)| std::iter::repeat_n(*mean, *n_days));
         let day = |(day, mean): (usize, f64)| {
-            let mut scores = Sums::default();
+            let mut scores = WeightedScoreSums::default();
             for at in 0..10 {
                 scores.add(mean + if at % 2 == 0 { 0.1 } else { -0.1 }, probability);
             }
@@ -294,7 +295,7 @@ mod tests {
         assert!((all.evidence / tenth.evidence - 1.0).abs() < 1e-6, "{all:?} {tenth:?}");
         // More failed traces that are always judged beside others of which a tenth is: no fall.
         let mixed = |day: i64, n_failed: usize, n_others: usize| {
-            let mut strata = [Sums::default(); 2];
+            let mut strata = [WeightedScoreSums::default(); 2];
             (0..n_failed).for_each(|_| strata[0].add(0.2, 1.0));
             (0..n_others).for_each(|_| strata[1].add(0.8, if n_others == 10 { 1.0 } else { 0.1 }));
             DailyScores { day, strata: strata.to_vec() }

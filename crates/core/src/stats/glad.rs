@@ -1,6 +1,6 @@
 //! One answer out of many raters', who are more or less able, about items that are more or less easy.
 
-use super::consensus::{Votes, exponentiate, largest};
+use super::consensus::{RaterVotes, exponentiate, largest};
 
 /// Raters' abilities and items' difficulties (Whitehill and others 2009).
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +21,7 @@ impl Abilities {
 /// A rater of ability α is right about an item of ease β with chance 1 / (1 + exp(−αβ)).
 ///
 /// α and ln β are drawn towards 1, which keeps both finite.
-pub fn glad(votes: &Votes) -> Abilities {
+pub fn glad(votes: &RaterVotes) -> Abilities {
     let (mut abilities, mut ease) = (vec![1.0; votes.n_raters], vec![1.0; votes.n_items]);
     let mut beliefs = Vec::new();
     for _ in 0..100 {
@@ -34,7 +34,7 @@ pub fn glad(votes: &Votes) -> Abilities {
     Abilities { beliefs, abilities, ease: ease.iter().map(|it: &f64| it.exp()).collect() }
 }
 
-fn believe(votes: &Votes, abilities: &[f64], ease: &[f64]) -> Vec<Vec<f64>> {
+fn believe(votes: &RaterVotes, abilities: &[f64], ease: &[f64]) -> Vec<Vec<f64>> {
     let mut beliefs = vec![vec![0.0; votes.n_answers]; votes.n_items];
     let n_wrong = (votes.n_answers.max(2) - 1) as f64;
     for (rater, item, answer) in &votes.votes {
@@ -50,7 +50,7 @@ fn believe(votes: &Votes, abilities: &[f64], ease: &[f64]) -> Vec<Vec<f64>> {
 }
 
 /// A few steps uphill; returns how far the abilities moved.
-fn improve(votes: &Votes, beliefs: &[Vec<f64>], abilities: &mut [f64], ease: &mut [f64]) -> f64 {
+fn improve(votes: &RaterVotes, beliefs: &[Vec<f64>], abilities: &mut [f64], ease: &mut [f64]) -> f64 {
     let start = abilities.to_vec();
     for _ in 0..50 {
         let mut slope_a: Vec<f64> = abilities.iter().map(|it| 1.0 - it).collect();
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn who_goes_against_the_others_is_less_able() {
         let some = ratings("1 2 2 1 2 1 2 1\n 1 2 2 1 2 1 2 1\n 1 2 2 1 2 1 1 1\n 2 1 1 2 1 2 1 1");
-        let (votes, _) = Votes::of(&some).unwrap();
+        let (votes, _) = RaterVotes::of(&some).unwrap();
         let found = glad(&votes);
         assert_eq!(found.answers(), [0, 1, 1, 0, 1, 0, 1, 0]);
         assert!(found.abilities[3] < 0.0 && found.abilities[2] < found.abilities[0], "{found:?}");

@@ -38,7 +38,7 @@ pub enum Credit {
 
 /// A coefficient with what it is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Corrected {
+pub struct ChanceCorrectedAgreement {
     pub value: f64,
     pub standard_error: f64,
     pub observed: f64,
@@ -47,7 +47,7 @@ pub struct Corrected {
     pub n: usize,
 }
 
-impl Corrected {
+impl ChanceCorrectedAgreement {
     /// By Student's distribution; not above 1.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let degrees = self.n as f64 - 1.0;
@@ -62,14 +62,18 @@ pub(super) fn gwet_with_interval(
     credit: Credit,
     seed: u64,
 ) -> Result<Coefficient, Undefined> {
-    let found = corrected(ratings, ChanceModel::Gwet, credit)?;
+    let found = compute_chance_corrected_agreement(ratings, ChanceModel::Gwet, credit)?;
     let worth = credit.table(ratings)?;
     Ok(rows_interval(ratings, found.value, seed, RowStatistic::Gwet(&worth)))
 }
 
-pub fn corrected(ratings: &Ratings, chance: ChanceModel, credit: Credit) -> Result<Corrected, Undefined> {
-    ratings.comparable()?;
-    let table = Table::new(ratings, credit)?;
+pub fn compute_chance_corrected_agreement(
+    ratings: &Ratings,
+    chance: ChanceModel,
+    credit: Credit,
+) -> Result<ChanceCorrectedAgreement, Undefined> {
+    ratings.ensure_comparable()?;
+    let table = AgreementTable::new(ratings, credit)?;
     match chance {
         ChanceModel::Gwet => table.gwet(),
         ChanceModel::Fleiss => table.fleiss(),
@@ -120,7 +124,7 @@ impl Credit {
 }
 
 /// How often each answer was given to each item that was rated at all.
-struct Table {
+struct AgreementTable {
     worth: Vec<Vec<f64>>,
     counts: Vec<Vec<f64>>,
     n_ratings: Vec<f64>,
@@ -132,7 +136,7 @@ struct Table {
     shares: Vec<f64>,
 }
 
-impl Table {
+impl AgreementTable {
     fn new(ratings: &Ratings, credit: Credit) -> Result<Self, Undefined> {
         let n_answers = ratings.n_answers();
         if n_answers < 2 {
@@ -163,7 +167,7 @@ impl Table {
         Ok(Self { worth, counts, n_ratings, observed, n_twice, shares })
     }
 
-    fn gwet(&self) -> Result<Corrected, Undefined> {
+    fn gwet(&self) -> Result<ChanceCorrectedAgreement, Undefined> {
         let q = self.shares.len() as f64;
         let factor = self.all_worth() / (q * (q - 1.0));
         let by_chance = factor * self.shares.iter().map(|it| it * (1.0 - it)).sum::<f64>();
@@ -171,18 +175,18 @@ impl Table {
         self.finish(by_chance, &self.by_item(&rare))
     }
 
-    fn fleiss(&self) -> Result<Corrected, Undefined> {
+    fn fleiss(&self) -> Result<ChanceCorrectedAgreement, Undefined> {
         let against = against(&self.worth, &self.shares);
         self.finish(dot(&self.shares, &against), &self.by_item(&against))
     }
 
-    fn brennan_prediger(&self) -> Result<Corrected, Undefined> {
+    fn brennan_prediger(&self) -> Result<ChanceCorrectedAgreement, Undefined> {
         let q = self.shares.len() as f64;
         let by_chance = self.all_worth() / (q * q);
         self.finish(by_chance, &vec![by_chance; self.counts.len()])
     }
 
-    fn conger(&self, ratings: &Ratings) -> Result<Corrected, Undefined> {
+    fn conger(&self, ratings: &Ratings) -> Result<ChanceCorrectedAgreement, Undefined> {
         let (r, q, n) = (ratings.n_raters(), self.shares.len(), self.counts.len() as f64);
         let mut habits = vec![vec![0.0; q]; r];
         let rated: Vec<Vec<Option<usize>>> = (0..ratings.n_items())
@@ -225,7 +229,7 @@ impl Table {
     }
 
     /// From the items rated twice or more alone, each by how often it was rated.
-    fn krippendorff(&self) -> Result<Corrected, Undefined> {
+    fn krippendorff(&self) -> Result<ChanceCorrectedAgreement, Undefined> {
         let twice = || self.counts.iter().zip(&self.n_ratings).filter(|it| 2.0 <= *it.1);
         let n = self.n_twice;
         let mean = twice().map(|it| it.1).sum::<f64>() / n;
@@ -238,8 +242,8 @@ impl Table {
         let shares: Vec<f64> = (0..self.shares.len()).map(share).collect();
         let against = against(&self.worth, &shares);
         let by_chance = dot(&shares, &against);
-        let value = above(observed, by_chance)?;
-        let uncorrected = above(uncorrected, by_chance)?;
+        let value = agreement_beyond_chance(observed, by_chance)?;
+        let uncorrected = agreement_beyond_chance(uncorrected, by_chance)?;
         let squares = twice().zip(&own).map(|((row, m), own)| {
             let more = (m - mean) / mean;
             let agreed = (own - observed * more - by_chance) / (1.0 - by_chance);
@@ -248,21 +252,21 @@ impl Table {
             (item - uncorrected).powi(2)
         });
         let standard_error = (squares.sum::<f64>() / (n * (n - 1.0))).sqrt();
-        Ok(Corrected { value, standard_error, observed, by_chance, n: n as usize })
+        Ok(ChanceCorrectedAgreement { value, standard_error, observed, by_chance, n: n as usize })
     }
 
     /// `expected` is each item's part in what chance agrees on.
-    fn finish(&self, by_chance: f64, expected: &[f64]) -> Result<Corrected, Undefined> {
+    fn finish(&self, by_chance: f64, expected: &[f64]) -> Result<ChanceCorrectedAgreement, Undefined> {
         let n = self.counts.len() as f64;
         let observed = self.observed.iter().sum::<f64>() / self.n_twice;
-        let value = above(observed, by_chance)?;
+        let value = agreement_beyond_chance(observed, by_chance)?;
         let squares = (0..self.counts.len()).map(|at| {
             let agreed = if self.n_ratings[at] < 2.0 { 0.0 } else { self.observed[at] - by_chance };
             let surprise = 2.0 * (1.0 - value) * (expected[at] - by_chance);
             ((n / self.n_twice * agreed - surprise) / (1.0 - by_chance) - value).powi(2)
         });
         let standard_error = (squares.sum::<f64>() / (n * (n - 1.0))).sqrt();
-        Ok(Corrected { value, standard_error, observed, by_chance, n: self.counts.len() })
+        Ok(ChanceCorrectedAgreement { value, standard_error, observed, by_chance, n: self.counts.len() })
     }
 
     fn by_item(&self, answers: &[f64]) -> Vec<f64> {
@@ -274,7 +278,7 @@ impl Table {
     }
 }
 
-fn above(observed: f64, by_chance: f64) -> Result<f64, Undefined> {
+fn agreement_beyond_chance(observed: f64, by_chance: f64) -> Result<f64, Undefined> {
     if 1.0 - 1e-12 <= by_chance {
         return Undefined::because("every rating is the same, so that chance agrees as well");
     }
@@ -310,7 +314,7 @@ mod tests {
              1 2 3 3 2 4 4 1 2 5 1 .",
         );
         let check = |chance, credit, value: f64, error: f64| {
-            let found = corrected(&four, chance, credit).unwrap();
+            let found = compute_chance_corrected_agreement(&four, chance, credit).unwrap();
             let near = |a: f64, b: f64| (a - b).abs() < 1e-7;
             assert!(near(found.value, value) && near(found.standard_error, error), "{chance:?} {found:?}");
         };
@@ -321,7 +325,7 @@ mod tests {
         check(ChanceModel::Conger, Credit::Quadratic, 0.857_710_66, 0.143_670_66);
         check(ChanceModel::BrennanPrediger, Credit::Ordinal, 0.886_363_64, 0.113_905_9);
         // As Gwet prints it.
-        let ac1 = corrected(&four, ChanceModel::Gwet, Credit::Identity).unwrap();
+        let ac1 = compute_chance_corrected_agreement(&four, ChanceModel::Gwet, Credit::Identity).unwrap();
         assert!(
             (ac1.value - 0.775_44).abs() < 1e-5 && (ac1.standard_error - 0.142_95).abs() < 1e-5,
             "{ac1:?}"
@@ -356,8 +360,11 @@ mod tests {
 
     #[test]
     fn coefficients_say_why_they_are_undefined() {
-        let why =
-            |lines| corrected(&ratings(lines), ChanceModel::Gwet, Credit::Identity).unwrap_err().to_string();
+        let why = |lines| {
+            compute_chance_corrected_agreement(&ratings(lines), ChanceModel::Gwet, Credit::Identity)
+                .unwrap_err()
+                .to_string()
+        };
         assert!(why("1 1\n 1 1").contains("every rating is the same"));
         assert!(why("1 2 . .\n . . 1 2").ends_with("no item was rated twice"));
         assert!(why("1 2").ends_with("there is only one rater"));

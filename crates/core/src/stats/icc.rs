@@ -2,7 +2,7 @@
 
 use super::measure::Coefficient;
 use super::ratings::Ratings;
-use super::special::{beta, quantile};
+use super::special::{beta, invert_cdf};
 use super::undefined::Undefined;
 
 /// Who the raters are.
@@ -18,7 +18,7 @@ pub enum Design {
 
 /// Whose reliability is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum IccUnit {
     /// That of one rater.
     Single,
     /// That of the mean of all of them.
@@ -43,14 +43,14 @@ impl Icc {
     }
 }
 
-pub fn icc(ratings: &Ratings, design: Design, unit: Unit) -> Result<Icc, Undefined> {
+pub fn icc(ratings: &Ratings, design: Design, unit: IccUnit) -> Result<Icc, Undefined> {
     let Squares { items, raters, rest, within, n, k } = Squares::new(ratings)?;
     let error = if design == Design::OneWay { within } else { rest };
     // How far apart the raters are as a whole counts against them only in this design.
     let levels = if design == Design::Random { (raters - rest) / n } else { 0.0 };
     let single = (items - error, items + (k - 1.0) * error + k * levels);
     let mean = (items - error, items + levels);
-    let (above, all) = if unit == Unit::Single { single } else { mean };
+    let (above, all) = if unit == IccUnit::Single { single } else { mean };
     if all.abs() <= 1e-12 * (items + error) {
         return Undefined::because("the items do not differ, so that there is nothing to tell apart");
     }
@@ -76,7 +76,7 @@ pub fn icc(ratings: &Ratings, design: Design, unit: Unit) -> Result<Icc, Undefin
             )
         }
     };
-    let lifted = |it: f64| if unit == Unit::Mean { it * k / (1.0 + it * (k - 1.0)) } else { it };
+    let lifted = |it: f64| if unit == IccUnit::Mean { it * k / (1.0 + it * (k - 1.0)) } else { it };
     Ok(Icc {
         value: above / all,
         interval: (lifted(low), lifted(high)),
@@ -151,7 +151,7 @@ fn f_tail(f: f64, (above, below): (f64, f64)) -> f64 {
 }
 
 fn f_quantile(share: f64, (above, below): (f64, f64)) -> f64 {
-    let x = quantile(share, |it| beta(above / 2.0, below / 2.0, it));
+    let x = invert_cdf(share, |it| beta(above / 2.0, below / 2.0, it));
     below * x / (above * (1.0 - x))
 }
 
@@ -176,23 +176,24 @@ mod tests {
             );
         };
         // As psych::ICC prints them.
-        check(Design::OneWay, Unit::Single, 0.165_7, (-0.132_9, 0.722_6));
-        check(Design::Random, Unit::Single, 0.289_8, (0.018_8, 0.761_1));
-        check(Design::Fixed, Unit::Single, 0.714_8, (0.342_5, 0.945_9));
-        check(Design::OneWay, Unit::Mean, 0.442_8, (-0.884_4, 0.912_4));
-        check(Design::Random, Unit::Mean, 0.620_1, (0.071_1, 0.927_2));
-        check(Design::Fixed, Unit::Mean, 0.909_3, (0.675_7, 0.985_9));
-        let found = icc(&ratings(SHROUT_FLEISS), Design::Fixed, Unit::Single).unwrap();
+        check(Design::OneWay, IccUnit::Single, 0.165_7, (-0.132_9, 0.722_6));
+        check(Design::Random, IccUnit::Single, 0.289_8, (0.018_8, 0.761_1));
+        check(Design::Fixed, IccUnit::Single, 0.714_8, (0.342_5, 0.945_9));
+        check(Design::OneWay, IccUnit::Mean, 0.442_8, (-0.884_4, 0.912_4));
+        check(Design::Random, IccUnit::Mean, 0.620_1, (0.071_1, 0.927_2));
+        check(Design::Fixed, IccUnit::Mean, 0.909_3, (0.675_7, 0.985_9));
+        let found = icc(&ratings(SHROUT_FLEISS), Design::Fixed, IccUnit::Single).unwrap();
         assert!((found.f - 11.027_248).abs() < 1e-5 && (found.p - 0.000_134_6).abs() < 1e-6, "{found:?}");
     }
 
     #[test]
     fn icc_says_why_it_is_undefined() {
-        let why = |lines: &str| icc(&ratings(lines), Design::Random, Unit::Single).unwrap_err().to_string();
+        let why =
+            |lines: &str| icc(&ratings(lines), Design::Random, IccUnit::Single).unwrap_err().to_string();
         assert!(why("3 3 3\n 3 3 3").ends_with("every rating is the same"));
         assert!(why("1 2 3").ends_with("only one rater"));
         assert!(why("1 2 .\n . 2 3").contains("rated by everybody"));
-        let perfect = icc(&ratings("1 2 3\n 1 2 3"), Design::Random, Unit::Single).unwrap();
+        let perfect = icc(&ratings("1 2 3\n 1 2 3"), Design::Random, IccUnit::Single).unwrap();
         assert_eq!((perfect.value, perfect.coefficient().interval), (1.0, None));
     }
 }

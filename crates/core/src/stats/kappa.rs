@@ -9,14 +9,14 @@ use super::weighted_rows::{RowStatistic, rows_interval};
 
 /// How much a disagreement counts by how many categories it spans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weights {
+pub enum KappaWeights {
     /// Every disagreement is as bad as every other.
     None,
     Linear,
     Quadratic,
 }
 
-impl Weights {
+impl KappaWeights {
     /// What a pair of categories is worth among `n`: 1 if they are the same, 0 if they are the ends.
     fn of(self, a: usize, b: usize, n: usize) -> f64 {
         let apart = a.abs_diff(b) as f64 / (n.max(2) - 1) as f64;
@@ -76,7 +76,7 @@ impl Kappa {
 pub(super) fn cohen_with_interval(
     pairs: &[(usize, usize)],
     n_categories: usize,
-    weights: Weights,
+    weights: KappaWeights,
     seed: Option<u64>,
 ) -> Result<Coefficient, Undefined> {
     let found = cohen(pairs, n_categories, weights)?;
@@ -99,7 +99,7 @@ fn kappa_of_weights(
     kinds: &[(usize, usize)],
     weights: &[f64],
     n_categories: usize,
-    credit: Weights,
+    credit: KappaWeights,
 ) -> Option<f64> {
     let (mut left, mut right) = (vec![0.0; n_categories], vec![0.0; n_categories]);
     let (mut observed, mut all) = (0.0, 0.0);
@@ -115,8 +115,12 @@ fn kappa_of_weights(
 }
 
 /// Two raters, as pairs of places among `n_categories`.
-pub fn cohen(pairs: &[(usize, usize)], n_categories: usize, weights: Weights) -> Result<Kappa, Undefined> {
-    let habits = Habits::new(pairs, n_categories, weights)?;
+pub fn cohen(
+    pairs: &[(usize, usize)],
+    n_categories: usize,
+    weights: KappaWeights,
+) -> Result<Kappa, Undefined> {
+    let habits = AnswerMarginals::new(pairs, n_categories, weights)?;
     let n = pairs.len() as f64;
     let worth = |it: &(usize, usize)| weights.of(it.0, it.1, n_categories);
     let observed = pairs.iter().map(worth).sum::<f64>() / n;
@@ -135,9 +139,9 @@ pub fn cohen(pairs: &[(usize, usize)], n_categories: usize, weights: Weights) ->
 pub fn cohen_error_by_chance(
     pairs: &[(usize, usize)],
     n_categories: usize,
-    weights: Weights,
+    weights: KappaWeights,
 ) -> Result<f64, Undefined> {
-    let habits = Habits::new(pairs, n_categories, weights)?;
+    let habits = AnswerMarginals::new(pairs, n_categories, weights)?;
     let mut squares = 0.0;
     for (a, left) in habits.left.iter().enumerate() {
         for (b, right) in habits.right.iter().enumerate() {
@@ -149,7 +153,7 @@ pub fn cohen_error_by_chance(
 }
 
 /// How often two raters give each answer, and what that is worth.
-struct Habits {
+struct AnswerMarginals {
     left: Vec<f64>,
     right: Vec<f64>,
     /// Of each answer of the left rater, against all answers of the right one; and the other way round.
@@ -158,8 +162,8 @@ struct Habits {
     by_chance: f64,
 }
 
-impl Habits {
-    fn new(pairs: &[(usize, usize)], n_categories: usize, weights: Weights) -> Result<Self, Undefined> {
+impl AnswerMarginals {
+    fn new(pairs: &[(usize, usize)], n_categories: usize, weights: KappaWeights) -> Result<Self, Undefined> {
         let Some((first, _)) = pairs.first() else {
             return Undefined::because("no item was rated by both");
         };
@@ -192,7 +196,7 @@ impl Habits {
 
 /// Fleiss' κ for any number of raters. Items rated once are left out; the others may have unequally many.
 pub fn fleiss(ratings: &Ratings) -> Result<f64, Undefined> {
-    let (observed, shares) = observed(ratings)?;
+    let (observed, shares) = observed_agreement_and_shares(ratings)?;
     above_chance(observed, shares.iter().map(|it| it * it).sum())
 }
 
@@ -203,7 +207,7 @@ pub fn fleiss_with_interval(ratings: &Ratings, seed: u64) -> Result<Coefficient,
 
 /// Randolph's κ, where every category is as likely by chance.
 pub fn randolph(ratings: &Ratings) -> Result<f64, Undefined> {
-    let (observed, shares) = observed(ratings)?;
+    let (observed, shares) = observed_agreement_and_shares(ratings)?;
     above_chance(observed, 1.0 / shares.len() as f64)
 }
 
@@ -215,9 +219,9 @@ fn above_chance(observed: f64, by_chance: f64) -> Result<f64, Undefined> {
 }
 
 /// How many of the pairs within an item are the same, on average, and the share of each category.
-fn observed(ratings: &Ratings) -> Result<(f64, Vec<f64>), Undefined> {
-    ratings.comparable()?;
-    ratings.beyond_one()?;
+fn observed_agreement_and_shares(ratings: &Ratings) -> Result<(f64, Vec<f64>), Undefined> {
+    ratings.ensure_comparable()?;
+    ratings.ensure_two_rated_items()?;
     let mut counts = vec![0.0; ratings.n_answers()];
     let (mut sum, mut n_items) = (0.0, 0.0);
     for same in ratings.same_pairs() {
@@ -268,22 +272,22 @@ mod tests {
     fn cohen_has_its_published_values() {
         // Gwet's diagnoses, by statsmodels.
         let diagnoses = table(&[&[40, 4, 4, 17], &[6, 25, 2, 13], &[4, 1, 21, 12], &[15, 5, 9, 45]]);
-        let found = cohen(&diagnoses, 4, Weights::None).unwrap();
+        let found = cohen(&diagnoses, 4, KappaWeights::None).unwrap();
         check(found.value, 0.431_500_775_881_179_4);
         check(found.standard_error, 0.045_969_181_562_379);
-        check(cohen_error_by_chance(&diagnoses, 4, Weights::None).unwrap(), 0.039_761_337_044_403_65);
+        check(cohen_error_by_chance(&diagnoses, 4, KappaWeights::None).unwrap(), 0.039_761_337_044_403_65);
         check(found.interval().0, 0.341_402_835_620_133_85);
         // By scikit-learn.
         let twelve = ratings("1 2 3 3 2 1 5 4 4 2 1 3\n 1 3 3 2 2 1 4 4 5 2 2 3").pairs(0, 1);
-        check(cohen(&twelve, 5, Weights::None).unwrap().value, 0.464_285_714_285_714_3);
-        check(cohen(&twelve, 5, Weights::Linear).unwrap().value, 0.693_877_551_020_408_2);
-        check(cohen(&twelve, 5, Weights::Quadratic).unwrap().value, 0.859_813_084_112_149_5);
+        check(cohen(&twelve, 5, KappaWeights::None).unwrap().value, 0.464_285_714_285_714_3);
+        check(cohen(&twelve, 5, KappaWeights::Linear).unwrap().value, 0.693_877_551_020_408_2);
+        check(cohen(&twelve, 5, KappaWeights::Quadratic).unwrap().value, 0.859_813_084_112_149_5);
     }
 
     #[test]
     fn worth_against_habits_is_the_plain_sum() {
         let shares = [0.1, 0.0, 0.4, 0.3, 0.2];
-        for weights in [Weights::None, Weights::Linear, Weights::Quadratic] {
+        for weights in [KappaWeights::None, KappaWeights::Linear, KappaWeights::Quadratic] {
             for (a, found) in weights.against(&shares).into_iter().enumerate() {
                 check(found, (0..5).map(|b| shares[b] * weights.of(a, b, 5)).sum());
             }
@@ -292,7 +296,7 @@ mod tests {
 
     #[test]
     fn high_agreement_on_a_common_answer_is_no_kappa() {
-        let found = cohen(&table(&[&[118, 5], &[2, 0]]), 2, Weights::None).unwrap();
+        let found = cohen(&table(&[&[118, 5], &[2, 0]]), 2, KappaWeights::None).unwrap();
         check(found.value, -0.023_391_812_865_496_08);
         check(found.observed, 0.944);
     }
@@ -322,17 +326,17 @@ mod tests {
 
     #[test]
     fn kappa_says_why_it_is_undefined() {
-        assert!(cohen(&[], 2, Weights::None).is_err());
-        assert!(cohen(&[(1, 1), (1, 1)], 2, Weights::Linear).is_err());
+        assert!(cohen(&[], 2, KappaWeights::None).is_err());
+        assert!(cohen(&[(1, 1), (1, 1)], 2, KappaWeights::Linear).is_err());
         assert!(fleiss(&ratings("1 1\n 1 1")).is_err() && fleiss(&ratings("1 2")).is_err());
         let of_one = |it: Result<f64, Undefined>| it.unwrap_err().0;
         assert_eq!(of_one(fleiss(&ratings("1\n 2"))), ONE_ITEM);
-        assert_eq!(of_one(cohen(&[(0, 1)], 2, Weights::None).map(|it| it.value)), ONE_ITEM);
-        check(cohen(&[(0, 1), (0, 1)], 2, Weights::None).unwrap().value, 0.0);
+        assert_eq!(of_one(cohen(&[(0, 1)], 2, KappaWeights::None).map(|it| it.value)), ONE_ITEM);
+        check(cohen(&[(0, 1), (0, 1)], 2, KappaWeights::None).unwrap().value, 0.0);
         // Under ten items there is no interval; of perfect agreement of twenty there is one.
         let of = |n: usize| {
             let pairs: Vec<(usize, usize)> = (0..n).map(|it| (it % 2, it % 2)).collect();
-            cohen_with_interval(&pairs, 2, Weights::None, Some(1)).unwrap()
+            cohen_with_interval(&pairs, 2, KappaWeights::None, Some(1)).unwrap()
         };
         assert_eq!((of(9).value, of(9).interval), (1.0, None));
         assert!(of(20).interval.is_some_and(|(low, high)| low < 0.9 && 1.0 <= high), "{:?}", of(20));

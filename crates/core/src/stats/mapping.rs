@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::numbers::{all_equal, all_pass_or_fail, usable, usable_pairs};
+use super::numbers::{all_equal, all_pass_or_fail, ensure_usable_pairs, ensure_usable_values};
 use super::undefined::Undefined;
 
 /// How scores are mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub enum MappingMethod {
     /// Any rise, in steps. Needs many labels.
     Isotonic,
     /// An S-curve of two parameters. Holds with few labels.
@@ -39,8 +39,8 @@ pub enum Mapping {
 
 impl Mapping {
     /// Human scores lie on 0..=1.
-    pub fn fit(method: Method, judge: &[f64], human: &[f64]) -> Result<Self, Undefined> {
-        usable_pairs(("judge score", judge), ("human score", human), 2)?;
+    pub fn fit(method: MappingMethod, judge: &[f64], human: &[f64]) -> Result<Self, Undefined> {
+        ensure_usable_pairs(("judge score", judge), ("human score", human), 2)?;
         if let Some(bad) = human.iter().find(|it| !(0.0..=1.0).contains(*it)) {
             return Undefined::because(format!("the human score {bad} is not on 0..=1"));
         }
@@ -48,15 +48,15 @@ impl Mapping {
             return Undefined::because("the judge gives the same score to everything");
         }
         match method {
-            Method::Isotonic => {
+            MappingMethod::Isotonic => {
                 let fitted = isotonic(judge, human, &vec![1.0; judge.len()])?;
                 Ok(Self::Isotonic { judge: fitted.x, human: fitted.y })
             }
-            Method::Platt => {
-                let curve = logistic(judge, &smoothed(human))?;
+            MappingMethod::Platt => {
+                let curve = logistic(judge, &platt_targets(human))?;
                 Ok(Self::Platt { intercept: curve.intercept, slope: curve.slope })
             }
-            Method::Quantile => {
+            MappingMethod::Quantile => {
                 let (judge, human) = matched_quantiles(judge, human);
                 Ok(Self::Quantile { judge, human })
             }
@@ -89,8 +89,8 @@ impl Isotonic {
 
 /// Least squares among the functions that never fall, by pooling neighbours that do.
 pub fn isotonic(x: &[f64], y: &[f64], weights: &[f64]) -> Result<Isotonic, Undefined> {
-    usable_pairs(("x", x), ("y", y), 1)?;
-    usable_pairs(("y", y), ("weight", weights), 1)?;
+    ensure_usable_pairs(("x", x), ("y", y), 1)?;
+    ensure_usable_pairs(("y", y), ("weight", weights), 1)?;
     if weights.iter().any(|it| *it < 0.0) {
         return Undefined::because("a weight is less than nothing");
     }
@@ -142,14 +142,14 @@ impl Logistic {
 
 /// The likeliest curve for targets on 0..=1, by Newton's steps.
 pub fn logistic(x: &[f64], targets: &[f64]) -> Result<Logistic, Undefined> {
-    usable_pairs(("score", x), ("label", targets), 2)?;
+    ensure_usable_pairs(("score", x), ("label", targets), 2)?;
     if all_equal(x) {
         return Undefined::because("all scores are equal");
     }
     if all_equal(targets) {
         return Undefined::because("all labels are equal");
     }
-    if separated(x, targets) {
+    if is_separable(x, targets) {
         return Undefined::because(
             "a threshold separates the labels without a mistake, so that no slope is steep enough",
         );
@@ -193,7 +193,7 @@ pub fn logistic(x: &[f64], targets: &[f64]) -> Result<Logistic, Undefined> {
 }
 
 /// Labels that a threshold tells apart, ties at the threshold allowed.
-fn separated(x: &[f64], targets: &[f64]) -> bool {
+fn is_separable(x: &[f64], targets: &[f64]) -> bool {
     let range = |label: f64| {
         let inside = x.iter().zip(targets).filter(|it| it.1.total_cmp(&label).is_eq()).map(|it| *it.0);
         inside.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)))
@@ -203,7 +203,7 @@ fn separated(x: &[f64], targets: &[f64]) -> bool {
 }
 
 /// Platt's targets: a little within 0 and 1, by how many there are of each.
-pub fn smoothed(labels: &[f64]) -> Vec<f64> {
+pub fn platt_targets(labels: &[f64]) -> Vec<f64> {
     let passes: f64 = labels.iter().sum();
     let (high, low) = ((passes + 1.0) / (passes + 2.0), 1.0 / (labels.len() as f64 - passes + 2.0));
     labels.iter().map(|it| low + it * (high - low)).collect()
@@ -244,7 +244,7 @@ fn interpolate(x: &[f64], y: &[f64], at: f64) -> f64 {
 
 /// Scores as they are, checked.
 pub(super) fn apply_all(mapping: &Mapping, scores: &[f64]) -> Result<Vec<f64>, Undefined> {
-    usable("judge score", scores, 0)?;
+    ensure_usable_values("judge score", scores, 0)?;
     Ok(scores.iter().map(|it| mapping.apply(*it)).collect())
 }
 
@@ -288,18 +288,18 @@ mod tests {
             &[-4.623_494_8, 9.418_940_0, 0.521_480_571_4],
             1e-5,
         );
-        let soft = logistic(&SCORES, &smoothed(&LABELS)).unwrap();
+        let soft = logistic(&SCORES, &platt_targets(&LABELS)).unwrap();
         near(&[-soft.slope, -soft.intercept], &[-5.591_82, 2.649_66], 1e-3);
         assert!(logistic(&[0.1, 0.9], &[0.0, 1.0]).unwrap_err().to_string().contains("separates"));
-        assert!(Mapping::fit(Method::Platt, &[0.1, 0.9], &[0.0, 1.0]).is_ok());
-        assert!(Mapping::fit(Method::Platt, &[0.5, 0.5], &[0.0, 1.0]).is_err());
+        assert!(Mapping::fit(MappingMethod::Platt, &[0.1, 0.9], &[0.0, 1.0]).is_ok());
+        assert!(Mapping::fit(MappingMethod::Platt, &[0.5, 0.5], &[0.0, 1.0]).is_err());
     }
 
     #[test]
     fn quantiles_undo_a_judge_who_only_uses_the_top() {
         let human: Vec<f64> = (0..=10).map(|it| f64::from(it) / 10.0).collect();
         let judge: Vec<f64> = human.iter().map(|it| 0.8 + 0.2 * it * it).collect();
-        let mapping = Mapping::fit(Method::Quantile, &judge, &human).unwrap();
+        let mapping = Mapping::fit(MappingMethod::Quantile, &judge, &human).unwrap();
         near(&apply_all(&mapping, &judge).unwrap(), &human, 1e-12);
         let back: Mapping = serde_json::from_str(&serde_json::to_string(&mapping).unwrap()).unwrap();
         assert_eq!(back, mapping);

@@ -27,12 +27,12 @@ impl Coefficient {
 /// A coefficient, or why it is undefined.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Measure {
+pub enum CoefficientResult {
     Known(Coefficient),
     Undefined { undefined: String },
 }
 
-impl Measure {
+impl CoefficientResult {
     pub fn value(&self) -> Option<f64> {
         if let Self::Known(it) = self { Some(it.value) } else { None }
     }
@@ -42,7 +42,7 @@ impl Measure {
     }
 }
 
-impl From<Result<Coefficient, Undefined>> for Measure {
+impl From<Result<Coefficient, Undefined>> for CoefficientResult {
     fn from(it: Result<Coefficient, Undefined>) -> Self {
         match it {
             Ok(known) => Self::Known(known),
@@ -52,7 +52,7 @@ impl From<Result<Coefficient, Undefined>> for Measure {
 }
 
 /// A share of `n`, or the mean of as many numbers between 0 and 1, with the exact interval of a share.
-pub(super) fn share(sum: f64, n: usize) -> Result<Coefficient, Undefined> {
+pub(super) fn share_with_interval(sum: f64, n: usize) -> Result<Coefficient, Undefined> {
     if n == 0 {
         return Undefined::because("there is nothing to count");
     }
@@ -60,12 +60,12 @@ pub(super) fn share(sum: f64, n: usize) -> Result<Coefficient, Undefined> {
 }
 
 /// The mean of scores on 0..=1, one for each item.
-pub(super) fn mean_score(values: &[f64]) -> Result<Coefficient, Undefined> {
+pub(super) fn mean_score_with_interval(values: &[f64]) -> Result<Coefficient, Undefined> {
     mean_with(values, mean_interval)
 }
 
 /// The mean of differences, one for each item, of which none can be more than `span`.
-pub(super) fn mean_difference(values: &[f64], span: f64) -> Result<Coefficient, Undefined> {
+pub(super) fn mean_difference_with_interval(values: &[f64], span: f64) -> Result<Coefficient, Undefined> {
     mean_with(values, |clusters| difference_interval(clusters, span))
 }
 

@@ -62,69 +62,73 @@ mod compute_ranking;
 mod coverage;
 
 pub use agreement::{
-    Agreement, AgreementInShort, MOST_RATERS, PairAgreement, PairInShort, PairMeasures, Without, agreement,
-    agreement_by_criterion, agreement_in_short, percent, ratings_by_criterion,
+    Agreement, AgreementSummary, LeaveOneOutAgreement, MOST_RATERS, PairAgreement, PairKappa, PairMeasures,
+    agreement_by_criterion, measure_agreement, percent_agreement, ratings_by_criterion, summarise_agreement,
 };
 pub use ahead::{Ahead, ahead};
 pub use alignment::{
-    Alignment, AnswerRates, Confusion as ConfusionMatrix, Disagreement, MeanMeasures, OneMorePerson,
-    Standing, align,
+    Alignment, AnswerRates, ConfusionMatrix, Disagreement, HumanParity, MeanMeasures, OneMorePerson, align,
 };
 pub use alpha::{alpha, alpha_with_interval};
-pub use beside::{Beside, Labelled, Quantity, beside};
+pub use beside::{EstimatedQuantity, EstimatorComparison, LabelledScores, compare_estimators};
 pub use bootstrap::{Bootstrap, Statistic, bootstrap, bootstrap_t};
-pub use boundary::{NormalMixture, Sides, Stitched};
+pub use boundary::{BoundarySides, NormalMixture, Stitched};
 pub use calibrate::{
-    Anchors, Calibration, Decisions, MIN_LABELS, Measured, Proof, Quality, Threshold, anchors, calibrate,
-    calibrate_held_out, threshold,
+    Anchors, Calibration, DecisionRates, MIN_LABELS, Proof, Quality, Threshold, ValueWithInterval, calibrate,
+    calibrate_held_out, calibrate_threshold, select_anchors,
 };
-pub use compare::{Comparison, Difference, WORTH_SEEING, compare};
-pub use compute::{compute, compute_problem};
+pub use compare::{Comparison, Difference, WORTH_SEEING, compare_runs};
+pub use compute::{compute_problem, compute_statistic};
 pub use compute_known::computable;
 pub use consensus::{
-    Consensus, Errors, Majority, Settled, SettledItem, Stop, Votes, agreement_with, dawid_skene, majority,
-    settle,
+    Consensus, Errors, ItemConsensus, Majority, QuestionConsensus, RaterVotes, StopRule, agreement_with,
+    compute_consensus, dawid_skene, majority,
 };
 pub use correlation::{
     Correlation, kendall, kendall_c, kendall_p_in_large_samples, pearson, somers_d, spearman,
 };
-pub use describe::{Description, ScoreField, ScoreTable, Scored, Warning, tenth, warnings};
-pub use drawn::{Drawn, OfSample, of_sample};
-pub use drift::{Alarm, Drift, Look, Watched, watch};
+pub use describe::{
+    ScoreDistribution, ScoreEntry, ScoreField, ScoreTable, Warning, find_score_warnings, tenth,
+};
+pub use drawn::{SampleEstimate, SampledScore, estimate_sample_mean};
+pub use drift::{Alarm, Drift, DriftReport, RunningMean, detect_drift};
 pub use effect::{cliffs_delta, cohen_d, cohen_h, hedges_g};
 pub use elo::{Elo, WinRates, elo};
 pub use fall::{DailyScores, FallEvidence, find_fall};
 pub use forecast::{DaySum, Forecast, forecast};
 pub use glad::{Abilities, glad};
-pub use gwet::{ChanceModel, Corrected, Credit, corrected};
-pub use icc::{Design, Icc, Unit, icc};
-pub use kappa::{Kappa, Weights, cohen, cohen_error_by_chance, fleiss, fleiss_with_interval, randolph};
-pub use mapping::{Isotonic, Logistic, Mapping, Method, isotonic, logistic, smoothed};
-pub use measure::{Coefficient, Measure};
+pub use gwet::{ChanceCorrectedAgreement, ChanceModel, Credit, compute_chance_corrected_agreement};
+pub use icc::{Design, Icc, IccUnit, icc};
+pub use kappa::{Kappa, KappaWeights, cohen, cohen_error_by_chance, fleiss, fleiss_with_interval, randolph};
+pub use mapping::{Isotonic, Logistic, Mapping, MappingMethod, isotonic, logistic, platt_targets};
+pub use measure::{Coefficient, CoefficientResult};
 pub use paired::{
-    Claim, MIN_PAIRS, McNemar, PairedComparison, PairedT, SignedRanks, Zeros, mcnemar, paired_comparison,
-    paired_permutation_p, paired_t, permutation_p, sign_p, signed_ranks,
+    DifferenceClaim, MIN_PAIRS, McNemar, PairedComparison, PairedT, SignedRanks, Zeros, mcnemar,
+    paired_comparison, paired_permutation_p, paired_t, permutation_p, sign_p, signed_ranks,
 };
-pub use panel::{ErrorPair, Member, Panel, effective_votes, panel};
-pub use pass_k::{PassK, Tried, pass_k};
+pub use panel::{ErrorPair, Panel, PanelMemberReport, effective_votes, evaluate_panel};
+pub use pass_k::{PassK, TaskTrials, pass_k};
 pub use power::{Aim, n_pairs, n_per_group, n_per_group_shares, n_per_group_shares_normal, n_to_detect};
 pub use ppi::{Alternative, FEWEST_LABELS, MeanEstimate, PredictionPowered, prediction_powered};
 pub use projection::{Dialled, MonthAhead, half_width, month_ahead};
 pub use proportion::{Proportion, ProportionMethod, pass_rate, proportion};
-pub use rank::{Model, Pair, Position, Preferred, Ranked, Ranking, Strength, Ties, bradley_terry};
-pub use ratings::{Level, Ratings};
-pub use reliability::{Bin, Reliability, reliability};
-pub use rogan_gladen::{Confusion, CorrectedRate, corrected_rate};
-pub use sample::{
-    Kish, Stratified, Stratum, StratumEstimate, WeightedMean, dial, hajek, kish, stratified, weighted_mean,
+pub use rank::{
+    BradleyTerryModel, Pair, Position, Preferred, Ranked, Ranking, Strength, TieModel, fit_bradley_terry,
 };
-pub use sequence::{Bound, Sequence};
+pub use ratings::{Level, Ratings};
+pub use reliability::{Bin, ReliabilitySummary, reliability};
+pub use rogan_gladen::{BinaryConfusion, CorrectedRate, corrected_rate};
+pub use sample::{
+    Kish, SampledStratum, Stratified, StratumEstimate, WeightedMean, estimate_dial_cost,
+    estimate_stratified_mean, hajek, kish_effective_size, stratified_weighted_mean,
+};
+pub use sequence::{Sequence, SequenceBound};
 pub use several::{Adjustment, Friedman, adjust, friedman};
-pub use standing::{FirstWins, first_wins, order, strengths};
-pub use summary::{Estimate, Flaky, Trials, estimates, trials};
+pub use standing::{FirstWins, estimate_strengths, first_wins, order_by_strength};
+pub use summary::{Estimate, Flaky, Trials, estimate_run_means, summarise_trials};
 pub use traffic::{
-    Corrected as CorrectedTraffic, LabelledTrace, Sums, Traffic, TrafficSequence, TrafficStratum,
-    TrafficSums, corrected as corrected_traffic, traffic,
+    CorrectedTraffic, LabelledTrace, Traffic, TrafficSequence, TrafficStratum, TrafficSums,
+    WeightedScoreSums, correct_traffic_mean as corrected_traffic, estimate_traffic_mean,
 };
 pub use undefined::Undefined;
-pub use varied::{Varied, VariedCell, varied};
+pub use varied::{FactorCell, FactorTable, build_factor_table};

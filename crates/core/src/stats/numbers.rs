@@ -4,7 +4,7 @@ use super::undefined::Undefined;
 use crate::quantity::plural;
 
 /// All of them are numbers, and there are enough.
-pub(super) fn usable(what: &str, values: &[f64], at_least: usize) -> Result<(), Undefined> {
+pub(super) fn ensure_usable_values(what: &str, values: &[f64], at_least: usize) -> Result<(), Undefined> {
     if let Some(at) = values.iter().position(|it| !it.is_finite()) {
         return Undefined::because(format!("{what} {} is not a number", at + 1));
     }
@@ -20,7 +20,7 @@ pub(super) fn usable(what: &str, values: &[f64], at_least: usize) -> Result<(), 
 }
 
 /// Two lists that belong together, item by item.
-pub(super) fn usable_pairs(
+pub(super) fn ensure_usable_pairs(
     (left_name, left): (&str, &[f64]),
     (right_name, right): (&str, &[f64]),
     at_least: usize,
@@ -32,12 +32,12 @@ pub(super) fn usable_pairs(
             plural(right.len(), right_name)
         ));
     }
-    usable(left_name, left, at_least)?;
-    usable(right_name, right, at_least)
+    ensure_usable_values(left_name, left, at_least)?;
+    ensure_usable_values(right_name, right, at_least)
 }
 
 /// A chance strictly between 0 and 1, such as 0.05.
-pub(super) fn usable_share(what: &str, share: f64) -> Result<(), Undefined> {
+pub(super) fn ensure_usable_share(what: &str, share: f64) -> Result<(), Undefined> {
     if 0.0 < share && share < 1.0 {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::bounded::Cluster;
-use super::numbers::{around, mean, ranks, ties, usable, usable_pairs, variance};
+use super::numbers::{around, ensure_usable_pairs, ensure_usable_values, mean, ranks, ties, variance};
 use super::resample::{Chance, sign_test};
 use super::special::{even_odds, ln_gamma, normal_cdf, t_cdf, t_quantile};
 use super::undefined::Undefined;
@@ -103,14 +103,14 @@ pub fn signed_ranks(first: &[f64], second: &[f64], zeros: Zeros) -> Result<Signe
         statistic,
         p_normal: 2.0 * normal_cdf(-off / se),
         p_normal_continuity: (2.0 * normal_cdf(-(off - 0.5).max(0.0) / se)).min(1.0),
-        p_exact: (signed.len() <= 50).then(|| exact_p(&signed, statistic)),
+        p_exact: (signed.len() <= 50).then(|| signed_ranks_exact_p(&signed, statistic)),
         rank_biserial: (plus - minus) / (plus + minus),
         n: signed.len(),
     })
 }
 
 /// Counts the ways to turn the signs that leave as little on one side; ranks may be halves.
-fn exact_p(signed: &[(f64, f64)], statistic: f64) -> f64 {
+fn signed_ranks_exact_p(signed: &[(f64, f64)], statistic: f64) -> f64 {
     let doubled: Vec<usize> = signed.iter().map(|it| (2.0 * it.1).round() as usize).collect();
     let total: usize = doubled.iter().sum();
     let mut ways = vec![0.0; total + 1];
@@ -164,8 +164,8 @@ pub fn paired_permutation_p(first: &[f64], second: &[f64], seed: u64) -> Result<
 
 /// The same for two groups of different items, by dealing the items out again.
 pub fn permutation_p(first: &[f64], second: &[f64], n_draws: usize, seed: u64) -> Result<f64, Undefined> {
-    usable("value of the first group", first, 2)?;
-    usable("value of the second group", second, 2)?;
+    ensure_usable_values("value of the first group", first, 2)?;
+    ensure_usable_values("value of the second group", second, 2)?;
     let all: Vec<f64> = first.iter().chain(second).copied().collect();
     let total: f64 = all.iter().sum();
     let (n, m) = (first.len() as f64, second.len() as f64);
@@ -182,7 +182,7 @@ pub fn permutation_p(first: &[f64], second: &[f64], n_draws: usize, seed: u64) -
 }
 
 fn differences(first: &[f64], second: &[f64], at_least: usize) -> Result<Vec<f64>, Undefined> {
-    usable_pairs(("first value", first), ("second value", second), at_least)?;
+    ensure_usable_pairs(("first value", first), ("second value", second), at_least)?;
     Ok(first.iter().zip(second).map(|(a, b)| a - b).collect())
 }
 
@@ -197,13 +197,13 @@ pub struct PairedComparison {
     pub p_wilcoxon: Option<f64>,
     /// The difference in standard deviations of differences (Cohen's d of pairs).
     pub effect: f64,
-    pub claim: Claim,
+    pub claim: DifferenceClaim,
 }
 
 /// What may be said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Claim {
+pub enum DifferenceClaim {
     /// Fewer than [`MIN_PAIRS`].
     TooFew,
     NotShown,
@@ -215,9 +215,9 @@ pub fn paired_comparison(first: &[f64], second: &[f64], seed: u64) -> Result<Pai
     let p_permutation = paired_permutation_p(first, second, seed)?;
     let differences = differences(first, second, 2)?;
     let claim = match differences.len() {
-        n if n < MIN_PAIRS => Claim::TooFew,
-        _ if p_permutation < 0.05 => Claim::Shown,
-        _ => Claim::NotShown,
+        n if n < MIN_PAIRS => DifferenceClaim::TooFew,
+        _ if p_permutation < 0.05 => DifferenceClaim::Shown,
+        _ => DifferenceClaim::NotShown,
     };
     let ranked = signed_ranks(first, second, Zeros::Dropped).ok();
     Ok(PairedComparison {
@@ -276,7 +276,10 @@ mod tests {
             let first: Vec<f64> = (0..n).map(|it| 1.0 + 0.01 * f64::from(it)).collect();
             paired_comparison(&first, &vec![0.0; first.len()], 1).unwrap().claim
         };
-        assert_eq!((claim(2), claim(5), claim(6)), (Claim::TooFew, Claim::TooFew, Claim::Shown));
+        assert_eq!(
+            (claim(2), claim(5), claim(6)),
+            (DifferenceClaim::TooFew, DifferenceClaim::TooFew, DifferenceClaim::Shown)
+        );
         let check = |first: &[f64], second: &[f64], expected: &str| {
             let found = paired_comparison(first, second, 1).unwrap_err();
             assert!(found.to_string().contains(expected), "{found}");

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::correlation::pearson;
-use super::measure::{Coefficient, Measure, share};
+use super::measure::{Coefficient, CoefficientResult, share_with_interval};
 use super::ratings::{Level, Ratings};
 use super::undefined::Undefined;
 
@@ -13,33 +13,33 @@ pub struct Panel {
     /// Items whose truth is known and that somebody rated.
     pub n_items: usize,
     /// How often the majority is right; of answers with as many votes, each counts for its part.
-    pub accuracy: Measure,
+    pub accuracy: CoefficientResult,
     /// How many independent votes the members are worth, by how their errors correlate (Kish).
-    pub effective_votes: Measure,
+    pub effective_votes: CoefficientResult,
     pub pairs: Vec<ErrorPair>,
     /// In the order of the panel.
-    pub members: Vec<Member>,
+    pub members: Vec<PanelMemberReport>,
 }
 
 /// Whether two members err together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ErrorPair {
     pub raters: (String, String),
-    pub correlation: Measure,
+    pub correlation: CoefficientResult,
 }
 
 /// What a member adds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Member {
+pub struct PanelMemberReport {
     pub rater: String,
-    pub accuracy: Measure,
+    pub accuracy: CoefficientResult,
     /// Of the majority without this member.
-    pub accuracy_without: Measure,
+    pub accuracy_without: CoefficientResult,
     /// What the others are worth by themselves.
-    pub effective_votes_without: Measure,
+    pub effective_votes_without: CoefficientResult,
 }
 
-impl Member {
+impl PanelMemberReport {
     /// How much more often the majority is right with this member.
     pub fn gain(&self, panel: &Panel) -> Option<f64> {
         Some(panel.accuracy.value()? - self.accuracy_without.value()?)
@@ -47,17 +47,17 @@ impl Member {
 }
 
 /// `truth` is, of each item, the right one among the answers of `ratings`, where it is known.
-pub fn panel(ratings: &Ratings, truth: &[Option<usize>], level: Level) -> Result<Panel, Undefined> {
+pub fn evaluate_panel(ratings: &Ratings, truth: &[Option<usize>], level: Level) -> Result<Panel, Undefined> {
     if truth.len() != ratings.n_items() {
         return Undefined::because(format!("{} truths are not for {} items", truth.len(), ratings.n_items()));
     }
     let known: Vec<usize> = (0..truth.len()).filter(|it| truth[*it].is_some()).collect();
     let truth: Vec<usize> = truth.iter().copied().flatten().collect();
-    let bench = Bench { ratings: ratings.of_items(&known), truth, level };
+    let bench = RatingsWithTruth { ratings: ratings.of_items(&known), truth, level };
     let all: Vec<usize> = (0..ratings.n_raters()).collect();
     let name = |it: usize| ratings.raters()[it].clone();
     let without = |out: usize| all.iter().copied().filter(|it| *it != out).collect::<Vec<_>>();
-    let member = |it: usize| Member {
+    let member = |it: usize| PanelMemberReport {
         rater: name(it),
         accuracy: bench.accuracy(&[it]).into(),
         accuracy_without: bench.accuracy(&without(it)).into(),
@@ -79,13 +79,13 @@ pub fn panel(ratings: &Ratings, truth: &[Option<usize>], level: Level) -> Result
 }
 
 /// Ratings beside what is true.
-struct Bench {
+struct RatingsWithTruth {
     ratings: Ratings,
     truth: Vec<usize>,
     level: Level,
 }
 
-impl Bench {
+impl RatingsWithTruth {
     /// Of the majority of these members.
     fn accuracy(&self, members: &[usize]) -> Result<Coefficient, Undefined> {
         let mut counts = vec![0_usize; self.ratings.n_answers()];
@@ -100,7 +100,7 @@ impl Bench {
                 sum += if counts[*right] == most { 1.0 / n_winners as f64 } else { 0.0 };
             }
         }
-        share(sum, n)
+        share_with_interval(sum, n)
     }
 
     /// How far off a member is: by how much on a scale, or whether at all.
@@ -143,7 +143,7 @@ impl Bench {
                 Some(pearson(&x, &y).ok()?.value)
             })
             .collect();
-        kish(members.len(), &known)
+        kish_effective_votes(members.len(), &known)
     }
 }
 
@@ -159,11 +159,11 @@ pub fn effective_votes(scores: &[Vec<f64>]) -> Option<f64> {
     let members: Vec<Vec<f64>> = (0..n_members).map(of).collect();
     let pairs = members.iter().enumerate().flat_map(|(at, a)| members[at + 1..].iter().map(move |b| (a, b)));
     let correlations: Option<Vec<f64>> = pairs.map(|(a, b)| Some(pearson(a, b).ok()?.value)).collect();
-    kish(n_members, &correlations?)
+    kish_effective_votes(n_members, &correlations?)
 }
 
 /// Kish: n members who go together by ρ on average count as n / (1 + (n − 1) ρ).
-fn kish(n_members: usize, correlations: &[f64]) -> Option<f64> {
+fn kish_effective_votes(n_members: usize, correlations: &[f64]) -> Option<f64> {
     let mean = correlations.iter().sum::<f64>() / correlations.len() as f64;
     let n = n_members as f64;
     // Members who contradict each other are no more than independent.
@@ -181,8 +181,8 @@ mod tests {
     #[test]
     fn two_who_err_alike_are_one_vote() {
         let twins = ratings("1 2 2 1 1 2 1 2 1\n 1 2 2 1 1 2 1 2 1\n 2 1 2 2 1 2 1 1 2");
-        let found = panel(&twins, &TRUTH, Level::Nominal).unwrap();
-        let near = |it: &Measure, expected: f64| (it.value().unwrap() - expected).abs() < 1e-9;
+        let found = evaluate_panel(&twins, &TRUTH, Level::Nominal).unwrap();
+        let near = |it: &CoefficientResult, expected: f64| (it.value().unwrap() - expected).abs() < 1e-9;
         assert_eq!(found.n_items, 8);
         assert!(near(&found.pairs[0].correlation, 1.0), "{found:?}");
         // The twins err on items 2 and 4, the third on 1 and 8: φ = −1/3 beside 1 and −1/3 again.
@@ -206,12 +206,12 @@ mod tests {
     #[test]
     fn a_panel_says_why_it_is_worth_nothing_known() {
         let perfect = ratings("1 1 2\n 1 1 2");
-        let found = panel(&perfect, &[Some(0), Some(0), Some(1)], Level::Nominal).unwrap();
-        assert!(matches!(found.effective_votes, Measure::Undefined { .. }));
-        assert!(matches!(found.pairs[0].correlation, Measure::Undefined { .. }));
-        assert!(panel(&perfect, &[None], Level::Nominal).is_err());
-        let alone = panel(&ratings("1 2 2"), &[Some(0), Some(0), None], Level::Nominal).unwrap();
+        let found = evaluate_panel(&perfect, &[Some(0), Some(0), Some(1)], Level::Nominal).unwrap();
+        assert!(matches!(found.effective_votes, CoefficientResult::Undefined { .. }));
+        assert!(matches!(found.pairs[0].correlation, CoefficientResult::Undefined { .. }));
+        assert!(evaluate_panel(&perfect, &[None], Level::Nominal).is_err());
+        let alone = evaluate_panel(&ratings("1 2 2"), &[Some(0), Some(0), None], Level::Nominal).unwrap();
         assert_eq!(alone.accuracy.value(), Some(0.5));
-        assert!(matches!(alone.members[0].accuracy_without, Measure::Undefined { .. }));
+        assert!(matches!(alone.members[0].accuracy_without, CoefficientResult::Undefined { .. }));
     }
 }

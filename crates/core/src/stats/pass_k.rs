@@ -7,7 +7,7 @@ use super::undefined::Undefined;
 
 /// How often a task was tried and how often it passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tried {
+pub struct TaskTrials {
     pub n: usize,
     pub passed: usize,
 }
@@ -23,11 +23,11 @@ pub struct PassK {
     pub n_tasks: usize,
 }
 
-pub fn pass_k(tasks: &[Tried], k: usize) -> Result<PassK, Undefined> {
+pub fn pass_k(tasks: &[TaskTrials], k: usize) -> Result<PassK, Undefined> {
     if let Some(bad) = tasks.iter().find(|it| it.n < it.passed) {
         return Undefined::because(format!("{} of {} trials is more than all", bad.passed, bad.n));
     }
-    let enough: Vec<&Tried> = tasks.iter().filter(|it| k <= it.n).collect();
+    let enough: Vec<&TaskTrials> = tasks.iter().filter(|it| k <= it.n).collect();
     if k == 0 || enough.is_empty() {
         return Undefined::because(format!("no task has {k} trials"));
     }
@@ -40,7 +40,7 @@ pub fn pass_k(tasks: &[Tried], k: usize) -> Result<PassK, Undefined> {
         };
         if these < k { 0.0 } else { (ways(these) - ways(n)).exp() }
     };
-    let mean = |of: &dyn Fn(&Tried) -> f64| enough.iter().map(|it| of(it)).sum::<f64>() / n_tasks as f64;
+    let mean = |of: &dyn Fn(&TaskTrials) -> f64| enough.iter().map(|it| of(it)).sum::<f64>() / n_tasks as f64;
     Ok(PassK {
         any: mean(&|it| 1.0 - only(it.n - it.passed, it.n)),
         all: mean(&|it| only(it.passed, it.n)),
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn trials_are_taken_in_every_way() {
-        let tasks = [(10, 3), (10, 0), (10, 10), (4, 2)].map(|(n, passed)| Tried { n, passed });
+        let tasks = [(10, 3), (10, 0), (10, 10), (4, 2)].map(|(n, passed)| TaskTrials { n, passed });
         for (k, any, all) in
             [(1, 0.45, 0.45), (2, 0.591_666_666_667, 0.308_333_333_333), (4, 0.708_333_333_333, 0.25)]
         {

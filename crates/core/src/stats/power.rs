@@ -1,7 +1,7 @@
 //! How many samples show a difference, if there is one.
 
 use super::effect::cohen_h;
-use super::numbers::usable_share;
+use super::numbers::ensure_usable_share;
 use super::special::{normal_cdf, normal_quantile, shifted_t_cdf, t_quantile, two_sided_z};
 use super::undefined::Undefined;
 
@@ -16,8 +16,8 @@ pub struct Aim {
 
 impl Aim {
     fn check(self) -> Result<(), Undefined> {
-        usable_share("alpha", self.alpha)?;
-        usable_share("power", self.power)?;
+        ensure_usable_share("alpha", self.alpha)?;
+        ensure_usable_share("power", self.power)?;
         if self.power <= self.alpha {
             return Undefined::because("a power under alpha needs no sample at all");
         }
@@ -114,7 +114,7 @@ pub(super) fn n_pairs_changed(up: f64, down: f64, aim: Aim) -> Result<f64, Undef
 }
 
 fn check_samples(n: f64, alpha: f64) -> Result<(), Undefined> {
-    usable_share("alpha", alpha)?;
+    ensure_usable_share("alpha", alpha)?;
     if 2.0 <= n && n.is_finite() {
         return Ok(());
     }

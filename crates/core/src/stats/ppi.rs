@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::bounded::unit_interval;
 use super::numbers::{
-    all_equal, around, mean, population_variance, squares, usable, usable_pairs, usable_share, variance,
+    all_equal, around, ensure_usable_pairs, ensure_usable_share, ensure_usable_values, mean,
+    population_variance, squares, variance,
 };
 use super::special::{normal_cdf, t_cdf, two_sided_z};
 use super::undefined::Undefined;
@@ -66,9 +67,9 @@ pub fn prediction_powered(
     unlabelled: &[f64],
     alpha: f64,
 ) -> Result<PredictionPowered, Undefined> {
-    usable_pairs(("human label", human), ("judge score", judge), 2)?;
-    usable("judge score without a label", unlabelled, 2)?;
-    usable_share("alpha", alpha)?;
+    ensure_usable_pairs(("human label", human), ("judge score", judge), 2)?;
+    ensure_usable_values("judge score without a label", unlabelled, 2)?;
+    ensure_usable_share("alpha", alpha)?;
     if all_equal(human) {
         return Undefined::because(format!(
             "all {} are equal, which says nothing of how far others are from them",
@@ -76,7 +77,7 @@ pub fn prediction_powered(
         ));
     }
     let (n, n_judged) = (human.len() as f64, unlabelled.len() as f64);
-    let judged = Moments::of(human, judge, unlabelled);
+    let judged = LabelMoments::of(human, judge, unlabelled);
     let lambda_unclipped = judged.best_lambda(n, n_judged);
     let lambda = lambda_unclipped.clamp(0.0, 1.0);
     let z = two_sided_z(alpha);
@@ -97,7 +98,7 @@ pub fn prediction_powered(
         });
         MeanEstimate { mean: middle, se, interval: around(middle, z * se), unit_interval }
     };
-    let correlation = correlation(human, judge);
+    let correlation = judge_label_correlation(human, judge);
     Ok(PredictionPowered {
         n_labels: human.len(),
         n_judged: unlabelled.len(),
@@ -126,13 +127,13 @@ impl PredictionPowered {
 }
 
 /// How the labels and the judge's scores vary, and vary together.
-struct Moments {
+struct LabelMoments {
     human: f64,
     judge: f64,
     together: f64,
 }
 
-impl Moments {
+impl LabelMoments {
     fn of(human: &[f64], judge: &[f64], unlabelled: &[f64]) -> Self {
         let (y, f) = (mean(human), mean(judge));
         let together = human.iter().zip(judge).map(|it| (it.0 - y) * (it.1 - f)).sum::<f64>();
@@ -170,7 +171,7 @@ impl Moments {
     }
 }
 
-fn correlation(left: &[f64], right: &[f64]) -> Option<f64> {
+fn judge_label_correlation(left: &[f64], right: &[f64]) -> Option<f64> {
     let (a, b) = (mean(left), mean(right));
     let together = left.iter().zip(right).map(|it| (it.0 - a) * (it.1 - b)).sum::<f64>();
     let apart = (squares(left) * squares(right)).sqrt();

@@ -61,7 +61,7 @@ pub fn half_width(strata: &[Dialled], times: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::super::resample::Chance;
-    use super::super::traffic::traffic;
+    use super::super::traffic::estimate_traffic_mean;
     use super::*;
 
     fn stratum(n_seen: usize, share: f64, rate: f64, chance: &mut Chance) -> Dialled {
@@ -86,7 +86,7 @@ mod tests {
             let mut seen = month(2_000, 0.1);
             seen[1].share = dial;
             let told = half_width(&seen, 3.0).unwrap();
-            let found = traffic(&month(6_000, dial).map(|it| it.sums)).unwrap();
+            let found = estimate_traffic_mean(&month(6_000, dial).map(|it| it.sums)).unwrap();
             let half = (found.interval.1 - found.interval.0) / 2.0;
             assert!((told / half - 1.0).abs() < 0.25, "at {dial}: {told} was told, and it was {half}");
         }

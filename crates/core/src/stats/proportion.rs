@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::numbers::{around, usable_share};
+use super::numbers::{around, ensure_usable_share};
 use super::special::{beta_quantile, two_sided_z};
 use super::undefined::Undefined;
 
@@ -44,7 +44,7 @@ pub fn proportion(
     if n < passed {
         return Undefined::because(format!("{passed} of {n} is more than all"));
     }
-    usable_share("alpha", alpha)?;
+    ensure_usable_share("alpha", alpha)?;
     let (k, all) = (passed as f64, n as f64);
     let (rate, z) = (k / all, two_sided_z(alpha));
     let wald = |rate: f64, all: f64| around(rate, z * (rate * (1.0 - rate) / all).sqrt());

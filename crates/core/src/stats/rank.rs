@@ -52,7 +52,7 @@ impl Preferred {
 
 /// What a tie says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ties {
+pub enum TieModel {
     /// Half a win to each, as the arenas count.
     #[default]
     HalfWins,
@@ -70,8 +70,8 @@ pub enum Position {
 
 /// How strengths are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Model {
-    pub ties: Ties,
+pub struct BradleyTerryModel {
+    pub ties: TieModel,
     pub position: Position,
     /// Taken off the log-likelihood for each squared strength. Above zero, strengths exist for any
     /// comparisons, nearer to each other than they would be.
@@ -138,8 +138,12 @@ pub(super) fn elo_points(strength: f64) -> f64 {
 /// let odds = (ranking.players[1].strength.value - ranking.players[0].strength.value).exp();
 /// assert!((odds - 3.0).abs() < 1e-9);
 /// ```
-pub fn bradley_terry(names: &[String], pairs: &[Pair], model: Model) -> Result<Ranking, Undefined> {
-    let fit = Fit::new(names, &Cell::all(pairs), model)?;
+pub fn fit_bradley_terry(
+    names: &[String],
+    pairs: &[Pair],
+    model: BradleyTerryModel,
+) -> Result<Ranking, Undefined> {
+    let fit = Fit::new(names, &PairCounts::all(pairs), model)?;
     let spread = fit.case_errors(pairs, model.ties);
     let strength = |at: usize| {
         let value = fit.parameters[at];
@@ -151,13 +155,13 @@ pub fn bradley_terry(names: &[String], pairs: &[Pair], model: Model) -> Result<R
     Ok(Ranking {
         players: players.collect(),
         position: fit.layout.position.map(strength),
-        ties: (model.ties == Ties::Davidson).then(|| fit.nu()),
+        ties: (model.ties == TieModel::Davidson).then(|| fit.nu()),
     })
 }
 
 /// All comparisons of two players in one order.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cell {
+pub(super) struct PairCounts {
     pub(super) first: usize,
     pub(super) second: usize,
     pub(super) won: f64,
@@ -165,7 +169,7 @@ pub(super) struct Cell {
     pub(super) tied: f64,
 }
 
-impl Cell {
+impl PairCounts {
     fn of(pair: &Pair) -> Self {
         let mut cell = Self { first: pair.first, second: pair.second, won: 0.0, lost: 0.0, tied: 0.0 };
         match pair.preferred {
@@ -209,7 +213,7 @@ impl Cell {
 
 /// Where each parameter stands after the strengths.
 #[derive(Debug, Clone, Copy)]
-struct Layout {
+struct ParameterLayout {
     n_players: usize,
     position: Option<usize>,
     tie: Option<usize>,
@@ -220,23 +224,27 @@ struct Layout {
 pub(super) struct Fit {
     pub(super) parameters: Vec<f64>,
     covariance: Vec<Vec<f64>>,
-    layout: Layout,
+    layout: ParameterLayout,
 }
 
 /// More than this is no strength: the odds are beyond anything that comparisons could show.
 const MOST: f64 = 30.0;
 
 impl Fit {
-    pub(super) fn new(names: &[String], cells: &[Cell], model: Model) -> Result<Self, Undefined> {
+    pub(super) fn new(
+        names: &[String],
+        cells: &[PairCounts],
+        model: BradleyTerryModel,
+    ) -> Result<Self, Undefined> {
         let n_players = names.len();
         if n_players < 2 || cells.is_empty() {
             return Undefined::because("nobody was compared with anybody");
         }
         if model.penalty <= 0.0 {
-            connected(names, cells)?;
+            ensure_connected_players(names, cells)?;
         }
         let mut cells = cells.to_vec();
-        let mut layout = Layout { n_players, position: None, tie: None, n: n_players };
+        let mut layout = ParameterLayout { n_players, position: None, tie: None, n: n_players };
         let mut add = || {
             layout.n += 1;
             layout.n - 1
@@ -244,7 +252,7 @@ impl Fit {
         let position = (model.position == Position::Estimated).then(&mut add);
         // Without a tie, ν is zero and its logarithm no number.
         let any_tie = cells.iter().any(|it| 0.0 < it.tied);
-        let tie = (model.ties == Ties::Davidson && any_tie).then(&mut add);
+        let tie = (model.ties == TieModel::Davidson && any_tie).then(&mut add);
         (layout.position, layout.tie) = (position, tie);
         match tie {
             Some(_) if cells.iter().all(|it| it.won + it.lost <= 0.0) => {
@@ -258,12 +266,14 @@ impl Fit {
         Self::newton(&cells, layout, model.penalty)
     }
 
-    fn newton(cells: &[Cell], layout: Layout, penalty: f64) -> Result<Self, Undefined> {
+    fn newton(cells: &[PairCounts], layout: ParameterLayout, penalty: f64) -> Result<Self, Undefined> {
         let mut parameters = vec![0.0; layout.n];
         let mut likelihood = log_likelihood(cells, layout, penalty, &parameters);
         for turn in 0..200 {
-            let (gradient, information) = slopes(cells, layout, penalty, &parameters);
-            let Some(covariance) = inverse(&information) else { return Err(unsettled(layout, turn)) };
+            let (gradient, information) = gradient_and_information(cells, layout, penalty, &parameters);
+            let Some(covariance) = inverse(&information) else {
+                return Err(explain_missing_fit(layout, turn));
+            };
             let step: Vec<f64> =
                 covariance.iter().map(|row| row.iter().zip(&gradient).map(|(a, b)| a * b).sum()).collect();
             // Far from the top, a whole step may lead down on the other side.
@@ -279,7 +289,7 @@ impl Fit {
             };
             parameters = next;
             if parameters.iter().any(|it| MOST < it.abs()) {
-                return Err(unsettled(layout, turn));
+                return Err(explain_missing_fit(layout, turn));
             }
             if step.iter().all(|it| it.abs() < 1e-9) {
                 let middle = parameters[..layout.n_players].iter().sum::<f64>() / layout.n_players as f64;
@@ -287,19 +297,22 @@ impl Fit {
                 return Ok(Self { parameters, covariance, layout });
             }
         }
-        Err(unsettled(layout, 200))
+        Err(explain_missing_fit(layout, 200))
     }
 
     /// Of each parameter, half of its interval. Comparisons of one case are not independent, so that each case
     /// counts once: by the sum of how far its comparisons pull.
-    fn case_errors(&self, pairs: &[Pair], ties: Ties) -> Option<Vec<f64>> {
+    fn case_errors(&self, pairs: &[Pair], ties: TieModel) -> Option<Vec<f64>> {
         let n = self.layout.n;
         let mut pulls: std::collections::BTreeMap<usize, Vec<f64>> = std::collections::BTreeMap::new();
         for pair in pairs.iter().filter(|it| it.first != it.second) {
-            let cell = Cell::of(pair);
-            let cell =
-                if ties == Ties::Davidson && self.layout.tie.is_some() { cell } else { cell.without_ties() };
-            let answers = answers(&cell, self.layout);
+            let cell = PairCounts::of(pair);
+            let cell = if ties == TieModel::Davidson && self.layout.tie.is_some() {
+                cell
+            } else {
+                cell.without_ties()
+            };
+            let answers = possible_answers(&cell, self.layout);
             let (chances, _) = chances(&answers, &self.parameters);
             let pull = pulls.entry(pair.case).or_insert_with(|| vec![0.0; n]);
             for ((terms, seen), chance) in answers.iter().zip(&chances) {
@@ -348,7 +361,7 @@ impl Fit {
     }
 }
 
-fn unsettled(layout: Layout, turn: usize) -> Undefined {
+fn explain_missing_fit(layout: ParameterLayout, turn: usize) -> Undefined {
     Undefined(match layout.position {
         Some(_) if turn == 0 => {
             "nobody was shown in both places, so that place and strength look alike".to_owned()
@@ -358,7 +371,7 @@ fn unsettled(layout: Layout, turn: usize) -> Undefined {
 }
 
 /// The three answers of a comparison: what each is worth to whom. Utilities are linear in the parameters.
-fn utilities(cell: &Cell, layout: Layout) -> [(Vec<(usize, f64)>, f64); 3] {
+fn utilities(cell: &PairCounts, layout: ParameterLayout) -> [(Vec<(usize, f64)>, f64); 3] {
     let place = |share: f64| layout.position.map(|it| (it, share));
     let first = [(cell.first, 1.0)].into_iter().chain(place(1.0)).collect();
     let second = vec![(cell.second, 1.0)];
@@ -377,17 +390,22 @@ fn chances(answers: &[(Vec<(usize, f64)>, f64)], parameters: &[f64]) -> (Vec<f64
     (worth.iter().map(|it| (it - total).exp()).collect(), seen)
 }
 
-fn answers(cell: &Cell, layout: Layout) -> Vec<(Vec<(usize, f64)>, f64)> {
+fn possible_answers(cell: &PairCounts, layout: ParameterLayout) -> Vec<(Vec<(usize, f64)>, f64)> {
     utilities(cell, layout).into_iter().take(if layout.tie.is_some() { 3 } else { 2 }).collect()
 }
 
-fn log_likelihood(cells: &[Cell], layout: Layout, penalty: f64, parameters: &[f64]) -> f64 {
-    let seen: f64 = cells.iter().map(|it| chances(&answers(it, layout), parameters).1).sum();
+fn log_likelihood(cells: &[PairCounts], layout: ParameterLayout, penalty: f64, parameters: &[f64]) -> f64 {
+    let seen: f64 = cells.iter().map(|it| chances(&possible_answers(it, layout), parameters).1).sum();
     seen - penalty * parameters[..layout.n_players].iter().map(|it| it * it).sum::<f64>()
 }
 
 /// The gradient of the log-likelihood and the information, with the strengths held to sum to zero.
-fn slopes(cells: &[Cell], layout: Layout, penalty: f64, parameters: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+fn gradient_and_information(
+    cells: &[PairCounts],
+    layout: ParameterLayout,
+    penalty: f64,
+    parameters: &[f64],
+) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut gradient = vec![0.0; layout.n];
     let mut information = vec![vec![0.0; layout.n]; layout.n];
     let n_players = layout.n_players;
@@ -398,7 +416,7 @@ fn slopes(cells: &[Cell], layout: Layout, penalty: f64, parameters: &[f64]) -> (
         information[at][at] += 2.0 * penalty;
     }
     for cell in cells {
-        let answers = answers(cell, layout);
+        let answers = possible_answers(cell, layout);
         let (chances, _) = chances(&answers, parameters);
         let n = cell.n();
         let mut mean: Vec<(usize, f64)> = Vec::new();
@@ -446,7 +464,7 @@ pub(super) fn inverse(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
 
 /// Finite strengths exist only if, however the players are parted in two, each side has a point from the
 /// other (Ford, 1957). The reason names the side that has not.
-fn connected(names: &[String], cells: &[Cell]) -> Result<(), Undefined> {
+fn ensure_connected_players(names: &[String], cells: &[PairCounts]) -> Result<(), Undefined> {
     let mut points = vec![vec![false; names.len()]; names.len()];
     for cell in cells {
         points[cell.first][cell.second] |= 0.0 < cell.won + cell.tied;
@@ -491,7 +509,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value as Json, json};
 
-    use super::super::compute;
+    use super::super::compute_statistic;
     use super::super::resample::Chance;
     use super::*;
 
@@ -505,14 +523,14 @@ mod tests {
 
     #[track_caller]
     fn check(input: &Json, key: &str, expected: &[f64]) {
-        let answer = compute("bradley_terry", input).unwrap().unwrap();
+        let answer = compute_statistic("bradley_terry", input).unwrap().unwrap();
         let found: Vec<f64> = answer[key].as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect();
         assert!(near(&found, expected), "{key}: {found:?} {expected:?}");
     }
 
     #[track_caller]
     fn check_undefined(input: &Json, because: &str) {
-        let answer = compute("bradley_terry", input).unwrap();
+        let answer = compute_statistic("bradley_terry", input).unwrap();
         assert_eq!(answer, Err(Undefined(because.to_owned())), "{input}");
     }
 
@@ -579,7 +597,7 @@ mod tests {
         let input = json!({ "comparisons": list, "position": true, "reference": 3 });
         check(&input, "theta", &[1.660_232_015_243_3, 1.074_539_048_807_5, 0.383_264_469_333, 0.0]);
         check(&input, "se_naive", &[0.345_332_478_027_7, 0.336_944_359_374_5, 0.326_323_532_617_2, 0.0]);
-        let answer = compute("bradley_terry", &input).unwrap().unwrap();
+        let answer = compute_statistic("bradley_terry", &input).unwrap().unwrap();
         assert!((answer["position"].as_f64().unwrap() - 0.653_344_953_038_2).abs() < 1e-8);
     }
 
@@ -591,7 +609,7 @@ mod tests {
             "ties": [[0, 5, 4, 1], [5, 0, 6, 3], [4, 6, 0, 4], [1, 3, 4, 0]],
             "tie_rule": "davidson", "reference": 3,
         });
-        let answer = compute("bradley_terry", &input).unwrap().unwrap();
+        let answer = compute_statistic("bradley_terry", &input).unwrap().unwrap();
         let expected = [1.861_553_01, 1.118_862_29, 0.785_584_56, 0.0];
         for (found, expected) in answer["theta"].as_array().unwrap().iter().zip(expected) {
             assert!((found.as_f64().unwrap() - expected).abs() < 1e-6, "{answer}");
@@ -630,7 +648,7 @@ mod tests {
             &json!({ "comparisons": [[0, 1, 1], [1, 0, 1], [0, 1, 1]], "position": true }),
             "the comparisons fit without exception, so that no finite strengths fit them best",
         );
-        assert_eq!(compute("kappa", &json!({})), None);
+        assert_eq!(compute_statistic("kappa", &json!({})), None);
     }
 
     #[test]
@@ -643,7 +661,7 @@ mod tests {
                 let preferred = |won: bool| if won { Preferred::First } else { Preferred::Second };
                 let pairs: Vec<Pair> =
                     (0..80).map(|it| Pair::new(it, 0, 1, preferred(chance.below(10) < 7))).collect();
-                let ranking = bradley_terry(&names(2), &pairs, Model::default()).unwrap();
+                let ranking = fit_bradley_terry(&names(2), &pairs, BradleyTerryModel::default()).unwrap();
                 let (low, high) = ranking.players[0].strength.interval.unwrap();
                 low <= truth && truth <= high
             })
@@ -658,7 +676,7 @@ mod tests {
             (0..120).map(|it| Pair::new(it % cases, 0, 1, preferred(it % 40))).collect()
         };
         let width = |cases: usize| {
-            let ranking = bradley_terry(&names(2), &pairs(cases), Model::default()).unwrap();
+            let ranking = fit_bradley_terry(&names(2), &pairs(cases), BradleyTerryModel::default()).unwrap();
             ranking.players[0].strength.interval.map(|(low, high)| high - low)
         };
         assert!(width(120).unwrap() * 1.5 < width(40).unwrap());
@@ -672,17 +690,21 @@ mod tests {
         proptest::collection::vec(pair, 0..40)
     }
 
-    fn model() -> impl Strategy<Value = Model> {
-        let ties = prop_oneof![Just(Ties::HalfWins), Just(Ties::Davidson)];
+    fn model() -> impl Strategy<Value = BradleyTerryModel> {
+        let ties = prop_oneof![Just(TieModel::HalfWins), Just(TieModel::Davidson)];
         let position = prop_oneof![Just(Position::Ignored), Just(Position::Estimated)];
         let penalty = prop_oneof![Just(0.0), 0.01..1.0_f64];
-        (ties, position, penalty).prop_map(|(ties, position, penalty)| Model { ties, position, penalty })
+        (ties, position, penalty).prop_map(|(ties, position, penalty)| BradleyTerryModel {
+            ties,
+            position,
+            penalty,
+        })
     }
 
     proptest! {
         #[test]
         fn strengths_sum_to_zero_and_do_not_depend_on_the_order(mut pairs in some_pairs(), model in model(), turn in 0..40_usize) {
-            let fit = |pairs: &[Pair]| Fit::new(&names(4), &Cell::all(pairs), model);
+            let fit = |pairs: &[Pair]| Fit::new(&names(4), &PairCounts::all(pairs), model);
             let before = fit(&pairs);
             if !pairs.is_empty() {
                 let turn = turn % pairs.len();
@@ -711,7 +733,7 @@ mod tests {
                 },
                 ..*it
             }).collect();
-            let fit = |pairs: &[Pair]| Fit::new(&names(4), &Cell::all(pairs), Model::default()).map(|it| it.parameters);
+            let fit = |pairs: &[Pair]| Fit::new(&names(4), &PairCounts::all(pairs), BradleyTerryModel::default()).map(|it| it.parameters);
             match (fit(&pairs), fit(&turned)) {
                 (Ok(a), Ok(b)) => prop_assert!(near(&a, &b)),
                 (a, b) => prop_assert_eq!(a.err(), b.err()),

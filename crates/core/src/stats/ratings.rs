@@ -40,13 +40,13 @@ pub struct Ratings {
     raters: Vec<String>,
     /// Empty where nobody needs their names.
     items: Vec<String>,
-    answers: Answers,
+    answers: DistinctAnswers,
     /// Item by item, one for each rater.
     cells: Vec<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Answers {
+enum DistinctAnswers {
     Numbers(Vec<f64>),
     Labels(Vec<String>),
 }
@@ -54,14 +54,14 @@ enum Answers {
 impl Ratings {
     /// `cells` go item by item, one for each rater.
     pub fn of_numbers(raters: Vec<String>, cells: &[Option<f64>]) -> Result<Self, Undefined> {
-        whole(raters.len(), cells.len())?;
+        ensure_full_table(raters.len(), cells.len())?;
         if let Some(odd) = cells.iter().flatten().find(|it| !it.is_finite()) {
             return Undefined::because(format!("{odd} is not a rating"));
         }
         if let Some(odd) = cells.iter().flatten().find(|it| MOST_RATING < it.abs()) {
             return Undefined::because(format!("{odd:e} is too large for a rating"));
         }
-        let mut places: HashMap<u64, u32, BuildHasherDefault<Spread>> = HashMap::default();
+        let mut places: HashMap<u64, u32, BuildHasherDefault<BitSpreadHasher>> = HashMap::default();
         // Most ratings are small whole numbers, which need no search.
         let mut small = [GAP; 256];
         let mut numbers = Vec::new();
@@ -85,14 +85,14 @@ impl Ratings {
             }
             coded.push(*place);
         }
-        let order = sorted(&mut coded, &numbers, f64::total_cmp);
-        let answers = Answers::Numbers(order.into_iter().map(|it| numbers[it]).collect());
+        let order = sort_answer_codes(&mut coded, &numbers, f64::total_cmp);
+        let answers = DistinctAnswers::Numbers(order.into_iter().map(|it| numbers[it]).collect());
         Ok(Self { raters, items: Vec::new(), answers, cells: coded })
     }
 
     /// Labels in the order of `scale`, which may hold some that nobody gave; without one, by the alphabet.
     pub fn of_labels(raters: Vec<String>, cells: &[Option<&str>], scale: &[&str]) -> Result<Self, Undefined> {
-        whole(raters.len(), cells.len())?;
+        ensure_full_table(raters.len(), cells.len())?;
         let labels: Vec<&str> = if scale.is_empty() {
             cells.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect()
         } else {
@@ -108,7 +108,7 @@ impl Ratings {
                 Some(Err(label)) => return Undefined::because(format!("`{label}` is not on the scale")),
             });
         }
-        let answers = Answers::Labels(labels.into_iter().map(str::to_owned).collect());
+        let answers = DistinctAnswers::Labels(labels.into_iter().map(str::to_owned).collect());
         Ok(Self { raters, items: Vec::new(), answers, cells: coded })
     }
 
@@ -162,7 +162,7 @@ impl Ratings {
         let place = |it: &f64| all.partition_point(|other| other < it) as u32;
         let places: Vec<u32> = numbers.iter().map(place).collect();
         let cells = self.cells.iter().map(|it| if *it == GAP { GAP } else { places[*it as usize] }).collect();
-        Ok(Self { answers: Answers::Numbers(all), cells, ..self.clone() })
+        Ok(Self { answers: DistinctAnswers::Numbers(all), cells, ..self.clone() })
     }
 
     /// From the lowest to the highest answer that is known; a declared scale has more of them than were given.
@@ -189,8 +189,8 @@ impl Ratings {
     /// How many answers there are to choose from.
     pub fn n_answers(&self) -> usize {
         match &self.answers {
-            Answers::Numbers(it) => it.len(),
-            Answers::Labels(it) => it.len(),
+            DistinctAnswers::Numbers(it) => it.len(),
+            DistinctAnswers::Labels(it) => it.len(),
         }
     }
 
@@ -215,8 +215,8 @@ impl Ratings {
 
     pub fn label(&self, answer: usize) -> String {
         match &self.answers {
-            Answers::Numbers(it) => it[answer].to_string(),
-            Answers::Labels(it) => it[answer].clone(),
+            DistinctAnswers::Numbers(it) => it[answer].to_string(),
+            DistinctAnswers::Labels(it) => it[answer].clone(),
         }
     }
 
@@ -227,8 +227,8 @@ impl Ratings {
     /// The answers as numbers, in their order.
     pub fn numbers(&self) -> Result<&[f64], Undefined> {
         match &self.answers {
-            Answers::Numbers(it) => Ok(it),
-            Answers::Labels(_) => Undefined::because("the answers are labels and not numbers"),
+            DistinctAnswers::Numbers(it) => Ok(it),
+            DistinctAnswers::Labels(_) => Undefined::because("the answers are labels and not numbers"),
         }
     }
 
@@ -241,14 +241,14 @@ impl Ratings {
     }
 
     /// All that was said of one item.
-    pub(super) fn said(&self, item: usize) -> impl Iterator<Item = usize> + Clone + '_ {
+    pub(super) fn answers_of_item(&self, item: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         let n = self.raters.len();
         self.cells[item * n..(item + 1) * n].iter().filter(|it| **it != GAP).map(|it| *it as usize)
     }
 
     /// Items that everybody rated alike, as one of them and how many they are. A million items of three ratings
     /// from 1 to 5 are 216 at most; where that saves little, each item stands for itself.
-    pub(super) fn alike(&self) -> Vec<(usize, f64)> {
+    pub(super) fn group_identical_items(&self) -> Vec<(usize, f64)> {
         let (n, n_items, base) = (self.raters.len(), self.n_items(), self.n_answers() + 1);
         let n_kinds =
             u32::try_from(n).ok().and_then(|it| base.checked_pow(it)).filter(|it| *it <= n_items / 4);
@@ -290,13 +290,13 @@ impl Ratings {
     pub(super) fn of_items(&self, items: &[usize]) -> Self {
         let names =
             if self.items.is_empty() { Vec::new() } else { items.iter().map(|it| self.item(*it)).collect() };
-        let mut drawn = Self { items: names, cells: Vec::new(), ..self.unnamed() };
+        let mut drawn = Self { items: names, cells: Vec::new(), ..self.without_item_names() };
         drawn.draw(self, items);
         drawn
     }
 
     /// The same without the names of the items.
-    pub(super) fn unnamed(&self) -> Self {
+    pub(super) fn without_item_names(&self) -> Self {
         Self { items: Vec::new(), ..self.clone() }
     }
 
@@ -324,13 +324,13 @@ impl Ratings {
         match (&self.answers, level) {
             _ if a == b => 1.0,
             (_, Level::Nominal) => 0.0,
-            (Answers::Numbers(it), _) => apart(it[a], it[b], it[it.len() - 1] - it[0]),
-            (Answers::Labels(it), _) => apart(a as f64, b as f64, it.len() as f64 - 1.0),
+            (DistinctAnswers::Numbers(it), _) => apart(it[a], it[b], it[it.len() - 1] - it[0]),
+            (DistinctAnswers::Labels(it), _) => apart(a as f64, b as f64, it.len() as f64 - 1.0),
         }
     }
 
     /// Somebody can agree with somebody, and there is something to disagree about.
-    pub(super) fn comparable(&self) -> Result<(), Undefined> {
+    pub(super) fn ensure_comparable(&self) -> Result<(), Undefined> {
         if self.by_item().all(|it| it.count() == 0) {
             return Undefined::because("nothing was rated");
         }
@@ -344,7 +344,7 @@ impl Ratings {
     }
 
     /// Chance can be told: it is what raters do with other items.
-    pub(super) fn beyond_one(&self) -> Result<(), Undefined> {
+    pub(super) fn ensure_two_rated_items(&self) -> Result<(), Undefined> {
         let rated = self.by_item().filter(|it| 0 < it.clone().count());
         if rated.take(2).count() == 1 { Undefined::because(ONE_ITEM) } else { Ok(()) }
     }
@@ -366,7 +366,7 @@ pub(super) fn same_pairs_of(said: impl Iterator<Item = usize> + Clone, here: &mu
 }
 
 /// That cells fill a table of items by raters.
-fn whole(n_raters: usize, n_cells: usize) -> Result<(), Undefined> {
+fn ensure_full_table(n_raters: usize, n_cells: usize) -> Result<(), Undefined> {
     if n_raters == 0 {
         return Undefined::because("there is no rater");
     }
@@ -377,7 +377,11 @@ fn whole(n_raters: usize, n_cells: usize) -> Result<(), Undefined> {
 }
 
 /// Renames codes, so that they go in the order of what they stand for; returns that order.
-fn sorted<T>(cells: &mut [u32], coded: &[T], compare: impl Fn(&T, &T) -> std::cmp::Ordering) -> Vec<usize> {
+fn sort_answer_codes<T>(
+    cells: &mut [u32],
+    coded: &[T],
+    compare: impl Fn(&T, &T) -> std::cmp::Ordering,
+) -> Vec<usize> {
     let mut order: Vec<usize> = (0..coded.len()).collect();
     order.sort_by(|a, b| compare(&coded[*a], &coded[*b]));
     let mut places = vec![0; coded.len()];
@@ -410,9 +414,9 @@ impl Names {
 
 /// Spreads the bits of a number; the standard hasher would take most of the time on millions of ratings.
 #[derive(Default)]
-struct Spread(u64);
+struct BitSpreadHasher(u64);
 
-impl Hasher for Spread {
+impl Hasher for BitSpreadHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::grade::Status;
+use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, Regressions, StatusChange, UndecidedCase};
 
 /// What the trials of one case came to in one run.
@@ -11,7 +11,7 @@ struct TrialCounts {
     n_pass: usize,
     n_fail: usize,
     /// The status of a trial without a verdict.
-    undecided: Option<Status>,
+    undecided: Option<VerdictStatus>,
     score_sum: f64,
     n_scores: usize,
 }
@@ -19,9 +19,9 @@ struct TrialCounts {
 impl TrialCounts {
     fn add(&mut self, result: &CaseResult) {
         match result.verdict.status {
-            Status::Pass => self.n_pass += 1,
-            Status::Fail => self.n_fail += 1,
-            status @ (Status::Error | Status::Deferred) => self.undecided = Some(status),
+            VerdictStatus::Pass => self.n_pass += 1,
+            VerdictStatus::Fail => self.n_fail += 1,
+            status @ (VerdictStatus::Error | VerdictStatus::Deferred) => self.undecided = Some(status),
         }
         if let Some(score) = result.verdict.score {
             (self.score_sum, self.n_scores) = (self.score_sum + score, self.n_scores + 1);
@@ -56,8 +56,8 @@ pub(super) fn find_regressions(before: &[CaseResult], after: &[CaseResult]) -> R
         match new {
             Some(new) if 0 < new.n_fail => found.regressed.push(StatusChange {
                 case: (*case).to_owned(),
-                before: Status::Pass,
-                after: Status::Fail,
+                before: VerdictStatus::Pass,
+                after: VerdictStatus::Fail,
                 score_before: old.mean_score(),
                 score_after: new.mean_score(),
             }),
@@ -81,7 +81,7 @@ fn count_trials(results: &[CaseResult]) -> BTreeMap<&str, TrialCounts> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::compare::{compare, tests::run_of};
+    use super::super::compare::{compare_runs, tests::run_of};
     use super::*;
 
     #[test]
@@ -100,13 +100,13 @@ mod tests {
             ("broke", None),
             ("new", Some(0.0)),
         ]);
-        let found = compare(&before, &after, 1).regressions;
+        let found = compare_runs(&before, &after, 1).regressions;
         let names: Vec<&str> = found.regressed.iter().map(|change| change.case.as_str()).collect();
         assert_eq!(names, ["worse"]);
         assert_eq!((found.regressed[0].score_before, found.regressed[0].score_after), (Some(0.8), Some(0.2)));
-        let undecided: Vec<(&str, Option<Status>)> =
+        let undecided: Vec<(&str, Option<VerdictStatus>)> =
             found.undecided.iter().map(|it| (it.case.as_str(), it.after)).collect();
-        assert_eq!(undecided, [("broke", Some(Status::Error)), ("gone", None)]);
+        assert_eq!(undecided, [("broke", Some(VerdictStatus::Error)), ("gone", None)]);
         assert!(found.flaky.is_empty());
     }
 
@@ -118,7 +118,7 @@ mod tests {
             run
         };
         let check = |before, after, expected: (usize, usize, usize)| {
-            let found = compare(&trials(before), &trials(after), 1).regressions;
+            let found = compare_runs(&trials(before), &trials(after), 1).regressions;
             assert_eq!((found.regressed.len(), found.undecided.len(), found.flaky.len()), expected);
         };
         check([Some(1.0), Some(1.0)], [Some(0.0), Some(0.1)], (1, 0, 0));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bounded::{Cluster, mean_interval};
-use super::numbers::{mean, usable_pairs};
+use super::numbers::{ensure_usable_pairs, mean};
 use super::undefined::Undefined;
 
 /// Scores that lie close together, and what people say of them.
@@ -22,7 +22,7 @@ pub struct Bin {
 
 /// What a reliability diagram draws, and its summary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Reliability {
+pub struct ReliabilitySummary {
     /// Bins of the same width that hold something, from low to high.
     pub bins: Vec<Bin>,
     /// The expected calibration error: how far off the bins are, by how much is in them.
@@ -34,8 +34,8 @@ pub struct Reliability {
 }
 
 /// Both lists lie on 0..=1.
-pub fn reliability(scores: &[f64], human: &[f64], n_bins: usize) -> Result<Reliability, Undefined> {
-    usable_pairs(("score", scores), ("human score", human), 1)?;
+pub fn reliability(scores: &[f64], human: &[f64], n_bins: usize) -> Result<ReliabilitySummary, Undefined> {
+    ensure_usable_pairs(("score", scores), ("human score", human), 1)?;
     if let Some(bad) = scores.iter().chain(human).find(|it| !(0.0..=1.0).contains(*it)) {
         return Undefined::because(format!("{bad} is not on 0..=1"));
     }
@@ -59,11 +59,11 @@ pub fn reliability(scores: &[f64], human: &[f64], n_bins: usize) -> Result<Relia
             n: scores.len(),
             score: mean(scores),
             human: mean(human),
-            interval: interval(human),
+            interval: human_mean_interval(human),
         })
         .collect();
     let off = |it: &Bin| (it.score - it.human).abs();
-    Ok(Reliability {
+    Ok(ReliabilitySummary {
         ece: bins.iter().map(|it| it.n as f64 * off(it)).sum::<f64>() / scores.len() as f64,
         worst: bins.iter().map(off).fold(0.0, f64::max),
         brier: brier(scores, human),
@@ -75,7 +75,7 @@ pub(super) fn brier(scores: &[f64], human: &[f64]) -> f64 {
     scores.iter().zip(human).map(|(s, h)| (s - h).powi(2)).sum::<f64>() / scores.len() as f64
 }
 
-fn interval(human: &[f64]) -> Option<(f64, f64)> {
+fn human_mean_interval(human: &[f64]) -> Option<(f64, f64)> {
     mean_interval(&human.iter().copied().map(Cluster::single).collect::<Vec<_>>())
 }
 

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::numbers::{around, usable_share};
+use super::numbers::{around, ensure_usable_share};
 use super::special::two_sided_z;
 use super::undefined::Undefined;
 use crate::quantity::plural;
 
 /// How a judge decided on cases that people had labelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Confusion {
+pub struct BinaryConfusion {
     /// People and judge pass it.
     pub true_pass: usize,
     /// People pass it, the judge does not.
@@ -44,10 +44,10 @@ pub struct CorrectedRate {
 pub fn corrected_rate(
     judge_passed: usize,
     n_judged: usize,
-    labels: Confusion,
+    labels: BinaryConfusion,
     alpha: f64,
 ) -> Result<CorrectedRate, Undefined> {
-    usable_share("alpha", alpha)?;
+    ensure_usable_share("alpha", alpha)?;
     let (n_pass, n_fail) = (labels.true_pass + labels.false_fail, labels.true_fail + labels.false_pass);
     if n_judged == 0 || n_judged < judge_passed {
         return Undefined::because(format!("{judge_passed} of {n_judged} judged cases is no share"));
@@ -96,7 +96,7 @@ pub fn corrected_rate(
         corrected: unclipped.clamp(0.0, 1.0),
         unclipped,
         se: (parts.judged + parts.labels).sqrt() / better_than_chance,
-        interval: interval(judge_passed, n_judged, labels, z),
+        interval: corrected_rate_interval(judge_passed, n_judged, labels, z),
         labels_to_halve: parts.labels_to_halve(n_pass + n_fail),
         warnings,
     })
@@ -129,7 +129,12 @@ impl Parts {
 }
 
 /// Every share is moved a little to the middle first, as Agresti and Coull do.
-fn interval(judge_passed: usize, n_judged: usize, labels: Confusion, z: f64) -> (f64, f64) {
+fn corrected_rate_interval(
+    judge_passed: usize,
+    n_judged: usize,
+    labels: BinaryConfusion,
+    z: f64,
+) -> (f64, f64) {
     let n_judged = n_judged as f64 + z * z;
     let apparent = (judge_passed as f64 + z * z / 2.0) / n_judged;
     let softened = |hit: usize, miss: usize| {
@@ -154,7 +159,8 @@ mod tests {
     use super::super::resample::Chance;
     use super::*;
 
-    const LABELS: Confusion = Confusion { true_pass: 80, false_fail: 20, true_fail: 170, false_pass: 30 };
+    const LABELS: BinaryConfusion =
+        BinaryConfusion { true_pass: 80, false_fail: 20, true_fail: 170, false_pass: 30 };
 
     #[test]
     fn the_rate_has_its_closed_form() {
@@ -180,12 +186,12 @@ mod tests {
         check(
             5,
             10,
-            Confusion { true_pass: 5, false_fail: 5, true_fail: 5, false_pass: 5 },
+            BinaryConfusion { true_pass: 5, false_fail: 5, true_fail: 5, false_pass: 5 },
             "no better than chance",
         );
-        check(5, 10, Confusion { true_pass: 0, false_fail: 0, ..LABELS }, "no labelled case is a pass");
+        check(5, 10, BinaryConfusion { true_pass: 0, false_fail: 0, ..LABELS }, "no labelled case is a pass");
         check(0, 0, LABELS, "0 of 0");
-        let weak = Confusion { true_pass: 6, false_fail: 4, true_fail: 5, false_pass: 5 };
+        let weak = BinaryConfusion { true_pass: 6, false_fail: 4, true_fail: 5, false_pass: 5 };
         assert!(corrected_rate(5, 10, weak, 0.05).unwrap().warnings[0].contains("not shown to be better"));
     }
 
@@ -198,8 +204,12 @@ mod tests {
             let mut count = |n: usize, share: f64| (0..n).filter(|_| chance.unit() < share).count();
             let passed = count(500, rate * sensitivity + (1.0 - rate) * (1.0 - specificity));
             let (true_pass, true_fail) = (count(60, sensitivity), count(60, specificity));
-            let labels =
-                Confusion { true_pass, false_fail: 60 - true_pass, true_fail, false_pass: 60 - true_fail };
+            let labels = BinaryConfusion {
+                true_pass,
+                false_fail: 60 - true_pass,
+                true_fail,
+                false_pass: 60 - true_fail,
+            };
             let found = corrected_rate(passed, 500, labels, 0.05).unwrap();
             let holds = |(low, high): (f64, f64)| usize::from(low <= rate && rate <= high);
             held += holds(found.interval);

@@ -3,14 +3,16 @@
 use serde::Serialize;
 
 use super::bounded::{equal_spread, unit_interval, unit_spread};
-use super::numbers::{all_equal, all_pass_or_fail, around, mean, squares, usable, usable_pairs, variance};
+use super::numbers::{
+    all_equal, all_pass_or_fail, around, ensure_usable_pairs, ensure_usable_values, mean, squares, variance,
+};
 use super::special::t_quantile;
 use super::undefined::Undefined;
 use crate::quantity::plural;
 
 /// A part of the population that was sampled by itself, such as the failed traces of a day.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stratum {
+pub struct SampledStratum {
     pub name: String,
     /// How many there are in all.
     pub population: usize,
@@ -55,9 +57,9 @@ pub struct Stratified {
 }
 
 /// The post-stratified mean. Errors are taken to be as good as the rest of their stratum.
-pub fn stratified(strata: &[Stratum]) -> Result<Stratified, Undefined> {
+pub fn estimate_stratified_mean(strata: &[SampledStratum]) -> Result<Stratified, Undefined> {
     for stratum in strata {
-        usable(&format!("score of `{}`", stratum.name), &stratum.scores, 0)?;
+        ensure_usable_values(&format!("score of `{}`", stratum.name), &stratum.scores, 0)?;
         if stratum.population < stratum.scores.len() + stratum.n_errors {
             return Undefined::because(format!(
                 "`{}` has a population of {} and more than that were sampled",
@@ -66,19 +68,19 @@ pub fn stratified(strata: &[Stratum]) -> Result<Stratified, Undefined> {
         }
     }
     let total: usize = strata.iter().map(|it| it.population).sum();
-    let graded: Vec<&Stratum> = strata.iter().filter(|it| !it.scores.is_empty()).collect();
+    let graded: Vec<&SampledStratum> = strata.iter().filter(|it| !it.scores.is_empty()).collect();
     let covered: usize = graded.iter().map(|it| it.population).sum();
     if covered == 0 {
         return Undefined::because("no stratum has a score");
     }
-    let share = |it: &Stratum| it.population as f64 / covered as f64;
+    let share = |it: &SampledStratum| it.population as f64 / covered as f64;
     let middle: f64 = graded.iter().map(|it| share(it) * mean(&it.scores)).sum();
     let scores: Vec<f64> = graded.iter().flat_map(|it| &it.scores).copied().collect();
     let n = scores.len();
 
     let mut warnings = Vec::new();
     let spreads = spreads(&graded, &mut warnings);
-    let part = |it: &Stratum, spread: f64| {
+    let part = |it: &SampledStratum, spread: f64| {
         let (n, population) = (it.scores.len() as f64, it.population as f64);
         share(it).powi(2) * (1.0 - n / population) * spread / n
     };
@@ -86,21 +88,23 @@ pub fn stratified(strata: &[Stratum]) -> Result<Stratified, Undefined> {
         spreads.as_ref().map(|all| graded.iter().zip(all).map(|(it, s)| part(it, *s)).sum::<f64>());
     // As many degrees of freedom as the strata that add uncertainty have (Satterthwaite).
     let degrees = variance.zip(spreads.as_ref()).map_or(1.0, |(variance, all)| {
-        let own = |(it, s): (&&Stratum, &f64)| part(it, *s).powi(2) / (it.scores.len() as f64 - 1.0).max(1.0);
+        let own = |(it, s): (&&SampledStratum, &f64)| {
+            part(it, *s).powi(2) / (it.scores.len() as f64 - 1.0).max(1.0)
+        };
         let sum: f64 = graded.iter().zip(all).map(own).sum();
         if 0.0 < sum { (variance * variance / sum).clamp(1.0, 1e6) } else { 1e6 }
     });
     let n_alike = 1.0 / graded.iter().map(|it| share(it).powi(2) / it.scores.len() as f64).sum::<f64>();
     let simple = spreads.as_ref().map(|all| {
         let within_and_between =
-            |(it, s): (&&Stratum, &f64)| share(it) * (s + (mean(&it.scores) - middle).powi(2));
+            |(it, s): (&&SampledStratum, &f64)| share(it) * (s + (mean(&it.scores) - middle).powi(2));
         let spread: f64 = graded.iter().zip(all).map(within_and_between).sum();
         spread * (1.0 - n as f64 / covered as f64) / n as f64
     });
     let design_effect =
         variance.zip(simple).filter(|it| 0.0 < it.0 && 0.0 < it.1).map(|(v, simple)| v / simple);
     let if_errors = |score: f64| {
-        let with = |it: &&Stratum| {
+        let with = |it: &&SampledStratum| {
             let sum = it.scores.iter().sum::<f64>() + score * it.n_errors as f64;
             share(it) * sum / (it.scores.len() + it.n_errors) as f64
         };
@@ -117,13 +121,13 @@ pub fn stratified(strata: &[Stratum]) -> Result<Stratified, Undefined> {
     Ok(Stratified {
         mean: middle,
         se,
-        interval: variance.map(|it| interval(middle, it, degrees, n_alike, &scores)),
+        interval: variance.map(|it| sample_mean_interval(middle, it, degrees, n_alike, &scores)),
         naive: mean(&scores),
         n,
         n_eff: design_effect.map(|it| n as f64 / it),
         design_effect,
         covered: covered as f64 / total as f64,
-        strata: strata.iter().map(estimate).collect(),
+        strata: strata.iter().map(estimate_stratum).collect(),
         if_errors_scored: (if_errors(0.0), if_errors(1.0)),
         warnings,
     })
@@ -134,7 +138,7 @@ fn on_unit_scale(values: &[f64]) -> bool {
 }
 
 /// On a scale of 0..=1 as skewed as a share near its end is; on others by Student's distribution.
-fn interval(mean: f64, variance: f64, degrees: f64, n_alike: f64, values: &[f64]) -> (f64, f64) {
+fn sample_mean_interval(mean: f64, variance: f64, degrees: f64, n_alike: f64, values: &[f64]) -> (f64, f64) {
     if on_unit_scale(values) {
         return unit_interval(mean, variance, degrees, n_alike);
     }
@@ -143,9 +147,9 @@ fn interval(mean: f64, variance: f64, degrees: f64, n_alike: f64, values: &[f64]
 
 /// The variance within each stratum. Scores on 0..=1 that are all equal, or a single one, may have others beside
 /// them, as in a monitor's figures; on other scales nothing is known of those.
-fn spreads(graded: &[&Stratum], warnings: &mut Vec<String>) -> Option<Vec<f64>> {
-    let complete = |it: &Stratum| it.scores.len() == it.population;
-    let spread = |it: &Stratum| match it.scores.len() {
+fn spreads(graded: &[&SampledStratum], warnings: &mut Vec<String>) -> Option<Vec<f64>> {
+    let complete = |it: &SampledStratum| it.scores.len() == it.population;
+    let spread = |it: &SampledStratum| match it.scores.len() {
         _ if complete(it) => Some(0.0),
         n if on_unit_scale(&it.scores) => Some(unit_spread(n as f64, mean(&it.scores), squares(&it.scores))),
         1 => None,
@@ -172,9 +176,9 @@ fn spreads(graded: &[&Stratum], warnings: &mut Vec<String>) -> Option<Vec<f64>> 
     Some(known.into_iter().map(|it| it.unwrap_or(most)).collect())
 }
 
-fn estimate(stratum: &Stratum) -> StratumEstimate {
+fn estimate_stratum(stratum: &SampledStratum) -> StratumEstimate {
     let n = stratum.scores.len();
-    let why = |it: &Stratum| match (it.population, it.n_errors) {
+    let why = |it: &SampledStratum| match (it.population, it.n_errors) {
         (0, _) => "nothing is in it".to_owned(),
         (_, 0) => "nothing was sampled from it".to_owned(),
         (_, errors) => format!("the judge could grade none of {errors} sampled"),
@@ -203,7 +207,7 @@ pub struct WeightedMean {
 
 /// The mean of values that were each drawn with a known probability (Hájek), independently of each other.
 pub fn hajek(values: &[f64], probabilities: &[f64]) -> Result<WeightedMean, Undefined> {
-    usable_pairs(("value", values), ("sampling rate", probabilities), 2)?;
+    ensure_usable_pairs(("value", values), ("sampling rate", probabilities), 2)?;
     if let Some(bad) = probabilities.iter().find(|it| **it <= 0.0 || 1.0 < **it) {
         return Undefined::because(format!("nothing is drawn with a probability of {bad}"));
     }
@@ -215,7 +219,7 @@ pub fn hajek(values: &[f64], probabilities: &[f64]) -> Result<WeightedMean, Unde
         values.iter().zip(probabilities).map(|(y, p)| (1.0 - p) * ((y - middle) / (p * total)).powi(2)).sum();
     // The middle was estimated as well.
     let se = (variance * values.len() as f64 / (values.len() as f64 - 1.0)).sqrt();
-    let kish = kish(&weights)?;
+    let kish = kish_effective_size(&weights)?;
     let left: f64 = probabilities.iter().map(|p| (1.0 - p) * (p * total).powi(-2)).sum();
     let se = match se {
         _ if !on_unit_scale(values) && all_equal(values) && 0.0 < left => {
@@ -234,7 +238,7 @@ pub fn hajek(values: &[f64], probabilities: &[f64]) -> Result<WeightedMean, Unde
     Ok(WeightedMean {
         mean: middle,
         se,
-        interval: interval(middle, (se * se).max(least), kish.n_eff - 1.0, kish.n_eff, values),
+        interval: sample_mean_interval(middle, (se * se).max(least), kish.n_eff - 1.0, kish.n_eff, values),
         n: values.len(),
         n_eff: kish.n_eff,
         design_effect: kish.design_effect,
@@ -243,18 +247,18 @@ pub fn hajek(values: &[f64], probabilities: &[f64]) -> Result<WeightedMean, Unde
 
 /// The weighted mean of a stratified sample, by linearisation. `fractions` says what share of its stratum was
 /// drawn, for each value; 0 leaves the finite-population correction out.
-pub fn weighted_mean(
+pub fn stratified_weighted_mean(
     values: &[f64],
     weights: &[f64],
     strata: &[usize],
     fractions: &[f64],
     alpha: f64,
 ) -> Result<WeightedMean, Undefined> {
-    usable_pairs(("value", values), ("weight", weights), 2)?;
+    ensure_usable_pairs(("value", values), ("weight", weights), 2)?;
     if strata.len() != values.len() || fractions.len() != values.len() {
         return Undefined::because("not every value has a stratum and a sampling fraction");
     }
-    let kish = kish(weights)?;
+    let kish = kish_effective_size(weights)?;
     let total: f64 = weights.iter().sum();
     let middle = values.iter().zip(weights).map(|(y, w)| w * y).sum::<f64>() / total;
     let mut names: Vec<usize> = strata.to_vec();
@@ -290,8 +294,8 @@ pub struct Kish {
     pub design_effect: f64,
 }
 
-pub fn kish(weights: &[f64]) -> Result<Kish, Undefined> {
-    usable("weight", weights, 1)?;
+pub fn kish_effective_size(weights: &[f64]) -> Result<Kish, Undefined> {
+    ensure_usable_values("weight", weights, 1)?;
     if let Some(bad) = weights.iter().find(|it| **it < 0.0) {
         return Undefined::because(format!("a weight is {bad}, which is less than nothing"));
     }
@@ -305,7 +309,7 @@ pub fn kish(weights: &[f64]) -> Result<Kish, Undefined> {
 
 /// What a sampling dial would cost, before anything is sampled: of each stratum its population and the
 /// probability with which it is drawn.
-pub fn dial(strata: &[(usize, f64)]) -> Result<Kish, Undefined> {
+pub fn estimate_dial_cost(strata: &[(usize, f64)]) -> Result<Kish, Undefined> {
     if let Some((_, bad)) = strata.iter().find(|it| !(0.0..=1.0).contains(&it.1)) {
         return Undefined::because(format!("{bad} is not a probability"));
     }
@@ -330,21 +334,27 @@ mod tests {
     use super::super::resample::Chance;
     use super::*;
 
-    fn stratum(name: &str, population: usize, scores: &[f64], n_errors: usize) -> Stratum {
-        Stratum { name: name.to_owned(), population, scores: scores.to_vec(), n_errors }
+    fn stratum(name: &str, population: usize, scores: &[f64], n_errors: usize) -> SampledStratum {
+        SampledStratum { name: name.to_owned(), population, scores: scores.to_vec(), n_errors }
     }
 
     #[test]
     fn the_mean_has_its_closed_form() {
         // By hand: shares 0.6 and 0.4, variances 1 and 2.
         let strata = [stratum("a", 60, &[1.0, 2.0, 3.0], 0), stratum("b", 40, &[5.0, 7.0], 0)];
-        let found = stratified(&strata).unwrap();
+        let found = estimate_stratified_mean(&strata).unwrap();
         let variance: f64 = 0.36 * (1.0 - 3.0 / 60.0) * 1.0 / 3.0 + 0.16 * (1.0 - 2.0 / 40.0) * 2.0 / 2.0;
         assert!((found.mean - 3.6).abs() < 1e-12 && (found.se.unwrap() - variance.sqrt()).abs() < 1e-12);
         assert!((found.naive - 3.6).abs() < 1e-12 && (found.covered - 1.0).abs() < 1e-12);
         let weights = [20.0, 20.0, 20.0, 20.0, 20.0];
-        let same =
-            weighted_mean(&[1.0, 2.0, 3.0, 5.0, 7.0], &weights, &[0, 0, 0, 1, 1], &[0.05; 5], 0.05).unwrap();
+        let same = stratified_weighted_mean(
+            &[1.0, 2.0, 3.0, 5.0, 7.0],
+            &weights,
+            &[0, 0, 0, 1, 1],
+            &[0.05; 5],
+            0.05,
+        )
+        .unwrap();
         assert!((same.se - found.se.unwrap()).abs() < 1e-12, "{same:?}");
     }
 
@@ -356,7 +366,7 @@ mod tests {
             stratum("slow", 20, &[], 0),
             stratum("one", 5, &[0.5], 0),
         ];
-        let found = stratified(&strata).unwrap();
+        let found = estimate_stratified_mean(&strata).unwrap();
         assert!((found.covered - 95.0 / 125.0).abs() < 1e-12);
         let why: Vec<Option<&str>> = found.strata.iter().map(|it| it.not_estimable.as_deref()).collect();
         assert_eq!(
@@ -370,15 +380,15 @@ mod tests {
         );
         assert!(found.warnings[0].contains("`one` has one score"), "{:?}", found.warnings);
         assert!(found.if_errors_scored.0 < found.mean && found.mean < found.if_errors_scored.1);
-        let check = |strata: &[Stratum], expected: &str| {
-            let found = stratified(strata).unwrap_err();
+        let check = |strata: &[SampledStratum], expected: &str| {
+            let found = estimate_stratified_mean(strata).unwrap_err();
             assert!(found.to_string().contains(expected), "{found}");
         };
         check(&[], "no stratum has a score");
         check(&[stratum("a", 0, &[], 0)], "no stratum has a score");
         check(&[stratum("a", 1, &[1.0, 1.0], 0)], "more than that");
         check(&[stratum("a", 9, &[f64::NAN], 0)], "score of `a` 1 is not a number");
-        let equal = stratified(&[stratum("a", 9, &[1.0, 1.0], 0)]).unwrap();
+        let equal = estimate_stratified_mean(&[stratum("a", 9, &[1.0, 1.0], 0)]).unwrap();
         assert!(equal.interval.is_some_and(|(low, high)| low < 0.5 && 1.0 <= high), "{equal:?}");
         assert!(equal.warnings[0].contains("The 2 scores of `a` are equal"), "{equal:?}");
     }
@@ -396,7 +406,7 @@ mod tests {
             // Of a large population, so that the truth of each day is the same.
             let (failed, fine) = (draw(50, 0.2), draw(95, 0.84));
             let strata = [stratum("failed", 50_000, &failed, 0), stratum("fine", 950_000, &fine, 0)];
-            let found = stratified(&strata).unwrap();
+            let found = estimate_stratified_mean(&strata).unwrap();
             let holds = |(low, high): (f64, f64)| usize::from(low <= truth && truth <= high);
             held += holds(found.interval.unwrap());
             let spread = (found.naive * (1.0 - found.naive) / found.n as f64).sqrt();
@@ -414,12 +424,14 @@ mod tests {
 
     #[test]
     fn weights_cost_what_kish_says() {
-        let found = kish(&[1.0, 1.0, 4.0, 4.0, 2.0, 8.0, 1.0, 3.0]).unwrap();
+        let found = kish_effective_size(&[1.0, 1.0, 4.0, 4.0, 2.0, 8.0, 1.0, 3.0]).unwrap();
         assert!((found.n_eff - 36.0 / 7.0).abs() < 1e-12 && (found.design_effect - 14.0 / 9.0).abs() < 1e-12);
-        assert!(kish(&[0.0, 0.0]).unwrap_err().to_string().contains("all weights are zero"));
+        assert!(kish_effective_size(&[0.0, 0.0]).unwrap_err().to_string().contains("all weights are zero"));
         assert!(hajek(&[1.0, 0.0], &[0.0, 0.5]).unwrap_err().to_string().contains("probability of 0"));
-        assert!((dial(&[(1_000, 0.1)]).unwrap().design_effect - 1.0).abs() < 1e-12);
-        assert!((dial(&[(50, 1.0), (950, 0.1)]).unwrap().design_effect - 1.384_75).abs() < 1e-12);
-        assert!(dial(&[(10, 0.0)]).unwrap_err().to_string().contains("never be drawn"));
+        assert!((estimate_dial_cost(&[(1_000, 0.1)]).unwrap().design_effect - 1.0).abs() < 1e-12);
+        assert!(
+            (estimate_dial_cost(&[(50, 1.0), (950, 0.1)]).unwrap().design_effect - 1.384_75).abs() < 1e-12
+        );
+        assert!(estimate_dial_cost(&[(10, 0.0)]).unwrap_err().to_string().contains("never be drawn"));
     }
 }

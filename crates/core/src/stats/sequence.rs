@@ -5,13 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::numbers::usable_share;
+use super::numbers::ensure_usable_share;
 use super::undefined::Undefined;
 
 /// What bounds the interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Bound {
+pub enum SequenceBound {
     /// Only that values lie on 0..=1.
     Hoeffding,
     /// Their spread as well, which is narrower where values are alike.
@@ -21,7 +21,7 @@ pub enum Bound {
 /// A mean on 0..=1 as values come in. It can be stored and continued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sequence {
-    bound: Bound,
+    bound: SequenceBound,
     alpha: f64,
     n: usize,
     sum: f64,
@@ -36,8 +36,8 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    pub fn new(bound: Bound, alpha: f64) -> Result<Self, Undefined> {
-        usable_share("alpha", alpha)?;
+    pub fn new(bound: SequenceBound, alpha: f64) -> Result<Self, Undefined> {
+        ensure_usable_share("alpha", alpha)?;
         let (all, none) = ((0.0, 1.0), (0.0, 0.0));
         Ok(Self {
             bound,
@@ -68,17 +68,17 @@ impl Sequence {
     }
 
     pub fn push(&mut self, value: f64) -> Result<(), Undefined> {
-        on_scale(value, self.n)?;
+        ensure_unit_value(value, self.n)?;
         let reach = (2.0 / self.alpha).ln();
         let (before, t) = (self.n as f64, self.n as f64 + 1.0);
         let pace = t * (t + 1.0).ln();
         // The bet is placed before the value is seen.
         let (bet, cost) = match self.bound {
-            Bound::Hoeffding => {
+            SequenceBound::Hoeffding => {
                 let bet = (8.0 * reach / pace).sqrt().min(1.0);
                 (bet, (bet * bet / 8.0, bet * bet / 8.0))
             }
-            Bound::EmpiricalBernstein => {
+            SequenceBound::EmpiricalBernstein => {
                 let spread = (0.25 + self.squares) / t;
                 let bet = (2.0 * reach / (spread * pace)).sqrt().min(0.5);
                 let cost = -(-bet).ln_1p() - bet;
@@ -109,13 +109,13 @@ const N_MEANS: usize = 1_000;
 /// Where the mean lies after each value: whoever bets that it is another would have become rich (Waudby-Smith and
 /// Ramdas 2023). Narrower than the others for few values; time grows with a thousand times their number.
 pub(super) fn hedged_sequence(values: &[f64], alpha: f64) -> Result<Vec<(f64, f64)>, Undefined> {
-    usable_share("alpha", alpha)?;
+    ensure_usable_share("alpha", alpha)?;
     let means: Vec<f64> = (0..=N_MEANS).map(|it| it as f64 / N_MEANS as f64).collect();
     let mut capital = vec![(0.0_f64, 0.0_f64); means.len()];
     let (mut sum, mut squares, mut ever) = (0.5, 0.25, (0.0_f64, 1.0_f64));
     let mut steps = Vec::with_capacity(values.len());
     for (at, value) in values.iter().enumerate() {
-        on_scale(*value, at)?;
+        ensure_unit_value(*value, at)?;
         let t = at as f64 + 1.0;
         // The bet is placed before the value is seen.
         let bet = (2.0 * (2.0 / alpha).ln() / (squares / t * t * (t + 1.0).ln())).sqrt();
@@ -141,7 +141,7 @@ pub(super) fn hedged_sequence(values: &[f64], alpha: f64) -> Result<Vec<(f64, f6
 }
 
 /// The value after so many lies on 0..=1.
-pub(super) fn on_scale(value: f64, n_before: usize) -> Result<(), Undefined> {
+pub(super) fn ensure_unit_value(value: f64, n_before: usize) -> Result<(), Undefined> {
     if (0.0..=1.0).contains(&value) {
         return Ok(());
     }
@@ -158,8 +158,8 @@ mod tests {
         let mut chance = Chance::new(12);
         let mut alarms = [0; 3];
         for _ in 0..2_000 {
-            let mut sequences =
-                [Bound::Hoeffding, Bound::EmpiricalBernstein].map(|it| Sequence::new(it, 0.05).unwrap());
+            let mut sequences = [SequenceBound::Hoeffding, SequenceBound::EmpiricalBernstein]
+                .map(|it| Sequence::new(it, 0.05).unwrap());
             let (mut raised, mut sum) = ([false; 3], 0.0);
             for step in 1..=200 {
                 let value = if chance.unit() < 0.8 { 1.0 } else { 0.0 };
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_sequence_can_be_stored_and_knows_its_scale() {
-        let mut sequence = Sequence::new(Bound::EmpiricalBernstein, 0.05).unwrap();
+        let mut sequence = Sequence::new(SequenceBound::EmpiricalBernstein, 0.05).unwrap();
         for _ in 0..500 {
             sequence.push(0.7).unwrap();
         }
@@ -196,6 +196,6 @@ mod tests {
         let back: Sequence = serde_json::from_str(&serde_json::to_string(&sequence).unwrap()).unwrap();
         assert_eq!(back.n(), 500);
         assert!(sequence.push(f64::NAN).unwrap_err().to_string().contains("value 501"));
-        assert!(sequence.push(5.0).is_err() && Sequence::new(Bound::Hoeffding, 0.0).is_err());
+        assert!(sequence.push(5.0).is_err() && Sequence::new(SequenceBound::Hoeffding, 0.0).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::numbers::{ranks, ties, usable};
+use super::numbers::{ensure_usable_values, ranks, ties};
 use super::special::chi_square_tail;
 use super::undefined::Undefined;
 
@@ -22,7 +22,7 @@ pub enum Adjustment {
 }
 
 pub fn adjust(values: &[f64], adjustment: Adjustment) -> Result<Vec<f64>, Undefined> {
-    usable("p-value", values, 1)?;
+    ensure_usable_values("p-value", values, 1)?;
     if let Some(bad) = values.iter().find(|it| !(0.0..=1.0).contains(*it)) {
         return Undefined::because(format!("{bad} is not a p-value"));
     }
@@ -47,7 +47,7 @@ pub(super) fn holm(values: &[f64]) -> Vec<f64> {
     from_smallest(values, |it, rank| it * (values.len() as f64 - rank))
 }
 
-fn order(values: &[f64]) -> Vec<usize> {
+fn ascending_order(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
     order
@@ -56,7 +56,7 @@ fn order(values: &[f64]) -> Vec<usize> {
 /// No p-value becomes smaller than one before it.
 fn from_smallest(values: &[f64], raise: impl Fn(f64, f64) -> f64) -> Vec<f64> {
     let (mut adjusted, mut most) = (vec![1.0; values.len()], 0.0_f64);
-    for (rank, at) in order(values).into_iter().enumerate() {
+    for (rank, at) in ascending_order(values).into_iter().enumerate() {
         most = most.max(raise(values[at], rank as f64)).min(1.0);
         adjusted[at] = most;
     }
@@ -66,7 +66,7 @@ fn from_smallest(values: &[f64], raise: impl Fn(f64, f64) -> f64) -> Vec<f64> {
 /// No p-value becomes larger than one after it.
 fn from_largest(values: &[f64], raise: impl Fn(f64, f64) -> f64) -> Vec<f64> {
     let (mut adjusted, mut least) = (vec![1.0; values.len()], 1.0_f64);
-    for (rank, at) in order(values).into_iter().enumerate().rev() {
+    for (rank, at) in ascending_order(values).into_iter().enumerate().rev() {
         least = least.min(raise(values[at], rank as f64));
         adjusted[at] = least;
     }
@@ -75,7 +75,7 @@ fn from_largest(values: &[f64], raise: impl Fn(f64, f64) -> f64) -> Vec<f64> {
 
 /// Wright's algorithm (1992).
 fn hommel(values: &[f64]) -> Vec<f64> {
-    let order = order(values);
+    let order = ascending_order(values);
     let sorted: Vec<f64> = order.iter().map(|it| values[*it]).collect();
     let n = sorted.len();
     let mut raised = sorted.clone();
@@ -114,7 +114,7 @@ pub fn friedman(agents: &[Vec<f64>]) -> Result<Friedman, Undefined> {
         return Undefined::because("at least three agents are needed; two are compared as pairs");
     }
     for scores in agents {
-        usable("score", scores, 1)?;
+        ensure_usable_values("score", scores, 1)?;
         if scores.len() != agents[0].len() {
             return Undefined::because("the agents have not the same number of tasks");
         }

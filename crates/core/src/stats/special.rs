@@ -88,7 +88,7 @@ pub(super) fn normal_cdf(z: f64) -> f64 {
 }
 
 /// The place under which so much of a distribution lies.
-pub(super) fn quantile(share: f64, cdf: impl Fn(f64) -> f64) -> f64 {
+pub(super) fn invert_cdf(share: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (-1e3, 1e3);
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
@@ -152,7 +152,7 @@ pub(super) fn t_quantile(share: f64, degrees: f64) -> f64 {
 
 /// The place under which so much of a beta distribution lies.
 pub(super) fn beta_quantile(share: f64, a: f64, b: f64) -> f64 {
-    quantile(share, |it| beta(a, b, it))
+    invert_cdf(share, |it| beta(a, b, it))
 }
 
 /// How much of a chi-square distribution lies above `x`.
@@ -234,18 +234,18 @@ mod tests {
         check(normal_cdf(1.0), 0.841_344_746_068_543);
         check(normal_cdf(-1.959_963_984_540_054), 0.025);
         check(normal_cdf(-5.0), 2.866_515_718_791_946e-7);
-        check(quantile(0.975, normal_cdf), 1.959_963_984_540_054);
+        check(invert_cdf(0.975, normal_cdf), 1.959_963_984_540_054);
         check(t_cdf(2.0, 5.0), 0.949_030_260_585_071);
         check(t_quantile(0.975, 9.0), 2.262_157_162_740_992);
         check(t_quantile(0.025, 1.0), -12.706_204_736_174_7);
         check(t_quantile(0.5, 3.0), 0.0);
         for degrees in [1.0, 1.5, 2.0, 9.0, 99.5, 999.9, 1e3, 2_345.6] {
             for share in [1e-6, 0.025, 0.3, 0.8, 0.975, 0.9999] {
-                check(t_quantile(share, degrees), quantile(share, |it| t_cdf(it, degrees)));
+                check(t_quantile(share, degrees), invert_cdf(share, |it| t_cdf(it, degrees)));
             }
         }
         for share in [1e-12, 1e-6, 0.025, 0.3, 0.8, 0.975, 0.9999] {
-            check(normal_quantile(share), quantile(share, normal_cdf));
+            check(normal_quantile(share), invert_cdf(share, normal_cdf));
         }
         assert_eq!((normal_quantile(0.0), normal_quantile(1.0)), (-1e3, 1e3));
         check(beta(2.0, 3.0, 0.5), 0.6875);

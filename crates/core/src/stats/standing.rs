@@ -6,19 +6,20 @@ use serde::Serialize;
 
 use super::paired::mcnemar;
 use super::proportion::pass_rate;
-use super::rank::{Model, Pair, Position, Preferred, Ranking, Ties, bradley_terry};
+use super::rank::{BradleyTerryModel, Pair, Position, Preferred, Ranking, TieModel, fit_bradley_terry};
 use super::undefined::Undefined;
 
 /// Strengths with ties and places estimated where the comparisons say something of them.
-pub fn strengths(names: &[String], pairs: &[Pair], penalty: f64) -> Result<Ranking, Undefined> {
-    let model = Model { ties: Ties::Davidson, position: Position::Estimated, penalty };
+pub fn estimate_strengths(names: &[String], pairs: &[Pair], penalty: f64) -> Result<Ranking, Undefined> {
+    let model = BradleyTerryModel { ties: TieModel::Davidson, position: Position::Estimated, penalty };
     // Without ties, or with one order throughout, there is nothing to estimate of them.
-    bradley_terry(names, pairs, model)
-        .or_else(|_| bradley_terry(names, pairs, Model { penalty, ..Model::default() }))
+    fit_bradley_terry(names, pairs, model).or_else(|_| {
+        fit_bradley_terry(names, pairs, BradleyTerryModel { penalty, ..BradleyTerryModel::default() })
+    })
 }
 
 /// The strongest first.
-pub fn order(ranking: &Ranking) -> Vec<usize> {
+pub fn order_by_strength(ranking: &Ranking) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ranking.players.len()).collect();
     order.sort_by(|a, b| ranking.players[*b].strength.value.total_cmp(&ranking.players[*a].strength.value));
     order

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::bounded::{Cluster, mean_interval};
-use crate::grade::Status;
+use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, Run};
 
 /// A mean over cases.
@@ -37,7 +37,7 @@ impl Estimate {
 }
 
 /// The mean score of a run, and that of each criterion in the order in which they appear.
-pub fn estimates(run: &Run) -> (Option<Estimate>, Vec<(String, Estimate)>) {
+pub fn estimate_run_means(run: &Run) -> (Option<Estimate>, Vec<(String, Estimate)>) {
     let (mut cases, mut scores) = (Vec::new(), Vec::new());
     let mut values: Vec<(String, Vec<(usize, f64)>)> = Vec::new();
     for (at, result) in run.results.iter().enumerate() {
@@ -88,12 +88,13 @@ impl Flaky {
 }
 
 /// `None` if nothing was tried twice. Errors and deferrals are no trials.
-pub fn trials(run: &Run) -> Option<Trials> {
+pub fn summarise_trials(run: &Run) -> Option<Trials> {
     let mut by_case: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    let decided = |it: &CaseResult| matches!(it.verdict.status, Status::Pass | Status::Fail);
+    let decided = |it: &CaseResult| matches!(it.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
     for result in run.results.iter().filter(|it| it.trial.is_some()).filter(decided) {
         let count = by_case.entry(result.base().to_owned()).or_default();
-        (count.0, count.1) = (count.0 + usize::from(result.verdict.status == Status::Pass), count.1 + 1);
+        (count.0, count.1) =
+            (count.0 + usize::from(result.verdict.status == VerdictStatus::Pass), count.1 + 1);
     }
     let n_cases = by_case.len();
     let share = |wanted: &dyn Fn(&(usize, usize)) -> bool| {
@@ -130,13 +131,13 @@ mod tests {
         let cases: Vec<(&str, Option<f64>)> =
             names.iter().zip(scores).map(|(name, it)| (name.as_str(), Some(it.1))).collect();
         let mut run = run_of(&cases);
-        assert_eq!(trials(&run), None);
+        assert_eq!(summarise_trials(&run), None);
         run.results.change(|_, it| it.trial = Some(1));
-        let found = trials(&run).unwrap();
+        let found = summarise_trials(&run).unwrap();
         assert_eq!((found.n_cases, found.k, found.any, found.all), (2, 3, 1.0, 0.5));
         assert_eq!(found.flaky, [Flaky { case: "a".into(), passed: 2, decided: 3 }]);
         assert!((found.flaky[0].flip_rate() - 1.0 / 3.0).abs() < 1e-12);
-        let (score, criteria) = estimates(&run);
+        let (score, criteria) = estimate_run_means(&run);
         assert_eq!(score.unwrap().n, 2);
         assert_eq!((criteria[0].0.as_str(), criteria[0].1), ("a", score.unwrap()));
     }

@@ -5,17 +5,17 @@
 
 use std::collections::BTreeMap;
 
-use super::beside::on_scale;
+use super::beside::clamp_to_unit;
 use super::bounded::{equal_spread, unit_interval};
 use super::numbers::around;
 use super::ppi::FEWEST_LABELS;
-use super::sequence::{Bound, Sequence};
+use super::sequence::{Sequence, SequenceBound};
 use super::special::t_quantile;
 use super::undefined::Undefined;
 
 /// Scores on 0..=1 in sums. The weight of one is the inverse of the probability with which it came to be scored.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Sums {
+pub struct WeightedScoreSums {
     pub n: usize,
     pub x: f64,
     pub w: f64,
@@ -40,7 +40,7 @@ pub struct TrafficSums {
     pub n_errors: usize,
     /// Sampled, and not judged: it waits, or there was no money or no room.
     pub n_unjudged: usize,
-    pub scores: Sums,
+    pub scores: WeightedScoreSums,
 }
 
 /// The mean over all traffic.
@@ -79,7 +79,7 @@ pub struct TrafficStratum {
     pub not_estimable: Option<String>,
 }
 
-impl Sums {
+impl WeightedScoreSums {
     /// One more score, that came to be scored with this probability.
     pub fn add(&mut self, score: f64, probability: f64) {
         let w = 1.0 / probability;
@@ -147,7 +147,7 @@ impl Sums {
 }
 
 impl TrafficSums {
-    fn answered(&self) -> f64 {
+    fn answered_share(&self) -> f64 {
         let n = self.scores.n as f64;
         n / (n + (self.n_errors + self.n_unjudged) as f64)
     }
@@ -157,7 +157,7 @@ impl TrafficSums {
         let mean = (0 < n).then(|| self.scores.mean());
         let interval = mean.map(|it| {
             let degrees = (n as f64 - 1.0).max(1.0);
-            unit_interval(it, self.scores.variance(self.answered()), degrees, self.scores.n_alike())
+            unit_interval(it, self.scores.variance(self.answered_share()), degrees, self.scores.n_alike())
         });
         let why = || match (self.n_seen, self.n_errors, self.n_unjudged) {
             (0, _, _) => "nothing is in it".to_owned(),
@@ -183,12 +183,12 @@ impl Traffic {
     /// The same interval at another chance of being wrong.
     pub fn interval_at(&self, alpha: f64) -> (f64, f64) {
         let degrees = (self.n_eff - 1.0).max(1.0);
-        on_scale(around(self.mean, t_quantile(1.0 - alpha / 2.0, degrees) * self.se))
+        clamp_to_unit(around(self.mean, t_quantile(1.0 - alpha / 2.0, degrees) * self.se))
     }
 }
 
 /// The mean over all traffic. What the judge could not grade is taken to be like the rest of its stratum.
-pub fn traffic(strata: &[TrafficSums]) -> Result<Traffic, Undefined> {
+pub fn estimate_traffic_mean(strata: &[TrafficSums]) -> Result<Traffic, Undefined> {
     let scored: Vec<&TrafficSums> = strata.iter().filter(|it| 0 < it.scores.n).collect();
     let total: f64 = strata.iter().map(|it| it.population).sum();
     let covered: f64 = scored.iter().map(|it| it.population).sum();
@@ -198,7 +198,7 @@ pub fn traffic(strata: &[TrafficSums]) -> Result<Traffic, Undefined> {
     let share = |it: &TrafficSums| it.population / covered;
     let mean: f64 = scored.iter().map(|it| share(it) * it.scores.mean()).sum();
     let n: usize = scored.iter().map(|it| it.scores.n).sum();
-    let within = |it: &&TrafficSums| share(it).powi(2) * it.scores.variance(it.answered());
+    let within = |it: &&TrafficSums| share(it).powi(2) * it.scores.variance(it.answered_share());
     let between = |it: &&TrafficSums| it.population_variance * ((it.scores.mean() - mean) / covered).powi(2);
     let variance: f64 = scored.iter().map(|it| within(it) + between(it)).sum();
     // As many degrees of freedom as the strata that add uncertainty have (Satterthwaite): what was drawn for sure
@@ -233,11 +233,16 @@ pub fn traffic(strata: &[TrafficSums]) -> Result<Traffic, Undefined> {
         error_rate: n_errors as f64 / (n + n_errors) as f64,
         if_errors_scored: (if_errors(0.0), if_errors(1.0)),
         strata: strata.iter().map(TrafficSums::estimate).collect(),
-        warnings: warnings(strata, n, n_errors, n_unjudged),
+        warnings: collect_traffic_warnings(strata, n, n_errors, n_unjudged),
     })
 }
 
-fn warnings(strata: &[TrafficSums], n: usize, n_errors: usize, n_unjudged: usize) -> Vec<String> {
+fn collect_traffic_warnings(
+    strata: &[TrafficSums],
+    n: usize,
+    n_errors: usize,
+    n_unjudged: usize,
+) -> Vec<String> {
     let mut warnings = Vec::new();
     if 0 < n_errors {
         warnings.push(format!(
@@ -273,7 +278,7 @@ impl TrafficSequence {
         if let Some(sequence) = self.strata.get_mut(stratum) {
             return sequence.push(score);
         }
-        let mut sequence = Sequence::new(Bound::EmpiricalBernstein, self.alpha)?;
+        let mut sequence = Sequence::new(SequenceBound::EmpiricalBernstein, self.alpha)?;
         sequence.push(score)?;
         self.strata.insert(stratum.to_owned(), sequence);
         Ok(())
@@ -304,7 +309,7 @@ pub struct LabelledTrace {
 
 /// A judge's mean, moved by how wrong it is where people have looked as well.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Corrected {
+pub struct CorrectedTraffic {
     pub mean: f64,
     pub se: f64,
     pub interval: (f64, f64),
@@ -314,7 +319,10 @@ pub struct Corrected {
 }
 
 /// PPI++ over traffic. Those with a label are taken to be drawn by chance from those with a score.
-pub fn corrected(judge: &Traffic, labelled: &[LabelledTrace]) -> Result<Corrected, Undefined> {
+pub fn correct_traffic_mean(
+    judge: &Traffic,
+    labelled: &[LabelledTrace],
+) -> Result<CorrectedTraffic, Undefined> {
     let n = labelled.len();
     if n < FEWEST_LABELS {
         return Undefined::because(format!(
@@ -347,15 +355,15 @@ pub fn corrected(judge: &Traffic, labelled: &[LabelledTrace]) -> Result<Correcte
     let degrees = n as f64 - 2.0;
     let unseen = 1.5 * lambda * lambda / (degrees * n_eff);
     let interval = unit_interval(middle, se * se + unseen, degrees, n_eff);
-    Ok(Corrected { mean: middle, se, interval, n_labels: n, lambda })
+    Ok(CorrectedTraffic { mean: middle, se, interval, n_labels: n, lambda })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::resample::Chance;
     use super::*;
-    use crate::money::{Pace, pacing};
-    use crate::plan::place;
+    use crate::money::{SpendPace, pacing_factor};
+    use crate::plan::hash_position;
     use crate::quantity::Usd;
 
     /// A day of traffic: the share that fails, and how often the rest passes.
@@ -423,7 +431,7 @@ mod tests {
             let (second, b) = day(&mut chance, after, upstream, errors);
             let n = (before.n + after.n) as f64;
             let truth = (a * before.n as f64 + b * after.n as f64) / n;
-            let found = traffic(&merged(first, second)).unwrap();
+            let found = estimate_traffic_mean(&merged(first, second)).unwrap();
             held += holds(found.interval, truth);
             off += (found.mean - truth) / 200.0;
             naive += (found.naive - truth) / 200.0;
@@ -460,11 +468,11 @@ mod tests {
                 let (stratum, dial) = if at.is_multiple_of(8) { (0, 1.0) } else { (1, 0.5) };
                 strata[stratum].n_seen += 1;
                 strata[stratum].population += 1.0;
-                if place("", &format!("a{agent}-{at}")) < dial {
+                if hash_position("", &format!("a{agent}-{at}")) < dial {
                     strata[stratum].scores.add(score(at), dial);
                 }
             }
-            let found = traffic(&strata).unwrap();
+            let found = estimate_traffic_mean(&strata).unwrap();
             held += holds(found.interval, truth);
             off += (found.mean - truth) / f64::from(n);
         }
@@ -485,7 +493,7 @@ mod tests {
             let (mut spent, mut truth, mut sums) = (0.0, 0.0, Vec::new());
             for at in 0..n_days {
                 let elapsed = f64::from(at) / f64::from(n_days);
-                let pace = Pace {
+                let pace = SpendPace {
                     elapsed,
                     spent: dollars(spent),
                     cap: dollars(money),
@@ -496,14 +504,14 @@ mod tests {
                     n: n as usize,
                     failed: 0.02,
                     fine: 0.35 + 0.6 * elapsed,
-                    dial: dial * pacing(&pace),
+                    dial: dial * pacing_factor(&pace),
                 };
                 let (found, mean) = day(&mut chance, &today, 1.0, 0.0);
                 spent += found.iter().map(|it| it.scores.n as f64).sum::<f64>();
                 truth += mean / f64::from(n_days);
                 sums = if sums.is_empty() { found } else { merged(sums, found) };
             }
-            let found = traffic(&sums).unwrap();
+            let found = estimate_traffic_mean(&sums).unwrap();
             held += holds(found.interval, truth);
             off += (found.mean - truth) / 200.0;
             naive += (found.naive - truth) / 200.0;
@@ -533,16 +541,16 @@ mod tests {
             n_errors: 2,
             ..Default::default()
         };
-        let found = traffic(&[failed.clone(), fine]).unwrap();
+        let found = estimate_traffic_mean(&[failed.clone(), fine]).unwrap();
         assert!((found.covered - 100.0 / 120.0).abs() < 1e-12 && found.interval.0 < 0.95, "{found:?}");
         let why = found.strata[0].not_estimable.as_deref().unwrap();
         assert!(why.contains("none of 2") && found.warnings.len() == 2, "{found:?}");
         assert!((found.error_rate - 2.0 / 12.0).abs() < 1e-12);
-        assert!(traffic(&[failed]).unwrap_err().to_string().contains("no trace has a score"));
+        assert!(estimate_traffic_mean(&[failed]).unwrap_err().to_string().contains("no trace has a score"));
         // Everything was looked at, so nothing is left to chance.
         let mut all = TrafficSums { name: "other".into(), n_seen: 2, population: 2.0, ..Default::default() };
         [0.0, 1.0].iter().for_each(|it| all.scores.add(*it, 1.0));
-        assert!(traffic(&[all]).unwrap().se < 1e-12);
+        assert!(estimate_traffic_mean(&[all]).unwrap().se < 1e-12);
     }
 
     #[test]
@@ -593,8 +601,8 @@ mod tests {
                     });
                 }
             }
-            let raw = traffic(&[sums]).unwrap();
-            let found = corrected(&raw, &labelled).unwrap();
+            let raw = estimate_traffic_mean(&[sums]).unwrap();
+            let found = correct_traffic_mean(&raw, &labelled).unwrap();
             held += holds(found.interval, 0.6);
             raw_held += holds(raw.interval, 0.6);
         }
@@ -603,6 +611,6 @@ mod tests {
         let one = [LabelledTrace { human: 1.0, judge: 1.0, probability: 1.0 }];
         let mut sums = TrafficSums { n_seen: 1, population: 1.0, ..Default::default() };
         sums.scores.add(1.0, 1.0);
-        assert!(corrected(&traffic(&[sums]).unwrap(), &one).is_err());
+        assert!(correct_traffic_mean(&estimate_traffic_mean(&[sums]).unwrap(), &one).is_err());
     }
 }

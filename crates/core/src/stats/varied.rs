@@ -6,12 +6,12 @@ use serde_json::Value as Json;
 
 use super::proportion::{Proportion, pass_rate};
 use super::summary::Estimate;
-use crate::grade::{GraderKind, Status};
+use crate::grade::{GraderKind, VerdictStatus};
 use crate::run::{CaseResult, Run};
 
 /// Cases in rows and columns.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Varied {
+pub struct FactorTable {
     /// Everything that cases differ in and that can be an axis, with how many values it has.
     pub keys: Vec<(String, usize)>,
     /// Absent where nothing differs.
@@ -20,11 +20,11 @@ pub struct Varied {
     pub rows: Vec<String>,
     pub columns: Vec<String>,
     /// Row by row; none where there is no case.
-    pub cells: Vec<Vec<Option<VariedCell>>>,
+    pub cells: Vec<Vec<Option<FactorCell>>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct VariedCell {
+pub struct FactorCell {
     /// Results, with those that came to no verdict.
     pub n: usize,
     pub passed: usize,
@@ -45,14 +45,14 @@ const MOST: usize = 40;
 const NOT_SAID: &str = "–";
 
 /// One result, as much as is needed of it.
-struct Seen {
+struct CaseFactors {
     case: String,
-    status: Status,
+    status: VerdictStatus,
     score: Option<f64>,
     values: BTreeMap<String, String>,
 }
 
-impl Seen {
+impl CaseFactors {
     fn new(result: &CaseResult) -> Self {
         let word = |it: &Json| match it {
             Json::String(text) => Some(text.clone()),
@@ -80,8 +80,8 @@ impl Seen {
 }
 
 /// Rows and columns by what is asked for, or else by what the suite varies.
-pub fn varied(run: &Run, rows_by: Option<&str>, columns_by: Option<&str>) -> Varied {
-    let seen: Vec<Seen> = run.results.iter().map(|it| Seen::new(&it)).collect();
+pub fn build_factor_table(run: &Run, rows_by: Option<&str>, columns_by: Option<&str>) -> FactorTable {
+    let seen: Vec<CaseFactors> = run.results.iter().map(|it| CaseFactors::new(&it)).collect();
     let keys = keys(&seen);
     let has = |key: &str| keys.iter().any(|it| it.0 == key);
     let rows_by = rows_by
@@ -102,18 +102,18 @@ pub fn varied(run: &Run, rows_by: Option<&str>, columns_by: Option<&str>) -> Var
         all
     };
     let (rows, columns) = (names(rows_by), names(columns_by));
-    let mut groups: BTreeMap<(&str, &str), Vec<&Seen>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, &str), Vec<&CaseFactors>> = BTreeMap::new();
     for it in &seen {
         groups.entry((it.value(rows_by), it.value(columns_by))).or_default().push(it);
     }
-    let cell = |row: &str, column: &str| groups.get(&(row, column)).map(|it| cell(it));
+    let cell = |row: &str, column: &str| groups.get(&(row, column)).map(|it| build_factor_cell(it));
     let cells = rows.iter().map(|row| columns.iter().map(|column| cell(row, column)).collect()).collect();
     let owned = |it: Option<&str>| it.map(str::to_owned);
-    Varied { rows_by: owned(rows_by), columns_by: owned(columns_by), cells, rows, columns, keys }
+    FactorTable { rows_by: owned(rows_by), columns_by: owned(columns_by), cells, rows, columns, keys }
 }
 
 /// What has at least two values and not too many, the usual first.
-fn keys(seen: &[Seen]) -> Vec<(String, usize)> {
+fn keys(seen: &[CaseFactors]) -> Vec<(String, usize)> {
     let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (key, value) in seen.iter().flat_map(|it| &it.values) {
         let all = values.entry(key).or_default();
@@ -133,19 +133,20 @@ fn keys(seen: &[Seen]) -> Vec<(String, usize)> {
 }
 
 /// Whether a key tells apart what another does not: a model that is named like its agent adds no column.
-fn is_finer(seen: &[Seen], rows: &str, key: &str) -> bool {
-    let count = |of: &dyn Fn(&Seen) -> (String, String)| seen.iter().map(of).collect::<BTreeSet<_>>().len();
+fn is_finer(seen: &[CaseFactors], rows: &str, key: &str) -> bool {
+    let count =
+        |of: &dyn Fn(&CaseFactors) -> (String, String)| seen.iter().map(of).collect::<BTreeSet<_>>().len();
     let both = count(&|it| (it.value(Some(rows)).to_owned(), it.value(Some(key)).to_owned()));
     both > count(&|it| (it.value(Some(rows)).to_owned(), String::new()))
 }
 
-fn cell(group: &[&Seen]) -> VariedCell {
-    let n_of = |status: Status| group.iter().filter(|it| it.status == status).count();
-    let passed = n_of(Status::Pass);
-    let decided = passed + n_of(Status::Fail);
+fn build_factor_cell(group: &[&CaseFactors]) -> FactorCell {
+    let n_of = |status: VerdictStatus| group.iter().filter(|it| it.status == status).count();
+    let passed = n_of(VerdictStatus::Pass);
+    let decided = passed + n_of(VerdictStatus::Fail);
     let scores = group.iter().filter_map(|it| Some((it.case.as_str(), it.score?)));
     let score = Estimate::of(scores);
-    VariedCell { n: group.len(), passed, decided, score, pass_rate: pass_rate(passed, decided).ok() }
+    FactorCell { n: group.len(), passed, decided, score, pass_rate: pass_rate(passed, decided).ok() }
 }
 
 #[cfg(test)]
@@ -173,7 +174,7 @@ mod tests {
 
     #[test]
     fn models_stand_beside_prompts() {
-        let found = varied(&run(), None, None);
+        let found = build_factor_table(&run(), None, None);
         // A model that is its agent would only make a diagonal.
         assert_eq!((found.rows_by.as_deref(), found.columns_by.as_deref()), (Some("agent"), Some("prompt")));
         assert_eq!(
@@ -189,10 +190,10 @@ mod tests {
 
     #[test]
     fn any_field_is_an_axis_and_without_one_all_stand_together() {
-        let found = varied(&run(), Some("question"), Some("model"));
+        let found = build_factor_table(&run(), Some("question"), Some("model"));
         assert_eq!((found.rows.len(), found.columns.len()), (8, 2));
         assert_eq!(found.cells[0][1], None, "nobody asked the large one");
-        let alone = varied(&run_of(&[("a", Some(1.0)), ("b", None)]), None, None);
+        let alone = build_factor_table(&run_of(&[("a", Some(1.0)), ("b", None)]), None, None);
         assert_eq!((alone.rows, alone.columns), (vec!["all".to_owned()], vec!["all".to_owned()]));
         let cell = alone.cells[0][0].clone().unwrap();
         assert_eq!((cell.n, cell.passed, cell.decided), (2, 1, 1), "what broke is no failure");

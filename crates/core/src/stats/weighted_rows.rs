@@ -20,14 +20,14 @@ pub(super) enum RowStatistic<'a> {
 const MOST_ANSWERS: usize = 200;
 
 /// How often one item got each answer, of those that it got.
-struct Row {
+struct ItemAnswerCounts {
     counts: Vec<(usize, f64)>,
     n: f64,
     /// By how much its disagreement counts in alpha.
     as_item: f64,
 }
 
-impl Row {
+impl ItemAnswerCounts {
     fn new(counts: Vec<(usize, f64)>) -> Self {
         let n = counts.iter().map(|it| it.1).sum();
         Self { counts, n, as_item: 1.0 }
@@ -59,8 +59,8 @@ pub(super) fn rows_interval(
     let n_answers = ratings.n_answers();
     let mut kinds: HashMap<Vec<(usize, u32)>, f64> = HashMap::new();
     let mut here = vec![0_u32; n_answers];
-    for (item, times) in ratings.alike() {
-        let said = ratings.said(item);
+    for (item, times) in ratings.group_identical_items() {
+        let said = ratings.answers_of_item(item);
         said.clone().for_each(|answer| here[answer] += 1);
         let mut counts: Vec<(usize, u32)> = Vec::new();
         for answer in said {
@@ -93,10 +93,12 @@ pub(super) fn rows_interval(
     let unseen = unseen_pairs(possible.len());
     // Alpha counts pairs of ratings by items of their size; a pair of answers disagrees as much as a whole item.
     let as_item = n_ratings / n_items / 2.0;
-    let pair = |a: usize, b: usize| Row { as_item, ..Row::pair(a, b) };
+    let pair = |a: usize, b: usize| ItemAnswerCounts { as_item, ..ItemAnswerCounts::pair(a, b) };
     let pairs = possible.iter().flat_map(|a| possible.iter().map(move |b| pair(*a, *b)));
-    let seen = kinds.iter().map(|(row, _)| Row::new(row.iter().map(|it| (it.0, f64::from(it.1))).collect()));
-    let rows: Vec<Row> = match unseen {
+    let seen = kinds
+        .iter()
+        .map(|(row, _)| ItemAnswerCounts::new(row.iter().map(|it| (it.0, f64::from(it.1))).collect()));
+    let rows: Vec<ItemAnswerCounts> = match unseen {
         Some(_) => seen.chain(pairs).collect(),
         None => seen.collect(),
     };
@@ -108,10 +110,13 @@ pub(super) fn rows_interval(
                 .map(|ratio| 1.0 - ratio * (1.0 - 1.0 / n_ratings))
         }),
         RowStatistic::Fleiss => {
-            let same: Vec<f64> = rows.iter().map(Row::same).collect();
+            let same: Vec<f64> = rows.iter().map(ItemAnswerCounts::same).collect();
             agreement_interval(&counts, unseen, seed, &|weights| {
                 let shares = shares_of_ratings(&rows, weights, n_answers);
-                let kappa = above(weighted_mean(&same, weights), shares.iter().map(|it| it * it).sum());
+                let kappa = chance_corrected_value(
+                    weighted_mean(&same, weights),
+                    shares.iter().map(|it| it * it).sum(),
+                );
                 // Fleiss' kappa of few ratings is too low by as much as alpha corrects; the truth is that of alpha.
                 kappa.map(|kappa| 1.0 - (1.0 - kappa) * (1.0 - 1.0 / n_ratings))
             })
@@ -122,14 +127,14 @@ pub(super) fn rows_interval(
             let factor = worth.iter().flatten().sum::<f64>() / (q * (q - 1.0));
             agreement_interval(&counts, unseen, seed, &|weights| {
                 let by_chance = gwet_chance(&rows, weights, n_answers) * factor;
-                above(weighted_mean(&observed, weights), by_chance)
+                chance_corrected_value(weighted_mean(&observed, weights), by_chance)
             })
         }
     };
     Coefficient::new(value, interval, counts.iter().sum::<f64>() as usize)
 }
 
-fn above(observed: f64, by_chance: f64) -> Option<f64> {
+fn chance_corrected_value(observed: f64, by_chance: f64) -> Option<f64> {
     (by_chance < 1.0 - 1e-12).then(|| (observed - by_chance) / (1.0 - by_chance))
 }
 
@@ -141,7 +146,7 @@ fn weighted_mean(values: &[f64], weights: &[f64]) -> f64 {
     sum / all
 }
 
-fn ratings_by_answer(rows: &[Row], weights: &[f64], n_answers: usize) -> Vec<f64> {
+fn ratings_by_answer(rows: &[ItemAnswerCounts], weights: &[f64], n_answers: usize) -> Vec<f64> {
     let mut counts = vec![0.0; n_answers];
     for (row, weight) in rows.iter().zip(weights) {
         row.counts.iter().for_each(|(answer, n)| counts[*answer] += weight * n);
@@ -149,7 +154,7 @@ fn ratings_by_answer(rows: &[Row], weights: &[f64], n_answers: usize) -> Vec<f64
     counts
 }
 
-fn shares_of_ratings(rows: &[Row], weights: &[f64], n_answers: usize) -> Vec<f64> {
+fn shares_of_ratings(rows: &[ItemAnswerCounts], weights: &[f64], n_answers: usize) -> Vec<f64> {
     let mut counts = ratings_by_answer(rows, weights, n_answers);
     let all: f64 = counts.iter().sum();
     counts.iter_mut().for_each(|it| *it /= all);
@@ -157,7 +162,7 @@ fn shares_of_ratings(rows: &[Row], weights: &[f64], n_answers: usize) -> Vec<f64
 }
 
 /// Gwet's chance: how evenly answers are used, each item counting alike.
-fn gwet_chance(rows: &[Row], weights: &[f64], n_answers: usize) -> f64 {
+fn gwet_chance(rows: &[ItemAnswerCounts], weights: &[f64], n_answers: usize) -> f64 {
     let (mut shares, mut all) = (vec![0.0; n_answers], 0.0);
     for (row, weight) in rows.iter().zip(weights) {
         row.counts.iter().for_each(|(answer, n)| shares[*answer] += weight * n / row.n);
@@ -168,7 +173,7 @@ fn gwet_chance(rows: &[Row], weights: &[f64], n_answers: usize) -> f64 {
 
 /// The disagreement within items by that of all ratings, before the correction for few ratings.
 fn alpha_of_weights(
-    rows: &[Row],
+    rows: &[ItemAnswerCounts],
     weights: &[f64],
     level: Level,
     numbers: Option<&[f64]>,
@@ -178,19 +183,20 @@ fn alpha_of_weights(
     let all: f64 = counts.iter().sum();
     let (observed, expected) = match level {
         Level::Nominal => {
-            let within = |(row, weight): (&Row, &f64)| weight * row.as_item * row.n * (1.0 - row.same());
+            let within =
+                |(row, weight): (&ItemAnswerCounts, &f64)| weight * row.as_item * row.n * (1.0 - row.same());
             let observed: f64 = rows.iter().zip(weights).map(within).sum();
             (observed, counts.iter().map(|it| it * (all - it)).sum::<f64>())
         }
-        Level::Ordinal => squared(rows, weights, &counts, &middle_ranks(&counts)),
-        Level::Interval => squared(rows, weights, &counts, numbers?),
+        Level::Ordinal => weighted_squared_disagreement(rows, weights, &counts, &middle_ranks(&counts)),
+        Level::Interval => weighted_squared_disagreement(rows, weights, &counts, numbers?),
         Level::Ratio => {
             let numbers = numbers?;
             let apart = |a: usize, b: usize| {
                 let sum = numbers[a] + numbers[b];
                 if 0.0 < sum { ((numbers[a] - numbers[b]) / sum).powi(2) } else { 0.0 }
             };
-            let within = |(row, weight): (&Row, &f64)| {
+            let within = |(row, weight): (&ItemAnswerCounts, &f64)| {
                 let of = |a: usize| row.counts.iter().map(|(b, m)| m * apart(a, *b)).sum::<f64>();
                 let sum = row.counts.iter().map(|(a, n)| n * of(*a)).sum::<f64>();
                 weight * row.as_item * sum / (row.n - 1.0)
@@ -206,7 +212,12 @@ fn alpha_of_weights(
 }
 
 /// Distances are squares of those between the places of answers.
-fn squared(rows: &[Row], weights: &[f64], counts: &[f64], places: &[f64]) -> (f64, f64) {
+fn weighted_squared_disagreement(
+    rows: &[ItemAnswerCounts],
+    weights: &[f64],
+    counts: &[f64],
+    places: &[f64],
+) -> (f64, f64) {
     let mut observed = 0.0;
     for (row, weight) in rows.iter().zip(weights) {
         let middle = row.counts.iter().map(|(at, n)| n * places[*at]).sum::<f64>() / row.n;

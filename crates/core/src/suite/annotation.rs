@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::Row;
+use super::DataRow;
 use crate::rubric::Rubric;
 
 /// What people are asked to do, and with which data.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Annotation {
+pub struct AnnotationTask {
     pub name: Option<String>,
     pub description: Option<String>,
     pub data_files: Vec<String>,
     /// What stands in them.
-    pub rows: Vec<Row>,
+    pub rows: Vec<DataRow>,
     pub id_key: Option<String>,
     pub text_key: Option<String>,
     /// How an item is drawn, as the file says it.
@@ -30,9 +30,9 @@ pub struct Annotation {
     pub quota: Option<u32>,
     pub order: Option<ItemOrder>,
     /// Items of which the answers are known.
-    pub known: Vec<Known>,
+    pub known: Vec<KnownItem>,
     /// Where those stand.
-    pub known_files: Vec<(KnownFor, String)>,
+    pub known_files: Vec<(KnownItemPurpose, String)>,
     /// After how many items one of those is mixed in.
     pub check_every: Option<u32>,
     /// Faster than this is too fast.
@@ -55,7 +55,7 @@ pub enum ItemOrder {
 
 /// What an item with known answers is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KnownFor {
+pub enum KnownItemPurpose {
     Training,
     Gold,
     Attention,
@@ -63,10 +63,10 @@ pub enum KnownFor {
 
 /// An item of which the answers are known.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known {
-    pub purpose: KnownFor,
+pub struct KnownItem {
+    pub purpose: KnownItemPurpose,
     pub item: String,
-    pub row: Row,
+    pub row: DataRow,
     /// By scheme, as the file has them.
     pub answers: Map<String, Value>,
     pub why: Option<String>,
@@ -133,20 +133,20 @@ pub struct Trajectory {
     pub step_text_key: String,
     /// The first one means correct.
     pub marks: Vec<String>,
-    pub errors: Vec<ErrorKind>,
-    pub severities: Vec<Severity>,
+    pub errors: Vec<StepErrorCategory>,
+    pub severities: Vec<StepErrorSeverity>,
     /// What the running score starts at.
     pub initial: f64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct ErrorKind {
+pub struct StepErrorCategory {
     pub category: String,
     pub types: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Severity {
+pub struct StepErrorSeverity {
     pub name: String,
     /// Its absolute value is taken off the running score.
     pub weight: f64,

@@ -15,15 +15,15 @@ use serde_json::{Map, Value};
 
 pub use alert_rule::{AlertCondition, AlertMetric, AlertRule, LimitDirection};
 pub use annotation::{
-    Annotation, ErrorKind, ItemOrder, Known, KnownFor, Notes, Overall, Scheme, SchemeKind, Severity,
-    Trajectory,
+    AnnotationTask, ItemOrder, KnownItem, KnownItemPurpose, Notes, Overall, Scheme, SchemeKind,
+    StepErrorCategory, StepErrorSeverity, Trajectory,
 };
-pub use monitor::{AgentOverride, AlertLimits, Budget, Expensive, Monitor, Pacing, TraceFilter};
+pub use monitor::{AgentOverride, AlertLimits, Expensive, Monitor, MonitorBudget, MonitorFilter, Pacing};
 pub use schedule::{BadSchedule, check_schedule, next_time, schedule_names};
 
 use crate::candidate::{Candidate, TraceSource};
 use crate::diagnostic::closest;
-use crate::rubric::{Ask, OnError, Rubric};
+use crate::rubric::{CriterionKind, OnError, Rubric};
 use crate::template::{self, try_for_each_text};
 
 /// What one file, with all that it refers to, asks for. The same whatever dialect it was written in.
@@ -33,15 +33,15 @@ pub struct Suite {
     pub description: Option<String>,
     pub judge: Judge,
     pub judges: BTreeMap<String, Judge>,
-    pub agent: Agent,
-    pub servers: BTreeMap<String, Server>,
+    pub agent: AgentSettings,
+    pub servers: BTreeMap<String, McpServer>,
     /// What produces candidates of cases that name no target of their own.
-    pub targets: Vec<Target>,
+    pub targets: Vec<CaseTarget>,
     /// Rubrics that have a name of their own, whether or not a case uses them.
     pub rubrics: BTreeMap<String, Arc<Rubric>>,
     pub cases: Vec<Case>,
     pub monitors: Vec<Monitor>,
-    pub annotation: Option<Annotation>,
+    pub annotation: Option<AnnotationTask>,
 }
 
 /// One candidate to grade with one rubric; a template for several where it has rows or a matrix.
@@ -57,17 +57,17 @@ pub struct Case {
     /// The MCP server that a live run talks to.
     pub server: Option<String>,
     /// What produces the candidate where it is not given; one case each.
-    pub targets: Vec<Target>,
+    pub targets: Vec<CaseTarget>,
     /// Already completed from the suite's agent.
-    pub agent: Agent,
+    pub agent: AgentSettings,
     pub workspace: Option<Workspace>,
     pub rubric: Arc<Rubric>,
     /// Already completed from the suite's judge.
     pub judge: Judge,
-    pub matrix: Matrix,
+    pub matrix: CaseMatrix,
     pub data: Option<Data>,
     /// What people have answered, by the id of the question.
-    pub labels: BTreeMap<String, Label>,
+    pub labels: BTreeMap<String, HumanLabel>,
     /// Trials per case.
     pub repeat: u32,
 }
@@ -106,7 +106,7 @@ impl std::fmt::Display for CaseOrigin {
 
 /// A person's answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Label {
+pub struct HumanLabel {
     pub value: crate::rubric::Value,
     pub by: Option<String>,
     pub reason: Option<String>,
@@ -114,13 +114,13 @@ pub struct Label {
 
 /// A program, model or service that answers a prompt.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Target {
+pub struct CaseTarget {
     pub id: String,
     pub label: Option<String>,
     pub config: Map<String, Value>,
 }
 
-impl Target {
+impl CaseTarget {
     /// What people call it.
     pub fn name(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.id)
@@ -129,7 +129,7 @@ impl Target {
 
 /// How a live run is made, and what bounds it. What is `None` is decided by what stands above.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Agent {
+pub struct AgentSettings {
     pub model: Option<String>,
     /// What it is told before the task.
     pub system: Option<String>,
@@ -143,7 +143,7 @@ pub struct Agent {
     pub tool_timeout: Option<f64>,
 }
 
-impl Agent {
+impl AgentSettings {
     /// This agent, with what it leaves open taken from `default`.
     #[must_use]
     pub fn or(&self, default: &Self) -> Self {
@@ -169,7 +169,7 @@ pub struct Workspace {
 
 /// Axes over which a case fans out; an empty axis has one place.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Matrix {
+pub struct CaseMatrix {
     /// Judge models.
     pub models: Vec<String>,
     pub prompts: Vec<String>,
@@ -183,7 +183,7 @@ pub struct Data {
     pub rows: Vec<CompactRow>,
 }
 
-pub type Row = Map<String, Value>;
+pub type DataRow = Map<String, Value>;
 
 /// A row as it is kept while a run goes on. A map takes five times the memory of its text.
 #[derive(Debug, Clone)]
@@ -198,11 +198,11 @@ enum RowForm {
         end: u32,
     },
     Json(Arc<str>),
-    Map(Arc<Row>),
+    Map(Arc<DataRow>),
 }
 
 impl CompactRow {
-    pub fn read(&self) -> Row {
+    pub fn read(&self) -> DataRow {
         let parse = |text: &str| serde_json::from_str(text).expect("it was read before");
         match &self.0 {
             RowForm::Line { file, start, end } => parse(&file[*start as usize..*end as usize]),
@@ -219,33 +219,33 @@ impl PartialEq for CompactRow {
 }
 
 /// How rows are kept once they are read from a file.
-pub trait KeptRow {
-    fn of_row(row: Row) -> Self;
+pub trait RowStorage {
+    fn of_row(row: DataRow) -> Self;
 
     /// From a line of JSON that was read as `row`.
-    fn of_line(file: &Arc<str>, line: Range<u32>, row: Row) -> Self;
+    fn of_line(file: &Arc<str>, line: Range<u32>, row: DataRow) -> Self;
 }
 
-impl KeptRow for Row {
-    fn of_row(row: Row) -> Self {
+impl RowStorage for DataRow {
+    fn of_row(row: DataRow) -> Self {
         row
     }
 
-    fn of_line(_: &Arc<str>, _: Range<u32>, row: Row) -> Self {
+    fn of_line(_: &Arc<str>, _: Range<u32>, row: DataRow) -> Self {
         row
     }
 }
 
-impl KeptRow for CompactRow {
+impl RowStorage for CompactRow {
     /// Written numbers may be read with another last digit, so only texts become text.
-    fn of_row(row: Row) -> Self {
+    fn of_row(row: DataRow) -> Self {
         match row.values().all(Value::is_string) {
             true => Self(RowForm::Json(Value::Object(row).to_string().into())),
             false => Self(RowForm::Map(Arc::new(row))),
         }
     }
 
-    fn of_line(file: &Arc<str>, line: Range<u32>, _: Row) -> Self {
+    fn of_line(file: &Arc<str>, line: Range<u32>, _: DataRow) -> Self {
         Self(RowForm::Line { file: Arc::clone(file), start: line.start, end: line.end })
     }
 }
@@ -354,7 +354,7 @@ impl TieBreak {
 
 /// An MCP server. Values may hold `{{ env.X }}`, which is filled in when it is started, not before.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Server {
+pub enum McpServer {
     Stdio { command: String, args: Vec<String>, env: BTreeMap<String, String>, cwd: Option<String> },
     Http { url: String, headers: BTreeMap<String, String> },
 }
@@ -375,9 +375,9 @@ pub enum Unfilled {
 pub const MAX_FILLED_BYTES: usize = 64 << 20;
 
 impl Unfilled {
-    fn new(name: &str, row: &Row) -> Self {
+    fn new(name: &str, row: &DataRow) -> Self {
         let field = name.strip_prefix("row.").unwrap_or(name);
-        if at(row, field).is_some() {
+        if row_value(row, field).is_some() {
             return Self::NoRow(field.to_owned());
         }
         let known: Vec<&str> = row.keys().map(String::as_str).collect();
@@ -391,7 +391,7 @@ impl Unfilled {
 
 impl Case {
     /// The single cases this one stands for: rows × prompts × targets × judge models, in that order.
-    pub fn expand(&self) -> Vec<Cell> {
+    pub fn expand(&self) -> Vec<CaseInstance> {
         let rows: Vec<Option<(usize, &CompactRow)>> = match &self.data {
             Some(data) => data.rows.iter().enumerate().map(Some).collect(),
             None => vec![None],
@@ -405,7 +405,13 @@ impl Case {
                 for target in axis(n_targets) {
                     for model in axis(self.matrix.models.len()) {
                         let row = row.map(|(at, row)| (at, row.clone()));
-                        cells.push(Cell { template: Arc::clone(&template), row, prompt, target, model });
+                        cells.push(CaseInstance {
+                            template: Arc::clone(&template),
+                            row,
+                            prompt,
+                            target,
+                            model,
+                        });
                     }
                 }
             }
@@ -441,7 +447,7 @@ impl Case {
     }
 
     /// The case as its row makes it.
-    fn filled(&self, row: Option<&Row>) -> Result<Self, Unfilled> {
+    fn fill_from_row(&self, row: Option<&DataRow>) -> Result<Self, Unfilled> {
         let mut case = self.clone();
         case.try_for_each_template(&mut |text| {
             if text.contains("{{") {
@@ -476,7 +482,7 @@ impl Case {
 /// A case that stands for itself alone. What it says is filled in when it is asked for, so that a plan of
 /// many rows holds no more than the rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cell {
+pub struct CaseInstance {
     template: Arc<Case>,
     /// Which row, from 0.
     row: Option<(usize, CompactRow)>,
@@ -485,7 +491,7 @@ pub struct Cell {
     model: Option<usize>,
 }
 
-impl Cell {
+impl CaseInstance {
     /// A case without rows or axes.
     pub fn alone(case: Case) -> Self {
         Self { template: Arc::new(case), row: None, prompt: None, target: None, model: None }
@@ -493,7 +499,7 @@ impl Cell {
 
     /// The case with everything filled in.
     pub fn case(&self) -> Result<Case, Unfilled> {
-        let mut case = self.template.filled(self.row().as_ref())?;
+        let mut case = self.template.fill_from_row(self.row().as_ref())?;
         if let Some((at, _)) = &self.row {
             case.name = format!("{} [row {}]", case.name, at + 1);
         }
@@ -516,7 +522,7 @@ impl Cell {
             }
             case.judge.model = Some(model);
         }
-        case.matrix = Matrix::default();
+        case.matrix = CaseMatrix::default();
         Ok(case)
     }
 
@@ -526,7 +532,7 @@ impl Cell {
     }
 
     /// Fills `{{ row.field }}` in the rubric's texts when a judge is asked.
-    pub fn row(&self) -> Option<Row> {
+    pub fn row(&self) -> Option<DataRow> {
         self.row.as_ref().map(|(_, row)| row.read())
     }
 
@@ -556,7 +562,7 @@ fn axis(n: usize) -> Vec<Option<usize>> {
 
 /// Replaces `{{ row.field }}` by the row's value; text as it is, everything else as JSON. Without a row, only
 /// escapes are resolved.
-pub fn fill(text: &str, row: Option<&Row>) -> Result<String, Unfilled> {
+pub fn fill(text: &str, row: Option<&DataRow>) -> Result<String, Unfilled> {
     let (mut unfilled, mut n_bytes) = (None, 0);
     let filled = template::replace(text, |name| {
         if template::is_escape(name) {
@@ -566,7 +572,7 @@ pub fn fill(text: &str, row: Option<&Row>) -> Result<String, Unfilled> {
         if unfilled == Some(Unfilled::TooLong) {
             return None;
         }
-        match name.strip_prefix("row.").map(|field| at(row, field)) {
+        match name.strip_prefix("row.").map(|field| row_value(row, field)) {
             Some(Some(value)) => {
                 let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 n_bytes += value.len();
@@ -587,7 +593,7 @@ pub fn fill(text: &str, row: Option<&Row>) -> Result<String, Unfilled> {
 }
 
 /// The value of a field; dots lead into what is nested.
-fn at<'a>(row: &'a Row, field: &str) -> Option<&'a Value> {
+fn row_value<'a>(row: &'a DataRow, field: &str) -> Option<&'a Value> {
     let mut keys = field.split('.');
     let first = row.get(keys.next()?)?;
     keys.try_fold(first, |value, key| value.get(key))
@@ -615,7 +621,7 @@ fn rubric_templates(rubric: &Rubric) -> Vec<&str> {
     for question in rubric.questions() {
         texts.push(&question.criterion.description);
         texts.extend(question.node.map(|it| it.ask.as_str()));
-        if let Ask::Recipe(method) = &question.criterion.ask {
+        if let CriterionKind::Recipe(method) = &question.criterion.ask {
             method.params.values().for_each(|it| texts_of(it, &mut texts));
         }
     }
@@ -624,7 +630,7 @@ fn rubric_templates(rubric: &Rubric) -> Vec<&str> {
 }
 
 /// The fields of a row that a rubric's texts and its own prompt name.
-pub fn row_fields(rubric: &Rubric) -> BTreeSet<String> {
+pub fn named_row_fields(rubric: &Rubric) -> BTreeSet<String> {
     let texts = rubric_templates(rubric).into_iter().chain(rubric.prompt.as_deref());
     let is_part = |it: char| it.is_alphanumeric() || "_-".contains(it);
     let named = |text: &str| -> Vec<String> {
@@ -673,7 +679,7 @@ mod tests {
 
     #[test]
     fn a_long_field_that_is_named_often_is_refused() {
-        let row = Row::from_iter([("a".to_owned(), "x".repeat(1 << 20).into())]);
+        let row = DataRow::from_iter([("a".to_owned(), "x".repeat(1 << 20).into())]);
         assert_eq!(fill(&"{{ row.a }}".repeat(100_000), Some(&row)), Err(Unfilled::TooLong));
         assert_eq!(fill(&"{{ row.a }}".repeat(60), Some(&row)).map(|text| text.len()), Ok(60 << 20));
     }
@@ -682,17 +688,17 @@ mod tests {
     fn a_compact_row_reads_as_what_was_kept() {
         let line = r#"{"a": "x", "n": 0.1234567890123456789, "deep": {"b": [1, null]}}"#;
         let file: Arc<str> = format!("\u{feff}{line}\n").into();
-        let row: Row = serde_json::from_str(line).unwrap();
+        let row: DataRow = serde_json::from_str(line).unwrap();
         let bytes = 3..3 + u32::try_from(line.len()).unwrap();
         assert_eq!(CompactRow::of_line(&file, bytes, row.clone()).read(), row);
         assert_eq!(CompactRow::of_row(row.clone()).read(), row);
-        let cells = Row::from_iter([("a".to_owned(), "\"0.10\"\n".into()), ("b".to_owned(), "".into())]);
+        let cells = DataRow::from_iter([("a".to_owned(), "\"0.10\"\n".into()), ("b".to_owned(), "".into())]);
         assert_eq!(CompactRow::of_row(cells.clone()).read(), cells);
     }
 
     #[test]
     fn templates_take_the_fields_of_their_row() {
-        let row: Row = serde_json::from_str(r#"{"a": "x", "n": 2, "deep": {"b": true}}"#).unwrap();
+        let row: DataRow = serde_json::from_str(r#"{"a": "x", "n": 2, "deep": {"b": true}}"#).unwrap();
         let check = |text: &str, expected: Result<&str, &str>| {
             let found = fill(text, Some(&row)).map_err(|it| it.to_string());
             assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned), "{text}");

@@ -26,8 +26,8 @@ pub struct Monitor {
     pub good_anchors: Vec<String>,
     pub bad_anchors: Vec<String>,
     pub schedule: Option<String>,
-    pub filter: TraceFilter,
-    pub budget: Option<Budget>,
+    pub filter: MonitorFilter,
+    pub budget: Option<MonitorBudget>,
     pub pacing: Option<Pacing>,
     pub alerts: Option<AlertLimits>,
 }
@@ -61,7 +61,7 @@ pub struct Expensive {
 
 /// What a trace must be like to be judged; what is not said does not matter.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct TraceFilter {
+pub struct MonitorFilter {
     /// Any of these, in the words of the agent's framework; `failed` and `ok` mean all that are.
     pub status: Vec<String>,
     pub session: Vec<String>,
@@ -77,7 +77,7 @@ pub struct TraceFilter {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Budget {
+pub struct MonitorBudget {
     /// In whole units of the currency.
     pub monthly: f64,
     pub currency: String,

@@ -26,7 +26,7 @@ pub enum BadSchedule {
 
 /// Accepts exactly the schedules that come round.
 pub fn check_schedule(schedule: &str) -> Result<(), BadSchedule> {
-    let table = Table::read(schedule).ok_or(BadSchedule::Malformed)?;
+    let table = CronTable::read(schedule).ok_or(BadSchedule::Malformed)?;
     (0..DAYS).any(|day| table.has_day(day)).then_some(()).ok_or(BadSchedule::Never)
 }
 
@@ -37,7 +37,7 @@ pub fn schedule_names() -> impl Iterator<Item = &'static str> {
 
 /// The first moment after this one at which the schedule comes round; none if it never does.
 pub fn next_time(schedule: &str, after: Time) -> Option<Time> {
-    let table = Table::read(schedule)?;
+    let table = CronTable::read(schedule)?;
     let first = after.micros().div_euclid(MINUTE) + 1;
     let (today, now) = ((first * MINUTE).div_euclid(DAY), (first * MINUTE).rem_euclid(DAY) / MINUTE);
     for day in today..today + DAYS {
@@ -53,21 +53,21 @@ pub fn next_time(schedule: &str, after: Time) -> Option<Time> {
     None
 }
 
-struct Table {
-    minutes: Field,
-    hours: Field,
-    days: Field,
-    months: Field,
-    weekdays: Field,
+struct CronTable {
+    minutes: CronField,
+    hours: CronField,
+    days: CronField,
+    months: CronField,
+    weekdays: CronField,
 }
 
 /// Which numbers are named, as bits, and whether all are.
-struct Field {
+struct CronField {
     bits: u64,
     is_any: bool,
 }
 
-impl Field {
+impl CronField {
     fn has(&self, number: i64) -> bool {
         self.bits >> number & 1 == 1
     }
@@ -101,27 +101,27 @@ impl Field {
     }
 }
 
-impl Table {
+impl CronTable {
     fn read(schedule: &str) -> Option<Self> {
         let named = NAMES.iter().find(|(name, _)| *name == schedule.trim());
         let schedule = named.map_or(schedule, |(_, fields)| fields);
         let fields: Vec<&str> = schedule.split_whitespace().collect();
         let [minutes, hours, days, months, weekdays] = fields.as_slice() else { return None };
-        let mut weekdays = Field::read(weekdays, 0, 7, &WEEKDAYS)?;
+        let mut weekdays = CronField::read(weekdays, 0, 7, &WEEKDAYS)?;
         // Sunday is 0 and 7.
         weekdays.bits |= weekdays.bits >> 7 & 1;
         Some(Self {
-            minutes: Field::read(minutes, 0, 59, &[])?,
-            hours: Field::read(hours, 0, 23, &[])?,
-            days: Field::read(days, 1, 31, &[])?,
-            months: Field::read(months, 1, 12, &MONTHS)?,
+            minutes: CronField::read(minutes, 0, 59, &[])?,
+            hours: CronField::read(hours, 0, 23, &[])?,
+            days: CronField::read(days, 1, 31, &[])?,
+            months: CronField::read(months, 1, 12, &MONTHS)?,
             weekdays,
         })
     }
 
     /// Where both a day of the month and a weekday are named, either will do.
     fn has_day(&self, day: i64) -> bool {
-        let (_, month, of_month) = crate::quantity::civil(day);
+        let (_, month, of_month) = crate::quantity::date_from_days(day);
         // The first day of 1970 was a Thursday.
         let weekday = self.weekdays.has((day + 4).rem_euclid(7));
         let named = match (self.days.is_any, self.weekdays.is_any) {

@@ -6,10 +6,10 @@ use std::collections::HashSet;
 
 use super::MAX_DEPTH;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::source::{Entry, FileId, Node, Scalar, Shape, Span};
+use crate::source::{FileId, NodeEntry, NodeShape, Scalar, SourceNode, SourceSpan};
 
-pub(super) fn parse(text: &str, file: FileId, found: &mut Diagnostics) -> Option<Node> {
-    let mut reader = Reader { bytes: text.as_bytes(), text, at: 0, file, found };
+pub(super) fn parse_json(text: &str, file: FileId, found: &mut Diagnostics) -> Option<SourceNode> {
+    let mut reader = JsonReader { bytes: text.as_bytes(), text, at: 0, file, found };
     if text.starts_with('\u{feff}') {
         reader.at = '\u{feff}'.len_utf8();
     }
@@ -21,7 +21,7 @@ pub(super) fn parse(text: &str, file: FileId, found: &mut Diagnostics) -> Option
     Some(node)
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     bytes: &'a [u8],
     text: &'a str,
     at: usize,
@@ -29,8 +29,8 @@ struct Reader<'a> {
     found: &'a mut Diagnostics,
 }
 
-impl Reader<'_> {
-    fn value(&mut self, depth: usize) -> Option<Node> {
+impl JsonReader<'_> {
+    fn value(&mut self, depth: usize) -> Option<SourceNode> {
         self.blank();
         let start = self.at;
         let shape = match self.peek() {
@@ -41,17 +41,17 @@ impl Reader<'_> {
                 );
                 return None;
             }
-            Some(b'{') => Shape::Map(self.object(depth)?),
-            Some(b'[') => Shape::List(self.array(depth)?),
-            Some(b'"') => Shape::Scalar(Scalar { text: self.string()?, plain: false }),
-            Some(_) => Shape::Scalar(Scalar { text: self.word()?, plain: true }),
+            Some(b'{') => NodeShape::Map(self.object(depth)?),
+            Some(b'[') => NodeShape::List(self.array(depth)?),
+            Some(b'"') => NodeShape::Scalar(Scalar { text: self.string()?, plain: false }),
+            Some(_) => NodeShape::Scalar(Scalar { text: self.word()?, plain: true }),
             None => return self.fail("the file ends where a value should stand"),
         };
-        Some(Node { span: self.span(start), shape })
+        Some(SourceNode { span: self.span(start), shape })
     }
 
-    fn object(&mut self, depth: usize) -> Option<Vec<Entry>> {
-        let (mut entries, mut keys) = (Vec::<Entry>::new(), HashSet::new());
+    fn object(&mut self, depth: usize) -> Option<Vec<NodeEntry>> {
+        let (mut entries, mut keys) = (Vec::<NodeEntry>::new(), HashSet::new());
         self.at += 1;
         self.blank();
         if self.eat(b'}') {
@@ -75,7 +75,7 @@ impl Reader<'_> {
             }
             let value = self.value(depth + 1)?;
             if keys.insert(key.clone()) {
-                entries.push(Entry { key, key_span, value });
+                entries.push(NodeEntry { key, key_span, value });
             } else {
                 let mut diagnostic =
                     Diagnostic::error(Code::DuplicateKey, key_span, format!("`{key}` is given twice"))
@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
     }
 
-    fn array(&mut self, depth: usize) -> Option<Vec<Node>> {
+    fn array(&mut self, depth: usize) -> Option<Vec<SourceNode>> {
         let mut items = Vec::new();
         self.at += 1;
         self.blank();
@@ -176,13 +176,13 @@ impl Reader<'_> {
         hit
     }
 
-    fn span(&self, start: usize) -> Span {
-        Span { file: self.file, start: start as u32, end: self.at as u32 }
+    fn span(&self, start: usize) -> SourceSpan {
+        SourceSpan { file: self.file, start: start as u32, end: self.at as u32 }
     }
 
-    fn here(&self) -> Span {
+    fn here(&self) -> SourceSpan {
         let len = self.text.get(self.at..).and_then(|it| it.chars().next()).map_or(0, char::len_utf8);
-        Span { file: self.file, start: self.at as u32, end: (self.at + len) as u32 }
+        SourceSpan { file: self.file, start: self.at as u32, end: (self.at + len) as u32 }
     }
 
     fn fail<T>(&mut self, message: &str) -> Option<T> {

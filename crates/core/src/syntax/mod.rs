@@ -4,7 +4,7 @@ mod json;
 mod yaml;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::source::{FileId, Node, Source, Sources, Span};
+use crate::source::{FileId, SourceFile, SourceNode, SourceSpan, Sources};
 
 /// Files larger than this are refused before they are read as YAML or JSON.
 pub const MAX_BYTES: usize = 64 << 20;
@@ -13,9 +13,9 @@ pub const MAX_BYTES: usize = 64 << 20;
 const MAX_DEPTH: usize = 600;
 
 /// Reads one YAML or JSON document; `None` when nothing can be made of it, and `found` says why.
-pub fn parse(sources: &Sources, file: FileId, found: &mut Diagnostics) -> Option<Node> {
-    let Source { path, text, .. } = sources.get(file);
-    let start = Span { file, start: 0, end: 0 };
+pub fn parse_document(sources: &Sources, file: FileId, found: &mut Diagnostics) -> Option<SourceNode> {
+    let SourceFile { path, text, .. } = sources.get(file);
+    let start = SourceSpan { file, start: 0, end: 0 };
     if MAX_BYTES < text.len() {
         found.push(
             Diagnostic::error(Code::TooLarge, start, format!("the file has {} MiB", text.len() >> 20))
@@ -40,8 +40,8 @@ pub fn parse(sources: &Sources, file: FileId, found: &mut Diagnostics) -> Option
         return None;
     }
     if path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json")) {
-        json::parse(text, file, found)
+        json::parse_json(text, file, found)
     } else {
-        yaml::parse(text, file, found)
+        yaml::parse_yaml(text, file, found)
     }
 }

@@ -7,7 +7,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
 use super::MAX_DEPTH;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::source::{Entry, FileId, Node, Scalar, Shape, Span};
+use crate::source::{FileId, NodeEntry, NodeShape, Scalar, SourceNode, SourceSpan};
 
 /// How many comments without a blank before them are put right; each costs a reading.
 const MAX_GLUED_COMMENTS: usize = 32;
@@ -18,9 +18,9 @@ const MAX_ANCHORED: usize = 1_000_000;
 /// How many nodes aliases may add to a file in all.
 const MAX_ALIAS_NODES: usize = 100_000;
 
-pub(super) fn parse(text: &str, file: FileId, found: &mut Diagnostics) -> Option<Node> {
+pub(super) fn parse_yaml(text: &str, file: FileId, found: &mut Diagnostics) -> Option<SourceNode> {
     let text = &*separate_comments(text);
-    let reader = Reader {
+    let reader = YamlReader {
         file,
         text,
         offsets: Offsets::new(text),
@@ -74,39 +74,44 @@ impl Offsets {
 }
 
 /// A list or mapping that has begun and not ended.
-struct Open {
-    span: Span,
+struct OpenCollection {
+    span: SourceSpan,
     anchor: usize,
     n_nodes: usize,
     shape: OpenShape,
 }
 
 enum OpenShape {
-    List(Vec<Node>),
-    Map { entries: Vec<Entry>, merges: Vec<(Span, Node)>, keys: HashSet<String>, key: Option<(Key, Span)> },
+    List(Vec<SourceNode>),
+    Map {
+        entries: Vec<NodeEntry>,
+        merges: Vec<(SourceSpan, SourceNode)>,
+        keys: HashSet<String>,
+        key: Option<(MappingKey, SourceSpan)>,
+    },
 }
 
-enum Key {
+enum MappingKey {
     Text(String),
     Merge,
     /// Said already; its value is read and dropped.
     Refused,
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     file: FileId,
     text: &'a str,
     offsets: Offsets,
-    anchors: HashMap<usize, (Node, usize)>,
+    anchors: HashMap<usize, (SourceNode, usize)>,
     n_alias_nodes: usize,
     n_anchored: usize,
     found: &'a mut Diagnostics,
-    open: Vec<Open>,
-    root: Option<Node>,
+    open: Vec<OpenCollection>,
+    root: Option<SourceNode>,
 }
 
-impl Reader<'_> {
-    fn read(mut self) -> Option<Node> {
+impl YamlReader<'_> {
+    fn read(mut self) -> Option<SourceNode> {
         let mut n_documents = 0;
         for event in Parser::new_from_str(self.text) {
             let (event, span) = match event {
@@ -117,7 +122,7 @@ impl Reader<'_> {
                     return None;
                 }
             };
-            let span = Span {
+            let span = SourceSpan {
                 file: self.file,
                 start: self.offsets.byte(span.start.index(), self.text.len()),
                 end: self.offsets.byte(span.end.index(), self.text.len()),
@@ -137,7 +142,11 @@ impl Reader<'_> {
                 Event::Scalar(text, style, anchor, tag) => {
                     let plain = style == ScalarStyle::Plain && !self.is_text_tag(tag.as_deref(), span);
                     let scalar = Scalar { text: text.into_owned(), plain };
-                    self.complete(Node { span: self.trim(span), shape: Shape::Scalar(scalar) }, anchor, 1);
+                    self.complete(
+                        SourceNode { span: self.trim(span), shape: NodeShape::Scalar(scalar) },
+                        anchor,
+                        1,
+                    );
                 }
                 Event::SequenceStart(anchor, tag) => {
                     self.is_text_tag(tag.as_deref(), span);
@@ -166,13 +175,13 @@ impl Reader<'_> {
             }
         }
         if self.root.is_none() {
-            let start = Span { file: self.file, start: 0, end: 0 };
+            let start = SourceSpan { file: self.file, start: 0, end: 0 };
             self.found.push(Diagnostic::error(Code::Empty, start, "the file holds no value"));
         }
         self.root
     }
 
-    fn begin(&mut self, span: Span, anchor: usize, shape: OpenShape) -> Option<()> {
+    fn begin(&mut self, span: SourceSpan, anchor: usize, shape: OpenShape) -> Option<()> {
         if MAX_DEPTH <= self.open.len() {
             self.found.push(
                 Diagnostic::error(Code::TooDeep, span, "lists and mappings nest too deeply")
@@ -180,39 +189,44 @@ impl Reader<'_> {
             );
             return None;
         }
-        self.open.push(Open { span, anchor, n_nodes: 1, shape });
+        self.open.push(OpenCollection { span, anchor, n_nodes: 1, shape });
         Some(())
     }
 
-    fn end(&mut self, end: Span) {
-        let Some(Open { span, anchor, n_nodes, shape }) = self.open.pop() else { return };
+    fn end(&mut self, end: SourceSpan) {
+        let Some(OpenCollection { span, anchor, n_nodes, shape }) = self.open.pop() else { return };
         let (shape, last) = match shape {
             OpenShape::List(items) => {
                 let last = items.last().map(|it| it.span.end);
-                (Shape::List(items), last)
+                (NodeShape::List(items), last)
             }
             OpenShape::Map { mut entries, merges, keys, .. } => {
                 let last = entries.last().map(|it| it.value.span.end.max(it.key_span.end));
                 self.merge(&mut entries, merges, keys);
-                (Shape::Map(entries), last)
+                (NodeShape::Map(entries), last)
             }
         };
         // A block ends where its last value does, not at the blank lines behind it.
         let flow = matches!(self.text.as_bytes().get(span.start as usize), Some(b'[' | b'{'));
         let end = if flow { end.end } else { last.unwrap_or(span.end) };
-        let span = Span { end: end.max(span.start), ..span };
-        self.complete(Node { span, shape }, anchor, n_nodes);
+        let span = SourceSpan { end: end.max(span.start), ..span };
+        self.complete(SourceNode { span, shape }, anchor, n_nodes);
     }
 
     /// Explicit keys win over merged ones, earlier merges over later ones.
-    fn merge(&mut self, entries: &mut Vec<Entry>, merges: Vec<(Span, Node)>, mut keys: HashSet<String>) {
+    fn merge(
+        &mut self,
+        entries: &mut Vec<NodeEntry>,
+        merges: Vec<(SourceSpan, SourceNode)>,
+        mut keys: HashSet<String>,
+    ) {
         for (span, merge) in merges {
             let maps = match merge.shape {
-                Shape::List(items) => items,
+                NodeShape::List(items) => items,
                 _ => vec![merge],
             };
             for map in maps {
-                let Shape::Map(merged) = map.shape else {
+                let NodeShape::Map(merged) = map.shape else {
                     self.found.push(
                         Diagnostic::error(Code::Syntax, span, "`<<` merges mappings only")
                             .help("write `<<: *name` where `&name` marks a mapping"),
@@ -228,7 +242,7 @@ impl Reader<'_> {
         }
     }
 
-    fn alias(&mut self, anchor: usize, span: Span) -> Option<()> {
+    fn alias(&mut self, anchor: usize, span: SourceSpan) -> Option<()> {
         let Some((node, n_nodes)) = self.anchors.get(&anchor).cloned() else {
             self.found.push(
                 Diagnostic::error(Code::Syntax, span, "this alias stands inside the value it names")
@@ -237,7 +251,7 @@ impl Reader<'_> {
             return None;
         };
         self.n_alias_nodes += n_nodes;
-        let depth = self.open.len() + depth(&node);
+        let depth = self.open.len() + nesting_depth(&node);
         if MAX_ALIAS_NODES < self.n_alias_nodes || MAX_DEPTH < depth {
             self.found.push(
                 Diagnostic::error(Code::TooLarge, span, "aliases blow this file up")
@@ -251,7 +265,7 @@ impl Reader<'_> {
     }
 
     /// Puts a finished value where it belongs: into what is open, or at the root.
-    fn complete(&mut self, node: Node, anchor: usize, n_nodes: usize) {
+    fn complete(&mut self, node: SourceNode, anchor: usize, n_nodes: usize) {
         if anchor != 0 {
             self.n_anchored += n_nodes;
             self.anchors.insert(anchor, (node.clone(), n_nodes));
@@ -265,14 +279,16 @@ impl Reader<'_> {
             OpenShape::List(items) => items.push(node),
             OpenShape::Map { entries, merges, keys, key } => match key.take() {
                 None => *key = Some(read_key(node, keys, entries, self.found)),
-                Some((Key::Text(text), key_span)) => entries.push(Entry { key: text, key_span, value: node }),
-                Some((Key::Merge, key_span)) => merges.push((key_span, node)),
-                Some((Key::Refused, _)) => {}
+                Some((MappingKey::Text(text), key_span)) => {
+                    entries.push(NodeEntry { key: text, key_span, value: node })
+                }
+                Some((MappingKey::Merge, key_span)) => merges.push((key_span, node)),
+                Some((MappingKey::Refused, _)) => {}
             },
         }
     }
 
-    fn is_text_tag(&mut self, tag: Option<&Tag>, span: Span) -> bool {
+    fn is_text_tag(&mut self, tag: Option<&Tag>, span: SourceSpan) -> bool {
         let Some(tag) = tag else { return false };
         if tag.handle == "tag:yaml.org,2002:" {
             return tag.suffix == "str";
@@ -292,9 +308,9 @@ impl Reader<'_> {
     }
 
     /// Block scalars end behind their last line break; excerpts look better without it.
-    fn trim(&self, span: Span) -> Span {
+    fn trim(&self, span: SourceSpan) -> SourceSpan {
         let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
-        Span { end: span.start + text.trim_end().len() as u32, ..span }
+        SourceSpan { end: span.start + text.trim_end().len() as u32, ..span }
     }
 
     fn syntax_error(&mut self, start: u32, info: &str) {
@@ -303,7 +319,7 @@ impl Reader<'_> {
             at -= 1;
         }
         let len = self.text[at..].chars().next().filter(|it| *it != '\n').map_or(0, char::len_utf8);
-        let span = Span { file: self.file, start: at as u32, end: (at + len) as u32 };
+        let span = SourceSpan { file: self.file, start: at as u32, end: (at + len) as u32 };
         let mut diagnostic = Diagnostic::error(Code::Syntax, span, format!("not valid YAML: {info}"));
         let line_start = self.text[..at].rfind('\n').map_or(0, |it| it + 1);
         let line = self.text[line_start..].lines().next().unwrap_or_default();
@@ -314,7 +330,7 @@ impl Reader<'_> {
             let start = (line_start + tab) as u32;
             diagnostic = Diagnostic::error(
                 Code::Tab,
-                Span { file: self.file, start, end: start + 1 },
+                SourceSpan { file: self.file, start, end: start + 1 },
                 "this line is indented with a tab",
             )
             .label("YAML is indented with spaces")
@@ -349,21 +365,21 @@ fn yaml_help(info: &str) -> Option<&'static str> {
 }
 
 fn read_key(
-    node: Node,
+    node: SourceNode,
     keys: &mut HashSet<String>,
-    entries: &[Entry],
+    entries: &[NodeEntry],
     found: &mut Diagnostics,
-) -> (Key, Span) {
+) -> (MappingKey, SourceSpan) {
     let span = node.span;
-    let Shape::Scalar(Scalar { text, plain }) = node.shape else {
+    let NodeShape::Scalar(Scalar { text, plain }) = node.shape else {
         found.push(
             Diagnostic::error(Code::WrongType, span, "a key must be text")
                 .label("this is a list or a mapping"),
         );
-        return (Key::Refused, span);
+        return (MappingKey::Refused, span);
     };
     if plain && text == "<<" {
-        return (Key::Merge, span);
+        return (MappingKey::Merge, span);
     }
     if !keys.insert(text.clone()) {
         let mut diagnostic = Diagnostic::error(Code::DuplicateKey, span, format!("`{text}` is given twice"))
@@ -373,15 +389,15 @@ fn read_key(
             diagnostic = diagnostic.also(first.key_span, "first given here");
         }
         found.push(diagnostic);
-        return (Key::Refused, span);
+        return (MappingKey::Refused, span);
     }
-    (Key::Text(text), span)
+    (MappingKey::Text(text), span)
 }
 
-fn depth(node: &Node) -> usize {
+fn nesting_depth(node: &SourceNode) -> usize {
     match &node.shape {
-        Shape::Scalar(_) => 0,
-        Shape::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
-        Shape::Map(entries) => 1 + entries.iter().map(|it| depth(&it.value)).max().unwrap_or(0),
+        NodeShape::Scalar(_) => 0,
+        NodeShape::List(items) => 1 + items.iter().map(nesting_depth).max().unwrap_or(0),
+        NodeShape::Map(entries) => 1 + entries.iter().map(|it| nesting_depth(&it.value)).max().unwrap_or(0),
     }
 }

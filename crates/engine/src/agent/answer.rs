@@ -1,10 +1,10 @@
 //! What a program or an address answers: plain text, or JSON with everything that a run left behind.
 
-use jurist_core::candidate::{Format, Measurements, Trace, read_value};
+use jurist_core::candidate::{Measurements, Trace, TraceFormat, read_trace_value};
 use jurist_core::grade::{Failure, Spend};
 use serde_json::{Map, Value as Json};
 
-use super::{NotProduced, Produced};
+use super::{AgentOutput, AgentRunError};
 
 /// Where the answer itself stands.
 const OUTPUT: [&str; 3] = ["output", "text", "response"];
@@ -39,14 +39,14 @@ const KNOWN: [&str; 21] = [
 const MAX_FILE: usize = 256 << 10;
 
 /// Understands what was answered. JSON that has neither an answer nor a run in it is an answer itself.
-pub(super) fn read_answer(text: &str) -> Result<Produced, NotProduced> {
-    let plain = || Produced { response: Some(text.trim_end().to_owned()), ..Produced::default() };
+pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
+    let plain = || AgentOutput { response: Some(text.trim_end().to_owned()), ..AgentOutput::default() };
     let Ok(Json::Object(said)) = serde_json::from_str::<Json>(text) else { return Ok(plain()) };
     let given = |key: &str| said.get(key).filter(|value| !value.is_null());
     match given("error") {
         None => {}
-        Some(Json::String(error)) => return Err(NotProduced::unavailable(error)),
-        Some(error) => return Err(NotProduced::unavailable(error.to_string())),
+        Some(Json::String(error)) => return Err(AgentRunError::unavailable(error)),
+        Some(error) => return Err(AgentRunError::unavailable(error.to_string())),
     }
     let output = OUTPUT.iter().find_map(|key| given(key));
     let run = ["trace", "messages"].iter().find_map(|key| Some((*key, given(key)?)));
@@ -59,7 +59,7 @@ pub(super) fn read_answer(text: &str) -> Result<Produced, NotProduced> {
     let mut trace = match (run, output) {
         (Some((key, value)), _) => Some(read_run(key, value)?),
         // A conversation is a trace; its last words are the answer.
-        (None, Some(output @ Json::Array(_))) => read_value(output, None).ok().map(|it| it.1),
+        (None, Some(output @ Json::Array(_))) => read_trace_value(output, None).ok().map(|it| it.1),
         (None, _) => None,
     };
     let is_conversation = run.is_none() && trace.is_some();
@@ -81,7 +81,7 @@ pub(super) fn read_answer(text: &str) -> Result<Produced, NotProduced> {
         cost: measurements.cost,
         ..Spend::default()
     };
-    Ok(Produced {
+    Ok(AgentOutput {
         response,
         trace,
         diff: read_diff(&said)?,
@@ -94,12 +94,12 @@ pub(super) fn read_answer(text: &str) -> Result<Produced, NotProduced> {
 }
 
 /// A run that cannot be read is no run, and whoever checks its steps must not believe there were none.
-fn read_run(key: &str, value: &Json) -> Result<Trace, NotProduced> {
+fn read_run(key: &str, value: &Json) -> Result<Trace, AgentRunError> {
     let malformed = |why: String| {
-        NotProduced::Failed(Failure::Malformed, format!("the target's `{key}` cannot be read: {why}"))
+        AgentRunError::Failed(Failure::Malformed, format!("the target's `{key}` cannot be read: {why}"))
     };
-    match read_value(value, None) {
-        Ok((Format::Text, _)) => Err(malformed("it is plain text, not the steps of a run".to_owned())),
+    match read_trace_value(value, None) {
+        Ok((TraceFormat::Text, _)) => Err(malformed("it is plain text, not the steps of a run".to_owned())),
         Ok((_, trace)) => Ok(trace),
         Err(error) => Err(malformed(error.to_string())),
     }
@@ -121,10 +121,10 @@ fn read_context(value: &Json) -> Vec<String> {
 
 /// `diff` as it is, and `files` as files that were added: a mapping of paths to contents, or a list of
 /// `{path, content}` or `{path, diff}`.
-fn read_diff(said: &Map<String, Json>) -> Result<Option<String>, NotProduced> {
+fn read_diff(said: &Map<String, Json>) -> Result<Option<String>, AgentRunError> {
     let malformed = || {
         let wanted = "wanted is a mapping of paths to contents, or a list of {path, content} or {path, diff}";
-        NotProduced::Failed(Failure::Malformed, format!("the target's `files` cannot be read; {wanted}"))
+        AgentRunError::Failed(Failure::Malformed, format!("the target's `files` cannot be read; {wanted}"))
     };
     let mut diff = String::new();
     for key in ["diff", "file_changes"] {
@@ -155,7 +155,7 @@ fn read_diff(said: &Map<String, Json>) -> Result<Option<String>, NotProduced> {
 
 /// A file as the diff that adds it.
 fn added_file(path: &str, content: &str) -> String {
-    let content = super::cut(content, MAX_FILE);
+    let content = super::truncate_text(content, MAX_FILE);
     let lines: Vec<&str> = content.lines().collect();
     let body: String = lines.iter().map(|line| format!("+{line}\n")).collect();
     let path = path.replace(['\n', '\r'], " ");
@@ -184,7 +184,7 @@ mod tests {
             r#"{"output": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]}"#;
         let talked = read_answer(talked).unwrap();
         assert_eq!((talked.response.as_deref(), talked.trace.map(|it| it.steps.len())), (Some("A"), Some(2)));
-        assert!(matches!(read_answer(r#"{"error": "no"}"#), Err(NotProduced::Failed(..))));
+        assert!(matches!(read_answer(r#"{"error": "no"}"#), Err(AgentRunError::Failed(..))));
         assert_eq!(read_answer(r#"{"a": 1}"#).unwrap().response.as_deref(), Some(r#"{"a": 1}"#));
     }
 
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(produced.measurements.duration_ms, Some(120.0));
         assert_eq!((produced.spend.tokens_in, produced.spend.tokens_out), (5, 2));
         let diff = produced.diff.unwrap();
-        let changes = jurist_core::candidate::diff::parse(&diff);
+        let changes = jurist_core::candidate::diff::parse_unified_diff(&diff);
         assert_eq!((changes.len(), changes[0].path.as_str(), changes[0].added), (1, "a.txt", 2));
         assert_eq!(produced.unknown_keys, ["confidence"]);
     }
@@ -223,7 +223,7 @@ mod tests {
             (json!({ "output": "x", "files": [1] }), "`files` cannot be read"),
         ] {
             match read_answer(&said.to_string()) {
-                Err(NotProduced::Failed(Failure::Malformed, detail)) => {
+                Err(AgentRunError::Failed(Failure::Malformed, detail)) => {
                     assert!(detail.contains(part), "{detail}");
                 }
                 other => panic!("{other:?}"),

@@ -7,7 +7,7 @@ use jurist_core::grade::Failure;
 use serde_json::{Map, Value as Json, json};
 
 use super::answer::read_answer;
-use super::{NotProduced, Produced, cut, with_environment};
+use super::{AgentOutput, AgentRunError, truncate_text, with_environment};
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 const MAX_BYTES: usize = 64 << 20;
@@ -41,44 +41,52 @@ impl HttpTarget {
         texts.into_iter().any(|it| it.contains("env.")) || self.body.to_string().contains("env.")
     }
 
-    pub(super) async fn send(&self, client: &reqwest::Client, prompt: &str) -> Result<Produced, NotProduced> {
+    pub(super) async fn send(
+        &self,
+        client: &reqwest::Client,
+        prompt: &str,
+    ) -> Result<AgentOutput, AgentRunError> {
         let method = self.method.parse::<reqwest::Method>();
         let method =
-            method.map_err(|_| NotProduced::unreachable(format!("`{}` is no method", self.method)))?;
-        let url = with_environment(&self.url)?.replace("{{prompt}}", &percent(prompt));
+            method.map_err(|_| AgentRunError::unreachable(format!("`{}` is no method", self.method)))?;
+        let url = with_environment(&self.url)?.replace("{{prompt}}", &percent_encode(prompt));
         let mut request = client.request(method.clone(), url).timeout(TIMEOUT);
         for (name, value) in &self.headers {
             request = request.header(name, with_environment(value)?);
         }
         if method != reqwest::Method::GET {
-            request = match filled(&self.body, prompt)? {
+            request = match fill_body_template(&self.body, prompt)? {
                 Json::String(text) => request.body(text),
                 other => request.header("content-type", "application/json").body(other.to_string()),
             };
         }
         let lost = |error: reqwest::Error| match error.is_timeout() {
             true => {
-                NotProduced::Failed(Failure::Timeout, format!("no answer within {} s", TIMEOUT.as_secs()))
+                AgentRunError::Failed(Failure::Timeout, format!("no answer within {} s", TIMEOUT.as_secs()))
             }
             false if error.is_connect() => {
-                NotProduced::unreachable(format!("{} cannot be reached", address(&self.url)))
+                AgentRunError::unreachable(format!("{} cannot be reached", url_without_query(&self.url)))
             }
-            false => NotProduced::unavailable(format!("{}: {}", address(&self.url), error.without_url())),
+            false => AgentRunError::unavailable(format!(
+                "{}: {}",
+                url_without_query(&self.url),
+                error.without_url()
+            )),
         };
         let mut response = request.send().await.map_err(lost)?;
         let (status, mut bytes) = (response.status(), Vec::new());
         while let Some(chunk) = response.chunk().await.map_err(lost)? {
             bytes.extend_from_slice(&chunk);
             if MAX_BYTES < bytes.len() {
-                return Err(NotProduced::unavailable("the answer has more than 64 MB"));
+                return Err(AgentRunError::unavailable("the answer has more than 64 MB"));
             }
         }
         let text = String::from_utf8_lossy(&bytes);
         if !status.is_success() {
-            let said = cut(text.trim(), 300);
-            return Err(NotProduced::unavailable(format!(
+            let said = truncate_text(text.trim(), 300);
+            return Err(AgentRunError::unavailable(format!(
                 "{} answered {status}: {said}",
-                address(&self.url)
+                url_without_query(&self.url)
             )));
         }
         let Some(path) = &self.path else {
@@ -87,25 +95,29 @@ impl HttpTarget {
             return match body["choices"][0]["message"]["content"].as_str() {
                 Some(said) => {
                     let measurements = Measurements::from_json(&body);
-                    Ok(Produced { response: Some(said.to_owned()), measurements, ..Produced::default() })
+                    Ok(AgentOutput {
+                        response: Some(said.to_owned()),
+                        measurements,
+                        ..AgentOutput::default()
+                    })
                 }
                 None => read_answer(&text),
             };
         };
         let body = serde_json::from_str(&text).unwrap_or(Json::String(text.into_owned()));
-        let found = at(&body, path)
-            .ok_or_else(|| NotProduced::unavailable(format!("the answer has nothing at `{path}`")))?;
+        let found = find_response_value(&body, path)
+            .ok_or_else(|| AgentRunError::unavailable(format!("the answer has nothing at `{path}`")))?;
         let response = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
-        Ok(Produced { response: Some(response), ..Produced::default() })
+        Ok(AgentOutput { response: Some(response), ..AgentOutput::default() })
     }
 }
 
 /// Without what may be a secret in it.
-fn address(url: &str) -> &str {
+fn url_without_query(url: &str) -> &str {
     url.split(['?', '#']).next().unwrap_or(url)
 }
 
-fn percent(text: &str) -> String {
+fn percent_encode(text: &str) -> String {
     let one = |it: u8| match it {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => (it as char).to_string(),
         other => format!("%{other:02X}"),
@@ -113,24 +125,26 @@ fn percent(text: &str) -> String {
     text.bytes().map(one).collect()
 }
 
-fn filled(body: &Json, prompt: &str) -> Result<Json, NotProduced> {
+fn fill_body_template(body: &Json, prompt: &str) -> Result<Json, AgentRunError> {
     Ok(match body {
         Json::String(text) => {
             let text = with_environment(text)?;
             Json::String(text.replace("{{prompt}}", prompt).replace("{{ prompt }}", prompt))
         }
-        Json::Array(items) => items.iter().map(|it| filled(it, prompt)).collect::<Result<_, _>>()?,
+        Json::Array(items) => {
+            items.iter().map(|it| fill_body_template(it, prompt)).collect::<Result<_, _>>()?
+        }
         Json::Object(map) => Json::Object(
             map.iter()
-                .map(|(key, it)| Ok((key.clone(), filled(it, prompt)?)))
-                .collect::<Result<_, NotProduced>>()?,
+                .map(|(key, it)| Ok((key.clone(), fill_body_template(it, prompt)?)))
+                .collect::<Result<_, AgentRunError>>()?,
         ),
         other => other.clone(),
     })
 }
 
 /// `json.a.b[0]`, `data.x` or `a.b.0`.
-fn at<'a>(value: &'a Json, path: &str) -> Option<&'a Json> {
+fn find_response_value<'a>(value: &'a Json, path: &str) -> Option<&'a Json> {
     let path = path.trim().replace('[', ".").replace(']', "");
     let mut keys = path.split('.').filter(|it| !it.is_empty()).peekable();
     keys.next_if(|it| ["json", "text"].contains(it) && value.get(it).is_none());
@@ -147,9 +161,9 @@ mod tests {
     #[test]
     fn answers_are_found_where_the_file_says() {
         let body = json!({ "choices": [{ "message": { "content": "yes" } }], "json": 1 });
-        assert_eq!(at(&body, "choices[0].message.content"), Some(&json!("yes")));
-        assert_eq!(at(&body, "json"), Some(&json!(1)));
-        assert_eq!(at(&json!({ "a": ["b"] }), "json.a[0]"), Some(&json!("b")));
-        assert_eq!(at(&body, "choices[1].message"), None);
+        assert_eq!(find_response_value(&body, "choices[0].message.content"), Some(&json!("yes")));
+        assert_eq!(find_response_value(&body, "json"), Some(&json!(1)));
+        assert_eq!(find_response_value(&json!({ "a": ["b"] }), "json.a[0]"), Some(&json!("b")));
+        assert_eq!(find_response_value(&body, "choices[1].message"), None);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jurist_core::candidate::{ToolCall, ToolResult};
-use jurist_core::suite::Server;
+use jurist_core::suite::McpServer;
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, PaginatedRequestParams};
 use rmcp::service::{RoleClient, RunningService, ServiceError};
@@ -16,7 +16,7 @@ use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
-use super::{NotProduced, cut, with_environment};
+use super::{AgentRunError, truncate_text, with_environment};
 use crate::model::Tool;
 
 const CONNECT: Duration = Duration::from_secs(60);
@@ -41,31 +41,31 @@ pub(super) struct Mcp {
 impl Mcp {
     pub(super) async fn connect(
         name: &str,
-        server: &Server,
+        server: &McpServer,
         client: &reqwest::Client,
         here: &Path,
-    ) -> Result<Self, NotProduced> {
+    ) -> Result<Self, AgentRunError> {
         let complaints: Arc<Mutex<String>> = Arc::default();
         let lost = |why: String| {
             let said = complaints.lock().unwrap_or_else(PoisonError::into_inner).trim().to_owned();
             let said = if said.is_empty() { said } else { format!("; it said: {said}") };
-            NotProduced::unreachable(format!("the server `{name}` cannot be reached: {why}{said}"))
+            AgentRunError::unreachable(format!("the server `{name}` cannot be reached: {why}{said}"))
         };
         let greeting = async {
             match server {
-                Server::Stdio { command, args, env, cwd } => {
-                    let process = started(command, args, env, cwd.as_deref(), here)?;
+                McpServer::Stdio { command, args, env, cwd } => {
+                    let process = build_server_command(command, args, env, cwd.as_deref(), here)?;
                     let spawned = TokioChildProcess::builder(process).stderr(Stdio::piped()).spawn();
                     let (transport, stderr) =
                         spawned.map_err(|error| lost(format!("`{command}`: {error}")))?;
                     if let Some(stderr) = stderr {
-                        tokio::spawn(listen(stderr, Arc::clone(&complaints)));
+                        tokio::spawn(collect_stderr_tail(stderr, Arc::clone(&complaints)));
                     }
                     ().serve(transport).await.map_err(|error| lost(error.to_string()))
                 }
-                Server::Http { url, headers } => {
+                McpServer::Http { url, headers } => {
                     let config = StreamableHttpClientTransportConfig::with_uri(with_environment(url)?);
-                    let config = config.custom_headers(parsed(headers)?);
+                    let config = config.custom_headers(parse_mcp_headers(headers)?);
                     let transport = StreamableHttpClientTransport::with_client(client.clone(), config);
                     ().serve(transport).await.map_err(|error| lost(error.to_string()))
                 }
@@ -82,11 +82,11 @@ impl Mcp {
     }
 
     /// Calls a tool. What the tool says is wrong is a result; a server that is gone is not.
-    pub(super) async fn call(&self, call: &ToolCall, timeout: Duration) -> Result<ToolResult, NotProduced> {
+    pub(super) async fn call(&self, call: &ToolCall, timeout: Duration) -> Result<ToolResult, AgentRunError> {
         let result = |text: String, error: bool| ToolResult {
             call: call.id.clone(),
             name: Some(call.name.clone()),
-            text: cut(&text, MAX_RESULT),
+            text: truncate_text(&text, MAX_RESULT),
             error,
         };
         let request = CallToolRequestParams::new(call.name.clone()).with_arguments(call.arguments.clone());
@@ -96,14 +96,14 @@ impl Mcp {
                 format!("no result within {} s, or one of more than 16 MB", timeout.as_secs_f64()),
                 true,
             )),
-            Ok(Ok(it)) => Ok(result(told(&it), it.is_error == Some(true))),
+            Ok(Ok(it)) => Ok(result(tool_result_text(&it), it.is_error == Some(true))),
             // Some servers tell of a bad call in the protocol's own errors.
             Ok(Err(ServiceError::McpError(error))) => Ok(result(error.message.into_owned(), true)),
             Ok(Err(error)) => {
                 let said = self.complaints.lock().unwrap_or_else(PoisonError::into_inner).trim().to_owned();
                 let said = if said.is_empty() { said } else { format!("; it said: {said}") };
                 let Self { name, .. } = self;
-                Err(NotProduced::unavailable(format!(
+                Err(AgentRunError::unavailable(format!(
                     "the server `{name}` went away while `{}` was called: {error}{said}",
                     call.name
                 )))
@@ -145,13 +145,13 @@ async fn list_tools(service: &RunningService<RoleClient, ()>) -> Result<Vec<Tool
     Err(format!("the list has more than {MAX_TOOL_PAGES} pages"))
 }
 
-fn started(
+fn build_server_command(
     command: &str,
     args: &[String],
     env: &BTreeMap<String, String>,
     cwd: Option<&str>,
     here: &Path,
-) -> Result<Command, NotProduced> {
+) -> Result<Command, AgentRunError> {
     let mut process = Command::new(command);
     process.env_clear().kill_on_drop(true);
     process.envs(crate::load::harmless_variables());
@@ -165,10 +165,10 @@ fn started(
     Ok(process)
 }
 
-fn parsed(
+fn parse_mcp_headers(
     headers: &BTreeMap<String, String>,
-) -> Result<HashMap<reqwest::header::HeaderName, reqwest::header::HeaderValue>, NotProduced> {
-    let bad = |name: &str| NotProduced::unreachable(format!("`{name}` is not a header that can be sent"));
+) -> Result<HashMap<reqwest::header::HeaderName, reqwest::header::HeaderValue>, AgentRunError> {
+    let bad = |name: &str| AgentRunError::unreachable(format!("`{name}` is not a header that can be sent"));
     headers
         .iter()
         .map(|(name, value)| {
@@ -181,7 +181,7 @@ fn parsed(
 }
 
 /// Keeps the end of what a server says on its standard error.
-async fn listen(mut stderr: tokio::process::ChildStderr, complaints: Arc<Mutex<String>>) {
+async fn collect_stderr_tail(mut stderr: tokio::process::ChildStderr, complaints: Arc<Mutex<String>>) {
     let mut buffer = [0; 4096];
     while let Ok(n @ 1..) = stderr.read(&mut buffer).await {
         let mut said = complaints.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +192,7 @@ async fn listen(mut stderr: tokio::process::ChildStderr, complaints: Arc<Mutex<S
 }
 
 /// A result as text; pictures and sounds by their kind and size.
-fn told(result: &CallToolResult) -> String {
+fn tool_result_text(result: &CallToolResult) -> String {
     let block = |it: &ContentBlock| match it {
         ContentBlock::Text(it) => it.text.clone(),
         ContentBlock::Image(it) => format!("[image {}, {} bytes]", it.mime_type, it.data.len() * 3 / 4),

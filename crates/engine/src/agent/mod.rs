@@ -17,12 +17,12 @@ use jurist_core::candidate::{Candidate, Measurements, Trace, Usage};
 use jurist_core::diagnostic::closest;
 use jurist_core::dialect::ReadError;
 use jurist_core::grade::{Deferral, Failure, Outcome, Spend};
-use jurist_core::suite::{Agent, Case, EnvironmentVariable, Judge, Server};
+use jurist_core::suite::{AgentSettings, Case, EnvironmentVariable, Judge, McpServer};
 use tokio::sync::Semaphore;
 
-use crate::call::Caller;
-use crate::load::Project;
-use crate::model::Line;
+use crate::call::ModelClient;
+use crate::load::SuiteFiles;
+use crate::model::ModelEndpoint;
 use crate::model::resolve::{Resolver, Unresolved};
 use crate::permission::{NotPermitted, require_permission};
 use mcp::Mcp;
@@ -35,14 +35,14 @@ const TIMEOUT: f64 = 600.0;
 /// What runs the cases of a suite.
 pub struct Agents {
     resolver: Arc<Resolver>,
-    servers: BTreeMap<String, Server>,
+    servers: BTreeMap<String, McpServer>,
     /// Programs start in its folder.
-    pub project: Project,
+    pub project: SuiteFiles,
     /// Where models are that no target names.
     base_url: Option<String>,
     /// Whether a file may start programs, and send variables of the environment to where it says.
     allow_commands: bool,
-    lines: Mutex<HashMap<String, Arc<Line>>>,
+    lines: Mutex<HashMap<String, Arc<ModelEndpoint>>>,
     /// Programs are heavier than calls, so fewer run at a time.
     programs: Semaphore,
     /// Keys of answers that say nothing, each by the first target that used it.
@@ -51,7 +51,7 @@ pub struct Agents {
 
 /// What a run left behind.
 #[derive(Debug, Default)]
-pub struct Produced {
+pub struct AgentOutput {
     pub response: Option<String>,
     pub trace: Option<Trace>,
     pub diff: Option<String>,
@@ -68,14 +68,14 @@ pub struct Produced {
 
 /// Why there is nothing to grade. None of it is the candidate's fault.
 #[derive(Debug)]
-pub enum NotProduced {
+pub enum AgentRunError {
     /// Nobody could be asked.
     Deferred(Deferral, String),
     /// Something broke on the way.
     Failed(Failure, String),
 }
 
-impl NotProduced {
+impl AgentRunError {
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Deferred(why, _) => Outcome::Deferred { why: *why },
@@ -101,7 +101,7 @@ impl NotProduced {
 
 /// Why a case cannot be run as it is written: somebody has to change the file or the command.
 #[derive(Debug, thiserror::Error)]
-pub enum CannotRun {
+pub enum RunSetupError {
     #[error(transparent)]
     NotPermitted(#[from] NotPermitted),
     #[error(transparent)]
@@ -116,22 +116,22 @@ pub enum CannotRun {
 
 /// A run of which everything is known before anything is started.
 struct PreparedRun<'a> {
-    means: Means<'a>,
+    means: PreparedTarget<'a>,
     /// The folder that is copied.
     workspace: Option<PathBuf>,
 }
 
 /// What answers.
-enum Means<'a> {
+enum PreparedTarget<'a> {
     Echo,
-    Command(process::Command),
+    Command(process::AgentCommand),
     Http(http::HttpTarget),
-    Model { told: Judge, line: Arc<Line>, server: Option<NamedServer<'a>> },
+    Model { told: Judge, line: Arc<ModelEndpoint>, server: Option<NamedServer<'a>> },
 }
 
 struct NamedServer<'a> {
     name: &'a str,
-    server: &'a Server,
+    server: &'a McpServer,
 }
 
 /// What a header of a file asks for.
@@ -139,7 +139,7 @@ const SENT_VARIABLE: &str = "a header with a variable of the environment";
 
 /// Which run this is, for programs that want to know.
 #[derive(Debug, Clone, Copy)]
-pub struct Which<'a> {
+pub struct TrialIdentity<'a> {
     pub name: &'a str,
     /// From 1.
     pub trial: u32,
@@ -154,8 +154,8 @@ impl std::fmt::Debug for Agents {
 impl Agents {
     pub fn new(
         resolver: Arc<Resolver>,
-        servers: BTreeMap<String, Server>,
-        project: Project,
+        servers: BTreeMap<String, McpServer>,
+        project: SuiteFiles,
         base_url: Option<String>,
         allow_commands: bool,
     ) -> Self {
@@ -173,21 +173,22 @@ impl Agents {
     }
 
     /// Whether a case can be run as it is written, as far as can be told without starting or calling anything.
-    pub fn check(&self, case: &Case) -> Result<(), CannotRun> {
+    pub fn check(&self, case: &Case) -> Result<(), RunSetupError> {
         self.prepare(case).map(drop)
     }
 
     /// Runs a case that gives no answer of its own.
     pub async fn produce(
         &self,
-        caller: &Caller,
+        caller: &ModelClient,
         case: &Case,
-        which: Which<'_>,
-    ) -> Result<Produced, NotProduced> {
+        which: TrialIdentity<'_>,
+    ) -> Result<AgentOutput, AgentRunError> {
         let prepared = self.prepare(case);
-        let prepared = prepared.map_err(|error| NotProduced::Failed(Failure::Crashed, error.to_string()))?;
+        let prepared =
+            prepared.map_err(|error| AgentRunError::Failed(Failure::Crashed, error.to_string()))?;
         let Some(prepared) = prepared else {
-            return Err(NotProduced::unreachable(
+            return Err(AgentRunError::unreachable(
                 "no response, trace or diff is given; name `targets` or a `server`, or give --agent MODEL",
             ));
         };
@@ -198,7 +199,7 @@ impl Agents {
         let timeout = Duration::from_secs_f64(case.agent.timeout.unwrap_or(TIMEOUT));
         let work = self.run(&prepared, caller, case, which, folder.as_ref());
         let mut produced = tokio::time::timeout(timeout, work).await.map_err(|_| {
-            NotProduced::Failed(
+            AgentRunError::Failed(
                 Failure::Timeout,
                 format!("the run took longer than {} s", timeout.as_secs_f64()),
             )
@@ -226,43 +227,43 @@ impl Agents {
     }
 
     /// Finds everything that a run needs; `None` where the case names nothing that could be run.
-    fn prepare<'a>(&'a self, case: &'a Case) -> Result<Option<PreparedRun<'a>>, CannotRun> {
+    fn prepare<'a>(&'a self, case: &'a Case) -> Result<Option<PreparedRun<'a>>, RunSetupError> {
         let runner = match case.targets.first() {
-            Some(target) => Runner::of(target).map_err(CannotRun::Target)?,
+            Some(target) => Runner::of(target).map_err(RunSetupError::Target)?,
             None if case.agent.model.is_some() || case.server.is_some() => Runner::Model(Judge::default()),
             None => return Ok(None),
         };
         let allow = |what: String| require_permission(self.allow_commands, what);
-        let mut prepared = PreparedRun { means: Means::Echo, workspace: None };
+        let mut prepared = PreparedRun { means: PreparedTarget::Echo, workspace: None };
         prepared.means = match runner {
-            Runner::Echo => Means::Echo,
+            Runner::Echo => PreparedTarget::Echo,
             Runner::Command(command) => {
-                allow(command.shown())?;
-                Means::Command(command)
+                allow(command.describe())?;
+                PreparedTarget::Command(command)
             }
             Runner::Http(request) => {
                 if request.names_variables() {
                     allow(SENT_VARIABLE.to_owned())?;
                 }
                 self.check_address(&request.url)?;
-                Means::Http(request)
+                PreparedTarget::Http(request)
             }
             Runner::Model(told) => {
-                let line = self.line(&told, &case.agent)?;
+                let line = self.find_endpoint(&told, &case.agent)?;
                 let server = case.server.as_deref().map(|name| self.find_server(name)).transpose()?;
-                Means::Model { told, line, server }
+                PreparedTarget::Model { told, line, server }
             }
         };
         if let Some(workspace) = &case.workspace {
             let found = self.project.find(&workspace.path);
-            let unreadable = |error| CannotRun::Workspace { path: workspace.path.clone(), error };
+            let unreadable = |error| RunSetupError::Workspace { path: workspace.path.clone(), error };
             prepared.workspace = Some(found.map_err(unreadable)?);
         }
         Ok(Some(prepared))
     }
 
     /// The server of the file by that name, if it may be started or sent what it asks for.
-    fn find_server<'a>(&'a self, name: &'a str) -> Result<NamedServer<'a>, CannotRun> {
+    fn find_server<'a>(&'a self, name: &'a str) -> Result<NamedServer<'a>, RunSetupError> {
         let server = self.servers.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.servers.keys().map(String::as_str).collect();
             let hint = match closest(name, &known) {
@@ -270,13 +271,13 @@ impl Agents {
                 None if known.is_empty() => "it has no `servers:`".to_owned(),
                 None => format!("it has {}", known.join(", ")),
             };
-            CannotRun::UnknownServer { name: name.to_owned(), hint }
+            RunSetupError::UnknownServer { name: name.to_owned(), hint }
         })?;
         match server {
-            Server::Stdio { command, .. } => {
+            McpServer::Stdio { command, .. } => {
                 require_permission(self.allow_commands, format!("the server `{command}`"))?;
             }
-            Server::Http { headers, url } => {
+            McpServer::Http { headers, url } => {
                 self.check_address(url)?;
                 if headers.values().any(|it| it.contains("{{")) {
                     require_permission(self.allow_commands, SENT_VARIABLE)?;
@@ -294,34 +295,34 @@ impl Agents {
     async fn run(
         &self,
         prepared: &PreparedRun<'_>,
-        caller: &Caller,
+        caller: &ModelClient,
         case: &Case,
-        which: Which<'_>,
+        which: TrialIdentity<'_>,
         workspace: Option<&Folder>,
-    ) -> Result<Produced, NotProduced> {
+    ) -> Result<AgentOutput, AgentRunError> {
         let here = workspace.map_or(self.project.folder.as_path(), Folder::path);
         match &prepared.means {
-            Means::Echo => {
-                timed(async {
-                    Ok(Produced { response: Some(prompt(&case.candidate)), ..Produced::default() })
+            PreparedTarget::Echo => {
+                measure_run(async {
+                    Ok(AgentOutput { response: Some(prompt_text(&case.candidate)), ..AgentOutput::default() })
                 })
                 .await
             }
-            Means::Command(command) => {
+            PreparedTarget::Command(command) => {
                 let _turn = self.programs.acquire().await;
-                let prompt = prompt(&case.candidate);
-                timed(command.run(&prompt, which, here, &self.project.folder)).await
+                let prompt = prompt_text(&case.candidate);
+                measure_run(command.run(&prompt, which, here, &self.project.folder)).await
             }
-            Means::Http(request) => {
-                timed(request.send(self.resolver.client(), &prompt(&case.candidate))).await
+            PreparedTarget::Http(request) => {
+                measure_run(request.send(self.resolver.client(), &prompt_text(&case.candidate))).await
             }
-            Means::Model { told, line, server: None } => {
+            PreparedTarget::Model { told, line, server: None } => {
                 talk::talk(caller, line, told, case, which, None).await
             }
-            Means::Model { told, line, server: Some(NamedServer { name, server }) } => {
+            PreparedTarget::Model { told, line, server: Some(NamedServer { name, server }) } => {
                 let turn = match server {
-                    Server::Stdio { .. } => Some(self.programs.acquire().await),
-                    Server::Http { .. } => None,
+                    McpServer::Stdio { .. } => Some(self.programs.acquire().await),
+                    McpServer::Http { .. } => None,
                 };
                 let mcp = Mcp::connect(name, server, self.resolver.client(), here).await?;
                 let produced = talk::talk(caller, line, told, case, which, Some(&mcp)).await;
@@ -332,7 +333,11 @@ impl Agents {
         }
     }
 
-    fn line(&self, told: &Judge, agent: &Agent) -> Result<Arc<Line>, CannotRun> {
+    fn find_endpoint(
+        &self,
+        told: &Judge,
+        agent: &AgentSettings,
+    ) -> Result<Arc<ModelEndpoint>, RunSetupError> {
         let judge = match &told.model {
             Some(_) => told.clone(),
             None => Judge { model: agent.model.clone(), base_url: self.base_url.clone(), ..told.clone() },
@@ -345,14 +350,16 @@ impl Agents {
         if let Some(line) = lines.get(&key) {
             return Ok(Arc::clone(line));
         }
-        let line = Arc::new(self.resolver.line(&judge)?);
+        let line = Arc::new(self.resolver.resolve_endpoint(&judge)?);
         lines.insert(key, Arc::clone(&line));
         Ok(line)
     }
 }
 
 /// Measures a run. What the run says of itself comes first: it knows how much of the time was its own.
-async fn timed(run: impl Future<Output = Result<Produced, NotProduced>>) -> Result<Produced, NotProduced> {
+async fn measure_run(
+    run: impl Future<Output = Result<AgentOutput, AgentRunError>>,
+) -> Result<AgentOutput, AgentRunError> {
     let started = Instant::now();
     let mut produced = run.await?;
     let Spend { tokens_in, tokens_out, tokens_cached, cost, .. } = produced.spend;
@@ -380,7 +387,7 @@ fn is_of_the_machine(url: &str) -> bool {
 }
 
 /// The task as one text.
-fn prompt(candidate: &Candidate) -> String {
+fn prompt_text(candidate: &Candidate) -> String {
     let spoken = |it: &serde_json::Value| match &it["content"] {
         serde_json::Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -392,16 +399,16 @@ fn prompt(candidate: &Candidate) -> String {
 }
 
 /// Fills `{{ env.X }}`, and tells which variable is missing.
-fn with_environment(text: &str) -> Result<String, NotProduced> {
+fn with_environment(text: &str) -> Result<String, AgentRunError> {
     let mut trouble = None;
     let filled = jurist_core::template::replace(text, |name| {
         let found = match EnvironmentVariable::parse(name)? {
             Ok(EnvironmentVariable { name, default }) => {
                 let value = crate::load::variable(name).or_else(|| default.map(str::to_owned));
                 let missing = || format!("the variable {name} is not set");
-                value.ok_or_else(|| NotProduced::Deferred(Deferral::NoKey, missing()))
+                value.ok_or_else(|| AgentRunError::Deferred(Deferral::NoKey, missing()))
             }
-            Err(error) => Err(NotProduced::Failed(Failure::Crashed, error.to_string())),
+            Err(error) => Err(AgentRunError::Failed(Failure::Crashed, error.to_string())),
         };
         found.map_err(|error| trouble.get_or_insert(error)).ok()
     });
@@ -409,7 +416,7 @@ fn with_environment(text: &str) -> Result<String, NotProduced> {
 }
 
 /// The beginning of a text that may be endless.
-fn cut(text: &str, most: usize) -> String {
+fn truncate_text(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }

@@ -8,8 +8,8 @@ use serde_json::{Map, Value as Json, json};
 use tokio::process::Command as Process;
 
 use super::answer::read_answer;
-use super::{NotProduced, Produced, Which, with_environment};
-use crate::program::{Broken, output};
+use super::{AgentOutput, AgentRunError, TrialIdentity, with_environment};
+use crate::program::{ProgramError, run_program};
 
 const TIMEOUT: f64 = 300.0;
 
@@ -18,29 +18,29 @@ const PYTHON: &str = include_str!("call_api.py");
 /// The same for a class or function of a JavaScript file.
 const JAVASCRIPT: &str = include_str!("call_api.mjs");
 
-pub(super) struct Command {
-    how: How,
+pub(super) struct AgentCommand {
+    how: CommandForm,
     cwd: Option<String>,
     timeout: Duration,
 }
 
-enum How {
+enum CommandForm {
     /// A line for the shell with `{PROMPT}`, `{PROMPT_FILE}`, `{OUTPUT_FILE}`, `{EVAL_ID}` and `{ATTEMPT}`.
     Template(String),
     /// Words, after which come the prompt, the options and the context.
     Arguments(Vec<String>, Json),
 }
 
-impl Command {
+impl AgentCommand {
     pub(super) fn template(line: String, cwd: Option<String>, timeout: Option<f64>) -> Self {
         let timeout = Duration::from_secs_f64(timeout.unwrap_or(TIMEOUT).clamp(0.001, 86_400.0));
-        Self { how: How::Template(line), cwd, timeout }
+        Self { how: CommandForm::Template(line), cwd, timeout }
     }
 
     pub(super) fn with_arguments(line: &str, config: &Map<String, Json>) -> Self {
         let options = json!({ "config": config });
         let timeout = Duration::from_secs_f64(TIMEOUT);
-        Self { how: How::Arguments(words(line), options), cwd: None, timeout }
+        Self { how: CommandForm::Arguments(split_shell_words(line), options), cwd: None, timeout }
     }
 
     /// A file that is called through its interpreter, perhaps with the name of a function after a colon.
@@ -56,15 +56,15 @@ impl Command {
             _ => return None,
         };
         let words = start.iter().copied().chain([file, function]).map(str::to_owned).collect();
-        let how = How::Arguments(words, json!({ "config": config }));
+        let how = CommandForm::Arguments(words, json!({ "config": config }));
         Some(Self { how, cwd: None, timeout: Duration::from_secs_f64(TIMEOUT) })
     }
 
     /// What would be started, for somebody to agree to.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match &self.how {
-            How::Template(line) => format!("the command `{line}`"),
-            How::Arguments(words, _) => {
+            CommandForm::Template(line) => format!("the command `{line}`"),
+            CommandForm::Arguments(words, _) => {
                 let shown = words.iter().filter(|it| !it.contains('\n') && !it.is_empty());
                 format!("the program `{}`", shown.cloned().collect::<Vec<_>>().join(" "))
             }
@@ -74,35 +74,36 @@ impl Command {
     pub(super) async fn run(
         &self,
         prompt: &str,
-        which: Which<'_>,
+        which: TrialIdentity<'_>,
         here: &Path,
         folder: &Path,
-    ) -> Result<Produced, NotProduced> {
-        let broken = |error: std::io::Error| NotProduced::unavailable(format!("no temporary files: {error}"));
+    ) -> Result<AgentOutput, AgentRunError> {
+        let broken =
+            |error: std::io::Error| AgentRunError::unavailable(format!("no temporary files: {error}"));
         let temporary = tempfile::tempdir().map_err(broken)?;
         let (prompt_file, output_file) =
             (temporary.path().join("prompt.txt"), temporary.path().join("output"));
         let (mut process, input) = match &self.how {
-            How::Template(line) => {
+            CommandForm::Template(line) => {
                 tokio::fs::write(&prompt_file, prompt).await.map_err(broken)?;
                 let values = [
-                    ("{PROMPT}", quoted(prompt)),
-                    ("{PROMPT_FILE}", quoted(&prompt_file.to_string_lossy())),
-                    ("{OUTPUT_FILE}", quoted(&output_file.to_string_lossy())),
-                    ("{EVAL_ID}", quoted(which.name)),
+                    ("{PROMPT}", shell_quote(prompt)),
+                    ("{PROMPT_FILE}", shell_quote(&prompt_file.to_string_lossy())),
+                    ("{OUTPUT_FILE}", shell_quote(&output_file.to_string_lossy())),
+                    ("{EVAL_ID}", shell_quote(which.name)),
                     ("{ATTEMPT}", (which.trial - 1).to_string()),
                     ("{FILES}", String::new()),
                 ];
                 let line = with_environment(line)?;
                 let mut process = Process::new("sh");
-                process.arg("-c").arg(filled(&line, &values));
+                process.arg("-c").arg(fill_placeholders(&line, &values));
                 // Who takes the prompt nowhere else reads it.
                 let takes = line.contains("{PROMPT}") || line.contains("{PROMPT_FILE}");
                 (process, (!takes).then(|| prompt.to_owned()))
             }
-            How::Arguments(words, options) => {
+            CommandForm::Arguments(words, options) => {
                 let [program, rest @ ..] = words.as_slice() else {
-                    return Err(NotProduced::unreachable("the target names no program"));
+                    return Err(AgentRunError::unreachable("the target names no program"));
                 };
                 let mut process = Process::new(program);
                 process.args(rest).arg(prompt).arg(options.to_string());
@@ -113,27 +114,30 @@ impl Command {
         // Relative to the suite, unless the agent works in a folder of its own.
         let own = self.cwd.as_deref().map(|it| folder.join(it));
         process.current_dir(own.as_deref().unwrap_or(here)).env("JURIST_WORKSPACE", here);
-        let said =
-            output(process, input.as_deref().map(str::as_bytes), self.timeout).await.map_err(|broken| {
+        let said = run_program(process, input.as_deref().map(str::as_bytes), self.timeout).await.map_err(
+            |broken| {
                 let detail = format!("the program {broken}");
                 match broken {
-                    Broken::NotStarted(_) => NotProduced::unreachable(detail),
-                    Broken::Timeout(_) => NotProduced::Failed(Failure::Timeout, detail),
-                    Broken::Status { .. } | Broken::Lost(_) | Broken::TooLarge(_) => {
-                        NotProduced::unavailable(detail)
+                    ProgramError::NotStarted(_) => AgentRunError::unreachable(detail),
+                    ProgramError::Timeout(_) => AgentRunError::Failed(Failure::Timeout, detail),
+                    ProgramError::Status { .. } | ProgramError::Lost(_) | ProgramError::TooLarge(_) => {
+                        AgentRunError::unavailable(detail)
                     }
                 }
-            })?;
+            },
+        )?;
         let written = tokio::fs::read(&output_file).await.ok();
-        if matches!(&self.how, How::Template(line) if line.contains("{OUTPUT_FILE}")) && written.is_none() {
-            return Err(NotProduced::unavailable("the program did not write {OUTPUT_FILE}"));
+        if matches!(&self.how, CommandForm::Template(line) if line.contains("{OUTPUT_FILE}"))
+            && written.is_none()
+        {
+            return Err(AgentRunError::unavailable("the program did not write {OUTPUT_FILE}"));
         }
         read_answer(&String::from_utf8_lossy(&written.unwrap_or(said)))
     }
 }
 
 /// Replaces all placeholders at once, so that what is put in is not looked at again.
-fn filled(line: &str, values: &[(&str, String)]) -> String {
+fn fill_placeholders(line: &str, values: &[(&str, String)]) -> String {
     let (mut out, mut rest) = (String::new(), line);
     while let Some(at) = rest.find('{') {
         out.push_str(&rest[..at]);
@@ -153,12 +157,12 @@ fn filled(line: &str, values: &[(&str, String)]) -> String {
 }
 
 /// One word for the shell, whatever it holds.
-fn quoted(text: &str) -> String {
+fn shell_quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// Words as a shell would part them; quotation marks keep spaces.
-fn words(line: &str) -> Vec<String> {
+fn split_shell_words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut within, mut begun) = (Vec::new(), String::new(), None, false);
     for letter in line.chars() {
         match (letter, within) {
@@ -185,11 +189,17 @@ mod tests {
 
     #[test]
     fn no_prompt_breaks_out_of_its_place() {
-        let values = [("{PROMPT}", quoted("a'b; rm -rf {OUTPUT_FILE}")), ("{OUTPUT_FILE}", quoted("/tmp/x"))];
+        let values = [
+            ("{PROMPT}", shell_quote("a'b; rm -rf {OUTPUT_FILE}")),
+            ("{OUTPUT_FILE}", shell_quote("/tmp/x")),
+        ];
         assert_eq!(
-            filled("run {PROMPT} > {OUTPUT_FILE} {x}", &values),
+            fill_placeholders("run {PROMPT} > {OUTPUT_FILE} {x}", &values),
             r"run 'a'\''b; rm -rf {OUTPUT_FILE}' > '/tmp/x' {x}"
         );
-        assert_eq!(words("node 'my agent.js' --a \"b c\" ''"), ["node", "my agent.js", "--a", "b c", ""]);
+        assert_eq!(
+            split_shell_words("node 'my agent.js' --a \"b c\" ''"),
+            ["node", "my agent.js", "--a", "b c", ""]
+        );
     }
 }

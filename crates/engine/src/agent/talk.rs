@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use jurist_core::candidate::{Measurements, Role as Who, Step, Trace};
+use jurist_core::candidate::{Measurements, StepRole as Who, Trace, TraceStep};
 use jurist_core::grade::{Spend, Usd};
 use jurist_core::suite::{Case, Judge};
 use serde_json::Value as Json;
 
 use super::mcp::Mcp;
-use super::{NotProduced, Produced, Which};
-use crate::call::{Called, Caller, NotCalled, Tries};
-use crate::model::{Line, Message, Request, Role, Stop};
+use super::{AgentOutput, AgentRunError, TrialIdentity};
+use crate::call::{CallFailure, CallResult, ModelClient, Tries};
+use crate::model::{Message, MessageRole, ModelEndpoint, Request, StopReason};
 
 const MAX_STEPS: u32 = 30;
 const MAX_TOKENS: u64 = 500_000;
@@ -20,15 +20,15 @@ const TOOL_TIMEOUT: f64 = 60.0;
 const SYSTEM: &str = "You are a helpful assistant.";
 
 pub(super) async fn talk(
-    caller: &Caller,
-    line: &Line,
+    caller: &ModelClient,
+    line: &ModelEndpoint,
     told: &Judge,
     case: &Case,
-    which: Which<'_>,
+    which: TrialIdentity<'_>,
     mcp: Option<&Mcp>,
-) -> Result<Produced, NotProduced> {
+) -> Result<AgentOutput, AgentRunError> {
     let agent = &case.agent;
-    let (system, messages) = task(case);
+    let (system, messages) = build_conversation(case);
     let mut request = Request {
         model: line.name.clone(),
         system: agent.system.clone().or(system).unwrap_or_else(|| SYSTEM.to_owned()),
@@ -41,8 +41,8 @@ pub(super) async fn talk(
         draw: (which.trial - 1) * 1000,
     };
     let asked = request.messages.iter().map(|it| {
-        let who = if it.role == Role::User { Who::User } else { Who::Assistant };
-        Step::new(who, it.parts.join("\n"))
+        let who = if it.role == MessageRole::User { Who::User } else { Who::Assistant };
+        TraceStep::new(who, it.parts.join("\n"))
     });
     let mut trace = Trace { steps: asked.collect(), ..Trace::default() };
     let tool_timeout = Duration::from_secs_f64(agent.tool_timeout.unwrap_or(TOOL_TIMEOUT));
@@ -52,7 +52,7 @@ pub(super) async fn talk(
     let mut cost = line.price.map(|_| Usd::default());
     for _ in 0..agent.max_steps.unwrap_or(MAX_STEPS) {
         let called = caller.call(line, &request, &mut Tries::default()).await.map_err(not_called)?;
-        let Called { reply, spend: paid, key, .. } = called;
+        let CallResult { reply, spend: paid, key, .. } = called;
         spend = Spend { from_cache: spend.from_cache && paid.from_cache, ..spend.plus(paid) };
         trace.usage = trace.usage.plus(reply.usage);
         duration_ms = duration_ms.zip(reply.duration_ms).map(|(sum, own)| sum + own);
@@ -60,12 +60,12 @@ pub(super) async fn talk(
         if !paid.from_cache {
             caller.keep(&key, &reply);
         }
-        let mut step = Step::new(Who::Assistant, reply.text.clone());
+        let mut step = TraceStep::new(Who::Assistant, reply.text.clone());
         (step.tool_calls, step.usage) = (reply.calls.clone(), reply.usage);
         trace.steps.push(step);
         match (reply.stop, mcp) {
-            (Stop::Refusal, _) => status = "refused",
-            (Stop::Length, _) if reply.calls.is_empty() => status = "cut off",
+            (StopReason::Refusal, _) => status = "refused",
+            (StopReason::Length, _) if reply.calls.is_empty() => status = "cut off",
             (_, Some(mcp)) if !reply.calls.is_empty() => {
                 let mut results = Vec::new();
                 let started = Instant::now();
@@ -74,10 +74,16 @@ pub(super) async fn talk(
                 }
                 let tools_ms = started.elapsed().as_secs_f64() * 1e3;
                 duration_ms = duration_ms.map(|sum| sum + tools_ms);
-                trace.steps.push(Step { role: Who::Tool, results: results.clone(), ..Step::default() });
+                trace.steps.push(TraceStep {
+                    role: Who::Tool,
+                    results: results.clone(),
+                    ..TraceStep::default()
+                });
                 let parts = Some(reply.text).filter(|it| !it.is_empty()).into_iter().collect();
-                request.messages.push(Message { calls: reply.calls, ..Message::new(Role::Assistant, parts) });
-                request.messages.push(Message { results, ..Message::new(Role::User, Vec::new()) });
+                request
+                    .messages
+                    .push(Message { calls: reply.calls, ..Message::new(MessageRole::Assistant, parts) });
+                request.messages.push(Message { results, ..Message::new(MessageRole::User, Vec::new()) });
                 if agent.max_tokens.unwrap_or(MAX_TOKENS) <= trace.usage.input + trace.usage.output {
                     status = "too many tokens";
                     break;
@@ -95,18 +101,18 @@ pub(super) async fn talk(
     let response = trace.steps.last().filter(|it| it.role == Who::Assistant).map(|it| it.text.clone());
     // Without tools there is nothing to see but what it said.
     let trace = mcp.is_some().then_some(trace);
-    Ok(Produced { response, trace, spend, measurements, ..Produced::default() })
+    Ok(AgentOutput { response, trace, spend, measurements, ..AgentOutput::default() })
 }
 
-fn not_called(error: NotCalled) -> NotProduced {
+fn not_called(error: CallFailure) -> AgentRunError {
     match error.deferral() {
-        Some(why) => NotProduced::Deferred(why, error.error.detail),
-        None => NotProduced::Failed(error.error.failure(), error.error.detail),
+        Some(why) => AgentRunError::Deferred(why, error.error.detail),
+        None => AgentRunError::Failed(error.error.failure(), error.error.detail),
     }
 }
 
 /// The conversation so far, and what stands before it.
-fn task(case: &Case) -> (Option<String>, Vec<Message>) {
+fn build_conversation(case: &Case) -> (Option<String>, Vec<Message>) {
     let candidate = &case.candidate;
     let (mut system, mut messages) = (None, Vec::new());
     for message in &candidate.messages {
@@ -119,13 +125,13 @@ fn task(case: &Case) -> (Option<String>, Vec<Message>) {
         };
         match message["role"].as_str() {
             Some("system" | "developer") => system = Some(text),
-            Some("assistant") => messages.push(Message::new(Role::Assistant, vec![text])),
-            _ => messages.push(Message::new(Role::User, vec![text])),
+            Some("assistant") => messages.push(Message::new(MessageRole::Assistant, vec![text])),
+            _ => messages.push(Message::new(MessageRole::User, vec![text])),
         }
     }
     if let Some(input) = candidate.input.as_ref().filter(|_| messages.is_empty()) {
         let documents = candidate.context.iter().cloned();
-        messages.push(Message::new(Role::User, documents.chain([input.clone()]).collect()));
+        messages.push(Message::new(MessageRole::User, documents.chain([input.clone()]).collect()));
     }
     (system, messages)
 }

@@ -1,16 +1,16 @@
 //! What the name of a target means: a model, a program, an address.
 
-use jurist_core::suite::{Judge, Target};
+use jurist_core::suite::{CaseTarget, Judge};
 
 use super::http::HttpTarget;
-use super::process::Command;
+use super::process::AgentCommand;
 
 /// Something that answers a prompt.
 pub(super) enum Runner {
     /// Says what it is told.
     Echo,
     Model(Judge),
-    Command(Command),
+    Command(AgentCommand),
     Http(HttpTarget),
 }
 
@@ -26,8 +26,8 @@ const OTHER_NAMES: [(&str, &str); 7] = [
 ];
 
 impl Runner {
-    pub(super) fn of(target: &Target) -> Result<Self, String> {
-        let Target { id, config, .. } = target;
+    pub(super) fn of(target: &CaseTarget) -> Result<Self, String> {
+        let CaseTarget { id, config, .. } = target;
         let text = |keys: &[&str]| keys.iter().find_map(|it| config.get(*it)?.as_str()).map(str::to_owned);
         let number = |keys: &[&str]| keys.iter().find_map(|it| config.get(*it)?.as_f64());
         let (kind, rest) = id.split_once(':').unwrap_or((id, ""));
@@ -37,19 +37,19 @@ impl Runner {
                 let line = text(&["command", "command_template"]);
                 let line =
                     line.ok_or_else(|| format!("the target `{}` needs `config.command`", target.name()))?;
-                Ok(Self::Command(Command::template(
+                Ok(Self::Command(AgentCommand::template(
                     line,
                     text(&["cwd"]),
                     number(&["timeout_seconds", "timeout"]),
                 )))
             }
-            ("exec", line) => Ok(Self::Command(Command::with_arguments(line, config))),
+            ("exec", line) => Ok(Self::Command(AgentCommand::with_arguments(line, config))),
             ("file", path) if path.starts_with("//") => {
-                Command::script(&path[2..], config).map(Self::Command).ok_or_else(|| {
+                AgentCommand::script(&path[2..], config).map(Self::Command).ok_or_else(|| {
                     format!("`{id}` is not a script that can be run; understood: .py, .js, .mjs, .cjs")
                 })
             }
-            ("python", path) => Command::script(path, config)
+            ("python", path) => AgentCommand::script(path, config)
                 .map(Self::Command)
                 .ok_or_else(|| format!("`{id}` is not a Python file")),
             ("http" | "https", rest) => {
@@ -60,7 +60,7 @@ impl Runner {
             _ => {
                 let model = text(&["model", "deployment"]).filter(|_| rest.is_empty() && !id.contains('/'));
                 let name = match &model {
-                    Some(model) => format!("{}/{model}", vendor(kind)),
+                    Some(model) => format!("{}/{model}", canonical_vendor_name(kind)),
                     None => model_name(id),
                 };
                 Ok(Self::Model(Judge {
@@ -76,7 +76,7 @@ impl Runner {
     }
 }
 
-fn vendor(name: &str) -> &str {
+fn canonical_vendor_name(name: &str) -> &str {
     OTHER_NAMES.iter().find(|it| it.0 == name).map_or(name, |it| it.1)
 }
 
@@ -86,11 +86,13 @@ fn model_name(id: &str) -> String {
     match parts.as_slice() {
         ["openai", "responses", rest @ ..] => format!("openai-responses/{}", rest.join(":")),
         [kind, "chat" | "messages" | "completion" | "completions", rest @ ..] if !rest.is_empty() => {
-            format!("{}/{}", vendor(kind), rest.join(":"))
+            format!("{}/{}", canonical_vendor_name(kind), rest.join(":"))
         }
         // A tag of a local model has a colon of its own: `ollama/llama3:8b`.
         [first, ..] if first.contains('/') => id.to_owned(),
-        [kind, rest @ ..] if !rest.is_empty() => format!("{}/{}", vendor(kind), rest.join(":")),
+        [kind, rest @ ..] if !rest.is_empty() => {
+            format!("{}/{}", canonical_vendor_name(kind), rest.join(":"))
+        }
         _ => id.to_owned(),
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use super::{NotProduced, cut};
+use super::{AgentRunError, truncate_text};
 
 /// A longer diff is cut: nobody reads it, and no judge has room for it.
 const MAX_DIFF: usize = 1 << 20;
@@ -19,9 +19,12 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    pub(super) async fn prepare(from: &Path, commit: Option<&str>) -> Result<Self, NotProduced> {
+    pub(super) async fn prepare(from: &Path, commit: Option<&str>) -> Result<Self, AgentRunError> {
         let failed = |error: std::io::Error| {
-            NotProduced::unreachable(format!("the workspace `{}` cannot be copied: {error}", from.display()))
+            AgentRunError::unreachable(format!(
+                "the workspace `{}` cannot be copied: {error}",
+                from.display()
+            ))
         };
         let temporary = tempfile::Builder::new().prefix("jurist-").tempdir().map_err(failed)?;
         let folder = Self { path: temporary.path().join("workspace"), temporary };
@@ -57,14 +60,14 @@ impl Folder {
     }
 
     /// What the agent changed, as a unified diff; what `.gitignore` names is left out.
-    pub(super) async fn diff(&self) -> Result<String, NotProduced> {
+    pub(super) async fn diff(&self) -> Result<String, AgentRunError> {
         self.git(["add", "-A"]).await?;
         let diff =
             self.git(["diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD"]).await?;
-        Ok(cut(&diff, MAX_DIFF))
+        Ok(truncate_text(&diff, MAX_DIFF))
     }
 
-    async fn git<const N: usize>(&self, arguments: [&str; N]) -> Result<String, NotProduced> {
+    async fn git<const N: usize>(&self, arguments: [&str; N]) -> Result<String, AgentRunError> {
         let history = self.temporary.path().join("history.git");
         let place = [
             OsStr::new("--git-dir"),
@@ -73,16 +76,19 @@ impl Folder {
             self.path().as_os_str(),
         ];
         let all = place.into_iter().chain(arguments.iter().map(OsStr::new));
-        run(self.path(), all).await
+        run_git_command(self.path(), all).await
     }
 }
 
-async fn git<const N: usize>(here: &Path, arguments: [&str; N]) -> Result<String, NotProduced> {
-    run(here, arguments.iter().map(OsStr::new)).await
+async fn git<const N: usize>(here: &Path, arguments: [&str; N]) -> Result<String, AgentRunError> {
+    run_git_command(here, arguments.iter().map(OsStr::new)).await
 }
 
 /// Git, with nobody's settings and no hooks.
-async fn run<'a>(here: &Path, arguments: impl Iterator<Item = &'a OsStr>) -> Result<String, NotProduced> {
+async fn run_git_command<'a>(
+    here: &Path,
+    arguments: impl Iterator<Item = &'a OsStr>,
+) -> Result<String, AgentRunError> {
     let settings = [
         "user.name=jurist",
         "user.email=jurist@localhost",
@@ -99,10 +105,10 @@ async fn run<'a>(here: &Path, arguments: impl Iterator<Item = &'a OsStr>) -> Res
     let done = git
         .output()
         .await
-        .map_err(|error| NotProduced::unreachable(format!("git is needed for workspaces: {error}")))?;
+        .map_err(|error| AgentRunError::unreachable(format!("git is needed for workspaces: {error}")))?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
-        return Err(NotProduced::unreachable(format!("git: {}", cut(said.trim(), 300))));
+        return Err(AgentRunError::unreachable(format!("git: {}", truncate_text(said.trim(), 300))));
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }

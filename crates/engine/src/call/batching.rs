@@ -5,17 +5,17 @@ use std::sync::atomic::Ordering;
 
 use jurist_core::grade::Usd;
 
-use super::{Caller, settle, unpriced};
-use crate::batch::{AT_ONCE, BatchEntry, BatchOffice, BatchedReply, Batches, Replies};
+use super::{ModelClient, settle_reservation, unknown_price_error};
+use crate::batch::{AT_ONCE, BatchClient, BatchEntry, BatchQueue, BatchReplies, BatchedReply};
 use crate::model::vendors::Price;
-use crate::model::{ErrorKind, ModelError};
+use crate::model::{ModelError, ModelErrorKind};
 
-impl Caller {
+impl ModelClient {
     /// Sends what waits for a batch and waits for the replies.
     ///
     /// The most that a part can cost is never more than what is left under the cap; the next part goes out when the
     /// real cost of the last one is known. What does not fit alone is over budget.
-    pub async fn run_batches(&self, office: &BatchOffice<'_>) -> Result<(), ModelError> {
+    pub async fn run_batches(&self, office: &BatchClient<'_>) -> Result<(), ModelError> {
         let Some(batches) = &self.batches else { return Ok(()) };
         let mut wanted = batches.take_wanted()?;
         // What an earlier attempt has sent is paid already, and comes first.
@@ -38,8 +38,9 @@ impl Caller {
     }
 
     /// As many requests to one model as fit; those that do not fit even alone are answered by the budget.
-    fn next_part(&self, batches: &Batches, wanted: &mut VecDeque<BatchEntry>) -> Vec<BatchEntry> {
-        let (left, mut most, mut part) = (self.budget.left(), Usd::default(), Vec::<BatchEntry>::new());
+    fn next_part(&self, batches: &BatchQueue, wanted: &mut VecDeque<BatchEntry>) -> Vec<BatchEntry> {
+        let (left, mut most, mut part) =
+            (self.budget.remaining_amount(), Usd::default(), Vec::<BatchEntry>::new());
         while let Some(entry) = wanted.pop_front() {
             let is_other = part.first().is_some_and(|first| !first.is_with(&entry));
             let sum = entry.most().map(|it| most.plus(it));
@@ -52,8 +53,9 @@ impl Caller {
                 most = sum.unwrap_or(most);
                 part.push(entry);
             } else {
-                let error =
-                    entry.most().map_or_else(|| unpriced(&entry.line.name), |most| self.budget.refusal(most));
+                let error = entry
+                    .most()
+                    .map_or_else(|| unknown_price_error(&entry.line.name), |most| self.budget.refusal(most));
                 batches.put(entry.key, BatchedReply { result: Err(error), spend: None });
             }
         }
@@ -63,18 +65,20 @@ impl Caller {
     /// Pays for the replies of a part, at half the price, before anybody uses them.
     async fn collect(
         &self,
-        batches: &Batches,
-        mut replies: Replies,
+        batches: &BatchQueue,
+        mut replies: BatchReplies,
         part: Vec<BatchEntry>,
     ) -> Result<(), ModelError> {
         for entry in part {
-            let missing =
-                || Err(ModelError::new(ErrorKind::Unavailable, "the batch came back without this reply"));
+            let missing = || {
+                Err(ModelError::new(ModelErrorKind::Unavailable, "the batch came back without this reply"))
+            };
             let result = replies.remove(&entry.key).unwrap_or_else(missing);
             let spend = self.spend(entry.line.price.map(Price::half), &result, entry.most());
             if let Some(spend) = spend {
                 self.budget.charge(spend.cost);
-                settle(self.held(&entry.line, spend.cost).await?, spend.cost).await;
+                settle_reservation(self.reserve_shared_budget(&entry.line, spend.cost).await?, spend.cost)
+                    .await;
             }
             batches.put(entry.key, BatchedReply { result, spend });
         }

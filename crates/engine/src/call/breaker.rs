@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::LONGEST_WAIT;
-use crate::model::{ErrorKind, ModelError};
+use crate::model::{ModelError, ModelErrorKind};
 
 /// Requests in a row that failed before all others wait for a probe.
 const FAILURES: u32 = 8;
@@ -61,7 +61,7 @@ pub(super) enum Admission {
 
 /// What is worth saying about a request that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Development {
+pub(super) enum BreakerEvent {
     /// Requests fail, and calls wait.
     Trouble,
     /// Calls are refused without being sent.
@@ -91,7 +91,7 @@ impl CircuitBreaker {
     pub(super) fn admit(&self, now: Instant) -> Admission {
         let mut state = self.state();
         if let Some(error) = &state.refused {
-            return Admission::Refuse(refusal(error));
+            return Admission::Refuse(open_circuit_error(error));
         }
         match &mut state.outage {
             None => Admission::Send,
@@ -99,7 +99,7 @@ impl CircuitBreaker {
                 outage.is_probing = true;
                 Admission::Probe
             }
-            Some(outage) if outage.is_settled() => Admission::Refuse(refusal(&outage.error)),
+            Some(outage) if outage.is_settled() => Admission::Refuse(open_circuit_error(&outage.error)),
             Some(outage) if outage.is_probing => Admission::WaitForProbe,
             Some(outage) => Admission::WaitUntil(outage.next_probe),
         }
@@ -138,12 +138,12 @@ impl CircuitBreaker {
         error: &ModelError,
         is_probe: bool,
         now: Instant,
-    ) -> Option<Development> {
+    ) -> Option<BreakerEvent> {
         if !error.is_passing() {
             // Whatever is wrong with the request, the vendor is there.
             self.record_answer();
             let mut state = self.state();
-            let is_refused = error.kind == ErrorKind::Auth;
+            let is_refused = error.kind == ModelErrorKind::Auth;
             return is_refused.then(|| state.refuse(error)).flatten();
         }
         let state = &mut *self.state();
@@ -190,21 +190,21 @@ impl Outage {
 }
 
 impl BreakerState {
-    fn refuse(&mut self, error: &ModelError) -> Option<Development> {
+    fn refuse(&mut self, error: &ModelError) -> Option<BreakerEvent> {
         self.refused = Some(error.clone());
         self.announce_opening()
     }
 
-    fn announce_trouble(&mut self) -> Option<Development> {
-        (!std::mem::replace(&mut self.is_trouble_announced, true)).then_some(Development::Trouble)
+    fn announce_trouble(&mut self) -> Option<BreakerEvent> {
+        (!std::mem::replace(&mut self.is_trouble_announced, true)).then_some(BreakerEvent::Trouble)
     }
 
-    fn announce_opening(&mut self) -> Option<Development> {
-        (!std::mem::replace(&mut self.is_opening_announced, true)).then_some(Development::Opened)
+    fn announce_opening(&mut self) -> Option<BreakerEvent> {
+        (!std::mem::replace(&mut self.is_opening_announced, true)).then_some(BreakerEvent::Opened)
     }
 }
 
-fn refusal(error: &ModelError) -> ModelError {
+fn open_circuit_error(error: &ModelError) -> ModelError {
     let detail = format!("this model keeps failing and is left alone: {}", error.detail);
     ModelError { kind: error.kind, retry_after: error.retry_after, ..ModelError::new(error.kind, detail) }
 }
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_vendor_that_only_refuses_is_settled_after_five_probes() {
         let breaker = CircuitBreaker::new(Duration::from_millis(500));
-        let error = ModelError::new(ErrorKind::RateLimit, "429");
+        let error = ModelError::new(ModelErrorKind::RateLimit, "429");
         let start = Instant::now();
         let (mut now, mut n_requests, mut developments) = (start, 0, Vec::new());
         // All that may run at once are sent before the first comes back.
@@ -244,7 +244,7 @@ mod tests {
             }
         }
         assert_eq!((n_requests, now - start), (37, Duration::from_millis(15_500)));
-        assert_eq!(developments, [Development::Trouble, Development::Opened]);
+        assert_eq!(developments, [BreakerEvent::Trouble, BreakerEvent::Opened]);
         // Half a minute later one more is sent, and a success lets all others go.
         now += Duration::from_secs(30);
         assert!(matches!(breaker.admit(now), Admission::Probe));
@@ -257,7 +257,7 @@ mod tests {
     fn a_wait_that_the_vendor_asks_for_is_kept_to_and_too_long_a_one_settles_it() {
         let limited = |seconds| ModelError {
             retry_after: Some(Duration::from_secs(seconds)),
-            ..ModelError::new(ErrorKind::RateLimit, "429")
+            ..ModelError::new(ModelErrorKind::RateLimit, "429")
         };
         let now = Instant::now();
         let wait = |seconds: u64| {
@@ -276,7 +276,7 @@ mod tests {
         let breaker = CircuitBreaker::new(Duration::ZERO);
         let now = Instant::now();
         for _ in 0..FAILURES {
-            breaker.record_failure(&ModelError::new(ErrorKind::Unavailable, "503"), false, now);
+            breaker.record_failure(&ModelError::new(ModelErrorKind::Unavailable, "503"), false, now);
         }
         assert!(matches!(breaker.admit(now), Admission::Probe));
         breaker.abandon_probe();

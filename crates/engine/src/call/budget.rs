@@ -5,17 +5,17 @@ use std::sync::{Mutex, PoisonError};
 use jurist_core::grade::Usd;
 use tokio::sync::Notify;
 
-use crate::model::{BoxFuture, ErrorKind, ModelError};
+use crate::model::{BoxFuture, ModelError, ModelErrorKind};
 
 /// Money that others spend from as well: that of a project with many workers, for instance.
-pub trait Purse: Send + Sync + std::fmt::Debug {
+pub trait SharedBudget: Send + Sync + std::fmt::Debug {
     /// Sets aside as much as a call can cost, `None` where nobody knows. Waits while others may give back what
     /// is missing; the error says why it will not do.
     fn reserve<'a>(
         &'a self,
         model: &'a str,
         most: Option<Usd>,
-    ) -> BoxFuture<'a, Result<Box<dyn Held>, ModelError>>;
+    ) -> BoxFuture<'a, Result<Box<dyn BudgetReservation>, ModelError>>;
 
     /// Whether a call that can cost so much will be paid, now or once others have given back what they do not need.
     fn may_fit(&self, _most: Usd) -> BoxFuture<'_, bool> {
@@ -24,30 +24,30 @@ pub trait Purse: Send + Sync + std::fmt::Debug {
 }
 
 /// Set aside for one call that is about to be made. Dropped, it may have been spent: the call was under way.
-pub trait Held: Send + Sync + std::fmt::Debug {
+pub trait BudgetReservation: Send + Sync + std::fmt::Debug {
     /// What it really cost; `None` if nobody knows.
     fn settle(self: Box<Self>, cost: Option<Usd>) -> BoxFuture<'static, ()>;
 }
 
 /// Why a model without a price does not run under a cap, and what would let it.
-pub fn unpriced(model: &str) -> ModelError {
+pub fn unknown_price_error(model: &str) -> ModelError {
     let detail = format!(
         "`{model}` has no known price, so it does not run under a cap; add `'{model}': {{input: 0.5, output: 2}}` \
          with its dollars per million tokens to `prices` in .jurist/config.yaml"
     );
-    ModelError::new(ErrorKind::OverBudget, detail)
+    ModelError::new(ModelErrorKind::OverBudget, detail)
 }
 
 /// What may be spent, what is promised, what is gone.
 #[derive(Debug)]
-pub struct Budget {
+pub struct CallBudget {
     cap: Option<Usd>,
-    state: Mutex<State>,
+    state: Mutex<BudgetState>,
     settled: Notify,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct State {
+struct BudgetState {
     spent: i64,
     reserved: i64,
     /// Replies whose price nobody knows.
@@ -56,24 +56,24 @@ struct State {
 
 /// A promise that must be settled; dropped, it was never needed.
 #[derive(Debug)]
-pub(super) struct Reserved<'a> {
-    budget: &'a Budget,
+pub(super) struct LocalReservation<'a> {
+    budget: &'a CallBudget,
     nanos: i64,
 }
 
-impl Budget {
+impl CallBudget {
     pub fn new(cap: Option<Usd>) -> Self {
         Self { cap, state: Mutex::default(), settled: Notify::new() }
     }
 
     /// What is spent so far; `None` if some of it has no known price.
-    pub fn spent(&self) -> Option<Usd> {
+    pub fn spent_amount(&self) -> Option<Usd> {
         let state = self.state();
         (state.n_unpriced == 0).then(|| Usd::from_nanos(state.spent))
     }
 
     /// What can still be promised; `None` is no limit.
-    pub(super) fn left(&self) -> Option<Usd> {
+    pub(super) fn remaining_amount(&self) -> Option<Usd> {
         let state = self.state();
         let gone = state.spent.saturating_add(state.reserved);
         self.cap.map(|cap| Usd::from_nanos(cap.nanos().saturating_sub(gone).max(0)))
@@ -83,7 +83,7 @@ impl Budget {
     pub(super) fn refusal(&self, most: Usd) -> ModelError {
         let (spent, cap) = (Usd::from_nanos(self.state().spent), self.cap.unwrap_or_default());
         let detail = format!("{spent} of {cap} are spent, and one more call may cost up to {most}");
-        ModelError::new(ErrorKind::OverBudget, detail)
+        ModelError::new(ModelErrorKind::OverBudget, detail)
     }
 
     /// Counts what was paid elsewhere; `None` if nobody knows how much.
@@ -92,10 +92,14 @@ impl Budget {
     }
 
     /// Promises as much as a call can cost. Waits while others may give back what is missing.
-    pub(super) async fn reserve(&self, model: &str, most: Option<Usd>) -> Result<Reserved<'_>, ModelError> {
+    pub(super) async fn reserve(
+        &self,
+        model: &str,
+        most: Option<Usd>,
+    ) -> Result<LocalReservation<'_>, ModelError> {
         let (Some(cap), Some(most)) = (self.cap, most) else {
             return match self.cap {
-                Some(_) => Err(unpriced(model)),
+                Some(_) => Err(unknown_price_error(model)),
                 None => Ok(self.promise(most.map_or(0, Usd::nanos))),
             };
         };
@@ -106,7 +110,7 @@ impl Budget {
                 let mut state = self.state();
                 if state.spent.saturating_add(state.reserved).saturating_add(nanos) <= cap.nanos() {
                     state.reserved += nanos;
-                    return Ok(Reserved { budget: self, nanos });
+                    return Ok(LocalReservation { budget: self, nanos });
                 }
                 if state.reserved == 0 || cap.nanos() < state.spent.saturating_add(nanos) {
                     drop(state);
@@ -117,17 +121,17 @@ impl Budget {
         }
     }
 
-    fn promise(&self, nanos: i64) -> Reserved<'_> {
+    fn promise(&self, nanos: i64) -> LocalReservation<'_> {
         self.state().reserved += nanos;
-        Reserved { budget: self, nanos }
+        LocalReservation { budget: self, nanos }
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, BudgetState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Reserved<'_> {
+impl LocalReservation<'_> {
     /// What it really cost; `None` if nobody knows.
     pub(super) fn settle(self, cost: Option<Usd>) {
         let mut state = self.budget.state();
@@ -138,7 +142,7 @@ impl Reserved<'_> {
     }
 }
 
-impl Drop for Reserved<'_> {
+impl Drop for LocalReservation<'_> {
     fn drop(&mut self) {
         self.budget.state().reserved -= self.nanos;
         self.budget.settled.notify_waiters();

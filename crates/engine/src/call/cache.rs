@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::model::Reply;
+use crate::model::ModelReply;
 
 const N_FILES: usize = 16;
 /// Hexadecimal digits of a hash.
@@ -40,11 +40,11 @@ struct Segment {
     file: Option<File>,
     read_to: u64,
     /// By the first eight bytes of the request's hash; who looks compares the rest.
-    lines: HashMap<u64, Place>,
+    lines: HashMap<u64, LinePosition>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct LinePosition {
     at: u64,
     length: u32,
 }
@@ -67,8 +67,8 @@ impl Cache {
     }
 
     /// A reply that was kept; a damaged one is as good as none.
-    pub fn get(&self, key: &str) -> Option<Reply> {
-        let (nth, short) = address(key)?;
+    pub fn get(&self, key: &str) -> Option<ModelReply> {
+        let (nth, short) = locate_key(key)?;
         let mut segment = self.segment(nth);
         if !segment.lines.contains_key(&short) {
             segment.catch_up(&self.path(nth)).ok()?;
@@ -76,15 +76,15 @@ impl Cache {
         let place = *segment.lines.get(&short)?;
         let line = segment.line(place).ok()?;
         drop(segment);
-        serde_json::from_str(whole(&line, key)?).ok()
+        serde_json::from_str(verified_reply_text(&line, key)?).ok()
     }
 
     /// Keeps a reply. A full disk costs the next run money, but not this one its answer.
-    pub fn put(&self, key: &str, reply: &Reply) {
+    pub fn put(&self, key: &str, reply: &ModelReply) {
         let body = serde_json::to_string(reply).expect("a reply is plain data");
         // Ends what another process may have left unfinished.
         let line = format!("\n{key} {} {body}\n", blake3::hash(body.as_bytes()).to_hex());
-        let kept = address(key).is_some_and(|(nth, short)| {
+        let kept = locate_key(key).is_some_and(|(nth, short)| {
             self.segment(nth).append(&self.path(nth), short, line.as_bytes()).is_ok()
         });
         if !kept {
@@ -122,13 +122,13 @@ impl Cache {
 }
 
 /// Which file, and under what in it.
-fn address(key: &str) -> Option<(usize, u64)> {
+fn locate_key(key: &str) -> Option<(usize, u64)> {
     let short = u64::from_str_radix(key.get(..16)?, 16).ok()?;
     Some(((short >> 60) as usize, short))
 }
 
 /// The reply of a line that is whole and under this key.
-fn whole<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+fn verified_reply_text<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let (hash, body) = line.strip_prefix(key)?.strip_prefix(' ')?.split_once(' ')?;
     (blake3::hash(body.as_bytes()).to_hex().as_str() == hash).then_some(body)
 }
@@ -147,7 +147,7 @@ impl Segment {
         if length == self.read_to {
             return Ok(());
         }
-        let file = open(&mut self.file, path)?;
+        let file = open_segment_file(&mut self.file, path)?;
         file.seek(SeekFrom::Start(self.read_to))?;
         let mut lines = io::BufReader::new(file.take(length - self.read_to));
         let mut line = Vec::new();
@@ -156,9 +156,9 @@ impl Segment {
             if line.last() != Some(&b'\n') {
                 break;
             }
-            let short = line.get(..HASH).and_then(|it| str::from_utf8(it).ok()).and_then(address);
+            let short = line.get(..HASH).and_then(|it| str::from_utf8(it).ok()).and_then(locate_key);
             if let (Some((_, short)), Ok(length)) = (short, u32::try_from(line.len() - 1)) {
-                self.lines.insert(short, Place { at: self.read_to, length });
+                self.lines.insert(short, LinePosition { at: self.read_to, length });
             }
             self.read_to += line.len() as u64;
             line.clear();
@@ -166,7 +166,7 @@ impl Segment {
         Ok(())
     }
 
-    fn line(&mut self, place: Place) -> io::Result<String> {
+    fn line(&mut self, place: LinePosition) -> io::Result<String> {
         let file = self.file.as_mut().ok_or(io::ErrorKind::NotFound)?;
         file.seek(SeekFrom::Start(place.at))?;
         let mut line = vec![0; place.length as usize];
@@ -175,7 +175,7 @@ impl Segment {
     }
 
     fn append(&mut self, path: &Path, short: u64, line: &[u8]) -> io::Result<()> {
-        let file = open(&mut self.file, path)?;
+        let file = open_segment_file(&mut self.file, path)?;
         // At once, so that no other process writes in between.
         let n_written = file.write(line)?;
         if n_written < line.len() {
@@ -185,14 +185,14 @@ impl Segment {
         // Where others wrote in the meantime, this one is found with theirs.
         if at == self.read_to {
             let length = u32::try_from(line.len() - 2).map_err(|_| io::ErrorKind::FileTooLarge)?;
-            self.lines.insert(short, Place { at: at + 1, length });
+            self.lines.insert(short, LinePosition { at: at + 1, length });
             self.read_to += line.len() as u64;
         }
         Ok(())
     }
 }
 
-fn open<'a>(file: &'a mut Option<File>, path: &Path) -> io::Result<&'a mut File> {
+fn open_segment_file<'a>(file: &'a mut Option<File>, path: &Path) -> io::Result<&'a mut File> {
     if file.is_none() {
         let options = || OpenOptions::new().read(true).append(true).create(true).open(path);
         *file = Some(options().or_else(|_| {
@@ -211,8 +211,8 @@ mod tests {
         blake3::hash(&n.to_le_bytes()).to_hex().to_string()
     }
 
-    fn said(text: &str) -> Reply {
-        Reply { text: text.to_owned(), ..Reply::default() }
+    fn said(text: &str) -> ModelReply {
+        ModelReply { text: text.to_owned(), ..ModelReply::default() }
     }
 
     fn text_of(cache: &Cache, n: u64) -> Option<String> {
@@ -247,7 +247,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let cache = Cache::new(folder.path());
         cache.put(&key(1), &said("whole"));
-        let path = cache.path(address(&key(1)).expect("hexadecimal").0);
+        let path = cache.path(locate_key(&key(1)).expect("hexadecimal").0);
         let whole = fs::read(&path).expect("it was written");
         let twin = format!("{}f", &key(1)[..HASH - 1]);
         for cut in 0..whole.len() {

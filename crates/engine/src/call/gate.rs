@@ -8,18 +8,18 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
-use super::breaker::{Admission, CircuitBreaker, Development};
-use crate::model::{ErrorKind, ModelError, Reply};
+use super::breaker::{Admission, BreakerEvent, CircuitBreaker};
+use crate::model::{ModelError, ModelErrorKind, ModelReply};
 
 /// What a vendor may be asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct VendorRateLimits {
     pub concurrency: usize,
     pub requests_per_minute: Option<u32>,
     pub tokens_per_minute: Option<u32>,
 }
 
-impl Default for Limits {
+impl Default for VendorRateLimits {
     fn default() -> Self {
         Self { concurrency: 32, requests_per_minute: None, tokens_per_minute: None }
     }
@@ -29,7 +29,7 @@ impl Default for Limits {
 const SETTLING: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct RateLimiter {
     places: Semaphore,
     max: usize,
     /// Places there are now; fewer after the vendor said that it is too much.
@@ -37,14 +37,14 @@ pub(super) struct Gate {
     /// Places to take away as they come back.
     surplus: AtomicUsize,
     n_good: AtomicUsize,
-    state: Mutex<State>,
-    limits: Limits,
+    state: Mutex<RateLimiterState>,
+    limits: VendorRateLimits,
     /// The first wait of a circuit breaker.
     backoff: Duration,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RateLimiterState {
     /// Nobody enters before.
     blocked_until: Option<Instant>,
     /// When the next request, and the next tokens, are due.
@@ -76,14 +76,14 @@ const SHORTEST_REPLY: u64 = 256;
 /// A place at the vendor.
 #[derive(Debug)]
 pub(super) struct Permit<'a> {
-    gate: &'a Gate,
+    gate: &'a RateLimiter,
     breaker: Arc<CircuitBreaker>,
     place: Option<SemaphorePermit<'a>>,
     is_probe: bool,
 }
 
-impl Gate {
-    pub(super) fn new(limits: Limits, backoff: Duration) -> Self {
+impl RateLimiter {
+    pub(super) fn new(limits: VendorRateLimits, backoff: Duration) -> Self {
         let max = limits.concurrency.max(1);
         Self {
             places: Semaphore::new(max),
@@ -97,7 +97,7 @@ impl Gate {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RateLimiterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -173,8 +173,8 @@ impl Gate {
         &self,
         mut permit: Permit<'_>,
         model: &str,
-        result: &Result<Reply, ModelError>,
-    ) -> Option<Development> {
+        result: &Result<ModelReply, ModelError>,
+    ) -> Option<BreakerEvent> {
         self.adapt(result);
         let is_probe = std::mem::replace(&mut permit.is_probe, false);
         match result {
@@ -201,9 +201,9 @@ impl Gate {
     }
 
     /// Fewer at once when the vendor says that it is too much, slowly more when it goes well.
-    fn adapt(&self, result: &Result<Reply, ModelError>) {
+    fn adapt(&self, result: &Result<ModelReply, ModelError>) {
         match result {
-            Err(error) if error.kind == ErrorKind::RateLimit => {
+            Err(error) if error.kind == ModelErrorKind::RateLimit => {
                 if let Some(wait) = error.retry_after {
                     let until = Instant::now() + wait.min(super::LONGEST_WAIT);
                     let mut state = self.state();

@@ -16,16 +16,16 @@ use std::time::{Duration, Instant};
 
 use jurist_core::grade::{Attempt, Failure, Spend, Usd};
 
-pub use budget::{Budget, Held, Purse, unpriced};
+pub use budget::{BudgetReservation, CallBudget, SharedBudget, unknown_price_error};
 pub use cache::{Cache, CacheStats};
-pub use gate::Limits;
+pub use gate::VendorRateLimits;
 
-use crate::batch::Batches;
+use crate::batch::BatchQueue;
 use crate::model::vendors::Price;
-use crate::model::{ErrorKind, Line, ModelError, Reply, Request};
+use crate::model::{ModelEndpoint, ModelError, ModelErrorKind, ModelReply, Request};
 use crate::record::Tape;
-use breaker::Development;
-use gate::Gate;
+use breaker::BreakerEvent;
+use gate::RateLimiter;
 
 /// What use is made of replies that were got before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,8 +60,8 @@ impl Tries {
 
 /// A reply, and what it took.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Called {
-    pub reply: Reply,
+pub struct CallResult {
+    pub reply: ModelReply,
     pub spend: Spend,
     pub attempts: Vec<Attempt>,
     /// Under which it can be kept.
@@ -70,14 +70,14 @@ pub struct Called {
 
 /// No reply, and what was tried.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NotCalled {
+pub struct CallFailure {
     pub error: ModelError,
     pub attempts: Vec<Attempt>,
     /// What has to be paid all the same, or may have to be.
     pub spend: Option<Spend>,
 }
 
-impl From<ModelError> for NotCalled {
+impl From<ModelError> for CallFailure {
     fn from(error: ModelError) -> Self {
         Self { error, attempts: Vec::new(), spend: None }
     }
@@ -85,7 +85,7 @@ impl From<ModelError> for NotCalled {
 
 /// What happened that a person may want to know once.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Notice {
+pub enum CallNotice {
     /// A vendor failed so often that it is left alone for a while.
     CircuitOpened { vendor: String, why: String },
     /// A call failed twice and is made again: the vendor may be down, and the work goes on slowly.
@@ -93,26 +93,26 @@ pub enum Notice {
 }
 
 /// Everything that calls share.
-pub struct Caller {
+pub struct ModelClient {
     cache: Option<Cache>,
     caching: Caching,
-    pub budget: Budget,
+    pub budget: CallBudget,
     /// Asked besides the budget, where money is not this caller's alone.
-    purse: Option<Arc<dyn Purse>>,
-    limits: Limits,
-    gates: Gates,
+    purse: Option<Arc<dyn SharedBudget>>,
+    limits: VendorRateLimits,
+    gates: RateLimiters,
     pub tape: Tape,
     /// Where requests wait instead of being sent.
-    pub batches: Option<Batches>,
+    pub batches: Option<BatchQueue>,
     /// The first wait before trying again; each further one is twice as long.
     backoff: Duration,
     pub meter: Meter,
-    listener: Box<dyn Fn(Notice) + Send + Sync>,
+    listener: Box<dyn Fn(CallNotice) + Send + Sync>,
 }
 
 /// Where calls wait for their vendor; callers of one process may share them.
 #[derive(Debug, Clone, Default)]
-pub struct Gates(Arc<Mutex<HashMap<String, Arc<Gate>>>>);
+pub struct RateLimiters(Arc<Mutex<HashMap<String, Arc<RateLimiter>>>>);
 
 /// What all calls together came to.
 #[derive(Debug, Default)]
@@ -151,21 +151,21 @@ impl Meter {
 /// A wait longer than this is not waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-impl std::fmt::Debug for Caller {
+impl std::fmt::Debug for ModelClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Caller").field("caching", &self.caching).finish_non_exhaustive()
     }
 }
 
-impl Default for Caller {
+impl Default for ModelClient {
     fn default() -> Self {
         Self {
             cache: None,
             caching: Caching::Off,
-            budget: Budget::new(None),
+            budget: CallBudget::new(None),
             purse: None,
-            limits: Limits::default(),
-            gates: Gates::default(),
+            limits: VendorRateLimits::default(),
+            gates: RateLimiters::default(),
             tape: Tape::Off,
             batches: None,
             backoff: Duration::from_millis(500),
@@ -175,7 +175,7 @@ impl Default for Caller {
     }
 }
 
-impl Caller {
+impl ModelClient {
     #[must_use]
     pub fn with_cache(self, cache: Cache, caching: Caching) -> Self {
         Self { cache: (caching != Caching::Off).then_some(cache), caching, ..self }
@@ -183,21 +183,21 @@ impl Caller {
 
     #[must_use]
     pub fn with_cap(self, cap: Option<Usd>) -> Self {
-        Self { budget: Budget::new(cap), ..self }
+        Self { budget: CallBudget::new(cap), ..self }
     }
 
     #[must_use]
-    pub fn with_purse(self, purse: Arc<dyn Purse>) -> Self {
+    pub fn with_shared_budget(self, purse: Arc<dyn SharedBudget>) -> Self {
         Self { purse: Some(purse), ..self }
     }
 
     #[must_use]
-    pub fn with_gates(self, gates: Gates) -> Self {
+    pub fn with_rate_limiters(self, gates: RateLimiters) -> Self {
         Self { gates, ..self }
     }
 
     #[must_use]
-    pub fn with_limits(self, limits: Limits) -> Self {
+    pub fn with_limits(self, limits: VendorRateLimits) -> Self {
         Self { limits, ..self }
     }
 
@@ -209,7 +209,7 @@ impl Caller {
     /// Requests wait for a batch instead of being sent.
     #[must_use]
     pub fn with_batches(self) -> Self {
-        Self { batches: Some(Batches::default()), ..self }
+        Self { batches: Some(BatchQueue::default()), ..self }
     }
 
     #[must_use]
@@ -218,23 +218,28 @@ impl Caller {
     }
 
     #[must_use]
-    pub fn with_listener(self, listener: impl Fn(Notice) + Send + Sync + 'static) -> Self {
+    pub fn with_listener(self, listener: impl Fn(CallNotice) + Send + Sync + 'static) -> Self {
         Self { listener: Box::new(listener), ..self }
     }
 
     /// A reply to a request, from wherever it is cheapest.
-    pub async fn call(&self, line: &Line, request: &Request, tries: &mut Tries) -> Result<Called, NotCalled> {
+    pub async fn call(
+        &self,
+        line: &ModelEndpoint,
+        request: &Request,
+        tries: &mut Tries,
+    ) -> Result<CallResult, CallFailure> {
         if let Some(replayed) = self.tape.replay(request) {
             self.meter.n_from_cache.fetch_add(1, Ordering::Relaxed);
-            return Ok(kept(replayed?));
+            return Ok(cached_call_result(replayed?));
         }
         // Before the cache, which has it as well by now: it was paid in this run.
         if let Some(batched) = self.batches.as_ref().and_then(|it| it.reply(request)) {
             let (attempts, spend) = (Vec::new(), batched.spend);
-            let reply = batched.result.map_err(|error| NotCalled { error, attempts: Vec::new(), spend })?;
+            let reply = batched.result.map_err(|error| CallFailure { error, attempts: Vec::new(), spend })?;
             self.tape.record(request, &reply);
             let key = cache_key(line, request);
-            return Ok(Called { reply, spend: spend.unwrap_or_default(), attempts, key });
+            return Ok(CallResult { reply, spend: spend.unwrap_or_default(), attempts, key });
         }
         let key = cache_key(line, request);
         if let (Some(cache), Caching::Use) = (&self.cache, self.caching)
@@ -242,11 +247,11 @@ impl Caller {
         {
             self.meter.n_from_cache.fetch_add(1, Ordering::Relaxed);
             self.tape.record(request, &reply);
-            return Ok(kept(reply));
+            return Ok(cached_call_result(reply));
         }
         let result = match &self.batches {
             Some(batches) => Err(batches.add(line, request).into()),
-            None => self.paid(line, request, &key, tries).await,
+            None => self.call_with_retries(line, request, &key, tries).await,
         };
         match &result {
             Ok(called) => self.tape.record(request, &called.reply),
@@ -263,48 +268,48 @@ impl Caller {
     }
 
     /// Keeps a reply for the next time. Only who has understood it knows that it is worth keeping.
-    pub fn keep(&self, key: &str, reply: &Reply) {
+    pub fn keep(&self, key: &str, reply: &ModelReply) {
         if let Some(cache) = self.cache.as_ref().filter(|_| !key.is_empty()) {
             cache.put(key, reply);
         }
     }
 
-    async fn paid(
+    async fn call_with_retries(
         &self,
-        line: &Line,
+        line: &ModelEndpoint,
         request: &Request,
         key: &str,
         tries: &mut Tries,
-    ) -> Result<Called, NotCalled> {
-        let gate = self.gate(&line.vendor);
+    ) -> Result<CallResult, CallFailure> {
+        let gate = self.rate_limiter(&line.vendor);
         let breaker = gate.breaker(&line.name);
         let (mut attempts, mut spend) = (Vec::new(), None);
         loop {
             let sent = match self.send(line, request, &gate, tries).await {
                 Ok(sent) => sent,
-                Err(error) => return Err(NotCalled { error, attempts, spend }),
+                Err(error) => return Err(CallFailure { error, attempts, spend }),
             };
-            spend = sum(spend, sent.spend);
+            spend = add_optional_spend(spend, sent.spend);
             let error = match sent.result {
                 Ok(reply) => {
                     let (spend, key) = (spend.unwrap_or_default(), key.to_owned());
-                    return Ok(Called { reply, spend, attempts, key });
+                    return Ok(CallResult { reply, spend, attempts, key });
                 }
                 Err(error) => error,
             };
-            self.tell(line, &error, sent.development);
+            self.notify_listener(line, &error, sent.development);
             let wait = error.retry_after.unwrap_or_else(|| self.wait(key, attempts.len()));
             // A model that hung twice will hang again, and each time takes as long as a call may.
-            let hangs = error.kind == ErrorKind::Timeout
+            let hangs = error.kind == ModelErrorKind::Timeout
                 && attempts.iter().any(|attempt: &Attempt| attempt.failure == Failure::Timeout);
             let is_over = tries.0 == 0 || hangs || LONGEST_WAIT < wait || breaker.is_settled();
             if !error.is_passing() || is_over {
-                return Err(NotCalled { error, attempts, spend });
+                return Err(CallFailure { error, attempts, spend });
             }
             // To be asked for patience is nothing out of the ordinary.
-            let is_trouble = error.kind != ErrorKind::RateLimit && attempts.len() == 1;
+            let is_trouble = error.kind != ModelErrorKind::RateLimit && attempts.len() == 1;
             if is_trouble && breaker.announces_trouble() {
-                self.tell(line, &error, Some(Development::Trouble));
+                self.notify_listener(line, &error, Some(BreakerEvent::Trouble));
             }
             attempts.push(Attempt { failure: error.failure(), detail: error.detail, time: None });
             // Where nothing succeeds, the breaker says who is next, and when.
@@ -317,11 +322,11 @@ impl Caller {
     /// Sends a request once, and pays for it.
     async fn send(
         &self,
-        line: &Line,
+        line: &ModelEndpoint,
         request: &Request,
-        gate: &Gate,
+        gate: &RateLimiter,
         tries: &mut Tries,
-    ) -> Result<Sent, ModelError> {
+    ) -> Result<RequestOutcome, ModelError> {
         let affordable = self.affordable(line, request, gate).await;
         let request = affordable.as_ref();
         let usage = request.most_usage();
@@ -329,7 +334,7 @@ impl Caller {
         let reserved = self.budget.reserve(&line.name, most).await?;
         let permit = gate.enter(&line.name, usage.input / 4).await?;
         // The last thing before the call, so that what is held is under way.
-        let held = self.held(line, most).await?;
+        let held = self.reserve_shared_budget(line, most).await?;
         tries.0 = tries.0.saturating_sub(1);
         self.meter.n_requests.fetch_add(1, Ordering::Relaxed);
         let started = Instant::now();
@@ -337,7 +342,7 @@ impl Caller {
             .model
             .complete(request)
             .await
-            .map(|reply| Reply { duration_ms: Some(started.elapsed().as_secs_f64() * 1e3), ..reply });
+            .map(|reply| ModelReply { duration_ms: Some(started.elapsed().as_secs_f64() * 1e3), ..reply });
         let n_refused = result.as_ref().map_or_else(|error| error.n_refused, |reply| reply.n_refused);
         self.meter.n_requests.fetch_add(u64::from(n_refused), Ordering::Relaxed);
         let development = gate.record(permit, &line.name, &result);
@@ -346,13 +351,18 @@ impl Caller {
             Some(spend) => reserved.settle(spend.cost),
             None => drop(reserved),
         }
-        settle(held, spend.map_or(Some(Usd::default()), |spend| spend.cost)).await;
-        Ok(Sent { result, spend, development })
+        settle_reservation(held, spend.map_or(Some(Usd::default()), |spend| spend.cost)).await;
+        Ok(RequestOutcome { result, spend, development })
     }
 
     /// The request, with a shorter reply if the longest cannot be paid: as long as this model's replies usually are,
     /// with a margin. What is left of a small budget is used that way, and the cap holds.
-    async fn affordable<'r>(&self, line: &Line, request: &'r Request, gate: &Gate) -> Cow<'r, Request> {
+    async fn affordable<'r>(
+        &self,
+        line: &ModelEndpoint,
+        request: &'r Request,
+        gate: &RateLimiter,
+    ) -> Cow<'r, Request> {
         let (Some(purse), Some(price)) = (&self.purse, line.price) else { return Cow::Borrowed(request) };
         match gate.likely_output(&line.name) {
             Some(likely)
@@ -364,16 +374,20 @@ impl Caller {
         }
     }
 
-    fn tell(&self, line: &Line, error: &ModelError, development: Option<Development>) {
+    fn notify_listener(&self, line: &ModelEndpoint, error: &ModelError, development: Option<BreakerEvent>) {
         let (vendor, why) = (line.vendor.clone(), error.detail.clone());
         match development {
-            Some(Development::Trouble) => (self.listener)(Notice::Retrying { vendor, why }),
-            Some(Development::Opened) => (self.listener)(Notice::CircuitOpened { vendor, why }),
+            Some(BreakerEvent::Trouble) => (self.listener)(CallNotice::Retrying { vendor, why }),
+            Some(BreakerEvent::Opened) => (self.listener)(CallNotice::CircuitOpened { vendor, why }),
             None => {}
         }
     }
 
-    async fn held(&self, line: &Line, most: Option<Usd>) -> Result<Option<Box<dyn Held>>, ModelError> {
+    async fn reserve_shared_budget(
+        &self,
+        line: &ModelEndpoint,
+        most: Option<Usd>,
+    ) -> Result<Option<Box<dyn BudgetReservation>>, ModelError> {
         match &self.purse {
             Some(purse) => purse.reserve(&line.name, most).await.map(Some),
             None => Ok(None),
@@ -385,7 +399,7 @@ impl Caller {
     fn spend(
         &self,
         price: Option<Price>,
-        result: &Result<Reply, ModelError>,
+        result: &Result<ModelReply, ModelError>,
         most: Option<Usd>,
     ) -> Option<Spend> {
         let (usage, cost) = match result {
@@ -407,10 +421,11 @@ impl Caller {
         })
     }
 
-    fn gate(&self, vendor: &str) -> Arc<Gate> {
+    fn rate_limiter(&self, vendor: &str) -> Arc<RateLimiter> {
         let mut gates = self.gates.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let gate =
-            gates.entry(vendor.to_owned()).or_insert_with(|| Arc::new(Gate::new(self.limits, self.backoff)));
+        let gate = gates
+            .entry(vendor.to_owned())
+            .or_insert_with(|| Arc::new(RateLimiter::new(self.limits, self.backoff)));
         Arc::clone(gate)
     }
 
@@ -423,43 +438,43 @@ impl Caller {
 }
 
 /// What became of one request.
-struct Sent {
-    result: Result<Reply, ModelError>,
+struct RequestOutcome {
+    result: Result<ModelReply, ModelError>,
     spend: Option<Spend>,
-    development: Option<Development>,
+    development: Option<BreakerEvent>,
 }
 
-fn sum(a: Option<Spend>, b: Option<Spend>) -> Option<Spend> {
+fn add_optional_spend(a: Option<Spend>, b: Option<Spend>) -> Option<Spend> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.plus(b)),
         (a, b) => a.or(b),
     }
 }
 
-async fn settle(held: Option<Box<dyn Held>>, cost: Option<Usd>) {
+async fn settle_reservation(held: Option<Box<dyn BudgetReservation>>, cost: Option<Usd>) {
     if let Some(held) = held {
         held.settle(cost).await;
     }
 }
 
 /// Everything the model saw, and where it is.
-fn cache_key(line: &Line, request: &Request) -> String {
+fn cache_key(line: &ModelEndpoint, request: &Request) -> String {
     blake3::hash(format!("{} {}", request.key(), line.address).as_bytes()).to_hex().to_string()
 }
 
 /// A reply that cost nothing this time.
-fn kept(reply: Reply) -> Called {
+fn cached_call_result(reply: ModelReply) -> CallResult {
     let spend = Spend { cost: Some(Usd::default()), from_cache: true, ..Spend::default() };
-    Called { reply, spend, attempts: Vec::new(), key: String::new() }
+    CallResult { reply, spend, attempts: Vec::new(), key: String::new() }
 }
 
-impl NotCalled {
+impl CallFailure {
     /// Whether nobody was asked, as opposed to asked in vain.
     pub fn deferral(&self) -> Option<jurist_core::grade::Deferral> {
         match self.error.kind {
-            ErrorKind::NoKey => Some(jurist_core::grade::Deferral::NoKey),
-            ErrorKind::OverBudget => Some(jurist_core::grade::Deferral::OverBudget),
-            ErrorKind::Pending => Some(jurist_core::grade::Deferral::NotGraded),
+            ModelErrorKind::NoKey => Some(jurist_core::grade::Deferral::NoKey),
+            ModelErrorKind::OverBudget => Some(jurist_core::grade::Deferral::OverBudget),
+            ModelErrorKind::Pending => Some(jurist_core::grade::Deferral::NotGraded),
             _ => None,
         }
     }

@@ -17,7 +17,7 @@ pub struct Bert {
     /// Positions, with the one segment that single texts have already added.
     positions: Array2<f32>,
     norm: Norm,
-    layers: Vec<Layer>,
+    layers: Vec<EncoderLayer>,
     n_heads: usize,
     max_tokens: usize,
     pooling: Pooling,
@@ -30,7 +30,7 @@ enum Pooling {
 }
 
 #[derive(Debug)]
-struct Layer {
+struct EncoderLayer {
     query: Linear,
     key: Linear,
     value: Linear,
@@ -82,7 +82,7 @@ impl Bert {
         let text = String::from_utf8_lossy(&read("vocab.txt")?).into_owned();
         let vocabulary = Vocabulary::new(&text).ok_or_else(|| BadModel::Shape("vocab.txt".to_owned()))?;
         let bytes = read("model.safetensors")?;
-        let weights = Weights::read(&bytes)?;
+        let weights = ModelWeights::read(&bytes)?;
         let segments = weights.matrix("embeddings.token_type_embeddings.weight")?;
         let positions = weights.matrix("embeddings.position_embeddings.weight")? + segments.row(0);
         let told = json("sentence_bert_config.json").and_then(|it| it["max_seq_length"].as_u64());
@@ -101,7 +101,7 @@ impl Bert {
     }
 
     /// The direction of a text's meaning, of length 1.
-    pub fn embed(&self, text: &str) -> Vec<f32> {
+    pub fn embed_text(&self, text: &str) -> Vec<f32> {
         let ids = self.vocabulary.ids(text, self.max_tokens);
         let rows: Vec<usize> = ids.iter().map(|it| (*it as usize).min(self.words.nrows() - 1)).collect();
         let mut state = self.words.select(Axis(0), &rows);
@@ -119,7 +119,7 @@ impl Bert {
     }
 }
 
-impl Layer {
+impl EncoderLayer {
     fn apply(&self, state: &mut Array2<f32>, n_heads: usize) {
         let (query, key, value) = (self.query.apply(state), self.key.apply(state), self.value.apply(state));
         let width = query.ncols() / n_heads;
@@ -177,12 +177,12 @@ fn gelu(x: f32) -> f32 {
 }
 
 /// Tensors of a safetensors file: a length, a JSON header, and the numbers.
-struct Weights<'a> {
+struct ModelWeights<'a> {
     header: HashMap<String, Json>,
     data: &'a [u8],
 }
 
-impl<'a> Weights<'a> {
+impl<'a> ModelWeights<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self, BadModel> {
         let bad = || BadModel::Shape("model.safetensors".to_owned());
         let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(bad)?;
@@ -241,9 +241,9 @@ impl<'a> Weights<'a> {
         })
     }
 
-    fn layer(&self, at: usize) -> Result<Layer, BadModel> {
+    fn layer(&self, at: usize) -> Result<EncoderLayer, BadModel> {
         let of = |name: &str| format!("encoder.layer.{at}.{name}");
-        Ok(Layer {
+        Ok(EncoderLayer {
             query: self.linear(&of("attention.self.query"))?,
             key: self.linear(&of("attention.self.key"))?,
             value: self.linear(&of("attention.self.value"))?,

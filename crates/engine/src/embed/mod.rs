@@ -16,9 +16,9 @@ use tokio::sync::Mutex;
 pub use bert::{BadModel, Bert};
 
 use crate::load::variable;
-use crate::model::http::{HttpModel, send, understood};
+use crate::model::http::{HttpModel, parse_response_body, send_to_endpoint};
 use crate::model::resolve::{Resolver, Unresolved};
-use crate::model::{ErrorKind, ModelError};
+use crate::model::{ModelError, ModelErrorKind};
 
 /// Texts in one request to a server.
 const AT_ONCE: usize = 128;
@@ -69,14 +69,14 @@ impl Embedders {
     }
 
     /// One direction per text, in their order.
-    pub async fn embed(&self, model: &str, texts: &[String]) -> Result<Vec<Vec<f32>>, NoEmbedding> {
+    pub async fn embed_texts(&self, model: &str, texts: &[String]) -> Result<Vec<Vec<f32>>, NoEmbedding> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
         match &*self.get(model).await? {
-            Embedder::Local(bert) => Ok(locally(bert, texts).await),
+            Embedder::Local(bert) => Ok(embed_locally(bert, texts).await),
             Embedder::Server(http, name) => {
-                let parts = texts.chunks(AT_ONCE).map(|it| at_server(http, name, it));
+                let parts = texts.chunks(AT_ONCE).map(|it| embed_on_server(http, name, it));
                 let parts = try_join_all(parts).await;
                 let failed = |error| NoEmbedding::Failed { name: model.to_owned(), error };
                 Ok(parts.map_err(failed)?.concat())
@@ -116,12 +116,12 @@ impl Embedders {
             };
             return Err(NoEmbedding::NotFound { name: name.to_owned(), looked });
         }
-        let line = self.resolver.line(&judge)?;
+        let line = self.resolver.resolve_endpoint(&judge)?;
         let bare = line.name.split_once('/').map_or(line.name.as_str(), |it| it.1).to_owned();
         match line.http {
             Some(http) => Ok(Embedder::Server(http, bare)),
             None => {
-                let error = ModelError::new(ErrorKind::NoKey, "it needs a key, and none is set");
+                let error = ModelError::new(ModelErrorKind::NoKey, "it needs a key, and none is set");
                 Err(NoEmbedding::Failed { name: name.to_owned(), error })
             }
         }
@@ -145,7 +145,7 @@ fn places(name: &str) -> Vec<PathBuf> {
 }
 
 /// On all cores, off the threads that wait for the network.
-async fn locally(bert: &Arc<Bert>, texts: &[String]) -> Vec<Vec<f32>> {
+async fn embed_locally(bert: &Arc<Bert>, texts: &[String]) -> Vec<Vec<f32>> {
     let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let (bert, texts) = (Arc::clone(bert), texts.to_vec());
     let work = move || {
@@ -153,7 +153,7 @@ async fn locally(bert: &Arc<Bert>, texts: &[String]) -> Vec<Vec<f32>> {
             let share = texts.len().div_ceil(n_threads);
             let workers: Vec<_> = texts
                 .chunks(share)
-                .map(|part| scope.spawn(|| part.iter().map(|it| bert.embed(it)).collect::<Vec<_>>()))
+                .map(|part| scope.spawn(|| part.iter().map(|it| bert.embed_text(it)).collect::<Vec<_>>()))
                 .collect();
             workers.into_iter().flat_map(|it| it.join().expect("embedding a text does not panic")).collect()
         })
@@ -161,15 +161,19 @@ async fn locally(bert: &Arc<Bert>, texts: &[String]) -> Vec<Vec<f32>> {
     tokio::task::spawn_blocking(work).await.expect("embedding a text does not panic")
 }
 
-async fn at_server(http: &HttpModel, model: &str, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+async fn embed_on_server(
+    http: &HttpModel,
+    model: &str,
+    texts: &[String],
+) -> Result<Vec<Vec<f32>>, ModelError> {
     let endpoint = http.endpoint();
     let url = format!("{}/embeddings", endpoint.base_url);
     let body = json!({ "model": model, "input": texts, "encoding_format": "float" }).to_string();
     let mut wait = Duration::from_millis(500);
     for left in (0..4).rev() {
         let request = endpoint.request(http.client(), reqwest::Method::POST, &url).body(body.clone());
-        let result = match send(request, endpoint).await {
-            Ok(answer) => understood(&answer),
+        let result = match send_to_endpoint(request, endpoint).await {
+            Ok(answer) => parse_response_body(&answer),
             Err(error) => Err(error),
         };
         match result {
@@ -186,7 +190,8 @@ async fn at_server(http: &HttpModel, model: &str, texts: &[String]) -> Result<Ve
 
 /// In the order of the texts, whatever the order of the reply.
 fn vectors(body: &Json, n_texts: usize) -> Result<Vec<Vec<f32>>, ModelError> {
-    let bad = || ModelError::new(ErrorKind::NotUnderstood, "the reply does not hold one embedding per text");
+    let bad =
+        || ModelError::new(ModelErrorKind::NotUnderstood, "the reply does not hold one embedding per text");
     let mut all: Vec<Vec<f32>> = vec![Vec::new(); n_texts];
     for (at, entry) in body["data"].as_array().ok_or_else(bad)?.iter().enumerate() {
         let at = entry["index"].as_u64().map_or(at, |it| it as usize);

@@ -29,7 +29,7 @@ impl Vocabulary {
     /// At most `max` ids, first and last included.
     pub(super) fn ids(&self, text: &str, max: usize) -> Vec<u32> {
         let mut ids = vec![self.begin];
-        for word in words(text) {
+        for word in split_into_words(text) {
             self.pieces(&word, &mut ids);
             if max - 1 <= ids.len() {
                 ids.truncate(max - 1);
@@ -67,7 +67,7 @@ impl Vocabulary {
 }
 
 /// Lower case without accents; punctuation and ideographs are words of their own.
-fn words(text: &str) -> Vec<String> {
+fn split_into_words(text: &str) -> Vec<String> {
     let (mut words, mut word) = (Vec::new(), String::new());
     for letter in text.nfd().filter(|it| !is_combining_mark(*it)).flat_map(char::to_lowercase) {
         if letter.is_whitespace() || letter.is_control() || letter == '\u{fffd}' {

@@ -1,12 +1,12 @@
 //! Candidates side by side.
 
-use jurist_core::candidate::Material;
+use jurist_core::candidate::JudgeInput;
 use jurist_core::grade::{Outcome, Spend};
 use jurist_core::judge::Contest;
 
-use super::Member;
-use super::converse::{Exchange, Took, converse};
-use crate::call::{Caller, Tries};
+use super::JudgeModel;
+use super::converse::{JudgeExchange, QuestionLog, ask_with_repair};
+use crate::call::{ModelClient, Tries};
 
 /// Which of several candidates is best, and why; `None` is a tie.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,14 +17,14 @@ pub struct Preference {
     pub rounds: Vec<(Vec<usize>, Option<usize>)>,
     pub spend: Spend,
     /// Everything that was sent and came back.
-    pub exchanges: Vec<Exchange>,
+    pub exchanges: Vec<JudgeExchange>,
 }
 
 /// Compares candidates by one criterion. In both orders, only who wins twice has won.
-pub async fn compare(
-    caller: &Caller,
-    member: &Member,
-    candidates: Vec<&Material>,
+pub async fn compare_candidates(
+    caller: &ModelClient,
+    member: &JudgeModel,
+    candidates: Vec<&JudgeInput>,
     (case, criterion): (&str, &str),
     both_orders: bool,
     seed: u64,
@@ -33,12 +33,12 @@ pub async fn compare(
     let order = contest.order(case, seed);
     let reversed: Vec<usize> = order.iter().rev().copied().collect();
     let orders = if both_orders { vec![order, reversed] } else { vec![order] };
-    let (mut rounds, mut reasons, mut took) = (Vec::new(), Vec::new(), Took::default());
+    let (mut rounds, mut reasons, mut took) = (Vec::new(), Vec::new(), QuestionLog::default());
     for order in orders {
         let round = contest.round(criterion, order, seed);
         let mut tries = Tries::default();
         let (read, more) =
-            converse(caller, member, &round.asked, true, &mut tries, |text, _| round.read(text)).await;
+            ask_with_repair(caller, member, &round.asked, true, &mut tries, |text, _| round.read(text)).await;
         took.add(more);
         let (winner, reason) = read.map_err(|it| it.outcome())?;
         rounds.push((round.order.clone(), winner));

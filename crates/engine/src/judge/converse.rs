@@ -1,17 +1,17 @@
 //! One question and the turns it takes: a repair if the reply cannot be used, all within one budget of tries.
 
 use jurist_core::grade::{Attempt, Failure, Outcome, Spend};
-use jurist_core::judge::{Asked, Malformed};
+use jurist_core::judge::{JudgeQuestion, JudgeReplyError};
 
 use serde::{Deserialize, Serialize};
 
-use super::Member;
-use crate::call::{Called, Caller, NotCalled, Tries};
-use crate::model::{Message, Reply, Request, Role, Stop};
+use super::JudgeModel;
+use crate::call::{CallFailure, CallResult, ModelClient, Tries};
+use crate::model::{Message, MessageRole, ModelReply, Request, StopReason};
 
 /// A prompt and the raw reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Exchange {
+pub struct JudgeExchange {
     /// What it is about; the first of several that were asked together.
     pub criterion: String,
     pub request: Request,
@@ -20,14 +20,14 @@ pub struct Exchange {
 
 /// What asking took, over all turns of one question.
 #[derive(Default)]
-pub(super) struct Took {
+pub(super) struct QuestionLog {
     pub(super) spend: Option<Spend>,
     pub(super) attempts: Vec<Attempt>,
-    pub(super) exchanges: Vec<Exchange>,
+    pub(super) exchanges: Vec<JudgeExchange>,
 }
 
-impl Took {
-    pub(super) fn add(&mut self, more: Took) {
+impl QuestionLog {
+    pub(super) fn add(&mut self, more: QuestionLog) {
         self.spend = match (self.spend, more.spend) {
             (Some(a), Some(b)) => Some(Spend { from_cache: a.from_cache && b.from_cache, ..a.plus(b) }),
             (a, b) => a.or(b),
@@ -38,13 +38,13 @@ impl Took {
 }
 
 /// Why a question has no answer.
-pub(super) enum Trouble {
-    Call(Box<NotCalled>),
-    Reply(Malformed),
+pub(super) enum JudgeQuestionError {
+    Call(Box<CallFailure>),
+    Reply(JudgeReplyError),
     Refused(String),
 }
 
-impl Trouble {
+impl JudgeQuestionError {
     pub(super) fn outcome(&self) -> Outcome {
         let failed = |failure, detail: String| Outcome::Failed { failure, detail };
         match self {
@@ -67,7 +67,7 @@ impl Trouble {
 
 /// Whether a judge that gave no good reply is asked once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum ReplyTurn {
     First,
     Last,
 }
@@ -75,36 +75,36 @@ pub(super) enum Turn {
 /// Asks, and asks once more if `read` cannot use the reply; both are taken from one budget of tries.
 ///
 /// What `read` only would like to have better it refuses in the first turn and takes in the last.
-pub(super) async fn converse<T>(
-    caller: &Caller,
-    member: &Member,
-    asked: &Asked,
+pub(super) async fn ask_with_repair<T>(
+    caller: &ModelClient,
+    member: &JudgeModel,
+    asked: &JudgeQuestion,
     transcript: bool,
     tries: &mut Tries,
-    read: impl Fn(&str, Turn) -> Result<T, Malformed>,
-) -> (Result<T, Trouble>, Took) {
-    let mut request = request(member, asked);
-    let (mut took, mut turns) = (Took::default(), Vec::new());
+    read: impl Fn(&str, ReplyTurn) -> Result<T, JudgeReplyError>,
+) -> (Result<T, JudgeQuestionError>, QuestionLog) {
+    let mut request = build_judge_request(member, asked);
+    let (mut took, mut turns) = (QuestionLog::default(), Vec::new());
     loop {
         let called = caller.call(&member.line, &request, tries).await;
-        let exchange = transcript.then(|| Exchange {
+        let exchange = transcript.then(|| JudgeExchange {
             criterion: String::new(),
             request: request.clone(),
             reply: called.as_ref().map(|it| it.reply.text.clone()).map_err(|it| it.error.detail.clone()),
         });
         let exchanges = exchange.into_iter().collect();
-        let Called { reply, spend, attempts, key } = match called {
+        let CallResult { reply, spend, attempts, key } = match called {
             Ok(called) => called,
             Err(it) => {
-                took.add(Took { spend: it.spend, attempts: it.attempts.clone(), exchanges });
-                return (Err(Trouble::Call(Box::new(it))), took);
+                took.add(QuestionLog { spend: it.spend, attempts: it.attempts.clone(), exchanges });
+                return (Err(JudgeQuestionError::Call(Box::new(it))), took);
             }
         };
-        took.add(Took { spend: Some(spend), attempts, exchanges });
+        took.add(QuestionLog { spend: Some(spend), attempts, exchanges });
         turns.push((key, reply));
         let reply = &turns[turns.len() - 1].1;
-        let turn = if turns.len() == 1 && !tries.is_used_up() { Turn::First } else { Turn::Last };
-        let malformed = match understood(reply, |text| read(text, turn)) {
+        let turn = if turns.len() == 1 && !tries.is_used_up() { ReplyTurn::First } else { ReplyTurn::Last };
+        let malformed = match interpret_reply(reply, |text| read(text, turn)) {
             Ok(read) => {
                 // Only now is it known that these replies are worth keeping.
                 if !spend.from_cache {
@@ -112,7 +112,7 @@ pub(super) async fn converse<T>(
                 }
                 return (Ok(read), took);
             }
-            Err(Trouble::Reply(malformed)) if turn == Turn::First => malformed,
+            Err(JudgeQuestionError::Reply(malformed)) if turn == ReplyTurn::First => malformed,
             Err(trouble) => return (Err(trouble), took),
         };
         took.attempts.push(Attempt {
@@ -122,27 +122,30 @@ pub(super) async fn converse<T>(
         });
         let again = format!("That reply cannot be used: {malformed}.\n{}", asked.form.instruction());
         let said = if reply.text.trim().is_empty() { "(nothing)".to_owned() } else { reply.text.clone() };
-        if reply.stop == Stop::Length {
+        if reply.stop == StopReason::Length {
             request.max_tokens = request.max_tokens.saturating_mul(2);
         }
-        request.messages.push(Message::new(Role::Assistant, vec![said]));
-        request.messages.push(Message::new(Role::User, vec![again]));
+        request.messages.push(Message::new(MessageRole::Assistant, vec![said]));
+        request.messages.push(Message::new(MessageRole::User, vec![again]));
     }
 }
 
-fn understood<T>(reply: &Reply, read: impl Fn(&str) -> Result<T, Malformed>) -> Result<T, Trouble> {
+fn interpret_reply<T>(
+    reply: &ModelReply,
+    read: impl Fn(&str) -> Result<T, JudgeReplyError>,
+) -> Result<T, JudgeQuestionError> {
     match reply.stop {
-        Stop::Refusal => Err(Trouble::Refused(reply.text.clone())),
-        Stop::Length => Err(Trouble::Reply(Malformed::CutOff)),
-        Stop::End => read(&reply.text).map_err(Trouble::Reply),
+        StopReason::Refusal => Err(JudgeQuestionError::Refused(reply.text.clone())),
+        StopReason::Length => Err(JudgeQuestionError::Reply(JudgeReplyError::CutOff)),
+        StopReason::End => read(&reply.text).map_err(JudgeQuestionError::Reply),
     }
 }
 
-fn request(member: &Member, asked: &Asked) -> Request {
+fn build_judge_request(member: &JudgeModel, asked: &JudgeQuestion) -> Request {
     Request {
         model: member.line.name.clone(),
         system: asked.prompt.system.clone(),
-        messages: vec![Message::new(Role::User, asked.prompt.user())],
+        messages: vec![Message::new(MessageRole::User, asked.prompt.user())],
         schema: asked.form.schema(),
         tools: Vec::new(),
         temperature: member.temperature,

@@ -10,37 +10,37 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use jurist_core::candidate::Material;
-use jurist_core::grade::{Grade, Outcome, Spend, Status, Verdict};
-use jurist_core::judge::{BadTemplate, Prompter};
+use jurist_core::candidate::JudgeInput;
+use jurist_core::grade::{Grade, Outcome, Spend, Verdict, VerdictStatus};
+use jurist_core::judge::{JudgePromptError, Prompter};
 use jurist_core::rubric::Rubric;
 use jurist_core::score::{self, Combine, PanelVerdict};
 use jurist_core::stats::Mapping;
-use jurist_core::suite::{Calls, Judge, Jury, Label};
+use jurist_core::suite::{Calls, HumanLabel, Judge, Jury};
 
-use crate::call::Caller;
+use crate::call::ModelClient;
 use crate::embed::Embedders;
-use crate::model::Line;
+use crate::model::ModelEndpoint;
 use crate::model::resolve::{Resolver, Unresolved};
 
-pub use compare::{Preference, compare};
-pub use converse::Exchange;
-pub use price::{Expected, expected};
+pub use compare::{Preference, compare_candidates};
+pub use converse::JudgeExchange;
+pub use price::{CandidateCostEstimate, estimate_candidate_cost};
 pub use program_check::{CheckFailure, CheckPrograms, permit_check};
-pub use sitting::MemberAnswers;
-use sitting::{OpinionBuilder, Sitting};
+pub use sitting::JudgeAnswers;
+use sitting::{JudgeSession, OpinionBuilder};
 
 /// Room for reasons; models that think need more, and say so when they are cut off.
 pub const MAX_TOKENS: u32 = 4096;
 
 /// Who judges, and how.
 #[derive(Debug, Clone)]
-pub struct Bench {
-    pub members: Vec<Member>,
+pub struct ResolvedJudges {
+    pub members: Vec<JudgeModel>,
     /// How several members come to one verdict; `None` for a single judge.
     pub combine: Option<Combine>,
     /// A stronger judge, and how near to the pass mark a score must be for it to be asked.
-    pub escalate: Option<(Member, f64)>,
+    pub escalate: Option<(JudgeModel, f64)>,
     pub calls: Calls,
     /// What scores on a criterion mean to people.
     pub mappings: BTreeMap<String, Mapping>,
@@ -55,14 +55,14 @@ pub struct Bench {
 
 /// One judge: a model, and which of several draws from it.
 #[derive(Debug, Clone)]
-pub struct Member {
-    pub line: Arc<Line>,
+pub struct JudgeModel {
+    pub line: Arc<ModelEndpoint>,
     pub temperature: Option<f64>,
     pub max_tokens: u32,
     pub draw: u32,
 }
 
-impl Bench {
+impl ResolvedJudges {
     /// From what a file says about its judge; panels name models, or judges of the file.
     pub fn new(
         resolver: &Resolver,
@@ -79,8 +79,8 @@ impl Bench {
                     .unwrap_or_else(|| Judge { model: Some(name.clone()), ..judge.clone() }),
                 None => judge.clone(),
             };
-            Ok::<_, Unresolved>(Member {
-                line: Arc::new(resolver.line(&own)?),
+            Ok::<_, Unresolved>(JudgeModel {
+                line: Arc::new(resolver.resolve_endpoint(&own)?),
                 temperature: own.temperature.or(judge.temperature).or(Some(0.0)),
                 max_tokens: own.max_tokens.or(judge.max_tokens).unwrap_or(MAX_TOKENS),
                 draw: 0,
@@ -112,7 +112,7 @@ impl Bench {
     }
 }
 
-impl Member {
+impl JudgeModel {
     /// The members of a jury: independent draws from one model.
     pub fn jury(self, jury: Jury) -> Vec<Self> {
         // At temperature 0 all would say the same.
@@ -123,44 +123,44 @@ impl Member {
 
 /// What is graded.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
+pub struct JudgeCase<'a> {
     /// The candidate's id.
     pub candidate: &'a str,
-    pub material: &'a Material,
-    pub row: Option<&'a jurist_core::suite::Row>,
+    pub material: &'a JudgeInput,
+    pub row: Option<&'a jurist_core::suite::DataRow>,
     pub rubric: &'a Rubric,
     /// What people have answered.
-    pub labels: Option<&'a BTreeMap<String, Label>>,
+    pub labels: Option<&'a BTreeMap<String, HumanLabel>>,
     /// How it came out beside others, by the criterion that compares them.
-    pub contests: Option<&'a BTreeMap<String, Contested>>,
+    pub contests: Option<&'a BTreeMap<String, ContestResult>>,
 }
 
 /// How one candidate came out beside others.
 #[derive(Debug, Clone)]
-pub struct Contested {
+pub struct ContestResult {
     pub outcome: Outcome,
     pub reason: String,
     pub spend: Option<Spend>,
     /// With the first of them.
-    pub exchanges: Vec<Exchange>,
+    pub exchanges: Vec<JudgeExchange>,
 }
 
 /// What one member said.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Opinion {
+pub struct JudgeOpinion {
     pub judge: String,
     pub verdict: Verdict,
     pub grades: Vec<Grade>,
     /// Everything that was sent and came back.
-    pub exchanges: Vec<Exchange>,
+    pub exchanges: Vec<JudgeExchange>,
 }
 
 /// What the whole bench says.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decision {
-    pub status: Status,
+pub struct JudgeDecision {
+    pub status: VerdictStatus,
     pub score: Option<f64>,
-    pub opinions: Vec<Opinion>,
+    pub opinions: Vec<JudgeOpinion>,
     pub panel: Option<PanelVerdict>,
     /// Members disagree on pass or fail.
     pub disputed: bool,
@@ -169,15 +169,23 @@ pub struct Decision {
     pub spend: Spend,
 }
 
-impl Bench {
+impl ResolvedJudges {
     /// Grades one candidate. Nothing that goes wrong here is a score.
-    pub async fn decide(&self, caller: &Caller, case: Case<'_>) -> Result<Decision, BadTemplate> {
+    pub async fn decide(
+        &self,
+        caller: &ModelClient,
+        case: JudgeCase<'_>,
+    ) -> Result<JudgeDecision, JudgePromptError> {
         let answers = self.answer(caller, case).await?;
         self.conclude(caller, case, answers).await
     }
 
     /// Asks everything that can be asked of one candidate alone, of every member.
-    pub async fn answer(&self, caller: &Caller, case: Case<'_>) -> Result<Vec<MemberAnswers>, BadTemplate> {
+    pub async fn answer(
+        &self,
+        caller: &ModelClient,
+        case: JudgeCase<'_>,
+    ) -> Result<Vec<JudgeAnswers>, JudgePromptError> {
         let each = self.members.iter().map(|member| self.answer_as(caller, member, case));
         join_all(each).await.into_iter().collect()
     }
@@ -185,21 +193,21 @@ impl Bench {
     /// What the answers come to. What compares a candidate with others is in the case by now.
     pub async fn conclude(
         &self,
-        caller: &Caller,
-        case: Case<'_>,
-        answers: Vec<MemberAnswers>,
-    ) -> Result<Decision, BadTemplate> {
+        caller: &ModelClient,
+        case: JudgeCase<'_>,
+        answers: Vec<JudgeAnswers>,
+    ) -> Result<JudgeDecision, JudgePromptError> {
         let each = self.members.iter().zip(answers);
-        let mut opinions: Vec<Opinion> =
+        let mut opinions: Vec<JudgeOpinion> =
             each.map(|(member, answers)| self.build_opinion(member, case, answers)).collect();
         let verdicts: Vec<Verdict> = opinions.iter().map(|it| it.verdict.clone()).collect();
-        let panel = self.combine.map(|it| score::panel(&verdicts, it, case.rubric.pass_mark));
+        let panel = self.combine.map(|it| score::combine_panel(&verdicts, it, case.rubric.pass_mark));
         let (mut status, mut score) = match &panel {
             Some(panel) => (panel.status, panel.score),
             None => (verdicts[0].status, verdicts[0].score),
         };
-        let passes = |wanted: Status| verdicts.iter().any(|it| it.status == wanted);
-        let disputed = passes(Status::Pass) && passes(Status::Fail);
+        let passes = |wanted: VerdictStatus| verdicts.iter().any(|it| it.status == wanted);
+        let disputed = passes(VerdictStatus::Pass) && passes(VerdictStatus::Fail);
         let held = panel.as_ref().and_then(|it| it.median).or(score);
         let mut escalated = false;
         if let Some((stronger, margin)) = &self.escalate
@@ -210,19 +218,19 @@ impl Bench {
             (status, score, escalated) = (opinion.verdict.status, opinion.verdict.score, true);
             opinions.push(opinion);
         }
-        let spend = spent(&opinions);
-        Ok(Decision { status, score, opinions, panel, disputed, escalated, spend })
+        let spend = total_opinion_spend(&opinions);
+        Ok(JudgeDecision { status, score, opinions, panel, disputed, escalated, spend })
     }
 
     async fn answer_as(
         &self,
-        caller: &Caller,
-        member: &Member,
-        case: Case<'_>,
-    ) -> Result<MemberAnswers, BadTemplate> {
+        caller: &ModelClient,
+        member: &JudgeModel,
+        case: JudgeCase<'_>,
+    ) -> Result<JudgeAnswers, JudgePromptError> {
         let mut prompter = Prompter::for_rubric(case.material, case.row, case.rubric, self.seed);
         prompter.set_draw(member.draw);
-        let sitting = Sitting {
+        let sitting = JudgeSession {
             caller,
             member,
             case,
@@ -236,13 +244,13 @@ impl Bench {
         sitting.answer().await
     }
 
-    fn build_opinion(&self, member: &Member, case: Case<'_>, answers: MemberAnswers) -> Opinion {
+    fn build_opinion(&self, member: &JudgeModel, case: JudgeCase<'_>, answers: JudgeAnswers) -> JudgeOpinion {
         OpinionBuilder { member, case, calls: self.calls, mappings: &self.mappings }.conclude(answers)
     }
 }
 
 /// All together; from the cache only if every answer that was asked for is.
-fn spent(opinions: &[Opinion]) -> Spend {
+fn total_opinion_spend(opinions: &[JudgeOpinion]) -> Spend {
     let each = || opinions.iter().flat_map(|it| &it.grades).map(|it| it.spend).filter(|it| !it.is_nothing());
     let sum = each().fold(Spend::default(), Spend::plus);
     Spend { from_cache: each().next().is_some() && each().all(|it| it.from_cache), ..sum }
@@ -250,7 +258,7 @@ fn spent(opinions: &[Opinion]) -> Spend {
 
 /// Whether a stronger judge should look: nobody decided, somebody could not tell, or it was close.
 fn is_unsure(verdicts: &[Verdict], score: Option<f64>, pass_mark: f64, margin: f64) -> bool {
-    let decided = |it: &Verdict| matches!(it.status, Status::Pass | Status::Fail);
-    verdicts.iter().any(|it| 0 < it.counts.abstained || it.status == Status::Error)
+    let decided = |it: &Verdict| matches!(it.status, VerdictStatus::Pass | VerdictStatus::Fail);
+    verdicts.iter().any(|it| 0 < it.counts.abstained || it.status == VerdictStatus::Error)
         || (verdicts.iter().any(decided) && score.is_some_and(|it| (it - pass_mark).abs() <= margin + 1e-9))
 }

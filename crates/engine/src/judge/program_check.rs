@@ -13,10 +13,10 @@ use serde_json::Value as Json;
 use tokio::process::Command;
 use tokio::sync::{OnceCell, Semaphore};
 
-use crate::load::{self, Project};
+use crate::load::{self, SuiteFiles};
 use crate::model::resolve::Resolver;
 use crate::permission::{NotPermitted, require_permission};
-use crate::program::{Broken, ProgramLimits, output};
+use crate::program::{ProgramError, ProgramLimits, run_program};
 
 /// Answers that are remembered. Those who share one ask at about the same time, so older ones are not missed, and
 /// memory does not grow with the number of records.
@@ -32,7 +32,7 @@ const JAVASCRIPT: &str = include_str!("check.mjs");
 pub struct CheckPrograms {
     resolver: Arc<Resolver>,
     /// Programs start in its folder.
-    project: Project,
+    project: SuiteFiles,
     allowed: bool,
     /// Programs are heavier than calls, so fewer run at a time.
     turns: Semaphore,
@@ -67,7 +67,7 @@ impl std::fmt::Debug for CheckPrograms {
 }
 
 impl CheckPrograms {
-    pub fn new(resolver: Arc<Resolver>, project: Project, allowed: bool) -> Self {
+    pub fn new(resolver: Arc<Resolver>, project: SuiteFiles, allowed: bool) -> Self {
         let n_programs = std::thread::available_parallelism().map_or(4, |it| it.get() * 2);
         let turns = Semaphore::new(n_programs);
         Self { resolver, project, allowed, turns, decided: Mutex::default() }
@@ -141,7 +141,7 @@ impl CheckPrograms {
             CheckCode::File { path, function } => {
                 let found = match self.project.find(path) {
                     Ok(found) => found,
-                    Err(missing) => self.unpacked(path, &mut temporary).map_err(|error| {
+                    Err(missing) => self.unpack_check_file(path, &mut temporary).map_err(|error| {
                         let why = error.unwrap_or(missing.to_string());
                         CheckFailure::new(Failure::Crashed, format!("the file `{path}` of a check: {why}"))
                     })?,
@@ -155,7 +155,7 @@ impl CheckPrograms {
     }
 
     /// A file that came with the suite from elsewhere, where it can be run.
-    fn unpacked(
+    fn unpack_check_file(
         &self,
         path: &str,
         temporary: &mut Option<tempfile::TempDir>,
@@ -189,14 +189,16 @@ impl CheckPrograms {
         let program = process.as_std().get_program().to_string_lossy().into_owned();
         let limits = ProgramLimits { time: check.time_limit, max_bytes: MAX_ANSWER };
         let _turn = self.turns.acquire().await;
-        output(process, Some(request.as_bytes()), limits).await.map_err(|broken| {
+        run_program(process, Some(request.as_bytes()), limits).await.map_err(|broken| {
             let failure = match broken {
-                Broken::Timeout(_) => Failure::Timeout,
-                Broken::TooLarge(_) => Failure::Malformed,
-                Broken::NotStarted(_) | Broken::Status { .. } | Broken::Lost(_) => Failure::Crashed,
+                ProgramError::Timeout(_) => Failure::Timeout,
+                ProgramError::TooLarge(_) => Failure::Malformed,
+                ProgramError::NotStarted(_) | ProgramError::Status { .. } | ProgramError::Lost(_) => {
+                    Failure::Crashed
+                }
             };
             let help = match &broken {
-                Broken::NotStarted(error) => hint(error.kind(), &program),
+                ProgramError::NotStarted(error) => start_failure_hint(error.kind(), &program),
                 _ => String::new(),
             };
             CheckFailure::new(failure, format!("the check `{}`: `{program}` {broken}{help}", check.name))
@@ -263,7 +265,7 @@ fn script(command: &ScriptCommand, folder: &Path) -> Command {
     }
 }
 
-fn hint(kind: std::io::ErrorKind, program: &str) -> String {
+fn start_failure_hint(kind: std::io::ErrorKind, program: &str) -> String {
     match kind {
         std::io::ErrorKind::NotFound => "; is it installed, and on the PATH?".to_owned(),
         std::io::ErrorKind::PermissionDenied => {

@@ -4,25 +4,28 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use jurist_core::candidate::Material;
+use jurist_core::candidate::JudgeInput;
 use jurist_core::check::{
-    Check, CompiledCheck, ExternalCheck, ExternalInput, ExternalVerdict, ScoredCriterion, Subject,
+    Check, CheckSubject, CompiledCheck, ExternalCheck, ExternalInput, ExternalVerdict, ScoredCriterion,
     VerdictPart,
 };
 use jurist_core::grade::{
-    Deferral, Evidence, FORMAT, Failure, Grade, GradeFlag, Grader, GraderKind, Outcome, Point, Reason,
+    Deferral, Evidence, FORMAT, Failure, Grade, GradeFlag, GradedPoint, Grader, GraderKind, Outcome, Reason,
 };
 use jurist_core::judge::{
-    Answer as Said, Asked, BadTemplate, Judged, Malformed, Next, Prompter, Recipe, Reply as Read,
+    JudgeAnswer as Said, JudgePromptError, JudgeQuestion, JudgeReply as Read, JudgeReplyError, Prompter,
+    Recipe, RecipeAction, RecipeResult,
 };
-use jurist_core::rubric::{Ask, CheckOf, Criterion, EvidenceMissing, Polarity, Question, Rubric, Value};
-use jurist_core::score::{self, Answer, NotComparable, Quote};
+use jurist_core::rubric::{
+    CheckOf, Criterion, CriterionKind, EvidenceMissing, Polarity, Question, Rubric, Value,
+};
+use jurist_core::score::{self, NotComparable, QuestionAnswer, QuoteStatus};
 use jurist_core::stats::Mapping;
 use jurist_core::suite::Calls;
 
-use super::converse::{Exchange, Took, Trouble, Turn, converse};
-use super::{Case, CheckFailure, CheckPrograms, Member, Opinion, permit_check};
-use crate::call::{Caller, Tries};
+use super::converse::{JudgeExchange, JudgeQuestionError, QuestionLog, ReplyTurn, ask_with_repair};
+use super::{CheckFailure, CheckPrograms, JudgeCase, JudgeModel, JudgeOpinion, permit_check};
+use crate::call::{ModelClient, Tries};
 use crate::embed::Embedders;
 
 /// Quotes of one answer that are looked for.
@@ -38,7 +41,7 @@ const CHECK_TIME: Duration = Duration::from_secs(60);
 const SHORT: usize = 4_000;
 
 /// Whether every check on it is over at once.
-fn is_short(material: &Material) -> bool {
+fn is_quick_to_check(material: &JudgeInput) -> bool {
     let texts = [&material.response, &material.reference, &material.diff];
     material.trace.is_none()
         && material.raw_output.is_none()
@@ -48,10 +51,10 @@ fn is_short(material: &Material) -> bool {
 }
 
 /// One judge in front of one candidate.
-pub(super) struct Sitting<'a> {
-    pub(super) caller: &'a Caller,
-    pub(super) member: &'a Member,
-    pub(super) case: Case<'a>,
+pub(super) struct JudgeSession<'a> {
+    pub(super) caller: &'a ModelClient,
+    pub(super) member: &'a JudgeModel,
+    pub(super) case: JudgeCase<'a>,
     pub(super) prompter: &'a Prompter<'a>,
     pub(super) calls: Calls,
     pub(super) mappings: &'a BTreeMap<String, Mapping>,
@@ -61,41 +64,41 @@ pub(super) struct Sitting<'a> {
 }
 
 /// What one member answered, in the order of the questions; nothing where a question was not on the way.
-pub struct MemberAnswers {
-    answers: Vec<Option<Answered>>,
+pub struct JudgeAnswers {
+    answers: Vec<Option<AnsweredQuestion>>,
     verdict_in_candidate: bool,
 }
 
-impl std::fmt::Debug for MemberAnswers {
+impl std::fmt::Debug for JudgeAnswers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("MemberAnswers").finish_non_exhaustive()
     }
 }
 
-impl MemberAnswers {
+impl JudgeAnswers {
     /// What each criterion contributes, to be compared with other candidates.
     pub fn scores_to_compare(&self, rubric: &Rubric) -> Result<Vec<ScoredCriterion>, NotComparable> {
         score::scores_to_compare(rubric, &self.answers())
     }
 
     /// What was not on the way, or not to be asked, leaves the score as its rubric says.
-    fn answers(&self) -> Vec<Answer<'_>> {
-        let skipped = Answer { outcome: &Outcome::NotApplicable, quote: Quote::NotAsked };
-        self.answers.iter().map(|answered| answered.as_ref().map_or(skipped, answer)).collect()
+    fn answers(&self) -> Vec<QuestionAnswer<'_>> {
+        let skipped = QuestionAnswer { outcome: &Outcome::NotApplicable, quote: QuoteStatus::NotAsked };
+        self.answers.iter().map(|answered| answered.as_ref().map_or(skipped, to_score_answer)).collect()
     }
 }
 
 /// An answer with all that came with it.
-struct Answered {
+struct AnsweredQuestion {
     outcome: Outcome,
     reason: String,
     evidence: Vec<Evidence>,
     /// Whether a quote was asked for, and found.
-    quote: Quote,
+    quote: QuoteStatus,
     /// Whether the answer does not stand for want of a quote.
     lacks_evidence: bool,
-    points: Vec<Point>,
-    took: Took,
+    points: Vec<GradedPoint>,
+    took: QuestionLog,
     template: String,
     kind: GraderKind,
 }
@@ -103,14 +106,14 @@ struct Answered {
 /// Turns what one judge answered about one candidate into its opinion. It needs no prompts: those cost a search
 /// through the candidate.
 pub(super) struct OpinionBuilder<'a> {
-    pub(super) member: &'a Member,
-    pub(super) case: Case<'a>,
+    pub(super) member: &'a JudgeModel,
+    pub(super) case: JudgeCase<'a>,
     pub(super) calls: Calls,
     pub(super) mappings: &'a BTreeMap<String, Mapping>,
 }
 
 impl OpinionBuilder<'_> {
-    pub(super) fn conclude(&self, mut answers: MemberAnswers) -> Opinion {
+    pub(super) fn conclude(&self, mut answers: JudgeAnswers) -> JudgeOpinion {
         let verdict_in_candidate = answers.verdict_in_candidate;
         let rubric = self.case.rubric;
         let questions: Vec<Question<'_>> = rubric.questions().collect();
@@ -118,38 +121,46 @@ impl OpinionBuilder<'_> {
             let Some(at) = questions.iter().position(|it| it.criterion.id == criterion.id) else { continue };
             // One that a condition rules out stays out.
             if answers.answers[at].as_ref().is_some_and(|it| it.outcome == WAITS) {
-                answers.answers[at] = Some(self.compared(&criterion.id));
+                answers.answers[at] = Some(self.contest_answer(&criterion.id));
             }
         }
         let penalty = rubric.length_penalty.map_or(0.0, |it| it.of(self.case.material.answer()));
-        let verdict = score::verdict(rubric, &answers.answers(), penalty);
+        let verdict = score::compute_verdict(rubric, &answers.answers(), penalty);
         let (mut grades, mut exchanges) = (Vec::new(), Vec::new());
         for (question, answered) in questions.iter().zip(answers.answers) {
             let Some(mut answered) = answered else { continue };
             let criterion = question.id();
             let own = std::mem::take(&mut answered.took.exchanges);
-            exchanges.extend(own.into_iter().map(|it| Exchange { criterion: criterion.clone(), ..it }));
+            exchanges.extend(own.into_iter().map(|it| JudgeExchange { criterion: criterion.clone(), ..it }));
             grades.push(self.build_grade(question, answered, verdict_in_candidate));
         }
-        Opinion { judge: self.member.line.name.clone(), verdict, grades, exchanges }
+        JudgeOpinion { judge: self.member.line.name.clone(), verdict, grades, exchanges }
     }
 
     /// How the candidate came out beside the others, where somebody looked.
-    fn compared(&self, criterion: &str) -> Answered {
+    fn contest_answer(&self, criterion: &str) -> AnsweredQuestion {
         let answered = match self.case.contests.and_then(|it| it.get(criterion)) {
-            Some(contested) => settled(contested.outcome.clone(), &contested.reason),
+            Some(contested) => answer_with_outcome(contested.outcome.clone(), &contested.reason),
             None => {
                 let detail = "`max-score` compares the outputs of one case, and here each stands alone; \
                               `jurist eval` compares them";
-                settled(Outcome::Failed { failure: Failure::Crashed, detail: detail.to_owned() }, "")
+                answer_with_outcome(
+                    Outcome::Failed { failure: Failure::Crashed, detail: detail.to_owned() },
+                    "",
+                )
             }
         };
-        Answered { kind: GraderKind::Check, ..answered }
+        AnsweredQuestion { kind: GraderKind::Check, ..answered }
     }
 
-    fn build_grade(&self, question: &Question<'_>, answered: Answered, verdict_in_candidate: bool) -> Grade {
+    fn build_grade(
+        &self,
+        question: &Question<'_>,
+        answered: AnsweredQuestion,
+        verdict_in_candidate: bool,
+    ) -> Grade {
         let grader = match (answered.kind, &question.criterion.ask) {
-            (GraderKind::Check, Ask::Check(method)) => {
+            (GraderKind::Check, CriterionKind::Check(method)) => {
                 Grader { kind: GraderKind::Check, name: method.entry.name.to_owned(), configuration: None }
             }
             (GraderKind::Human, _) => {
@@ -190,7 +201,7 @@ impl OpinionBuilder<'_> {
 
     /// Everything that shapes this judge's answers besides the candidate.
     fn configuration(&self, template: &str, criterion: &str) -> String {
-        let Member { line, temperature, max_tokens, draw } = self.member;
+        let JudgeModel { line, temperature, max_tokens, draw } = self.member;
         let mut text =
             format!("{} {temperature:?} {max_tokens} {draw} {:?} {template}", line.name, self.calls);
         if let Some(mapping) = self.mappings.get(criterion) {
@@ -200,36 +211,36 @@ impl OpinionBuilder<'_> {
     }
 }
 
-impl Sitting<'_> {
-    pub(super) async fn answer(&self) -> Result<MemberAnswers, BadTemplate> {
+impl JudgeSession<'_> {
+    pub(super) async fn answer(&self) -> Result<JudgeAnswers, JudgePromptError> {
         let rubric = self.case.rubric;
         let questions: Vec<Question<'_>> = rubric.questions().collect();
-        let mut known: Vec<Option<Answered>> = self.conditions(&questions);
+        let mut known: Vec<Option<AnsweredQuestion>> = self.conditions(&questions);
         loop {
             let open = {
-                let answers: Vec<Option<Answer<'_>>> =
-                    known.iter().map(|it| it.as_ref().map(answer)).collect();
-                score::open(rubric, &answers)
+                let answers: Vec<Option<QuestionAnswer<'_>>> =
+                    known.iter().map(|it| it.as_ref().map(to_score_answer)).collect();
+                score::open_questions(rubric, &answers)
             };
             if open.is_empty() {
                 let verdict_in_candidate = self.prompter.has_verdict_in_candidate();
-                return Ok(MemberAnswers { answers: known, verdict_in_candidate });
+                return Ok(JudgeAnswers { answers: known, verdict_in_candidate });
             }
             for (at, answered) in self.ask_all(&questions, &open).await? {
-                known[at] = Some(self.held_to_evidence(&questions[at], answered));
+                known[at] = Some(self.enforce_evidence(&questions[at], answered));
             }
         }
     }
 
     /// What is settled without asking anybody.
-    fn conditions(&self, questions: &[Question<'_>]) -> Vec<Option<Answered>> {
+    fn conditions(&self, questions: &[Question<'_>]) -> Vec<Option<AnsweredQuestion>> {
         let text = self.case.material.text();
         let mut out = Vec::new();
-        closed(&self.case.rubric.criteria, &text, false, &mut out);
+        collect_closed_questions(&self.case.rubric.criteria, &text, false, &mut out);
         questions
             .iter()
             .zip(out)
-            .map(|(_, is_closed)| is_closed.then(|| settled(Outcome::NotApplicable, "")))
+            .map(|(_, is_closed)| is_closed.then(|| answer_with_outcome(Outcome::NotApplicable, "")))
             .collect()
     }
 
@@ -237,17 +248,19 @@ impl Sitting<'_> {
         &self,
         questions: &[Question<'_>],
         open: &[usize],
-    ) -> Result<Vec<(usize, Answered)>, BadTemplate> {
+    ) -> Result<Vec<(usize, AnsweredQuestion)>, JudgePromptError> {
         let is_plain = |at: &&usize| {
             let criterion = questions[**at].criterion;
-            matches!(criterion.ask, Ask::Question(_)) && criterion.by.contains(&GraderKind::Judge)
+            matches!(criterion.ask, CriterionKind::Question(_)) && criterion.by.contains(&GraderKind::Judge)
         };
         let together: Vec<usize> = open.iter().filter(is_plain).copied().collect();
         if self.calls == Calls::PerCriterion || together.len() < 2 {
             let each = |open: &[usize]| {
                 let asks: Vec<_> = open
                     .iter()
-                    .map(|&at| async move { Ok::<_, BadTemplate>((at, self.ask(&questions[at]).await?)) })
+                    .map(
+                        |&at| async move { Ok::<_, JudgePromptError>((at, self.ask(&questions[at]).await?)) },
+                    )
                     .collect();
                 join_all(asks)
             };
@@ -260,7 +273,7 @@ impl Sitting<'_> {
         let mut all = self.ask_together(questions, &together).await?;
         let rest = open.iter().filter(|it| !together.contains(it));
         let each = rest.map(|&at| async move { Ok((at, self.ask(&questions[at]).await?)) });
-        all.extend(join_all(each).await.into_iter().collect::<Result<Vec<_>, BadTemplate>>()?);
+        all.extend(join_all(each).await.into_iter().collect::<Result<Vec<_>, JudgePromptError>>()?);
         Ok(all)
     }
 
@@ -271,9 +284,9 @@ impl Sitting<'_> {
         &self,
         questions: &[Question<'_>],
         together: &[usize],
-    ) -> Result<Vec<(usize, Answered)>, BadTemplate> {
+    ) -> Result<Vec<(usize, AnsweredQuestion)>, JudgePromptError> {
         let (mut open, mut all) = (together.to_vec(), Vec::new());
-        let (mut tries, mut took) = (Tries::default(), Took::default());
+        let (mut tries, mut took) = (Tries::default(), QuestionLog::default());
         while !open.is_empty() {
             if let [at] = open.as_slice()
                 && !all.is_empty()
@@ -286,14 +299,17 @@ impl Sitting<'_> {
             let asked = self.prompter.criteria(self.case.rubric, &criteria)?;
             let (read, more) = self.converse(&about, &asked, &mut tries).await;
             took.add(more);
-            let said = match read {
-                Ok(Read::Answers(said)) => said,
-                Ok(_) => Vec::new(),
-                Err(trouble) => {
-                    all.extend(open.iter().map(|at| (*at, self.troubled(&trouble, Took::default(), &asked))));
-                    break;
-                }
-            };
+            let said =
+                match read {
+                    Ok(Read::Answers(said)) => said,
+                    Ok(_) => Vec::new(),
+                    Err(trouble) => {
+                        all.extend(open.iter().map(|at| {
+                            (*at, self.answer_from_error(&trouble, QuestionLog::default(), &asked))
+                        }));
+                        break;
+                    }
+                };
             let is_usable = |at: &usize| self.usable_answer(&questions[*at], &said).is_ok();
             let is_last = tries.is_used_up() || !open.iter().any(is_usable);
             let (settled, unanswered): (Vec<usize>, Vec<usize>) =
@@ -312,37 +328,54 @@ impl Sitting<'_> {
         Ok(all)
     }
 
-    fn settle_joint_answer(&self, question: &Question<'_>, said: &JointReply, asked: &Asked) -> Answered {
+    fn settle_joint_answer(
+        &self,
+        question: &Question<'_>,
+        said: &JointReply,
+        asked: &JudgeQuestion,
+    ) -> AnsweredQuestion {
         match answer_about(said, &question.criterion.id) {
-            Ok(answer) => self.scored(question, &answer, Took::default(), &asked.prompt.template),
-            Err(malformed) => self.troubled(&Trouble::Reply(malformed), Took::default(), asked),
+            Ok(answer) => {
+                self.answer_from_reply(question, &answer, QuestionLog::default(), &asked.prompt.template)
+            }
+            Err(malformed) => {
+                self.answer_from_error(&JudgeQuestionError::Reply(malformed), QuestionLog::default(), asked)
+            }
         }
     }
 
-    async fn ask(&self, question: &Question<'_>) -> Result<Answered, BadTemplate> {
+    async fn ask(&self, question: &Question<'_>) -> Result<AnsweredQuestion, JudgePromptError> {
         let criterion = question.criterion;
-        if let Ask::Check(method) = &criterion.ask {
+        if let CriterionKind::Check(method) = &criterion.ask {
             let answered = match CompiledCheck::compile(method) {
-                Ok(CompiledCheck::Local(check)) => self.checked(check).await,
-                Ok(CompiledCheck::External(check)) => self.checked_outside(criterion, &check).await,
-                Ok(CompiledCheck::MaxScore(_)) => settled(WAITS, ""),
-                Err(error) => {
-                    settled(Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() }, "")
-                }
+                Ok(CompiledCheck::Local(check)) => self.run_local_check(check).await,
+                Ok(CompiledCheck::External(check)) => self.run_program_check(criterion, &check).await,
+                Ok(CompiledCheck::MaxScore(_)) => answer_with_outcome(WAITS, ""),
+                Err(error) => answer_with_outcome(
+                    Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() },
+                    "",
+                ),
             };
-            return Ok(Answered { kind: GraderKind::Check, ..answered });
+            return Ok(AnsweredQuestion { kind: GraderKind::Check, ..answered });
         }
         if !criterion.by.contains(&GraderKind::Judge) {
             if let Some(label) = self.case.labels.and_then(|it| it.get(&question.id())) {
-                let outcome = self.valued(question, &label.value);
+                let outcome = self.score_value(question, &label.value);
                 let reason = label.reason.as_deref().unwrap_or_default();
-                return Ok(Answered { kind: GraderKind::Human, ..settled(outcome, reason) });
+                return Ok(AnsweredQuestion {
+                    kind: GraderKind::Human,
+                    ..answer_with_outcome(outcome, reason)
+                });
             }
-            return Ok(settled(Outcome::Deferred { why: Deferral::WaitsForPerson }, "a person answers this"));
+            return Ok(answer_with_outcome(
+                Outcome::Deferred { why: Deferral::WaitsForPerson },
+                "a person answers this",
+            ));
         }
         if let Some(it) = self.case.contests.and_then(|it| it.get(&question.id())) {
-            let took = Took { spend: it.spend, exchanges: it.exchanges.clone(), ..Took::default() };
-            return Ok(Answered { took, ..settled(it.outcome.clone(), &it.reason) });
+            let took =
+                QuestionLog { spend: it.spend, exchanges: it.exchanges.clone(), ..QuestionLog::default() };
+            return Ok(AnsweredQuestion { took, ..answer_with_outcome(it.outcome.clone(), &it.reason) });
         }
         match (&criterion.ask, question.node) {
             (_, Some(node)) => {
@@ -353,83 +386,118 @@ impl Sitting<'_> {
                         let value = Value::Text(label);
                         let unit = question.unit(&value).ok().flatten();
                         let outcome = Outcome::Scored { value, unit };
-                        Answered { took, template: asked.prompt.template, ..settled(outcome, &reason) }
+                        AnsweredQuestion {
+                            took,
+                            template: asked.prompt.template,
+                            ..answer_with_outcome(outcome, &reason)
+                        }
                     }
-                    Ok(_) => self.troubled(&Trouble::Reply(Malformed::NotJson), took, &asked),
-                    Err(trouble) => self.troubled(&trouble, took, &asked),
+                    Ok(_) => self.answer_from_error(
+                        &JudgeQuestionError::Reply(JudgeReplyError::NotJson),
+                        took,
+                        &asked,
+                    ),
+                    Err(trouble) => self.answer_from_error(&trouble, took, &asked),
                 })
             }
-            (Ask::Recipe(method), None) => self.cook(&Recipe { method, prompter: self.prompter }).await,
+            (CriterionKind::Recipe(method), None) => {
+                self.run_recipe(&Recipe { method, prompter: self.prompter }).await
+            }
             _ => self.ask_alone(question, &mut Tries::default()).await,
         }
     }
 
     /// One criterion that is answered on a scale.
-    async fn ask_alone(&self, question: &Question<'_>, tries: &mut Tries) -> Result<Answered, BadTemplate> {
+    async fn ask_alone(
+        &self,
+        question: &Question<'_>,
+        tries: &mut Tries,
+    ) -> Result<AnsweredQuestion, JudgePromptError> {
         let asked = self.prompter.criterion(self.case.rubric, question.criterion)?;
         let (read, took) = self.converse(&[question], &asked, tries).await;
         Ok(match read {
-            Ok(Read::Answer(answer)) => self.scored(question, &answer, took, &asked.prompt.template),
-            Ok(_) => self.troubled(&Trouble::Reply(Malformed::NotJson), took, &asked),
-            Err(trouble) => self.troubled(&trouble, took, &asked),
+            Ok(Read::Answer(answer)) => {
+                self.answer_from_reply(question, &answer, took, &asked.prompt.template)
+            }
+            Ok(_) => {
+                self.answer_from_error(&JudgeQuestionError::Reply(JudgeReplyError::NotJson), took, &asked)
+            }
+            Err(trouble) => self.answer_from_error(&trouble, took, &asked),
         })
     }
 
-    async fn cook(&self, recipe: &Recipe<'_>) -> Result<Answered, BadTemplate> {
-        let (mut replies, mut took, mut template) = (Vec::new(), Took::default(), String::new());
+    async fn run_recipe(&self, recipe: &Recipe<'_>) -> Result<AnsweredQuestion, JudgePromptError> {
+        let (mut replies, mut took, mut template) = (Vec::new(), QuestionLog::default(), String::new());
         loop {
             match recipe.next(&replies)? {
-                Next::Done(judged) => return Ok(self.concluded(judged, took, template)),
-                Next::Ask(asked) => {
+                RecipeAction::Done(judged) => return Ok(self.answer_from_recipe(judged, took, template)),
+                RecipeAction::Ask(asked) => {
                     template.clone_from(&asked.prompt.template);
                     let (read, more) = self.converse(&[], &asked, &mut Tries::default()).await;
                     took.add(more);
                     match read {
                         Ok(reply) => replies.push(reply),
-                        Err(trouble) => return Ok(self.troubled(&trouble, took, &asked)),
+                        Err(trouble) => return Ok(self.answer_from_error(&trouble, took, &asked)),
                     }
                 }
             }
         }
     }
 
-    fn concluded(&self, judged: Judged, took: Took, template: String) -> Answered {
-        let evidence = self.found(&judged.quotes);
-        let Judged { outcome, reason, points, .. } = judged;
+    fn answer_from_recipe(
+        &self,
+        judged: RecipeResult,
+        took: QuestionLog,
+        template: String,
+    ) -> AnsweredQuestion {
+        let evidence = self.locate_quotes(&judged.quotes);
+        let RecipeResult { outcome, reason, points, .. } = judged;
         // Of recipes, only requirements are asked for quotes, each for its own.
         let quotes = || points.iter().flat_map(|it| &it.evidence);
         let n_found = quotes().filter(|it| it.found.is_some()).count();
         let quote = match quotes().count() {
-            0 => Quote::NotAsked,
-            n_quotes => Quote::of(n_found, n_quotes),
+            0 => QuoteStatus::NotAsked,
+            n_quotes => QuoteStatus::of(n_found, n_quotes),
         };
-        Answered { evidence, quote, points, took, template, ..settled(outcome, &reason) }
+        AnsweredQuestion { evidence, quote, points, took, template, ..answer_with_outcome(outcome, &reason) }
     }
 
-    fn scored(&self, question: &Question<'_>, said: &Said, took: Took, template: &str) -> Answered {
+    fn answer_from_reply(
+        &self,
+        question: &Question<'_>,
+        said: &Said,
+        took: QuestionLog,
+        template: &str,
+    ) -> AnsweredQuestion {
         let outcome = match &said.value {
-            Some(value) => self.mapped(question, self.valued(question, value)),
+            Some(value) => self.calibrate_outcome(question, self.score_value(question, value)),
             None => Outcome::Abstained { why: said.reason.clone() },
         };
-        let evidence = self.found(&said.quotes);
+        let evidence = self.locate_quotes(&said.quotes);
         let quote = self.quote_of(&evidence);
-        Answered { quote, evidence, took, template: template.to_owned(), ..settled(outcome, &said.reason) }
+        AnsweredQuestion {
+            quote,
+            evidence,
+            took,
+            template: template.to_owned(),
+            ..answer_with_outcome(outcome, &said.reason)
+        }
     }
 
-    fn quote_of(&self, evidence: &[Evidence]) -> Quote {
+    fn quote_of(&self, evidence: &[Evidence]) -> QuoteStatus {
         if !self.case.rubric.require_evidence {
-            return Quote::NotAsked;
+            return QuoteStatus::NotAsked;
         }
-        Quote::of(evidence.iter().filter(|it| it.found.is_some()).count(), evidence.len())
+        QuoteStatus::of(evidence.iter().filter(|it| it.found.is_some()).count(), evidence.len())
     }
 
     /// The quotes that were not found, if the answer does not stand without them.
     fn unfound_quotes(&self, question: &Question<'_>, said: &Said) -> Option<Vec<String>> {
-        let unit = self.valued(question, said.value.as_ref()?).unit()?;
+        let unit = self.score_value(question, said.value.as_ref()?).unit()?;
         if is_absence(unit, &said.quotes) {
             return None;
         }
-        let evidence = self.found(&said.quotes);
+        let evidence = self.locate_quotes(&said.quotes);
         let lacks =
             score::lacks_evidence(self.case.rubric, question.criterion, self.quote_of(&evidence), unit);
         let unfound = evidence.into_iter().filter(|it| it.found.is_none()).map(|it| it.quote);
@@ -437,7 +505,7 @@ impl Sitting<'_> {
     }
 
     /// The answer as it counts if its evidence is missing.
-    fn held_to_evidence(&self, question: &Question<'_>, mut answered: Answered) -> Answered {
+    fn enforce_evidence(&self, question: &Question<'_>, mut answered: AnsweredQuestion) -> AnsweredQuestion {
         let rubric = self.case.rubric;
         let Outcome::Scored { value, unit: Some(unit) } = &answered.outcome else { return answered };
         if !score::lacks_evidence(rubric, question.criterion, answered.quote, *unit) {
@@ -452,7 +520,7 @@ impl Sitting<'_> {
         answered
     }
 
-    fn valued(&self, question: &Question<'_>, value: &Value) -> Outcome {
+    fn score_value(&self, question: &Question<'_>, value: &Value) -> Outcome {
         match question.unit(value) {
             Ok(unit) => Outcome::Scored { value: value.clone(), unit },
             Err(error) => Outcome::Failed { failure: Failure::OffScale, detail: error.to_string() },
@@ -460,7 +528,7 @@ impl Sitting<'_> {
     }
 
     /// A judge's score as people would mean it, where that is known; what it said stays as it is.
-    fn mapped(&self, question: &Question<'_>, outcome: Outcome) -> Outcome {
+    fn calibrate_outcome(&self, question: &Question<'_>, outcome: Outcome) -> Outcome {
         match (outcome, self.mappings.get(&question.id())) {
             (Outcome::Scored { value, unit: Some(unit) }, Some(mapping)) => {
                 Outcome::Scored { value, unit: Some(mapping.apply(unit).clamp(0.0, 1.0)) }
@@ -469,55 +537,60 @@ impl Sitting<'_> {
         }
     }
 
-    fn found(&self, quotes: &[String]) -> Vec<Evidence> {
+    fn locate_quotes(&self, quotes: &[String]) -> Vec<Evidence> {
         quotes.iter().take(MAX_QUOTES).map(|it| self.prompter.evidence(it)).collect()
     }
 
-    fn troubled(&self, trouble: &Trouble, took: Took, asked: &Asked) -> Answered {
-        Answered {
+    fn answer_from_error(
+        &self,
+        trouble: &JudgeQuestionError,
+        took: QuestionLog,
+        asked: &JudgeQuestion,
+    ) -> AnsweredQuestion {
+        AnsweredQuestion {
             took,
             template: asked.prompt.template.clone(),
-            ..settled(trouble.outcome(), &trouble.reason())
+            ..answer_with_outcome(trouble.outcome(), &trouble.reason())
         }
     }
 
     /// A check beside the judge's questions.
-    async fn checked(&self, check: Check) -> Answered {
-        let subject = Subject::from_material(self.case.material);
+    async fn run_local_check(&self, check: Check) -> AnsweredQuestion {
+        let subject = CheckSubject::from_material(self.case.material);
         let texts = check.texts(&subject);
         let vectors = match (check.embedding_model(), self.embedders) {
-            (Some(model), Some(embedders)) => embedders.embed(model, &texts).await,
+            (Some(model), Some(embedders)) => embedders.embed_texts(model, &texts).await,
             _ => Ok(Vec::new()),
         };
         let vectors = match vectors {
             Ok(vectors) => vectors,
             Err(error) => {
                 let outcome = Outcome::Failed { failure: Failure::Unavailable, detail: error.to_string() };
-                return settled(outcome, "");
+                return answer_with_outcome(outcome, "");
             }
         };
-        let run = move |material: &Material| {
+        let run = move |material: &JudgeInput| {
             let vector = |text: &str| vectors.get(texts.iter().position(|it| it == text)?).cloned();
-            check.run_with(&Subject::from_material(material), &vector)
+            check.run_with(&CheckSubject::from_material(material), &vector)
         };
         let material = self.case.material;
-        if is_short(material) {
+        if is_quick_to_check(material) {
             let finding = run(material);
-            return settled(Outcome::from(&finding), &finding.comment);
+            return answer_with_outcome(Outcome::from(&finding), &finding.comment);
         }
         // Long texts may take seconds, and whoever else is at work on this thread must not wait for them.
         let material = material.clone();
         let running = tokio::task::spawn_blocking(move || run(&material));
         let failure = match tokio::time::timeout(CHECK_TIME, running).await {
-            Ok(Ok(finding)) => return settled(Outcome::from(&finding), &finding.comment),
+            Ok(Ok(finding)) => return answer_with_outcome(Outcome::from(&finding), &finding.comment),
             Ok(Err(_)) => (Failure::Crashed, "the check broke off".to_owned()),
             Err(_) => (Failure::Timeout, format!("the check took more than {} s", CHECK_TIME.as_secs())),
         };
-        settled(Outcome::Failed { failure: failure.0, detail: failure.1 }, "")
+        answer_with_outcome(Outcome::Failed { failure: failure.0, detail: failure.1 }, "")
     }
 
     /// A check that a program or a service decides.
-    async fn checked_outside(&self, criterion: &Criterion, check: &ExternalCheck) -> Answered {
+    async fn run_program_check(&self, criterion: &Criterion, check: &ExternalCheck) -> AnsweredQuestion {
         let input = ExternalInput {
             case: self.case.candidate,
             material: self.case.material,
@@ -538,10 +611,15 @@ impl Sitting<'_> {
                     Polarity::Negated | Polarity::Guard => verdict.decided_unit(),
                 };
                 let outcome = Outcome::Scored { value: Value::Number(unit), unit: Some(unit) };
-                let points = verdict.parts.iter().map(point).collect();
-                Answered { points, ..settled(outcome, &reason_of(&verdict, unit)) }
+                let points = verdict.parts.iter().map(point_from_part).collect();
+                AnsweredQuestion {
+                    points,
+                    ..answer_with_outcome(outcome, &external_check_reason(&verdict, unit))
+                }
             }
-            Err(CheckFailure { failure, detail }) => settled(Outcome::Failed { failure, detail }, ""),
+            Err(CheckFailure { failure, detail }) => {
+                answer_with_outcome(Outcome::Failed { failure, detail }, "")
+            }
         }
     }
 
@@ -551,28 +629,28 @@ impl Sitting<'_> {
     async fn converse(
         &self,
         about: &[&Question<'_>],
-        asked: &Asked,
+        asked: &JudgeQuestion,
         tries: &mut Tries,
-    ) -> (Result<Read, Trouble>, Took) {
-        let read = |text: &str, turn: Turn| {
+    ) -> (Result<Read, JudgeQuestionError>, QuestionLog) {
+        let read = |text: &str, turn: ReplyTurn| {
             let read = self.prompter.read(&asked.form, text)?;
             let malformed = match (turn, &read, about) {
-                (Turn::First, Read::Answer(answer), [question]) => {
-                    self.unfound_quotes(question, answer).map(Malformed::QuotesNotFound)
+                (ReplyTurn::First, Read::Answer(answer), [question]) => {
+                    self.unfound_quotes(question, answer).map(JudgeReplyError::QuotesNotFound)
                 }
-                (Turn::First, Read::Answers(said), _) => self.nothing_usable(about, said),
-                (Turn::First, Read::Verdicts(verdicts), _) => {
-                    self.unfound_in_verdicts(verdicts).map(Malformed::QuotesNotFound)
+                (ReplyTurn::First, Read::Answers(said), _) => self.joint_reply_problem(about, said),
+                (ReplyTurn::First, Read::Verdicts(verdicts), _) => {
+                    self.unfound_in_verdicts(verdicts).map(JudgeReplyError::QuotesNotFound)
                 }
                 _ => None,
             };
             malformed.map_or(Ok(read), Err)
         };
-        converse(self.caller, self.member, asked, self.transcript, tries, read).await
+        ask_with_repair(self.caller, self.member, asked, self.transcript, tries, read).await
     }
 
     /// What is wrong with a joint reply of which no answer can be used.
-    fn nothing_usable(&self, about: &[&Question<'_>], said: &JointReply) -> Option<Malformed> {
+    fn joint_reply_problem(&self, about: &[&Question<'_>], said: &JointReply) -> Option<JudgeReplyError> {
         let mut first = None;
         for question in about {
             first = first.or(Some(self.usable_answer(question, said).err()?));
@@ -581,10 +659,10 @@ impl Sitting<'_> {
     }
 
     /// What a joint reply says about a criterion, if its quotes are found.
-    fn usable_answer(&self, question: &Question<'_>, said: &JointReply) -> Result<Said, Malformed> {
+    fn usable_answer(&self, question: &Question<'_>, said: &JointReply) -> Result<Said, JudgeReplyError> {
         let answer = answer_about(said, &question.criterion.id)?;
         match self.unfound_quotes(question, &answer) {
-            Some(quotes) => Err(Malformed::QuotesNotFound(quotes)),
+            Some(quotes) => Err(JudgeReplyError::QuotesNotFound(quotes)),
             None => Ok(answer),
         }
     }
@@ -593,31 +671,31 @@ impl Sitting<'_> {
     fn unfound_in_verdicts(&self, verdicts: &[Option<(bool, String)>]) -> Option<Vec<String>> {
         let quotes = verdicts.iter().flatten().map(|verdict| verdict.1.clone());
         let quotes: Vec<String> = quotes.filter(|quote| !quote.trim().is_empty()).collect();
-        let evidence = self.found(&quotes);
-        let is_missing = !evidence.is_empty() && self.quote_of(&evidence) == Quote::Missing;
+        let evidence = self.locate_quotes(&quotes);
+        let is_missing = !evidence.is_empty() && self.quote_of(&evidence) == QuoteStatus::Missing;
         let unfound = evidence.into_iter().filter(|it| it.found.is_none()).map(|it| it.quote);
         is_missing.then(|| unfound.collect())
     }
 }
 
 /// What a reply says about several criteria, by their ids.
-type JointReply = [(String, Result<Said, Malformed>)];
+type JointReply = [(String, Result<Said, JudgeReplyError>)];
 
 /// What a joint reply says about one criterion.
-fn answer_about(said: &JointReply, id: &str) -> Result<Said, Malformed> {
+fn answer_about(said: &JointReply, id: &str) -> Result<Said, JudgeReplyError> {
     let answer = said.iter().find(|(about, _)| about == id).map(|(_, answer)| answer.clone());
-    answer.unwrap_or_else(|| Err(Malformed::LeftOut(id.to_owned())))
+    answer.unwrap_or_else(|| Err(JudgeReplyError::LeftOut(id.to_owned())))
 }
 
 /// What is decided when all outputs of a case are graded.
 const WAITS: Outcome = Outcome::Deferred { why: Deferral::NotGraded };
 
-fn point(part: &VerdictPart) -> Point {
-    Point { text: part.text.clone(), holds: part.passed, evidence: Vec::new() }
+fn point_from_part(part: &VerdictPart) -> GradedPoint {
+    GradedPoint { text: part.text.clone(), holds: part.passed, evidence: Vec::new() }
 }
 
 /// What a program said, and the score it gave where that is not what counts.
-fn reason_of(verdict: &ExternalVerdict, unit: f64) -> String {
+fn external_check_reason(verdict: &ExternalVerdict, unit: f64) -> String {
     let mut reason = verdict.comment.clone();
     if 1e-9 < (unit - verdict.score).abs() {
         let decision = if verdict.passed == Some(true) { "passed" } else { "did not pass" };
@@ -628,15 +706,15 @@ fn reason_of(verdict: &ExternalVerdict, unit: f64) -> String {
     if named.is_empty() { reason } else { format!("{reason} [{}]", named.join(", ")) }
 }
 
-fn settled(outcome: Outcome, reason: &str) -> Answered {
-    Answered {
+fn answer_with_outcome(outcome: Outcome, reason: &str) -> AnsweredQuestion {
+    AnsweredQuestion {
         outcome,
         reason: reason.to_owned(),
         evidence: Vec::new(),
-        quote: Quote::NotAsked,
+        quote: QuoteStatus::NotAsked,
         lacks_evidence: false,
         points: Vec::new(),
-        took: Took::default(),
+        took: QuestionLog::default(),
         template: String::new(),
         kind: GraderKind::Judge,
     }
@@ -647,16 +725,16 @@ fn is_absence<T>(unit: f64, quotes: &[T]) -> bool {
     unit == 0.0 && quotes.is_empty()
 }
 
-fn answer(answered: &Answered) -> Answer<'_> {
-    Answer { outcome: &answered.outcome, quote: answered.quote }
+fn to_score_answer(answered: &AnsweredQuestion) -> QuestionAnswer<'_> {
+    QuestionAnswer { outcome: &answered.outcome, quote: answered.quote }
 }
 
 /// For each question, depth first, whether a condition rules it out.
-fn closed(criteria: &[Criterion], text: &str, outside: bool, out: &mut Vec<bool>) {
+fn collect_closed_questions(criteria: &[Criterion], text: &str, outside: bool, out: &mut Vec<bool>) {
     for criterion in criteria {
         let is_closed = outside || criterion.when.as_ref().is_some_and(|it| !it.holds(text));
         match &criterion.ask {
-            Ask::Group(group) => closed(&group.criteria, text, is_closed, out),
+            CriterionKind::Group(group) => collect_closed_questions(&group.criteria, text, is_closed, out),
             _ => out.extend(std::iter::repeat_n(is_closed, criterion.n_questions())),
         }
     }

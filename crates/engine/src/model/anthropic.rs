@@ -3,12 +3,19 @@
 use jurist_core::candidate::{ToolCall, Usage};
 use serde_json::{Value as Json, json};
 
-use super::vendors::{Quirks, Shape};
-use super::{ErrorKind, ModelError, REPLY_TOOL, Reply, Request, Role, Stop, reply_tool_text};
+use super::vendors::{Quirks, StructuredOutput};
+use super::{
+    MessageRole, ModelError, ModelErrorKind, ModelReply, REPLY_TOOL, Request, StopReason, reply_tool_text,
+};
 
-pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks) -> Json {
+pub(super) fn build_anthropic_request(
+    request: &Request,
+    model: &str,
+    shape: StructuredOutput,
+    quirks: &Quirks,
+) -> Json {
     let message = |it: &super::Message| {
-        let role = if it.role == Role::User { "user" } else { "assistant" };
+        let role = if it.role == MessageRole::User { "user" } else { "assistant" };
         let mut parts: Vec<Json> =
             it.parts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
         // All but the last part is shared by the questions about one candidate.
@@ -38,35 +45,34 @@ pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     match shape {
-        Shape::Schema | Shape::ObjectWithSchema => {
-            body["output_config"] =
-                json!({ "format": { "type": "json_schema", "schema": plain(&request.schema) } });
+        StructuredOutput::Schema | StructuredOutput::ObjectWithSchema => {
+            body["output_config"] = json!({ "format": { "type": "json_schema", "schema": strip_schema_bounds(&request.schema) } });
         }
-        Shape::Tool => {
+        StructuredOutput::Tool => {
             body["tools"] = json!([{ "name": REPLY_TOOL, "description": "Records the grade.", "input_schema": request.schema }]);
             body["tool_choice"] = json!({ "type": "tool", "name": REPLY_TOOL });
         }
-        Shape::Object | Shape::Asked => {}
+        StructuredOutput::Object | StructuredOutput::Asked => {}
     }
     body
 }
 
 /// The subset of JSON Schema that structured outputs take: no bounds.
-fn plain(schema: &Json) -> Json {
+fn strip_schema_bounds(schema: &Json) -> Json {
     match schema {
         Json::Object(map) => map
             .iter()
             .filter(|(key, value)| !(matches!(key.as_str(), "minimum" | "maximum") && value.is_number()))
-            .map(|(key, value)| (key.clone(), plain(value)))
+            .map(|(key, value)| (key.clone(), strip_schema_bounds(value)))
             .collect(),
-        Json::Array(items) => items.iter().map(plain).collect(),
+        Json::Array(items) => items.iter().map(strip_schema_bounds).collect(),
         other => other.clone(),
     }
 }
 
-pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
+pub(super) fn read_anthropic_reply(body: &Json, with_tools: bool) -> Result<ModelReply, ModelError> {
     let Some(blocks) = body["content"].as_array() else {
-        return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has no content"));
+        return Err(ModelError::new(ModelErrorKind::NotUnderstood, "the reply has no content"));
     };
     let used = || blocks.iter().filter(|it| it["type"] == "tool_use");
     let called = reply_tool_text(used().filter(|_| !with_tools), "input");
@@ -78,27 +84,34 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
     let spoken =
         || blocks.iter().filter(|it| it["type"] == "text").filter_map(|it| it["text"].as_str()).collect();
     let stop = match body["stop_reason"].as_str() {
-        Some("refusal") => Stop::Refusal,
-        Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
-        _ => Stop::End,
+        Some("refusal") => StopReason::Refusal,
+        Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
+        _ => StopReason::End,
     };
-    let written = count(body, "cache_creation_input_tokens");
+    let written = read_usage_count(body, "cache_creation_input_tokens");
     let text = called.unwrap_or_else(spoken);
     // Writing the cache costs a quarter more.
-    Ok(Reply { text, calls, usage: usage(body), stop, surcharged: written.div_ceil(4), ..Reply::default() })
+    Ok(ModelReply {
+        text,
+        calls,
+        usage: read_anthropic_usage(body),
+        stop,
+        surcharged: written.div_ceil(4),
+        ..ModelReply::default()
+    })
 }
 
 /// Cached tokens are counted outside `input_tokens` here.
-pub(super) fn usage(body: &Json) -> Usage {
-    let read = count(body, "cache_read_input_tokens");
-    let written = count(body, "cache_creation_input_tokens");
+pub(super) fn read_anthropic_usage(body: &Json) -> Usage {
+    let read = read_usage_count(body, "cache_read_input_tokens");
+    let written = read_usage_count(body, "cache_creation_input_tokens");
     Usage {
-        input: count(body, "input_tokens").saturating_add(read).saturating_add(written),
-        output: count(body, "output_tokens"),
+        input: read_usage_count(body, "input_tokens").saturating_add(read).saturating_add(written),
+        output: read_usage_count(body, "output_tokens"),
         cached: read,
     }
 }
 
-fn count(body: &Json, key: &str) -> u64 {
+fn read_usage_count(body: &Json, key: &str) -> u64 {
     body["usage"][key].as_u64().unwrap_or(0)
 }

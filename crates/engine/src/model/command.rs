@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::process::Command as Process;
 
-use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request};
-use crate::program::{Broken, output};
+use super::{BoxFuture, LanguageModel, ModelError, ModelErrorKind, ModelReply, Request};
+use crate::program::{ProgramError, run_program};
 
 /// Runs once per request.
 #[derive(Debug)]
-pub struct Command {
+pub struct CommandModel {
     words: Vec<String>,
     timeout: Duration,
 }
@@ -18,46 +18,46 @@ pub struct Command {
 /// A reply, or what went wrong in the program's own words.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Said {
-    Reply(Reply),
+enum CommandReply {
+    Reply(ModelReply),
     Error { error: String },
 }
 
-impl Command {
+impl CommandModel {
     pub fn new(words: Vec<String>, timeout: Duration) -> Self {
         Self { words, timeout }
     }
 
-    async fn run(&self, request: &Request) -> Result<Reply, ModelError> {
+    async fn run(&self, request: &Request) -> Result<ModelReply, ModelError> {
         let [program, arguments @ ..] = self.words.as_slice() else {
-            return Err(ModelError::new(ErrorKind::Rejected, "the command is empty"));
+            return Err(ModelError::new(ModelErrorKind::Rejected, "the command is empty"));
         };
-        let unavailable = |detail: String| ModelError::new(ErrorKind::Unavailable, detail);
+        let unavailable = |detail: String| ModelError::new(ModelErrorKind::Unavailable, detail);
         let input = serde_json::to_vec(request).expect("a request is plain data");
         let mut process = Process::new(program);
         process.args(arguments);
-        let out = output(process, Some(&input), self.timeout).await.map_err(|broken| {
+        let out = run_program(process, Some(&input), self.timeout).await.map_err(|broken| {
             let kind = match broken {
-                Broken::NotStarted(_) => ErrorKind::Rejected,
-                Broken::Timeout(_) => ErrorKind::Timeout,
-                Broken::TooLarge(_) => ErrorKind::NotUnderstood,
-                Broken::Status { .. } | Broken::Lost(_) => ErrorKind::Unavailable,
+                ProgramError::NotStarted(_) => ModelErrorKind::Rejected,
+                ProgramError::Timeout(_) => ModelErrorKind::Timeout,
+                ProgramError::TooLarge(_) => ModelErrorKind::NotUnderstood,
+                ProgramError::Status { .. } | ProgramError::Lost(_) => ModelErrorKind::Unavailable,
             };
             ModelError::new(kind, format!("`{program}` {broken}"))
         })?;
         match serde_json::from_slice(&out) {
-            Ok(Said::Reply(reply)) => Ok(reply),
-            Ok(Said::Error { error }) => Err(unavailable(error)),
+            Ok(CommandReply::Reply(reply)) => Ok(reply),
+            Ok(CommandReply::Error { error }) => Err(unavailable(error)),
             Err(_) => Err(ModelError::new(
-                ErrorKind::NotUnderstood,
+                ModelErrorKind::NotUnderstood,
                 format!("`{program}` must answer with JSON such as {{\"text\": \"…\"}}"),
             )),
         }
     }
 }
 
-impl Model for Command {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+impl LanguageModel for CommandModel {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
         Box::pin(self.run(request))
     }
 }

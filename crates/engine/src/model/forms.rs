@@ -183,19 +183,19 @@ impl std::fmt::Debug for ModelForms {
 }
 
 impl ModelForms {
-    fn learned(&self) -> MutexGuard<'_, Option<LearnedForm>> {
+    fn lock_learned_form(&self) -> MutexGuard<'_, Option<LearnedForm>> {
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The form that is in use.
     pub(super) fn current(&self) -> RequestForm {
-        self.learned().map_or(RequestForm::FIRST, |learned| learned.form)
+        self.lock_learned_form().map_or(RequestForm::FIRST, |learned| learned.form)
     }
 
     /// The form to begin a request with: what was learned, or the first form if that has expired.
     pub(super) fn begin(&self) -> RequestForm {
         let now = (self.clock)();
-        match &mut *self.learned() {
+        match &mut *self.lock_learned_form() {
             Some(learned) if learned.until <= now => {
                 learned.until = now + TRIAL_TIME;
                 RequestForm::FIRST
@@ -208,7 +208,7 @@ impl ModelForms {
     /// A request that was begun in one form has succeeded in another, or in the first form again.
     pub(super) fn confirm(&self, form: RequestForm) {
         let until = (self.clock)() + FORM_LIFETIME;
-        *self.learned() = (form != RequestForm::FIRST).then_some(LearnedForm { form, until });
+        *self.lock_learned_form() = (form != RequestForm::FIRST).then_some(LearnedForm { form, until });
     }
 }
 

@@ -3,12 +3,17 @@
 use jurist_core::candidate::{ToolCall, Usage};
 use serde_json::{Value as Json, json};
 
-use super::vendors::{Quirks, Shape};
-use super::{ErrorKind, ModelError, Reply, Request, Role, Stop};
+use super::vendors::{Quirks, StructuredOutput};
+use super::{MessageRole, ModelError, ModelErrorKind, ModelReply, Request, StopReason};
 
-pub(super) fn body(request: &Request, shape: Shape, quirks: &Quirks, model: &str) -> Json {
+pub(super) fn build_gemini_request(
+    request: &Request,
+    shape: StructuredOutput,
+    quirks: &Quirks,
+    model: &str,
+) -> Json {
     let content = |it: &super::Message| {
-        let role = if it.role == Role::User { "user" } else { "model" };
+        let role = if it.role == MessageRole::User { "user" } else { "model" };
         let results = it.results.iter().map(|it| {
             let response = if it.error { json!({ "error": it.text }) } else { json!({ "output": it.text }) };
             json!({ "functionResponse": { "name": it.name, "response": response } })
@@ -24,10 +29,11 @@ pub(super) fn body(request: &Request, shape: Shape, quirks: &Quirks, model: &str
     if let Some(temperature) = request.temperature.filter(|_| quirks.takes_temperature(model)) {
         settings["temperature"] = json!(temperature);
     }
-    if shape != Shape::Asked && request.tools.is_empty() {
+    if shape != StructuredOutput::Asked && request.tools.is_empty() {
         settings["responseMimeType"] = json!("application/json");
     }
-    if matches!(shape, Shape::Schema | Shape::ObjectWithSchema | Shape::Tool) {
+    if matches!(shape, StructuredOutput::Schema | StructuredOutput::ObjectWithSchema | StructuredOutput::Tool)
+    {
         settings["responseJsonSchema"] = request.schema.clone();
     }
     let mut body = json!({
@@ -41,15 +47,16 @@ pub(super) fn body(request: &Request, shape: Shape, quirks: &Quirks, model: &str
     body
 }
 
-pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
-    let refused = |text: String, usage| Reply { text, usage, stop: Stop::Refusal, ..Reply::default() };
-    let usage = usage(body);
+pub(super) fn read_gemini_reply(body: &Json) -> Result<ModelReply, ModelError> {
+    let refused =
+        |text: String, usage| ModelReply { text, usage, stop: StopReason::Refusal, ..ModelReply::default() };
+    let usage = read_gemini_usage(body);
     if let Some(reason) = body["promptFeedback"]["blockReason"].as_str() {
         return Ok(refused(format!("blocked: {reason}"), usage));
     }
     let candidate = &body["candidates"][0];
     if !candidate.is_object() {
-        return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has no candidates"));
+        return Err(ModelError::new(ModelErrorKind::NotUnderstood, "the reply has no candidates"));
     }
     let parts = || candidate["content"]["parts"].as_array().into_iter().flatten();
     // Calls have no ids here; their place tells them apart.
@@ -61,15 +68,15 @@ pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
     let text: String =
         parts().filter(|it| it["thought"] != true).filter_map(|it| it["text"].as_str()).collect();
     let stop = match candidate["finishReason"].as_str() {
-        Some("MAX_TOKENS") => Stop::Length,
-        None | Some("STOP" | "FINISH_REASON_UNSPECIFIED") => Stop::End,
-        Some(_) if text.is_empty() => Stop::Refusal,
-        Some(_) => Stop::End,
+        Some("MAX_TOKENS") => StopReason::Length,
+        None | Some("STOP" | "FINISH_REASON_UNSPECIFIED") => StopReason::End,
+        Some(_) if text.is_empty() => StopReason::Refusal,
+        Some(_) => StopReason::End,
     };
-    Ok(Reply { text, calls, usage, stop, ..Reply::default() })
+    Ok(ModelReply { text, calls, usage, stop, ..ModelReply::default() })
 }
 
-pub(super) fn usage(body: &Json) -> Usage {
+pub(super) fn read_gemini_usage(body: &Json) -> Usage {
     let count = |key: &str| body["usageMetadata"][key].as_u64().unwrap_or(0);
     Usage {
         input: count("promptTokenCount"),

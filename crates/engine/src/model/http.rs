@@ -9,8 +9,10 @@ use serde_json::Value as Json;
 
 use super::forms::{FormMemory, ModelForms, RefusedPart, RequestForm, refused_parts};
 use super::guard::PublicOnly;
-use super::vendors::{Auth, Protocol, Quirks, Shape};
-use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request, Secret, in_reply_order};
+use super::vendors::{Auth, Protocol, Quirks, StructuredOutput};
+use super::{
+    BoxFuture, LanguageModel, ModelError, ModelErrorKind, ModelReply, Request, VendorSecret, in_reply_order,
+};
 use super::{anthropic, gemini, openai_chat, openai_responses, stream};
 
 /// No reply of a judge is longer.
@@ -18,7 +20,7 @@ const MAX_BYTES: usize = 16 << 20;
 
 /// How the network is reached.
 #[derive(Debug, Clone, Default)]
-pub struct Network {
+pub struct NetworkOptions {
     /// Certificates to trust besides the system's, as PEM.
     pub ca: Option<Vec<u8>>,
     /// Instead of what `HTTPS_PROXY` and its like say.
@@ -31,7 +33,7 @@ pub struct Network {
 pub struct NoClient(String);
 
 /// One client for all calls: it keeps connections open.
-pub fn client(network: &Network) -> Result<reqwest::Client, NoClient> {
+pub fn client(network: &NetworkOptions) -> Result<reqwest::Client, NoClient> {
     let bad = |error: &dyn std::fmt::Display| NoClient(error.to_string());
     // A second call finds it installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -70,12 +72,12 @@ pub struct Endpoint {
     pub protocol: Protocol,
     /// Without a slash at its end.
     pub base_url: String,
-    pub key: Option<Secret>,
+    pub key: Option<VendorSecret>,
     pub auth: Auth,
-    pub headers: Vec<(String, Secret)>,
+    pub headers: Vec<(String, VendorSecret)>,
     /// As the vendor spells it.
     pub model: String,
-    pub shapes: &'static [Shape],
+    pub shapes: &'static [StructuredOutput],
     pub quirks: Quirks,
     /// Replies come in pieces, for servers and proxies that know no other way or give up on silence.
     pub stream: bool,
@@ -93,7 +95,7 @@ pub struct HttpModel {
 
 /// What a server said, before anything is made of it.
 #[derive(Debug)]
-pub struct Answer {
+pub struct RawResponse {
     pub status: u16,
     pub retry_after: Option<Duration>,
     pub text: String,
@@ -115,7 +117,7 @@ impl HttpModel {
     }
 
     /// The form of structured output that is in use.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> StructuredOutput {
         self.endpoint.shapes[self.forms.current().shape]
     }
 
@@ -126,7 +128,7 @@ impl HttpModel {
 
     fn body_with(&self, request: &Request, form: RequestForm) -> Json {
         let Endpoint { model, quirks, shapes, protocol, .. } = &self.endpoint;
-        let shape = if request.schema.is_null() { Shape::Asked } else { shapes[form.shape] };
+        let shape = if request.schema.is_null() { StructuredOutput::Asked } else { shapes[form.shape] };
         let without;
         let request = if form.temperature {
             request
@@ -137,11 +139,13 @@ impl HttpModel {
         let other = Quirks { max_tokens: other_limit(quirks.max_tokens), ..*quirks };
         let quirks = if form.other_limit { &other } else { quirks };
         let mut body = match protocol {
-            Protocol::OpenaiChat => openai_chat::body(request, model, shape, quirks),
-            Protocol::OpenaiResponses => openai_responses::body(request, model, shape, quirks),
-            Protocol::Anthropic => anthropic::body(request, model, shape, quirks),
+            Protocol::OpenaiChat => openai_chat::build_chat_request(request, model, shape, quirks),
+            Protocol::OpenaiResponses => {
+                openai_responses::build_responses_request(request, model, shape, quirks)
+            }
+            Protocol::Anthropic => anthropic::build_anthropic_request(request, model, shape, quirks),
             // The address says whether it streams.
-            Protocol::Gemini => return gemini::body(request, shape, quirks, model),
+            Protocol::Gemini => return gemini::build_gemini_request(request, shape, quirks, model),
         };
         if self.endpoint.stream {
             body["stream"] = true.into();
@@ -153,12 +157,12 @@ impl HttpModel {
     }
 
     /// What a reply body of this protocol says. One that says nothing of use may have to be paid all the same.
-    pub fn read(&self, body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
+    pub fn read(&self, body: &Json, with_tools: bool) -> Result<ModelReply, ModelError> {
         let reply = match self.endpoint.protocol {
-            Protocol::OpenaiChat => openai_chat::read(body, with_tools),
-            Protocol::OpenaiResponses => openai_responses::read(body, with_tools),
-            Protocol::Anthropic => anthropic::read(body, with_tools),
-            Protocol::Gemini => gemini::read(body),
+            Protocol::OpenaiChat => openai_chat::read_chat_reply(body, with_tools),
+            Protocol::OpenaiResponses => openai_responses::read_responses_reply(body, with_tools),
+            Protocol::Anthropic => anthropic::read_anthropic_reply(body, with_tools),
+            Protocol::Gemini => gemini::read_gemini_reply(body),
         };
         reply.map_err(|error| ModelError { maybe_billed: true, usage: self.usage(body), ..error })
     }
@@ -166,16 +170,16 @@ impl HttpModel {
     /// The tokens that a body of this protocol counts, whatever else it says.
     fn usage(&self, body: &Json) -> Usage {
         match self.endpoint.protocol {
-            Protocol::OpenaiChat => openai_chat::usage(body),
-            Protocol::OpenaiResponses => openai_responses::usage(body),
-            Protocol::Anthropic => anthropic::usage(body),
-            Protocol::Gemini => gemini::usage(body),
+            Protocol::OpenaiChat => openai_chat::read_chat_usage(body),
+            Protocol::OpenaiResponses => openai_responses::read_responses_usage(body),
+            Protocol::Anthropic => anthropic::read_anthropic_usage(body),
+            Protocol::Gemini => gemini::read_gemini_usage(body),
         }
     }
 
     /// The reply of an answer, or why it is none and what it counted nevertheless.
-    pub fn read_answer(&self, answer: &Answer, with_tools: bool) -> Result<Reply, ModelError> {
-        let body = understood(answer).map_err(|error| {
+    pub fn read_answer(&self, answer: &RawResponse, with_tools: bool) -> Result<ModelReply, ModelError> {
+        let body = parse_response_body(answer).map_err(|error| {
             let body: Json = serde_json::from_str(&answer.text).unwrap_or_default();
             ModelError { usage: self.usage(&body), ..error }
         })?;
@@ -184,26 +188,26 @@ impl HttpModel {
 
     /// Asks in the form that is known to be taken; if the server refuses that form, in the next. A form is only
     /// remembered when the request has succeeded in it, so that a request that fails in every form teaches nothing.
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+    async fn ask(&self, request: &Request) -> Result<ModelReply, ModelError> {
         let begun = self.forms.begin();
         let (mut form, mut n_refused, mut usage) = (begun, 0, Usage::default());
         loop {
             let body = in_reply_order(&self.body_with(request, form));
             let post = self.endpoint.request(&self.client, reqwest::Method::POST, &self.url);
-            let answer = send(post.body(body), &self.endpoint).await;
+            let answer = send_to_endpoint(post.body(body), &self.endpoint).await;
             let error = match answer.and_then(|answer| self.read_answer(&answer, !request.tools.is_empty())) {
                 Ok(reply) => {
                     self.confirm(request, begun, form);
-                    return Ok(Reply { usage: reply.usage.plus(usage), n_refused, ..reply });
+                    return Ok(ModelReply { usage: reply.usage.plus(usage), n_refused, ..reply });
                 }
                 Err(error) => error,
             };
             usage = usage.plus(error.usage);
-            if error.kind != ErrorKind::Unsupported {
+            if error.kind != ModelErrorKind::Unsupported {
                 return Err(ModelError { usage, n_refused, ..error });
             }
             let Some(next) = self.next_form(request, form, &error.detail) else {
-                return Err(ModelError { kind: ErrorKind::Rejected, usage, n_refused, ..error });
+                return Err(ModelError { kind: ModelErrorKind::Rejected, usage, n_refused, ..error });
             };
             form = next;
             n_refused += 1;
@@ -240,8 +244,8 @@ fn other_limit(name: &str) -> &'static str {
     if name == "max_tokens" { "max_completion_tokens" } else { "max_tokens" }
 }
 
-impl Model for HttpModel {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+impl LanguageModel for HttpModel {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
         Box::pin(async move {
             if self.forms.first.initialized() {
                 return self.ask(request).await;
@@ -272,7 +276,7 @@ impl Endpoint {
 
     /// Whether the first form of structured output is known to be taken.
     fn takes_for_sure(&self) -> bool {
-        !self.shapes.contains(&Shape::ObjectWithSchema)
+        !self.shapes.contains(&StructuredOutput::ObjectWithSchema)
     }
 
     /// A request with everything that stands in its headers.
@@ -313,14 +317,17 @@ impl Endpoint {
 }
 
 /// Sends, and reads the whole answer, at most so much of it.
-pub async fn send(request: reqwest::RequestBuilder, endpoint: &Endpoint) -> Result<Answer, ModelError> {
+pub async fn send_to_endpoint(
+    request: reqwest::RequestBuilder,
+    endpoint: &Endpoint,
+) -> Result<RawResponse, ModelError> {
     let broken = |error: reqwest::Error| {
         let kind = if error.is_timeout() {
-            ErrorKind::Timeout
+            ModelErrorKind::Timeout
         } else if error.is_builder() {
-            ErrorKind::Rejected
+            ModelErrorKind::Rejected
         } else {
-            ErrorKind::Unavailable
+            ModelErrorKind::Unavailable
         };
         let detail = if error.is_timeout() {
             format!("no answer from {} within {} s", endpoint.address(), endpoint.timeout.as_secs_f64())
@@ -337,7 +344,7 @@ pub async fn send(request: reqwest::RequestBuilder, endpoint: &Endpoint) -> Resu
     let header = |name: &str| response.headers().get(name).and_then(|it| it.to_str().ok());
     let millis = header("retry-after-ms").and_then(|it| it.parse::<f64>().ok()).map(|it| it / 1e3);
     let retry_after = millis
-        .or_else(|| header("retry-after").and_then(seconds))
+        .or_else(|| header("retry-after").and_then(parse_retry_after))
         .and_then(|it| Duration::try_from_secs_f64(it).ok());
     // Some send a stream whether one was asked for or not.
     let is_stream = header("content-type").is_some_and(|it| it.starts_with("text/event-stream"));
@@ -346,20 +353,21 @@ pub async fn send(request: reqwest::RequestBuilder, endpoint: &Endpoint) -> Resu
     while let Some(chunk) = response.chunk().await.map_err(cut)? {
         bytes.extend_from_slice(&chunk);
         if MAX_BYTES < bytes.len() {
-            let error = ModelError::new(ErrorKind::NotUnderstood, "the reply has more than 16 MB");
+            let error = ModelError::new(ModelErrorKind::NotUnderstood, "the reply has more than 16 MB");
             return Err(ModelError { maybe_billed: true, ..error });
         }
     }
     // Servers like to repeat the key; from here on it is not there.
     let mut text = endpoint.strip(&String::from_utf8_lossy(&bytes));
     if is_stream && status < 300 {
-        let Some(body) = stream::whole(endpoint.protocol, &text) else {
-            let error = ModelError::new(ErrorKind::Unavailable, "the streamed reply ended before its end");
+        let Some(body) = stream::assemble_stream(endpoint.protocol, &text) else {
+            let error =
+                ModelError::new(ModelErrorKind::Unavailable, "the streamed reply ended before its end");
             return Err(ModelError { maybe_billed: true, ..error });
         };
         text = body.to_string();
     }
-    Ok(Answer { status, retry_after, text })
+    Ok(RawResponse { status, retry_after, text })
 }
 
 /// The error and what lies behind it, which is where the reason stands.
@@ -374,7 +382,7 @@ fn causes(error: &dyn std::error::Error, url: &str) -> String {
 }
 
 /// A number of seconds, or a date.
-fn seconds(header: &str) -> Option<f64> {
+fn parse_retry_after(header: &str) -> Option<f64> {
     if let Ok(seconds) = header.trim().parse::<f64>() {
         return Some(seconds);
     }
@@ -390,13 +398,13 @@ fn seconds(header: &str) -> Option<f64> {
 }
 
 /// The JSON of a good answer; otherwise what kind of trouble it is.
-pub fn understood(answer: &Answer) -> Result<Json, ModelError> {
+pub fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
     let body: Option<Json> = serde_json::from_str(&answer.text).ok();
     let body = match body {
         Some(body) if (200..300).contains(&answer.status) && !body["error"].is_object() => return Ok(body),
         body => body,
     };
-    let said = body.as_ref().and_then(message).unwrap_or_else(|| excerpt(&answer.text));
+    let said = body.as_ref().and_then(read_error_message).unwrap_or_else(|| error_excerpt(&answer.text));
     let code = body.as_ref().map(|it| it["error"]["code"].to_string() + &it["error"]["type"].to_string());
     let code = code.unwrap_or_default();
     let status = match (answer.status, &body) {
@@ -408,27 +416,29 @@ pub fn understood(answer: &Answer) -> Result<Json, ModelError> {
     };
     let (kind, about) = match (status, body) {
         (200..=299, None) if answer.text.trim_start().starts_with('<') => (
-            ErrorKind::NotUnderstood,
+            ModelErrorKind::NotUnderstood,
             "a web page came back instead of JSON; is the base URL right, or a proxy in between?".to_owned(),
         ),
-        (200..=299, None) => (ErrorKind::Unavailable, "the reply is not JSON".to_owned()),
+        (200..=299, None) => (ModelErrorKind::Unavailable, "the reply is not JSON".to_owned()),
         (300..=399, _) => {
-            (ErrorKind::NotUnderstood, format!("{status}: the server redirects; the base URL is wrong"))
+            (ModelErrorKind::NotUnderstood, format!("{status}: the server redirects; the base URL is wrong"))
         }
-        (401 | 402, _) => (ErrorKind::Auth, status.to_string()),
+        (401 | 402, _) => (ModelErrorKind::Auth, status.to_string()),
         // Gemini says so with a 400.
-        (400, _) if answer.text.contains("API_KEY_INVALID") => (ErrorKind::Auth, status.to_string()),
-        (403, _) => (ErrorKind::Forbidden, status.to_string()),
+        (400, _) if answer.text.contains("API_KEY_INVALID") => (ModelErrorKind::Auth, status.to_string()),
+        (403, _) => (ModelErrorKind::Forbidden, status.to_string()),
         (429, _) if ["insufficient_quota", "billing"].iter().any(|it| code.contains(it)) => {
-            (ErrorKind::Auth, status.to_string())
+            (ModelErrorKind::Auth, status.to_string())
         }
-        (429, _) => (ErrorKind::RateLimit, status.to_string()),
+        (429, _) => (ModelErrorKind::RateLimit, status.to_string()),
         // llama.cpp's Python server breaks on a form that it does not know.
-        (400 | 422, _) if !refused_parts(&said).is_empty() => (ErrorKind::Unsupported, status.to_string()),
-        (500, _) if said.contains("response_format") => (ErrorKind::Unsupported, status.to_string()),
-        (404, _) => (ErrorKind::Rejected, format!("{status}: no such model or address")),
-        (408 | 409 | 500..=599, _) => (ErrorKind::Unavailable, status.to_string()),
-        _ => (ErrorKind::Rejected, status.to_string()),
+        (400 | 422, _) if !refused_parts(&said).is_empty() => {
+            (ModelErrorKind::Unsupported, status.to_string())
+        }
+        (500, _) if said.contains("response_format") => (ModelErrorKind::Unsupported, status.to_string()),
+        (404, _) => (ModelErrorKind::Rejected, format!("{status}: no such model or address")),
+        (408 | 409 | 500..=599, _) => (ModelErrorKind::Unavailable, status.to_string()),
+        _ => (ModelErrorKind::Rejected, status.to_string()),
     };
     let maybe_billed = (200..300).contains(&answer.status);
     let retry_after = answer.retry_after.or_else(|| retry_delay(&answer.text));
@@ -442,13 +452,13 @@ fn retry_delay(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds.parse().ok()?).ok()
 }
 
-fn message(body: &Json) -> Option<String> {
+fn read_error_message(body: &Json) -> Option<String> {
     let error = &body["error"];
     let found = [&error["message"], error, &body["message"], &body["detail"]];
-    found.iter().find_map(|it| it.as_str()).map(excerpt)
+    found.iter().find_map(|it| it.as_str()).map(error_excerpt)
 }
 
-fn excerpt(text: &str) -> String {
+fn error_excerpt(text: &str) -> String {
     let text: String = text.trim().chars().take(300).collect();
     if text.is_empty() { "(no words)".to_owned() } else { text }
 }

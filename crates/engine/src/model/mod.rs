@@ -14,7 +14,7 @@ pub mod script;
 mod stream;
 pub mod vendors;
 
-pub use ping::ping;
+pub use ping::build_ping_request;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -45,18 +45,18 @@ pub struct Request {
     pub temperature: Option<f64>,
     pub max_tokens: u32,
     /// Which of several independent draws this is.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_first_draw")]
     pub draw: u32,
 }
 
-fn is_zero(number: &u32) -> bool {
+fn is_first_draw(number: &u32) -> bool {
     *number == 0
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    pub role: Role,
+    pub role: MessageRole,
     /// What stays the same across requests comes first, for providers' prompt caches.
     pub parts: Vec<String>,
     /// What the model called, where it speaks.
@@ -68,7 +68,7 @@ pub struct Message {
 }
 
 impl Message {
-    pub fn new(role: Role, parts: Vec<String>) -> Self {
+    pub fn new(role: MessageRole, parts: Vec<String>) -> Self {
         Self { role, parts, calls: Vec::new(), results: Vec::new() }
     }
 }
@@ -98,7 +98,7 @@ pub struct Tool {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum MessageRole {
     User,
     Assistant,
 }
@@ -140,7 +140,7 @@ impl Request {
 /// What came back.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reply {
+pub struct ModelReply {
     #[serde(default)]
     pub text: String,
     /// Tools that the model wants called, if it was given any.
@@ -149,7 +149,7 @@ pub struct Reply {
     #[serde(default, skip_serializing_if = "Usage::is_nothing")]
     pub usage: Usage,
     #[serde(default)]
-    pub stop: Stop,
+    pub stop: StopReason,
     /// Tokens in that are paid once more on top, such as a quarter of those a vendor cached for later.
     #[serde(default, skip_serializing_if = "is_none")]
     pub surcharged: u64,
@@ -168,7 +168,7 @@ fn is_none(number: &u64) -> bool {
 /// Why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Stop {
+pub enum StopReason {
     #[default]
     End,
     /// It ran into the limit of tokens.
@@ -181,7 +181,7 @@ pub enum Stop {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{detail}")]
 pub struct ModelError {
-    pub kind: ErrorKind,
+    pub kind: ModelErrorKind,
     pub detail: String,
     /// How long the server asks to wait.
     pub retry_after: Option<Duration>,
@@ -194,7 +194,7 @@ pub struct ModelError {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorKind {
+pub enum ModelErrorKind {
     Timeout,
     RateLimit,
     /// Not reached, or broken on its side.
@@ -218,7 +218,7 @@ pub enum ErrorKind {
 }
 
 impl ModelError {
-    pub fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
+    pub fn new(kind: ModelErrorKind, detail: impl Into<String>) -> Self {
         Self {
             kind,
             detail: detail.into(),
@@ -231,14 +231,14 @@ impl ModelError {
 
     /// Whether the same request may succeed later.
     pub fn is_passing(&self) -> bool {
-        matches!(self.kind, ErrorKind::Timeout | ErrorKind::RateLimit | ErrorKind::Unavailable)
+        matches!(self.kind, ModelErrorKind::Timeout | ModelErrorKind::RateLimit | ModelErrorKind::Unavailable)
     }
 
     pub fn failure(&self) -> Failure {
         match self.kind {
-            ErrorKind::Timeout => Failure::Timeout,
-            ErrorKind::RateLimit => Failure::RateLimit,
-            ErrorKind::Auth | ErrorKind::Forbidden | ErrorKind::NoKey => Failure::Auth,
+            ModelErrorKind::Timeout => Failure::Timeout,
+            ModelErrorKind::RateLimit => Failure::RateLimit,
+            ModelErrorKind::Auth | ModelErrorKind::Forbidden | ModelErrorKind::NoKey => Failure::Auth,
             _ => Failure::Unavailable,
         }
     }
@@ -247,8 +247,8 @@ impl ModelError {
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Anything that answers a prompt.
-pub trait Model: Send + Sync + std::fmt::Debug {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>>;
+pub trait LanguageModel: Send + Sync + std::fmt::Debug {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>>;
 
     /// Why nobody will be asked, where that is known before.
     fn missing_key(&self) -> Option<&str> {
@@ -258,8 +258,8 @@ pub trait Model: Send + Sync + std::fmt::Debug {
 
 /// A model that can be called, with what its calls are held to.
 #[derive(Debug, Clone)]
-pub struct Line {
-    pub model: Arc<dyn Model>,
+pub struct ModelEndpoint {
+    pub model: Arc<dyn LanguageModel>,
     /// Limits and the circuit are per vendor.
     pub vendor: String,
     /// With its vendor, as requests name it.
@@ -274,9 +274,9 @@ pub struct Line {
 
 /// A key, which nothing prints.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct VendorSecret(String);
 
-impl Secret {
+impl VendorSecret {
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -292,7 +292,7 @@ impl Secret {
     }
 }
 
-impl std::fmt::Debug for Secret {
+impl std::fmt::Debug for VendorSecret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("[key]")
     }

@@ -3,12 +3,19 @@
 use jurist_core::candidate::{ToolCall, Usage};
 use serde_json::{Value as Json, json};
 
-use super::vendors::{Quirks, Shape};
-use super::{ErrorKind, ModelError, REPLY_TOOL, Reply, Request, Role, Stop, reply_tool_text};
+use super::vendors::{Quirks, StructuredOutput};
+use super::{
+    MessageRole, ModelError, ModelErrorKind, ModelReply, REPLY_TOOL, Request, StopReason, reply_tool_text,
+};
 
-pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks) -> Json {
+pub(super) fn build_chat_request(
+    request: &Request,
+    model: &str,
+    shape: StructuredOutput,
+    quirks: &Quirks,
+) -> Json {
     let mut messages = vec![json!({ "role": "system", "content": request.system })];
-    messages.extend(request.messages.iter().flat_map(message));
+    messages.extend(request.messages.iter().flat_map(build_chat_messages));
     let mut body = json!({ "model": model, "messages": messages });
     if !request.tools.is_empty() {
         let tool = |it: &super::Tool| {
@@ -22,34 +29,34 @@ pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks
         body["temperature"] = json!(temperature);
     }
     match shape {
-        Shape::Schema => {
+        StructuredOutput::Schema => {
             body["response_format"] = json!({
                 "type": "json_schema",
                 "json_schema": { "name": REPLY_TOOL, "schema": request.schema, "strict": true },
             });
         }
-        Shape::ObjectWithSchema => {
+        StructuredOutput::ObjectWithSchema => {
             body["response_format"] = json!({ "type": "json_object", "schema": request.schema });
         }
-        Shape::Object => body["response_format"] = json!({ "type": "json_object" }),
-        Shape::Tool => {
+        StructuredOutput::Object => body["response_format"] = json!({ "type": "json_object" }),
+        StructuredOutput::Tool => {
             let function = json!({ "name": REPLY_TOOL, "parameters": request.schema });
             body["tools"] = json!([{ "type": "function", "function": function }]);
             body["tool_choice"] = json!({ "type": "function", "function": { "name": REPLY_TOOL } });
         }
-        Shape::Asked => {}
+        StructuredOutput::Asked => {}
     }
     body
 }
 
 /// One message of ours may be several here: each result of a tool stands alone.
-fn message(it: &super::Message) -> Vec<Json> {
+fn build_chat_messages(it: &super::Message) -> Vec<Json> {
     let result = |it: &jurist_core::candidate::ToolResult| json!({ "role": "tool", "tool_call_id": it.call, "content": it.text });
     let mut all: Vec<Json> = it.results.iter().map(result).collect();
     if it.parts.is_empty() && it.calls.is_empty() {
         return all;
     }
-    let role = if it.role == Role::User { "user" } else { "assistant" };
+    let role = if it.role == MessageRole::User { "user" } else { "assistant" };
     let mut spoken = json!({ "role": role, "content": it.parts.join("\n") });
     if !it.calls.is_empty() {
         let call = |it: &ToolCall| {
@@ -62,11 +69,11 @@ fn message(it: &super::Message) -> Vec<Json> {
     all
 }
 
-pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
+pub(super) fn read_chat_reply(body: &Json, with_tools: bool) -> Result<ModelReply, ModelError> {
     let choice = &body["choices"][0];
     let message = &choice["message"];
     if !message.is_object() {
-        return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has no message"));
+        return Err(ModelError::new(ModelErrorKind::NotUnderstood, "the reply has no message"));
     }
     let call = |it: &Json| {
         let function = &it["function"];
@@ -83,17 +90,17 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
     };
     let refusal = message["refusal"].as_str().filter(|it| !it.is_empty());
     let stop = match choice["finish_reason"].as_str() {
-        _ if refusal.is_some() => Stop::Refusal,
-        Some("content_filter") => Stop::Refusal,
-        Some("length" | "model_length") => Stop::Length,
-        _ => Stop::End,
+        _ if refusal.is_some() => StopReason::Refusal,
+        Some("content_filter") => StopReason::Refusal,
+        Some("length" | "model_length") => StopReason::Length,
+        _ => StopReason::End,
     };
     let text = refusal.map(str::to_owned).or(called).unwrap_or(spoken);
-    Ok(Reply { text, calls, usage: usage(body), stop, ..Reply::default() })
+    Ok(ModelReply { text, calls, usage: read_chat_usage(body), stop, ..ModelReply::default() })
 }
 
 /// Cached tokens are inside the prompt's here, as they are in ours; some vendors count reasoning apart.
-pub(super) fn usage(body: &Json) -> Usage {
+pub(super) fn read_chat_usage(body: &Json) -> Usage {
     let usage = &body["usage"];
     let count = |value: &Json| value.as_u64().unwrap_or(0);
     let (input, output) = (count(&usage["prompt_tokens"]), count(&usage["completion_tokens"]));

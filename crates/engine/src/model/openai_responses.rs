@@ -3,11 +3,18 @@
 use jurist_core::candidate::{ToolCall, ToolResult, Usage};
 use serde_json::{Value as Json, json};
 
-use super::vendors::{Quirks, Shape};
-use super::{ErrorKind, ModelError, REPLY_TOOL, Reply, Request, Role, Stop, reply_tool_text};
+use super::vendors::{Quirks, StructuredOutput};
+use super::{
+    MessageRole, ModelError, ModelErrorKind, ModelReply, REPLY_TOOL, Request, StopReason, reply_tool_text,
+};
 
-pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks) -> Json {
-    let input: Vec<Json> = request.messages.iter().flat_map(items).collect();
+pub(super) fn build_responses_request(
+    request: &Request,
+    model: &str,
+    shape: StructuredOutput,
+    quirks: &Quirks,
+) -> Json {
+    let input: Vec<Json> = request.messages.iter().flat_map(build_input_items).collect();
     let mut body = json!({
         "model": model, "instructions": request.system, "input": input,
         "max_output_tokens": request.max_tokens, "store": false,
@@ -20,24 +27,24 @@ pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     match shape {
-        Shape::Schema | Shape::ObjectWithSchema => {
+        StructuredOutput::Schema | StructuredOutput::ObjectWithSchema => {
             let schema = &request.schema;
             body["text"] = json!({ "format": { "type": "json_schema", "name": REPLY_TOOL, "schema": schema, "strict": true } });
         }
-        Shape::Tool => {
+        StructuredOutput::Tool => {
             let parameters = &request.schema;
             body["tools"] =
                 json!([{ "type": "function", "name": REPLY_TOOL, "parameters": parameters, "strict": true }]);
             body["tool_choice"] = json!({ "type": "function", "name": REPLY_TOOL });
         }
-        Shape::Object => body["text"] = json!({ "format": { "type": "json_object" } }),
-        Shape::Asked => {}
+        StructuredOutput::Object => body["text"] = json!({ "format": { "type": "json_object" } }),
+        StructuredOutput::Asked => {}
     }
     body
 }
 
 /// What was said, what was called and what came of it are items of their own here.
-fn items(it: &super::Message) -> Vec<Json> {
+fn build_input_items(it: &super::Message) -> Vec<Json> {
     let result =
         |it: &ToolResult| json!({ "type": "function_call_output", "call_id": it.call, "output": it.text });
     let call = |it: &ToolCall| {
@@ -47,7 +54,7 @@ fn items(it: &super::Message) -> Vec<Json> {
     let mut all: Vec<Json> = it.results.iter().map(result).collect();
     if !it.parts.is_empty() {
         let (role, kind) =
-            if it.role == Role::User { ("user", "input_text") } else { ("assistant", "output_text") };
+            if it.role == MessageRole::User { ("user", "input_text") } else { ("assistant", "output_text") };
         let parts: Vec<Json> = it.parts.iter().map(|text| json!({ "type": kind, "text": text })).collect();
         all.push(json!({ "role": role, "content": parts }));
     }
@@ -55,9 +62,9 @@ fn items(it: &super::Message) -> Vec<Json> {
     all
 }
 
-pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
+pub(super) fn read_responses_reply(body: &Json, with_tools: bool) -> Result<ModelReply, ModelError> {
     let Some(items) = body["output"].as_array() else {
-        return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has no output"));
+        return Err(ModelError::new(ModelErrorKind::NotUnderstood, "the reply has no output"));
     };
     let (mut text, mut refused, mut calls) = (String::new(), false, Vec::new());
     for item in items {
@@ -75,15 +82,15 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
         }
     }
     let stop = match body["incomplete_details"]["reason"].as_str() {
-        _ if refused => Stop::Refusal,
-        Some("content_filter") => Stop::Refusal,
-        Some("max_output_tokens") => Stop::Length,
-        _ => Stop::End,
+        _ if refused => StopReason::Refusal,
+        Some("content_filter") => StopReason::Refusal,
+        Some("max_output_tokens") => StopReason::Length,
+        _ => StopReason::End,
     };
-    Ok(Reply { text, calls, usage: usage(body), stop, ..Reply::default() })
+    Ok(ModelReply { text, calls, usage: read_responses_usage(body), stop, ..ModelReply::default() })
 }
 
-pub(super) fn usage(body: &Json) -> Usage {
+pub(super) fn read_responses_usage(body: &Json) -> Usage {
     let count = |value: &Json| value.as_u64().unwrap_or(0);
     let usage = &body["usage"];
     Usage {

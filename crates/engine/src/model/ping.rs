@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use super::{Message, Request, Role};
+use super::{Message, MessageRole, Request};
 
 /// For a model with its vendor, such as `openai/gpt-5-mini`.
-pub fn ping(model: &str) -> Request {
+pub fn build_ping_request(model: &str) -> Request {
     Request {
         model: model.to_owned(),
         system: "You are reached by a test of the connection.".to_owned(),
         // Nothing but the schema asks for JSON, so that the reply shows whether it is kept to.
-        messages: vec![Message::new(Role::User, vec!["Say hello, in one word.".to_owned()])],
+        messages: vec![Message::new(MessageRole::User, vec!["Say hello, in one word.".to_owned()])],
         tools: Vec::new(),
         schema: json!({
             "type": "object", "properties": { "verdict": { "type": "boolean" } },

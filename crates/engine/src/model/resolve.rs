@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurist_core::diagnostic::closest;
-use jurist_core::dialect::Settings;
+use jurist_core::dialect::ProjectSettings;
 use jurist_core::suite::Judge;
 
-use super::command::Command;
+use super::command::CommandModel;
 use super::forms::FormMemory;
 use super::guard::{Private, refuse_private};
-use super::http::{Endpoint, HttpModel, Network, NoClient, client, public_client};
-use super::vendors::{Auth, COMPATIBLE, Price, Protocol, VENDORS, Vendor, price};
-use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request, Secret};
-use crate::model::Line;
+use super::http::{Endpoint, HttpModel, NetworkOptions, NoClient, client, public_client};
+use super::vendors::{Auth, COMPATIBLE, Price, Protocol, VENDORS, Vendor, vendor_price};
+use super::{BoxFuture, LanguageModel, ModelError, ModelErrorKind, ModelReply, Request, VendorSecret};
+use crate::model::ModelEndpoint;
 
 /// Seconds for one call, unless a judge says otherwise.
 const TIMEOUT: f64 = 120.0;
@@ -24,7 +24,7 @@ type Variable = dyn Fn(&str) -> Option<String> + Send + Sync;
 /// Makes models from names.
 pub struct Resolver {
     client: reqwest::Client,
-    settings: Settings,
+    settings: ProjectSettings,
     variable: Box<Variable>,
     /// Addresses that a person gave, not a file; keys go there.
     trusted: Vec<String>,
@@ -65,7 +65,7 @@ impl std::fmt::Debug for Resolver {
 }
 
 /// A vendor as it is used: a row of the table, with what settings say about it.
-struct Served<'a> {
+struct ResolvedVendor<'a> {
     vendor: &'static Vendor,
     name: &'a str,
     model: &'a str,
@@ -73,7 +73,7 @@ struct Served<'a> {
 
 impl Resolver {
     pub fn new(
-        settings: Settings,
+        settings: ProjectSettings,
         variable: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
     ) -> Result<Self, Unresolved> {
         let ca = match &settings.network.ca {
@@ -83,7 +83,7 @@ impl Resolver {
             ),
             None => None,
         };
-        let network = Network { ca, proxy: settings.network.proxy.clone() };
+        let network = NetworkOptions { ca, proxy: settings.network.proxy.clone() };
         Ok(Self {
             client: client(&network)?,
             settings,
@@ -113,13 +113,13 @@ impl Resolver {
     }
 
     /// Lets no address that a file names lead into this machine or its network.
-    pub fn guarded(self) -> Result<Self, Unresolved> {
+    pub fn with_address_guard(self) -> Result<Self, Unresolved> {
         Ok(Self { guarded: Some(public_client()?), ..self })
     }
 
     /// Lets keys go to this address.
     #[must_use]
-    pub fn trusting(mut self, address: Option<&str>) -> Self {
+    pub fn with_trusted_address(mut self, address: Option<&str>) -> Self {
         self.trusted.extend(address.and_then(host_of));
         self
     }
@@ -140,22 +140,27 @@ impl Resolver {
     }
 
     /// A line to a judge's model.
-    pub fn line(&self, judge: &Judge) -> Result<Line, Unresolved> {
+    pub fn resolve_endpoint(&self, judge: &Judge) -> Result<ModelEndpoint, Unresolved> {
         let Some(name) = judge.model.clone().or_else(|| self.default_name()) else {
-            return Ok(not_asked("no judge".to_owned(), "none", Unresolved::NoName.to_string(), None));
+            return Ok(build_keyless_endpoint(
+                "no judge".to_owned(),
+                "none",
+                Unresolved::NoName.to_string(),
+                None,
+            ));
         };
         let timeout = Duration::from_secs_f64(judge.timeout.unwrap_or(TIMEOUT));
         if let Some(words) = name.strip_prefix("command:") {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
             let address = program(&words);
-            let model: Arc<dyn Model> = Arc::new(Command::new(words, timeout));
+            let model: Arc<dyn LanguageModel> = Arc::new(CommandModel::new(words, timeout));
             let price = self.own_price(&name);
-            return Ok(Line { model, vendor: name.clone(), price, name, address, http: None });
+            return Ok(ModelEndpoint { model, vendor: name.clone(), price, name, address, http: None });
         }
-        let served = self.served(&name, judge.base_url.is_some())?;
+        let served = self.resolve_vendor(&name, judge.base_url.is_some())?;
         let full = format!("{}/{}", served.name, served.model);
         let endpoint = self.endpoint(&served, judge, timeout)?;
-        let listed = price(served.vendor.name, served.model);
+        let listed = vendor_price(served.vendor.name, served.model);
         let runs_here = served.vendor.runs_models && is_local(&endpoint.base_url);
         let free = || runs_here.then_some(Price::FREE);
         let price = self.own_price(&full).or_else(|| self.own_price(&name)).or(listed).or_else(free);
@@ -175,7 +180,7 @@ impl Resolver {
                     endpoint.address()
                 )
             };
-            return Ok(not_asked(full, served.name, why, price));
+            return Ok(build_keyless_endpoint(full, served.name, why, price));
         }
         let address = endpoint.address();
         let is_usual = address == served.vendor.base_url;
@@ -186,29 +191,29 @@ impl Resolver {
         }
         let client = guarded.unwrap_or(&self.client).clone();
         let http = Arc::new(HttpModel::new(client, endpoint, &self.forms));
-        let model: Arc<dyn Model> = Arc::<HttpModel>::clone(&http);
-        Ok(Line { model, vendor, name: full, price, address, http: Some(http) })
+        let model: Arc<dyn LanguageModel> = Arc::<HttpModel>::clone(&http);
+        Ok(ModelEndpoint { model, vendor, name: full, price, address, http: Some(http) })
     }
 
     fn own_price(&self, name: &str) -> Option<Price> {
         own_price(&self.settings, name)
     }
 
-    fn served<'a>(&self, name: &'a str, has_address: bool) -> Result<Served<'a>, Unresolved> {
+    fn resolve_vendor<'a>(&self, name: &'a str, has_address: bool) -> Result<ResolvedVendor<'a>, Unresolved> {
         if let Some((vendor, model)) = name.split_once('/') {
             if let Some(row) = VENDORS.iter().find(|it| it.name == vendor) {
-                return Ok(Served { vendor: row, name: vendor, model });
+                return Ok(ResolvedVendor { vendor: row, name: vendor, model });
             }
             if self.settings.vendors.contains_key(vendor) {
-                return Ok(Served { vendor: &COMPATIBLE, name: vendor, model });
+                return Ok(ResolvedVendor { vendor: &COMPATIBLE, name: vendor, model });
             }
         }
         let by_prefix = VENDORS.iter().find(|it| it.prefixes.iter().any(|prefix| name.starts_with(prefix)));
         let unknown = || Unresolved::Unknown { name: name.to_owned(), hint: self.hint_for(name) };
         let bare = name.strip_prefix("compatible/").unwrap_or(name);
         let elsewhere =
-            has_address.then_some(Served { vendor: &COMPATIBLE, name: COMPATIBLE.name, model: bare });
-        let known = by_prefix.map(|vendor| Served { vendor, name: vendor.name, model: name });
+            has_address.then_some(ResolvedVendor { vendor: &COMPATIBLE, name: COMPATIBLE.name, model: bare });
+        let known = by_prefix.map(|vendor| ResolvedVendor { vendor, name: vendor.name, model: name });
         known.or(elsewhere).ok_or_else(unknown)
     }
 
@@ -228,7 +233,7 @@ impl Resolver {
     }
 
     /// Whether a key may go to an address: the vendor's own, or one that a person named.
-    fn may_have_key(&self, served: &Served<'_>, address: &str) -> bool {
+    fn may_have_key(&self, served: &ResolvedVendor<'_>, address: &str) -> bool {
         let own = self.settings.vendors.get(served.name).and_then(|it| it.base_url.clone());
         let variables = served.vendor.base_url_variables.iter().filter_map(|it| (self.variable)(it));
         let settings = self.settings.judge.base_url.clone();
@@ -239,7 +244,7 @@ impl Resolver {
             && known.filter_map(|it| host_of(&it)).chain(self.trusted.clone()).any(|it| Some(it) == host)
     }
 
-    fn key_names(&self, served: &Served<'_>) -> Vec<String> {
+    fn key_names(&self, served: &ResolvedVendor<'_>) -> Vec<String> {
         match self.settings.vendors.get(served.name) {
             // A server of the settings gets the key that they name, and no other.
             Some(own) if own.key.is_some() || own.base_url.is_some() => own.key.iter().cloned().collect(),
@@ -249,7 +254,7 @@ impl Resolver {
 
     fn endpoint(
         &self,
-        served: &Served<'_>,
+        served: &ResolvedVendor<'_>,
         judge: &Judge,
         timeout: Duration,
     ) -> Result<Endpoint, Unresolved> {
@@ -264,9 +269,9 @@ impl Resolver {
         let protocol = own.and_then(|it| it.protocol.as_deref());
         let protocol = protocol.and_then(|name| Protocol::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
         let protocol = protocol.unwrap_or(vendor.protocol);
-        let base_url = whole(&address, served.name, protocol)?;
+        let base_url = normalize_base_url(&address, served.name, protocol)?;
         let key = self.key_names(served).iter().find_map(|it| (self.variable)(it));
-        let key = key.filter(|_| self.may_have_key(served, &base_url)).map(Secret::new);
+        let key = key.filter(|_| self.may_have_key(served, &base_url)).map(VendorSecret::new);
         let auth = match protocol {
             _ if protocol == vendor.protocol => vendor.auth,
             Protocol::Anthropic => Auth::Header("x-api-key"),
@@ -274,7 +279,7 @@ impl Resolver {
             Protocol::OpenaiChat | Protocol::OpenaiResponses => Auth::Bearer,
         };
         let headers = own.into_iter().flat_map(|it| &it.headers);
-        let headers = headers.map(|(name, value)| (name.clone(), Secret::new(value))).collect();
+        let headers = headers.map(|(name, value)| (name.clone(), VendorSecret::new(value))).collect();
         Ok(Endpoint {
             protocol,
             base_url,
@@ -298,7 +303,7 @@ impl Resolver {
             let own = own.into_iter().find_map(|it| (self.variable)(it));
             (
                 name,
-                own.and_then(|it| whole(&it, name, Protocol::OpenaiChat).ok())
+                own.and_then(|it| normalize_base_url(&it, name, Protocol::OpenaiChat).ok())
                     .unwrap_or_else(|| address.to_owned()),
             )
         });
@@ -318,7 +323,7 @@ impl Resolver {
 }
 
 /// An address with everything that people leave out.
-fn whole(address: &str, vendor: &str, protocol: Protocol) -> Result<String, Unresolved> {
+fn normalize_base_url(address: &str, vendor: &str, protocol: Protocol) -> Result<String, Unresolved> {
     let with_scheme = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
     let trimmed = with_scheme.trim_end_matches('/').to_owned();
     let bad = || Unresolved::BadAddress(address.to_owned());
@@ -356,18 +361,18 @@ fn program(words: &[String]) -> String {
 }
 
 /// A line on which nobody can be asked, and why.
-fn not_asked(name: String, vendor: &str, why: String, price: Option<Price>) -> Line {
+fn build_keyless_endpoint(name: String, vendor: &str, why: String, price: Option<Price>) -> ModelEndpoint {
     let model = Arc::new(NoKey(why));
-    Line { model, vendor: vendor.to_owned(), name, price, address: String::new(), http: None }
+    ModelEndpoint { model, vendor: vendor.to_owned(), name, price, address: String::new(), http: None }
 }
 
 /// A model that cannot be asked for want of a key.
 #[derive(Debug)]
 struct NoKey(String);
 
-impl Model for NoKey {
-    fn complete<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        Box::pin(std::future::ready(Err(ModelError::new(ErrorKind::NoKey, self.0.clone()))))
+impl LanguageModel for NoKey {
+    fn complete<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
+        Box::pin(std::future::ready(Err(ModelError::new(ModelErrorKind::NoKey, self.0.clone()))))
     }
 
     fn missing_key(&self) -> Option<&str> {
@@ -375,7 +380,7 @@ impl Model for NoKey {
     }
 }
 
-fn own_price(settings: &Settings, name: &str) -> Option<Price> {
+fn own_price(settings: &ProjectSettings, name: &str) -> Option<Price> {
     let price = settings.prices.get(name)?;
     Some(Price { input: price.input, cached: price.cached_input, output: price.output })
 }
@@ -394,7 +399,7 @@ const PROVIDERS: [(&str, &str); 9] = [
 ];
 
 /// The price of a model that somebody else called, by what their instrumentation says of it.
-pub fn listed_price(settings: &Settings, provider: Option<&str>, model: &str) -> Option<Price> {
+pub fn listed_price(settings: &ProjectSettings, provider: Option<&str>, model: &str) -> Option<Price> {
     let provider = provider.map(str::to_ascii_lowercase).unwrap_or_default();
     let named = PROVIDERS.iter().find(|(part, _)| provider.contains(part)).map(|(_, vendor)| *vendor);
     let by_model = || {
@@ -403,9 +408,9 @@ pub fn listed_price(settings: &Settings, provider: Option<&str>, model: &str) ->
     };
     let own = || own_price(settings, model);
     match named.or_else(by_model) {
-        Some(vendor) => {
-            own_price(settings, &format!("{vendor}/{model}")).or_else(own).or_else(|| price(vendor, model))
-        }
+        Some(vendor) => own_price(settings, &format!("{vendor}/{model}"))
+            .or_else(own)
+            .or_else(|| vendor_price(vendor, model)),
         None => own(),
     }
 }
@@ -414,7 +419,11 @@ pub fn listed_price(settings: &Settings, provider: Option<&str>, model: &str) ->
 mod tests {
     use super::*;
 
-    fn resolve(model: &str, base_url: Option<&str>, variables: &[(&str, &str)]) -> Result<Line, Unresolved> {
+    fn resolve(
+        model: &str,
+        base_url: Option<&str>,
+        variables: &[(&str, &str)],
+    ) -> Result<ModelEndpoint, Unresolved> {
         let owned: Vec<(String, String)> =
             variables.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
         let variable = move |name: &str| owned.iter().find(|it| it.0 == name).map(|it| it.1.clone());
@@ -423,7 +432,10 @@ mod tests {
             base_url: base_url.map(str::to_owned),
             ..Judge::default()
         };
-        Resolver::new(Settings::default(), variable).unwrap().trusting(base_url).line(&judge)
+        Resolver::new(ProjectSettings::default(), variable)
+            .unwrap()
+            .with_trusted_address(base_url)
+            .resolve_endpoint(&judge)
     }
 
     #[test]
@@ -460,12 +472,13 @@ mod tests {
             ..Judge::default()
         };
         let key = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk-hidden".to_owned());
-        let resolver = || Resolver::new(Settings::default(), key).unwrap();
-        assert!(resolver().line(&judge).unwrap().http.is_none());
-        let trusted = resolver().trusting(judge.base_url.as_deref()).line(&judge).unwrap();
+        let resolver = || Resolver::new(ProjectSettings::default(), key).unwrap();
+        assert!(resolver().resolve_endpoint(&judge).unwrap().http.is_none());
+        let trusted =
+            resolver().with_trusted_address(judge.base_url.as_deref()).resolve_endpoint(&judge).unwrap();
         assert!(trusted.http.unwrap().endpoint().key.is_some());
         let usual = Judge { base_url: Some("https://api.openai.com/v1".into()), ..judge };
-        assert!(resolver().line(&usual).unwrap().http.is_some());
+        assert!(resolver().resolve_endpoint(&usual).unwrap().http.is_some());
     }
 
     #[test]

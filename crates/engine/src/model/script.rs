@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request};
+use super::{BoxFuture, LanguageModel, ModelError, ModelErrorKind, ModelReply, Request};
 
 /// Gives its replies one after the other, and the last one again and again.
 #[derive(Debug)]
@@ -17,14 +17,14 @@ impl Script {
     }
 }
 
-impl Model for Script {
-    fn complete<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+impl LanguageModel for Script {
+    fn complete<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
         let mut next = self.next.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let reply = self.replies.get(*next).or(self.replies.last()).cloned();
         *next += 1;
         let reply = reply
-            .map(|text| Reply { text, ..Reply::default() })
-            .ok_or_else(|| ModelError::new(ErrorKind::NotRecorded, "the script has no replies"));
+            .map(|text| ModelReply { text, ..ModelReply::default() })
+            .ok_or_else(|| ModelError::new(ModelErrorKind::NotRecorded, "the script has no replies"));
         Box::pin(std::future::ready(reply))
     }
 }

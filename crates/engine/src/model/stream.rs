@@ -5,21 +5,21 @@ use serde_json::{Value as Json, json};
 use super::vendors::Protocol;
 
 /// The whole body, or the trouble that an event tells of; `None` if the stream ended too early.
-pub(super) fn whole(protocol: Protocol, text: &str) -> Option<Json> {
-    let events = events(text);
+pub(super) fn assemble_stream(protocol: Protocol, text: &str) -> Option<Json> {
+    let events = parse_stream_events(text);
     if let Some(told) = events.iter().find(|it| it["error"].is_object()) {
         return Some(json!({ "error": told["error"] }));
     }
     match protocol {
         Protocol::OpenaiChat => chat(&events),
         Protocol::OpenaiResponses => responses(&events),
-        Protocol::Anthropic => messages(&events),
+        Protocol::Anthropic => assemble_anthropic_stream(&events),
         Protocol::Gemini => contents(&events),
     }
 }
 
 /// The data of server-sent events; what is no JSON, such as `[DONE]`, says nothing.
-fn events(text: &str) -> Vec<Json> {
+fn parse_stream_events(text: &str) -> Vec<Json> {
     let text = text.replace("\r\n", "\n");
     let data = |block: &str| {
         let lines = block.lines().filter_map(|it| it.strip_prefix("data:"));
@@ -81,7 +81,7 @@ fn responses(events: &[Json]) -> Option<Json> {
     last.or_else(told)
 }
 
-fn messages(events: &[Json]) -> Option<Json> {
+fn assemble_anthropic_stream(events: &[Json]) -> Option<Json> {
     let (mut body, mut blocks, mut is_done) = (json!({}), Vec::new(), false);
     for event in events {
         match event["type"].as_str() {
@@ -143,7 +143,7 @@ mod tests {
         ];
         for (_, protocol) in Protocol::ALL {
             for text in odd {
-                assert_eq!(whole(protocol, text), None, "{protocol:?} {text}");
+                assert_eq!(assemble_stream(protocol, text), None, "{protocol:?} {text}");
             }
         }
     }

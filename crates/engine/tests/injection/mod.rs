@@ -5,11 +5,13 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use jurist_core::candidate::{Material, Role, Step, ToolResult, Trace};
+use jurist_core::candidate::{JudgeInput, StepRole, ToolResult, Trace, TraceStep};
 use jurist_core::grade::{GradeFlag, Outcome};
-use jurist_core::rubric::{Answers, Ask, Criterion, Graph, Leaf, Node, Rubric, Scale, Target};
-use jurist_engine::judge::{Case, Member};
-use jurist_engine::model::Line;
+use jurist_core::rubric::{
+    AnswerTarget, Criterion, CriterionKind, Graph, Leaf, NodeAnswers, Rubric, Scale, TreeNode,
+};
+use jurist_engine::judge::{JudgeCase, JudgeModel};
+use jurist_engine::model::ModelEndpoint;
 use jurist_engine::model::script::Script;
 use serde_json::{Map, Value as Json, json};
 
@@ -125,14 +127,14 @@ impl Candidate {
         format!("{{\n{}\n}}", pairs.join(",\n"))
     }
 
-    fn material(&self) -> Material {
+    fn material(&self) -> JudgeInput {
         let (mut material, text) = (material(), self.text.clone());
         match self.part.as_str() {
             "diff" => material.diff = Some(text),
             "task" => material.task = text,
             "tool_result" => {
                 let result = ToolResult { text, ..ToolResult::default() };
-                let step = Step { role: Role::Tool, results: vec![result], ..Step::default() };
+                let step = TraceStep { role: StepRole::Tool, results: vec![result], ..TraceStep::default() };
                 material.trace = Some(Trace { steps: vec![step], ..Trace::default() });
             }
             _ => material.response = Some(text),
@@ -199,11 +201,11 @@ fn candidates() -> Vec<Candidate> {
 }
 
 fn questions() -> Vec<Asked> {
-    let leaf = |score| Target::Leaf(Leaf { score, reason: None });
-    let answers = Answers::YesNo { yes: leaf(1.0), no: leaf(0.0) };
-    let node = Node { id: "a".into(), ask: "Is it right?".into(), answers };
+    let leaf = |score| AnswerTarget::Leaf(Leaf { score, reason: None });
+    let answers = NodeAnswers::YesNo { yes: leaf(1.0), no: leaf(0.0) };
+    let node = TreeNode { id: "a".into(), ask: "Is it right?".into(), answers };
     let graph = Graph { root: "a".into(), nodes: vec![node] };
-    let tree = rubric(vec![Criterion::new("city", "Is right.", Ask::Tree(graph))]);
+    let tree = rubric(vec![Criterion::new("city", "Is right.", CriterionKind::Tree(graph))]);
     let on = |scale: Scale| rubric(vec![criterion("city", scale)]);
     let asked = |rubric: Rubric, key: &str, honest: Json, unit: f64, best: Json| Asked {
         rubric,
@@ -229,7 +231,7 @@ struct Tally {
 
 /// A judge whose server turns what it repeats into tool calls.
 struct CallingJudge {
-    member: Member,
+    member: JudgeModel,
     said: Arc<Mutex<String>>,
     _server: Server,
 }
@@ -251,8 +253,8 @@ impl CallingJudge {
     }
 }
 
-fn scripted(reply: String) -> Member {
-    let line = Line {
+fn scripted(reply: String) -> JudgeModel {
+    let line = ModelEndpoint {
         model: Arc::new(Script::new(vec![reply])),
         vendor: "script".into(),
         name: "script".into(),
@@ -260,7 +262,7 @@ fn scripted(reply: String) -> Member {
         address: String::new(),
         http: None,
     };
-    Member { line: Arc::new(line), temperature: None, max_tokens: 100, draw: 0 }
+    JudgeModel { line: Arc::new(line), temperature: None, max_tokens: 100, draw: 0 }
 }
 
 #[tokio::test]
@@ -301,8 +303,8 @@ async fn no_candidate_answers_for_its_judge() {
     check_table(candidates.len(), questions.len(), &rows);
 }
 
-async fn outcome(member: Member, material: &Material, rubric: &Rubric) -> Outcome {
-    let case = Case { candidate: "c", material, row: None, rubric, labels: None, contests: None };
+async fn outcome(member: JudgeModel, material: &JudgeInput, rubric: &Rubric) -> Outcome {
+    let case = JudgeCase { candidate: "c", material, row: None, rubric, labels: None, contests: None };
     let decision = bench(vec![member]).decide(&caller(), case).await.unwrap();
     decision.opinions[0].grades[0].outcome.clone()
 }
@@ -348,7 +350,7 @@ async fn candidates_that_give_grades_are_flagged() {
     let asked = questions().remove(1);
     for candidate in candidates().iter().filter(|it| it.id.ends_with(" score")) {
         let material = candidate.material();
-        let case = Case {
+        let case = JudgeCase {
             candidate: "c",
             material: &material,
             row: None,

@@ -4,23 +4,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use jurist_core::candidate::{Candidate, Material, Usage};
-use jurist_core::grade::{Grade, Outcome as Answer, Spend, Status, Time, Usd, Verdict};
-use jurist_core::plan::{Facts, Pick, Stratum, pick, place};
-use jurist_core::rubric::{Ask, Rubric, Scale};
-use jurist_core::score::{Combine, panel};
+use jurist_core::candidate::{Candidate, JudgeInput, Usage};
+use jurist_core::grade::{Grade, Outcome as Answer, Spend, Time, Usd, Verdict, VerdictStatus};
+use jurist_core::plan::{SamplingDecision, TraceFacts, TraceStratum, hash_position, pick_trace};
+use jurist_core::rubric::{CriterionKind, Rubric, Scale};
+use jurist_core::score::{Combine, combine_panel};
 use jurist_core::suite::{Aggregate, Calls, TieBreak};
-use jurist_engine::call::Caller;
-use jurist_engine::judge::{Bench, Case, Member, Opinion};
+use jurist_engine::call::ModelClient;
+use jurist_engine::judge::{JudgeCase, JudgeModel, JudgeOpinion, ResolvedJudges};
 use jurist_engine::model::vendors::Price;
-use jurist_engine::model::{BoxFuture, Line, Model, ModelError, Reply, Request};
-use jurist_server::monitor::Watched;
+use jurist_engine::model::{BoxFuture, LanguageModel, ModelEndpoint, ModelError, ModelReply, Request};
+use jurist_server::monitor::LoadedMonitorVersion;
 use jurist_store::contests::{Contest, Contested};
-use jurist_store::decisions::{DecisionState, NewDecision, Outcome, TraceRevision};
+use jurist_store::decisions::{DecisionOutcome, DecisionState, NewMonitorDecision, TraceRevision};
 use jurist_store::grades::{NewGrade, NewVerdict};
-use jurist_store::monitors::Monitor;
-use jurist_store::scores::{Score, Scored};
-use jurist_store::spend::{Reserve, Wanted};
+use jurist_store::monitors::StoredMonitor;
+use jurist_store::scores::{Score, ScoreContext};
+use jurist_store::spend::{ReservationRequest, Reserve};
 use jurist_store::{ContestId, Probability, ProjectId, SeriesId, Store, TraceId};
 use serde_json::json;
 
@@ -32,31 +32,36 @@ const PRICE: Price = Price { input: 12.0, cached: 1.2, output: 50.0 };
 pub struct Judging<'a> {
     store: &'a Store,
     project: ProjectId,
-    caller: Caller,
+    caller: ModelClient,
 }
 
 /// A judge who has its reply ready.
 #[derive(Debug)]
 struct Invented(String);
 
-impl Model for Invented {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+impl LanguageModel for Invented {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
         let asked: usize = serde_json::to_string(&request.messages).unwrap().len();
         let usage = Usage { input: asked as u64 / 4, output: self.0.len() as u64 / 4, cached: 0 };
-        Box::pin(async move { Ok(Reply { text: self.0.clone(), usage, ..Reply::default() }) })
+        Box::pin(async move { Ok(ModelReply { text: self.0.clone(), usage, ..ModelReply::default() }) })
     }
 }
 
 impl<'a> Judging<'a> {
     pub fn new(store: &'a Store, project: ProjectId) -> Self {
-        Self { store, project, caller: Caller::default() }
+        Self { store, project, caller: ModelClient::default() }
     }
 
     /// Decides about traces that have just finished and judges what is sampled; tells which traces have a score.
-    pub async fn judge(&self, watching: &[Watched], seen: &[Seen], now: Time) -> BTreeSet<TraceId> {
+    pub async fn judge(
+        &self,
+        watching: &[LoadedMonitorVersion],
+        seen: &[Seen],
+        now: Time,
+    ) -> BTreeSet<TraceId> {
         let decide =
             |it: &Seen| watching.iter().filter_map(|watched| decision(watched, it)).collect::<Vec<_>>();
-        let decisions: Vec<NewDecision> = seen.iter().flat_map(decide).collect();
+        let decisions: Vec<NewMonitorDecision> = seen.iter().flat_map(decide).collect();
         let revision = |it: &Seen| TraceRevision { trace: it.id.clone(), revision: 1 };
         let traces: Vec<TraceRevision> = seen.iter().map(revision).collect();
         self.store.consider(self.project, &traces, &decisions, |_| None, now).await.unwrap();
@@ -66,7 +71,7 @@ impl<'a> Judging<'a> {
             let watched = watching.iter().find(|it| it.id == decision.version).unwrap();
             let opinions = self.opinions(watched, seen).await;
             let verdict = combined(&opinions, watched.monitor.rubric.pass_mark);
-            if verdict.status != Status::Error {
+            if verdict.status != VerdictStatus::Error {
                 scored.insert(seen.id.clone());
             }
             // Judges take their time.
@@ -75,7 +80,7 @@ impl<'a> Judging<'a> {
             let all: Vec<_> = opinions.iter().flat_map(|it| &it.exchanges).map(|it| json!(it)).collect();
             let (owner, part) = (seen.id.to_string(), watched.rubric_version.to_string());
             self.store.put_exchanges(self.project, &owner, &part, &all, now).await.unwrap();
-            let new = |opinion: &Opinion| {
+            let new = |opinion: &JudgeOpinion| {
                 opinion.grades.iter().map(|it| grade(watched, decision, it, now)).collect::<Vec<_>>()
             };
             let own: Vec<NewGrade> = opinions.iter().flat_map(new).collect();
@@ -104,12 +109,12 @@ impl<'a> Judging<'a> {
 
     /// Puts two releases of the coding agent side by side, on tasks that both did. The one shown first is liked better
     /// than it deserves.
-    pub async fn contest(&self, monitor: &Monitor, seen: &[Seen], releases: (&str, &str), now: Time) {
+    pub async fn contest(&self, monitor: &StoredMonitor, seen: &[Seen], releases: (&str, &str), now: Time) {
         let of = |release: &str| -> Vec<&Seen> {
             seen.iter().filter(|it| it.finished.metadata["release"] == release).collect()
         };
         let (left, mut right) = (of(releases.0), of(releases.1));
-        let watched = Watched::read(monitor.newest.as_ref().unwrap()).unwrap();
+        let watched = LoadedMonitorVersion::read(monitor.newest.as_ref().unwrap()).unwrap();
         let series = SeriesId::at(now);
         let side = |release: &str| format!("{} release={release}", seen[0].agent());
         for a in left {
@@ -120,13 +125,14 @@ impl<'a> Judging<'a> {
             let b = right.swap_remove(at);
             for judge in &watched.monitor.judges {
                 let salt = format!("{judge} {} {}", a.id, b.id);
-                let is_a_first = place("first", &salt) < 0.5;
+                let is_a_first = hash_position("first", &salt) < 0.5;
                 let right = |it: &Seen| f64::from(it.truth["correctness"].level);
-                let ahead =
-                    right(a) - right(b) + if is_a_first { 1.0 } else { -1.0 } + 5.0 * place("taste", &salt)
-                        - 2.5;
+                let ahead = right(a) - right(b)
+                    + if is_a_first { 1.0 } else { -1.0 }
+                    + 5.0 * hash_position("taste", &salt)
+                    - 2.5;
                 let (outcome, reason) = match ahead {
-                    _ if place("broken", &salt) < 0.02 => (Contested::Error, "the reply is not JSON"),
+                    _ if hash_position("broken", &salt) < 0.02 => (Contested::Error, "the reply is not JSON"),
                     it if it.abs() < 0.7 => (Contested::Tie, "Both changes do what was asked."),
                     it if 0.0 < it => {
                         (Contested::A, "The first change does what was asked, the second hardly.")
@@ -152,15 +158,15 @@ impl<'a> Judging<'a> {
         }
     }
 
-    async fn opinions(&self, watched: &Watched, seen: &Seen) -> Vec<Opinion> {
-        let material = Material::new(&Candidate::default(), Some(seen.finished.trace.clone()));
+    async fn opinions(&self, watched: &LoadedMonitorVersion, seen: &Seen) -> Vec<JudgeOpinion> {
+        let material = JudgeInput::new(&Candidate::default(), Some(seen.finished.trace.clone()));
         let rubric = &watched.monitor.rubric;
         let mut opinions = Vec::new();
         for judge in &watched.monitor.judges {
             let bench = bench(judge, &reply(judge, rubric, seen));
             let (candidate, rubric) = (seen.id.as_str(), rubric.as_ref());
             let case =
-                Case { candidate, material: &material, row: None, rubric, labels: None, contests: None };
+                JudgeCase { candidate, material: &material, row: None, rubric, labels: None, contests: None };
             opinions.push(bench.decide(&self.caller, case).await.unwrap().opinions.swap_remove(0));
         }
         opinions
@@ -169,9 +175,9 @@ impl<'a> Judging<'a> {
     /// The numbers of each judge, and of several their mean.
     async fn score(
         &self,
-        watched: &Watched,
-        decision: &NewDecision,
-        opinions: &[Opinion],
+        watched: &LoadedMonitorVersion,
+        decision: &NewMonitorDecision,
+        opinions: &[JudgeOpinion],
         verdict: &Verdict,
         now: Time,
     ) {
@@ -180,7 +186,7 @@ impl<'a> Judging<'a> {
             judge: judge.to_owned(),
             criterion: String::new(),
             unit: it.score,
-            is_passed: it.score.map(|_| it.status == Status::Pass),
+            is_passed: it.score.map(|_| it.status == VerdictStatus::Pass),
         };
         let of = |judge: &str, criterion: &str, unit: Option<f64>| Score {
             judge: judge.to_owned(),
@@ -212,12 +218,14 @@ impl<'a> Judging<'a> {
             spread = units.values().filter_map(apart).map(|it| it.0 - it.1).reduce(f64::max);
         }
         let (state, note) = match verdict.status {
-            Status::Error => (DecisionState::JudgeError, "malformed: the reply is not JSON".to_owned()),
+            VerdictStatus::Error => {
+                (DecisionState::JudgeError, "malformed: the reply is not JSON".to_owned())
+            }
             _ => (DecisionState::Scored, format!("judged by {}", names.join(" + "))),
         };
         let is_disputed = spread.is_some_and(|it| watched.monitor.margin() < it);
-        let outcome = Outcome { state, note: &note, spread, is_disputed };
-        let scored = Scored {
+        let outcome = DecisionOutcome { state, note: &note, spread, is_disputed };
+        let scored = ScoreContext {
             monitor: watched.monitor_id,
             trace: decision.trace.clone(),
             revision: decision.revision,
@@ -233,16 +241,22 @@ impl<'a> Judging<'a> {
     }
 
     async fn pay(&self, monitor: &str, judge: &str, amount: Usd, now: Time) {
-        let wanted =
-            Wanted { amount, purpose: "monitor", subject: monitor, limit: None, model: judge, job: None };
+        let wanted = ReservationRequest {
+            amount,
+            purpose: "monitor",
+            subject: monitor,
+            limit: None,
+            model: judge,
+            job: None,
+        };
         let Reserve::Held(id) = self.store.reserve(self.project, &wanted, now).await.unwrap() else { return };
         self.store.settle(self.project, id, amount, now).await.unwrap();
     }
 }
 
-fn decision(watched: &Watched, seen: &Seen) -> Option<NewDecision> {
+fn decision(watched: &LoadedMonitorVersion, seen: &Seen) -> Option<NewMonitorDecision> {
     let it = &seen.finished;
-    let facts = Facts {
+    let facts = TraceFacts {
         id: seen.id.as_str(),
         agent: it.agent.as_deref(),
         session: None,
@@ -253,18 +267,20 @@ fn decision(watched: &Watched, seen: &Seen) -> Option<NewDecision> {
         n_steps: it.trace.steps.len() as u64,
         metadata: it.metadata.as_object(),
     };
-    let Pick::Drawn { stratum, probability, is_sampled } = pick(&watched.monitor, &facts, None, 1.0) else {
+    let SamplingDecision::Drawn { stratum, probability, is_sampled } =
+        pick_trace(&watched.monitor, &facts, None, 1.0)
+    else {
         return None;
     };
     let share = (1e4 * probability).round() / 100.0;
     let (state, reason) = match (is_sampled, stratum) {
-        (true, Stratum::Failed) => {
+        (true, TraceStratum::Failed) => {
             (DecisionState::Sampled, "it failed, and those are always looked at".to_owned())
         }
         (true, _) => (DecisionState::Sampled, format!("one of the {share} % that are looked at")),
         (false, _) => (DecisionState::SampledOut, format!("not one of the {share} % that are looked at")),
     };
-    Some(NewDecision {
+    Some(NewMonitorDecision {
         trace: seen.id.clone(),
         revision: 1,
         monitor: watched.monitor_id,
@@ -278,8 +294,8 @@ fn decision(watched: &Watched, seen: &Seen) -> Option<NewDecision> {
     })
 }
 
-fn bench(judge: &str, reply: &str) -> Bench {
-    let line = Line {
+fn bench(judge: &str, reply: &str) -> ResolvedJudges {
+    let line = ModelEndpoint {
         model: Arc::new(Invented(reply.to_owned())),
         vendor: "invented".to_owned(),
         name: judge.to_owned(),
@@ -287,8 +303,8 @@ fn bench(judge: &str, reply: &str) -> Bench {
         address: "nowhere".to_owned(),
         http: None,
     };
-    let member = Member { line: Arc::new(line), temperature: None, max_tokens: 1_000, draw: 0 };
-    Bench {
+    let member = JudgeModel { line: Arc::new(line), temperature: None, max_tokens: 1_000, draw: 0 };
+    ResolvedJudges {
         members: vec![member],
         combine: None,
         escalate: None,
@@ -304,7 +320,7 @@ fn bench(judge: &str, reply: &str) -> Bench {
 /// One judge errs now and then; the other is easily pleased by long explanations. Sometimes nothing can be read.
 fn reply(judge: &str, rubric: &Rubric, seen: &Seen) -> String {
     let id = seen.id.as_str();
-    if place(judge, id) < 0.02 {
+    if hash_position(judge, id) < 0.02 {
         return "I would rather not say.".to_owned();
     }
     let criteria: Vec<_> = rubric
@@ -312,8 +328,8 @@ fn reply(judge: &str, rubric: &Rubric, seen: &Seen) -> String {
         .iter()
         .map(|criterion| {
             let Truth { level, why, quote } = &seen.truth[criterion.id.as_str()];
-            let is_binary = matches!(criterion.ask, Ask::Question(Scale::Binary));
-            let chance = place(&format!("{judge} {}", criterion.id), id);
+            let is_binary = matches!(criterion.ask, CriterionKind::Question(Scale::Binary));
+            let chance = hash_position(&format!("{judge} {}", criterion.id), id);
             let (mut level, mut why) = (i32::from(*level), why.clone());
             if is_binary && chance < 0.03 {
                 (level, why) = (1 - level, "On the whole, yes and no.".to_owned());
@@ -334,7 +350,12 @@ fn reply(judge: &str, rubric: &Rubric, seen: &Seen) -> String {
     json!({ "criteria": criteria }).to_string()
 }
 
-fn grade(watched: &Watched, decision: &NewDecision, grade: &Grade, now: Time) -> NewGrade {
+fn grade(
+    watched: &LoadedMonitorVersion,
+    decision: &NewMonitorDecision,
+    grade: &Grade,
+    now: Time,
+) -> NewGrade {
     NewGrade {
         grade: Grade { time: Some(now), ..grade.clone() },
         rubric_version: watched.rubric_version.clone(),
@@ -350,13 +371,16 @@ fn grade(watched: &Watched, decision: &NewDecision, grade: &Grade, now: Time) ->
 }
 
 /// Several judges are averaged; one that broke abstains.
-fn combined(opinions: &[Opinion], pass_mark: f64) -> Verdict {
+fn combined(opinions: &[JudgeOpinion], pass_mark: f64) -> Verdict {
     let verdicts: Vec<Verdict> = opinions.iter().map(|it| it.verdict.clone()).collect();
-    let first = verdicts.iter().find(|it| it.status != Status::Error).unwrap_or(&verdicts[0]).clone();
+    let first = verdicts.iter().find(|it| it.status != VerdictStatus::Error).unwrap_or(&verdicts[0]).clone();
     if verdicts.len() == 1 {
         return first;
     }
-    let panel =
-        panel(&verdicts, Combine::Panel { aggregate: Aggregate::Mean, tie_break: TieBreak::Fail }, pass_mark);
+    let panel = combine_panel(
+        &verdicts,
+        Combine::Panel { aggregate: Aggregate::Mean, tie_break: TieBreak::Fail },
+        pass_mark,
+    );
     Verdict { status: panel.status, score: panel.score, native: None, ..first }
 }

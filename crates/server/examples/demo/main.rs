@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use jurist_core::grade::Time;
 use jurist_core::money::Rates;
 use jurist_server::Work;
-use jurist_server::monitor::{Watched, apply, find, watch_monitors};
+use jurist_server::monitor::{LoadedMonitorVersion, apply_monitor_file, find_monitor, watch_monitors};
 use jurist_store::{ProjectId, Region, Store, clock};
 
 use judged::Judging;
@@ -35,7 +35,7 @@ async fn main() {
     let mut given = std::env::args().skip(1);
     let (database, folder) = (given.next().unwrap(), PathBuf::from(given.next().unwrap()));
     let store = Store::open(&database).await.unwrap();
-    let now = clock::now();
+    let now = clock::current_time();
     let project = store.default_project(&Rates::default(), now).await.unwrap();
     store.rename_project(project, PROJECT).await.unwrap();
     let world = World::new(&folder, now);
@@ -48,7 +48,8 @@ async fn main() {
 
 /// Lets time pass: traces come, monitors decide, judges answer, alerts are raised.
 async fn weeks(store: &Store, project: ProjectId, folder: &Path, world: &World) -> (usize, Vec<world::Seen>) {
-    let settings = jurist_engine::load::load(Path::new(".jurist/config.yaml"), Default::default()).settings;
+    let settings =
+        jurist_engine::load::load_suite(Path::new(".jurist/config.yaml"), Default::default()).settings;
     let work = Work { settings, ..Work::default() };
     let begin = world.now - DAYS * DAY;
     let files = [
@@ -64,7 +65,9 @@ async fn weeks(store: &Store, project: ProjectId, folder: &Path, world: &World) 
         while let Some((time, file)) = files.next_if(|it| it.0 <= start) {
             let place = (&Region::default(), &work);
             let file = std::fs::read_to_string(folder.join(file)).unwrap();
-            apply(store, project, None, &file, place, None, Time::from_micros(time)).await.unwrap();
+            apply_monitor_file(store, project, None, &file, place, None, Time::from_micros(time))
+                .await
+                .unwrap();
         }
         let seen = world.between(start, end);
         n_traces += seen.len();
@@ -76,15 +79,15 @@ async fn weeks(store: &Store, project: ProjectId, folder: &Path, world: &World) 
         }
         let mut watching = Vec::new();
         for name in ["support desk", "code review"] {
-            let monitor = find(store, project, name).await.unwrap();
-            watching.push(Watched::read(monitor.newest.as_ref().unwrap()).unwrap());
+            let monitor = find_monitor(store, project, name).await.unwrap();
+            watching.push(LoadedMonitorVersion::read(monitor.newest.as_ref().unwrap()).unwrap());
         }
         let judged = judging.judge(&watching, &seen, now).await;
         coded.extend(seen.into_iter().filter(|it| it.agent() == CODER && judged.contains(&it.id)));
         watch_monitors(store, &Rates::default(), now).await.unwrap();
         start = end + 1;
     }
-    let monitor = find(store, project, "code review").await.unwrap();
+    let monitor = find_monitor(store, project, "code review").await.unwrap();
     let [first, second, third] = RELEASES.map(|it| it.0);
     for (releases, minutes) in [((first, second), 3), ((first, third), 2), ((second, third), 1)] {
         let time = Time::from_micros(world.now - minutes * HOUR / 60);

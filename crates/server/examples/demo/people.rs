@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use jurist_core::annotate::{Answer, Quote, Rated, Rating, Settings};
+use jurist_core::annotate::{AnnotationSettings, Answer, Quote, Rated, Rating};
 use jurist_core::grade::{Time, Value};
-use jurist_core::plan::place;
+use jurist_core::plan::hash_position;
 use jurist_server::annotate::{
-    Subject, finish, from_rubric, giving, of_run, settings_of, shown, verification,
+    ItemSubject, collect_run_claims, complete_annotation, from_rubric, giving, load_assignment_context,
+    parse_task_settings, verification,
 };
-use jurist_server::monitor::find;
-use jurist_store::accounts::{NewAccount, Role};
+use jurist_server::monitor::find_monitor;
+use jurist_store::accounts::{NewAccount, ProjectRole};
 use jurist_store::adjudications::NewAdjudication;
 use jurist_store::annotate::{ItemRole, NewItem, Task};
-use jurist_store::assignments::{Next, Saved};
+use jurist_store::assignments::{NextAssignment, SaveOutcome};
 use jurist_store::labels::NewLabel;
 use jurist_store::{AccountId, ItemId, ProjectId, Region, Store};
 use serde_json::json;
@@ -40,15 +41,15 @@ const PEOPLE: [Person; 3] = [
 /// Ratings of the newest changes that judges have scored, by the same rubric; and what was decided where they differ.
 pub async fn rate(store: &Store, project: ProjectId, coded: &[Seen], now: Time) -> usize {
     let newest = &coded[coded.len().saturating_sub(ITEMS)..];
-    let monitor = find(store, project, "code review").await.unwrap();
+    let monitor = find_monitor(store, project, "code review").await.unwrap();
     let version = store.rubric_version(project, &monitor.newest.unwrap().rubric_version).await.unwrap();
     let made = Time::from_micros(now.micros() - 5 * DAY);
-    let settings = Settings { annotators_per_item: Some(3), ..Settings::default() };
+    let settings = AnnotationSettings { annotators_per_item: Some(3), ..AnnotationSettings::default() };
     let name = "Changes of a coding agent (invented)";
     let task = from_rubric(store, project, name, &version, &settings, made).await.unwrap();
     let item = |seen: &Seen| NewItem {
         candidate: seen.id.to_string(),
-        body: json!(Subject::Trace { id: seen.id.to_string(), claims: Vec::new() }),
+        body: json!(ItemSubject::Trace { id: seen.id.to_string(), claims: Vec::new() }),
         n_wanted: 3,
         priority: 0,
         role: ItemRole::Item,
@@ -77,14 +78,15 @@ async fn answer(
     said: &mut Said,
 ) -> usize {
     let mut clock = now.micros() - person.begins;
-    let account = account(store, project, person.name, Role::Annotator, Time::from_micros(clock)).await;
+    let account =
+        account(store, project, person.name, ProjectRole::Annotator, Time::from_micros(clock)).await;
     for n in 0..person.n_items {
         let time = Time::from_micros(clock);
-        let given = giving(&settings_of(task), account, time);
+        let given = giving(&parse_task_settings(task), account, time);
         let next = store.assign_next(project, task.id, account, &given, time).await.unwrap();
-        let Next::Given(given) = next else { return n };
+        let NextAssignment::Given(given) = next else { return n };
         let (assignment, item) = *given;
-        let shown = shown(store, project, assignment).await.unwrap();
+        let shown = load_assignment_context(store, project, assignment).await.unwrap();
         let seen = seen.iter().find(|it| it.id.as_str() == item.candidate).unwrap();
         let is_late = person.n_items / 2 < n;
         let rated: BTreeMap<String, Rated> = seen
@@ -99,19 +101,19 @@ async fn answer(
             SCHEME.to_owned(),
             Answer::Rubric { criteria: rated, overall: None, notes: None },
         )]);
-        let spread = 0.5 + 1.2 * place(person.name, &item.candidate);
+        let spread = 0.5 + 1.2 * hash_position(person.name, &item.candidate);
         clock += (person.seconds * spread * 1e6) as i64;
         let (body, time) = (json!(draft), Time::from_micros(clock));
         let saved =
             store.submit(project, shown.assignment.id, &body, shown.assignment.revision, time).await.unwrap();
-        assert!(matches!(saved, Saved::Done { .. }), "{saved:?}");
-        finish(store, project, &shown, &draft, 1, time).await.unwrap();
+        assert!(matches!(saved, SaveOutcome::Done { .. }), "{saved:?}");
+        complete_annotation(store, project, &shown, &draft, 1, time).await.unwrap();
         clock += 8_000_000;
     }
     person.n_items
 }
 
-async fn account(store: &Store, project: ProjectId, name: &str, role: Role, now: Time) -> AccountId {
+async fn account(store: &Store, project: ProjectId, name: &str, role: ProjectRole, now: Time) -> AccountId {
     let first = name.split(' ').next().unwrap_or_default().to_lowercase();
     let email = format!("{first}@example.invalid");
     let new = NewAccount { email, name: name.to_owned(), password: None, is_admin: false };
@@ -122,7 +124,7 @@ async fn account(store: &Store, project: ProjectId, name: &str, role: Role, now:
 
 fn rated(person: &Person, seen: &Seen, criterion: &str, truth: &Truth, is_late: bool) -> Rated {
     let (id, mut level) = (seen.id.as_str(), i32::from(truth.level));
-    let chance = place(&format!("{} {criterion}", person.name), id);
+    let chance = hash_position(&format!("{} {criterion}", person.name), id);
     let noise = if person.name.starts_with("Ben") { 0.3 } else { 0.12 };
     level += i32::from(1.0 - noise < chance) - i32::from(chance < noise);
     level += i32::from(person.name.starts_with("Ben") && is_late);
@@ -159,7 +161,7 @@ async fn decide(
     now: Time,
 ) {
     let time = Time::from_micros(now.micros() - 20 * HOUR);
-    let author = account(store, project, "Olga (invented)", Role::Owner, time).await;
+    let author = account(store, project, "Olga (invented)", ProjectRole::Owner, time).await;
     let apart =
         |all: &[f64]| all.iter().copied().fold(1.0, f64::max) - all.iter().copied().fold(5.0, f64::min);
     let mut furthest: Vec<_> = said.into_iter().filter(|it| 0.0 < apart(&it.1)).collect();
@@ -193,7 +195,10 @@ async fn decide(
 pub async fn verify(store: &Store, project: ProjectId, now: Time) {
     let latest = store.find_run(project, "latest").await.unwrap();
     let run = store.load_run(project, latest).await.unwrap();
-    let (version, subjects) = of_run(store, project, &Region::default(), &run, now).await.unwrap();
+    let (version, subjects) =
+        collect_run_claims(store, project, &Region::default(), &run, now).await.unwrap();
     let name = "Is the judge right? (replies of a real model)";
-    verification(store, project, name, &version, subjects, &Settings::default(), now).await.unwrap();
+    verification(store, project, name, &version, subjects, &AnnotationSettings::default(), now)
+        .await
+        .unwrap();
 }

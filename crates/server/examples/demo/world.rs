@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use jurist_core::candidate::{Usage, read_value};
+use jurist_core::candidate::{Usage, read_trace_value};
 use jurist_core::grade::{Time, Usd};
-use jurist_core::plan::place;
-use jurist_store::traces::Finished;
+use jurist_core::plan::hash_position;
+use jurist_store::traces::FinishedTrace;
 use jurist_store::{Probability, TraceId};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -42,7 +42,7 @@ pub struct World {
 /// A trace, and what there is to say about it.
 pub struct Seen {
     pub id: TraceId,
-    pub finished: Finished,
+    pub finished: FinishedTrace,
     /// By criterion.
     pub truth: BTreeMap<&'static str, Truth>,
 }
@@ -95,7 +95,7 @@ impl Seen {
 
 /// One of several, by chance.
 fn one<'a, T>(all: &'a [T], salt: &str, id: &str) -> &'a T {
-    &all[(place(salt, id) * all.len() as f64) as usize]
+    &all[(hash_position(salt, id) * all.len() as f64) as usize]
 }
 
 fn truth(level: u8, why: impl Into<String>, quote: Option<&str>) -> Truth {
@@ -119,7 +119,7 @@ impl World {
     /// Everything that ended in a stretch of time, the oldest first.
     pub fn between(&self, start: i64, end: i64) -> Vec<Seen> {
         let times = |agent: &'static str, every: i64| {
-            let jitter = move |n: i64| (place(agent, &n.to_string()) * 0.9 * every as f64) as i64;
+            let jitter = move |n: i64| (hash_position(agent, &n.to_string()) * 0.9 * every as f64) as i64;
             let all = start / every - 1..=end / every;
             all.map(move |n| (n, n * every + jitter(n))).filter(move |it| (start..=end).contains(&it.1))
         };
@@ -131,23 +131,23 @@ impl World {
     fn ticket(&self, n: i64, time: i64) -> Seen {
         let id = format!("ticket-{}", n % 1_000_000);
         // Returns are most of it.
-        let at = if place("kind", &id) < 0.66 {
-            (place("which", &id) * 2.0) as usize
+        let at = if hash_position("kind", &id) < 0.66 {
+            (hash_position("which", &id) * 2.0) as usize
         } else {
-            2 + (place("which", &id) * 4.0) as usize
+            2 + (hash_position("which", &id) * 4.0) as usize
         };
         let ticket = &self.tickets[at];
         let is_after = self.shorter <= time;
         let days = if is_after { "14" } else { "30" };
-        let chance = place("luck", &id);
+        let chance = hash_position("luck", &id);
         let kind = match (ticket.follows_policy, is_after) {
             _ if 0.94 < chance => "slip",
             (true, true) if 0.1 < chance => "wrong",
             (false, _) if chance < 0.04 => "wrong",
             _ => "right",
         };
-        let is_failed = 0.95 < place("failed", &id);
-        let cents = 1_000 + (place("amount", &id) * 9_000.0) as i64;
+        let is_failed = 0.95 < hash_position("failed", &id);
+        let cents = 1_000 + (hash_position("amount", &id) * 9_000.0) as i64;
         let fill = |text: &str| {
             let amount = |cents: i64| format!("{}.{:02}", cents / 100, cents % 100);
             let item = one(&["kettle", "lamp", "headset", "backpack", "toaster"], "item", &id);
@@ -186,7 +186,7 @@ impl World {
         let quote = fill(ticket.quote.get(kind).map_or("", String::as_str));
         let quote = Some(quote.as_str()).filter(|it| !it.is_empty()).or(first);
         let agrees = kind == "right" || (kind == "slip" && ticket.slip_agrees);
-        let warm = 4 + u8::from(0.4 < place("tone", &id));
+        let warm = 4 + u8::from(0.4 < hash_position("tone", &id));
         let truth = if is_failed {
             let none = |why: &str| truth(0, why, None);
             BTreeMap::from([
@@ -246,8 +246,9 @@ impl World {
     fn task(&self, n: i64, time: i64) -> Seen {
         let id = format!("change-{}", n % 1_000_000);
         let task = one(&self.tasks, "task", &id);
-        let is_good = place("skill", &id) < self.release(time).1;
-        let level = |salt: &str, from: u8, to: u8| from + (place(salt, &id) * f64::from(to - from + 1)) as u8;
+        let is_good = hash_position("skill", &id) < self.release(time).1;
+        let level =
+            |salt: &str, from: u8, to: u8| from + (hash_position(salt, &id) * f64::from(to - from + 1)) as u8;
         let correctness = if is_good { level("right", 4, 5) } else { level("right", 1, 3) };
         let (tests, efficiency, explanation) =
             (level("tests", 1, 5), level("efficiency", 2, 5), level("explanation", 1, 5));
@@ -267,7 +268,7 @@ impl World {
                 if tests == 5 { "A test for it, and for inputs that are unusual." } else { "A test for it." };
             steps.push(step(what, format!("edit {}", task.test), format!("{} lines added", 6 * tests)));
         }
-        let is_failed = 0.94 < place("crash", &id);
+        let is_failed = 0.94 < hash_position("crash", &id);
         if 2 <= tests {
             let all = if tests == 2 {
                 "pytest -q tests/test_cli.py".to_owned()
@@ -335,13 +336,13 @@ impl World {
 
 /// A trace of which nothing is known yet.
 fn seen(id: String, agent: &str, said: &Json, time: i64, is_failed: bool, metadata: Json) -> Seen {
-    let mut trace = read_value(said, None).unwrap().1;
-    let tokens = 900 + (place("tokens", &id) * 4_000.0) as u64 * trace.steps.len() as u64 / 3;
+    let mut trace = read_trace_value(said, None).unwrap().1;
+    let tokens = 900 + (hash_position("tokens", &id) * 4_000.0) as u64 * trace.steps.len() as u64 / 3;
     trace.usage = Usage { input: tokens, output: tokens / 6, cached: tokens / 3 };
     trace.cost = Some(Usd::from_nanos(i64::try_from(tokens).unwrap() * 3_400));
     trace.status = Some(if is_failed { "error" } else { "ok" }.to_owned());
-    let seconds = trace.steps.len() as f64 * (1.0 + 7.0 * place("seconds", &id));
-    let finished = Finished {
+    let seconds = trace.steps.len() as f64 * (1.0 + 7.0 * hash_position("seconds", &id));
+    let finished = FinishedTrace {
         trace,
         agent: Some(agent.to_owned()),
         session: None,

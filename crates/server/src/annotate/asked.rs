@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use jurist_core::annotate::{
-    Claim, Given, Item, ScalePoint, Scheme, SchemeKind, Shape, item_of, item_of_trace, with_steps,
+    Claim, Given, Item, RowLayout, ScalePoint, Scheme, SchemeKind, build_item, item_of_trace, with_steps,
 };
 use jurist_core::candidate::Trace;
-use jurist_core::rubric::Version;
+use jurist_core::rubric::RubricHash;
 use jurist_store::annotate::{self, ItemRole};
 use jurist_store::{AssignmentId, ProjectId, RubricVersionId, Store, StoreError, TaskId, TraceId};
 use serde::{Deserialize, Serialize};
@@ -14,28 +14,28 @@ use serde_json::{Map, Value};
 
 /// A version of a task; it never changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct TaskDefinition {
     #[serde(default)]
     pub description: Option<String>,
     pub schemes: Vec<Scheme>,
     #[serde(default)]
-    pub shape: Shape,
+    pub shape: RowLayout,
     /// The rubrics that schemes ask for, by the names of the schemes.
     #[serde(default)]
-    pub rubrics: BTreeMap<String, Graded>,
+    pub rubrics: BTreeMap<String, RubricVersionRef>,
 }
 
 /// A rubric of the store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Graded {
+pub struct RubricVersionRef {
     pub id: RubricVersionId,
-    pub hash: Version,
+    pub hash: RubricHash,
 }
 
 /// What an item is about, as the store keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Subject {
+pub enum ItemSubject {
     Row(Map<String, Value>),
     /// A trace of the store.
     Trace {
@@ -58,7 +58,7 @@ pub enum Subject {
     },
 }
 
-impl Asked {
+impl TaskDefinition {
     pub async fn of(
         store: &Store,
         project: ProjectId,
@@ -68,11 +68,16 @@ impl Asked {
         let body = store.task_version(project, task, version).await?;
         Ok(serde_json::from_value(body).unwrap_or_else(|error| {
             tracing::error!(%error, %task, version, "what a task asks cannot be read");
-            Self { description: None, schemes: Vec::new(), shape: Shape::default(), rubrics: BTreeMap::new() }
+            Self {
+                description: None,
+                schemes: Vec::new(),
+                shape: RowLayout::default(),
+                rubrics: BTreeMap::new(),
+            }
         }))
     }
 
-    pub fn hashes(&self) -> BTreeMap<String, Version> {
+    pub fn hashes(&self) -> BTreeMap<String, RubricHash> {
         self.rubrics.iter().map(|(name, it)| (name.clone(), it.hash.clone())).collect()
     }
 
@@ -82,7 +87,7 @@ impl Asked {
     }
 
     /// The id of an item as the data writes it, where it is a number.
-    pub fn written_id(&self, item: &annotate::Item) -> Option<Value> {
+    pub fn written_id(&self, item: &annotate::AnnotationItem) -> Option<Value> {
         let id = item.body.get("row")?.get(self.shape.id_key.as_deref().unwrap_or("id"))?;
         id.is_number().then(|| id.clone())
     }
@@ -92,15 +97,15 @@ impl Asked {
         &self,
         store: &Store,
         project: ProjectId,
-        item: &annotate::Item,
+        item: &annotate::AnnotationItem,
         assignment: Option<AssignmentId>,
     ) -> Result<(Item, Vec<Scheme>), StoreError> {
         let turn = assignment.is_some_and(is_turned);
         let id = item.id.to_string();
-        let subject = serde_json::from_value(item.body.clone()).unwrap_or(Subject::Row(Map::new()));
+        let subject = serde_json::from_value(item.body.clone()).unwrap_or(ItemSubject::Row(Map::new()));
         let (mut shown, claims) = match subject {
-            Subject::Row(row) => (item_of(id, &row, &self.shape, &self.schemes, turn), Vec::new()),
-            Subject::Trace { id: trace, claims } => {
+            ItemSubject::Row(row) => (build_item(id, &row, &self.shape, &self.schemes, turn), Vec::new()),
+            ItemSubject::Trace { id: trace, claims } => {
                 let trace = TraceId::new(trace).ok();
                 let content = match &trace {
                     Some(trace) => store.trace_content(project, trace).await?,
@@ -111,7 +116,7 @@ impl Asked {
                 let shown = content.map_or_else(gone, |it| item_of_trace(id.clone(), it));
                 (Item { id, ..shown }, claims)
             }
-            Subject::Case { task, text, trace, given, claims } => {
+            ItemSubject::Case { task, text, trace, given, claims } => {
                 let trace = trace.map(|it| *it);
                 (Item { id, task, text, trace, given, ..Item::default() }, claims)
             }

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use jurist_core::annotate::{Draft, Exported, columns, line, table};
+use jurist_core::annotate::{Draft, ExportedForm, export_cells, export_columns, form_to_json_line};
 use jurist_core::report::csv_cell;
 use jurist_store::annotate::{ItemRole, Task};
-use jurist_store::assignments::Annotation;
+use jurist_store::assignments::SubmittedAnnotation;
 use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError};
 use serde_json::Value;
 
-use super::{Asked, names};
+use super::{TaskDefinition, load_annotator_names};
 
 /// Answers that are read at a time.
 const PAGE: usize = 200;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum AnnotationFormat {
     Jsonl,
     Csv,
     #[cfg(feature = "parquet")]
@@ -24,36 +24,36 @@ pub enum Kind {
 }
 
 /// Every answer that counts, one row each, the oldest first; of one person, or of all.
-pub async fn exported(
+pub async fn export_annotations(
     store: &Store,
     project: ProjectId,
     task: &Task,
-    kind: Kind,
+    kind: AnnotationFormat,
     only: Option<AccountId>,
     is_hidden: impl Fn(ItemId) -> bool,
 ) -> Result<Vec<u8>, StoreError> {
-    let newest = Asked::of(store, project, task.id, task.version).await?;
-    let columns = columns(newest.id_key(), &newest.schemes);
-    let mut lines = Lines { kind, text: String::new(), rows: Vec::new(), columns };
+    let newest = TaskDefinition::of(store, project, task.id, task.version).await?;
+    let columns = export_columns(newest.id_key(), &newest.schemes);
+    let mut lines = AnnotationWriter { kind, text: String::new(), rows: Vec::new(), columns };
     lines.header();
-    let names = names(store, project).await?;
-    let mut versions: BTreeMap<u64, Asked> = BTreeMap::from([(task.version, newest)]);
+    let names = load_annotator_names(store, project).await?;
+    let mut versions: BTreeMap<u64, TaskDefinition> = BTreeMap::from([(task.version, newest)]);
     let mut after = None;
     loop {
         let page = store.annotations(project, task.id, after.as_ref(), PAGE).await?;
-        let theirs = |it: &&Annotation| only.is_none_or(|only| it.account == only);
+        let theirs = |it: &&SubmittedAnnotation| only.is_none_or(|only| it.account == only);
         for answer in page.items.iter().filter(theirs) {
             if answer.role != ItemRole::Item || is_hidden(answer.item) {
                 continue;
             }
             if let Entry::Vacant(entry) = versions.entry(answer.version) {
-                entry.insert(Asked::of(store, project, task.id, answer.version).await?);
+                entry.insert(TaskDefinition::of(store, project, task.id, answer.version).await?);
             }
             let asked = &versions[&answer.version];
             let item = store.item(project, answer.item).await?;
             let (_, schemes) = asked.about(store, project, &item, None).await?;
             let draft: Draft = serde_json::from_value(answer.body.clone()).unwrap_or_default();
-            lines.add(&Exported {
+            lines.add(&ExportedForm {
                 id_key: asked.id_key(),
                 candidate: &answer.candidate,
                 written_id: asked.written_id(&item),
@@ -70,8 +70,8 @@ pub async fn exported(
     }
 }
 
-struct Lines {
-    kind: Kind,
+struct AnnotationWriter {
+    kind: AnnotationFormat,
     text: String,
     /// Of a table that is written as a whole.
     rows: Vec<Vec<Value>>,
@@ -79,49 +79,49 @@ struct Lines {
     columns: Vec<String>,
 }
 
-impl Lines {
+impl AnnotationWriter {
     fn header(&mut self) {
-        if self.kind == Kind::Csv {
+        if self.kind == AnnotationFormat::Csv {
             let cells: Vec<Value> = self.columns.iter().map(|it| it.clone().into()).collect();
             self.line(&cells);
         }
     }
 
-    fn add(&mut self, form: &Exported<'_>) {
+    fn add(&mut self, form: &ExportedForm<'_>) {
         match self.kind {
-            Kind::Jsonl => {
-                self.text += &line(form);
+            AnnotationFormat::Jsonl => {
+                self.text += &form_to_json_line(form);
                 self.text.push('\n');
             }
-            Kind::Csv => self.line(&self.cells(form)),
+            AnnotationFormat::Csv => self.line(&self.cells(form)),
             #[cfg(feature = "parquet")]
-            Kind::Parquet => self.rows.push(self.cells(form)),
+            AnnotationFormat::Parquet => self.rows.push(self.cells(form)),
         }
     }
 
-    fn cells(&self, form: &Exported<'_>) -> Vec<Value> {
+    fn cells(&self, form: &ExportedForm<'_>) -> Vec<Value> {
         let theirs: BTreeMap<String, Value> =
-            columns(form.id_key, form.schemes).into_iter().zip(table(form)).collect();
+            export_columns(form.id_key, form.schemes).into_iter().zip(export_cells(form)).collect();
         self.columns.iter().map(|it| theirs.get(it).cloned().unwrap_or_default()).collect()
     }
 
     fn end(self) -> Vec<u8> {
         match self.kind {
-            Kind::Jsonl | Kind::Csv => self.text.into_bytes(),
+            AnnotationFormat::Jsonl | AnnotationFormat::Csv => self.text.into_bytes(),
             #[cfg(feature = "parquet")]
-            Kind::Parquet => crate::parquet::table(&self.columns, &self.rows)
+            AnnotationFormat::Parquet => crate::parquet::write_parquet_table(&self.columns, &self.rows)
                 .expect("columns are as long as there are rows, and memory takes what is written"),
         }
     }
 
     fn line(&mut self, cells: &[Value]) {
-        let cells: Vec<String> = cells.iter().map(cell).collect();
+        let cells: Vec<String> = cells.iter().map(format_csv_value).collect();
         self.text += &cells.join(",");
         self.text += "\r\n";
     }
 }
 
-fn cell(value: &Value) -> String {
+fn format_csv_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => csv_cell(text),

@@ -1,57 +1,62 @@
 //! What becomes of an answer that was submitted: grades, what is said about it, and the file of its author.
 
-use jurist_core::annotate::{Checked, Draft, Expecting, compare, grades, pace};
+use jurist_core::annotate::{
+    AnswerCheck, Draft, ItemAnswerKey, build_human_grades, compare_expected_answers, measure_annotator_pace,
+};
 use jurist_core::grade::Time;
 use jurist_store::annotate::ItemRole;
 use jurist_store::grades::NewGrade;
 use jurist_store::{Probability, ProjectId, Store, StoreError};
 
-use super::{Asked, Shown, name_of};
+use super::{AssignmentContext, TaskDefinition, load_annotator_name};
 
 /// What is said to whoever submitted.
 #[derive(Debug, Default)]
-pub struct Finished {
+pub struct AnnotationFeedback {
     /// Of training items only.
-    pub feedback: Option<(Vec<Checked>, Option<String>)>,
+    pub feedback: Option<(Vec<AnswerCheck>, Option<String>)>,
     pub pace: Option<String>,
 }
 
 /// After an answer was kept. `attempt` counts what the same person said about the same item.
-pub async fn finish(
+pub async fn complete_annotation(
     store: &Store,
     project: ProjectId,
-    shown: &Shown,
+    shown: &AssignmentContext,
     draft: &Draft,
     attempt: u32,
     now: Time,
-) -> Result<Finished, StoreError> {
+) -> Result<AnnotationFeedback, StoreError> {
     let item = store.item(project, shown.assignment.item).await?;
     if item.role == ItemRole::Item {
         record(store, project, shown, &item.candidate, draft, attempt, now).await?;
     }
-    let expecting = |all: &[Expecting]| all.iter().find(|it| it.item == item.candidate).cloned();
+    let expecting = |all: &[ItemAnswerKey]| all.iter().find(|it| it.item == item.candidate).cloned();
     let feedback = match item.role {
-        ItemRole::Training => expecting(&shown.settings.training).map(|it| (compare(&it, draft), it.why)),
+        ItemRole::Training => {
+            expecting(&shown.settings.training).map(|it| (compare_expected_answers(&it, draft), it.why))
+        }
         ItemRole::Item | ItemRole::Gold | ItemRole::Attention => None,
     };
-    Ok(Finished { feedback, pace: too_fast(store, project, shown).await? })
+    Ok(AnnotationFeedback { feedback, pace: too_fast(store, project, shown).await? })
 }
 
 async fn record(
     store: &Store,
     project: ProjectId,
-    shown: &Shown,
+    shown: &AssignmentContext,
     candidate: &str,
     draft: &Draft,
     attempt: u32,
     now: Time,
 ) -> Result<(), StoreError> {
-    let asked = Asked::of(store, project, shown.task.id, shown.assignment.version).await?;
-    let name = name_of(store, project, shown.assignment.account).await?;
+    let asked = TaskDefinition::of(store, project, shown.task.id, shown.assignment.version).await?;
+    let name = load_annotator_name(store, project, shown.assignment.account).await?;
     let mut new = Vec::new();
     for scheme in &shown.schemes {
         let Some(graded) = asked.rubrics.get(&scheme.name) else { continue };
-        let of_scheme = grades(std::slice::from_ref(scheme), draft, &asked.hashes(), candidate, &name, now);
+        let of_scheme =
+            build_human_grades(std::slice::from_ref(scheme), draft, &asked.hashes(), candidate, &name, now);
         new.extend(of_scheme.into_iter().map(|grade| NewGrade {
             grade,
             rubric_version: graded.id.clone(),
@@ -65,9 +70,13 @@ async fn record(
     store.record(project, &new, &[]).await.map(drop)
 }
 
-async fn too_fast(store: &Store, project: ProjectId, shown: &Shown) -> Result<Option<String>, StoreError> {
+async fn too_fast(
+    store: &Store,
+    project: ProjectId,
+    shown: &AssignmentContext,
+) -> Result<Option<String>, StoreError> {
     let everybody = store.recent_seconds(shown.task.id, 200).await?;
     let seconds = store.assignment(project, shown.assignment.id).await?.seconds;
-    let is_fast = 0 < pace(&[seconds], &everybody, shown.settings.min_seconds).n_too_fast;
+    let is_fast = 0 < measure_annotator_pace(&[seconds], &everybody, shown.settings.min_seconds).n_too_fast;
     Ok(is_fast.then(|| "That was very fast. Please take the time to read.".to_owned()))
 }

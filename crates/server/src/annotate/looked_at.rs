@@ -4,22 +4,25 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use jurist_core::annotate::{Draft, Expecting, Scheme, Settings, compare, median, pace};
+use jurist_core::annotate::{
+    AnnotationSettings, Draft, ItemAnswerKey, Scheme, compare_expected_answers, compute_median,
+    measure_annotator_pace,
+};
 use jurist_core::grade::Time;
 use jurist_store::annotate::{ItemRole, Task};
-use jurist_store::assignments::Annotation;
+use jurist_store::assignments::SubmittedAnnotation;
 use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError, TraceId};
 use serde::Deserialize;
 
-use super::{Asked, Subject, names, settings_of};
+use super::{ItemSubject, TaskDefinition, load_annotator_names, parse_task_settings};
 
 /// Answers that are read at a time.
 const PAGE: usize = 500;
 
 /// One answer that counts, with what was asked.
 #[derive(Debug)]
-pub struct Answered {
-    pub annotation: Annotation,
+pub struct AnnotationWithSchemes {
+    pub annotation: SubmittedAnnotation,
     /// What they are called in grades and exports.
     pub name: String,
     pub schemes: Arc<[Scheme]>,
@@ -27,15 +30,19 @@ pub struct Answered {
 }
 
 /// Every answer that counts, the oldest first.
-pub async fn answers(store: &Store, project: ProjectId, task: &Task) -> Result<Vec<Answered>, StoreError> {
-    let names = names(store, project).await?;
+pub async fn load_annotations(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+) -> Result<Vec<AnnotationWithSchemes>, StoreError> {
+    let names = load_annotator_names(store, project).await?;
     let (mut found, mut after) = (Vec::new(), None);
-    let mut versions: BTreeMap<u64, (Asked, Arc<[Scheme]>)> = BTreeMap::new();
+    let mut versions: BTreeMap<u64, (TaskDefinition, Arc<[Scheme]>)> = BTreeMap::new();
     loop {
         let page = store.annotations(project, task.id, after.as_ref(), PAGE).await?;
         for annotation in page.items {
             if let Entry::Vacant(entry) = versions.entry(annotation.version) {
-                let asked = Asked::of(store, project, task.id, annotation.version).await?;
+                let asked = TaskDefinition::of(store, project, task.id, annotation.version).await?;
                 let schemes = asked.schemes.clone().into();
                 entry.insert((asked, schemes));
             }
@@ -49,7 +56,7 @@ pub async fn answers(store: &Store, project: ProjectId, task: &Task) -> Result<V
             };
             let draft = Draft::deserialize(&annotation.body).unwrap_or_default();
             let name = names.get(&annotation.account).unwrap_or(&annotation.name).clone();
-            found.push(Answered { annotation, name, schemes, draft });
+            found.push(AnnotationWithSchemes { annotation, name, schemes, draft });
         }
         after = page.next;
         if after.is_none() {
@@ -77,7 +84,7 @@ pub async fn hidden(
 pub async fn titles(
     store: &Store,
     project: ProjectId,
-    asked: &Asked,
+    asked: &TaskDefinition,
     items: &BTreeSet<ItemId>,
 ) -> Result<BTreeMap<ItemId, String>, StoreError> {
     let mut titles = BTreeMap::new();
@@ -85,7 +92,7 @@ pub async fn titles(
         let item = store.item(project, *id).await?;
         let title = match serde_json::from_value(item.body.clone()) {
             // It need not be read: its row has its first words.
-            Ok(Subject::Trace { id, .. }) => match TraceId::new(id) {
+            Ok(ItemSubject::Trace { id, .. }) => match TraceId::new(id) {
                 Ok(trace) => store.trace(project, &trace).await.ok().and_then(|it| it.title),
                 Err(_) => None,
             },
@@ -98,7 +105,7 @@ pub async fn titles(
 
 /// How somebody works.
 #[derive(Debug, Default)]
-pub struct AtWork {
+pub struct AnnotatorSummary {
     pub name: String,
     pub n_done: usize,
     pub median_seconds: Option<f64>,
@@ -113,28 +120,35 @@ pub struct AtWork {
 }
 
 /// Everybody who answered something.
-pub fn people_of(task: &Task, answers: &[Answered]) -> BTreeMap<AccountId, AtWork> {
-    let settings = settings_of(task);
+pub fn people_of(task: &Task, answers: &[AnnotationWithSchemes]) -> BTreeMap<AccountId, AnnotatorSummary> {
+    let settings = parse_task_settings(task);
     let everybody: Vec<f64> = answers.iter().filter_map(|it| it.annotation.seconds).collect();
-    let mut by_person: BTreeMap<AccountId, Vec<&Answered>> = BTreeMap::new();
+    let mut by_person: BTreeMap<AccountId, Vec<&AnnotationWithSchemes>> = BTreeMap::new();
     for answer in answers {
         by_person.entry(answer.annotation.account).or_default().push(answer);
     }
-    by_person.into_iter().map(|(who, theirs)| (who, at_work(&settings, &theirs, &everybody))).collect()
+    by_person
+        .into_iter()
+        .map(|(who, theirs)| (who, summarize_annotator(&settings, &theirs, &everybody)))
+        .collect()
 }
 
-fn at_work(settings: &Settings, theirs: &[&Answered], everybody: &[f64]) -> AtWork {
+fn summarize_annotator(
+    settings: &AnnotationSettings,
+    theirs: &[&AnnotationWithSchemes],
+    everybody: &[f64],
+) -> AnnotatorSummary {
     let seconds: Vec<f64> = theirs.iter().filter_map(|it| it.annotation.seconds).collect();
-    let checks = |role: ItemRole, known: &[Expecting]| {
+    let checks = |role: ItemRole, known: &[ItemAnswerKey]| {
         let all = theirs.iter().filter(|it| it.annotation.role == role);
         let right = all.clone().filter(|it| {
             let expecting = known.iter().find(|known| known.item == it.annotation.candidate);
-            expecting.is_some_and(|known| compare(known, &it.draft).iter().all(|it| it.ok))
+            expecting.is_some_and(|known| compare_expected_answers(known, &it.draft).iter().all(|it| it.ok))
         });
         (right.count(), all.count())
     };
-    let pace = pace(&seconds, everybody, settings.min_seconds);
-    let mut person = AtWork {
+    let pace = measure_annotator_pace(&seconds, everybody, settings.min_seconds);
+    let mut person = AnnotatorSummary {
         name: theirs.first().map(|it| it.name.clone()).unwrap_or_default(),
         n_done: theirs.iter().filter(|it| it.annotation.role == ItemRole::Item).count(),
         median_seconds: pace.median,
@@ -146,7 +160,7 @@ fn at_work(settings: &Settings, theirs: &[&Answered], everybody: &[f64]) -> AtWo
         halves: halves(theirs),
         warnings: Vec::new(),
     };
-    let typical = median(everybody).filter(|_| 10 <= everybody.len());
+    let typical = compute_median(everybody).filter(|_| 10 <= everybody.len());
     if let (Some(own), Some(typical)) = (person.median_seconds, typical)
         && own < typical / 3.0
     {
@@ -171,14 +185,14 @@ fn at_work(settings: &Settings, theirs: &[&Answered], everybody: &[f64]) -> AtWo
 }
 
 /// Where somebody began and where they are, in the mean of their ratings; `None` of fewer than ten answers.
-fn halves(theirs: &[&Answered]) -> Option<(f64, f64)> {
-    let mean = |some: &[&Answered]| {
+fn halves(theirs: &[&AnnotationWithSchemes]) -> Option<(f64, f64)> {
+    let mean = |some: &[&AnnotationWithSchemes]| {
         let units: Vec<f64> = some
             .iter()
             .flat_map(|it| {
-                let said = jurist_core::annotate::said(&it.schemes, &it.draft);
+                let said = jurist_core::annotate::collect_question_ratings(&it.schemes, &it.draft);
                 said.into_iter()
-                    .filter_map(|it| jurist_core::annotate::unit_of(it.points, &it.rating))
+                    .filter_map(|it| jurist_core::annotate::rating_unit(it.points, &it.rating))
                     .collect::<Vec<_>>()
             })
             .collect();

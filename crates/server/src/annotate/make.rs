@@ -3,23 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jurist_core::annotate::{
-    BadSettings, Order, Scheme, SchemeKind, Settings, Shape, claims, given, schemes_of, schemes_of_rubric,
+    AnnotationSettings, AssignmentOrder, BadSettings, RowLayout, Scheme, SchemeKind, build_schemes, claims,
+    collect_judge_context, schemes_of_rubric,
 };
-use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
-use jurist_core::grade::{Grade, GraderKind, Time, Version};
+use jurist_core::dialect::{self, Dialect, ProjectEnvironment, ReadError, VariableExpansion};
+use jurist_core::grade::{Grade, GraderKind, RubricHash, Time};
 use jurist_core::rubric::Rubric;
 use jurist_core::run::{CaseResult, Run};
 use jurist_core::suite;
 use jurist_store::annotate::{NewItem, NewTask, Task};
 use jurist_store::grades::GradeFilter;
 use jurist_store::rubrics::{NewRubricVersion, RubricVersion};
-use jurist_store::tokens::NewToken;
-use jurist_store::traces::TraceFilter;
+use jurist_store::tokens::NewAccessToken;
+use jurist_store::traces::TraceListFilter;
 use jurist_store::{AccountId, ProjectId, Region, Store, StoreError, TaskId, TraceId};
 use serde_json::{Map, Value, json};
 
-use super::{Asked, Graded, Subject, settings_of, wanted};
-use crate::auth::{JOIN, Secret, fingerprint};
+use super::{ItemSubject, RubricVersionRef, TaskDefinition, item_requirements, parse_task_settings};
+use crate::auth::{AccessSecret, JOIN, hash_secret};
 
 /// Items that are written at a time, and traces that are read.
 const PAGE: usize = 200;
@@ -29,7 +30,7 @@ const MOST: usize = 1_000_000;
 
 /// Why a task is not made.
 #[derive(Debug, thiserror::Error)]
-pub enum NotMade {
+pub enum TaskError {
     #[error(transparent)]
     Settings(#[from] BadSettings),
     #[error("{0}")]
@@ -50,12 +51,12 @@ pub struct Added {
 pub async fn from_annotation(
     store: &Store,
     project: ProjectId,
-    annotation: &suite::Annotation,
+    annotation: &suite::AnnotationTask,
     origin: Option<&str>,
     (region, author): (&Region, Option<AccountId>),
     now: Time,
-) -> Result<(Task, Added), NotMade> {
-    let settings = Settings::of(annotation);
+) -> Result<(Task, Added), TaskError> {
+    let settings = AnnotationSettings::of(annotation);
     settings.check()?;
     let name = annotation.name.clone().unwrap_or_else(|| "Annotation".to_owned());
     let mut rubrics = BTreeMap::new();
@@ -63,13 +64,13 @@ pub async fn from_annotation(
         if let suite::SchemeKind::Rubric { rubric, .. } = &scheme.kind {
             let named = format!("{name}: {}", scheme.name);
             let version = put_rubric(store, project, &named, rubric, (region, author), now).await?;
-            rubrics.insert(scheme.name.clone(), Graded { id: version.id, hash: version.hash });
+            rubrics.insert(scheme.name.clone(), RubricVersionRef { id: version.id, hash: version.hash });
         }
     }
-    let asked = Asked {
+    let asked = TaskDefinition {
         description: annotation.description.clone(),
-        schemes: schemes_of(annotation),
-        shape: Shape::of(annotation),
+        schemes: build_schemes(annotation),
+        shape: RowLayout::of(annotation),
         rubrics,
     };
     let there = match origin {
@@ -78,14 +79,14 @@ pub async fn from_annotation(
     };
     let task = match there {
         Some(task) => {
-            settle(store, project, &task, &name, &settings, now).await?;
+            update_task_settings(store, project, &task, &name, &settings, now).await?;
             task
         }
         None => add_task(store, project, &name, &settings, &asked, origin, now).await?,
     };
     put_asked(store, project, task.id, &asked, now).await?;
     let task = store.task(project, task.id).await?;
-    let known = annotation.known.iter().map(|it| (it.item.clone(), Subject::Row(it.row.clone())));
+    let known = annotation.known.iter().map(|it| (it.item.clone(), ItemSubject::Row(it.row.clone())));
     add_subjects(store, project, &task, known.collect(), now).await?;
     let added = add_rows(store, project, &task, &asked.shape, &annotation.rows, now).await?;
     Ok((task, added))
@@ -97,18 +98,18 @@ pub async fn from_rubric(
     project: ProjectId,
     name: &str,
     version: &RubricVersion,
-    settings: &Settings,
+    settings: &AnnotationSettings,
     now: Time,
-) -> Result<Task, NotMade> {
+) -> Result<Task, TaskError> {
     settings.check()?;
-    let rubric = rubric_of(version)?;
+    let rubric = parse_stored_rubric(version)?;
     let scheme = schemes_of_rubric(&rubric, "rubric", settings.shows_score)
-        .ok_or_else(|| NotMade::Nothing("the rubric asks nothing that people could answer".to_owned()))?;
-    let graded = Graded { id: version.id.clone(), hash: version.hash.clone() };
-    let asked = Asked {
+        .ok_or_else(|| TaskError::Nothing("the rubric asks nothing that people could answer".to_owned()))?;
+    let graded = RubricVersionRef { id: version.id.clone(), hash: version.hash.clone() };
+    let asked = TaskDefinition {
         description: rubric.description.clone(),
         schemes: vec![scheme],
-        shape: Shape::default(),
+        shape: RowLayout::default(),
         rubrics: BTreeMap::from([("rubric".to_owned(), graded)]),
     };
     let task = add_task(store, project, name, settings, &asked, None, now).await?;
@@ -122,21 +123,21 @@ pub async fn verification(
     project: ProjectId,
     name: &str,
     version: &RubricVersion,
-    subjects: Vec<(String, Subject)>,
-    settings: &Settings,
+    subjects: Vec<(String, ItemSubject)>,
+    settings: &AnnotationSettings,
     now: Time,
-) -> Result<(Task, Added), NotMade> {
+) -> Result<(Task, Added), TaskError> {
     settings.check()?;
     if subjects.is_empty() {
-        return Err(NotMade::Nothing("no judge has answered anything there yet".to_owned()));
+        return Err(TaskError::Nothing("no judge has answered anything there yet".to_owned()));
     }
     let kind = SchemeKind::Verify { claims: Vec::new() };
     let scheme = Scheme { name: "verify".to_owned(), description: None, required: true, kind };
-    let graded = Graded { id: version.id.clone(), hash: version.hash.clone() };
-    let asked = Asked {
+    let graded = RubricVersionRef { id: version.id.clone(), hash: version.hash.clone() };
+    let asked = TaskDefinition {
         description: Some("Confirm what the judge answered, or say what would have been right.".to_owned()),
         schemes: vec![scheme],
-        shape: Shape::default(),
+        shape: RowLayout::default(),
         rubrics: BTreeMap::from([("verify".to_owned(), graded)]),
     };
     let task = add_task(store, project, name, settings, &asked, None, now).await?;
@@ -146,12 +147,12 @@ pub async fn verification(
 }
 
 /// What judges said about traces with a rubric, to be looked at by people.
-pub async fn judged(
+pub async fn collect_trace_claims(
     store: &Store,
     project: ProjectId,
     version: &RubricVersion,
-) -> Result<Vec<(String, Subject)>, NotMade> {
-    let rubric = rubric_of(version)?;
+) -> Result<Vec<(String, ItemSubject)>, TaskError> {
+    let rubric = parse_stored_rubric(version)?;
     let filter = GradeFilter {
         rubric_version: Some(version.id.clone()),
         grader_kind: Some(GraderKind::Judge),
@@ -170,25 +171,25 @@ pub async fn judged(
     }
     let subject = |(candidate, grades): (String, Vec<Grade>)| {
         let claims = claims(&rubric, &grades);
-        (!claims.is_empty()).then(|| (candidate.clone(), Subject::Trace { id: candidate, claims }))
+        (!claims.is_empty()).then(|| (candidate.clone(), ItemSubject::Trace { id: candidate, claims }))
     };
     Ok(by_candidate.into_iter().filter_map(subject).collect())
 }
 
 /// What judges said in a run, with the rubric that most of its cases were graded by.
-pub async fn of_run(
+pub async fn collect_run_claims(
     store: &Store,
     project: ProjectId,
     region: &Region,
     run: &Run,
     now: Time,
-) -> Result<(RubricVersion, Vec<(String, Subject)>), NotMade> {
+) -> Result<(RubricVersion, Vec<(String, ItemSubject)>), TaskError> {
     let results: Vec<CaseResult> = run.results.iter().collect();
-    let mut n_of: BTreeMap<Version, usize> = BTreeMap::new();
+    let mut n_of: BTreeMap<RubricHash, usize> = BTreeMap::new();
     for result in &results {
         *n_of.entry(result.rubric.clone()).or_default() += 1;
     }
-    let nothing = || NotMade::Nothing("no judge has answered anything in this run".to_owned());
+    let nothing = || TaskError::Nothing("no judge has answered anything in this run".to_owned());
     let (hash, _) = n_of.into_iter().max_by_key(|it| it.1).ok_or_else(nothing)?;
     let canonical = run.rubrics.get(&hash).cloned().ok_or_else(nothing)?;
     // The rubrics of one suite are versions of one, apart from what a monitor of that name asks.
@@ -205,15 +206,15 @@ pub async fn of_run(
         author: None,
     };
     let version = store.put_rubric_version(project, head.id, &new, None, now).await?;
-    let rubric = rubric_of(&version)?;
+    let rubric = parse_stored_rubric(&version)?;
     let subject = |result: &CaseResult| {
         let claims = claims(&rubric, &result.grades);
         let (material, n) = (&result.material, claims.len());
-        let subject = Subject::Case {
+        let subject = ItemSubject::Case {
             task: Some(material.task.clone()).filter(|it| !it.is_empty()),
             text: material.response.clone(),
             trace: material.trace.clone().map(Box::new),
-            given: given(material),
+            given: collect_judge_context(material),
             claims,
         };
         (0 < n && result.rubric == hash).then(|| (result.case.clone(), subject))
@@ -226,24 +227,24 @@ pub async fn add_rows(
     store: &Store,
     project: ProjectId,
     task: &Task,
-    shape: &Shape,
+    shape: &RowLayout,
     rows: &[Map<String, Value>],
     now: Time,
-) -> Result<Added, NotMade> {
+) -> Result<Added, TaskError> {
     let mut subjects = Vec::with_capacity(rows.len());
     let mut seen = BTreeSet::new();
     for (at, row) in rows.iter().enumerate() {
         let id = match (shape.id(row), &shape.id_key) {
             (Some(id), _) => id,
             (None, Some(key)) => {
-                return Err(NotMade::Nothing(format!("row {} has no `{key}`, which names it", at + 1)));
+                return Err(TaskError::Nothing(format!("row {} has no `{key}`, which names it", at + 1)));
             }
             (None, None) => format!("row {}", at + 1),
         };
         if !seen.insert(id.clone()) {
-            return Err(NotMade::Nothing(format!("two rows are called `{id}`; ids name one row each")));
+            return Err(TaskError::Nothing(format!("two rows are called `{id}`; ids name one row each")));
         }
-        subjects.push((id, Subject::Row(row.clone())));
+        subjects.push((id, ItemSubject::Row(row.clone())));
     }
     add_subjects(store, project, task, subjects, now).await
 }
@@ -253,7 +254,7 @@ pub async fn named_traces(
     store: &Store,
     project: ProjectId,
     ids: &[String],
-) -> Result<Vec<(String, Subject)>, NotMade> {
+) -> Result<Vec<(String, ItemSubject)>, TaskError> {
     let (mut subjects, mut missing) = (Vec::new(), Vec::new());
     for id in ids {
         let head = match TraceId::new(id.clone()) {
@@ -265,14 +266,14 @@ pub async fn named_traces(
             Err(_) => None,
         };
         match head.filter(|it| 0 < it.revision && it.state.as_str() != "erased") {
-            Some(_) => subjects.push((id.clone(), Subject::Trace { id: id.clone(), claims: Vec::new() })),
+            Some(_) => subjects.push((id.clone(), ItemSubject::Trace { id: id.clone(), claims: Vec::new() })),
             None => missing.push(format!("`{id}`")),
         }
     }
     match missing.as_slice() {
-        [] if subjects.is_empty() => Err(NotMade::Nothing("`traces` names no trace".to_owned())),
+        [] if subjects.is_empty() => Err(TaskError::Nothing("`traces` names no trace".to_owned())),
         [] => Ok(subjects),
-        _ => Err(NotMade::Nothing(format!("nothing is kept of a trace {}", missing.join(", ")))),
+        _ => Err(TaskError::Nothing(format!("nothing is kept of a trace {}", missing.join(", ")))),
     }
 }
 
@@ -281,10 +282,10 @@ pub async fn add_traces(
     store: &Store,
     project: ProjectId,
     task: &Task,
-    filter: &TraceFilter,
+    filter: &TraceListFilter,
     limit: Option<usize>,
     now: Time,
-) -> Result<Added, NotMade> {
+) -> Result<Added, TaskError> {
     let (mut subjects, mut after) = (Vec::new(), None);
     let limit = limit.unwrap_or(MOST);
     loop {
@@ -292,7 +293,7 @@ pub async fn add_traces(
         let whole = page.items.into_iter().filter(|it| 0 < it.revision && it.state.as_str() != "erased");
         subjects.extend(whole.map(|it| {
             let id = it.id.to_string();
-            (id.clone(), Subject::Trace { id, claims: Vec::new() })
+            (id.clone(), ItemSubject::Trace { id, claims: Vec::new() })
         }));
         after = page.next;
         if after.is_none() || limit <= subjects.len() {
@@ -308,21 +309,21 @@ pub async fn add_subjects(
     store: &Store,
     project: ProjectId,
     task: &Task,
-    subjects: Vec<(String, Subject)>,
+    subjects: Vec<(String, ItemSubject)>,
     now: Time,
-) -> Result<Added, NotMade> {
-    let settings = settings_of(task);
+) -> Result<Added, TaskError> {
+    let settings = parse_task_settings(task);
     let mut added = Added::default();
     for some in subjects.chunks(PAGE) {
-        let item = |(candidate, subject): &(String, Subject)| {
-            let (n_wanted, role) = wanted(&settings, candidate);
+        let item = |(candidate, subject): &(String, ItemSubject)| {
+            let (n_wanted, role) = item_requirements(&settings, candidate);
             NewItem {
                 candidate: candidate.clone(),
                 body: serde_json::to_value(subject).expect("a subject is plain data"),
                 n_wanted,
                 priority: 0,
                 role,
-                turn: (settings.order == Order::Random)
+                turn: (settings.order == AssignmentOrder::Random)
                     .then(|| i64::from_le_bytes(jurist_store::random()) >> 1),
             }
         };
@@ -335,19 +336,19 @@ pub async fn add_subjects(
 }
 
 /// Other settings; what is wanted of items follows them.
-pub async fn settle(
+pub async fn update_task_settings(
     store: &Store,
     project: ProjectId,
     task: &Task,
     name: &str,
-    settings: &Settings,
+    settings: &AnnotationSettings,
     now: Time,
-) -> Result<(), NotMade> {
+) -> Result<(), TaskError> {
     settings.check()?;
     let json = json!(settings);
     if task.settings != json || task.name != name {
         store.set_task_settings(project, task.id, name, &json, now).await?;
-        store.set_all_wanted(project, task.id, |candidate| wanted(settings, candidate)).await?;
+        store.set_all_wanted(project, task.id, |candidate| item_requirements(settings, candidate)).await?;
     }
     Ok(())
 }
@@ -363,10 +364,10 @@ pub async fn task_link(
     author: Option<AccountId>,
     now: Time,
 ) -> Result<String, StoreError> {
-    let secret = Secret::new(JOIN);
-    let new = NewToken {
-        name: format!("link to a task {}", &fingerprint(secret.text())[..8]),
-        hash: fingerprint(secret.text()),
+    let secret = AccessSecret::new(JOIN);
+    let new = NewAccessToken {
+        name: format!("link to a task {}", &hash_secret(secret.text())[..8]),
+        hash: hash_secret(secret.text()),
         scopes: vec![format!("task:{}", task.id)],
         author,
         expires: Some(Time::from_micros(now.micros() + LINK_DAYS * 86_400_000_000)),
@@ -379,8 +380,8 @@ async fn add_task(
     store: &Store,
     project: ProjectId,
     name: &str,
-    settings: &Settings,
-    asked: &Asked,
+    settings: &AnnotationSettings,
+    asked: &TaskDefinition,
     origin: Option<&str>,
     now: Time,
 ) -> Result<Task, StoreError> {
@@ -397,7 +398,7 @@ async fn put_asked(
     store: &Store,
     project: ProjectId,
     task: TaskId,
-    asked: &Asked,
+    asked: &TaskDefinition,
     now: Time,
 ) -> Result<(), StoreError> {
     store.put_task_version(project, task, &json!(asked), now).await.map(drop)
@@ -427,17 +428,18 @@ async fn put_rubric(
 }
 
 /// A version as a rubric again.
-pub fn rubric_of(version: &RubricVersion) -> Result<Rubric, NotMade> {
+pub fn parse_stored_rubric(version: &RubricVersion) -> Result<Rubric, TaskError> {
     let text: std::sync::Arc<str> = json!({ "rubrics": { "it": version.canonical } }).to_string().into();
     let file = std::path::Path::new("rubric.json");
-    let world = World {
+    let world = ProjectEnvironment {
         root: "".into(),
         read: &|path| if path == file { Ok(text.clone()) } else { Err(ReadError::Missing) },
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
-        variables: Variables::Kept,
+        variables: VariableExpansion::Kept,
     };
-    let suite = dialect::load(file, Some(Dialect::Native), &world).suite;
+    let suite = dialect::read_suite(file, Some(Dialect::Native), &world).suite;
     let rubric = suite.and_then(|it| it.rubrics.get("it").map(|it| Rubric::clone(it)));
-    rubric.ok_or_else(|| NotMade::Nothing(format!("the rubric version `{}` cannot be read back", version.id)))
+    rubric
+        .ok_or_else(|| TaskError::Nothing(format!("the rubric version `{}` cannot be read back", version.id)))
 }

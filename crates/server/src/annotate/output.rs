@@ -5,20 +5,20 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use jurist_core::annotate::{Draft, Exported, line};
+use jurist_core::annotate::{Draft, ExportedForm, form_to_json_line};
 use jurist_store::annotate::{ItemRole, Task};
-use jurist_store::assignments::Annotation;
+use jurist_store::assignments::SubmittedAnnotation;
 use jurist_store::{AccountId, ProjectId, Store, StoreError, TaskId};
 use tokio::sync::Mutex;
 
-use super::{Asked, Kind, Shown, exported, name_of};
+use super::{AnnotationFormat, AssignmentContext, TaskDefinition, export_annotations, load_annotator_name};
 
 /// Where answers go. One is written after the other.
 #[derive(Debug, Default)]
-pub struct Outputs(Mutex<Written>);
+pub struct Outputs(Mutex<OutputState>);
 
 #[derive(Debug, Default)]
-struct Written {
+struct OutputState {
     by_task: BTreeMap<TaskId, Output>,
     /// Whose file is not what it should be.
     stale: BTreeSet<(TaskId, AccountId)>,
@@ -50,21 +50,27 @@ impl Outputs {
         std::fs::create_dir_all(&output.folder)
             .map_err(|error| NotWritten::Disk(output.folder.clone(), error))?;
         for (account, _) in store.progress_by_annotator(project, task.id).await? {
-            write(store, project, task, &output, account).await?;
+            write_answer_file(store, project, task, &output, account).await?;
         }
         self.0.lock().await.by_task.insert(task.id, output);
         Ok(())
     }
 
     /// After somebody submitted. What cannot be written is in the store all the same, and is written the next time.
-    pub async fn submitted(&self, store: &Store, project: ProjectId, work: &Shown, answer: &Annotation) {
+    pub async fn write_answer(
+        &self,
+        store: &Store,
+        project: ProjectId,
+        work: &AssignmentContext,
+        answer: &SubmittedAnnotation,
+    ) {
         let mut written = self.0.lock().await;
         let output = written.by_task.get(&work.task.id).cloned();
         let Some(output) = output.filter(|_| answer.role == ItemRole::Item) else { return };
         let whose = (work.task.id, answer.account);
         // Also if this is dropped half way.
         let is_stale = !written.stale.insert(whose);
-        match add(store, project, work, &output, answer, is_stale).await {
+        match append_answer(store, project, work, &output, answer, is_stale).await {
             Ok(()) => drop(written.stale.remove(&whose)),
             Err(error) => tracing::error!(%error, "an export is not up to date"),
         }
@@ -72,23 +78,23 @@ impl Outputs {
 }
 
 /// One more line, unless it takes the place of another or lines are missing.
-async fn add(
+async fn append_answer(
     store: &Store,
     project: ProjectId,
-    work: &Shown,
+    work: &AssignmentContext,
     output: &Output,
-    answer: &Annotation,
+    answer: &SubmittedAnnotation,
     is_stale: bool,
 ) -> Result<(), NotWritten> {
-    let name = name_of(store, project, answer.account).await?;
+    let name = load_annotator_name(store, project, answer.account).await?;
     let path = output.path(&name);
     if is_stale || 1 < answer.revision || !path.exists() {
-        return write(store, project, &work.task, output, answer.account).await;
+        return write_answer_file(store, project, &work.task, output, answer.account).await;
     }
-    let asked = Asked::of(store, project, work.task.id, answer.version).await?;
+    let asked = TaskDefinition::of(store, project, work.task.id, answer.version).await?;
     let draft: Draft = serde_json::from_value(answer.body.clone()).unwrap_or_default();
     let item = store.item(project, answer.item).await?;
-    let one = line(&Exported {
+    let one = form_to_json_line(&ExportedForm {
         id_key: asked.id_key(),
         candidate: &answer.candidate,
         written_id: asked.written_id(&item),
@@ -102,16 +108,17 @@ async fn add(
     written.map_err(|error| NotWritten::Disk(path, error))
 }
 
-async fn write(
+async fn write_answer_file(
     store: &Store,
     project: ProjectId,
     task: &Task,
     output: &Output,
     account: AccountId,
 ) -> Result<(), NotWritten> {
-    let lines = exported(store, project, task, Kind::Jsonl, Some(account), |_| false).await?;
-    let path = output.path(&name_of(store, project, account).await?);
-    whole(&path, &lines).map_err(|error| NotWritten::Disk(path, error))
+    let lines =
+        export_annotations(store, project, task, AnnotationFormat::Jsonl, Some(account), |_| false).await?;
+    let path = output.path(&load_annotator_name(store, project, account).await?);
+    replace_file_atomically(&path, &lines).map_err(|error| NotWritten::Disk(path, error))
 }
 
 impl Output {
@@ -121,7 +128,7 @@ impl Output {
 }
 
 /// Whoever reads at the same time sees the old file or the new one, never half of one.
-fn whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn replace_file_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let beside = path.with_extension("jsonl.new");
     std::fs::write(&beside, bytes)?;
     std::fs::rename(&beside, path)

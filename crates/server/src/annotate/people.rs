@@ -3,18 +3,20 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use jurist_core::annotate::{Rating, SubmittedAnswer, TaskResults, grades, task_results, unit_of};
-use jurist_core::grade::{FORMAT, Fields, Grade, Grader, GraderKind, Outcome, Reason, Spend};
+use jurist_core::annotate::{
+    Rating, SubmittedAnswer, TaskResults, build_human_grades, compute_task_results, rating_unit,
+};
+use jurist_core::grade::{FORMAT, Grade, Grader, GraderKind, MetadataFields, Outcome, Reason, Spend};
 use jurist_core::report::ANNOTATION_TASK;
-use jurist_core::rubric::Version;
+use jurist_core::rubric::RubricHash;
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::{ItemId, ProjectId, Store, StoreError, TraceId};
 use serde_json::{Map, Value};
 
-use super::{Answered, Asked, Subject, answers, points_of};
+use super::{AnnotationWithSchemes, ItemSubject, TaskDefinition, load_annotations, points_of};
 
 /// A grade with the fields that it can be told apart by.
-pub type GradeWithFields = (Grade, Fields);
+pub type GradeWithFields = (Grade, MetadataFields);
 
 /// What tasks are called in grades, in their order: by their names, with their ids where two share one.
 pub async fn task_names(store: &Store, project: ProjectId) -> Result<Vec<(Task, String)>, StoreError> {
@@ -40,20 +42,21 @@ pub async fn people_grades(
     task: &Task,
     name: &str,
 ) -> Result<Vec<GradeWithFields>, StoreError> {
-    let mut versions: BTreeMap<u64, BTreeMap<String, Version>> = BTreeMap::new();
+    let mut versions: BTreeMap<u64, BTreeMap<String, RubricHash>> = BTreeMap::new();
     let mut fields = ItemFields::new(name);
     let mut found = Vec::new();
-    for answered in answers(store, project, task).await? {
+    for answered in load_annotations(store, project, task).await? {
         let annotation = &answered.annotation;
         if annotation.role != ItemRole::Item {
             continue;
         }
         if let Entry::Vacant(entry) = versions.entry(annotation.version) {
-            entry.insert(Asked::of(store, project, task.id, annotation.version).await?.hashes());
+            entry.insert(TaskDefinition::of(store, project, task.id, annotation.version).await?.hashes());
         }
         let rubrics = &versions[&annotation.version];
         let (candidate, time) = (&annotation.candidate, annotation.time);
-        let of_answer = grades(&answered.schemes, &answered.draft, rubrics, candidate, &answered.name, time);
+        let of_answer =
+            build_human_grades(&answered.schemes, &answered.draft, rubrics, candidate, &answered.name, time);
         let known = fields.of(store, project, annotation.item).await?;
         found.extend(of_answer.into_iter().map(|grade| (grade, known.clone())));
     }
@@ -65,7 +68,7 @@ pub async fn results_of(
     store: &Store,
     project: ProjectId,
     task: &str,
-    answers: Vec<Answered>,
+    answers: Vec<AnnotationWithSchemes>,
     by: Option<&str>,
 ) -> Result<TaskResults, StoreError> {
     let mut fields = ItemFields::new(task);
@@ -82,7 +85,7 @@ pub async fn results_of(
         draft: &answered.draft,
         fields,
     });
-    Ok(task_results(&submitted.collect::<Vec<_>>(), by))
+    Ok(compute_task_results(&submitted.collect::<Vec<_>>(), by))
 }
 
 /// What people settled on in a task where they differed: the newest decision on each question.
@@ -92,7 +95,7 @@ pub async fn settled_grades(
     task: &Task,
     name: &str,
 ) -> Result<Vec<GradeWithFields>, StoreError> {
-    let asked = Asked::of(store, project, task.id, task.version).await?;
+    let asked = TaskDefinition::of(store, project, task.id, task.version).await?;
     let mut newest = BTreeMap::new();
     for decision in store.adjudications(project, task.id).await? {
         newest.insert((decision.item, decision.scheme.clone(), decision.criterion.clone()), decision);
@@ -112,7 +115,7 @@ pub async fn settled_grades(
             rubric: Some(graded.hash.clone()),
             criterion,
             grader: Grader { kind: GraderKind::Human, name: "adjudicated".to_owned(), configuration: None },
-            outcome: Outcome::Scored { value: value.clone(), unit: unit_of(&points, &rating) },
+            outcome: Outcome::Scored { value: value.clone(), unit: rating_unit(&points, &rating) },
             reason: Reason::new(decision.body["why"].as_str().unwrap_or_default()),
             evidence: Vec::new(),
             points: Vec::new(),
@@ -132,7 +135,7 @@ const MAX_FIELD: usize = 100;
 /// What is known of items, read once each.
 struct ItemFields<'a> {
     task: &'a str,
-    known: BTreeMap<ItemId, Fields>,
+    known: BTreeMap<ItemId, MetadataFields>,
 }
 
 impl<'a> ItemFields<'a> {
@@ -140,21 +143,26 @@ impl<'a> ItemFields<'a> {
         Self { task, known: BTreeMap::new() }
     }
 
-    async fn of(&mut self, store: &Store, project: ProjectId, item: ItemId) -> Result<Fields, StoreError> {
+    async fn of(
+        &mut self,
+        store: &Store,
+        project: ProjectId,
+        item: ItemId,
+    ) -> Result<MetadataFields, StoreError> {
         if let Some(known) = self.known.get(&item) {
             return Ok(known.clone());
         }
         let body = store.item(project, item).await?.body;
         let mut fields = match serde_json::from_value(body) {
-            Ok(Subject::Row(row)) => short_fields(row),
-            Ok(Subject::Trace { id, .. }) => match TraceId::new(id) {
+            Ok(ItemSubject::Row(row)) => short_fields(row),
+            Ok(ItemSubject::Trace { id, .. }) => match TraceId::new(id) {
                 Ok(trace) => {
                     let agent = store.trace(project, &trace).await.ok().and_then(|head| head.agent);
                     agent.into_iter().map(|agent| ("agent".to_owned(), Value::from(agent))).collect()
                 }
-                Err(_) => Fields::new(),
+                Err(_) => MetadataFields::new(),
             },
-            Ok(Subject::Case { .. }) | Err(_) => Fields::new(),
+            Ok(ItemSubject::Case { .. }) | Err(_) => MetadataFields::new(),
         };
         fields.insert(ANNOTATION_TASK.to_owned(), self.task.into());
         self.known.insert(item, fields.clone());
@@ -164,13 +172,13 @@ impl<'a> ItemFields<'a> {
 
 /// Fields of a row that grades can be told apart by: numbers, yes and no, short texts, and lists of them; nested ones
 /// by their path.
-fn short_fields(row: Map<String, Value>) -> Fields {
+fn short_fields(row: Map<String, Value>) -> MetadataFields {
     let is_short = |value: &Value| match value {
         Value::String(text) => text.len() <= MAX_FIELD,
         Value::Number(_) | Value::Bool(_) => true,
         Value::Null | Value::Array(_) | Value::Object(_) => false,
     };
-    let mut fields = Fields::new();
+    let mut fields = MetadataFields::new();
     for (name, value) in row {
         match value {
             Value::Object(inside) => {

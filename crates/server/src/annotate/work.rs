@@ -1,18 +1,18 @@
 //! What somebody works on, as they see it.
 
-use jurist_core::annotate::{Draft, Item, Order, Scheme, Settings};
+use jurist_core::annotate::{AnnotationSettings, AssignmentOrder, Draft, Item, Scheme};
 use jurist_core::grade::Time;
 use jurist_store::annotate::Task;
-use jurist_store::assignments::{Assignment, Giving, Turn};
+use jurist_store::assignments::{Assignment, AssignmentPolicy, NextItemOrder};
 use jurist_store::{AccountId, AssignmentId, ProjectId, Store, StoreError};
 
-use super::{Asked, settings_of};
+use super::{TaskDefinition, parse_task_settings};
 
 /// Everything that the page of an assignment needs.
 #[derive(Debug)]
-pub struct Shown {
+pub struct AssignmentContext {
     pub task: Task,
-    pub settings: Settings,
+    pub settings: AnnotationSettings,
     pub description: Option<String>,
     pub assignment: Assignment,
     pub item: Item,
@@ -25,15 +25,15 @@ pub struct Shown {
 }
 
 /// How a task gives out work to somebody.
-pub fn giving(settings: &Settings, account: AccountId, now: Time) -> Giving {
+pub fn giving(settings: &AnnotationSettings, account: AccountId, now: Time) -> AssignmentPolicy {
     let start = blake3::hash(account.to_string().as_bytes());
     let start = i64::from_le_bytes(start.as_bytes()[..8].try_into().expect("8 bytes")) >> 1;
-    Giving {
+    AssignmentPolicy {
         until: Time::from_micros(now.micros() + i64::from(settings.stale_minutes) * 60_000_000),
         order: match settings.order {
-            Order::Balanced => Turn::Fewest,
-            Order::Fixed => Turn::From(i64::MIN),
-            Order::Random => Turn::From(start),
+            AssignmentOrder::Balanced => NextItemOrder::Fewest,
+            AssignmentOrder::Fixed => NextItemOrder::From(i64::MIN),
+            AssignmentOrder::Random => NextItemOrder::From(start),
         },
         quota: settings.quota.map(u64::from),
         check_every: u64::from(settings.check_every),
@@ -41,17 +41,21 @@ pub fn giving(settings: &Settings, account: AccountId, now: Time) -> Giving {
 }
 
 /// An assignment with what it is about. Holds nothing of what others said.
-pub async fn shown(store: &Store, project: ProjectId, assignment: Assignment) -> Result<Shown, StoreError> {
+pub async fn load_assignment_context(
+    store: &Store,
+    project: ProjectId,
+    assignment: Assignment,
+) -> Result<AssignmentContext, StoreError> {
     let task = store.task(project, assignment.task).await?;
-    let asked = Asked::of(store, project, task.id, assignment.version).await?;
+    let asked = TaskDefinition::of(store, project, task.id, assignment.version).await?;
     let item = store.item(project, assignment.item).await?;
     let (item, schemes) = asked.about(store, project, &item, Some(assignment.id)).await?;
     let draft = assignment.draft.clone().and_then(|it| serde_json::from_value(it).ok()).unwrap_or_default();
-    let settings = settings_of(&task);
-    let mine = store.mine(task.id, assignment.account).await?;
+    let settings = parse_task_settings(&task);
+    let mine = store.annotator_progress(task.id, assignment.account).await?;
     let left_of_quota = settings.quota.map_or(u64::MAX, |it| u64::from(it).saturating_sub(mine.n_done));
     let (before, after) = store.neighbours(&assignment).await?;
-    Ok(Shown {
+    Ok(AssignmentContext {
         settings,
         description: asked.description,
         assignment,

@@ -1,7 +1,7 @@
 //! Everybody who can sign in, whatever their projects; for those who may do anything.
 
 use axum::extract::State;
-use jurist_store::accounts::Account as Kept;
+use jurist_store::accounts::StoredAccount as Kept;
 use jurist_store::{AccountId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,18 +9,18 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit::note;
+use super::audit::record_audit_entry;
 use super::{Json, Path};
 use crate::app::App;
-use crate::auth::Caller;
+use crate::auth::Principal;
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(change))
+pub fn build_account_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list_accounts)).routes(routes!(set_account_disabled))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Account {
+struct AccountView {
     #[schema(example = "acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
     email: String,
@@ -41,45 +41,48 @@ struct AccountChange {
 
 /// Everybody who has an account
 #[utoipa::path(get, path = "/accounts", tag = "accounts", responses(
-    (status = 200, body = Vec<Account>), (status = 401, body = Problem), (status = 403, body = Problem)
+    (status = 200, body = Vec<AccountView>), (status = 401, body = Problem), (status = 403, body = Problem)
 ))]
-async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Account>>, ApiError> {
+async fn list_accounts(
+    State(app): State<App>,
+    caller: Principal,
+) -> Result<Json<Vec<AccountView>>, ApiError> {
     only_admins(&app, &caller).await?;
-    Ok(Json(app.store.accounts().await?.into_iter().map(Account::from).collect()))
+    Ok(Json(app.store.accounts().await?.into_iter().map(AccountView::from).collect()))
 }
 
 /// Somebody may no longer come in, or again
 #[utoipa::path(patch, path = "/accounts/{id}", tag = "accounts", params(("id" = String, Path)),
     request_body = AccountChange, responses(
-    (status = 200, body = Account), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 200, body = AccountView), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem),
     (status = 409, body = Problem, description = "It is one's own")
 ))]
-async fn change(
+async fn set_account_disabled(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
     Json(change): Json<AccountChange>,
-) -> Result<Json<Account>, ApiError> {
+) -> Result<Json<AccountView>, ApiError> {
     only_admins(&app, &caller).await?;
     let id: AccountId = id.parse()?;
     if change.disabled && caller.account() == Some(id) {
         return Err(ApiError::Conflict("nobody shuts themselves out".to_owned()));
     }
     app.store.account(id).await?;
-    app.store.disable_account(id, change.disabled.then(clock::now)).await?;
-    note(&app, &caller, "account.change", &id, json!({ "disabled": change.disabled })).await?;
+    app.store.disable_account(id, change.disabled.then(clock::current_time)).await?;
+    record_audit_entry(&app, &caller, "account.change", &id, json!({ "disabled": change.disabled })).await?;
     Ok(Json(app.store.account(id).await?.into()))
 }
 
-async fn only_admins(app: &App, caller: &Caller) -> Result<(), ApiError> {
+async fn only_admins(app: &App, caller: &Principal) -> Result<(), ApiError> {
     if caller.is_admin(app).await? {
         return Ok(());
     }
     Err(ApiError::Forbidden("this is for those who may do anything".to_owned()))
 }
 
-impl From<Kept> for Account {
+impl From<Kept> for AccountView {
     fn from(it: Kept) -> Self {
         Self {
             id: it.id.to_string(),

@@ -8,15 +8,15 @@ use utoipa_axum::routes;
 
 use super::Json;
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list))
+pub fn build_agent_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list_agents))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Agent {
+struct AgentView {
     id: String,
     /// As its traces name it.
     name: String,
@@ -28,11 +28,11 @@ struct Agent {
 
 /// The agents of the project, by name
 #[utoipa::path(get, path = "/agents", tag = "agents", responses(
-    (status = 200, body = Vec<Agent>), (status = 401, body = Problem), (status = 403, body = Problem)
+    (status = 200, body = Vec<AgentView>), (status = 401, body = Problem), (status = 403, body = Problem)
 ))]
-async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Agent>>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let agent = |it: jurist_store::agents::Agent| Agent {
+async fn list_agents(State(app): State<App>, caller: Principal) -> Result<Json<Vec<AgentView>>, ApiError> {
+    caller.needs(AccessScope::Read)?;
+    let agent = |it: jurist_store::agents::StoredAgent| AgentView {
         id: it.id.to_string(),
         name: it.name,
         settings: it.settings,

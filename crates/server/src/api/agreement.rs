@@ -5,47 +5,47 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::extract::State;
 use jurist_core::annotate::{Rating, ScalePoint};
 use jurist_core::grade::{GraderKind, Outcome, Value};
-use jurist_core::stats::{Level, Measure, Ratings, agreement_in_short, align};
+use jurist_core::stats::{CoefficientResult, Level, Ratings, align, summarise_agreement};
 use jurist_store::{ItemId, ProjectId};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::disputes::{SeenBy, questions, titled};
+use super::disputes::{TaskReview, group_ratings_by_question, item_title};
 use super::{Json, Path};
-use crate::annotate::{Answered, Asked, answers, people_of, titles};
+use crate::annotate::{AnnotationWithSchemes, TaskDefinition, load_annotations, people_of, titles};
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(people)).routes(routes!(agreed))
+pub fn build_agreement_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list_task_annotators)).routes(routes!(get_task_agreement))
 }
 
 /// How people work
 #[derive(Debug, Serialize, ToSchema)]
-struct PeopleAtWork {
-    items: Vec<PersonAtWork>,
+struct AnnotatorActivityList {
+    items: Vec<AnnotatorActivity>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct PersonAtWork {
+struct AnnotatorActivity {
     account: String,
     name: String,
     n_done: usize,
     median_seconds: Option<f64>,
     too_fast: usize,
-    gold: RightOfAll,
-    attention: RightOfAll,
-    training: RightOfAll,
+    gold: CorrectCount,
+    attention: CorrectCount,
+    training: CorrectCount,
     last: Option<String>,
     drift: Option<RatingDrift>,
     warnings: Vec<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct RightOfAll {
+struct CorrectCount {
     right: usize,
     all: usize,
 }
@@ -61,9 +61,9 @@ struct RatingDrift {
 #[derive(Debug, Serialize, ToSchema)]
 struct TaskAgreement {
     criteria: Vec<CriterionAgreement>,
-    pairs: Vec<PairOfPeople>,
-    people: Vec<PersonApart>,
-    judge: Vec<JudgeBeside>,
+    pairs: Vec<AnnotatorPairAgreement>,
+    people: Vec<AlphaWithoutPerson>,
+    judge: Vec<JudgeAgreement>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -81,7 +81,7 @@ struct CriterionAgreement {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct PairOfPeople {
+struct AnnotatorPairAgreement {
     a: String,
     b: String,
     criterion: String,
@@ -93,7 +93,7 @@ struct PairOfPeople {
 
 /// What alpha is without somebody
 #[derive(Debug, Serialize, ToSchema)]
-struct PersonApart {
+struct AlphaWithoutPerson {
     name: String,
     criterion: String,
     leave_out: Option<f64>,
@@ -101,14 +101,14 @@ struct PersonApart {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct JudgeBeside {
+struct JudgeAgreement {
     criterion: String,
     judge: String,
     kappa: Option<f64>,
     interval: Option<(f64, f64)>,
     undefined: Option<String>,
     confusion: Option<ConfusionCounts>,
-    disagreements: Vec<JudgeApart>,
+    disagreements: Vec<JudgeHumanDisagreement>,
 }
 
 /// Rows are what most people say, columns what the judge says
@@ -119,7 +119,7 @@ struct ConfusionCounts {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct JudgeApart {
+struct JudgeHumanDisagreement {
     item: String,
     candidate: String,
     /// Its first words.
@@ -131,18 +131,18 @@ struct JudgeApart {
 
 /// How people work: how many, how fast, how right
 #[utoipa::path(get, path = "/tasks/{task}/people", tag = "tasks", params(("task" = String, Path)), responses(
-    (status = 200, body = PeopleAtWork), (status = 403, body = Problem), (status = 404, body = Problem)
+    (status = 200, body = AnnotatorActivityList), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn people(
+async fn list_task_annotators(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
-) -> Result<Json<PeopleAtWork>, ApiError> {
-    caller.needs(Scope::Write)?;
+) -> Result<Json<AnnotatorActivityList>, ApiError> {
+    caller.needs(AccessScope::Write)?;
     let task = app.store.task(caller.project, id.parse()?).await?;
-    let answers = answers(&app.store, caller.project, &task).await?;
-    let of = |(right, all): (usize, usize)| RightOfAll { right, all };
-    let items = people_of(&task, &answers).into_iter().map(|(account, it)| PersonAtWork {
+    let answers = load_annotations(&app.store, caller.project, &task).await?;
+    let of = |(right, all): (usize, usize)| CorrectCount { right, all };
+    let items = people_of(&task, &answers).into_iter().map(|(account, it)| AnnotatorActivity {
         account: account.to_string(),
         name: it.name,
         n_done: it.n_done,
@@ -155,46 +155,46 @@ async fn people(
         drift: it.halves.map(|(first, second)| RatingDrift { first, second }),
         warnings: it.warnings,
     });
-    Ok(Json(PeopleAtWork { items: items.collect() }))
+    Ok(Json(AnnotatorActivityList { items: items.collect() }))
 }
 
 /// How far people agree, with each other and with judges
 #[utoipa::path(get, path = "/tasks/{task}/agreement", tag = "tasks", params(("task" = String, Path)), responses(
     (status = 200, body = TaskAgreement), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn agreed(
+async fn get_task_agreement(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
 ) -> Result<Json<TaskAgreement>, ApiError> {
     let project = caller.project;
-    let SeenBy { task, answers, hidden } = SeenBy::of(&app, &caller, &id).await?;
-    let asked = Asked::of(&app.store, project, task.id, task.version).await?;
+    let TaskReview { task, answers, hidden } = TaskReview::of(&app, &caller, &id).await?;
+    let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
     let candidates: BTreeSet<&str> = answers.iter().map(|it| it.annotation.candidate.as_str()).collect();
     let candidates: Vec<&str> = candidates.into_iter().collect();
-    let judges = judges_of(&app, project, &asked, &candidates).await?;
-    let told = tokio::task::spawn_blocking(move || told(&answers, &hidden, &judges)).await;
+    let judges = load_judge_answers(&app, project, &asked, &candidates).await?;
+    let told = tokio::task::spawn_blocking(move || compute_task_agreement(&answers, &hidden, &judges)).await;
     let mut told: TaskAgreement = told.map_err(|_| ApiError::Broken)?;
-    let mut apart: Vec<&mut JudgeApart> =
+    let mut apart: Vec<&mut JudgeHumanDisagreement> =
         told.judge.iter_mut().flat_map(|it| &mut it.disagreements).collect();
     let shown = apart.iter().filter_map(|it| it.item.parse().ok()).collect();
     let titles = titles(&app.store, project, &asked, &shown).await?;
     for it in &mut apart {
-        it.title = titled(&titles, &it.item, &it.candidate);
+        it.title = item_title(&titles, &it.item, &it.candidate);
     }
     Ok(Json(told))
 }
 
 /// What judges said: by scheme and criterion, who said what about which candidate, and why.
-type Judged = BTreeMap<(String, String), Vec<(String, String, Value, String)>>;
+type JudgeAnswersByCriterion = BTreeMap<(String, String), Vec<(String, String, Value, String)>>;
 
-async fn judges_of(
+async fn load_judge_answers(
     app: &App,
     project: ProjectId,
-    asked: &Asked,
+    asked: &TaskDefinition,
     candidates: &[&str],
-) -> Result<Judged, ApiError> {
-    let mut found = Judged::new();
+) -> Result<JudgeAnswersByCriterion, ApiError> {
+    let mut found = JudgeAnswersByCriterion::new();
     for (scheme, graded) in &asked.rubrics {
         let grades = app.store.grades_by(project, &graded.id, GraderKind::Judge, candidates).await?;
         for grade in grades {
@@ -210,13 +210,17 @@ async fn judges_of(
 /// Seeds what is resampled: that of `jurist agree`, so that the same answers give the same interval everywhere.
 const SEED: u64 = 0;
 
-fn told(answers: &[Answered], hidden: &BTreeSet<ItemId>, judges: &Judged) -> TaskAgreement {
+fn compute_task_agreement(
+    answers: &[AnnotationWithSchemes],
+    hidden: &BTreeSet<ItemId>,
+    judges: &JudgeAnswersByCriterion,
+) -> TaskAgreement {
     let mut told =
         TaskAgreement { criteria: Vec::new(), pairs: Vec::new(), people: Vec::new(), judge: Vec::new() };
-    type Entry<'a> = (String, &'a str, Value);
-    let all = questions(answers, hidden);
+    type RatingEntry<'a> = (String, &'a str, Value);
+    let all = group_ratings_by_question(answers, hidden);
     let mut scales: BTreeMap<(&str, &str), (f64, f64)> = BTreeMap::new();
-    let mut by_criterion: BTreeMap<(&str, &str), (String, Vec<Entry<'_>>)> = BTreeMap::new();
+    let mut by_criterion: BTreeMap<(&str, &str), (String, Vec<RatingEntry<'_>>)> = BTreeMap::new();
     let mut items: BTreeMap<&str, ItemId> = BTreeMap::new();
     for ((item, scheme, criterion), asking) in &all {
         items.insert(asking.candidate, *item);
@@ -236,10 +240,10 @@ fn told(answers: &[Answered], hidden: &BTreeSet<ItemId>, judges: &Judged) -> Tas
         let rated = Ratings::of_entries(entries.iter().map(|it| (it.0.as_str(), it.1, it.2.clone())));
         let scale = scales.get(&(*scheme, *criterion)).copied();
         let Ok(ratings) = rated.map(|ratings| with_levels(ratings, scale)) else { continue };
-        let found = agreement_in_short(&ratings, level, SEED);
-        let undefined = |it: &Measure| match it {
-            Measure::Undefined { undefined } => Some(undefined.clone()),
-            Measure::Known(_) => None,
+        let found = summarise_agreement(&ratings, level, SEED);
+        let undefined = |it: &CoefficientResult| match it {
+            CoefficientResult::Undefined { undefined } => Some(undefined.clone()),
+            CoefficientResult::Known(_) => None,
         };
         let alpha = &found.krippendorff_alpha;
         told.criteria.push(CriterionAgreement {
@@ -253,7 +257,7 @@ fn told(answers: &[Answered], hidden: &BTreeSet<ItemId>, judges: &Judged) -> Tas
             n_items: found.n_items,
             n_pairs: found.pairs.len(),
         });
-        told.pairs.extend(found.pairs.iter().map(|pair| PairOfPeople {
+        told.pairs.extend(found.pairs.iter().map(|pair| AnnotatorPairAgreement {
             a: pair.raters.0.clone(),
             b: pair.raters.1.clone(),
             criterion: (*criterion).to_owned(),
@@ -261,7 +265,7 @@ fn told(answers: &[Answered], hidden: &BTreeSet<ItemId>, judges: &Judged) -> Tas
             n: pair.n,
             undefined: undefined(&pair.kappa),
         }));
-        told.people.extend(found.without.iter().map(|(name, alpha)| PersonApart {
+        told.people.extend(found.without.iter().map(|(name, alpha)| AlphaWithoutPerson {
             name: name.clone(),
             criterion: (*criterion).to_owned(),
             leave_out: alpha.value(),
@@ -271,7 +275,14 @@ fn told(answers: &[Answered], hidden: &BTreeSet<ItemId>, judges: &Judged) -> Tas
         let names: BTreeSet<&str> = judged.into_iter().flatten().map(|it| it.0.as_str()).collect();
         for name in names {
             let theirs: Vec<_> = judged.into_iter().flatten().filter(|it| it.0 == name).collect();
-            told.judge.push(beside(criterion, name, entries, &theirs, (level, scale), &items));
+            told.judge.push(compare_judge_with_people(
+                criterion,
+                name,
+                entries,
+                &theirs,
+                (level, scale),
+                &items,
+            ));
         }
     }
     told
@@ -296,14 +307,14 @@ fn with_levels(ratings: Ratings, scale: Option<(f64, f64)>) -> Ratings {
 }
 
 /// A judge beside people.
-fn beside(
+fn compare_judge_with_people(
     criterion: &str,
     judge: &str,
     people: &[(String, &str, Value)],
     judged: &[&(String, String, Value, String)],
     (level, scale): (Level, Option<(f64, f64)>),
     items: &BTreeMap<&str, ItemId>,
-) -> JudgeBeside {
+) -> JudgeAgreement {
     // Nobody who answers can be called so.
     let rater = format!("\0{judge}");
     let said = judged.iter().map(|it| (rater.as_str(), it.1.as_str(), it.2.clone()));
@@ -315,7 +326,7 @@ fn beside(
         let judge = ratings.rater(&rater).unwrap_or(0);
         align(&ratings, judge, &humans, level, SEED)
     });
-    let mut told = JudgeBeside {
+    let mut told = JudgeAgreement {
         criterion: criterion.to_owned(),
         judge: judge.to_owned(),
         kappa: None,
@@ -330,12 +341,12 @@ fn beside(
             let with = &found.with_consensus;
             let kappa = if level == Level::Nominal { &with.kappa } else { &with.kappa_quadratic };
             (told.kappa, told.interval) = (kappa.value(), kappa.interval());
-            if let Measure::Undefined { undefined } = kappa {
+            if let CoefficientResult::Undefined { undefined } = kappa {
                 told.undefined = Some(undefined.clone());
             }
             let counts = found.confusion;
             told.confusion = Some(ConfusionCounts { labels: counts.labels, counts: counts.counts });
-            let apart = found.disagreements.into_iter().take(50).map(|it| JudgeApart {
+            let apart = found.disagreements.into_iter().take(50).map(|it| JudgeHumanDisagreement {
                 item: items.get(it.item.as_str()).map(ToString::to_string).unwrap_or_default(),
                 reason: judged.iter().find(|said| said.1 == it.item).map(|said| said.3.clone()),
                 candidate: it.item,

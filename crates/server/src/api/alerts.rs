@@ -1,7 +1,7 @@
 //! What people are told, and whether they have seen it.
 
 use axum::extract::State;
-use jurist_store::alerts::Which;
+use jurist_store::alerts::AlertSelection;
 use jurist_store::{AlertId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,20 +9,20 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit::note;
+use super::audit::record_audit_entry;
 use super::{Json, Path, Query};
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
-use crate::money::{AlertShown, alerts};
+use crate::money::{AlertShown, load_alerts};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(acknowledge))
+pub fn build_alert_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list_alerts)).routes(routes!(acknowledge))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Asked {
+struct AlertListQuery {
     /// Those that are over as well.
     #[serde(default)]
     all: bool,
@@ -41,19 +41,19 @@ struct Alerts {
 }
 
 /// Alerts whose cause holds, the newest first
-#[utoipa::path(get, path = "/alerts", tag = "alerts", params(Asked), responses(
+#[utoipa::path(get, path = "/alerts", tag = "alerts", params(AlertListQuery), responses(
     (status = 200, body = Alerts), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn list(
+async fn list_alerts(
     State(app): State<App>,
-    caller: Caller,
-    Query(asked): Query<Asked>,
+    caller: Principal,
+    Query(asked): Query<AlertListQuery>,
 ) -> Result<Json<Alerts>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let which = if asked.all { Which::All } else { Which::Open };
-    let (after, limit) = (super::place(asked.after.as_deref())?, super::limit(asked.limit)?);
-    let (items, next) = alerts(&app.store, caller.project, which, after.as_ref(), limit).await?;
+    caller.needs(AccessScope::Read)?;
+    let which = if asked.all { AlertSelection::All } else { AlertSelection::Open };
+    let (after, limit) = (super::parse_page_cursor(asked.after.as_deref())?, super::limit(asked.limit)?);
+    let (items, next) = load_alerts(&app.store, caller.project, which, after.as_ref(), limit).await?;
     Ok(Json(Alerts { items, next }))
 }
 
@@ -64,14 +64,14 @@ async fn list(
 ))]
 async fn acknowledge(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
 ) -> Result<Json<AlertShown>, ApiError> {
-    caller.needs(Scope::Write)?;
+    caller.needs(AccessScope::Write)?;
     let id: AlertId = id.parse()?;
     app.store.alert(caller.project, id).await?;
-    if app.store.alert_seen(caller.project, id, caller.account(), clock::now()).await? {
-        note(&app, &caller, "alert.acknowledge", &id, json!({})).await?;
+    if app.store.alert_seen(caller.project, id, caller.account(), clock::current_time()).await? {
+        record_audit_entry(&app, &caller, "alert.acknowledge", &id, json!({})).await?;
     }
     Ok(Json(app.store.alert(caller.project, id).await?.into()))
 }

@@ -3,31 +3,32 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use jurist_core::grade::Status;
+use jurist_core::grade::VerdictStatus;
 use jurist_core::report::{self, reasons};
 use jurist_core::run::{Run, RunId};
 use jurist_core::stats::{
-    self, Comparison, Estimate, Tried, Varied, VariedCell, estimates, pass_k, trials, varied,
+    self, Comparison, Estimate, FactorCell, FactorTable, TaskTrials, build_factor_table, estimate_run_means,
+    pass_k, summarise_trials,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::picture::Picture;
-use super::{Json, Path, Query, computed};
+use super::picture::ChartView;
+use super::{Json, Path, Query, compute_json_response};
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
 /// More shapes than this nobody keeps apart.
 const MOST_RUNS: usize = 8;
 
-pub fn routes() -> OpenApiRouter<App> {
+pub fn build_analysis_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(comparison))
-        .routes(routes!(criteria))
-        .routes(routes!(matrix))
+        .routes(routes!(get_run_comparison))
+        .routes(routes!(get_run_criteria))
+        .routes(routes!(get_run_matrix))
         .routes(routes!(flaky))
 }
 
@@ -56,7 +57,7 @@ struct RunsCompared {
     /// One for each `before`, in their order.
     comparisons: Vec<RunComparison>,
     /// The criteria of all these runs; absent where nothing was scored.
-    radar: Option<Picture>,
+    radar: Option<ChartView>,
 }
 
 /// What two runs say about each other, case by case; as `jurist compare --format json`
@@ -78,7 +79,7 @@ struct RunComparison {
     /// The worst first.
     changed: Vec<ChangedCase>,
     /// Differences with their intervals; absent where no case was decided by both.
-    forest: Option<Picture>,
+    forest: Option<ChartView>,
 }
 
 /// The difference of two means
@@ -106,9 +107,9 @@ struct ChangedCase {
     case: String,
     /// pass, fail, error or deferred.
     #[schema(value_type = String)]
-    before: Status,
+    before: VerdictStatus,
     #[schema(value_type = String)]
-    after: Status,
+    after: VerdictStatus,
     score_before: Option<f64>,
     score_after: Option<f64>,
     /// Why it does not pass now, a line for each criterion.
@@ -194,13 +195,13 @@ struct FlakyCase {
     (status = 200, body = RunsCompared), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn comparison(
+async fn get_run_comparison(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
     Query(asked): Query<Vec<(String, String)>>,
 ) -> Result<Json<RunsCompared>, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let after: RunId = id.parse()?;
     let before = asked.iter().filter(|it| it.0 == "before").map(|it| it.1.parse());
     let before: Vec<RunId> = before.collect::<Result<_, _>>()?;
@@ -212,7 +213,7 @@ async fn comparison(
     for id in before {
         runs.push(app.store.load_run(caller.project, id).await?);
     }
-    computed(move || RunsCompared::new(&after, &runs)).await
+    compute_json_response(move || RunsCompared::new(&after, &runs)).await
 }
 
 /// The mean of each criterion, with its confidence interval
@@ -220,14 +221,14 @@ async fn comparison(
     (status = 200, body = RunCriteria), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn criteria(
+async fn get_run_criteria(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
 ) -> Result<Json<RunCriteria>, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let run = app.store.load_run(caller.project, id.parse()?).await?;
-    computed(move || RunCriteria::new(&run)).await
+    compute_json_response(move || RunCriteria::new(&run)).await
 }
 
 /// A run in rows and columns: models by prompts, or whatever the suite varies
@@ -235,15 +236,19 @@ async fn criteria(
     (status = 200, body = RunMatrix), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn matrix(
+async fn get_run_matrix(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
     Query(axes): Query<Axes>,
 ) -> Result<Json<RunMatrix>, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let run = app.store.load_run(caller.project, id.parse()?).await?;
-    let found = computed(move || varied(&run, axes.rows.as_deref(), axes.columns.as_deref())).await?.0;
+    let found = compute_json_response(move || {
+        build_factor_table(&run, axes.rows.as_deref(), axes.columns.as_deref())
+    })
+    .await?
+    .0;
     Ok(Json(found.into()))
 }
 
@@ -254,17 +259,17 @@ async fn matrix(
 ))]
 async fn flaky(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
 ) -> Result<Json<RunTrials>, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let run = app.store.load_run(caller.project, id.parse()?).await?;
-    computed(move || RunTrials::of(&run)).await
+    compute_json_response(move || RunTrials::of(&run)).await
 }
 
 impl RunCriteria {
     fn new(run: &Run) -> Self {
-        let (_, criteria) = estimates(run);
+        let (_, criteria) = estimate_run_means(run);
         let mean = |(criterion, estimate): (String, Estimate)| CriterionMean {
             criterion,
             mean: estimate.mean,
@@ -277,17 +282,18 @@ impl RunCriteria {
 
 impl RunsCompared {
     fn new(after: &Run, runs: &[Run]) -> Self {
-        let all: Vec<(String, &Run)> = runs.iter().chain([after]).map(|it| (named(it), it)).collect();
+        let all: Vec<(String, &Run)> =
+            runs.iter().chain([after]).map(|it| (run_chart_label(it), it)).collect();
         Self {
             after: after.id.to_string(),
             comparisons: runs.iter().map(|it| RunComparison::new(it, after)).collect(),
-            radar: report::radar(&all).as_ref().map(Picture::from),
+            radar: report::build_comparison_radar(&all).as_ref().map(ChartView::from),
         }
     }
 }
 
 /// How a shape is called: two runs of one suite are told apart by the end of their ids.
-fn named(run: &Run) -> String {
+fn run_chart_label(run: &Run) -> String {
     let id = run.id.to_string();
     let end = &id[id.len() - 6..];
     run.suite.as_ref().map_or_else(|| end.to_owned(), |it| format!("{it} {end}"))
@@ -295,8 +301,8 @@ fn named(run: &Run) -> String {
 
 impl RunComparison {
     fn new(before: &Run, after: &Run) -> Self {
-        let compared = stats::compare(before, after, after.seed);
-        let worse = compared.changed.iter().filter(|it| it.after != Status::Pass);
+        let compared = stats::compare_runs(before, after, after.seed);
+        let worse = compared.changed.iter().filter(|it| it.after != VerdictStatus::Pass);
         let mut why: BTreeMap<&str, Vec<String>> = worse.map(|it| (it.case.as_str(), Vec::new())).collect();
         for result in after.results.iter() {
             if let Some(lines) = why.get_mut(result.case.as_str()) {
@@ -312,7 +318,7 @@ impl RunComparison {
             reasons: why.remove(it.case.as_str()).unwrap_or_default(),
         });
         let changed = changed.collect();
-        let forest = report::forest(&compared).as_ref().map(Picture::from);
+        let forest = report::build_comparison_forest(&compared).as_ref().map(ChartView::from);
         let Comparison { caveats, n_cases, only_before, only_after, undecided, score, pass_rate, .. } =
             compared;
         let criteria = compared.criteria.iter().map(|(id, it)| (id.clone(), RunDifference::new(id, it)));
@@ -348,8 +354,8 @@ impl RunDifference {
     }
 }
 
-impl From<Varied> for RunMatrix {
-    fn from(it: Varied) -> Self {
+impl From<FactorTable> for RunMatrix {
+    fn from(it: FactorTable) -> Self {
         let cells =
             it.cells.into_iter().map(|row| row.into_iter().map(|it| it.map(MatrixCell::from)).collect());
         Self {
@@ -363,8 +369,8 @@ impl From<Varied> for RunMatrix {
     }
 }
 
-impl From<VariedCell> for MatrixCell {
-    fn from(it: VariedCell) -> Self {
+impl From<FactorCell> for MatrixCell {
+    fn from(it: FactorCell) -> Self {
         Self {
             n: it.n,
             passed: it.passed,
@@ -379,7 +385,7 @@ impl From<VariedCell> for MatrixCell {
 
 impl RunTrials {
     fn of(run: &Run) -> Self {
-        let Some(found) = trials(run) else {
+        let Some(found) = summarise_trials(run) else {
             return Self { n_cases: 0, k: 0, any: None, all: None, cases: Vec::new() };
         };
         let mut scores: BTreeMap<String, Vec<Option<f64>>> =
@@ -390,7 +396,7 @@ impl RunTrials {
             }
         }
         let case = |it: &stats::Flaky| {
-            let tried = [Tried { n: it.decided, passed: it.passed }];
+            let tried = [TaskTrials { n: it.decided, passed: it.passed }];
             FlakyCase {
                 case: it.case.clone(),
                 n: it.decided,

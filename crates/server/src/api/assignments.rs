@@ -1,9 +1,9 @@
 //! Working on tasks: what comes next, what was entered, what is submitted. Everybody sees their own and nothing else.
 
 use axum::extract::State;
-use jurist_core::annotate::{Checked, Draft, Gap, Item, Scheme, gaps};
+use jurist_core::annotate::{AnswerCheck, Draft, Gap, Item, Scheme, gaps};
 use jurist_core::grade::Time;
-use jurist_store::assignments::{Assignment, AssignmentState, Next, Saved};
+use jurist_store::assignments::{Assignment, AssignmentState, NextAssignment, SaveOutcome};
 use jurist_store::{AccountId, AssignmentId, TaskId, clock};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -11,17 +11,19 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::{Json, Path};
-use crate::annotate::{Shown, finish, giving, settings_of, shown};
+use crate::annotate::{
+    AssignmentContext, complete_annotation, giving, load_assignment_context, parse_task_settings,
+};
 use crate::app::App;
-use crate::auth::{Caller, Scope, Who};
+use crate::auth::{AccessScope, Principal, Who};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
+pub fn build_assignment_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(next))
-        .routes(routes!(show))
-        .routes(routes!(save))
-        .routes(routes!(submit))
+        .routes(routes!(assign_next_item))
+        .routes(routes!(get_assignment))
+        .routes(routes!(save_assignment_draft))
+        .routes(routes!(submit_assignment))
         .routes(routes!(skip))
 }
 
@@ -120,13 +122,13 @@ struct SubmitAnswer {
 struct TrainingFeedback {
     right: bool,
     #[schema(value_type = Vec<Object>)]
-    rows: Vec<Checked>,
+    rows: Vec<AnswerCheck>,
     why: Option<String>,
 }
 
 /// Whoever annotates: an account, or on an open server whoever has said who they are.
-fn annotator(caller: &Caller) -> Result<AccountId, ApiError> {
-    caller.needs(Scope::Annotate)?;
+fn annotator(caller: &Principal) -> Result<AccountId, ApiError> {
+    caller.needs(AccessScope::Annotate)?;
     match (caller.person, &caller.who) {
         (Some(id), _) => Ok(id),
         (None, Who::Token(_)) => Err(ApiError::Forbidden("people annotate, and a token is none".to_owned())),
@@ -139,25 +141,25 @@ fn annotator(caller: &Caller) -> Result<AccountId, ApiError> {
     (status = 200, body = NextWork), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn next(
+async fn assign_next_item(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(task): Path<String>,
 ) -> Result<Json<NextWork>, ApiError> {
     let account = annotator(&caller)?;
-    let (task, now): (TaskId, Time) = (task.parse()?, clock::now());
+    let (task, now): (TaskId, Time) = (task.parse()?, clock::current_time());
     let task = app.store.task(caller.project, task).await?;
-    let settings = settings_of(&task);
+    let settings = parse_task_settings(&task);
     let given = giving(&settings, account, now);
     let why = match app.store.assign_next(caller.project, task.id, account, &given, now).await? {
-        Next::Given(it) => {
-            let work = shown(&app.store, caller.project, it.0).await?;
+        NextAssignment::Given(it) => {
+            let work = load_assignment_context(&app.store, caller.project, it.0).await?;
             return Ok(Json(NextWork::Work(work.into())));
         }
-        Next::Finished => "finished",
-        Next::NothingNow => "nothing_now",
-        Next::Quota => "quota",
-        Next::Closed => "closed",
+        NextAssignment::Finished => "finished",
+        NextAssignment::NothingNow => "nothing_now",
+        NextAssignment::Quota => "quota",
+        NextAssignment::Closed => "closed",
     };
     let code = settings.completion_code.filter(|_| matches!(why, "finished" | "quota"));
     Ok(Json(NextWork::Nothing(NoWork { done: true, why, code })))
@@ -168,17 +170,17 @@ async fn next(
     (status = 200, body = WorkShown), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn show(
+async fn get_assignment(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
 ) -> Result<Json<WorkShown>, ApiError> {
-    let assignment = own(&app, &caller, &id).await?;
-    let work = shown(&app.store, caller.project, assignment).await?;
+    let assignment = load_own_assignment(&app, &caller, &id).await?;
+    let work = load_assignment_context(&app.store, caller.project, assignment).await?;
     if work.assignment.state == AssignmentState::Submitted && !work.settings.back_navigation {
         return Err(ApiError::Forbidden("what was submitted is not opened again in this task".to_owned()));
     }
-    app.store.open_assignment(caller.project, work.assignment.id, clock::now()).await?;
+    app.store.open_assignment(caller.project, work.assignment.id, clock::current_time()).await?;
     Ok(Json(work.into()))
 }
 
@@ -189,24 +191,24 @@ async fn show(
     (status = 403, body = Problem), (status = 404, body = Problem),
     (status = 409, body = Problem, description = "Something else was saved meanwhile; it stands under `newer`")
 ))]
-async fn save(
+async fn save_assignment_draft(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
     Json(sent): Json<SentDraft>,
 ) -> Result<Json<DraftSaved>, ApiError> {
-    let assignment = own(&app, &caller, &id).await?;
+    let assignment = load_own_assignment(&app, &caller, &id).await?;
     let task = app.store.task(caller.project, assignment.task).await?;
-    let settings = settings_of(&task);
+    let settings = parse_task_settings(&task);
     if assignment.state == AssignmentState::Submitted && !settings.back_navigation {
         return Err(ApiError::Forbidden("what was submitted is not changed again in this task".to_owned()));
     }
-    let now = clock::now();
+    let now = clock::current_time();
     let until = giving(&settings, assignment.account, now).until;
     let draft = serde_json::to_value(&sent.draft).expect("a draft is plain data");
     let saved =
         app.store.save_draft(caller.project, assignment.id, &draft, sent.revision, now, until).await?;
-    let revision = kept(saved)?;
+    let revision = saved_revision(saved)?;
     Ok(Json(DraftSaved { revision, saved: now.to_string() }))
 }
 
@@ -218,15 +220,15 @@ async fn save(
     (status = 409, body = Problem, description = "Something else was saved meanwhile; it stands under `newer`"),
     (status = 422, body = Problem, description = "What keeps it from being submitted stands under `missing`")
 ))]
-async fn submit(
+async fn submit_assignment(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
     Json(sent): Json<SentDraft>,
 ) -> Result<Json<SubmitAnswer>, ApiError> {
-    let (project, now) = (caller.project, clock::now());
-    let assignment = own(&app, &caller, &id).await?;
-    let work = shown(&app.store, project, assignment).await?;
+    let (project, now) = (caller.project, clock::current_time());
+    let assignment = load_own_assignment(&app, &caller, &id).await?;
+    let work = load_assignment_context(&app.store, project, assignment).await?;
     if work.assignment.state == AssignmentState::Submitted && !work.settings.back_navigation {
         return Err(ApiError::Forbidden("what was submitted is not changed again in this task".to_owned()));
     }
@@ -235,13 +237,13 @@ async fn submit(
         return Err(incomplete(&missing));
     }
     let body = serde_json::to_value(&sent.draft).expect("a draft is plain data");
-    kept(app.store.submit(project, work.assignment.id, &body, sent.revision, now).await?)?;
+    saved_revision(app.store.submit(project, work.assignment.id, &body, sent.revision, now).await?)?;
     let answers = app.store.annotations_of(project, work.assignment.item).await?;
     let own = answers.iter().filter(|it| it.account == work.assignment.account);
     let answer = own.max_by_key(|it| it.revision).ok_or(ApiError::Broken)?;
     let attempt = u32::try_from(answer.revision).unwrap_or(u32::MAX);
-    let finished = finish(&app.store, project, &work, &sent.draft, attempt, now).await?;
-    app.outputs.submitted(&app.store, project, &work, answer).await;
+    let finished = complete_annotation(&app.store, project, &work, &sent.draft, attempt, now).await?;
+    app.outputs.write_answer(&app.store, project, &work, answer).await;
     let feedback = finished.feedback.map(|(rows, why)| TrainingFeedback {
         right: rows.iter().all(|it| it.ok),
         rows,
@@ -255,16 +257,16 @@ async fn submit(
     (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
     (status = 409, body = Problem, description = "It was submitted")
 ))]
-async fn skip(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<(), ApiError> {
-    let assignment = own(&app, &caller, &id).await?;
-    match app.store.skip(caller.project, assignment.id, clock::now()).await? {
+async fn skip(State(app): State<App>, caller: Principal, Path(id): Path<String>) -> Result<(), ApiError> {
+    let assignment = load_own_assignment(&app, &caller, &id).await?;
+    match app.store.skip(caller.project, assignment.id, clock::current_time()).await? {
         true => Ok(()),
         false => Err(ApiError::Conflict("it was submitted, and cannot be skipped any more".to_owned())),
     }
 }
 
 /// One's own; that of others is as good as none.
-async fn own(app: &App, caller: &Caller, id: &str) -> Result<Assignment, ApiError> {
+async fn load_own_assignment(app: &App, caller: &Principal, id: &str) -> Result<Assignment, ApiError> {
     let account = annotator(caller)?;
     let id: AssignmentId = id.parse()?;
     let assignment = app.store.assignment(caller.project, id).await?;
@@ -274,14 +276,16 @@ async fn own(app: &App, caller: &Caller, id: &str) -> Result<Assignment, ApiErro
     }
 }
 
-fn kept(saved: Saved) -> Result<u64, ApiError> {
+fn saved_revision(saved: SaveOutcome) -> Result<u64, ApiError> {
     match saved {
-        Saved::Done { revision } => Ok(revision),
-        Saved::Newer { draft, revision } => Err(ApiError::With {
+        SaveOutcome::Done { revision } => Ok(revision),
+        SaveOutcome::Newer { draft, revision } => Err(ApiError::With {
             problem: Box::new(ApiError::Conflict("something else was saved meanwhile".to_owned())),
             more: serde_json::json!({ "newer": { "draft": draft, "revision": revision } }),
         }),
-        Saved::Ended => Err(ApiError::Conflict("the item was taken out of the task, or skipped".to_owned())),
+        SaveOutcome::Ended => {
+            Err(ApiError::Conflict("the item was taken out of the task, or skipped".to_owned()))
+        }
     }
 }
 
@@ -293,8 +297,8 @@ fn incomplete(missing: &[Gap]) -> ApiError {
     }
 }
 
-impl From<Shown> for WorkShown {
-    fn from(it: Shown) -> Self {
+impl From<AssignmentContext> for WorkShown {
+    fn from(it: AssignmentContext) -> Self {
         let back = it.settings.back_navigation;
         Self {
             assignment: it.assignment.id.to_string(),

@@ -1,7 +1,7 @@
 //! Who changed what.
 
 use axum::extract::State;
-use jurist_store::audit::{AuditFilter, NewEntry};
+use jurist_store::audit::{AuditFilter, NewAuditEntry};
 use jurist_store::clock;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -10,35 +10,35 @@ use utoipa_axum::routes;
 
 use super::{Json, Query};
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list))
+pub fn build_audit_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list_audit_entries))
 }
 
 /// Writes down who changed what in their project.
-pub(super) async fn note(
+pub(super) async fn record_audit_entry(
     app: &App,
-    caller: &Caller,
+    caller: &Principal,
     action: &str,
     target: &impl ToString,
     body: serde_json::Value,
 ) -> Result<(), ApiError> {
-    let entry = NewEntry {
+    let entry = NewAuditEntry {
         project: Some(caller.project),
         actor: caller.who.to_string(),
         action: action.to_owned(),
         target: target.to_string(),
         body,
     };
-    app.store.note(&entry, clock::now()).await?;
+    app.store.note(&entry, clock::current_time()).await?;
     Ok(())
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Which {
+struct AuditListQuery {
     actor: Option<String>,
     action: Option<String>,
     /// `next` of the page before.
@@ -49,7 +49,7 @@ struct Which {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Entry {
+struct AuditEntryView {
     id: String,
     time: String,
     actor: String,
@@ -59,23 +59,23 @@ struct Entry {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Entries {
-    items: Vec<Entry>,
+struct AuditEntryPage {
+    items: Vec<AuditEntryView>,
     /// Where the next page begins; absent at the end.
     next: Option<String>,
 }
 
 /// Who changed what in the project, the newest first
-#[utoipa::path(get, path = "/audit", tag = "audit", params(Which), responses(
-    (status = 200, body = Entries), (status = 400, body = Problem), (status = 403, body = Problem)
+#[utoipa::path(get, path = "/audit", tag = "audit", params(AuditListQuery), responses(
+    (status = 200, body = AuditEntryPage), (status = 400, body = Problem), (status = 403, body = Problem)
 ))]
-async fn list(
+async fn list_audit_entries(
     State(app): State<App>,
-    caller: Caller,
-    Query(which): Query<Which>,
-) -> Result<Json<Entries>, ApiError> {
-    caller.needs(Scope::Manage)?;
-    let after = super::place(which.after.as_deref())?;
+    caller: Principal,
+    Query(which): Query<AuditListQuery>,
+) -> Result<Json<AuditEntryPage>, ApiError> {
+    caller.needs(AccessScope::Manage)?;
+    let after = super::parse_page_cursor(which.after.as_deref())?;
     let limit = super::limit(which.limit)?;
     let filter = AuditFilter {
         project: Some(caller.project),
@@ -84,7 +84,7 @@ async fn list(
         ..AuditFilter::default()
     };
     let page = app.store.audit(&filter, after.as_ref(), limit).await?;
-    let entry = |it: jurist_store::audit::Entry| Entry {
+    let entry = |it: jurist_store::audit::StoredAuditEntry| AuditEntryView {
         id: it.id.to_string(),
         time: it.time.to_string(),
         actor: it.actor,
@@ -93,5 +93,5 @@ async fn list(
         body: it.body,
     };
     let items = page.items.into_iter().map(entry).collect();
-    Ok(Json(Entries { items, next: page.next.map(|it| it.to_string()) }))
+    Ok(Json(AuditEntryPage { items, next: page.next.map(|it| it.to_string()) }))
 }

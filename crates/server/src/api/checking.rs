@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
-use jurist_core::candidate::{Candidate, Material};
+use jurist_core::candidate::{Candidate, JudgeInput};
 use jurist_core::diagnostic::Code;
-use jurist_core::dialect::{Dialect, Loaded};
+use jurist_core::dialect::{Dialect, LoadedSuite};
 use jurist_core::judge::{Preview, Prompter, preview};
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::{Aggregate, Calls, Judge, Suite};
@@ -19,21 +19,24 @@ use utoipa_axum::routes;
 
 use super::Json;
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
-use crate::monitor::{self, Tried};
-use crate::work::problems;
+use crate::monitor::{self, MonitorFileCheck};
+use crate::work::format_load_errors;
 
 /// More than anybody reads are counted.
 const TOLD: usize = 500;
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(rubric)).routes(routes!(monitor)).routes(routes!(prompt))
+pub fn build_file_check_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(check_posted_rubric))
+        .routes(routes!(check_posted_monitor))
+        .routes(routes!(preview_judge_prompts))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct TriedRubric {
+struct RubricCheckRequest {
     /// A file with one rubric, in any dialect.
     #[schema(example = "criteria: [{name: greets, description: It greets.}]")]
     source: String,
@@ -44,7 +47,7 @@ struct TriedRubric {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct TriedMonitor {
+struct MonitorCheckRequest {
     /// A file with one monitor.
     #[schema(example = "agent: support\nrubric: {criteria: [{name: kind, description: It is kind.}]}\n")]
     source: String,
@@ -52,7 +55,7 @@ struct TriedMonitor {
 
 /// What a file came to
 #[derive(Debug, Serialize, ToSchema)]
-struct Checked {
+struct FileCheckResult {
     /// In the order of the file; what `jurist check --lint` says.
     problems: Vec<Remark>,
     /// Problems beyond those.
@@ -98,7 +101,7 @@ enum RemarkSeverity {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct WantedPrompts {
+struct PromptPreviewRequest {
     /// A file with one rubric or monitor, in any dialect.
     #[schema(example = "criteria: [{name: greets, description: It greets.}]")]
     source: String,
@@ -140,69 +143,73 @@ struct PromptMessage {
 }
 
 /// Everything that is wrong with a rubric, and advice; nothing is saved
-#[utoipa::path(post, path = "/rubrics/check", tag = "rubrics", operation_id = "check", request_body = TriedRubric,
+#[utoipa::path(post, path = "/rubrics/check", tag = "rubrics", operation_id = "check", request_body = RubricCheckRequest,
     responses(
-        (status = 200, body = Checked), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 200, body = FileCheckResult), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
         (status = 415, body = Problem)
 ))]
-async fn rubric(
+async fn check_posted_rubric(
     _: State<App>,
-    caller: Caller,
-    Json(tried): Json<TriedRubric>,
-) -> Result<Json<Checked>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let mut loaded = load(&tried.source, tried.dialect)?;
+    caller: Principal,
+    Json(tried): Json<RubricCheckRequest>,
+) -> Result<Json<FileCheckResult>, ApiError> {
+    caller.needs(AccessScope::Read)?;
+    let mut loaded = load_rubric_source(&tried.source, tried.dialect)?;
     let (mut rubric, mut obstacles) = (None, Vec::new());
     if let Some(suite) = loaded.suite.take() {
-        match one_of(&suite) {
+        match find_single_rubric(&suite) {
             Ok(found) => rubric = Some(found),
             Err(why) => obstacles.push((Code::MissingKey, why)),
         }
     }
     let hash = rubric.as_ref().map(|it| it.version().as_str().to_owned());
     let canonical = rubric.map(|it| it.to_json());
-    Ok(Json(Checked { hash, ..Checked::new(Tried { loaded, obstacles, canonical }) }))
+    Ok(Json(FileCheckResult {
+        hash,
+        ..FileCheckResult::new(MonitorFileCheck { loaded, obstacles, canonical })
+    }))
 }
 
 /// Everything that is wrong with a monitor, its judges and anchors included, and advice; nothing is saved
-#[utoipa::path(post, path = "/monitors/check", tag = "monitors", operation_id = "check", request_body = TriedMonitor,
+#[utoipa::path(post, path = "/monitors/check", tag = "monitors", operation_id = "check", request_body = MonitorCheckRequest,
     responses(
-        (status = 200, body = Checked), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 200, body = FileCheckResult), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
         (status = 415, body = Problem)
 ))]
-async fn monitor(
+async fn check_posted_monitor(
     State(app): State<App>,
-    caller: Caller,
-    Json(tried): Json<TriedMonitor>,
-) -> Result<Json<Checked>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let tried = monitor::check(&app.store, caller.project, &tried.source, &app.settings.work).await?;
-    Ok(Json(Checked::new(tried)))
+    caller: Principal,
+    Json(tried): Json<MonitorCheckRequest>,
+) -> Result<Json<FileCheckResult>, ApiError> {
+    caller.needs(AccessScope::Read)?;
+    let tried =
+        monitor::check_monitor_file(&app.store, caller.project, &tried.source, &app.settings.work).await?;
+    Ok(Json(FileCheckResult::new(tried)))
 }
 
 /// What a judge would be asked about a trace, word by word; nobody is asked
-#[utoipa::path(post, path = "/rubrics/prompt", tag = "rubrics", request_body = WantedPrompts, responses(
+#[utoipa::path(post, path = "/rubrics/prompt", tag = "rubrics", request_body = PromptPreviewRequest, responses(
     (status = 200, body = Prompts), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
     (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
 ))]
-async fn prompt(
+async fn preview_judge_prompts(
     State(app): State<App>,
-    caller: Caller,
-    Json(wanted): Json<WantedPrompts>,
+    caller: Principal,
+    Json(wanted): Json<PromptPreviewRequest>,
 ) -> Result<Json<Prompts>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let OneRubric { rubric, judge, .. } = rubric_of(&wanted.source, wanted.dialect)?;
+    caller.needs(AccessScope::Read)?;
+    let SingleRubric { rubric, judge, .. } = load_single_rubric(&wanted.source, wanted.dialect)?;
     let calls = judge.calls.unwrap_or(Calls::PerCriterion);
     let material = match wanted.trace {
-        None => stand_in(),
+        None => placeholder_judge_input(),
         Some(id) => {
             let id: TraceId = id.parse()?;
             let trace = app.store.trace_content(caller.project, &id).await?;
             let gone = || ApiError::Unknown(format!("nothing of a trace `{id}` is kept"));
-            Material::new(&Candidate::default(), Some(trace.ok_or_else(gone)?))
+            JudgeInput::new(&Candidate::default(), Some(trace.ok_or_else(gone)?))
         }
     };
     // Somebody else's template may take a while.
@@ -215,13 +222,13 @@ async fn prompt(
 }
 
 /// What stands where a trace will stand.
-fn stand_in() -> Material {
-    Material {
+fn placeholder_judge_input() -> JudgeInput {
+    JudgeInput {
         task: "(what the agent was asked)".to_owned(),
         context: vec!["(a document that the answer may rest on)".to_owned()],
         response: Some("(what the agent answered; of a trace, every step)".to_owned()),
         requirements: vec!["(something that the answer must meet)".to_owned()],
-        ..Material::default()
+        ..JudgeInput::default()
     }
 }
 
@@ -241,9 +248,9 @@ impl From<Preview> for PromptView {
     }
 }
 
-impl Checked {
-    fn new(tried: Tried) -> Self {
-        let Tried { loaded, obstacles, canonical } = tried;
+impl FileCheckResult {
+    fn new(tried: MonitorFileCheck) -> Self {
+        let MonitorFileCheck { loaded, obstacles, canonical } = tried;
         let sources = loaded.sources;
         let mut n_left_out = loaded.diagnostics.n_left_out();
         let all = loaded.diagnostics.into_sorted();
@@ -251,14 +258,14 @@ impl Checked {
         let told = all.iter().take(TOLD).map(|it| {
             serde_json::from_value(it.to_json(&sources)).expect("a remark has what a diagnostic has")
         });
-        let problems = obstacles.into_iter().map(Remark::on_all).chain(told).collect();
+        let problems = obstacles.into_iter().map(Remark::about_whole_file).chain(told).collect();
         Self { problems, n_left_out, canonical, hash: None }
     }
 }
 
 impl Remark {
     /// About the file as a whole.
-    fn on_all((code, message): (Code, String)) -> Self {
+    fn about_whole_file((code, message): (Code, String)) -> Self {
         Self {
             severity: RemarkSeverity::Error,
             code: code.name().to_owned(),
@@ -276,7 +283,7 @@ impl Remark {
 }
 
 /// A rubric that stands alone, and who judges.
-pub(super) struct OneRubric {
+pub(super) struct SingleRubric {
     pub rubric: Arc<Rubric>,
     pub judge: Judge,
     /// Those that the file gives a name.
@@ -284,11 +291,11 @@ pub(super) struct OneRubric {
 }
 
 /// The one rubric of a text.
-pub(super) fn rubric_of(source: &str, dialect: Option<String>) -> Result<OneRubric, ApiError> {
-    let loaded = load(source, dialect)?;
-    let problems = problems(&loaded);
+pub(super) fn load_single_rubric(source: &str, dialect: Option<String>) -> Result<SingleRubric, ApiError> {
+    let loaded = load_rubric_source(source, dialect)?;
+    let problems = format_load_errors(&loaded);
     let suite = loaded.suite.ok_or(ApiError::Senseless(problems))?;
-    let rubric = one_of(&suite).map_err(ApiError::Senseless)?;
+    let rubric = find_single_rubric(&suite).map_err(ApiError::Senseless)?;
     let judge = match suite.monitors.first() {
         // Monitors ask all they can at once, and several judges are averaged.
         Some(monitor) => {
@@ -302,10 +309,10 @@ pub(super) fn rubric_of(source: &str, dialect: Option<String>) -> Result<OneRubr
         }
         None => suite.cases.first().map_or(&suite.judge, |it| &it.judge).clone(),
     };
-    Ok(OneRubric { rubric, judge, judges: suite.judges })
+    Ok(SingleRubric { rubric, judge, judges: suite.judges })
 }
 
-fn load(source: &str, dialect: Option<String>) -> Result<Loaded, ApiError> {
+fn load_rubric_source(source: &str, dialect: Option<String>) -> Result<LoadedSuite, ApiError> {
     if let Some(name) = &dialect
         && !Dialect::ALL.iter().any(|it| it.0 == name)
     {
@@ -317,7 +324,7 @@ fn load(source: &str, dialect: Option<String>) -> Result<Loaded, ApiError> {
     Ok(bundle.load())
 }
 
-fn one_of(suite: &Suite) -> Result<Arc<Rubric>, String> {
+fn find_single_rubric(suite: &Suite) -> Result<Arc<Rubric>, String> {
     let of_cases = suite.cases.iter().map(|it| &it.rubric);
     let of_monitors = suite.monitors.iter().map(|it| &it.rubric);
     let all: BTreeMap<&str, &Arc<Rubric>> = suite

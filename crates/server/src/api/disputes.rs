@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
-use jurist_core::annotate::{Draft, Item, Quote, Rating, Scheme, disagreement, said, unit_of};
+use jurist_core::annotate::{
+    Draft, Item, Quote, Rating, Scheme, collect_question_ratings, disagreement, rating_unit,
+};
 use jurist_store::adjudications::{Adjudication, NewAdjudication};
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::labels::NewLabel;
@@ -14,15 +16,20 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit::note;
+use super::audit::record_audit_entry;
 use super::{Json, Path, Query};
-use crate::annotate::{Answered, Asked, answers, hidden, names, points_of, titles};
+use crate::annotate::{
+    AnnotationWithSchemes, TaskDefinition, hidden, load_annotations, load_annotator_names, points_of, titles,
+};
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(disputes)).routes(routes!(item_answers)).routes(routes!(decide))
+pub fn build_dispute_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(disputes))
+        .routes(routes!(item_answers))
+        .routes(routes!(decide_dispute))
 }
 
 /// Where people differ, the worst first
@@ -48,7 +55,7 @@ struct Dispute {
     /// The scale, lowest first.
     #[schema(value_type = Vec<Object>)]
     points: Vec<jurist_core::annotate::ScalePoint>,
-    decided: Option<Decided>,
+    decided: Option<DisputeDecision>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -64,7 +71,7 @@ pub(super) struct GivenRating {
 
 /// What somebody decided
 #[derive(Debug, Clone, Serialize, ToSchema)]
-struct Decided {
+struct DisputeDecision {
     scheme: String,
     criterion: String,
     #[schema(value_type = Object)]
@@ -77,7 +84,7 @@ struct Decided {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct NewDecision {
+struct NewDisputeDecision {
     #[schema(value_type = Object)]
     rating: Rating,
     why: Option<String>,
@@ -95,7 +102,7 @@ struct ItemAnswers {
     #[schema(value_type = Vec<Object>)]
     schemes: Vec<Scheme>,
     answers: Vec<AnswerOfPerson>,
-    decisions: Vec<Decided>,
+    decisions: Vec<DisputeDecision>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -110,7 +117,7 @@ struct AnswerOfPerson {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct FromPlace {
+struct DisputeListQuery {
     after: Option<usize>,
     /// From 1 to 200; 50 unless told.
     #[param(minimum = 1, maximum = 200)]
@@ -118,7 +125,7 @@ struct FromPlace {
 }
 
 /// What one question about one item got.
-pub(super) struct Asking<'a> {
+pub(super) struct QuestionRatings<'a> {
     pub item: ItemId,
     pub candidate: &'a str,
     pub label: String,
@@ -126,19 +133,22 @@ pub(super) struct Asking<'a> {
     pub ratings: Vec<GivenRating>,
 }
 
-pub(super) type Questions<'a> = BTreeMap<(ItemId, String, String), Asking<'a>>;
+pub(super) type RatingsByQuestion<'a> = BTreeMap<(ItemId, String, String), QuestionRatings<'a>>;
 
 /// Every question that somebody answered, by item; of ordinary items.
-pub(super) fn questions<'a>(answers: &'a [Answered], hidden: &BTreeSet<ItemId>) -> Questions<'a> {
-    let mut found: Questions<'a> = BTreeMap::new();
+pub(super) fn group_ratings_by_question<'a>(
+    answers: &'a [AnnotationWithSchemes],
+    hidden: &BTreeSet<ItemId>,
+) -> RatingsByQuestion<'a> {
+    let mut found: RatingsByQuestion<'a> = BTreeMap::new();
     for answer in answers {
         let annotation = &answer.annotation;
         if annotation.role != ItemRole::Item || hidden.contains(&annotation.item) {
             continue;
         }
-        for it in said(&answer.schemes, &answer.draft) {
+        for it in collect_question_ratings(&answer.schemes, &answer.draft) {
             let key = (annotation.item, it.scheme.to_owned(), it.criterion.clone());
-            let asking = found.entry(key).or_insert_with(|| Asking {
+            let asking = found.entry(key).or_insert_with(|| QuestionRatings {
                 item: annotation.item,
                 candidate: &annotation.candidate,
                 label: it.label.clone(),
@@ -158,38 +168,39 @@ pub(super) fn questions<'a>(answers: &'a [Answered], hidden: &BTreeSet<ItemId>) 
 }
 
 /// A task as its owner may look at it.
-pub(super) struct SeenBy {
+pub(super) struct TaskReview {
     pub task: Task,
-    pub answers: Vec<Answered>,
+    pub answers: Vec<AnnotationWithSchemes>,
     /// Items that whoever looks has still to answer, about which they are told nothing.
     pub hidden: BTreeSet<ItemId>,
 }
 
-impl SeenBy {
-    pub async fn of(app: &App, caller: &Caller, id: &str) -> Result<Self, ApiError> {
-        caller.needs(Scope::Write)?;
+impl TaskReview {
+    pub async fn of(app: &App, caller: &Principal, id: &str) -> Result<Self, ApiError> {
+        caller.needs(AccessScope::Write)?;
         let task = app.store.task(caller.project, id.parse()?).await?;
         let hidden = hidden(&app.store, caller.project, &task, caller.person).await?;
-        let answers = answers(&app.store, caller.project, &task).await?;
+        let answers = load_annotations(&app.store, caller.project, &task).await?;
         Ok(Self { task, answers, hidden })
     }
 }
 
 /// Where people differ, the worst first
-#[utoipa::path(get, path = "/tasks/{task}/disputes", tag = "tasks", params(("task" = String, Path), FromPlace),
+#[utoipa::path(get, path = "/tasks/{task}/disputes", tag = "tasks", params(("task" = String, Path), DisputeListQuery),
     responses(
     (status = 200, body = Disputes), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
 async fn disputes(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
-    Query(which): Query<FromPlace>,
+    Query(which): Query<DisputeListQuery>,
 ) -> Result<Json<Disputes>, ApiError> {
     let project = caller.project;
-    let SeenBy { task, answers, hidden } = SeenBy::of(&app, &caller, &id).await?;
-    let mut decided = decisions(&app, project, app.store.adjudications(project, task.id).await?).await?;
-    let differ = |((_, scheme, criterion), it): ((ItemId, String, String), Asking<'_>)| {
+    let TaskReview { task, answers, hidden } = TaskReview::of(&app, &caller, &id).await?;
+    let mut decided =
+        collect_newest_decisions(&app, project, app.store.adjudications(project, task.id).await?).await?;
+    let differ = |((_, scheme, criterion), it): ((ItemId, String, String), QuestionRatings<'_>)| {
         let ratings: Vec<&Rating> = it.ratings.iter().map(|it| &it.rating).collect();
         let disagreement = disagreement(&ratings, &it.points).filter(|it| 0.0 < *it)?;
         Some(Dispute {
@@ -205,7 +216,8 @@ async fn disputes(
             points: it.points,
         })
     };
-    let mut items: Vec<Dispute> = questions(&answers, &hidden).into_iter().filter_map(differ).collect();
+    let mut items: Vec<Dispute> =
+        group_ratings_by_question(&answers, &hidden).into_iter().filter_map(differ).collect();
     // What is decided is done; of the rest, the worst first, and what more people said before what few did.
     items.sort_by(|a, b| {
         let open = a.decided.is_some().cmp(&b.decided.is_some());
@@ -215,28 +227,32 @@ async fn disputes(
     let end = after.saturating_add(limit);
     let next = (end < items.len()).then_some(end);
     let mut items: Vec<Dispute> = items.into_iter().skip(after).take(limit).collect();
-    let asked = Asked::of(&app.store, project, task.id, task.version).await?;
+    let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
     let shown = items.iter().filter_map(|it| it.item.parse().ok()).collect();
     let titles = titles(&app.store, project, &asked, &shown).await?;
     for it in &mut items {
-        it.title = titled(&titles, &it.item, &it.candidate);
+        it.title = item_title(&titles, &it.item, &it.candidate);
     }
     Ok(Json(Disputes { items, next }))
 }
 
-pub(super) fn titled(titles: &BTreeMap<ItemId, String>, item: &str, candidate: &str) -> String {
+pub(super) fn item_title(titles: &BTreeMap<ItemId, String>, item: &str, candidate: &str) -> String {
     let found = item.parse().ok().and_then(|it: ItemId| titles.get(&it));
     found.map_or(candidate, String::as_str).to_owned()
 }
 
-type DecidedBy = BTreeMap<(ItemId, String, String), Decided>;
+type DecisionsByQuestion = BTreeMap<(ItemId, String, String), DisputeDecision>;
 
 /// The newest decision about each question.
-async fn decisions(app: &App, project: ProjectId, all: Vec<Adjudication>) -> Result<DecidedBy, ApiError> {
-    let names = names(&app.store, project).await?;
+async fn collect_newest_decisions(
+    app: &App,
+    project: ProjectId,
+    all: Vec<Adjudication>,
+) -> Result<DecisionsByQuestion, ApiError> {
+    let names = load_annotator_names(&app.store, project).await?;
     let one = |it: Adjudication| {
         let text = |key: &str| it.body[key].as_str().map(str::to_owned);
-        let decided = Decided {
+        let decided = DisputeDecision {
             scheme: it.scheme.clone(),
             criterion: it.criterion.clone(),
             rating: it.body["rating"].clone(),
@@ -256,10 +272,10 @@ async fn decisions(app: &App, project: ProjectId, all: Vec<Adjudication>) -> Res
 ))]
 async fn item_answers(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
 ) -> Result<Json<ItemAnswers>, ApiError> {
-    caller.needs(Scope::Write)?;
+    caller.needs(AccessScope::Write)?;
     let project = caller.project;
     let item = app.store.item(project, id.parse()?).await?;
     let task = app.store.task(project, item.task).await?;
@@ -268,9 +284,9 @@ async fn item_answers(
             "you have not answered this one yet; others come after you".to_owned(),
         ));
     }
-    let asked = Asked::of(&app.store, project, task.id, task.version).await?;
+    let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
     let (shown, schemes) = asked.about(&app.store, project, &item, None).await?;
-    let names = names(&app.store, project).await?;
+    let names = load_annotator_names(&app.store, project).await?;
     let mut newest = BTreeMap::new();
     for it in app.store.annotations_of(project, item.id).await? {
         newest.insert(it.account, it);
@@ -282,7 +298,8 @@ async fn item_answers(
         seconds: it.seconds,
         time: it.time.to_string(),
     });
-    let decided = decisions(&app, project, app.store.adjudications_of(project, item.id).await?).await?;
+    let decided =
+        collect_newest_decisions(&app, project, app.store.adjudications_of(project, item.id).await?).await?;
     Ok(Json(ItemAnswers {
         item: shown,
         candidate: item.candidate.clone(),
@@ -296,18 +313,18 @@ async fn item_answers(
 /// Decide what holds where people differ; it becomes the label
 #[utoipa::path(put, path = "/items/{item}/decisions/{scheme}/{criterion}", tag = "tasks",
     params(("item" = String, Path), ("scheme" = String, Path), ("criterion" = String, Path)),
-    request_body = NewDecision, responses(
-    (status = 200, body = Decided), (status = 400, body = Problem), (status = 403, body = Problem),
+    request_body = NewDisputeDecision, responses(
+    (status = 200, body = DisputeDecision), (status = 400, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem), (status = 422, body = Problem)
 ))]
-async fn decide(
+async fn decide_dispute(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path((item, scheme, criterion)): Path<(String, String, String)>,
-    Json(new): Json<NewDecision>,
-) -> Result<Json<Decided>, ApiError> {
-    caller.needs(Scope::Write)?;
-    let (project, now) = (caller.project, clock::now());
+    Json(new): Json<NewDisputeDecision>,
+) -> Result<Json<DisputeDecision>, ApiError> {
+    caller.needs(AccessScope::Write)?;
+    let (project, now) = (caller.project, clock::current_time());
     let item = app.store.item(project, item.parse()?).await?;
     let task = app.store.task(project, item.task).await?;
     if hidden(&app.store, project, &task, caller.person).await?.contains(&item.id) {
@@ -318,7 +335,7 @@ async fn decide(
     {
         return Err(ApiError::bad("`cause` is one of guideline, mistake, ambiguous, other"));
     }
-    let asked = Asked::of(&app.store, project, task.id, task.version).await?;
+    let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
     let (_, schemes) = asked.about(&app.store, project, &item, None).await?;
     let points = points_of(&schemes, &scheme, &criterion)
         .ok_or_else(|| ApiError::Unknown(format!("nothing is asked as `{criterion}` in `{scheme}`")))?;
@@ -343,14 +360,21 @@ async fn decide(
             rubric_version: graded.id.clone(),
             criterion: criterion.clone(),
             value: value.clone(),
-            unit: unit_of(&points, &new.rating),
+            unit: rating_unit(&points, &new.rating),
             origin: "adjudicated".to_owned(),
             author: caller.person,
         }),
         _ => None,
     };
     let kept = app.store.adjudicate(project, &adjudication, label.as_ref(), now).await?;
-    note(&app, &caller, "task.decide", &item.id, json!({ "scheme": scheme, "criterion": criterion })).await?;
-    let decided = decisions(&app, project, vec![kept]).await?;
+    record_audit_entry(
+        &app,
+        &caller,
+        "task.decide",
+        &item.id,
+        json!({ "scheme": scheme, "criterion": criterion }),
+    )
+    .await?;
+    let decided = collect_newest_decisions(&app, project, vec![kept]).await?;
     decided.into_values().next().map(Json).ok_or(ApiError::Broken)
 }

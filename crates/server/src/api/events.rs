@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use super::Path;
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
 /// How often the store is asked; workers may be in other processes.
@@ -25,8 +25,8 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Results that are told at a time.
 const PAGE: usize = 100;
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(events))
+pub fn build_run_event_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(stream_run_events))
 }
 
 /// A run as it goes
@@ -39,14 +39,14 @@ pub fn routes() -> OpenApiRouter<App> {
         (status = 200, content_type = "text/event-stream", body = String), (status = 400, body = Problem),
         (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn events(
+async fn stream_run_events(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, StoreError>>>, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let run: RunId = id.parse()?;
     app.store.run_progress(caller.project, run).await?;
     let last = headers.get("last-event-id").and_then(|it| it.to_str().ok()).filter(|it| !it.is_empty());
@@ -94,7 +94,7 @@ impl Follower {
             if !self.may_listen().await {
                 return Ok(None);
             }
-            self.look().await?;
+            self.poll_run().await?;
             if self.waiting.is_empty() && !self.is_over {
                 let mut stopping = self.app.stopping.subscribe();
                 tokio::select! {
@@ -106,11 +106,11 @@ impl Follower {
     }
 
     async fn may_listen(&self) -> bool {
-        let caller = Caller::identify(&self.app, &self.headers, self.uri.query()).await;
-        caller.is_ok_and(|caller| caller.project == self.project && caller.needs(Scope::Read).is_ok())
+        let caller = Principal::identify(&self.app, &self.headers, self.uri.query()).await;
+        caller.is_ok_and(|caller| caller.project == self.project && caller.needs(AccessScope::Read).is_ok())
     }
 
-    async fn look(&mut self) -> Result<(), StoreError> {
+    async fn poll_run(&mut self) -> Result<(), StoreError> {
         // Before the results: once it has ended, all of them are there.
         let progress = self.app.store.run_progress(self.project, self.run).await?;
         let results = self.app.store.results(self.project, self.run, self.heard, PAGE).await?;
@@ -122,7 +122,7 @@ impl Follower {
                 break;
             }
             self.heard = Some(place);
-            self.waiting.push_back(graded(place, &result));
+            self.waiting.push_back(build_graded_event(place, &result));
         }
         if self.told != Some(progress) {
             self.told = Some(progress);
@@ -139,7 +139,7 @@ impl Follower {
     }
 }
 
-fn graded(place: usize, result: &CaseResult) -> Event {
+fn build_graded_event(place: usize, result: &CaseResult) -> Event {
     let told = json!({
         "place": place, "case": result.case, "status": result.verdict.status, "score": result.verdict.score,
     });

@@ -2,9 +2,9 @@
 
 use axum::extract::State;
 use jurist_core::run::RunId;
-use jurist_engine::judge::Exchange;
-use jurist_engine::model::Role;
-use jurist_store::exchanges::KeptExchange;
+use jurist_engine::judge::JudgeExchange;
+use jurist_engine::model::MessageRole;
+use jurist_store::exchanges::StoredExchange;
 use jurist_store::{StoreError, TraceId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -14,16 +14,16 @@ use utoipa_axum::routes;
 use super::withheld::withheld;
 use super::{Json, Path, Query};
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(of_trace)).routes(routes!(of_run))
+pub fn build_exchange_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list_trace_exchanges)).routes(routes!(list_run_exchanges))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct OfCase {
+struct CaseExchangeQuery {
     /// The name of a case.
     case: String,
 }
@@ -63,12 +63,12 @@ struct ExchangeMessage {
     (status = 200, body = Vec<ExchangeView>), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn of_trace(
+async fn list_trace_exchanges(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
 ) -> Result<Json<Vec<ExchangeView>>, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let id: TraceId = id.parse()?;
     app.store.trace(caller.project, &id).await?;
     if !withheld(&app, &caller, [id.as_str()]).await?.is_empty() {
@@ -76,45 +76,45 @@ async fn of_trace(
             "you have still to answer this one; what judges said of it comes after that".to_owned(),
         ));
     }
-    let all = app.store.kept_exchanges(caller.project, id.as_str(), None).await?;
-    let view = |it: KeptExchange| {
+    let all = app.store.stored_exchanges(caller.project, id.as_str(), None).await?;
+    let view = |it: StoredExchange| {
         let (monitor, rubric_version) = (it.monitor.clone(), Some(it.part.clone()));
-        Ok(ExchangeView { monitor, rubric_version, ..view(it)? })
+        Ok(ExchangeView { monitor, rubric_version, ..build_exchange_view(it)? })
     };
     Ok(Json(all.into_iter().map(view).collect::<Result<_, ApiError>>()?))
 }
 
 /// Everything that judges were asked about a case of a run, the oldest first
-#[utoipa::path(get, path = "/runs/{id}/exchanges", tag = "runs", params(("id" = String, Path), OfCase), responses(
+#[utoipa::path(get, path = "/runs/{id}/exchanges", tag = "runs", params(("id" = String, Path), CaseExchangeQuery), responses(
     (status = 200, body = Vec<ExchangeView>), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn of_run(
+async fn list_run_exchanges(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
-    Query(of): Query<OfCase>,
+    Query(of): Query<CaseExchangeQuery>,
 ) -> Result<Json<Vec<ExchangeView>>, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let id: RunId = id.parse()?;
     app.store.run_progress(caller.project, id).await?;
-    let all = app.store.kept_exchanges(caller.project, &id.to_string(), Some(&of.case)).await?;
-    Ok(Json(all.into_iter().map(view).collect::<Result<_, _>>()?))
+    let all = app.store.stored_exchanges(caller.project, &id.to_string(), Some(&of.case)).await?;
+    Ok(Json(all.into_iter().map(build_exchange_view).collect::<Result<_, _>>()?))
 }
 
-fn view(kept: KeptExchange) -> Result<ExchangeView, ApiError> {
+fn build_exchange_view(kept: StoredExchange) -> Result<ExchangeView, ApiError> {
     let damaged = |error: serde_json::Error| StoreError::Damaged {
         what: "exchange",
         id: kept.part.clone(),
         why: error.to_string(),
     };
-    let Exchange { criterion, request, reply } = serde_json::from_value(kept.body).map_err(damaged)?;
+    let JudgeExchange { criterion, request, reply } = serde_json::from_value(kept.body).map_err(damaged)?;
     let system = ExchangeMessage { role: "system", content: request.system };
     let mut messages: Vec<_> = Some(system).filter(|it| !it.content.is_empty()).into_iter().collect();
     messages.extend(request.messages.into_iter().map(|it| ExchangeMessage {
         role: match it.role {
-            Role::User => "user",
-            Role::Assistant => "assistant",
+            MessageRole::User => "user",
+            MessageRole::Assistant => "assistant",
         },
         content: it.parts.join("\n"),
     }));

@@ -6,8 +6,8 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use jurist_core::report::csv_cell;
-use jurist_store::traces::{TraceFilter, TraceHead};
-use jurist_store::{Cursor, Page, StoreError, TraceId};
+use jurist_store::traces::{TraceHead, TraceListFilter};
+use jurist_store::{Cursor, ResultPage, StoreError, TraceId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::{IntoParams, ToSchema};
@@ -15,11 +15,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Query;
-use super::grades::{GradeLine, VerdictLine, Which};
+use super::grades::{GradeLine, GradeListQuery, VerdictLine};
 use super::withheld::withheld;
 use crate::app::App;
 use crate::assemble::COST_FROM_TOKENS;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
 /// Rows that are held at a time.
@@ -27,26 +27,26 @@ const PAGE: usize = 500;
 /// And traces with all that is said in them.
 const PAGE_OF_CONTENTS: usize = 20;
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(export))
+pub fn build_export_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(export_project))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Wanted {
+struct ProjectExportQuery {
     /// grades unless told.
     #[param(inline)]
-    what: Option<What>,
+    what: Option<ProjectExportKind>,
     /// jsonl unless told.
     #[param(inline)]
-    format: Option<Format>,
+    format: Option<ProjectExportFormat>,
     /// With traces as jsonl: each line holds the trace itself as `trace`, null where it was erased.
     contents: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum What {
+enum ProjectExportKind {
     Grades,
     Verdicts,
     Traces,
@@ -54,7 +54,7 @@ enum What {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Format {
+enum ProjectExportFormat {
     Csv,
     Jsonl,
 }
@@ -76,83 +76,86 @@ struct TraceLine {
 
 /// All grades, verdicts or traces of the project, the newest first; without what is said of something that you have
 /// still to answer
-#[utoipa::path(get, path = "/export", tag = "export", params(Wanted), responses(
+#[utoipa::path(get, path = "/export", tag = "export", params(ProjectExportQuery), responses(
     (status = 200, description = "A line for each", content(
         (String = "text/csv"), (String = "application/x-ndjson")
     )),
     (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn export(
+async fn export_project(
     State(app): State<App>,
-    caller: Caller,
-    Query(wanted): Query<Wanted>,
+    caller: Principal,
+    Query(wanted): Query<ProjectExportQuery>,
 ) -> Result<Response, ApiError> {
-    caller.needs(Scope::Read)?;
-    let (what, format) = (wanted.what.unwrap_or(What::Grades), wanted.format.unwrap_or(Format::Jsonl));
+    caller.needs(AccessScope::Read)?;
+    let (what, format) = (
+        wanted.what.unwrap_or(ProjectExportKind::Grades),
+        wanted.format.unwrap_or(ProjectExportFormat::Jsonl),
+    );
     let contents = wanted.contents == Some(true);
-    if contents && !(what == What::Traces && format == Format::Jsonl) {
+    if contents && !(what == ProjectExportKind::Traces && format == ProjectExportFormat::Jsonl) {
         return Err(ApiError::bad("`contents` goes with `what=traces` and `format=jsonl`"));
     }
-    let first = Place { app, caller, what, format, contents, after: None, is_first: true };
+    let first = ExportPager { app, caller, what, format, contents, after: None, is_first: true };
     let pages = stream::try_unfold(Some(first), |place| async move {
         let Some(place) = place else { return Ok(None) };
         place.next().await.map(Some)
     });
     let kind = match format {
-        Format::Csv => "text/csv; charset=utf-8",
-        Format::Jsonl => "application/x-ndjson",
+        ProjectExportFormat::Csv => "text/csv; charset=utf-8",
+        ProjectExportFormat::Jsonl => "application/x-ndjson",
     };
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], Body::from_stream(pages)).into_response())
 }
 
 /// How far an export has come.
-struct Place {
+struct ExportPager {
     app: App,
-    caller: Caller,
-    what: What,
-    format: Format,
+    caller: Principal,
+    what: ProjectExportKind,
+    format: ProjectExportFormat,
     contents: bool,
     after: Option<Cursor>,
     /// Nothing was written yet.
     is_first: bool,
 }
 
-impl Place {
+impl ExportPager {
     async fn next(mut self) -> Result<(Bytes, Option<Self>), StoreError> {
         let page = self.page().await?;
         let text = match self.format {
-            Format::Jsonl => page.items.iter().map(|it| format!("{it}\n")).collect(),
-            Format::Csv => csv(&page.items, self.is_first),
+            ProjectExportFormat::Jsonl => page.items.iter().map(|it| format!("{it}\n")).collect(),
+            ProjectExportFormat::Csv => csv(&page.items, self.is_first),
         };
         (self.after, self.is_first) = (page.next, self.is_first && page.items.is_empty());
         let rest = self.after.is_some().then_some(self);
         Ok((Bytes::from(text), rest))
     }
 
-    async fn page(&self) -> Result<Page<Json>, StoreError> {
+    async fn page(&self) -> Result<ResultPage<Json>, StoreError> {
         let (store, project, after) = (&self.app.store, self.caller.project, self.after.as_ref());
-        let all = Which::default();
+        let all = GradeListQuery::default();
         Ok(match self.what {
-            What::Grades => {
+            ProjectExportKind::Grades => {
                 let filter = all.grades().unwrap_or_default();
                 let page = store.grades(project, &filter, after, PAGE).await?;
                 let told = page.items.iter().map(|it| it.candidate.as_str());
                 let withheld = withheld(&self.app, &self.caller, told).await?;
-                rows(page, GradeLine::from, |it| it.is_told(&withheld))
+                build_export_rows(page, GradeLine::from, |it| it.is_visible(&withheld))
             }
-            What::Verdicts => {
+            ProjectExportKind::Verdicts => {
                 let filter = all.verdicts().unwrap_or_default();
                 let page = store.verdicts(project, &filter, after, PAGE).await?;
                 let told = page.items.iter().map(|it| it.candidate.as_str());
                 let withheld = withheld(&self.app, &self.caller, told).await?;
-                rows(page, VerdictLine::from, |it| it.is_told(&withheld))
+                build_export_rows(page, VerdictLine::from, |it| it.is_visible(&withheld))
             }
-            What::Traces => {
+            ProjectExportKind::Traces => {
                 let n = if self.contents { PAGE_OF_CONTENTS } else { PAGE };
-                let page = store.traces(project, &TraceFilter::default(), after, n).await?;
+                let page = store.traces(project, &TraceListFilter::default(), after, n).await?;
                 let ids: Vec<TraceId> = page.items.iter().map(|head| head.id.clone()).collect();
-                let mut lines = rows(page, TraceLine::from, |_| true);
+                let mut lines = build_export_rows(page, TraceLine::from, |_| true);
                 if self.contents {
                     for (line, id) in lines.items.iter_mut().zip(&ids) {
                         line["trace"] = serde_json::to_value(store.trace_content(project, id).await?)
@@ -165,10 +168,14 @@ impl Place {
     }
 }
 
-fn rows<T, L: Serialize>(page: Page<T>, line: impl Fn(T) -> L, is_told: impl Fn(&L) -> bool) -> Page<Json> {
+fn build_export_rows<T, L: Serialize>(
+    page: ResultPage<T>,
+    line: impl Fn(T) -> L,
+    is_told: impl Fn(&L) -> bool,
+) -> ResultPage<Json> {
     let lines = page.items.into_iter().map(line).filter(is_told);
     let items = lines.map(|it| serde_json::to_value(it).expect("a line is plain data")).collect();
-    Page { items, next: page.next }
+    ResultPage { items, next: page.next }
 }
 
 /// All lines of a kind have the same fields in the same order.

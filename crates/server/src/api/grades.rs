@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use jurist_core::grade::{self, Grade, GraderKind, Outcome, Status, Time};
+use jurist_core::grade::{self, Grade, GraderKind, Outcome, Time, VerdictStatus};
 use jurist_store::grades::{GradeFilter, GradeHead, StoredVerdict, VerdictFilter};
-use jurist_store::tallies::{By, GradeTally, TallyFilter, VerdictTally};
+use jurist_store::tallies::{GradeTally, TallyFilter, TallyPeriod, VerdictTally};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -14,23 +14,23 @@ use utoipa_axum::routes;
 use super::withheld::withheld;
 use super::{Json, Query};
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(grades)).routes(routes!(verdicts)).routes(routes!(tallies))
+pub fn build_grade_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list_grades)).routes(routes!(list_verdicts)).routes(routes!(tallies))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct InFull {
+struct GradeDetailQuery {
     /// With what was said as well: reasons, quotes, claims, errors.
     full: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Which {
+pub struct GradeListQuery {
     candidate: Option<String>,
     /// `rubv_…`
     rubric_version: Option<String>,
@@ -44,7 +44,7 @@ pub struct Which {
     grader: Option<String>,
     /// Of verdicts: pass, fail, error or deferred.
     #[param(value_type = Option<String>)]
-    status: Option<Status>,
+    status: Option<VerdictStatus>,
     /// Not before, such as 2026-03-01T00:00:00Z.
     #[param(value_type = Option<String>)]
     from: Option<Time>,
@@ -80,12 +80,12 @@ pub struct GradeLine {
     pub cost: Option<f64>,
     pub time: String,
     #[serde(flatten)]
-    said: GradeSaid,
+    said: GradeDetails,
 }
 
 /// What a grader said: only with `full`, and until retention takes it away
 #[derive(Debug, Default, Serialize, ToSchema)]
-struct GradeSaid {
+struct GradeDetails {
     /// The answer on the criterion's own scale: a number, a text, or true or false.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Value>)]
@@ -162,7 +162,7 @@ pub struct VerdictLine {
     pub agent: Option<String>,
     /// pass, fail, error or deferred.
     #[schema(value_type = String)]
-    pub status: Status,
+    pub status: VerdictStatus,
     pub score: Option<f64>,
     /// With which it was sampled.
     pub probability: f64,
@@ -209,10 +209,10 @@ struct VerdictLines {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Summed {
+struct TallyQuery {
     /// hour, day or all; all unless told.
     #[param(inline)]
-    by: Option<Bucket>,
+    by: Option<TallyBucket>,
     rubric_version: Option<String>,
     criterion: Option<String>,
     grader: Option<String>,
@@ -225,7 +225,7 @@ struct Summed {
 
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Bucket {
+enum TallyBucket {
     Hour,
     Day,
     All,
@@ -272,7 +272,7 @@ struct VerdictSum {
     cost: f64,
 }
 
-impl Which {
+impl GradeListQuery {
     pub fn grades(&self) -> Result<GradeFilter, ApiError> {
         Ok(GradeFilter {
             candidate: self.candidate.clone(),
@@ -301,24 +301,24 @@ impl Which {
 }
 
 /// Grades, the newest first
-#[utoipa::path(get, path = "/grades", tag = "grades", params(Which, InFull), responses(
+#[utoipa::path(get, path = "/grades", tag = "grades", params(GradeListQuery, GradeDetailQuery), responses(
     (status = 200, body = GradeLines), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn grades(
+async fn list_grades(
     State(app): State<App>,
-    caller: Caller,
-    Query(which): Query<Which>,
-    Query(in_full): Query<InFull>,
+    caller: Principal,
+    Query(which): Query<GradeListQuery>,
+    Query(in_full): Query<GradeDetailQuery>,
 ) -> Result<Json<GradeLines>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let after = super::place(which.after.as_deref())?;
+    caller.needs(AccessScope::Read)?;
+    let after = super::parse_page_cursor(which.after.as_deref())?;
     let limit = super::limit(which.limit)?;
     let (project, filter) = (caller.project, which.grades()?);
     let (mut items, next): (Vec<GradeLine>, _) = if in_full.full.unwrap_or(false) {
         let page = app.store.whole_grades(project, &filter, after.as_ref(), limit).await?;
         let whole = |(head, grade): (GradeHead, Option<Grade>)| GradeLine {
-            said: grade.map(GradeSaid::from).unwrap_or_default(),
+            said: grade.map(GradeDetails::from).unwrap_or_default(),
             ..GradeLine::from(head)
         };
         (page.items.into_iter().map(whole).collect(), page.next)
@@ -329,49 +329,49 @@ async fn grades(
     let n_found = items.len();
     let told = items.iter().map(|it| it.candidate.as_str());
     let withheld = withheld(&app, &caller, told).await?;
-    items.retain(|it| it.is_told(&withheld));
+    items.retain(|it| it.is_visible(&withheld));
     let n_withheld = n_found - items.len();
     Ok(Json(GradeLines { items, n_withheld, next: next.map(|it| it.to_string()) }))
 }
 
 /// Verdicts, the newest first
-#[utoipa::path(get, path = "/verdicts", tag = "grades", params(Which), responses(
+#[utoipa::path(get, path = "/verdicts", tag = "grades", params(GradeListQuery), responses(
     (status = 200, body = VerdictLines), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn verdicts(
+async fn list_verdicts(
     State(app): State<App>,
-    caller: Caller,
-    Query(which): Query<Which>,
+    caller: Principal,
+    Query(which): Query<GradeListQuery>,
 ) -> Result<Json<VerdictLines>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let after = super::place(which.after.as_deref())?;
+    caller.needs(AccessScope::Read)?;
+    let after = super::parse_page_cursor(which.after.as_deref())?;
     let limit = super::limit(which.limit)?;
     let page = app.store.verdicts(caller.project, &which.verdicts()?, after.as_ref(), limit).await?;
     let n_found = page.items.len();
     let told = page.items.iter().map(|it| it.candidate.as_str());
     let withheld = withheld(&app, &caller, told).await?;
-    let items = page.items.into_iter().map(VerdictLine::from).filter(|it| it.is_told(&withheld));
+    let items = page.items.into_iter().map(VerdictLine::from).filter(|it| it.is_visible(&withheld));
     let items: Vec<VerdictLine> = items.collect();
     let n_withheld = n_found - items.len();
     Ok(Json(VerdictLines { items, n_withheld, next: page.next.map(|it| it.to_string()) }))
 }
 
 /// Sums by rubric, criterion and grader, over time if asked
-#[utoipa::path(get, path = "/tallies", tag = "grades", params(Summed), responses(
+#[utoipa::path(get, path = "/tallies", tag = "grades", params(TallyQuery), responses(
     (status = 200, body = Tallies), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
 async fn tallies(
     State(app): State<App>,
-    caller: Caller,
-    Query(which): Query<Summed>,
+    caller: Principal,
+    Query(which): Query<TallyQuery>,
 ) -> Result<Json<Tallies>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let by = match which.by.unwrap_or(Bucket::All) {
-        Bucket::Hour => By::Hour,
-        Bucket::Day => By::Day,
-        Bucket::All => By::All,
+    caller.needs(AccessScope::Read)?;
+    let by = match which.by.unwrap_or(TallyBucket::All) {
+        TallyBucket::Hour => TallyPeriod::Hour,
+        TallyBucket::Day => TallyPeriod::Day,
+        TallyBucket::All => TallyPeriod::All,
     };
     let filter = TallyFilter {
         rubric_version: which.rubric_version.as_deref().map(str::parse).transpose()?,
@@ -391,18 +391,18 @@ async fn tallies(
 
 impl GradeLine {
     /// Checks measure; what judges and people think is for those who have said what they think.
-    pub fn is_told(&self, withheld: &BTreeSet<String>) -> bool {
+    pub fn is_visible(&self, withheld: &BTreeSet<String>) -> bool {
         self.grader_kind == GraderKind::Check || !withheld.contains(&self.candidate)
     }
 }
 
 impl VerdictLine {
-    pub fn is_told(&self, withheld: &BTreeSet<String>) -> bool {
+    pub fn is_visible(&self, withheld: &BTreeSet<String>) -> bool {
         !withheld.contains(&self.candidate)
     }
 }
 
-fn dollars(cost: jurist_core::grade::Usd) -> f64 {
+fn cost_in_dollars(cost: jurist_core::grade::Usd) -> f64 {
     cost.nanos() as f64 / 1e9
 }
 
@@ -420,14 +420,14 @@ impl From<GradeHead> for GradeLine {
             score: it.unit,
             is_passed: it.is_passed,
             probability: it.probability.get(),
-            cost: it.cost.map(dollars),
+            cost: it.cost.map(cost_in_dollars),
             time: it.time.to_string(),
-            said: GradeSaid::default(),
+            said: GradeDetails::default(),
         }
     }
 }
 
-impl From<Grade> for GradeSaid {
+impl From<Grade> for GradeDetails {
     fn from(it: Grade) -> Self {
         let (mut value, mut error, mut why) = (None, None, None);
         match it.outcome {
@@ -453,13 +453,13 @@ impl From<Grade> for GradeSaid {
 
 impl From<grade::Evidence> for GradeEvidence {
     fn from(it: grade::Evidence) -> Self {
-        let place = |it: grade::Found| EvidencePlace { part: it.part, start: it.start, end: it.end };
+        let place = |it: grade::QuoteLocation| EvidencePlace { part: it.part, start: it.start, end: it.end };
         Self { quote: it.quote, found: it.found.map(place) }
     }
 }
 
-impl From<grade::Point> for GradePoint {
-    fn from(it: grade::Point) -> Self {
+impl From<grade::GradedPoint> for GradePoint {
+    fn from(it: grade::GradedPoint) -> Self {
         let evidence = it.evidence.into_iter().map(GradeEvidence::from).collect();
         Self { text: it.text, holds: it.holds, evidence }
     }
@@ -476,7 +476,7 @@ impl From<StoredVerdict> for VerdictLine {
             status: it.verdict.status,
             score: it.verdict.score,
             probability: it.probability.get(),
-            cost: it.cost.map(dollars),
+            cost: it.cost.map(cost_in_dollars),
             time: it.time.to_string(),
             failed_gates: it.verdict.failed_gates.into_iter().map(VerdictGate::from).collect(),
             undecided_gates: it.verdict.undecided_gates.into_iter().map(UndecidedVerdictGate::from).collect(),
@@ -512,7 +512,7 @@ impl From<GradeTally> for GradeSum {
             n_abstained: it.n_abstained,
             n_failed: it.n_failed,
             n_deferred: it.n_deferred,
-            cost: dollars(it.cost),
+            cost: cost_in_dollars(it.cost),
         }
     }
 }
@@ -529,7 +529,7 @@ impl From<VerdictTally> for VerdictSum {
             n_fail: it.n_fail,
             n_error: it.n_error,
             n_deferred: it.n_deferred,
-            cost: dollars(it.cost),
+            cost: cost_in_dollars(it.cost),
         }
     }
 }

@@ -7,10 +7,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::ApiError;
 
-pub fn routes() -> OpenApiRouter<App> {
+pub fn build_health_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(health)).routes(routes!(ready)).routes(routes!(metrics))
 }
 
@@ -38,8 +38,8 @@ async fn ready(State(app): State<App>) -> Result<&'static str, ApiError> {
     (status = 403, body = crate::error::Problem), (status = 404, body = crate::error::Problem),
     (status = 503, body = crate::error::Problem)
 ))]
-async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response, ApiError> {
-    caller.needs(Scope::Read)?;
+async fn metrics(State(app): State<App>, caller: Principal) -> Result<Response, ApiError> {
+    caller.needs(AccessScope::Read)?;
     let queue = app.store.job_counts(None).await?;
     let kind = HeaderValue::from_static("text/plain; version=0.0.4");
     Ok(([(header::CONTENT_TYPE, kind)], app.metrics.text(&queue)).into_response())

@@ -9,22 +9,22 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit::note;
+use super::audit::record_audit_entry;
 use super::{Json, Paging, Path, Query};
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
+pub fn build_job_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(counts))
-        .routes(routes!(dead))
+        .routes(routes!(list_dead_jobs))
         .routes(routes!(revive))
         .routes(routes!(discard))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Count {
+struct JobCountView {
     kind: String,
     /// waiting, leased or dead.
     state: String,
@@ -53,12 +53,12 @@ struct DeadJobs {
 
 /// How much work there is
 #[utoipa::path(get, path = "/jobs", tag = "jobs", responses(
-    (status = 200, body = Vec<Count>), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 200, body = Vec<JobCountView>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn counts(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Count>>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let count = |it: jurist_store::jobs::JobCount| Count {
+async fn counts(State(app): State<App>, caller: Principal) -> Result<Json<Vec<JobCountView>>, ApiError> {
+    caller.needs(AccessScope::Read)?;
+    let count = |it: jurist_store::jobs::JobCount| JobCountView {
         kind: it.kind,
         state: it.state.as_str().to_owned(),
         n: it.n,
@@ -72,13 +72,13 @@ async fn counts(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Count
     (status = 200, body = DeadJobs), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn dead(
+async fn list_dead_jobs(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Query(which): Query<Paging>,
 ) -> Result<Json<DeadJobs>, ApiError> {
-    caller.needs(Scope::Manage)?;
-    let after = super::place(which.after.as_deref())?;
+    caller.needs(AccessScope::Manage)?;
+    let after = super::parse_page_cursor(which.after.as_deref())?;
     let page = app.store.dead_jobs(Some(caller.project), after.as_ref(), super::limit(which.limit)?).await?;
     let items = page.items.into_iter().map(DeadJob::from).collect();
     Ok(Json(DeadJobs { items, next: page.next.map(|it| it.to_string()) }))
@@ -89,10 +89,10 @@ async fn dead(
     (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn revive(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<(), ApiError> {
-    let job = owned(&app, &caller, &id).await?;
-    app.store.revive_job(job.id, clock::now()).await?;
-    note(&app, &caller, "job.revive", &job.id, json!({ "kind": job.kind })).await
+async fn revive(State(app): State<App>, caller: Principal, Path(id): Path<String>) -> Result<(), ApiError> {
+    let job = load_dead_job(&app, &caller, &id).await?;
+    app.store.revive_job(job.id, clock::current_time()).await?;
+    record_audit_entry(&app, &caller, "job.revive", &job.id, json!({ "kind": job.kind })).await
 }
 
 /// A dead job is given up
@@ -100,15 +100,15 @@ async fn revive(State(app): State<App>, caller: Caller, Path(id): Path<String>) 
     (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn discard(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<(), ApiError> {
-    let job = owned(&app, &caller, &id).await?;
+async fn discard(State(app): State<App>, caller: Principal, Path(id): Path<String>) -> Result<(), ApiError> {
+    let job = load_dead_job(&app, &caller, &id).await?;
     app.store.discard_job(job.id).await?;
-    note(&app, &caller, "job.discard", &job.id, json!({ "kind": job.kind })).await
+    record_audit_entry(&app, &caller, "job.discard", &job.id, json!({ "kind": job.kind })).await
 }
 
 /// A dead job of the caller's project.
-async fn owned(app: &App, caller: &Caller, id: &str) -> Result<Job, ApiError> {
-    caller.needs(Scope::Manage)?;
+async fn load_dead_job(app: &App, caller: &Principal, id: &str) -> Result<Job, ApiError> {
+    caller.needs(AccessScope::Manage)?;
     let id: JobId = id.parse()?;
     let job = app.store.job(id).await?.filter(|it| it.project == Some(caller.project));
     let job = job.filter(|it| it.state == jurist_store::jobs::JobState::Dead);

@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use jurist_core::annotate::Settings;
-use jurist_store::accounts::{Account, NewAccount, Role};
+use jurist_core::annotate::AnnotationSettings;
+use jurist_store::accounts::{NewAccount, ProjectRole, StoredAccount};
 use jurist_store::annotate::Task;
 use jurist_store::{ProjectId, TaskId, clock};
 use serde::{Deserialize, Serialize};
@@ -13,16 +13,16 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit::note;
-use super::session::begin_with;
+use super::audit::record_audit_entry;
+use super::session::start_session_with;
 use super::{Json, Path};
-use crate::annotate::{settings_of, task_link};
+use crate::annotate::{parse_task_settings, task_link};
 use crate::app::{Access, App};
-use crate::auth::{Caller, Scope, find_task_link, fingerprint, signed_in};
+use crate::auth::{AccessScope, Principal, find_task_link, hash_secret, session_account};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(link)).routes(routes!(join))
+pub fn build_task_join_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(link)).routes(routes!(join_task))
 }
 
 /// Ways in for those who answer
@@ -71,17 +71,17 @@ struct JoinedTask {
 ))]
 async fn link(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     headers: HeaderMap,
     Path(id): Path<String>,
 ) -> Result<Json<TaskLinks>, ApiError> {
-    caller.needs(Scope::Write)?;
-    let (project, now) = (caller.project, clock::now());
+    caller.needs(AccessScope::Write)?;
+    let (project, now) = (caller.project, clock::current_time());
     let task = app.store.task(project, id.parse()?).await?;
-    let settings = Settings { crowd: true, ..settings_of(&task) };
+    let settings = AnnotationSettings { crowd: true, ..parse_task_settings(&task) };
     app.store.set_task_settings(project, task.id, &task.name, &json!(settings), now).await?;
     let secret = task_link(&app.store, project, &task, caller.owner, now).await?;
-    note(&app, &caller, "task.link", &task.id, serde_json::Value::Null).await?;
+    record_audit_entry(&app, &caller, "task.link", &task.id, serde_json::Value::Null).await?;
     let host = headers.get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or("localhost");
     let address = app.settings.public_url.clone().unwrap_or_else(|| format!("http://{host}"));
     Ok(Json(TaskLinks {
@@ -97,20 +97,20 @@ async fn link(
     (status = 200, body = JoinedTask), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)
 ))]
-async fn join(
+async fn join_task(
     State(app): State<App>,
     headers: HeaderMap,
     Json(given): Json<JoinTask>,
 ) -> Result<Response, ApiError> {
-    let now = clock::now();
-    let (project, task) = joined(&app, &given).await?;
+    let now = clock::current_time();
+    let (project, task) = find_joinable_task(&app, &given).await?;
     let (kind, id, name) = match (&given.crowd, &given.name) {
         (Some(crowd), _) => {
-            let id = super::name("somebody from a platform", &crowd.id)?;
-            (super::name("a platform", &crowd.key)?, id, id)
+            let id = super::validate_name("somebody from a platform", &crowd.id)?;
+            (super::validate_name("a platform", &crowd.key)?, id, id)
         }
         (None, Some(name)) => {
-            let name = super::name("somebody who annotates", name)?;
+            let name = super::validate_name("somebody who annotates", name)?;
             ("name", name, name)
         }
         (None, None) => return Err(ApiError::bad("say who you are: `name`, or `crowd` with `key` and `id`")),
@@ -118,7 +118,7 @@ async fn join(
     let account = annotator_account(&app, project, kind, id, name).await?;
     // On an open server a name is all there is; elsewhere it would let in whoever has the link and knows a name.
     let is_guess = app.settings.access == Access::Accounts && kind == "name" && account.created < now;
-    if is_guess && signed_in(&app, &headers).await.ok().map(|it| it.id) != Some(account.id) {
+    if is_guess && session_account(&app, &headers).await.ok().map(|it| it.id) != Some(account.id) {
         let why = "somebody joined by this name: say another one, or go on in the browser in which you began";
         return Err(ApiError::Conflict(why.to_owned()));
     }
@@ -128,11 +128,11 @@ async fn join(
         account: account.id.to_string(),
         name: account.name.clone(),
     });
-    begin_with(&app, account, &headers, now, answer.into_response()).await
+    start_session_with(&app, account, &headers, now, answer.into_response()).await
 }
 
 /// Which task somebody may join.
-async fn joined(app: &App, given: &JoinTask) -> Result<(ProjectId, Task), ApiError> {
+async fn find_joinable_task(app: &App, given: &JoinTask) -> Result<(ProjectId, Task), ApiError> {
     let closed = || ApiError::SignIn("the link has expired, was taken back, or never was".to_owned());
     if let Some(token) = &given.token {
         let (project, task) = find_task_link(app, token).await?.ok_or_else(closed)?;
@@ -142,7 +142,7 @@ async fn joined(app: &App, given: &JoinTask) -> Result<(ProjectId, Task), ApiErr
     let is_open = app.settings.access == Access::Open;
     for project in app.store.projects().await? {
         match app.store.task(project.id, id).await {
-            Ok(task) if is_open || (given.crowd.is_some() && settings_of(&task).crowd) => {
+            Ok(task) if is_open || (given.crowd.is_some() && parse_task_settings(&task).crowd) => {
                 return Ok((project.id, task));
             }
             Ok(_) | Err(jurist_store::StoreError::Unknown { .. }) => {}
@@ -160,16 +160,16 @@ async fn annotator_account(
     kind: &str,
     id: &str,
     name: &str,
-) -> Result<Account, ApiError> {
-    let now = clock::now();
-    let hash = fingerprint(&format!("{project}\n{kind}\n{}", id.to_lowercase()));
+) -> Result<StoredAccount, ApiError> {
+    let now = clock::current_time();
+    let hash = hash_secret(&format!("{project}\n{kind}\n{}", id.to_lowercase()));
     let email = format!("{}@annotators.invalid", &hash[..24]);
     let account = match app.store.account_by_email(&email).await? {
         Some(account) => account,
         None => {
             let new =
                 NewAccount { email: email.clone(), name: name.to_owned(), password: None, is_admin: false };
-            match app.store.add_member_account(project, &new, Role::Annotator, now).await {
+            match app.store.add_member_account(project, &new, ProjectRole::Annotator, now).await {
                 // Somebody was faster with the same name.
                 Err(jurist_store::StoreError::Taken { .. }) => {
                     app.store.account_by_email(&email).await?.ok_or(ApiError::Broken)?
@@ -179,7 +179,7 @@ async fn annotator_account(
         }
     };
     match app.store.role(project, account.id).await? {
-        Some(Role::Annotator) => {}
+        Some(ProjectRole::Annotator) => {}
         // A link does not open more than annotating.
         Some(_) => return Err(ApiError::Forbidden("this one has another role by now; sign in".to_owned())),
         // They were one once: the account was made with the role. A link does not bring them back.

@@ -7,11 +7,11 @@ use std::time::Instant;
 use axum::extract::State;
 use jurist_core::grade::{GraderKind, Time, Usd};
 use jurist_core::suite::Judge;
-use jurist_engine::call::{Caller as Calls, Tries};
+use jurist_engine::call::{ModelClient as Calls, Tries};
 use jurist_engine::model::resolve::{Resolver, Unresolved};
-use jurist_engine::model::{Line, ping};
+use jurist_engine::model::{ModelEndpoint, build_ping_request};
 use jurist_store::clock;
-use jurist_store::tallies::{By, TallyFilter};
+use jurist_store::tallies::{TallyFilter, TallyPeriod};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -19,12 +19,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Json;
-use super::audit::note;
+use super::audit::record_audit_entry;
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
-use crate::monitor::shown;
-use crate::work::{Purse, Refused};
+use crate::monitor::build_monitor_view;
+use crate::work::{ProjectBudget, WorkRefusal};
 
 /// How far back calls and errors are counted.
 const DAYS: i64 = 30;
@@ -33,8 +33,8 @@ const DAY: i64 = 86_400_000_000;
 /// Seconds after which nobody waits for a hello any longer.
 const PATIENCE: f64 = 20.0;
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(reach))
+pub fn build_judge_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list_judges)).routes(routes!(ping_judge))
 }
 
 /// A judge of a project; figures are those of thirty days
@@ -92,7 +92,7 @@ struct JudgePing {
 
 /// Whether a judge answers
 #[derive(Debug, Serialize, ToSchema)]
-struct JudgeReached {
+struct JudgePingResult {
     ok: bool,
     /// Milliseconds.
     ms: u64,
@@ -120,25 +120,27 @@ struct Figures {
     (status = 200, body = Vec<JudgeShown>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<JudgeShown>>, ApiError> {
-    caller.needs(Scope::Read)?;
+async fn list_judges(State(app): State<App>, caller: Principal) -> Result<Json<Vec<JudgeShown>>, ApiError> {
+    caller.needs(AccessScope::Read)?;
     let resolver = resolver(&app)?;
     let mut all: BTreeMap<String, Figures> = BTreeMap::new();
     // Under the name that grades and payments give it.
-    let full = |name: &str| line(&resolver, Some(name)).map_or_else(|_| name.to_owned(), |it| it.name);
-    let default = line(&resolver, None).ok().filter(|it| it.vendor != "none");
+    let full = |name: &str| {
+        resolve_judge_endpoint(&resolver, Some(name)).map_or_else(|_| name.to_owned(), |it| it.name)
+    };
+    let default = resolve_judge_endpoint(&resolver, None).ok().filter(|it| it.vendor != "none");
     if let Some(line) = &default {
         all.entry(line.name.clone()).or_default().is_default = true;
     }
     for monitor in app.store.monitors(caller.project).await?.iter().filter(|it| it.newest.is_some()) {
-        let told = shown(monitor)?;
+        let told = build_monitor_view(monitor)?;
         let own = told.judges.iter().map(|it| full(it));
         let usual = default.iter().filter(|_| told.judges.is_empty()).map(|it| it.name.clone());
         for name in own.chain(usual) {
             all.entry(name).or_default().monitors.push(told.name.clone());
         }
     }
-    let until = clock::now();
+    let until = clock::current_time();
     let from = Time::from_micros(until.micros() / DAY * DAY - DAYS * DAY);
     for paid in app.store.spend_by_day(caller.project, from, until).await? {
         if paid.model.is_empty() {
@@ -149,15 +151,15 @@ async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<JudgeSh
         (it.n_calls, it.spent) = (it.n_calls + paid.n, it.spent.plus(paid.settled));
     }
     let filter = TallyFilter { from: Some(from), ..TallyFilter::default() };
-    let tallies = app.store.grade_tallies(caller.project, By::All, &filter).await?;
+    let tallies = app.store.grade_tallies(caller.project, TallyPeriod::All, &filter).await?;
     for tally in tallies.into_iter().filter(|it| it.grader_kind == GraderKind::Judge) {
         let answered = tally.n_scored + tally.n_not_applicable + tally.n_abstained;
         let it = all.entry(tally.grader).or_default();
         (it.n_grades, it.n_errors) = (it.n_grades + answered + tally.n_failed, it.n_errors + tally.n_failed);
     }
     let all = all.into_iter().map(|(name, it)| {
-        let line = allowed(&app, &name).map_err(|it| it.to_string());
-        let line = line.and_then(|()| line_of(&resolver, &name));
+        let line = ensure_judge_allowed(&app, &name).map_err(|it| it.to_string());
+        let line = line.and_then(|()| resolve_named_endpoint(&resolver, &name));
         JudgeShown::new(name, it, line)
     });
     Ok(Json(all.collect()))
@@ -165,66 +167,70 @@ async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<JudgeSh
 
 /// Asks a judge for a word, which costs a few tokens under the cap of the project
 #[utoipa::path(post, path = "/judges/ping", tag = "judges", operation_id = "ping", request_body = JudgePing, responses(
-    (status = 200, body = JudgeReached), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 200, body = JudgePingResult), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
     (status = 415, body = Problem), (status = 422, body = Problem, description = "There is no such judge")
 ))]
-async fn reach(
+async fn ping_judge(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Json(asked): Json<JudgePing>,
-) -> Result<Json<JudgeReached>, ApiError> {
-    caller.needs(Scope::Manage)?;
-    allowed(&app, &asked.judge)?;
-    let line = line(&resolver(&app)?, Some(&asked.judge)).map_err(Refused::from)?;
-    note(&app, &caller, "judge.ping", &line.name, json!({})).await?;
-    let purse = Purse::new(&app.workshop, caller.project, "ping", String::new());
-    let calls = Calls::default().with_purse(Arc::new(purse));
+) -> Result<Json<JudgePingResult>, ApiError> {
+    caller.needs(AccessScope::Manage)?;
+    ensure_judge_allowed(&app, &asked.judge)?;
+    let line = resolve_judge_endpoint(&resolver(&app)?, Some(&asked.judge)).map_err(WorkRefusal::from)?;
+    record_audit_entry(&app, &caller, "judge.ping", &line.name, json!({})).await?;
+    let purse = ProjectBudget::new(&app.workshop, caller.project, "ping", String::new());
+    let calls = Calls::default().with_shared_budget(Arc::new(purse));
     let began = Instant::now();
-    let called = calls.call(&line, &ping(&line.name), &mut Tries::once()).await;
+    let called = calls.call(&line, &build_ping_request(&line.name), &mut Tries::once()).await;
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     Ok(Json(match called {
         Ok(called) => {
             let said: serde_json::Value = serde_json::from_str(&called.reply.text).unwrap_or_default();
-            let cost = called.spend.cost.map(dollars);
+            let cost = called.spend.cost.map(amount_in_dollars);
             let is_structured = Some(said["verdict"].is_boolean());
-            JudgeReached { ok: true, ms, error: None, cost, is_structured }
+            JudgePingResult { ok: true, ms, error: None, cost, is_structured }
         }
         Err(it) => {
             let error = Some(app.settings.redactor.text(&it.error.detail).into_owned());
-            JudgeReached { ok: false, ms, error, cost: None, is_structured: None }
+            JudgePingResult { ok: false, ms, error, cost: None, is_structured: None }
         }
     }))
 }
 
-fn resolver(app: &App) -> Result<Resolver, Refused> {
+fn resolver(app: &App) -> Result<Resolver, WorkRefusal> {
     let environment = app.settings.work.environment.clone();
     Ok(Resolver::new(app.settings.work.settings.clone(), move |name| environment.get(name))?)
 }
 
 /// By its name, or the one that is asked where nothing names one.
-fn line(resolver: &Resolver, name: Option<&str>) -> Result<Line, Unresolved> {
-    resolver.line(&Judge { model: name.map(str::to_owned), timeout: Some(PATIENCE), ..Judge::default() })
+fn resolve_judge_endpoint(resolver: &Resolver, name: Option<&str>) -> Result<ModelEndpoint, Unresolved> {
+    resolver.resolve_endpoint(&Judge {
+        model: name.map(str::to_owned),
+        timeout: Some(PATIENCE),
+        ..Judge::default()
+    })
 }
 
-fn line_of(resolver: &Resolver, name: &str) -> Result<Line, String> {
-    line(resolver, Some(name)).map_err(|it| it.to_string())
+fn resolve_named_endpoint(resolver: &Resolver, name: &str) -> Result<ModelEndpoint, String> {
+    resolve_judge_endpoint(resolver, Some(name)).map_err(|it| it.to_string())
 }
 
 /// Programs are run only where the server was told so.
-fn allowed(app: &App, judge: &str) -> Result<(), Refused> {
+fn ensure_judge_allowed(app: &App, judge: &str) -> Result<(), WorkRefusal> {
     match judge.starts_with("command:") && !app.settings.work.allow_commands {
-        true => Err(Refused::NotAllowed(format!("a program is to be run as judge: `{judge}`"))),
+        true => Err(WorkRefusal::NotAllowed(format!("a program is to be run as judge: `{judge}`"))),
         false => Ok(()),
     }
 }
 
-fn dollars(amount: Usd) -> f64 {
+fn amount_in_dollars(amount: Usd) -> f64 {
     amount.nanos() as f64 / 1e9
 }
 
 impl JudgeShown {
-    fn new(name: String, it: Figures, line: Result<Line, String>) -> Self {
+    fn new(name: String, it: Figures, line: Result<ModelEndpoint, String>) -> Self {
         let (line, problem) = match line {
             Ok(line) => (Some(line), None),
             Err(why) => (None, Some(why)),
@@ -249,7 +255,7 @@ impl JudgeShown {
             price,
             last_used: it.last_used.map(|it| it.to_string().chars().take(10).collect()),
             n_calls: it.n_calls,
-            spent: dollars(it.spent),
+            spent: amount_in_dollars(it.spent),
             n_grades: it.n_grades,
             n_errors: it.n_errors,
             error_rate: (0 < it.n_grades).then(|| it.n_errors as f64 / it.n_grades as f64),

@@ -1,7 +1,7 @@
 //! The people of a project, and how others come in.
 
 use axum::extract::State;
-use jurist_store::accounts::Role;
+use jurist_store::accounts::ProjectRole;
 use jurist_store::{AccountId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,18 +9,21 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit::note;
+use super::audit::record_audit_entry;
 use super::{Json, Path};
 use crate::app::App;
-use crate::auth::{Caller, Scope, invitation, of_role};
+use crate::auth::{AccessScope, Principal, invitation, role_scopes};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(set, remove)).routes(routes!(invite))
+pub fn build_member_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list_members))
+        .routes(routes!(set_member_role, delete_member))
+        .routes(routes!(invite))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Member {
+struct MemberView {
     #[schema(example = "acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     account: String,
     email: String,
@@ -38,7 +41,7 @@ struct WithRole {
 
 /// A way in that works once.
 #[derive(Serialize, ToSchema)]
-struct Invitation {
+struct InvitationLink {
     /// Goes after the server's address; what stands after `#` is not sent to it.
     path: String,
     invitation: String,
@@ -46,11 +49,11 @@ struct Invitation {
 
 /// The people of the project
 #[utoipa::path(get, path = "/members", tag = "members", responses(
-    (status = 200, body = Vec<Member>), (status = 401, body = Problem), (status = 403, body = Problem)
+    (status = 200, body = Vec<MemberView>), (status = 401, body = Problem), (status = 403, body = Problem)
 ))]
-async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Member>>, ApiError> {
-    caller.needs(Scope::Manage)?;
-    let member = |it: jurist_store::accounts::Member| Member {
+async fn list_members(State(app): State<App>, caller: Principal) -> Result<Json<Vec<MemberView>>, ApiError> {
+    caller.needs(AccessScope::Manage)?;
+    let member = |it: jurist_store::accounts::ProjectMember| MemberView {
         account: it.account.to_string(),
         email: it.email,
         name: it.name,
@@ -66,57 +69,62 @@ async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Member>
     request_body = WithRole, responses(
     (status = 200), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn set(
+async fn set_member_role(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(account): Path<String>,
     Json(wanted): Json<WithRole>,
 ) -> Result<(), ApiError> {
-    caller.needs(Scope::Manage)?;
-    let (account, role): (AccountId, Role) = (account.parse()?, wanted.role.parse().map_err(ApiError::Bad)?);
-    refuse_more(&caller, role)?;
+    caller.needs(AccessScope::Manage)?;
+    let (account, role): (AccountId, ProjectRole) =
+        (account.parse()?, wanted.role.parse().map_err(ApiError::Bad)?);
+    require_role_scopes(&caller, role)?;
     let is_member = app.store.role(caller.project, account).await?.is_some();
     if !is_member && !caller.is_admin(&app).await? {
         let why = format!("`{account}` is no member of the project; an invitation lets somebody join");
         return Err(ApiError::Unknown(why));
     }
     app.store.account(account).await?;
-    app.store.set_role(caller.project, account, role, clock::now()).await?;
-    note(&app, &caller, "member.role", &account, json!({ "role": role })).await
+    app.store.set_role(caller.project, account, role, clock::current_time()).await?;
+    record_audit_entry(&app, &caller, "member.role", &account, json!({ "role": role })).await
 }
 
 /// Take somebody out of the project
 #[utoipa::path(delete, path = "/members/{account}", tag = "members", params(("account" = String, Path)), responses(
     (status = 200), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn remove(State(app): State<App>, caller: Caller, Path(account): Path<String>) -> Result<(), ApiError> {
-    caller.needs(Scope::Manage)?;
+async fn delete_member(
+    State(app): State<App>,
+    caller: Principal,
+    Path(account): Path<String>,
+) -> Result<(), ApiError> {
+    caller.needs(AccessScope::Manage)?;
     let account: AccountId = account.parse()?;
-    if !app.store.remove_member(caller.project, account, clock::now()).await? {
+    if !app.store.remove_member(caller.project, account, clock::current_time()).await? {
         return Err(ApiError::Unknown(format!("`{account}` is no member of the project")));
     }
-    note(&app, &caller, "member.remove", &account, Value::Null).await
+    record_audit_entry(&app, &caller, "member.remove", &account, Value::Null).await
 }
 
 /// A link by which one person joins, within a day
 #[utoipa::path(post, path = "/invitations", tag = "members", request_body = WithRole, responses(
-    (status = 200, body = Invitation), (status = 400, body = Problem), (status = 403, body = Problem)
+    (status = 200, body = InvitationLink), (status = 400, body = Problem), (status = 403, body = Problem)
 ))]
 async fn invite(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Json(wanted): Json<WithRole>,
-) -> Result<Json<Invitation>, ApiError> {
-    caller.needs(Scope::Manage)?;
-    let role: Role = wanted.role.parse().map_err(ApiError::Bad)?;
-    refuse_more(&caller, role)?;
-    let secret = invitation(&app, caller.project, role, caller.owner, clock::now()).await?;
-    note(&app, &caller, "member.invite", &"", json!({ "role": role })).await?;
+) -> Result<Json<InvitationLink>, ApiError> {
+    caller.needs(AccessScope::Manage)?;
+    let role: ProjectRole = wanted.role.parse().map_err(ApiError::Bad)?;
+    require_role_scopes(&caller, role)?;
+    let secret = invitation(&app, caller.project, role, caller.owner, clock::current_time()).await?;
+    record_audit_entry(&app, &caller, "member.invite", &"", json!({ "role": role })).await?;
     let path = format!("/join#{}", secret.text());
-    Ok(Json(Invitation { path, invitation: secret.text().to_owned() }))
+    Ok(Json(InvitationLink { path, invitation: secret.text().to_owned() }))
 }
 
 /// Nobody hands on more than they have.
-fn refuse_more(caller: &Caller, role: Role) -> Result<(), ApiError> {
-    of_role(role).iter().try_for_each(|it| caller.needs(*it))
+fn require_role_scopes(caller: &Principal, role: ProjectRole) -> Result<(), ApiError> {
+    role_scopes(role).iter().try_for_each(|it| caller.needs(*it))
 }

@@ -70,7 +70,7 @@ pub const BULK: &str = "/api/v1/traces/bulk";
     components(schemas(Problem)),
     security(("token" = []), ("session" = []))
 )]
-struct Description;
+struct ApiDescription;
 
 /// A body in JSON; what is wrong with it is a problem like any other.
 #[derive(Debug)]
@@ -122,52 +122,52 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     }
 }
 
-fn routes() -> OpenApiRouter<App> {
+fn build_api_routes() -> OpenApiRouter<App> {
     let api = OpenApiRouter::new()
-        .merge(accounts::routes())
-        .merge(agents::routes())
-        .merge(alerts::routes())
-        .merge(analysis::routes())
-        .merge(assignments::routes())
-        .merge(audit::routes())
-        .merge(checking::routes())
-        .merge(events::routes())
-        .merge(exchanges::routes())
-        .merge(export::routes())
-        .merge(grades::routes())
-        .merge(jobs::routes())
-        .merge(judges::routes())
-        .merge(members::routes())
-        .merge(monitors::routes())
-        .merge(notifications::routes())
-        .merge(projects::routes())
-        .merge(ranking::routes())
-        .merge(rubrics::routes())
-        .merge(runs::routes())
-        .merge(session::routes())
-        .merge(spend::routes())
-        .merge(tasks::routes())
-        .merge(joining::routes())
-        .merge(disputes::routes())
-        .merge(agreement::routes())
-        .merge(results::routes())
-        .merge(tokens::routes())
-        .merge(traces::routes())
-        .merge(trying::routes());
-    OpenApiRouter::with_openapi(Description::openapi())
+        .merge(accounts::build_account_routes())
+        .merge(agents::build_agent_routes())
+        .merge(alerts::build_alert_routes())
+        .merge(analysis::build_analysis_routes())
+        .merge(assignments::build_assignment_routes())
+        .merge(audit::build_audit_routes())
+        .merge(checking::build_file_check_routes())
+        .merge(events::build_run_event_routes())
+        .merge(exchanges::build_exchange_routes())
+        .merge(export::build_export_routes())
+        .merge(grades::build_grade_routes())
+        .merge(jobs::build_job_routes())
+        .merge(judges::build_judge_routes())
+        .merge(members::build_member_routes())
+        .merge(monitors::build_monitor_routes())
+        .merge(notifications::build_notification_routes())
+        .merge(projects::build_project_routes())
+        .merge(ranking::build_ranking_routes())
+        .merge(rubrics::build_rubric_routes())
+        .merge(runs::build_run_routes())
+        .merge(session::build_session_routes())
+        .merge(spend::build_spend_routes())
+        .merge(tasks::build_task_routes())
+        .merge(joining::build_task_join_routes())
+        .merge(disputes::build_dispute_routes())
+        .merge(agreement::build_agreement_routes())
+        .merge(results::build_task_result_routes())
+        .merge(tokens::build_token_routes())
+        .merge(traces::build_trace_routes())
+        .merge(trying::build_rubric_trial_routes());
+    OpenApiRouter::with_openapi(ApiDescription::openapi())
         .nest(ROOT, api)
-        .merge(health::routes())
-        .merge(otlp::routes())
+        .merge(health::build_health_routes())
+        .merge(otlp::build_otlp_routes())
 }
 
-pub fn router(app: App) -> Router {
-    let (router, _) = routes().split_for_parts();
-    router.fallback(pages::page).with_state(app)
+pub fn build_api_router(app: App) -> Router {
+    let (router, _) = build_api_routes().split_for_parts();
+    router.fallback(pages::serve_page).with_state(app)
 }
 
 /// The API in OpenAPI's words.
 pub fn description() -> String {
-    let (_, mut description) = routes().split_for_parts();
+    let (_, mut description) = build_api_routes().split_for_parts();
     let components = description.components.get_or_insert_default();
     let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
     components.add_security_scheme("token", SecurityScheme::Http(token));
@@ -177,14 +177,14 @@ pub fn description() -> String {
     let paths = description["paths"].as_object_mut().into_iter().flat_map(|it| it.values_mut());
     let operations = paths.filter_map(serde_json::Value::as_object_mut).flat_map(|it| it.values_mut());
     for operation in operations {
-        with_whole_id(operation);
+        qualify_operation_id(operation);
         operation["responses"].as_object_mut().into_iter().for_each(with_problems);
     }
     serde_json::to_string_pretty(&description).expect("a description is plain data") + "\n"
 }
 
 /// Several resources have a `list`; an operation's id is its own.
-fn with_whole_id(operation: &mut serde_json::Value) {
+fn qualify_operation_id(operation: &mut serde_json::Value) {
     let (tag, id) = (operation["tags"][0].as_str(), operation["operationId"].as_str());
     let whole = tag.zip(id).map(|(tag, id)| format!("{tag}_{id}"));
     operation["operationId"] = whole.into();
@@ -224,7 +224,7 @@ fn limit(wanted: Option<usize>) -> Result<usize, ApiError> {
 }
 
 /// A name for something new, on one line.
-fn name<'a>(of: &str, given: &'a str) -> Result<&'a str, ApiError> {
+fn validate_name<'a>(of: &str, given: &'a str) -> Result<&'a str, ApiError> {
     let name = given.trim();
     if name.is_empty() || 100 < name.chars().count() || name.chars().any(char::is_control) {
         return Err(ApiError::Bad(format!("{of} has a name of up to 100 letters, on one line")));
@@ -233,12 +233,14 @@ fn name<'a>(of: &str, given: &'a str) -> Result<&'a str, ApiError> {
 }
 
 /// Numbers that take a while, away from those who wait for other answers.
-async fn computed<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<Json<T>, ApiError> {
+async fn compute_json_response<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<Json<T>, ApiError> {
     tokio::task::spawn_blocking(work).await.map(Json).map_err(|_| ApiError::Broken)
 }
 
 /// Where a page begins, as the one before it said.
-fn place(after: Option<&str>) -> Result<Option<Cursor>, ApiError> {
+fn parse_page_cursor(after: Option<&str>) -> Result<Option<Cursor>, ApiError> {
     Ok(after.map(str::parse).transpose()?)
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use jurist_core::grade::Time;
-use jurist_core::plan::Stratum;
-use jurist_store::decisions::{Decision, DecisionFilter, DecisionState};
+use jurist_core::plan::TraceStratum;
+use jurist_store::decisions::{DecisionFilter, DecisionState, MonitorDecision};
 use jurist_store::{TraceId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -13,31 +13,32 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit::note;
-use super::picture::Picture;
+use super::audit::record_audit_entry;
+use super::picture::ChartView;
 use super::withheld::withheld;
 use super::{Json, Path, Query};
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 use crate::monitor::{
-    self, Applied, ComparisonPlan, ComparisonView, DecisionView, DialProjection, Estimates, Look,
-    MonitorView, NewComparison, NewRescore, RescorePlan, RescoreView, Trend, VersionView, find,
+    self, Applied, ComparisonPlan, ComparisonView, DecisionView, DialProjection, Estimates, MonitorTrend,
+    MonitorView, NewComparison, NewRescore, RescorePlan, RescoreView, TrafficWindow, VersionView,
+    find_monitor,
 };
 
-pub fn routes() -> OpenApiRouter<App> {
+pub fn build_monitor_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(show, put, change, remove))
-        .routes(routes!(versions))
-        .routes(routes!(decisions))
-        .routes(routes!(estimates))
-        .routes(routes!(trend))
-        .routes(routes!(radar))
-        .routes(routes!(projection))
-        .routes(routes!(rescores, rescore))
-        .routes(routes!(comparisons, compare))
-        .routes(routes!(why))
+        .routes(routes!(list_monitors))
+        .routes(routes!(get_monitor, upsert_monitor, set_monitor_paused, delete_monitor))
+        .routes(routes!(list_monitor_versions))
+        .routes(routes!(list_monitor_decisions))
+        .routes(routes!(get_monitor_estimates))
+        .routes(routes!(get_monitor_trend))
+        .routes(routes!(get_monitor_radar))
+        .routes(routes!(get_sampling_projection))
+        .routes(routes!(list_monitor_rescores, request_monitor_rescore))
+        .routes(routes!(list_monitor_comparisons, request_monitor_comparison))
+        .routes(routes!(list_trace_decisions))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -60,7 +61,7 @@ struct MonitorChange {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Which {
+struct DecisionListQuery {
     /// sampled, sampled_out, filtered, nothing_to_judge, over_budget, overloaded, pending, scored, cached, stale or judge_error.
     state: Option<String>,
     /// failed, expensive or other.
@@ -83,7 +84,7 @@ struct Which {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Listed {
+struct MonitorListQuery {
     /// How each does in the traffic of thirty days, as well.
     figures: Option<bool>,
     /// Those that were removed, as well.
@@ -92,7 +93,7 @@ struct Listed {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Dial {
+struct SampleRateQuery {
     /// A share above 0 and up to 1.
     #[param(minimum = 0, maximum = 1)]
     sample_rate: f64,
@@ -100,7 +101,7 @@ struct Dial {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Window {
+struct TrafficWindowQuery {
     agent: Option<String>,
     /// Thirty days ago unless told; whole days of UTC are looked at.
     #[param(value_type = Option<String>)]
@@ -114,14 +115,14 @@ struct Window {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Labels {
+struct LabelCorrectionQuery {
     /// Means that people's labels move, as well; they are told unless not wanted.
     corrected: Option<bool>,
 }
 
-impl Window {
-    fn look(self) -> Result<Look, ApiError> {
-        let look = Look::new(self.agent, self.from, self.until, clock::now());
+impl TrafficWindowQuery {
+    fn into_time_window(self) -> Result<TrafficWindow, ApiError> {
+        let look = TrafficWindow::new(self.agent, self.from, self.until, clock::current_time());
         if look.until <= look.from {
             return Err(ApiError::bad("`from` is before `until`"));
         }
@@ -130,24 +131,24 @@ impl Window {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Decisions {
+struct DecisionPage {
     items: Vec<DecisionView>,
     /// Where the next page begins; absent at the end.
     next: Option<String>,
 }
 
 /// Monitors by name
-#[utoipa::path(get, path = "/monitors", tag = "monitors", params(Listed), responses(
+#[utoipa::path(get, path = "/monitors", tag = "monitors", params(MonitorListQuery), responses(
     (status = 200, body = Vec<MonitorView>), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn list(
+async fn list_monitors(
     State(app): State<App>,
-    caller: Caller,
-    Query(listed): Query<Listed>,
+    caller: Principal,
+    Query(listed): Query<MonitorListQuery>,
 ) -> Result<Json<Vec<MonitorView>>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let (store, project, now) = (&app.store, caller.project, clock::now());
+    caller.needs(AccessScope::Read)?;
+    let (store, project, now) = (&app.store, caller.project, clock::current_time());
     let all = match listed.removed {
         Some(true) => store.all_monitors(project).await?,
         _ => store.monitors(project).await?,
@@ -155,9 +156,9 @@ async fn list(
     let mut views = Vec::new();
     // One whose first version never came is not there yet.
     for it in all.iter().filter(|it| it.newest.is_some()) {
-        let mut view = monitor::shown(it)?;
+        let mut view = monitor::build_monitor_view(it)?;
         if listed.figures == Some(true) {
-            view.figures = Some(monitor::figures(store, project, it, now).await?);
+            view.figures = Some(monitor::compute_monitor_figures(store, project, it, now).await?);
         }
         views.push(view);
     }
@@ -169,13 +170,13 @@ async fn list(
     (status = 200, body = MonitorView), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn show(
+async fn get_monitor(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
 ) -> Result<Json<MonitorView>, ApiError> {
-    caller.needs(Scope::Read)?;
-    Ok(Json(monitor::shown(&find(&app.store, caller.project, &name).await?)?))
+    caller.needs(AccessScope::Read)?;
+    Ok(Json(monitor::build_monitor_view(&find_monitor(&app.store, caller.project, &name).await?)?))
 }
 
 /// A monitor becomes what a file says; the same file again changes nothing, and nothing is judged again
@@ -185,29 +186,29 @@ async fn show(
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
         (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
 ))]
-async fn put(
+async fn upsert_monitor(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
     Json(new): Json<NewMonitor>,
 ) -> Result<Json<Applied>, ApiError> {
-    caller.needs(Scope::Write)?;
-    let name = super::name("a monitor", &name)?;
+    caller.needs(AccessScope::Write)?;
+    let name = super::validate_name("a monitor", &name)?;
     let (settings, author) = (&app.settings, caller.account());
     let source = super::redact_source(&settings.redactor, &new.source);
-    let applied = monitor::apply(
+    let applied = monitor::apply_monitor_file(
         &app.store,
         caller.project,
         Some(name),
         &source,
         (&settings.region, &settings.work),
         author,
-        clock::now(),
+        clock::current_time(),
     )
     .await?;
     if applied.is_changed {
         let body = json!({ "version": applied.monitor.version.id });
-        note(&app, &caller, "monitor.apply", &applied.monitor.id, body).await?;
+        record_audit_entry(&app, &caller, "monitor.apply", &applied.monitor.id, body).await?;
     }
     Ok(Json(applied))
 }
@@ -219,24 +220,25 @@ async fn put(
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
         (status = 415, body = Problem)
 ))]
-async fn change(
+async fn set_monitor_paused(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
     Json(change): Json<MonitorChange>,
 ) -> Result<Json<MonitorView>, ApiError> {
-    caller.needs(Scope::Write)?;
-    let found = find(&app.store, caller.project, &name).await?;
+    caller.needs(AccessScope::Write)?;
+    let found = find_monitor(&app.store, caller.project, &name).await?;
     let action = if change.paused {
         let why = change.reason.as_deref().map(str::trim).filter(|it| !it.is_empty());
-        monitor::pause(&app.store, caller.project, found.id, why.unwrap_or("somebody paused it")).await?;
+        monitor::pause_monitor(&app.store, caller.project, found.id, why.unwrap_or("somebody paused it"))
+            .await?;
         "monitor.pause"
     } else {
-        monitor::resume(&app.store, caller.project, &found, clock::now()).await?;
+        monitor::resume(&app.store, caller.project, &found, clock::current_time()).await?;
         "monitor.resume"
     };
-    note(&app, &caller, action, &found.id, json!({ "reason": change.reason })).await?;
-    Ok(Json(monitor::shown(&app.store.monitor(caller.project, found.id).await?)?))
+    record_audit_entry(&app, &caller, action, &found.id, json!({ "reason": change.reason })).await?;
+    Ok(Json(monitor::build_monitor_view(&app.store.monitor(caller.project, found.id).await?)?))
 }
 
 /// A monitor watches nothing any more; what it found stays
@@ -244,16 +246,16 @@ async fn change(
     (status = 200, body = MonitorView), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn remove(
+async fn delete_monitor(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
 ) -> Result<Json<MonitorView>, ApiError> {
-    caller.needs(Scope::Write)?;
-    let found = find(&app.store, caller.project, &name).await?;
-    monitor::remove(&app.store, caller.project, &found, clock::now()).await?;
-    note(&app, &caller, "monitor.remove", &found.id, json!({})).await?;
-    Ok(Json(monitor::shown(&found)?))
+    caller.needs(AccessScope::Write)?;
+    let found = find_monitor(&app.store, caller.project, &name).await?;
+    monitor::remove_monitor(&app.store, caller.project, &found, clock::current_time()).await?;
+    record_audit_entry(&app, &caller, "monitor.remove", &found.id, json!({})).await?;
+    Ok(Json(monitor::build_monitor_view(&found)?))
 }
 
 /// Versions of a monitor, the newest first
@@ -261,47 +263,47 @@ async fn remove(
     (status = 200, body = Vec<VersionView>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn versions(
+async fn list_monitor_versions(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
 ) -> Result<Json<Vec<VersionView>>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let found = find(&app.store, caller.project, &name).await?;
+    caller.needs(AccessScope::Read)?;
+    let found = find_monitor(&app.store, caller.project, &name).await?;
     let all = app.store.monitor_versions(caller.project, found.id).await?;
     Ok(Json(all.iter().map(VersionView::from).collect()))
 }
 
 /// What a monitor made of each trace, the newest first; judges that disagree are found with `disputed`
-#[utoipa::path(get, path = "/monitors/{name}/decisions", tag = "monitors", params(("name" = String, Path), Which),
+#[utoipa::path(get, path = "/monitors/{name}/decisions", tag = "monitors", params(("name" = String, Path), DecisionListQuery),
     responses(
-        (status = 200, body = Decisions), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 200, body = DecisionPage), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn decisions(
+async fn list_monitor_decisions(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
-    Query(which): Query<Which>,
-) -> Result<Json<Decisions>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let found = find(&app.store, caller.project, &name).await?;
+    Query(which): Query<DecisionListQuery>,
+) -> Result<Json<DecisionPage>, ApiError> {
+    caller.needs(AccessScope::Read)?;
+    let found = find_monitor(&app.store, caller.project, &name).await?;
     let filter = DecisionFilter {
         state: which.state.map(|it| it.parse::<DecisionState>()).transpose().map_err(ApiError::Bad)?,
-        stratum: which.stratum.map(|it| it.parse::<Stratum>()).transpose().map_err(ApiError::Bad)?,
+        stratum: which.stratum.map(|it| it.parse::<TraceStratum>()).transpose().map_err(ApiError::Bad)?,
         agent: which.agent,
         is_disputed: which.disputed,
         from: which.from,
         until: which.until,
     };
-    let (after, limit) = (super::place(which.after.as_deref())?, super::limit(which.limit)?);
+    let (after, limit) = (super::parse_page_cursor(which.after.as_deref())?, super::limit(which.limit)?);
     let page = app.store.decisions(caller.project, found.id, &filter, after.as_ref(), limit).await?;
     let traces: Vec<String> = page.items.iter().map(|it| it.trace.to_string()).collect();
-    let standing = app.store.standing(caller.project, &traces).await?;
+    let standing = app.store.decision_summaries(caller.project, &traces).await?;
     let own = standing.into_iter().filter(|it| it.monitor == found.name);
     let mut notes: BTreeMap<String, String> = own.map(|it| (it.trace, it.reason)).collect();
     let withheld = withheld(&app, &caller, traces.iter().map(String::as_str)).await?;
-    let view = |it: &Decision| {
+    let view = |it: &MonitorDecision| {
         let mut view = DecisionView::new(it, None);
         view.reason = notes.remove(&view.trace).unwrap_or(view.reason);
         view
@@ -309,46 +311,50 @@ async fn decisions(
     // Where judges differ is something that judges said.
     let is_told = |it: &DecisionView| filter.is_disputed.is_none() || !withheld.contains(&it.trace);
     let items = page.items.iter().map(view).filter(is_told).map(|it| it.withheld(&withheld)).collect();
-    Ok(Json(Decisions { items, next: page.next.map(|it| it.to_string()) }))
+    Ok(Json(DecisionPage { items, next: page.next.map(|it| it.to_string()) }))
 }
 
 /// What a monitor's sample says of all traffic, by rubric version and judge
-#[utoipa::path(get, path = "/monitors/{name}/estimates", tag = "monitors", params(("name" = String, Path), Window, Labels),
+#[utoipa::path(get, path = "/monitors/{name}/estimates", tag = "monitors", params(("name" = String, Path), TrafficWindowQuery, LabelCorrectionQuery),
     responses(
         (status = 200, body = Estimates), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn estimates(
+async fn get_monitor_estimates(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
-    Query(window): Query<Window>,
-    Query(labels): Query<Labels>,
+    Query(window): Query<TrafficWindowQuery>,
+    Query(labels): Query<LabelCorrectionQuery>,
 ) -> Result<Json<Estimates>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let found = find(&app.store, caller.project, &name).await?;
-    let (look, is_corrected) = (window.look()?, labels.corrected.unwrap_or(true));
-    Ok(Json(monitor::estimates(&app.store, caller.project, &found, &look, is_corrected).await?))
+    caller.needs(AccessScope::Read)?;
+    let found = find_monitor(&app.store, caller.project, &name).await?;
+    let (look, is_corrected) = (window.into_time_window()?, labels.corrected.unwrap_or(true));
+    Ok(Json(
+        monitor::estimate_monitor_traffic(&app.store, caller.project, &found, &look, is_corrected).await?,
+    ))
 }
 
 /// The same day by day, with bounds that hold however often one looks; each version begins anew
-#[utoipa::path(get, path = "/monitors/{name}/trend", tag = "monitors", params(("name" = String, Path), Window),
+#[utoipa::path(get, path = "/monitors/{name}/trend", tag = "monitors", params(("name" = String, Path), TrafficWindowQuery),
     responses(
-        (status = 200, body = Vec<Trend>), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 200, body = Vec<MonitorTrend>), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn trend(
+async fn get_monitor_trend(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
-    Query(window): Query<Window>,
-) -> Result<Json<Vec<Trend>>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let found = find(&app.store, caller.project, &name).await?;
+    Query(window): Query<TrafficWindowQuery>,
+) -> Result<Json<Vec<MonitorTrend>>, ApiError> {
+    caller.needs(AccessScope::Read)?;
+    let found = find_monitor(&app.store, caller.project, &name).await?;
     let criterion = window.criterion.clone();
-    let look = window.look()?;
+    let look = window.into_time_window()?;
     let criterion = criterion.as_deref();
-    let trend = monitor::trend(&app.store, &app.sequences, caller.project, &found, &look, criterion).await?;
+    let trend =
+        monitor::compute_monitor_trends(&app.store, &app.sequences, caller.project, &found, &look, criterion)
+            .await?;
     Ok(Json(trend))
 }
 
@@ -359,47 +365,57 @@ async fn trend(
         ("from" = Option<String>, Query, description = "Thirty days ago unless told; whole days of UTC are looked at"),
         ("until" = Option<String>, Query, description = "Now unless told")
     ), responses(
-        (status = 200, body = Picture), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 200, body = ChartView), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn radar(
+async fn get_monitor_radar(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
     Query(asked): Query<Vec<(String, String)>>,
-) -> Result<Json<Picture>, ApiError> {
-    caller.needs(Scope::Read)?;
+) -> Result<Json<ChartView>, ApiError> {
+    caller.needs(AccessScope::Read)?;
     let all = |key: &'static str| asked.iter().filter(move |it| it.0 == key).map(|it| it.1.as_str());
     let time = |key| all(key).next().map(Time::parse).transpose().map_err(ApiError::bad);
-    let window = Window { agent: None, from: time("from")?, until: time("until")?, criterion: None };
+    let window =
+        TrafficWindowQuery { agent: None, from: time("from")?, until: time("until")?, criterion: None };
     let agents: Vec<String> = all("agent").map(str::to_owned).collect();
     if monitor::MOST_AGENTS < agents.len() {
         return Err(ApiError::Bad(format!("`agent` is given up to {} times", monitor::MOST_AGENTS)));
     }
-    let found = find(&app.store, caller.project, &name).await?;
-    let chart = monitor::radar(&app.store, caller.project, &found, &window.look()?, &agents).await?;
-    Ok(Json(Picture::from(&chart)))
+    let found = find_monitor(&app.store, caller.project, &name).await?;
+    let chart = monitor::build_monitor_radar(
+        &app.store,
+        caller.project,
+        &found,
+        &window.into_time_window()?,
+        &agents,
+    )
+    .await?;
+    Ok(Json(ChartView::from(&chart)))
 }
 
 /// What another dial would cost in a month, and how sure it would make the figures
-#[utoipa::path(get, path = "/monitors/{name}/projection", tag = "monitors", params(("name" = String, Path), Dial),
+#[utoipa::path(get, path = "/monitors/{name}/projection", tag = "monitors", params(("name" = String, Path), SampleRateQuery),
     responses(
         (status = 200, body = DialProjection), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn projection(
+async fn get_sampling_projection(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
-    Query(dial): Query<Dial>,
+    Query(dial): Query<SampleRateQuery>,
 ) -> Result<Json<DialProjection>, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     if !(0.0 < dial.sample_rate && dial.sample_rate <= 1.0) {
         return Err(ApiError::bad("`sample_rate` is a share above 0 and up to 1"));
     }
-    let found = find(&app.store, caller.project, &name).await?;
+    let found = find_monitor(&app.store, caller.project, &name).await?;
     let (store, rate) = (&app.store, dial.sample_rate);
-    Ok(Json(monitor::projection(store, caller.project, &found, rate, clock::now()).await?))
+    Ok(Json(
+        monitor::compute_dial_projection(store, caller.project, &found, rate, clock::current_time()).await?,
+    ))
 }
 
 /// Re-scorings of a monitor, the newest first, with how far versions are apart
@@ -407,14 +423,14 @@ async fn projection(
     (status = 200, body = Vec<RescoreView>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn rescores(
+async fn list_monitor_rescores(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
 ) -> Result<Json<Vec<RescoreView>>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let found = find(&app.store, caller.project, &name).await?;
-    Ok(Json(monitor::rescores(&app.store, caller.project, &found).await?))
+    caller.needs(AccessScope::Read)?;
+    let found = find_monitor(&app.store, caller.project, &name).await?;
+    Ok(Json(monitor::list_rescores(&app.store, caller.project, &found).await?))
 }
 
 /// Judges traces of earlier versions again by the newest, or those on which it broke; only tells what that takes unless it is confirmed
@@ -424,13 +440,13 @@ async fn rescores(
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
         (status = 415, body = Problem), (status = 422, body = Problem, description = "There is nothing to judge again")
 ))]
-async fn rescore(
+async fn request_monitor_rescore(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
     Json(asked): Json<NewRescore>,
 ) -> Result<Json<RescorePlan>, ApiError> {
-    caller.needs(Scope::Write)?;
+    caller.needs(AccessScope::Write)?;
     if asked.overlap == Some(0) {
         return Err(ApiError::bad("`overlap` is a number of traces from 1 on"));
     }
@@ -440,13 +456,13 @@ async fn rescore(
     if (asked.errors || asked.over_budget) && asked.overlap.is_some() {
         return Err(ApiError::bad("`errors` and `over_budget` ask about all of them; leave `overlap` out"));
     }
-    let found = find(&app.store, caller.project, &name).await?;
-    let (store, project, work, now) = (&app.store, caller.project, &app.settings.work, clock::now());
+    let found = find_monitor(&app.store, caller.project, &name).await?;
+    let (store, project, work, now) = (&app.store, caller.project, &app.settings.work, clock::current_time());
     if !asked.confirmed {
-        return Ok(Json(monitor::plan(store, project, &found, &asked, work, now).await?));
+        return Ok(Json(monitor::plan_rescore(store, project, &found, &asked, work, now).await?));
     }
-    let begun = monitor::rescore(store, project, &found, &asked, work, caller.account(), now).await?;
-    note(&app, &caller, "monitor.rescore", &found.id, json!(begun)).await?;
+    let begun = monitor::start_rescore(store, project, &found, &asked, work, caller.account(), now).await?;
+    record_audit_entry(&app, &caller, "monitor.rescore", &found.id, json!(begun)).await?;
     Ok(Json(begun))
 }
 
@@ -456,14 +472,14 @@ async fn rescore(
         (status = 200, body = Vec<ComparisonView>), (status = 401, body = Problem), (status = 403, body = Problem),
         (status = 404, body = Problem)
 ))]
-async fn comparisons(
+async fn list_monitor_comparisons(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
 ) -> Result<Json<Vec<ComparisonView>>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let found = find(&app.store, caller.project, &name).await?;
-    Ok(Json(monitor::comparisons(&app.store, caller.project, &found).await?))
+    caller.needs(AccessScope::Read)?;
+    let found = find_monitor(&app.store, caller.project, &name).await?;
+    Ok(Json(monitor::list_comparisons(&app.store, caller.project, &found).await?))
 }
 
 /// Has two agents, or two versions of one, judged side by side on tasks that both did; only tells what that takes
@@ -474,20 +490,22 @@ async fn comparisons(
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
         (status = 415, body = Problem), (status = 422, body = Problem, description = "They did no task in common")
 ))]
-async fn compare(
+async fn request_monitor_comparison(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(name): Path<String>,
     Json(asked): Json<NewComparison>,
 ) -> Result<Json<ComparisonPlan>, ApiError> {
-    caller.needs(Scope::Write)?;
+    caller.needs(AccessScope::Write)?;
     if asked.n == Some(0) {
         return Err(ApiError::bad("`n` is a number of pairs from 1 on"));
     }
-    let found = find(&app.store, caller.project, &name).await?;
-    let plan = monitor::comparison(&app.store, caller.project, &found, &asked, clock::now()).await?;
+    let found = find_monitor(&app.store, caller.project, &name).await?;
+    let plan =
+        monitor::plan_or_start_comparison(&app.store, caller.project, &found, &asked, clock::current_time())
+            .await?;
     if plan.id.is_some() {
-        note(&app, &caller, "monitor.compare", &found.id, json!(plan)).await?;
+        record_audit_entry(&app, &caller, "monitor.compare", &found.id, json!(plan)).await?;
     }
     Ok(Json(plan))
 }
@@ -497,14 +515,14 @@ async fn compare(
     (status = 200, body = Vec<DecisionView>), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn why(
+async fn list_trace_decisions(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
 ) -> Result<Json<Vec<DecisionView>>, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let id: TraceId = id.parse()?;
-    let all = monitor::why(&app.store, caller.project, &id).await?;
+    let all = monitor::explain_trace_decisions(&app.store, caller.project, &id).await?;
     let withheld = withheld(&app, &caller, [id.as_str()]).await?;
     Ok(Json(all.into_iter().map(|it| it.withheld(&withheld)).collect()))
 }

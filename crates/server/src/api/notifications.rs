@@ -9,18 +9,20 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Json;
-use super::audit::note;
+use super::audit::record_audit_entry;
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
-use crate::notify::{Notifications, QuietHours, Webhook, check_recipients, try_out};
+use crate::notify::{Notifications, QuietHours, Webhook, check_recipients, queue_test_notification};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(show, change)).routes(routes!(try_now))
+pub fn build_notification_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(get_notification_settings, update_notification_settings))
+        .routes(routes!(try_now))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Shown {
+struct NotificationSettingsView {
     /// Addresses; `null` is the project's owners.
     mail: Option<Vec<String>>,
     /// Whether this server can send e-mail at all.
@@ -44,45 +46,50 @@ struct WebhookShown {
 #[serde(deny_unknown_fields)]
 struct NotificationChange {
     /// Addresses; `null` is the project's owners, and none at all is nobody.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_nullable_field")]
     #[schema(value_type = Option<Vec<String>>, max_items = 20)]
     mail: Option<Option<Vec<String>>>,
     /// An address that gets signed requests. Set again, it gets a new secret.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_nullable_field")]
     #[schema(value_type = Option<String>, example = "https://hooks.example.org/jurist")]
     webhook: Option<Option<String>>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_nullable_field")]
     #[schema(value_type = Option<QuietHours>)]
     quiet_hours: Option<Option<QuietHours>>,
 }
 
 /// Tells what is `null` from what is absent.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
+fn deserialize_nullable_field<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(from).map(Some)
 }
 
 /// Who is told of alerts
 #[utoipa::path(get, path = "/notifications", tag = "alerts", responses(
-    (status = 200, body = Shown), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 200, body = NotificationSettingsView), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn show(State(app): State<App>, caller: Caller) -> Result<Json<Shown>, ApiError> {
-    caller.needs(Scope::Manage)?;
+async fn get_notification_settings(
+    State(app): State<App>,
+    caller: Principal,
+) -> Result<Json<NotificationSettingsView>, ApiError> {
+    caller.needs(AccessScope::Manage)?;
     let settings = Notifications::of(&app.store.project(caller.project).await?);
-    Ok(Json(shown(&app, settings, None)))
+    Ok(Json(notification_settings_view(&app, settings, None)))
 }
 
 /// Others are told
 #[utoipa::path(patch, path = "/notifications", tag = "alerts", request_body = NotificationChange, responses(
-    (status = 200, body = Shown), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 200, body = NotificationSettingsView), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 422, body = Problem)
 ))]
-async fn change(
+async fn update_notification_settings(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Json(change): Json<NotificationChange>,
-) -> Result<Json<Shown>, ApiError> {
-    caller.needs(Scope::Manage)?;
+) -> Result<Json<NotificationSettingsView>, ApiError> {
+    caller.needs(AccessScope::Manage)?;
     let mut settings = Notifications::of(&app.store.project(caller.project).await?);
     let mut secret = None;
     if let Some(mail) = change.mail {
@@ -107,22 +114,26 @@ async fn change(
         "mail": settings.mail, "webhook": settings.webhook.as_ref().map(|it| &it.host),
         "quiet_hours": settings.quiet_hours,
     });
-    note(&app, &caller, "notifications.change", &caller.project, noted).await?;
-    Ok(Json(shown(&app, settings, secret)))
+    record_audit_entry(&app, &caller, "notifications.change", &caller.project, noted).await?;
+    Ok(Json(notification_settings_view(&app, settings, secret)))
 }
 
 /// Everybody who would be told gets a trial
 #[utoipa::path(post, path = "/notifications/try", tag = "alerts", responses(
     (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn try_now(State(app): State<App>, caller: Caller) -> Result<(), ApiError> {
-    caller.needs(Scope::Manage)?;
-    try_out(&app.store, caller.project, clock::now()).await?;
+async fn try_now(State(app): State<App>, caller: Principal) -> Result<(), ApiError> {
+    caller.needs(AccessScope::Manage)?;
+    queue_test_notification(&app.store, caller.project, clock::current_time()).await?;
     Ok(())
 }
 
-fn shown(app: &App, settings: Notifications, secret: Option<String>) -> Shown {
-    Shown {
+fn notification_settings_view(
+    app: &App,
+    settings: Notifications,
+    secret: Option<String>,
+) -> NotificationSettingsView {
+    NotificationSettingsView {
         mail: settings.mail,
         can_mail: app.settings.work.settings.mail.is_some(),
         webhook: settings.webhook.map(|it| WebhookShown { host: it.host, secret }),

@@ -13,18 +13,18 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::blocking::run_blocking;
 use crate::error::ApiError;
-use crate::ingest::{Encoding, Pass, Spans};
+use crate::ingest::{AdmittedRequest, Encoding, Spans};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(export))
+pub fn build_otlp_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(receive_otlp_export))
 }
 
 /// `google.rpc.Status`, the body of answers that are errors.
 #[derive(Clone, PartialEq, Message)]
-struct Status {
+struct RpcStatus {
     #[prost(int32, tag = "1")]
     code: i32,
     #[prost(string, tag = "2")]
@@ -49,10 +49,10 @@ struct Status {
         (status = 429, description = "google.rpc.Status: nothing was kept; come again after `Retry-After`"),
         (status = 503, description = "google.rpc.Status: the database is away")
     ))]
-async fn export(
+async fn receive_otlp_export(
     State(app): State<App>,
     ConnectInfo(address): ConnectInfo<SocketAddr>,
-    caller: Result<Caller, ApiError>,
+    caller: Result<Principal, ApiError>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
@@ -64,7 +64,7 @@ async fn export(
         Encoding::Protobuf => "application/x-protobuf",
         Encoding::Json => "application/json",
     };
-    let taken = async { take(&app, address, caller?, encoding, body).await };
+    let taken = async { store_otlp_spans(&app, address, caller?, encoding, body).await };
     match taken.await {
         Ok(answer) => ([(header::CONTENT_TYPE, kind)], answer).into_response(),
         // Exporters give up on 500, and what is wrong with a database may be put right.
@@ -84,16 +84,16 @@ fn encoding(headers: &HeaderMap) -> Result<Encoding, ApiError> {
     }
 }
 
-async fn take(
+async fn store_otlp_spans(
     app: &App,
     address: SocketAddr,
-    caller: Caller,
+    caller: Principal,
     encoding: Encoding,
     body: Body,
 ) -> Result<Vec<u8>, ApiError> {
-    caller.needs(Scope::Ingest)?;
-    let now = clock::now();
-    let mut pass = Pass::new(app, &caller.sender(address), now)?;
+    caller.needs(AccessScope::Ingest)?;
+    let now = clock::current_time();
+    let mut pass = AdmittedRequest::new(app, &caller.sender(address), now)?;
     let body = pass.read(body).await?;
     let redacting = app.clone();
     let read = move || Spans::read(&body, encoding, &redacting.settings.redactor, now);
@@ -114,7 +114,7 @@ async fn take(
 
 fn status(encoding: Encoding, message: &str) -> Vec<u8> {
     match encoding {
-        Encoding::Protobuf => Status { code: 0, message: message.to_owned() }.encode_to_vec(),
+        Encoding::Protobuf => RpcStatus { code: 0, message: message.to_owned() }.encode_to_vec(),
         Encoding::Json => serde_json::json!({ "message": message }).to_string().into_bytes(),
     }
 }

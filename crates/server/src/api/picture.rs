@@ -1,12 +1,12 @@
 //! Charts of the reports, for pages.
 
-use jurist_core::chart::{Chart, Place};
+use jurist_core::chart::{Chart, ChartMedium};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 /// A chart and the table behind it
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Picture {
+pub struct ChartView {
     /// To stand inside a page, whose colours it takes; every text in it is escaped.
     svg: String,
     table: PictureTable,
@@ -18,10 +18,10 @@ pub struct PictureTable {
     rows: Vec<Vec<String>>,
 }
 
-impl From<&Chart> for Picture {
+impl From<&Chart> for ChartView {
     fn from(chart: &Chart) -> Self {
         let table = chart.table();
         let table = PictureTable { columns: table.head, rows: table.rows };
-        Self { svg: chart.svg(Place::Page), table }
+        Self { svg: chart.svg(ChartMedium::Page), table }
     }
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use jurist_core::money::Cap;
-use jurist_store::accounts::Role;
+use jurist_store::accounts::ProjectRole;
 use jurist_store::clock;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -11,17 +11,17 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Json;
-use super::audit::note;
+use super::audit::record_audit_entry;
 use crate::app::App;
-use crate::auth::{Caller, Scope, Who};
+use crate::auth::{AccessScope, Principal, Who};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add))
+pub fn build_project_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list_projects, create_project))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Project {
+struct ProjectView {
     #[schema(example = "prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
     name: String,
@@ -39,9 +39,12 @@ struct NewProject {
 
 /// The projects one may see
 #[utoipa::path(get, path = "/projects", tag = "projects", responses(
-    (status = 200, body = Vec<Project>), (status = 401, body = Problem)
+    (status = 200, body = Vec<ProjectView>), (status = 401, body = Problem)
 ))]
-async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Project>>, ApiError> {
+async fn list_projects(
+    State(app): State<App>,
+    caller: Principal,
+) -> Result<Json<Vec<ProjectView>>, ApiError> {
     let mut all = app.store.projects().await?;
     match &caller.who {
         Who::Anyone => {}
@@ -52,35 +55,35 @@ async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Project
             all.retain(|it| mine.iter().any(|member| member.project == it.id));
         }
     }
-    Ok(Json(all.into_iter().map(|it| Project::new(it, &app)).collect()))
+    Ok(Json(all.into_iter().map(|it| ProjectView::new(it, &app)).collect()))
 }
 
 /// A new project, whose owner is the one who makes it
 #[utoipa::path(post, path = "/projects", tag = "projects", request_body = NewProject, responses(
-    (status = 200, body = Project), (status = 400, body = Problem), (status = 403, body = Problem),
+    (status = 200, body = ProjectView), (status = 400, body = Problem), (status = 403, body = Problem),
     (status = 409, body = Problem, description = "There is one of that name")
 ))]
-async fn add(
+async fn create_project(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Json(new): Json<NewProject>,
-) -> Result<Json<Project>, ApiError> {
-    caller.needs(Scope::Manage)?;
-    let (name, now) = (super::name("a project", &new.name)?, clock::now());
+) -> Result<Json<ProjectView>, ApiError> {
+    caller.needs(AccessScope::Manage)?;
+    let (name, now) = (super::validate_name("a project", &new.name)?, clock::current_time());
     let project = app.store.add_project(name, now).await?;
     let usual = Cap::usual(&app.settings.work.settings.rates);
     app.store.set_cap(project.id, Some(usual)).await?;
     if let Some(account) = caller.owner {
-        app.store.set_role(project.id, account, Role::Owner, now).await?;
+        app.store.set_role(project.id, account, ProjectRole::Owner, now).await?;
     }
     // Noted where the new project's owner looks.
-    let caller = Caller { project: project.id, ..caller };
-    note(&app, &caller, "project.add", &project.id, json!({ "name": name })).await?;
-    Ok(Json(Project::new(project, &app)))
+    let caller = Principal { project: project.id, ..caller };
+    record_audit_entry(&app, &caller, "project.add", &project.id, json!({ "name": name })).await?;
+    Ok(Json(ProjectView::new(project, &app)))
 }
 
-impl Project {
-    fn new(it: jurist_store::projects::Project, app: &App) -> Self {
+impl ProjectView {
+    fn new(it: jurist_store::projects::StoredProject, app: &App) -> Self {
         Self {
             id: it.id.to_string(),
             name: it.name,

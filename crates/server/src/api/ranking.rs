@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::extract::State;
 use jurist_core::annotate::{Answer, Draft, SchemeKind};
 use jurist_core::report;
-use jurist_core::stats::{FirstWins, Pair, Preferred, Ranking, WinRates, first_wins, order, strengths};
+use jurist_core::stats::{
+    FirstWins, Pair, Preferred, Ranking, WinRates, estimate_strengths, first_wins, order_by_strength,
+};
 use jurist_store::annotate::ItemRole;
-use jurist_store::assignments::Annotation;
+use jurist_store::assignments::SubmittedAnnotation;
 use jurist_store::contests::{Contest, Contested};
 use jurist_store::{AccountId, ItemId, TaskId};
 use serde::{Deserialize, Serialize};
@@ -15,26 +17,26 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::picture::Picture;
-use super::{Json, Query, computed};
-use crate::annotate::{Asked, hidden, is_turned};
+use super::picture::ChartView;
+use super::{Json, Query, compute_json_response};
+use crate::annotate::{TaskDefinition, hidden, is_turned};
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
-use crate::monitor::find;
+use crate::monitor::find_monitor;
 
 /// The newest so many comparisons.
 const MOST: usize = 20_000;
 /// Answers of people that are read at a time.
 const PAGE: usize = 500;
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(show))
+pub fn build_ranking_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(get_ranking))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct From {
+struct RankingQuery {
     /// `comparisons` of monitors, or `people`; comparisons unless told.
     source: Option<String>,
     /// Of comparisons: only those of this monitor, by its name or id.
@@ -68,9 +70,9 @@ struct Ranks {
     /// Judges of these comparisons, whichever is asked for.
     judges: Vec<String>,
     /// Strengths with their intervals.
-    strengths: Option<Picture>,
+    strengths: Option<ChartView>,
     /// `rates` as a picture; absent where nothing was compared.
-    picture: Option<Picture>,
+    picture: Option<ChartView>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -102,7 +104,7 @@ struct PositionShown {
 
 /// Comparisons, by places in a list of names.
 #[derive(Debug, Default)]
-struct Held {
+struct PairwiseComparisons {
     names: Vec<String>,
     pairs: Vec<Pair>,
     errors: usize,
@@ -111,32 +113,36 @@ struct Held {
 }
 
 /// Who is better, from all that were compared two by two
-#[utoipa::path(get, path = "/ranking", tag = "ranking", params(From), responses(
+#[utoipa::path(get, path = "/ranking", tag = "ranking", params(RankingQuery), responses(
     (status = 200, body = Ranks), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn show(
+async fn get_ranking(
     State(app): State<App>,
-    caller: Caller,
-    Query(from): Query<From>,
+    caller: Principal,
+    Query(from): Query<RankingQuery>,
 ) -> Result<Json<Ranks>, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let held = match from.source.as_deref().unwrap_or("comparisons") {
-        "comparisons" => of_contests(&app, &caller, &from).await?,
-        "people" => of_people(&app, &caller, &from).await?,
+        "comparisons" => load_contest_comparisons(&app, &caller, &from).await?,
+        "people" => load_annotator_preferences(&app, &caller, &from).await?,
         other => {
             return Err(ApiError::Bad(format!("`source` is `comparisons` or `people`, not `{other}`")));
         }
     };
-    computed(move || Ranks::new(held)).await
+    compute_json_response(move || Ranks::new(held)).await
 }
 
-async fn of_contests(app: &App, caller: &Caller, from: &From) -> Result<Held, ApiError> {
+async fn load_contest_comparisons(
+    app: &App,
+    caller: &Principal,
+    from: &RankingQuery,
+) -> Result<PairwiseComparisons, ApiError> {
     let monitor = match &from.monitor {
-        Some(name) => Some(find(&app.store, caller.project, name).await?.id),
+        Some(name) => Some(find_monitor(&app.store, caller.project, name).await?.id),
         None => None,
     };
-    let mut held = Held::default();
+    let mut held = PairwiseComparisons::default();
     for it in app.store.newest_contests(caller.project, monitor, MOST).await? {
         held.judges.insert(it.judge.clone());
         if from.judge.as_ref().is_none_or(|judge| *judge == it.judge) {
@@ -147,11 +153,15 @@ async fn of_contests(app: &App, caller: &Caller, from: &From) -> Result<Held, Ap
 }
 
 /// The first question of the task that compares.
-async fn of_people(app: &App, caller: &Caller, from: &From) -> Result<Held, ApiError> {
+async fn load_annotator_preferences(
+    app: &App,
+    caller: &Principal,
+    from: &RankingQuery,
+) -> Result<PairwiseComparisons, ApiError> {
     let task = from.task.as_deref();
     let task = task.ok_or_else(|| ApiError::bad("`task` names the task in which people compare"))?;
     let task = app.store.task(caller.project, task.parse::<TaskId>()?).await?;
-    let asked = Asked::of(&app.store, caller.project, task.id, task.version).await?;
+    let asked = TaskDefinition::of(&app.store, caller.project, task.id, task.version).await?;
     let compares = asked.schemes.into_iter().find_map(|it| match it.kind {
         SchemeKind::Pairwise { labels, tie_label } => Some((it.name, labels, tie_label)),
         _ => None,
@@ -161,17 +171,17 @@ async fn of_people(app: &App, caller: &Caller, from: &From) -> Result<Held, ApiE
     };
     let turned: BTreeMap<(ItemId, AccountId), bool> = app
         .store
-        .submitted(caller.project, task.id)
+        .submitted_assignments(caller.project, task.id)
         .await?
         .into_iter()
         .map(|(id, item, account)| ((item, account), is_turned(id)))
         .collect();
     let hidden = hidden(&app.store, caller.project, &task, caller.person).await?;
-    let mut held = Held { names: labels.clone(), ..Held::default() };
+    let mut held = PairwiseComparisons { names: labels.clone(), ..PairwiseComparisons::default() };
     let mut after = None;
     loop {
         let page = app.store.annotations(caller.project, task.id, after.as_ref(), PAGE).await?;
-        let is_shown = |it: &&Annotation| it.role == ItemRole::Item && !hidden.contains(&it.item);
+        let is_shown = |it: &&SubmittedAnnotation| it.role == ItemRole::Item && !hidden.contains(&it.item);
         for it in page.items.iter().filter(is_shown) {
             let draft: Draft = serde_json::from_value(it.body.clone()).unwrap_or_default();
             let Some(Answer::Pairwise { label: Some(label) }) = draft.get(&scheme) else { continue };
@@ -185,7 +195,7 @@ async fn of_people(app: &App, caller: &Caller, from: &From) -> Result<Held, ApiE
     }
 }
 
-impl Held {
+impl PairwiseComparisons {
     fn place(&mut self, name: &str) -> usize {
         self.names.iter().position(|it| it == name).unwrap_or_else(|| {
             self.names.push(name.to_owned());
@@ -233,11 +243,11 @@ impl Held {
 }
 
 impl Ranks {
-    fn new(held: Held) -> Self {
-        let Held { names, pairs, errors, judges, .. } = held;
+    fn new(held: PairwiseComparisons) -> Self {
+        let PairwiseComparisons { names, pairs, errors, judges, .. } = held;
         let rates = WinRates::new(names.len(), &pairs);
-        let ranking = strengths(&names, &pairs, 0.0);
-        let order = ranking.as_ref().map_or_else(|_| by_name(&names), order);
+        let ranking = estimate_strengths(&names, &pairs, 0.0);
+        let order = ranking.as_ref().map_or_else(|_| sort_sides_by_name(&names), order_by_strength);
         let mut wins = vec![vec![0; names.len()]; names.len()];
         for it in &pairs {
             match it.preferred {
@@ -256,21 +266,25 @@ impl Ranks {
             ties: pairs.iter().filter(|it| it.preferred == Preferred::Neither).count(),
             errors,
             judges: judges.into_iter().collect(),
-            strengths: ranking.as_ref().ok().map(|it| Picture::from(&report::strengths(&order, it, &pairs))),
-            picture: (!pairs.is_empty()).then(|| Picture::from(&report::wins(&order, &names, &rates))),
+            strengths: ranking
+                .as_ref()
+                .ok()
+                .map(|it| ChartView::from(&report::build_strength_forest(&order, it, &pairs))),
+            picture: (!pairs.is_empty())
+                .then(|| ChartView::from(&report::build_win_matrix(&order, &names, &rates))),
             undefined: ranking.as_ref().err().map(ToString::to_string),
-            bradley_terry: ranking.ok().map(|it| ranked(&it, &order, &pairs)),
+            bradley_terry: ranking.ok().map(|it| build_ranked_sides(&it, &order, &pairs)),
         }
     }
 }
 
-fn by_name(names: &[String]) -> Vec<usize> {
+fn sort_sides_by_name(names: &[String]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by_key(|it| &names[*it]);
     order
 }
 
-fn ranked(ranking: &Ranking, order: &[usize], pairs: &[Pair]) -> Vec<RankedSide> {
+fn build_ranked_sides(ranking: &Ranking, order: &[usize], pairs: &[Pair]) -> Vec<RankedSide> {
     let side = |(at, player): (usize, &usize)| {
         let it = &ranking.players[*player];
         RankedSide {

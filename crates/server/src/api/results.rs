@@ -8,16 +8,16 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::disputes::SeenBy;
-use super::picture::Picture;
+use super::disputes::TaskReview;
+use super::picture::ChartView;
 use super::{Json, Path, Query};
 use crate::annotate::results_of;
 use crate::app::App;
-use crate::auth::Caller;
+use crate::auth::Principal;
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(task_results))
+pub fn build_task_result_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(get_task_results))
 }
 
 /// What people said in a task
@@ -33,7 +33,7 @@ struct ShownResults {
     /// What answers can be told apart by.
     fields: Vec<String>,
     /// Criteria around a circle; absent with fewer than three.
-    radar: Option<Picture>,
+    radar: Option<ChartView>,
 }
 
 /// Answers whose field has one value
@@ -95,13 +95,13 @@ const MIN_AXES: usize = 3;
     responses(
     (status = 200, body = ShownResults), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn task_results(
+async fn get_task_results(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
     Query(asked): Query<ResultsBy>,
 ) -> Result<Json<ShownResults>, ApiError> {
-    let SeenBy { task, answers, hidden } = SeenBy::of(&app, &caller, &id).await?;
+    let TaskReview { task, answers, hidden } = TaskReview::of(&app, &caller, &id).await?;
     let seen = answers.into_iter().filter(|answer| !hidden.contains(&answer.annotation.item)).collect();
     let results = results_of(&app.store, caller.project, &task.name, seen, asked.by.as_deref()).await?;
     Ok(Json(ShownResults::from((results, task.name.as_str()))))
@@ -112,7 +112,7 @@ impl From<(TaskResults, &str)> for ShownResults {
         let is_axis =
             |question: &&QuestionResult| question.kind == QuestionKind::Criterion && question.mean.is_some();
         let n_axes = results.questions.iter().filter(is_axis).count();
-        let radar = (MIN_AXES <= n_axes).then(|| Picture::from(&results_radar(&results, title)));
+        let radar = (MIN_AXES <= n_axes).then(|| ChartView::from(&results_radar(&results, title)));
         Self {
             n_answers: results.n_answers,
             n_items: results.n_items,

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use jurist_core::rubric::presets::{self, Preset};
-use jurist_core::rubric::{Change, diff};
+use jurist_core::rubric::{RubricEdit, diff_rubrics};
 use jurist_store::rubrics::{NewRubricVersion, RubricHead, RubricVersion};
 use jurist_store::{RubricId, RubricVersionId, clock};
 use serde::{Deserialize, Serialize};
@@ -13,26 +13,26 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit::note;
-use super::checking::rubric_of;
+use super::audit::record_audit_entry;
+use super::checking::load_single_rubric;
 use super::{Json, Path, Query};
-use crate::annotate::rubric_of as of_version;
+use crate::annotate::parse_stored_rubric as of_version;
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
+pub fn build_rubric_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list, add))
-        .routes(routes!(show, change))
-        .routes(routes!(versions, add_version))
-        .routes(routes!(version))
-        .routes(routes!(difference))
+        .routes(routes!(list_rubrics, create_rubric))
+        .routes(routes!(get_rubric, set_rubric_archived))
+        .routes(routes!(list_rubric_versions, add_version))
+        .routes(routes!(get_rubric_version))
+        .routes(routes!(diff_rubric_versions))
         .routes(routes!(presets))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Rubric {
+struct RubricSummary {
     #[schema(example = "rub_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
     name: String,
@@ -44,7 +44,7 @@ struct Rubric {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Version {
+struct RubricVersionView {
     #[schema(example = "rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
     rubric: String,
@@ -83,7 +83,7 @@ struct RubricChange {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Since {
+struct VersionDiffQuery {
     /// The version that it is compared with.
     from: String,
 }
@@ -130,146 +130,155 @@ struct PresetShown {
 
 /// Rubrics by name
 #[utoipa::path(get, path = "/rubrics", tag = "rubrics", responses(
-    (status = 200, body = Vec<Rubric>), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 200, body = Vec<RubricSummary>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Rubric>>, ApiError> {
-    caller.needs(Scope::Read)?;
+async fn list_rubrics(
+    State(app): State<App>,
+    caller: Principal,
+) -> Result<Json<Vec<RubricSummary>>, ApiError> {
+    caller.needs(AccessScope::Read)?;
     let all = app.store.rubrics(caller.project).await?;
-    Ok(Json(all.into_iter().map(Rubric::from).collect()))
+    Ok(Json(all.into_iter().map(RubricSummary::from).collect()))
 }
 
 /// A new rubric with its first version
 #[utoipa::path(post, path = "/rubrics", tag = "rubrics", request_body = NewRubric, responses(
-    (status = 200, body = Rubric, headers(("etag" = String))), (status = 400, body = Problem),
+    (status = 200, body = RubricSummary, headers(("etag" = String))), (status = 400, body = Problem),
     (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
     (status = 409, body = Problem, description = "There is one of that name"), (status = 413, body = Problem),
     (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
 ))]
-async fn add(
+async fn create_rubric(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Json(new): Json<NewRubric>,
 ) -> Result<Response, ApiError> {
-    caller.needs(Scope::Write)?;
-    let name = super::name("a rubric", &new.name)?;
-    let version = read(&app, &caller, &new.source)?;
-    let now = clock::now();
+    caller.needs(AccessScope::Write)?;
+    let name = super::validate_name("a rubric", &new.name)?;
+    let version = parse_rubric_version(&app, &caller, &new.source)?;
+    let now = clock::current_time();
     let rubric = app.store.add_rubric_with_version(caller.project, name, &version, now).await?;
-    note(&app, &caller, "rubric.add", &rubric.id, Value::Null).await?;
-    told(rubric)
+    record_audit_entry(&app, &caller, "rubric.add", &rubric.id, Value::Null).await?;
+    respond_with_rubric(rubric)
 }
 
 /// A rubric
 #[utoipa::path(get, path = "/rubrics/{id}", tag = "rubrics", params(("id" = String, Path)), responses(
-    (status = 200, body = Rubric, headers(("etag" = String))), (status = 400, body = Problem),
+    (status = 200, body = RubricSummary, headers(("etag" = String))), (status = 400, body = Problem),
     (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn show(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Response, ApiError> {
-    caller.needs(Scope::Read)?;
-    told(app.store.rubric(caller.project, id.parse()?).await?)
+async fn get_rubric(
+    State(app): State<App>,
+    caller: Principal,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    caller.needs(AccessScope::Read)?;
+    respond_with_rubric(app.store.rubric(caller.project, id.parse()?).await?)
 }
 
 /// A rubric goes out of use, or comes back
 #[utoipa::path(patch, path = "/rubrics/{id}", tag = "rubrics", request_body = RubricChange,
     params(("id" = String, Path), ("if-match" = Option<String>, Header, description = "The ETag of what is changed")),
     responses(
-        (status = 200, body = Rubric, headers(("etag" = String))), (status = 400, body = Problem),
+        (status = 200, body = RubricSummary, headers(("etag" = String))), (status = 400, body = Problem),
         (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
         (status = 412, body = Problem, description = "Somebody was faster"), (status = 413, body = Problem),
         (status = 415, body = Problem)
 ))]
-async fn change(
+async fn set_rubric_archived(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
     headers: HeaderMap,
     Json(change): Json<RubricChange>,
 ) -> Result<Response, ApiError> {
-    caller.needs(Scope::Write)?;
-    let (rubric, is_told) = unchanged(&app, &caller, id.parse()?, &headers).await?;
-    let since = change.archived.then(clock::now);
+    caller.needs(AccessScope::Write)?;
+    let (rubric, is_told) = load_unchanged_rubric(&app, &caller, id.parse()?, &headers).await?;
+    let since = change.archived.then(clock::current_time);
     app.store.archive_rubric(caller.project, rubric.id, since, is_told.then_some(&rubric)).await?;
     let action = if change.archived { "rubric.archive" } else { "rubric.restore" };
-    note(&app, &caller, action, &rubric.id, Value::Null).await?;
-    told(app.store.rubric(caller.project, rubric.id).await?)
+    record_audit_entry(&app, &caller, action, &rubric.id, Value::Null).await?;
+    respond_with_rubric(app.store.rubric(caller.project, rubric.id).await?)
 }
 
 /// Versions of a rubric, the newest first
 #[utoipa::path(get, path = "/rubrics/{id}/versions", tag = "rubrics", params(("id" = String, Path)), responses(
-    (status = 200, body = Vec<Version>), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 200, body = Vec<RubricVersionView>), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn versions(
+async fn list_rubric_versions(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
-) -> Result<Json<Vec<Version>>, ApiError> {
-    caller.needs(Scope::Read)?;
+) -> Result<Json<Vec<RubricVersionView>>, ApiError> {
+    caller.needs(AccessScope::Read)?;
     let rubric = app.store.rubric(caller.project, id.parse()?).await?;
     let all = app.store.rubric_versions(caller.project, rubric.id).await?;
-    Ok(Json(all.into_iter().map(Version::from).collect()))
+    Ok(Json(all.into_iter().map(RubricVersionView::from).collect()))
 }
 
 /// A version of a rubric; the same content is the same version
 #[utoipa::path(post, path = "/rubrics/{id}/versions", tag = "rubrics", request_body = NewVersion,
     params(("id" = String, Path), ("if-match" = Option<String>, Header, description = "The ETag of what is changed")),
     responses(
-        (status = 200, body = Version, headers(("etag" = String))), (status = 400, body = Problem),
+        (status = 200, body = RubricVersionView, headers(("etag" = String))), (status = 400, body = Problem),
         (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
         (status = 412, body = Problem, description = "Somebody was faster"), (status = 413, body = Problem),
         (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
 ))]
 async fn add_version(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
     headers: HeaderMap,
     Json(new): Json<NewVersion>,
 ) -> Result<Response, ApiError> {
-    caller.needs(Scope::Write)?;
-    let version = read(&app, &caller, &new.source)?;
-    let (rubric, is_told) = unchanged(&app, &caller, id.parse()?, &headers).await?;
+    caller.needs(AccessScope::Write)?;
+    let version = parse_rubric_version(&app, &caller, &new.source)?;
+    let (rubric, is_told) = load_unchanged_rubric(&app, &caller, id.parse()?, &headers).await?;
     let seen = is_told.then_some(&rubric);
-    let version =
-        app.store.put_rubric_version(caller.project, rubric.id, &version, seen, clock::now()).await?;
-    note(&app, &caller, "rubric.version", &version.id, Value::Null).await?;
+    let version = app
+        .store
+        .put_rubric_version(caller.project, rubric.id, &version, seen, clock::current_time())
+        .await?;
+    record_audit_entry(&app, &caller, "rubric.version", &version.id, Value::Null).await?;
     let rubric = app.store.rubric(caller.project, rubric.id).await?;
-    Ok(([(header::ETAG, tag(&rubric))], Json(Version::from(version))).into_response())
+    Ok(([(header::ETAG, rubric_etag(&rubric))], Json(RubricVersionView::from(version))).into_response())
 }
 
 /// A version, which never changes
 #[utoipa::path(get, path = "/rubric-versions/{id}", tag = "rubrics", params(("id" = String, Path)), responses(
-    (status = 200, body = Version), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 200, body = RubricVersionView), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn version(
+async fn get_rubric_version(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
-) -> Result<Json<Version>, ApiError> {
-    caller.needs(Scope::Read)?;
+) -> Result<Json<RubricVersionView>, ApiError> {
+    caller.needs(AccessScope::Read)?;
     let id: RubricVersionId = id.parse()?;
     Ok(Json(app.store.rubric_version(caller.project, &id).await?.into()))
 }
 
 /// What changed from another version to this one
 #[utoipa::path(get, path = "/rubric-versions/{id}/diff", tag = "rubrics", operation_id = "diff",
-    params(("id" = String, Path), Since), responses(
+    params(("id" = String, Path), VersionDiffQuery), responses(
         (status = 200, body = VersionDiff), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn difference(
+async fn diff_rubric_versions(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
-    Query(since): Query<Since>,
+    Query(since): Query<VersionDiffQuery>,
 ) -> Result<Json<VersionDiff>, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let (from, to): (RubricVersionId, RubricVersionId) = (since.from.parse()?, id.parse()?);
     let old = app.store.rubric_version(caller.project, &from).await?;
     let new = app.store.rubric_version(caller.project, &to).await?;
-    let changes = diff(&of_version(&old)?, &of_version(&new)?);
+    let changes = diff_rubrics(&of_version(&old)?, &of_version(&new)?);
     let changes = changes.into_iter().map(RubricDifference::from).collect();
     Ok(Json(VersionDiff { from: from.to_string(), to: to.to_string(), changes }))
 }
@@ -279,8 +288,8 @@ async fn difference(
     (status = 200, body = Vec<PresetShown>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn presets(caller: Caller) -> Result<Json<Vec<PresetShown>>, ApiError> {
-    caller.needs(Scope::Read)?;
+async fn presets(caller: Principal) -> Result<Json<Vec<PresetShown>>, ApiError> {
+    caller.needs(AccessScope::Read)?;
     let shown = |it: &Preset| PresetShown {
         name: it.name.to_owned(),
         description: it.description().to_owned(),
@@ -290,9 +299,9 @@ async fn presets(caller: Caller) -> Result<Json<Vec<PresetShown>>, ApiError> {
 }
 
 /// The one rubric of a text.
-fn read(app: &App, caller: &Caller, source: &str) -> Result<NewRubricVersion, ApiError> {
+fn parse_rubric_version(app: &App, caller: &Principal, source: &str) -> Result<NewRubricVersion, ApiError> {
     let source = super::redact_source(&app.settings.redactor, source).into_owned();
-    let rubric = rubric_of(&source, None)?.rubric;
+    let rubric = load_single_rubric(&source, None)?.rubric;
     Ok(NewRubricVersion {
         region: app.settings.region.clone(),
         hash: rubric.version().clone(),
@@ -303,16 +312,16 @@ fn read(app: &App, caller: &Caller, source: &str) -> Result<NewRubricVersion, Ap
 }
 
 /// The rubric, if it is what the caller thinks it is, and whether they said so.
-async fn unchanged(
+async fn load_unchanged_rubric(
     app: &App,
-    caller: &Caller,
+    caller: &Principal,
     id: RubricId,
     headers: &HeaderMap,
 ) -> Result<(RubricHead, bool), ApiError> {
     let rubric = app.store.rubric(caller.project, id).await?;
     let matches = |wanted: &HeaderValue| {
         let mut tags = wanted.to_str().unwrap_or_default().split(',').map(str::trim);
-        tags.any(|it| it == "*" || it.as_bytes() == tag(&rubric).as_bytes())
+        tags.any(|it| it == "*" || it.as_bytes() == rubric_etag(&rubric).as_bytes())
     };
     match headers.get(header::IF_MATCH) {
         Some(wanted) if !matches(wanted) => {
@@ -323,30 +332,30 @@ async fn unchanged(
     }
 }
 
-fn tag(rubric: &RubricHead) -> HeaderValue {
+fn rubric_etag(rubric: &RubricHead) -> HeaderValue {
     let newest = rubric.newest.as_ref().map(ToString::to_string).unwrap_or_default();
     let archived = if rubric.archived.is_some() { "-archived" } else { "" };
     HeaderValue::from_str(&format!("\"{newest}{archived}\"")).expect("ids are plain letters")
 }
 
-fn told(rubric: RubricHead) -> Result<Response, ApiError> {
-    Ok(([(header::ETAG, tag(&rubric))], Json(Rubric::from(rubric))).into_response())
+fn respond_with_rubric(rubric: RubricHead) -> Result<Response, ApiError> {
+    Ok(([(header::ETAG, rubric_etag(&rubric))], Json(RubricSummary::from(rubric))).into_response())
 }
 
-impl From<Change> for RubricDifference {
-    fn from(change: Change) -> Self {
+impl From<RubricEdit> for RubricDifference {
+    fn from(change: RubricEdit) -> Self {
         let sentence = change.to_string();
         let (kind, what, from, to) = match change {
-            Change::Added { what } => (DifferenceKind::Added, what, None, None),
-            Change::Removed { what } => (DifferenceKind::Removed, what, None, None),
-            Change::Reordered { what } => (DifferenceKind::Reordered, what, None, None),
-            Change::Changed { what, from, to } => (DifferenceKind::Changed, what, from, to),
+            RubricEdit::Added { what } => (DifferenceKind::Added, what, None, None),
+            RubricEdit::Removed { what } => (DifferenceKind::Removed, what, None, None),
+            RubricEdit::Reordered { what } => (DifferenceKind::Reordered, what, None, None),
+            RubricEdit::Changed { what, from, to } => (DifferenceKind::Changed, what, from, to),
         };
         Self { kind, what, from, to, sentence }
     }
 }
 
-impl From<RubricHead> for Rubric {
+impl From<RubricHead> for RubricSummary {
     fn from(it: RubricHead) -> Self {
         Self {
             id: it.id.to_string(),
@@ -358,7 +367,7 @@ impl From<RubricHead> for Rubric {
     }
 }
 
-impl From<RubricVersion> for Version {
+impl From<RubricVersion> for RubricVersionView {
     fn from(it: RubricVersion) -> Self {
         Self {
             id: it.id.to_string(),

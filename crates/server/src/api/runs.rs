@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use jurist_core::redact::Redactor;
-use jurist_core::report::{Format, render};
+use jurist_core::report::{ReportFormat, render_report};
 use jurist_core::run::{NotGraded, RunId};
 use jurist_core::stats;
 use jurist_store::runs::RunHead;
@@ -19,18 +19,18 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit::note;
+use super::audit::record_audit_entry;
 use super::{Json, Paging, Path, Query};
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 use crate::once::once;
-use crate::work::{NewRun, RUN, jobs_of, key_of};
+use crate::work::{NewRun, RUN, build_run_jobs, run_job_prefix};
 
-pub fn routes() -> OpenApiRouter<App> {
+pub fn build_run_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list, submit))
-        .routes(routes!(show, remove))
+        .routes(routes!(list_runs, create_run))
+        .routes(routes!(get_run, delete_run))
         .routes(routes!(results))
         .routes(routes!(report))
 }
@@ -99,7 +99,7 @@ const MOST_REASONS: usize = 50;
 
 /// A run that has just begun
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Begun {
+pub(super) struct SubmittedRunView {
     #[schema(example = "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     pub id: String,
     n_units: usize,
@@ -111,7 +111,7 @@ pub(super) struct Begun {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct After {
+struct RunResultQuery {
     /// The place of the last result that is known.
     after: Option<usize>,
     /// From 1 to 200; 50 unless told.
@@ -120,14 +120,14 @@ struct After {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Results {
-    items: Vec<Placed>,
+struct RunResultPage {
+    items: Vec<PlacedResult>,
     /// Send it as `after`; absent at the end.
     next: Option<usize>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Placed {
+struct PlacedResult {
     /// In the plan, from 0.
     place: usize,
     /// As `run.schema.json` describes it.
@@ -137,7 +137,7 @@ struct Placed {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct As {
+struct ReportQuery {
     /// json, ndjson, junit, md, tap, csv, html, sarif, gitlab, github or otel; json unless told.
     format: Option<String>,
 }
@@ -147,13 +147,13 @@ struct As {
     (status = 200, body = RunLines), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn list(
+async fn list_runs(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Query(which): Query<Paging>,
 ) -> Result<Json<RunLines>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let after = super::place(which.after.as_deref())?;
+    caller.needs(AccessScope::Read)?;
+    let after = super::parse_page_cursor(which.after.as_deref())?;
     let page = app.store.runs(caller.project, after.as_ref(), super::limit(which.limit)?).await?;
     let items = page.items.into_iter().map(RunLine::from).collect();
     Ok(Json(RunLines { items, next: page.next.map(|it| it.to_string()) }))
@@ -166,36 +166,40 @@ async fn list(
 #[utoipa::path(post, path = "/runs", tag = "runs", request_body = NewRun,
     params(("idempotency-key" = Option<String>, Header, description = "A second request with it begins nothing")),
     responses(
-        (status = 200, body = Begun), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 200, body = SubmittedRunView), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem),
         (status = 409, body = Problem, description = "The same request is under way"),
         (status = 413, body = Problem), (status = 415, body = Problem),
         (status = 422, body = Problem, description = "The suite is not in order")
 ))]
-async fn submit(
+async fn create_run(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     headers: HeaderMap,
     Json(new): Json<NewRun>,
-) -> Result<Json<Begun>, ApiError> {
-    caller.needs(Scope::Write)?;
-    let (project, begun) = (caller.project, begin(app.clone(), caller, new.clone()));
+) -> Result<Json<SubmittedRunView>, ApiError> {
+    caller.needs(AccessScope::Write)?;
+    let (project, begun) = (caller.project, start_run(app.clone(), caller, new.clone()));
     Ok(Json(once(&app, project, &headers, &new, begun).await?))
 }
 
-pub(super) async fn begin(app: App, caller: Caller, mut new: NewRun) -> Result<Begun, ApiError> {
+pub(super) async fn start_run(
+    app: App,
+    caller: Principal,
+    mut new: NewRun,
+) -> Result<SubmittedRunView, ApiError> {
     let mut redacted = super::redact_files(&app.settings.redactor, &mut new.files);
     redacted.extend(redact_variables(&app.settings.redactor, &mut new.variables));
     let submission = serde_json::to_vec(&new).expect("a request is plain data");
     let prepared = Arc::new(app.workshop.prepare(new).await?);
-    let now = clock::now();
+    let now = clock::current_time();
     let (project, id) = (caller.project, RunId::new(now, random()));
     let (run, n_units) = (prepared.run(id, now), prepared.jobs.len());
-    let jobs = jobs_of(&prepared, project, id, now);
+    let jobs = build_run_jobs(&prepared, project, id, now);
     app.workshop.keep(id, Arc::clone(&prepared));
     app.store.submit_run(project, &run, n_units, &submission, &jobs, now).await?;
-    note(&app, &caller, "run.submit", &id, Value::Null).await?;
-    Ok(Begun { id: id.to_string(), n_units, redacted })
+    record_audit_entry(&app, &caller, "run.submit", &id, Value::Null).await?;
+    Ok(SubmittedRunView { id: id.to_string(), n_units, redacted })
 }
 
 /// A run without its results
@@ -203,12 +207,12 @@ pub(super) async fn begin(app: App, caller: Caller, mut new: NewRun) -> Result<B
     (status = 200, body = RunInFull), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn show(
+async fn get_run(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
 ) -> Result<Json<RunInFull>, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let id: RunId = id.parse()?;
     let run = app.store.run(caller.project, id).await?;
     let RunProgress { n_units, n_results, .. } = app.store.run_progress(caller.project, id).await?;
@@ -233,27 +237,27 @@ async fn show(
 }
 
 /// Results in the order of the plan
-#[utoipa::path(get, path = "/runs/{id}/results", tag = "runs", params(("id" = String, Path), After), responses(
-    (status = 200, body = Results), (status = 400, body = Problem), (status = 401, body = Problem),
+#[utoipa::path(get, path = "/runs/{id}/results", tag = "runs", params(("id" = String, Path), RunResultQuery), responses(
+    (status = 200, body = RunResultPage), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
 async fn results(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
-    Query(which): Query<After>,
-) -> Result<Json<Results>, ApiError> {
-    caller.needs(Scope::Read)?;
+    Query(which): Query<RunResultQuery>,
+) -> Result<Json<RunResultPage>, ApiError> {
+    caller.needs(AccessScope::Read)?;
     let (id, limit): (RunId, usize) = (id.parse()?, super::limit(which.limit)?);
     app.store.run_progress(caller.project, id).await?;
     let all = app.store.results(caller.project, id, which.after, limit).await?;
     let next = all.last().filter(|_| all.len() == limit).map(|it| it.0);
-    let items = all.into_iter().map(|(place, result)| Placed { place, result }).collect();
-    Ok(Json(Results { items, next }))
+    let items = all.into_iter().map(|(place, result)| PlacedResult { place, result }).collect();
+    Ok(Json(RunResultPage { items, next }))
 }
 
 /// A report of what there is so far
-#[utoipa::path(get, path = "/runs/{id}/report", tag = "runs", params(("id" = String, Path), As), responses(
+#[utoipa::path(get, path = "/runs/{id}/report", tag = "runs", params(("id" = String, Path), ReportQuery), responses(
     (status = 200, description = "In the format that was asked for", content(
         (String = "application/json"), (String = "application/xml"), (String = "text/plain"),
         (String = "text/html"), (String = "text/csv"), (String = "text/markdown"), (String = "application/x-ndjson")
@@ -263,19 +267,20 @@ async fn results(
 ))]
 async fn report(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
-    Query(wanted): Query<As>,
+    Query(wanted): Query<ReportQuery>,
 ) -> Result<Response, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let name = wanted.format.as_deref().unwrap_or("json");
-    let known = || ApiError::bad(format!("`format` is one of {}", Format::ALL.map(|it| it.0).join(", ")));
-    let format = Format::ALL.iter().find(|it| it.0 == name).ok_or_else(known)?.1;
+    let known =
+        || ApiError::bad(format!("`format` is one of {}", ReportFormat::ALL.map(|it| it.0).join(", ")));
+    let format = ReportFormat::ALL.iter().find(|it| it.0 == name).ok_or_else(known)?.1;
     let run = app.store.load_run(caller.project, id.parse()?).await?;
-    let text = tokio::task::spawn_blocking(move || render(format, &run)).await;
+    let text = tokio::task::spawn_blocking(move || render_report(format, &run)).await;
     let text = text.map_err(|_| ApiError::Broken)?;
-    let mut response = ([(header::CONTENT_TYPE, kind_of(format))], text).into_response();
-    if format == Format::Html {
+    let mut response = ([(header::CONTENT_TYPE, report_content_type(format))], text).into_response();
+    if format == ReportFormat::Html {
         let policy = HeaderValue::from_static(PAGE_POLICY);
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
@@ -287,15 +292,17 @@ const PAGE_POLICY: &str = "sandbox allow-scripts; default-src 'none'; style-src 
                            script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; \
                            frame-ancestors 'self'";
 
-fn kind_of(format: Format) -> HeaderValue {
+fn report_content_type(format: ReportFormat) -> HeaderValue {
     HeaderValue::from_static(match format {
-        Format::Json | Format::Sarif | Format::Gitlab | Format::Otel => "application/json",
-        Format::Ndjson => "application/x-ndjson",
-        Format::Junit => "application/xml",
-        Format::Markdown => "text/markdown; charset=utf-8",
-        Format::Csv => "text/csv; charset=utf-8",
-        Format::Html => "text/html; charset=utf-8",
-        Format::Tap | Format::Github => "text/plain; charset=utf-8",
+        ReportFormat::Json | ReportFormat::Sarif | ReportFormat::Gitlab | ReportFormat::Otel => {
+            "application/json"
+        }
+        ReportFormat::Ndjson => "application/x-ndjson",
+        ReportFormat::Junit => "application/xml",
+        ReportFormat::Markdown => "text/markdown; charset=utf-8",
+        ReportFormat::Csv => "text/csv; charset=utf-8",
+        ReportFormat::Html => "text/html; charset=utf-8",
+        ReportFormat::Tap | ReportFormat::Github => "text/plain; charset=utf-8",
     })
 }
 
@@ -304,13 +311,17 @@ fn kind_of(format: Format) -> HeaderValue {
     (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<(), ApiError> {
-    caller.needs(Scope::Write)?;
+async fn delete_run(
+    State(app): State<App>,
+    caller: Principal,
+    Path(id): Path<String>,
+) -> Result<(), ApiError> {
+    caller.needs(AccessScope::Write)?;
     let id: RunId = id.parse()?;
     app.store.run_progress(caller.project, id).await?;
-    app.store.discard_jobs(caller.project, RUN, &key_of(id)).await?;
+    app.store.discard_jobs(caller.project, RUN, &run_job_prefix(id)).await?;
     app.store.remove_run(caller.project, id).await?;
-    note(&app, &caller, "run.remove", &id, Value::Null).await
+    record_audit_entry(&app, &caller, "run.remove", &id, Value::Null).await
 }
 
 impl From<RunHead> for RunLine {

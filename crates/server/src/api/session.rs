@@ -4,9 +4,9 @@ use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use jurist_core::grade::Time;
-use jurist_store::accounts::{Account, NewAccount, Role};
-use jurist_store::audit::NewEntry;
-use jurist_store::projects::Project;
+use jurist_store::accounts::{NewAccount, ProjectRole, StoredAccount};
+use jurist_store::audit::NewAuditEntry;
+use jurist_store::projects::StoredProject;
 use jurist_store::{AccountId, StoreError, clock};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
@@ -17,27 +17,27 @@ use utoipa_axum::routes;
 use super::{Json, Query};
 use crate::app::{Access, App};
 use crate::auth::{
-    COOKIE, Invitation, SESSION, Scope, Secret, cookie, find_invitation, fingerprint, hashed, matches,
-    of_role, sign_in_key, signed_in,
+    AccessScope, AccessSecret, COOKIE, SESSION, ValidInvitation, cookie, find_invitation, hash_password,
+    hash_secret, role_scopes, session_account, sign_in_key, verify_password,
 };
 use crate::error::{ApiError, Problem};
 
 /// Days that a session lasts.
 const DAYS: i64 = 14;
 
-pub fn routes() -> OpenApiRouter<App> {
+pub fn build_session_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(show, sign_in, sign_out))
+        .routes(routes!(get_session, sign_in, sign_out))
         .routes(routes!(change_password))
-        .routes(routes!(join))
+        .routes(routes!(join_by_invitation))
         .routes(routes!(join_project))
 }
 
 /// Who is asking, and where they may go.
 #[derive(Debug, Serialize, ToSchema)]
-struct Session {
+struct SessionView {
     /// Absent on a server that is open to whoever is at the machine.
-    account: Option<Me>,
+    account: Option<SignedInAccount>,
     projects: Vec<OpenProject>,
 }
 
@@ -53,7 +53,7 @@ struct OpenProject {
 
 /// Somebody with an account.
 #[derive(Debug, Serialize, ToSchema)]
-struct Me {
+struct SignedInAccount {
     #[schema(example = "acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
     email: String,
@@ -102,7 +102,7 @@ struct NewPassword {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Everywhere {
+struct SignOutQuery {
     /// In every browser, and not only in this one.
     #[serde(default)]
     everywhere: bool,
@@ -110,30 +110,30 @@ struct Everywhere {
 
 /// Who is signed in, and the projects that are open to them
 #[utoipa::path(get, path = "/session", tag = "session", responses(
-    (status = 200, body = Session), (status = 401, body = Problem)
+    (status = 200, body = SessionView), (status = 401, body = Problem)
 ))]
-async fn show(State(app): State<App>, headers: HeaderMap) -> Result<Json<Session>, ApiError> {
+async fn get_session(State(app): State<App>, headers: HeaderMap) -> Result<Json<SessionView>, ApiError> {
     let all = app.store.projects().await?;
     if app.settings.access == Access::Open {
-        let projects = all.into_iter().map(|it| OpenProject::new(it, &Scope::ALL)).collect();
+        let projects = all.into_iter().map(|it| OpenProject::new(it, &AccessScope::ALL)).collect();
         // Whoever has said who they are, to annotate.
-        let account = signed_in(&app, &headers).await.ok().map(Me::from);
-        return Ok(Json(Session { account, projects }));
+        let account = session_account(&app, &headers).await.ok().map(SignedInAccount::from);
+        return Ok(Json(SessionView { account, projects }));
     }
-    let account = signed_in(&app, &headers).await?;
+    let account = session_account(&app, &headers).await?;
     let mine = app.store.memberships(account.id).await?;
-    let role = |project: &Project| match mine.iter().find(|it| it.project == project.id) {
-        _ if account.is_admin => Some(Role::Owner),
+    let role = |project: &StoredProject| match mine.iter().find(|it| it.project == project.id) {
+        _ if account.is_admin => Some(ProjectRole::Owner),
         found => found.map(|it| it.role),
     };
-    let open = |it: Project| role(&it).map(|role| OpenProject::new(it, of_role(role)));
+    let open = |it: StoredProject| role(&it).map(|role| OpenProject::new(it, role_scopes(role)));
     let projects = all.into_iter().filter_map(open).collect();
-    Ok(Json(Session { account: Some(account.into()), projects }))
+    Ok(Json(SessionView { account: Some(account.into()), projects }))
 }
 
 /// Sign in; a session begins, and any that the browser had ends
 #[utoipa::path(post, path = "/session", tag = "session", security(()), request_body = SignIn, responses(
-    (status = 200, body = Me), (status = 401, body = Problem), (status = 429, body = Problem)
+    (status = 200, body = SignedInAccount), (status = 401, body = Problem), (status = 429, body = Problem)
 ))]
 async fn sign_in(
     State(app): State<App>,
@@ -141,7 +141,7 @@ async fn sign_in(
     headers: HeaderMap,
     Json(given): Json<SignIn>,
 ) -> Result<Response, ApiError> {
-    let (now, email) = (clock::now(), given.email.trim().to_lowercase());
+    let (now, email) = (clock::current_time(), given.email.trim().to_lowercase());
     let key = sign_in_key(&email, origin(&app, from, &headers));
     // Wrong until shown to be right, so that guesses at the same time count one by one.
     if let Some(seconds) = app.lock_out.begin(&key, now) {
@@ -149,12 +149,12 @@ async fn sign_in(
     }
     let account = app.store.account_by_email(&email).await?.filter(|it| it.disabled.is_none());
     let hash = account.as_ref().and_then(|it| it.password.clone());
-    let is_right = matches(given.password, hash).await;
+    let is_right = verify_password(given.password, hash).await;
     let Some(account) = account.filter(|_| is_right) else {
         return Err(ApiError::SignIn("no account has this e-mail address and password".to_owned()));
     };
-    app.lock_out.right(&key);
-    begin(&app, account, &headers, now).await
+    app.lock_out.clear_attempts(&key);
+    start_session(&app, account, &headers, now).await
 }
 
 /// Where somebody is: what our own proxy says, if the server stands behind one.
@@ -169,25 +169,25 @@ fn origin(app: &App, from: SocketAddr, headers: &HeaderMap) -> IpAddr {
 }
 
 /// Sign out
-#[utoipa::path(delete, path = "/session", tag = "session", security(()), params(Everywhere), responses(
+#[utoipa::path(delete, path = "/session", tag = "session", security(()), params(SignOutQuery), responses(
     (status = 200), (status = 400, body = Problem), (status = 401, body = Problem)
 ))]
 async fn sign_out(
     State(app): State<App>,
     headers: HeaderMap,
-    Query(which): Query<Everywhere>,
+    Query(which): Query<SignOutQuery>,
 ) -> Result<Response, ApiError> {
     if which.everywhere {
-        app.store.sign_out_everywhere(signed_in(&app, &headers).await?.id).await?;
+        app.store.sign_out_everywhere(session_account(&app, &headers).await?.id).await?;
     } else if let Some(secret) = cookie(&headers) {
-        app.store.sign_out(&fingerprint(&secret)).await?;
+        app.store.sign_out(&hash_secret(&secret)).await?;
     }
     Ok(with_cookie(&app, "", 0, ().into_response()))
 }
 
 /// Another password; every other session ends
 #[utoipa::path(put, path = "/session/password", tag = "session", request_body = NewPassword, responses(
-    (status = 200, body = Me), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 200, body = SignedInAccount), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 429, body = Problem)
 ))]
 async fn change_password(
@@ -195,45 +195,45 @@ async fn change_password(
     headers: HeaderMap,
     Json(given): Json<NewPassword>,
 ) -> Result<Response, ApiError> {
-    let (now, account) = (clock::now(), signed_in(&app, &headers).await?);
+    let (now, account) = (clock::current_time(), session_account(&app, &headers).await?);
     // Whoever finds a browser open does not get to guess either.
     let key = format!("session {}", account.id);
     if let Some(seconds) = app.lock_out.begin(&key, now) {
         return Err(ApiError::Busy { seconds, why: "too many wrong passwords; wait a little".to_owned() });
     }
-    if !matches(given.old, account.password.clone()).await {
+    if !verify_password(given.old, account.password.clone()).await {
         return Err(ApiError::SignIn("the old password is another one".to_owned()));
     }
-    app.lock_out.right(&key);
-    app.store.set_password(account.id, Some(&hashed(given.new).await?)).await?;
-    noted(&app, account.id, "account.password", now).await?;
-    begin(&app, account, &headers, now).await
+    app.lock_out.clear_attempts(&key);
+    app.store.set_password(account.id, Some(&hash_password(given.new).await?)).await?;
+    record_account_action(&app, account.id, "account.password", now).await?;
+    start_session(&app, account, &headers, now).await
 }
 
 /// Make an account by an invitation, and sign in
 #[utoipa::path(post, path = "/join", tag = "session", security(()), request_body = Join, responses(
-    (status = 200, body = Me), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 200, body = SignedInAccount), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 409, body = Problem, description = "The address has an account")
 ))]
-async fn join(
+async fn join_by_invitation(
     State(app): State<App>,
     headers: HeaderMap,
     Json(given): Json<Join>,
 ) -> Result<Response, ApiError> {
-    let now = clock::now();
-    let invitation = find_invitation(&app, &given.invitation).await?.ok_or_else(closed)?;
+    let now = clock::current_time();
+    let invitation = find_invitation(&app, &given.invitation).await?.ok_or_else(invalid_invitation_error)?;
     let (email, name) =
-        (given.email.trim().to_lowercase(), super::name("an account", &given.name)?.to_owned());
+        (given.email.trim().to_lowercase(), super::validate_name("an account", &given.name)?.to_owned());
     let is_address = email.split_once('@').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty());
     if !is_address || 320 < email.len() || email.chars().any(|it| it.is_control() || it == ' ') {
         return Err(ApiError::bad("an e-mail address looks like ada@example.org"));
     }
-    let password = Some(hashed(given.password).await?);
+    let password = Some(hash_password(given.password).await?);
     let new = NewAccount { email, name, password, is_admin: invitation.is_admin };
     let joined = app.store.join(&invitation.token, &new, invitation.role, now).await?;
-    let account = joined.ok_or_else(closed)?;
-    noted(&app, account.id, "account.join", now).await?;
-    begin(&app, account, &headers, now).await
+    let account = joined.ok_or_else(invalid_invitation_error)?;
+    record_account_action(&app, account.id, "account.join", now).await?;
+    start_session(&app, account, &headers, now).await
 }
 
 /// Join another project by an invitation, as who is signed in
@@ -246,50 +246,60 @@ async fn join_project(
     headers: HeaderMap,
     Json(given): Json<JoinProject>,
 ) -> Result<Json<OpenProject>, ApiError> {
-    let (account, now) = (signed_in(&app, &headers).await?, clock::now());
-    let invitation = find_invitation(&app, &given.invitation).await?.ok_or_else(closed)?;
-    let Invitation { token, role, is_admin } = invitation;
+    let (account, now) = (session_account(&app, &headers).await?, clock::current_time());
+    let invitation = find_invitation(&app, &given.invitation).await?.ok_or_else(invalid_invitation_error)?;
+    let ValidInvitation { token, role, is_admin } = invitation;
     let project = token.project;
     if !is_admin && app.store.role(project, account.id).await?.is_some() {
         return Err(ApiError::Conflict("you are a member of this project already".to_owned()));
     }
     if !app.store.join_project(&token, account.id, role, is_admin, now).await? {
-        return Err(closed());
+        return Err(invalid_invitation_error());
     }
-    noted(&app, account.id, "project.join", now).await?;
-    Ok(Json(OpenProject::new(app.store.project(project).await?, of_role(role))))
+    record_account_action(&app, account.id, "project.join", now).await?;
+    Ok(Json(OpenProject::new(app.store.project(project).await?, role_scopes(role))))
 }
 
-fn closed() -> ApiError {
+fn invalid_invitation_error() -> ApiError {
     ApiError::SignIn("the invitation was used, has expired, or its maker may no longer invite".to_owned())
 }
 
 /// A new session; an old one is not taken over, whoever set its cookie.
-async fn begin(app: &App, account: Account, headers: &HeaderMap, now: Time) -> Result<Response, ApiError> {
-    let answer = Json(Me::from(account.clone())).into_response();
-    begin_with(app, account, headers, now, answer).await
+async fn start_session(
+    app: &App,
+    account: StoredAccount,
+    headers: &HeaderMap,
+    now: Time,
+) -> Result<Response, ApiError> {
+    let answer = Json(SignedInAccount::from(account.clone())).into_response();
+    start_session_with(app, account, headers, now, answer).await
 }
 
 /// A session with this answer.
-pub(super) async fn begin_with(
+pub(super) async fn start_session_with(
     app: &App,
-    account: Account,
+    account: StoredAccount,
     headers: &HeaderMap,
     now: Time,
     answer: Response,
 ) -> Result<Response, ApiError> {
     if let Some(old) = cookie(headers) {
-        app.store.sign_out(&fingerprint(&old)).await?;
+        app.store.sign_out(&hash_secret(&old)).await?;
     }
-    let secret = Secret::new(SESSION);
+    let secret = AccessSecret::new(SESSION);
     let expires = Time::from_micros(now.micros() + DAYS * 24 * 3_600_000_000);
-    app.store.sign_in(&fingerprint(secret.text()), account.id, now, expires).await?;
-    noted(app, account.id, "session.begin", now).await?;
+    app.store.sign_in(&hash_secret(secret.text()), account.id, now, expires).await?;
+    record_account_action(app, account.id, "session.begin", now).await?;
     Ok(with_cookie(app, secret.text(), DAYS * 24 * 3600, answer))
 }
 
-async fn noted(app: &App, account: AccountId, action: &str, now: Time) -> Result<(), StoreError> {
-    let entry = NewEntry {
+async fn record_account_action(
+    app: &App,
+    account: AccountId,
+    action: &str,
+    now: Time,
+) -> Result<(), StoreError> {
+    let entry = NewAuditEntry {
         project: None,
         actor: account.to_string(),
         action: action.to_owned(),
@@ -309,14 +319,14 @@ fn with_cookie(app: &App, value: &str, seconds: i64, mut response: Response) -> 
 }
 
 impl OpenProject {
-    fn new(project: Project, scopes: &[Scope]) -> Self {
+    fn new(project: StoredProject, scopes: &[AccessScope]) -> Self {
         let scopes = scopes.iter().map(ToString::to_string).collect();
         Self { id: project.id.to_string(), name: project.name, scopes }
     }
 }
 
-impl From<Account> for Me {
-    fn from(it: Account) -> Self {
+impl From<StoredAccount> for SignedInAccount {
+    fn from(it: StoredAccount) -> Self {
         Self { id: it.id.to_string(), email: it.email, name: it.name, is_admin: it.is_admin }
     }
 }

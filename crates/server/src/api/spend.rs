@@ -9,20 +9,20 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit::note;
+use super::audit::record_audit_entry;
 use super::{Json, Query};
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
-use crate::money::{CapShown, SpendShown, set_cap_of, spend};
+use crate::money::{CapShown, SpendShown, load_month_spend, set_cap_of};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(show)).routes(routes!(set_cap, lift_cap))
+pub fn build_spend_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(get_spend)).routes(routes!(set_cap, lift_cap))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Which {
+struct SpendQuery {
     /// Such as `2026-03`; this one unless told.
     #[param(pattern = r"^\d{4}-(0[1-9]|1[0-2])$")]
     month: Option<String>,
@@ -42,23 +42,23 @@ struct NewCap {
 }
 
 /// What a month has cost so far, how it will end, and for what
-#[utoipa::path(get, path = "/spend", tag = "spend", params(Which), responses(
+#[utoipa::path(get, path = "/spend", tag = "spend", params(SpendQuery), responses(
     (status = 200, body = SpendShown), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn show(
+async fn get_spend(
     State(app): State<App>,
-    caller: Caller,
-    Query(which): Query<Which>,
+    caller: Principal,
+    Query(which): Query<SpendQuery>,
 ) -> Result<Json<SpendShown>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let now = clock::now();
+    caller.needs(AccessScope::Read)?;
+    let now = clock::current_time();
     let of = match which.month {
         None => now,
         Some(month) => Time::parse(&format!("{month}-01T00:00:00Z"))
             .map_err(|_| ApiError::Bad(format!("`month` is one such as 2026-03, not `{month}`")))?,
     };
-    Ok(Json(spend(&app.store, caller.project, of, now).await?))
+    Ok(Json(load_month_spend(&app.store, caller.project, of, now).await?))
 }
 
 /// A hard limit for each month, from the next call on
@@ -68,15 +68,15 @@ async fn show(
 ))]
 async fn set_cap(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Json(new): Json<NewCap>,
 ) -> Result<Json<CapShown>, ApiError> {
-    caller.needs(Scope::Manage)?;
+    caller.needs(AccessScope::Manage)?;
     let currency = new.currency.as_deref().unwrap_or("GBP").parse()?;
     let cap = app.settings.work.settings.rates.cap(new.amount, currency, new.rate)?;
-    set_cap_of(&app.store, caller.project, Some(cap), clock::now()).await?;
+    set_cap_of(&app.store, caller.project, Some(cap), clock::current_time()).await?;
     let shown = CapShown::from(&cap);
-    note(&app, &caller, "cap.set", &caller.project, json!(shown)).await?;
+    record_audit_entry(&app, &caller, "cap.set", &caller.project, json!(shown)).await?;
     Ok(Json(shown))
 }
 
@@ -84,8 +84,8 @@ async fn set_cap(
 #[utoipa::path(delete, path = "/spend/cap", tag = "spend", responses(
     (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn lift_cap(State(app): State<App>, caller: Caller) -> Result<(), ApiError> {
-    caller.needs(Scope::Manage)?;
-    set_cap_of(&app.store, caller.project, None, clock::now()).await?;
-    note(&app, &caller, "cap.lift", &caller.project, json!({})).await
+async fn lift_cap(State(app): State<App>, caller: Principal) -> Result<(), ApiError> {
+    caller.needs(AccessScope::Manage)?;
+    set_cap_of(&app.store, caller.project, None, clock::current_time()).await?;
+    record_audit_entry(&app, &caller, "cap.lift", &caller.project, json!({})).await
 }

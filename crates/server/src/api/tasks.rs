@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use jurist_core::annotate::{Scheme, Settings};
+use jurist_core::annotate::{AnnotationSettings, Scheme};
 use jurist_core::run::RunId;
 use jurist_engine::bundle::Bundle;
 use jurist_store::annotate::{Task, TaskState};
 use jurist_store::rubrics::RubricVersion;
-use jurist_store::traces::TraceFilter;
+use jurist_store::traces::TraceListFilter;
 use jurist_store::{ItemId, ProjectId, RubricVersionId, TaskId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
@@ -19,24 +19,25 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::assignments::OwnProgress;
-use super::audit::note;
-use super::traces::Which;
+use super::audit::record_audit_entry;
+use super::traces::TraceListQuery;
 use super::{Json, Path, Query};
 use crate::annotate::{
-    Added, Asked, Kind, NotMade, Subject, add_rows, add_subjects, add_traces, exported, from_annotation,
-    from_rubric, hidden, judged, named_traces, settings_of, settle, verification,
+    Added, AnnotationFormat, ItemSubject, TaskDefinition, TaskError, add_rows, add_subjects, add_traces,
+    collect_trace_claims, export_annotations, from_annotation, from_rubric, hidden, named_traces,
+    parse_task_settings, update_task_settings, verification,
 };
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
+pub fn build_task_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list, add))
-        .routes(routes!(show, change))
+        .routes(routes!(list_tasks, create_task))
+        .routes(routes!(get_task, update_task))
         .routes(routes!(add_items))
         .routes(routes!(remove_item))
-        .routes(routes!(export))
+        .routes(routes!(export_task_answers))
 }
 
 /// A task
@@ -51,7 +52,7 @@ struct TaskLine {
     created: String,
     progress: TaskProgress,
     mine: OwnProgress,
-    may: MayDo,
+    may: TaskPermissions,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -63,7 +64,7 @@ struct TaskProgress {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct MayDo {
+struct TaskPermissions {
     annotate: bool,
     manage: bool,
 }
@@ -83,7 +84,7 @@ struct TaskInFull {
     schemes: Vec<Scheme>,
     /// As `annotation.schema.json` describes them.
     #[schema(value_type = Object)]
-    settings: Settings,
+    settings: AnnotationSettings,
     /// Its version, which grows when something else is asked.
     version: u64,
 }
@@ -91,7 +92,7 @@ struct TaskInFull {
 /// A task from a file, from a rubric over traces, or of a judge's answers
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct TaskMade {
+struct NewTaskRequest {
     /// The path of an annotation file; one of `files`.
     config: Option<String>,
     /// Texts by their path.
@@ -101,10 +102,10 @@ struct TaskMade {
     /// The name of a rubric, or the id of a version.
     rubric: Option<String>,
     traces: Option<TaskTraces>,
-    verify: Option<JudgedBy>,
+    verify: Option<VerificationSource>,
     /// As `annotation.schema.json` describes them.
     #[schema(value_type = Option<Object>)]
-    settings: Option<Settings>,
+    settings: Option<AnnotationSettings>,
 }
 
 /// Which traces
@@ -120,7 +121,7 @@ enum TaskTraces {
 /// Whose answers are confirmed or corrected
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct JudgedBy {
+struct VerificationSource {
     run: Option<String>,
     monitor: Option<String>,
 }
@@ -132,7 +133,7 @@ struct TaskChange {
     state: Option<String>,
     /// Instead of those that hold.
     #[schema(value_type = Option<Object>)]
-    settings: Option<Settings>,
+    settings: Option<AnnotationSettings>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -151,7 +152,7 @@ struct ItemsAdded {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct AsFile {
+struct TaskExportQuery {
     /// `jsonl`, `csv` or `parquet`; `jsonl` unless told.
     format: Option<String>,
 }
@@ -160,25 +161,29 @@ struct AsFile {
 #[utoipa::path(get, path = "/tasks", tag = "tasks", responses(
     (status = 200, body = TaskLines), (status = 401, body = Problem), (status = 403, body = Problem)
 ))]
-async fn list(State(app): State<App>, caller: Caller) -> Result<Json<TaskLines>, ApiError> {
-    caller.needs(Scope::Annotate).or_else(|_| caller.needs(Scope::Read))?;
+async fn list_tasks(State(app): State<App>, caller: Principal) -> Result<Json<TaskLines>, ApiError> {
+    caller.needs(AccessScope::Annotate).or_else(|_| caller.needs(AccessScope::Read))?;
     let mut items = Vec::new();
     for task in app.store.tasks(caller.project).await? {
         // Those who only answer see what there is to answer.
-        if task.state == TaskState::Open || caller.needs(Scope::Read).is_ok() {
-            items.push(line(&app, &caller, &task).await?.0);
+        if task.state == TaskState::Open || caller.needs(AccessScope::Read).is_ok() {
+            items.push(load_task_line(&app, &caller, &task).await?.0);
         }
     }
     Ok(Json(TaskLines { items }))
 }
 
-async fn line(app: &App, caller: &Caller, task: &Task) -> Result<(TaskLine, Asked), ApiError> {
-    let asked = Asked::of(&app.store, caller.project, task.id, task.version).await?;
+async fn load_task_line(
+    app: &App,
+    caller: &Principal,
+    task: &Task,
+) -> Result<(TaskLine, TaskDefinition), ApiError> {
+    let asked = TaskDefinition::of(&app.store, caller.project, task.id, task.version).await?;
     let progress = app.store.progress(caller.project, task.id).await?;
-    let settings = settings_of(task);
+    let settings = parse_task_settings(task);
     let mine = match caller.person {
         Some(who) => {
-            let mine = app.store.mine(task.id, who).await?;
+            let mine = app.store.annotator_progress(task.id, who).await?;
             let quota = settings.quota.map_or(u64::MAX, |it| u64::from(it).saturating_sub(mine.n_done));
             OwnProgress { done: mine.n_done, left: Some(mine.n_left.min(quota)) }
         }
@@ -197,9 +202,9 @@ async fn line(app: &App, caller: &Caller, task: &Task) -> Result<(TaskLine, Aske
             n_submitted: progress.n_submitted,
         },
         mine,
-        may: MayDo {
-            annotate: task.state == TaskState::Open && caller.needs(Scope::Annotate).is_ok(),
-            manage: caller.needs(Scope::Write).is_ok(),
+        may: TaskPermissions {
+            annotate: task.state == TaskState::Open && caller.needs(AccessScope::Annotate).is_ok(),
+            manage: caller.needs(AccessScope::Write).is_ok(),
         },
     };
     Ok((line, asked))
@@ -209,55 +214,55 @@ async fn line(app: &App, caller: &Caller, task: &Task) -> Result<(TaskLine, Aske
 ///
 /// From an annotation file with its data (`config`, `files`), from a rubric over stored traces (`name`, `rubric`,
 /// `traces`), or of what judges answered, to confirm or correct it (`name`, `verify`).
-#[utoipa::path(post, path = "/tasks", tag = "tasks", request_body = TaskMade, responses(
+#[utoipa::path(post, path = "/tasks", tag = "tasks", request_body = NewTaskRequest, responses(
     (status = 200, body = TaskLine), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem),
     (status = 422, body = Problem, description = "The file is not in order, or there is nothing to ask about")
 ))]
-async fn add(
+async fn create_task(
     State(app): State<App>,
-    caller: Caller,
-    Json(new): Json<TaskMade>,
+    caller: Principal,
+    Json(new): Json<NewTaskRequest>,
 ) -> Result<Json<TaskLine>, ApiError> {
-    caller.needs(Scope::Write)?;
-    let (project, now) = (caller.project, clock::now());
+    caller.needs(AccessScope::Write)?;
+    let (project, now) = (caller.project, clock::current_time());
     let settings = new.settings.clone().unwrap_or_default();
     let task = if let Some(config) = &new.config {
         let mut files = new.files;
         super::redact_files(&app.settings.redactor, &mut files);
-        let annotation = annotation(config, files)?;
+        let annotation = load_task_annotation(config, files)?;
         let by = (&app.settings.region, caller.account());
         from_annotation(&app.store, project, &annotation, None, by, now).await?.0
     } else {
-        let name = super::name("a task", new.name.as_deref().unwrap_or_default())?;
+        let name = super::validate_name("a task", new.name.as_deref().unwrap_or_default())?;
         match (&new.rubric, &new.verify) {
             (Some(rubric), None) => {
                 let version = version_of(&app, project, rubric).await?;
-                let which = Traces::read(&app, project, new.traces.as_ref()).await?;
+                let which = TaskTraceSelection::read(&app, project, new.traces.as_ref()).await?;
                 let task = from_rubric(&app.store, project, name, &version, &settings, now).await?;
                 which.add(&app, project, &task).await?;
                 task
             }
             (None, Some(of)) => {
-                let (version, subjects) = judged_by(&app, project, of).await?;
+                let (version, subjects) = load_judged_subjects(&app, project, of).await?;
                 verification(&app.store, project, name, &version, subjects, &settings, now).await?.0
             }
             _ => return Err(ApiError::bad("a task is made from `config`, from `rubric`, or from `verify`")),
         }
     };
-    note(&app, &caller, "task.add", &task.id, json!({ "name": task.name })).await?;
+    record_audit_entry(&app, &caller, "task.add", &task.id, json!({ "name": task.name })).await?;
     let task = app.store.task(project, task.id).await?;
-    Ok(Json(line(&app, &caller, &task).await?.0))
+    Ok(Json(load_task_line(&app, &caller, &task).await?.0))
 }
 
 /// What an annotation file says; a data file that is missing is an error here.
-fn annotation(
+fn load_task_annotation(
     config: &str,
     files: BTreeMap<String, String>,
-) -> Result<jurist_core::suite::Annotation, ApiError> {
+) -> Result<jurist_core::suite::AnnotationTask, ApiError> {
     let bundle = Bundle { suite: config.to_owned(), files, ..Bundle::default() };
     let loaded = bundle.load();
-    let problems = crate::work::problems(&loaded);
+    let problems = crate::work::format_load_errors(&loaded);
     let suite = loaded.suite.ok_or(ApiError::Senseless(problems))?;
     let annotation = suite.annotation.ok_or_else(|| {
         ApiError::Senseless(format!("`{config}` asks nothing of people: it has no `annotation_schemes`"))
@@ -273,26 +278,26 @@ fn annotation(
 }
 
 /// Traces that are known to be there, or what finds them.
-enum Traces {
-    Named(Vec<(String, Subject)>),
-    Found(TraceFilter, Option<usize>),
+enum TaskTraceSelection {
+    Named(Vec<(String, ItemSubject)>),
+    Found(TraceListFilter, Option<usize>),
 }
 
-impl Traces {
+impl TaskTraceSelection {
     /// What is wrong with them is said before anything is made.
     async fn read(app: &App, project: ProjectId, told: Option<&TaskTraces>) -> Result<Self, ApiError> {
         Ok(match told {
-            None => Self::Found(TraceFilter::default(), None),
+            None => Self::Found(TraceListFilter::default(), None),
             Some(TaskTraces::Which(which)) => {
-                let which: Which = serde_json::from_value(json!(which)).map_err(ApiError::bad)?;
+                let which: TraceListQuery = serde_json::from_value(json!(which)).map_err(ApiError::bad)?;
                 Self::Found(which.filter()?, which.limit)
             }
             Some(TaskTraces::Named(ids)) => Self::Named(named_traces(&app.store, project, ids).await?),
         })
     }
 
-    async fn add(self, app: &App, project: ProjectId, task: &Task) -> Result<Added, NotMade> {
-        let now = clock::now();
+    async fn add(self, app: &App, project: ProjectId, task: &Task) -> Result<Added, TaskError> {
+        let now = clock::current_time();
         match self {
             Self::Named(subjects) => add_subjects(&app.store, project, task, subjects, now).await,
             Self::Found(filter, limit) => add_traces(&app.store, project, task, &filter, limit, now).await,
@@ -310,26 +315,32 @@ async fn version_of(app: &App, project: ProjectId, named: &str) -> Result<Rubric
 }
 
 /// What judges of a run or a monitor said, and about what.
-async fn judged_by(
+async fn load_judged_subjects(
     app: &App,
     project: ProjectId,
-    of: &JudgedBy,
-) -> Result<(RubricVersion, Vec<(String, Subject)>), ApiError> {
+    of: &VerificationSource,
+) -> Result<(RubricVersion, Vec<(String, ItemSubject)>), ApiError> {
     match (&of.run, &of.monitor) {
         (None, Some(name)) => {
             let unknown = || ApiError::Unknown(format!("there is no monitor `{name}`"));
             let monitor = app.store.monitor_named(project, name).await?.ok_or_else(unknown)?;
             let newest = monitor.newest.ok_or_else(unknown)?;
             let version = app.store.rubric_version(project, &newest.rubric_version).await?;
-            let subjects = judged(&app.store, project, &version).await?;
+            let subjects = collect_trace_claims(&app.store, project, &version).await?;
             Ok((version, subjects))
         }
         (Some(run), None) => {
             let run: RunId = run.parse()?;
             let run = app.store.load_run(project, run).await?;
-            crate::annotate::of_run(&app.store, project, &app.settings.region, &run, clock::now())
-                .await
-                .map_err(Into::into)
+            crate::annotate::collect_run_claims(
+                &app.store,
+                project,
+                &app.settings.region,
+                &run,
+                clock::current_time(),
+            )
+            .await
+            .map_err(Into::into)
         }
         _ => Err(ApiError::bad("`verify` names a `run` or a `monitor`")),
     }
@@ -340,16 +351,16 @@ async fn judged_by(
     (status = 200, body = TaskInFull), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn show(
+async fn get_task(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
 ) -> Result<Json<TaskInFull>, ApiError> {
-    caller.needs(Scope::Annotate).or_else(|_| caller.needs(Scope::Read))?;
+    caller.needs(AccessScope::Annotate).or_else(|_| caller.needs(AccessScope::Read))?;
     let task = app.store.task(caller.project, id.parse()?).await?;
-    let (line, asked) = line(&app, &caller, &task).await?;
-    let mut settings = settings_of(&task);
-    if caller.needs(Scope::Write).is_err() {
+    let (line, asked) = load_task_line(&app, &caller, &task).await?;
+    let mut settings = parse_task_settings(&task);
+    if caller.needs(AccessScope::Write).is_err() {
         // What would be right is for those who ask, not for those who answer.
         (settings.training, settings.gold, settings.attention) = (Vec::new(), Vec::new(), Vec::new());
         settings.completion_code = None;
@@ -363,23 +374,23 @@ async fn show(
     (status = 200, body = TaskLine), (status = 400, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem), (status = 422, body = Problem)
 ))]
-async fn change(
+async fn update_task(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
     Json(change): Json<TaskChange>,
 ) -> Result<Json<TaskLine>, ApiError> {
-    caller.needs(Scope::Write)?;
-    let (project, now) = (caller.project, clock::now());
+    caller.needs(AccessScope::Write)?;
+    let (project, now) = (caller.project, clock::current_time());
     let task = app.store.task(project, id.parse()?).await?;
     if let Some(state) = &change.state {
         let state: TaskState = state.parse().map_err(ApiError::Bad)?;
         app.store.set_task_state(project, task.id, state, now).await?;
     }
     if let Some(settings) = &change.settings {
-        settle(&app.store, project, &task, &task.name, settings, now).await?;
+        update_task_settings(&app.store, project, &task, &task.name, settings, now).await?;
     }
-    note(
+    record_audit_entry(
         &app,
         &caller,
         "task.change",
@@ -388,7 +399,7 @@ async fn change(
     )
     .await?;
     let task = app.store.task(project, task.id).await?;
-    Ok(Json(line(&app, &caller, &task).await?.0))
+    Ok(Json(load_task_line(&app, &caller, &task).await?.0))
 }
 
 /// More to answer about; what is there already is left alone
@@ -399,12 +410,12 @@ async fn change(
 ))]
 async fn add_items(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
     Json(mut more): Json<MoreItems>,
 ) -> Result<Json<ItemsAdded>, ApiError> {
-    caller.needs(Scope::Write)?;
-    let (project, now) = (caller.project, clock::now());
+    caller.needs(AccessScope::Write)?;
+    let (project, now) = (caller.project, clock::current_time());
     let task = app.store.task(project, id.parse()?).await?;
     for row in more.rows.iter_mut().flatten() {
         let mut value = serde_json::Value::Object(std::mem::take(row));
@@ -415,15 +426,15 @@ async fn add_items(
     }
     let added: Added = match (&more.rows, &more.traces) {
         (Some(rows), None) => {
-            let asked = Asked::of(&app.store, project, task.id, task.version).await?;
+            let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
             add_rows(&app.store, project, &task, &asked.shape, rows, now).await?
         }
         (None, Some(which)) => {
-            Traces::read(&app, project, Some(which)).await?.add(&app, project, &task).await?
+            TaskTraceSelection::read(&app, project, Some(which)).await?.add(&app, project, &task).await?
         }
         _ => return Err(ApiError::bad("send `rows` or `traces`")),
     };
-    note(&app, &caller, "task.items", &task.id, json!({ "n_new": added.n_new })).await?;
+    record_audit_entry(&app, &caller, "task.items", &task.id, json!({ "n_new": added.n_new })).await?;
     Ok(Json(ItemsAdded { n_new: added.n_new, n_there: added.n_there }))
 }
 
@@ -434,43 +445,44 @@ async fn add_items(
 ))]
 async fn remove_item(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path((task, item)): Path<(String, String)>,
 ) -> Result<(), ApiError> {
-    caller.needs(Scope::Write)?;
+    caller.needs(AccessScope::Write)?;
     let (task, item): (TaskId, ItemId) = (task.parse()?, item.parse()?);
     if app.store.item(caller.project, item).await?.task != task {
         return Err(ApiError::Unknown(format!("there is no item `{item}` in the task")));
     }
-    app.store.remove_item(caller.project, item, clock::now()).await?;
-    note(&app, &caller, "task.item.remove", &item, serde_json::Value::Null).await
+    app.store.remove_item(caller.project, item, clock::current_time()).await?;
+    record_audit_entry(&app, &caller, "task.item.remove", &item, serde_json::Value::Null).await
 }
 
 /// Every answer that counts, one row each
-#[utoipa::path(get, path = "/tasks/{task}/export", tag = "tasks", params(("task" = String, Path), AsFile), responses(
+#[utoipa::path(get, path = "/tasks/{task}/export", tag = "tasks", params(("task" = String, Path), TaskExportQuery), responses(
     (status = 200, description = "In the format that was asked for", content(
         (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/vnd.apache.parquet")
     )),
     (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn export(
+async fn export_task_answers(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
-    Query(wanted): Query<AsFile>,
+    Query(wanted): Query<TaskExportQuery>,
 ) -> Result<Response, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let (kind, of) = match wanted.format.as_deref().unwrap_or("jsonl") {
-        "jsonl" => (Kind::Jsonl, "application/x-ndjson"),
-        "csv" => (Kind::Csv, "text/csv; charset=utf-8"),
+        "jsonl" => (AnnotationFormat::Jsonl, "application/x-ndjson"),
+        "csv" => (AnnotationFormat::Csv, "text/csv; charset=utf-8"),
         #[cfg(feature = "parquet")]
-        "parquet" => (Kind::Parquet, "application/vnd.apache.parquet"),
+        "parquet" => (AnnotationFormat::Parquet, "application/vnd.apache.parquet"),
         other => {
             return Err(ApiError::Bad(format!("`{other}` is no format; there are jsonl, csv and parquet")));
         }
     };
     let task = app.store.task(caller.project, id.parse()?).await?;
     let hidden = hidden(&app.store, caller.project, &task, caller.person).await?;
-    let file = exported(&app.store, caller.project, &task, kind, None, |it| hidden.contains(&it)).await?;
+    let file =
+        export_annotations(&app.store, caller.project, &task, kind, None, |it| hidden.contains(&it)).await?;
     Ok(([(header::CONTENT_TYPE, of)], file).into_response())
 }

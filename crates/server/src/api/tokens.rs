@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use jurist_core::grade::Time;
-use jurist_store::tokens::{NewToken as Stored, TokenListing};
+use jurist_store::tokens::{NewAccessToken as Stored, TokenListing};
 use jurist_store::{AccountId, TokenId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -10,18 +10,18 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit::note;
+use super::audit::record_audit_entry;
 use super::{Json, Path};
 use crate::app::App;
-use crate::auth::{Caller, Scope, Secret, TOKEN, fingerprint};
+use crate::auth::{AccessScope, AccessSecret, Principal, TOKEN, hash_secret};
 use crate::error::{ApiError, Problem};
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(revoke))
+pub fn build_token_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list_project_tokens, create_token)).routes(routes!(revoke))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Token {
+struct TokenView {
     #[schema(example = "tok_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
     name: String,
@@ -46,7 +46,7 @@ struct TokenMaker {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-struct NewToken {
+struct NewTokenRequest {
     #[schema(min_length = 1, max_length = 100)]
     name: String,
     /// Any of `ingest`, `read`, `annotate`, `write`, `manage`.
@@ -58,34 +58,37 @@ struct NewToken {
 
 /// A token with its secret, which is not shown again.
 #[derive(Serialize, ToSchema)]
-struct Made {
+struct CreatedToken {
     #[serde(flatten)]
-    token: Token,
+    token: TokenView,
     secret: String,
 }
 
 /// The project's tokens, without their secrets
 #[utoipa::path(get, path = "/tokens", tag = "tokens", responses(
-    (status = 200, body = Vec<Token>), (status = 401, body = Problem), (status = 403, body = Problem)
+    (status = 200, body = Vec<TokenView>), (status = 401, body = Problem), (status = 403, body = Problem)
 ))]
-async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Token>>, ApiError> {
-    caller.needs(Scope::Manage)?;
+async fn list_project_tokens(
+    State(app): State<App>,
+    caller: Principal,
+) -> Result<Json<Vec<TokenView>>, ApiError> {
+    caller.needs(AccessScope::Manage)?;
     let all = app.store.tokens(caller.project).await?;
-    Ok(Json(all.into_iter().map(Token::from).collect()))
+    Ok(Json(all.into_iter().map(TokenView::from).collect()))
 }
 
 /// A new token; its secret is in this answer and nowhere else
-#[utoipa::path(post, path = "/tokens", tag = "tokens", request_body = NewToken, responses(
-    (status = 200, body = Made), (status = 400, body = Problem), (status = 403, body = Problem),
+#[utoipa::path(post, path = "/tokens", tag = "tokens", request_body = NewTokenRequest, responses(
+    (status = 200, body = CreatedToken), (status = 400, body = Problem), (status = 403, body = Problem),
     (status = 409, body = Problem)
 ))]
-async fn add(
+async fn create_token(
     State(app): State<App>,
-    caller: Caller,
-    Json(new): Json<NewToken>,
-) -> Result<Json<Made>, ApiError> {
-    caller.needs(Scope::Manage)?;
-    let (name, now) = (super::name("a token", &new.name)?, clock::now());
+    caller: Principal,
+    Json(new): Json<NewTokenRequest>,
+) -> Result<Json<CreatedToken>, ApiError> {
+    caller.needs(AccessScope::Manage)?;
+    let (name, now) = (super::validate_name("a token", &new.name)?, clock::current_time());
     if new.scopes.is_empty() {
         return Err(ApiError::bad("a token needs at least one scope"));
     }
@@ -97,10 +100,10 @@ async fn add(
         return Err(ApiError::bad("`days` is from 1 to 3650"));
     }
     let expires = new.days.map(|it| Time::from_micros(now.micros() + i64::from(it) * 24 * 3_600_000_000));
-    let secret = Secret::new(TOKEN);
+    let secret = AccessSecret::new(TOKEN);
     let stored = Stored {
         name: name.to_owned(),
-        hash: fingerprint(secret.text()),
+        hash: hash_secret(secret.text()),
         scopes: new.scopes,
         author: caller.owner,
         expires,
@@ -110,27 +113,36 @@ async fn add(
         Some(account) => Some(app.store.account(account).await?.name),
         None => None,
     };
-    note(&app, &caller, "token.add", &token.id, json!({ "name": token.name, "scopes": token.scopes }))
-        .await?;
-    Ok(Json(Made { token: TokenListing { token, owner_name }.into(), secret: secret.text().to_owned() }))
+    record_audit_entry(
+        &app,
+        &caller,
+        "token.add",
+        &token.id,
+        json!({ "name": token.name, "scopes": token.scopes }),
+    )
+    .await?;
+    Ok(Json(CreatedToken {
+        token: TokenListing { token, owner_name }.into(),
+        secret: secret.text().to_owned(),
+    }))
 }
 
 /// A token opens nothing any more
 #[utoipa::path(delete, path = "/tokens/{id}", tag = "tokens", params(("id" = String, Path)), responses(
     (status = 200), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn revoke(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<(), ApiError> {
-    caller.needs(Scope::Manage)?;
-    let (id, now): (TokenId, Time) = (id.parse()?, clock::now());
+async fn revoke(State(app): State<App>, caller: Principal, Path(id): Path<String>) -> Result<(), ApiError> {
+    caller.needs(AccessScope::Manage)?;
+    let (id, now): (TokenId, Time) = (id.parse()?, clock::current_time());
     app.store.revoke_token(caller.project, id, now).await?;
     let all = app.store.tokens(caller.project).await?;
     if let Some(listed) = all.iter().find(|listed| listed.token.id == id) {
-        note(&app, &caller, "token.revoke", &id, json!({ "name": listed.token.name })).await?;
+        record_audit_entry(&app, &caller, "token.revoke", &id, json!({ "name": listed.token.name })).await?;
     }
     Ok(())
 }
 
-impl From<TokenListing> for Token {
+impl From<TokenListing> for TokenView {
     fn from(listing: TokenListing) -> Self {
         let TokenListing { token, owner_name } = listing;
         let time = |time: Option<Time>| time.map(|time| time.to_string());

@@ -7,10 +7,10 @@ use axum::body::Body;
 use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use jurist_core::candidate::Format;
-use jurist_core::grade::{Status, Time, Usd};
+use jurist_core::candidate::TraceFormat;
+use jurist_core::grade::{Time, Usd, VerdictStatus};
 use jurist_store::pieces::MAX_PIECES;
-use jurist_store::traces::{Put, TraceFilter, TraceHead, TraceKey};
+use jurist_store::traces::{PutOutcome, TraceHead, TraceKey, TraceListFilter};
 use jurist_store::{TraceId, clock};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -21,9 +21,12 @@ use super::withheld::withheld;
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::assemble::COST_FROM_TOKENS;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem, not_modified};
-use crate::ingest::{Arrival, Became, Defaults, Intake, Line, LineAnswer, Lines, Pass, Sent};
+use crate::ingest::{
+    AdmittedRequest, Arrival, BodyLine, BodyLineReader, IngestDefaults, Intake, LineAnswer, LineStatus,
+    TraceEnvelope,
+};
 
 /// Lines that are read before they are written, and their bytes.
 const BATCH: usize = 200;
@@ -32,17 +35,17 @@ const BATCH_BYTES: usize = 1024 * 1024;
 /// Lines of one request. Every one of them is answered, and the answers have to fit somewhere.
 const MOST_LINES: usize = 100_000;
 
-pub fn routes() -> OpenApiRouter<App> {
+pub fn build_trace_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list, send))
+        .routes(routes!(list_traces, receive_trace))
         .routes(routes!(send_lines))
-        .routes(routes!(show))
-        .routes(routes!(content))
+        .routes(routes!(get_trace))
+        .routes(routes!(get_trace_content))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Which {
+pub(super) struct TraceListQuery {
     agent: Option<String>,
     session: Option<String>,
     /// `open`, `finished`, `reopened` or `erased`.
@@ -80,7 +83,7 @@ pub(super) struct Which {
 
 /// What is known of a trace without reading it.
 #[derive(Debug, Serialize, ToSchema)]
-struct Head {
+struct TraceSummary {
     id: String,
     agent: Option<String>,
     session: Option<String>,
@@ -126,7 +129,7 @@ struct Tokens {
 #[derive(Debug, Serialize, ToSchema)]
 struct ListedTrace {
     #[serde(flatten)]
-    head: Head,
+    head: TraceSummary,
     /// The newest of each monitor.
     verdicts: Vec<NewestVerdict>,
     /// One for each monitor that watches its agent; none before it has finished.
@@ -140,7 +143,7 @@ struct NewestVerdict {
     rubric_version: String,
     /// pass, fail, error or deferred.
     #[schema(value_type = String)]
-    status: Status,
+    status: VerdictStatus,
     /// On 0 to 1.
     score: Option<f64>,
     time: String,
@@ -159,7 +162,7 @@ struct StandingDecision {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Heads {
+struct TraceSummaryPage {
     items: Vec<ListedTrace>,
     /// Where the next page begins; absent at the end.
     next: Option<String>,
@@ -167,9 +170,9 @@ struct Heads {
 
 /// What became of something that was sent.
 #[derive(Debug, Serialize, ToSchema)]
-struct Kept {
+struct TraceReceipt {
     id: String,
-    status: Became,
+    status: LineStatus,
     /// Pieces that are new.
     #[serde(skip_serializing_if = "Option::is_none")]
     n_new: Option<usize>,
@@ -181,7 +184,7 @@ struct Kept {
 /// What holds for all lines that do not say otherwise.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct ForAll {
+struct BulkTraceQuery {
     format: Option<String>,
     agent: Option<String>,
     session: Option<String>,
@@ -195,28 +198,32 @@ struct Revision {
 }
 
 /// Traces, the newest first unless told, with what monitors made of them
-#[utoipa::path(get, path = "/traces", tag = "traces", params(Which), responses(
-    (status = 200, body = Heads), (status = 400, body = Problem), (status = 403, body = Problem)
+#[utoipa::path(get, path = "/traces", tag = "traces", params(TraceListQuery), responses(
+    (status = 200, body = TraceSummaryPage), (status = 400, body = Problem), (status = 403, body = Problem)
 ))]
-async fn list(
+async fn list_traces(
     State(app): State<App>,
-    caller: Caller,
-    Query(which): Query<Which>,
-) -> Result<Json<Heads>, ApiError> {
-    caller.needs(Scope::Read)?;
-    let after = super::place(which.after.as_deref())?;
+    caller: Principal,
+    Query(which): Query<TraceListQuery>,
+) -> Result<Json<TraceSummaryPage>, ApiError> {
+    caller.needs(AccessScope::Read)?;
+    let after = super::parse_page_cursor(which.after.as_deref())?;
     let limit = super::limit(which.limit)?;
     let filter = which.filter()?;
     let page = app.store.traces(caller.project, &filter, after.as_ref(), limit).await?;
-    let mut items = listed(&app, &caller, page.items).await?;
+    let mut items = load_listed_traces(&app, &caller, page.items).await?;
     // Where it stands among verdicts would tell what its own is.
     let is_by_verdict = filter.verdict.is_some() || filter.order.by == TraceKey::Score;
     items.retain(|it| !(it.head.is_withheld && is_by_verdict));
-    Ok(Json(Heads { items, next: page.next.map(|it| it.to_string()) }))
+    Ok(Json(TraceSummaryPage { items, next: page.next.map(|it| it.to_string()) }))
 }
 
 /// Three questions for all of them.
-async fn listed(app: &App, caller: &Caller, heads: Vec<TraceHead>) -> Result<Vec<ListedTrace>, ApiError> {
+async fn load_listed_traces(
+    app: &App,
+    caller: &Principal,
+    heads: Vec<TraceHead>,
+) -> Result<Vec<ListedTrace>, ApiError> {
     let ids: Vec<String> = heads.iter().map(|it| it.id.to_string()).collect();
     let mut verdicts: BTreeMap<String, Vec<NewestVerdict>> = BTreeMap::new();
     for it in app.store.newest_verdicts(caller.project, &ids).await? {
@@ -229,7 +236,7 @@ async fn listed(app: &App, caller: &Caller, heads: Vec<TraceHead>) -> Result<Vec
         });
     }
     let mut decisions: BTreeMap<String, Vec<StandingDecision>> = BTreeMap::new();
-    for it in app.store.standing(caller.project, &ids).await? {
+    for it in app.store.decision_summaries(caller.project, &ids).await? {
         decisions.entry(it.trace).or_default().push(StandingDecision {
             monitor: it.monitor,
             state: it.state.as_str(),
@@ -245,7 +252,7 @@ async fn listed(app: &App, caller: &Caller, heads: Vec<TraceHead>) -> Result<Vec
         ListedTrace {
             verdicts: verdicts.unwrap_or_default(),
             decisions: decisions.remove(id).unwrap_or_default(),
-            head: Head { is_withheld, ..head.into() },
+            head: TraceSummary { is_withheld, ..head.into() },
         }
     };
     Ok(heads.into_iter().map(line).collect())
@@ -255,41 +262,46 @@ async fn listed(app: &App, caller: &Caller, heads: Vec<TraceHead>) -> Result<Vec
 ///
 /// When this answers, what it accepted is on disk. Pieces may come in any order; the trace is put together
 /// once it has finished, and again when more comes.
-#[utoipa::path(post, path = "/traces", tag = "traces", request_body = Sent, responses(
-    (status = 200, body = Kept), (status = 400, body = Problem), (status = 403, body = Problem),
+#[utoipa::path(post, path = "/traces", tag = "traces", request_body = TraceEnvelope, responses(
+    (status = 200, body = TraceReceipt), (status = 400, body = Problem), (status = 403, body = Problem),
     (status = 409, body = Problem, description = "Something else of that name is there, and stays"),
     (status = 413, body = Problem),
     (status = 429, body = Problem, description = "Nothing was kept; come again after `Retry-After`")
 ))]
-async fn send(
+async fn receive_trace(
     State(app): State<App>,
     ConnectInfo(address): ConnectInfo<SocketAddr>,
-    caller: Caller,
+    caller: Principal,
     body: Body,
-) -> Result<Json<Kept>, ApiError> {
-    caller.needs(Scope::Ingest)?;
-    let now = clock::now();
-    let mut pass = Pass::new(&app, &caller.sender(address), now)?;
+) -> Result<Json<TraceReceipt>, ApiError> {
+    caller.needs(AccessScope::Ingest)?;
+    let now = clock::current_time();
+    let mut pass = AdmittedRequest::new(&app, &caller.sender(address), now)?;
     let body = pass.read(body).await?;
-    let sent: Sent = serde_json::from_slice(&body).map_err(ApiError::bad)?;
-    let arrival = sent.read(&Defaults::default(), &app.settings.redactor, now)?;
-    keep(&app, &caller, arrival, now).await.map(Json)
+    let sent: TraceEnvelope = serde_json::from_slice(&body).map_err(ApiError::bad)?;
+    let arrival = sent.read(&IngestDefaults::default(), &app.settings.redactor, now)?;
+    store_trace_arrival(&app, &caller, arrival, now).await.map(Json)
 }
 
-async fn keep(app: &App, caller: &Caller, arrival: Arrival, now: Time) -> Result<Kept, ApiError> {
+async fn store_trace_arrival(
+    app: &App,
+    caller: &Principal,
+    arrival: Arrival,
+    now: Time,
+) -> Result<TraceReceipt, ApiError> {
     let (store, project) = (&app.store, caller.project);
     let conflict = |what: &str| ApiError::Conflict(format!("{what} was there already, otherwise; it stays"));
     let (id, pieces) = match arrival {
         Arrival::Whole { id, finished } => {
             let status = match store.put_trace(project, &id, &finished, now).await? {
-                Put::New => Became::Accepted,
-                Put::Repeated => Became::Repeated,
-                Put::Conflict => return Err(conflict(&format!("a trace `{id}`"))),
+                PutOutcome::New => LineStatus::Accepted,
+                PutOutcome::Repeated => LineStatus::Repeated,
+                PutOutcome::Conflict => return Err(conflict(&format!("a trace `{id}`"))),
             };
             if let Some(agent) = &finished.agent {
                 store.see_agent(project, agent, now).await?;
             }
-            return Ok(Kept { id: id.to_string(), status, n_new: None, n_repeated: None });
+            return Ok(TraceReceipt { id: id.to_string(), status, n_new: None, n_repeated: None });
         }
         Arrival::Pieces { id, pieces } => (id, pieces),
         Arrival::Spans(_) => return Err(ApiError::bad("spans go to /v1/traces")),
@@ -308,9 +320,9 @@ async fn keep(app: &App, caller: &Caller, arrival: Arrival, now: Time) -> Result
             receipt.refused.len()
         )));
     }
-    let status = if receipt.n_new == 0 { Became::Repeated } else { Became::Accepted };
+    let status = if receipt.n_new == 0 { LineStatus::Repeated } else { LineStatus::Accepted };
     let (n_new, n_repeated) = (Some(receipt.n_new), Some(receipt.n_repeated));
-    Ok(Kept { id: id.to_string(), status, n_new, n_repeated })
+    Ok(TraceReceipt { id: id.to_string(), status, n_new, n_repeated })
 }
 
 /// Traces line by line, in any format
@@ -318,7 +330,7 @@ async fn keep(app: &App, caller: &Caller, arrival: Arrival, now: Time) -> Result
 /// Each line is a trace in a format that `jurist trace` reads, an export of OpenTelemetry, or what
 /// `POST /traces` takes. Each is answered by a line, and one that is wrong does not harm the others. A body
 /// may be of any size and has up to 100,000 lines.
-#[utoipa::path(post, path = "/traces/bulk", tag = "traces", params(ForAll),
+#[utoipa::path(post, path = "/traces/bulk", tag = "traces", params(BulkTraceQuery),
     request_body(content = String, content_type = "application/x-ndjson"),
     responses(
         (status = 200, body = LineAnswer, content_type = "application/x-ndjson"),
@@ -328,19 +340,19 @@ async fn keep(app: &App, caller: &Caller, arrival: Arrival, now: Time) -> Result
 async fn send_lines(
     State(app): State<App>,
     ConnectInfo(address): ConnectInfo<SocketAddr>,
-    caller: Caller,
-    Query(for_all): Query<ForAll>,
+    caller: Principal,
+    Query(for_all): Query<BulkTraceQuery>,
     body: Body,
 ) -> Result<Response, ApiError> {
-    caller.needs(Scope::Ingest)?;
-    let mut pass = Pass::new(&app, &caller.sender(address), clock::now())?;
+    caller.needs(AccessScope::Ingest)?;
+    let mut pass = AdmittedRequest::new(&app, &caller.sender(address), clock::current_time())?;
     let intake = Intake {
         store: &app.store,
         project: caller.project,
         redactor: &app.settings.redactor,
         defaults: for_all.defaults()?,
     };
-    let (mut lines, mut answers, mut n) = (Lines::new(body, app.settings.max_body), Vec::new(), 0);
+    let (mut lines, mut answers, mut n) = (BodyLineReader::new(body, app.settings.max_body), Vec::new(), 0);
     let (mut batch, mut n_bytes) = (Vec::new(), 0);
     while let Some(line) = lines.next(&mut pass).await? {
         n += 1;
@@ -350,9 +362,9 @@ async fn send_lines(
                     "more than {MOST_LINES} lines; send the rest by itself"
                 )));
             }
-            Line::TooLong => answers.push(LineAnswer::error(n, "the line is longer than a body may be")),
-            Line::Text(text) if text.trim_ascii().is_empty() => pass.shrink(text.len()),
-            Line::Text(text) => {
+            BodyLine::TooLong => answers.push(LineAnswer::error(n, "the line is longer than a body may be")),
+            BodyLine::Text(text) if text.trim_ascii().is_empty() => pass.shrink(text.len()),
+            BodyLine::Text(text) => {
                 n_bytes += text.len();
                 batch.push((n, text));
             }
@@ -369,17 +381,17 @@ async fn send_lines(
 
 /// What is known of a trace
 #[utoipa::path(get, path = "/traces/{id}", tag = "traces", params(("id" = String, Path)), responses(
-    (status = 200, body = Head), (status = 403, body = Problem), (status = 404, body = Problem)
+    (status = 200, body = TraceSummary), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn show(
+async fn get_trace(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
-) -> Result<Json<Head>, ApiError> {
-    caller.needs(Scope::Read)?;
+) -> Result<Json<TraceSummary>, ApiError> {
+    caller.needs(AccessScope::Read)?;
     let found = app.store.trace(caller.project, &TraceId::new(id)?).await?;
     let withheld = withheld(&app, &caller, [found.id.as_str()]).await?;
-    Ok(Json(Head { is_withheld: !withheld.is_empty(), ..found.into() }))
+    Ok(Json(TraceSummary { is_withheld: !withheld.is_empty(), ..found.into() }))
 }
 
 /// What the agent did, as last put together
@@ -390,20 +402,20 @@ async fn show(
         (status = 304, description = "It is as `If-None-Match` says"),
         (status = 403, body = Problem), (status = 404, body = Problem)
     ))]
-async fn content(
+async fn get_trace_content(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     Path(id): Path<String>,
     Query(wanted): Query<Revision>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    caller.needs(Scope::Read)?;
+    caller.needs(AccessScope::Read)?;
     let id = TraceId::new(id)?;
     let head = app.store.trace(caller.project, &id).await?;
     let revision = wanted.revision.unwrap_or(head.revision);
     let tag = format!("\"{revision}\"");
     let value = HeaderValue::from_str(&tag).expect("digits in quotes are a header");
-    if head.state.as_str() != "erased" && is_had(&headers, &tag) {
+    if head.state.as_str() != "erased" && is_etag_match(&headers, &tag) {
         return Ok(not_modified(value));
     }
     let found = app.store.trace_content_at(caller.project, &id, revision).await?;
@@ -413,20 +425,20 @@ async fn content(
     Ok(([(header::ETAG, value), (header::CACHE_CONTROL, fresh)], Json(trace)).into_response())
 }
 
-fn is_had(headers: &HeaderMap, tag: &str) -> bool {
+fn is_etag_match(headers: &HeaderMap, tag: &str) -> bool {
     let had = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|it| it.to_str().ok());
     let mut had = had.flat_map(|it| it.split(',')).map(|it| it.trim().trim_start_matches("W/"));
     had.any(|it| it == tag || it == "*")
 }
 
-impl Which {
-    pub(super) fn filter(&self) -> Result<TraceFilter, ApiError> {
+impl TraceListQuery {
+    pub(super) fn filter(&self) -> Result<TraceListFilter, ApiError> {
         let time = |it: &Option<String>| it.as_deref().map(Time::parse).transpose().map_err(ApiError::bad);
         let verdict = |it: &String| match it.as_str() {
-            "pass" => Ok(Status::Pass),
-            "fail" => Ok(Status::Fail),
-            "error" => Ok(Status::Error),
-            "deferred" => Ok(Status::Deferred),
+            "pass" => Ok(VerdictStatus::Pass),
+            "fail" => Ok(VerdictStatus::Fail),
+            "error" => Ok(VerdictStatus::Error),
+            "deferred" => Ok(VerdictStatus::Deferred),
             other => {
                 Err(ApiError::Bad(format!("`{other}` is no verdict; there are pass, fail, error, deferred")))
             }
@@ -440,7 +452,7 @@ impl Which {
         if search.is_some_and(|it| 200 < it.chars().count()) {
             return Err(ApiError::bad("`search` is a text of up to 200 letters"));
         }
-        Ok(TraceFilter {
+        Ok(TraceListFilter {
             agent: self.agent.clone(),
             session: self.session.clone(),
             state: self.state.as_deref().map(str::parse).transpose().map_err(ApiError::Bad)?,
@@ -465,16 +477,17 @@ impl Which {
     }
 }
 
-impl ForAll {
-    fn defaults(self) -> Result<Defaults, ApiError> {
+impl BulkTraceQuery {
+    fn defaults(self) -> Result<IngestDefaults, ApiError> {
         let format = self.format.as_deref().map(|name| {
-            Format::from_name(name).ok_or_else(|| ApiError::Bad(format!("`{name}` is no format of traces")))
+            TraceFormat::from_name(name)
+                .ok_or_else(|| ApiError::Bad(format!("`{name}` is no format of traces")))
         });
-        Ok(Defaults { format: format.transpose()?, agent: self.agent, session: self.session })
+        Ok(IngestDefaults { format: format.transpose()?, agent: self.agent, session: self.session })
     }
 }
 
-impl From<TraceHead> for Head {
+impl From<TraceHead> for TraceSummary {
     fn from(it: TraceHead) -> Self {
         Self {
             id: it.id.to_string(),

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use jurist_core::candidate::{Candidate, Material, TRACE_TOKENS, Trace};
+use jurist_core::candidate::{Candidate, JudgeInput, TRACE_TOKENS, Trace};
 use jurist_core::plan::CallRange;
 use jurist_core::suite::Judge;
-use jurist_engine::judge::expected;
+use jurist_engine::judge::estimate_candidate_cost;
 use jurist_store::TraceId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
@@ -16,19 +16,19 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Json;
-use super::checking::{OneRubric, rubric_of};
-use super::runs::begin;
+use super::checking::{SingleRubric, load_single_rubric};
+use super::runs::start_run;
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 use crate::once::once;
-use crate::work::{NewRun, Prepared};
+use crate::work::{NewRun, PreparedSubmission};
 
 /// Traces that are tried at once.
 const MOST: usize = 200;
 
-pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(attempt))
+pub fn build_rubric_trial_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(try_rubric))
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -86,17 +86,17 @@ struct TrialTrace {
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
     (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
 ))]
-async fn attempt(
+async fn try_rubric(
     State(app): State<App>,
-    caller: Caller,
+    caller: Principal,
     headers: HeaderMap,
     Json(asked): Json<NewTrial>,
 ) -> Result<Json<Trial>, ApiError> {
-    caller.needs(if asked.spend { Scope::Write } else { Scope::Read })?;
+    caller.needs(if asked.spend { AccessScope::Write } else { AccessScope::Read })?;
     if !(1..=MOST).contains(&asked.traces.len()) {
         return Err(ApiError::Bad(format!("`traces` are from 1 to {MOST} ids of traces")));
     }
-    let mut one = rubric_of(&asked.source, asked.dialect.clone())?;
+    let mut one = load_single_rubric(&asked.source, asked.dialect.clone())?;
     if let Some(model) = &asked.judge {
         one.judge = Judge { model: Some(model.clone()), calls: one.judge.calls, ..Judge::default() };
     }
@@ -115,18 +115,18 @@ async fn attempt(
         }
         traces.insert(id.to_string(), trace);
     }
-    let run = NewRun { max_cost: asked.max_cost, ..suite(&one, &traces) };
+    let run = NewRun { max_cost: asked.max_cost, ..build_trial_run(&one, &traces) };
     let prepared = app.workshop.prepare(run.clone()).await?;
     let trial = Trial::new(&prepared, &traces);
     if !asked.spend {
         return Ok(Json(trial));
     }
-    let begun = once(&app, caller.project, &headers, &asked, begin(app.clone(), caller, run)).await?;
+    let begun = once(&app, caller.project, &headers, &asked, start_run(app.clone(), caller, run)).await?;
     Ok(Json(Trial { id: Some(begun.id), ..trial }))
 }
 
 /// A suite with a case for each trace, named like it.
-fn suite(one: &OneRubric, traces: &BTreeMap<String, Trace>) -> NewRun {
+fn build_trial_run(one: &SingleRubric, traces: &BTreeMap<String, Trace>) -> NewRun {
     let rubric = one.rubric.to_json();
     let mut files = BTreeMap::new();
     let mut cases = Vec::new();
@@ -146,15 +146,15 @@ fn suite(one: &OneRubric, traces: &BTreeMap<String, Trace>) -> NewRun {
 }
 
 impl Trial {
-    fn new(prepared: &Prepared, traces: &BTreeMap<String, Trace>) -> Self {
+    fn new(prepared: &PreparedSubmission, traces: &BTreeMap<String, Trace>) -> Self {
         let mut judges: Vec<String> = Vec::new();
         let mut per_trace = Vec::new();
         for job in &prepared.jobs {
             let CallRange { least, most, .. } = job.unit.calls;
             let trace = traces.get(&job.unit.name);
-            let material = Material::new(&Candidate::default(), trace.cloned());
+            let material = JudgeInput::new(&Candidate::default(), trace.cloned());
             let bytes = material.task.len() + material.text().len().min(4 * TRACE_TOKENS);
-            let cost = expected(&job.bench, bytes, job.unit.calls).cost.map(|it| it.1);
+            let cost = estimate_candidate_cost(&job.bench, bytes, job.unit.calls).cost.map(|it| it.1);
             per_trace.push(TrialTrace {
                 trace: job.unit.name.clone(),
                 calls: most,

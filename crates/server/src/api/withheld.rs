@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use jurist_store::StoreError;
 
 use crate::app::App;
-use crate::auth::Caller;
+use crate::auth::Principal;
 
 /// Those of some candidates that the caller has still to answer.
 pub async fn withheld<'a>(
     app: &App,
-    caller: &Caller,
+    caller: &Principal,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Result<BTreeSet<String>, StoreError> {
     let Some(who) = caller.person else { return Ok(BTreeSet::new()) };

@@ -18,10 +18,10 @@ const MOST: usize = 100_000;
 
 /// Wrong passwords by who tries, in this process.
 #[derive(Debug, Default)]
-pub struct LockOut(Mutex<HashMap<String, Tried>>);
+pub struct LockOut(Mutex<HashMap<String, FailedSignIns>>);
 
 #[derive(Debug, Clone, Copy)]
-struct Tried {
+struct FailedSignIns {
     n: u32,
     last: Time,
 }
@@ -37,13 +37,13 @@ impl LockOut {
             let oldest = all.iter().min_by_key(|(_, tried)| tried.last).map(|(key, _)| key.clone());
             oldest.and_then(|key| all.remove(&key));
         }
-        let tried = all.entry(key.to_owned()).or_insert(Tried { n: 0, last: now });
-        *tried = Tried { n: tried.n.saturating_add(1), last: now };
+        let tried = all.entry(key.to_owned()).or_insert(FailedSignIns { n: 0, last: now });
+        *tried = FailedSignIns { n: tried.n.saturating_add(1), last: now };
         None
     }
 
     /// It was not wrong after all.
-    pub fn right(&self, key: &str) {
+    pub fn clear_attempts(&self, key: &str) {
         self.0.lock().expect("nothing panics while it is held").remove(key);
     }
 }
@@ -59,15 +59,15 @@ pub fn sign_in_key(email: &str, address: IpAddr) -> String {
     }
 }
 
-impl Tried {
+impl FailedSignIns {
     fn wait(&self, now: Time) -> Option<u64> {
-        let until = self.last.micros() + pause(self.n) * 1_000_000;
+        let until = self.last.micros() + lockout_seconds(self.n) * 1_000_000;
         let left = (until - now.micros() + 999_999) / 1_000_000;
         u64::try_from(left).ok().filter(|it| 0 < *it)
     }
 }
 
-fn pause(n_wrong: u32) -> i64 {
+fn lockout_seconds(n_wrong: u32) -> i64 {
     match n_wrong.checked_sub(FREE) {
         None => 0,
         Some(over) => 1_i64.checked_shl(over.min(20)).unwrap_or(LONGEST).min(LONGEST),
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(lock_out.begin(&sign_in_key("bob@example.org", here), now), None, "others are not meant");
         let there = sign_in_key("ada@example.org", "203.0.113.8".parse().unwrap());
         assert_eq!(lock_out.begin(&there, now), None, "she is not locked out elsewhere");
-        lock_out.right(&ada);
+        lock_out.clear_attempts(&ada);
         assert_eq!(lock_out.begin(&ada, now), None);
     }
 

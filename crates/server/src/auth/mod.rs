@@ -12,14 +12,14 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use jurist_core::grade::Time;
-use jurist_store::accounts::{Account, Role};
-use jurist_store::tokens::{NewToken, Token, TokenInUse, TokenOwner};
+use jurist_store::accounts::{ProjectRole, StoredAccount};
+use jurist_store::tokens::{AccessToken, NewAccessToken, TokenInUse, TokenOwner};
 use jurist_store::{AccountId, ProjectId, StoreError, TaskId, TokenId, clock};
 
 pub use lock_out::{LockOut, sign_in_key};
-pub use password::{hashed, matches};
-pub use scope::{Scope, of_role};
-pub use secret::{JOIN, SESSION, Secret, TOKEN, fingerprint};
+pub use password::{hash_password, verify_password};
+pub use scope::{AccessScope, role_scopes};
+pub use secret::{AccessSecret, JOIN, SESSION, TOKEN, hash_secret};
 
 use crate::app::{Access, App};
 use crate::error::ApiError;
@@ -32,14 +32,14 @@ pub const PROJECT: &str = "jurist-project";
 
 /// Somebody who may ask something of one project.
 #[derive(Debug, Clone)]
-pub struct Caller {
+pub struct Principal {
     pub who: Who,
     /// Whose eyes see the answer: the account, or on an open server that of the browser.
     pub person: Option<AccountId>,
     /// Who is behind it: the account, or the owner of the token. What the caller makes belongs to them.
     pub owner: Option<AccountId>,
     pub project: ProjectId,
-    pub(crate) scopes: Vec<Scope>,
+    pub(crate) scopes: Vec<AccessScope>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,9 +50,9 @@ pub enum Who {
     Token(TokenId),
 }
 
-impl Caller {
+impl Principal {
     /// Fails unless they may.
-    pub fn needs(&self, scope: Scope) -> Result<(), ApiError> {
+    pub fn needs(&self, scope: AccessScope) -> Result<(), ApiError> {
         if self.scopes.contains(&scope) {
             return Ok(());
         }
@@ -97,7 +97,7 @@ impl std::fmt::Display for Who {
     }
 }
 
-impl FromRequestParts<App> for Caller {
+impl FromRequestParts<App> for Principal {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
@@ -105,116 +105,129 @@ impl FromRequestParts<App> for Caller {
     }
 }
 
-impl Caller {
+impl Principal {
     /// Who sent these headers, and what they may do at this moment.
     pub async fn identify(app: &App, headers: &HeaderMap, query: Option<&str>) -> Result<Self, ApiError> {
         let wanted = named_project(headers, query);
         if let Some(secret) = bearer(headers) {
-            return by_token(app, &secret, wanted.as_deref()).await;
+            return principal_from_token(app, &secret, wanted.as_deref()).await;
         }
         if app.settings.access == Access::Open {
-            let project = found(app, wanted.as_deref()).await?;
-            let person = match signed_in(app, headers).await {
+            let project = resolve_project(app, wanted.as_deref()).await?;
+            let person = match session_account(app, headers).await {
                 Ok(account) => Some(account.id),
                 Err(ApiError::SignIn(_)) => None,
                 Err(error) => return Err(error),
             };
-            return Ok(Self { who: Who::Anyone, person, owner: None, project, scopes: Scope::ALL.to_vec() });
+            return Ok(Self {
+                who: Who::Anyone,
+                person,
+                owner: None,
+                project,
+                scopes: AccessScope::ALL.to_vec(),
+            });
         }
-        let account = signed_in(app, headers).await?;
-        let project = found(app, wanted.as_deref()).await?;
-        let role =
-            if account.is_admin { Some(Role::Owner) } else { app.store.role(project, account.id).await? };
+        let account = session_account(app, headers).await?;
+        let project = resolve_project(app, wanted.as_deref()).await?;
+        let role = if account.is_admin {
+            Some(ProjectRole::Owner)
+        } else {
+            app.store.role(project, account.id).await?
+        };
         // A project one is no member of is as good as none.
         let role = role.ok_or_else(|| ApiError::Unknown("there is no such project".to_owned()))?;
         let (who, person) = (Who::Account(account.id), Some(account.id));
-        Ok(Self { who, person, owner: person, project, scopes: of_role(role).to_vec() })
+        Ok(Self { who, person, owner: person, project, scopes: role_scopes(role).to_vec() })
     }
 }
 
 /// The account of a session.
-pub async fn signed_in(app: &App, headers: &HeaderMap) -> Result<Account, ApiError> {
+pub async fn session_account(app: &App, headers: &HeaderMap) -> Result<StoredAccount, ApiError> {
     let nobody = || ApiError::SignIn("send a token as `Authorization: Bearer …`, or sign in".to_owned());
     let secret = cookie(headers).ok_or_else(nobody)?;
-    let session = app.store.session(&fingerprint(&secret), clock::now()).await?;
+    let session = app.store.session(&hash_secret(&secret), clock::current_time()).await?;
     session.map(|it| it.account).ok_or_else(nobody)
 }
 
-async fn by_token(app: &App, secret: &str, wanted: Option<&str>) -> Result<Caller, ApiError> {
-    let now = clock::now();
+async fn principal_from_token(app: &App, secret: &str, wanted: Option<&str>) -> Result<Principal, ApiError> {
+    let now = clock::current_time();
     let unusable = || {
         let why = "the token is not known, expired or revoked, or its owner has no access any more";
         ApiError::SignIn(why.to_owned())
     };
     let TokenInUse { token, owner } =
-        app.store.token(&fingerprint(secret), now).await?.ok_or_else(unusable)?;
+        app.store.token(&hash_secret(secret), now).await?.ok_or_else(unusable)?;
     let allowed = owner_scopes(app, owner).ok_or_else(unusable)?;
-    let scopes: Vec<Scope> = token.scopes.iter().filter_map(|scope| scope.parse().ok()).collect();
+    let scopes: Vec<AccessScope> = token.scopes.iter().filter_map(|scope| scope.parse().ok()).collect();
     if scopes.is_empty() {
         // An invitation or a link to a task, which is no token of a program.
         return Err(unusable());
     }
     if let Some(wanted) = wanted
-        && found(app, Some(wanted)).await.ok() != Some(token.project)
+        && resolve_project(app, Some(wanted)).await.ok() != Some(token.project)
     {
         return Err(ApiError::Unknown("there is no such project".to_owned()));
     }
     app.store.use_token(&token, now).await?;
     let scopes = scopes.into_iter().filter(|scope| allowed.contains(scope)).collect();
     let who = Who::Token(token.id);
-    Ok(Caller { who, person: None, owner: token.author, project: token.project, scopes })
+    Ok(Principal { who, person: None, owner: token.author, project: token.project, scopes })
 }
 
 /// What the owner of a token may do now. `None` if they are shut out: what they made opens nothing.
-fn owner_scopes(app: &App, owner: TokenOwner) -> Option<&'static [Scope]> {
+fn owner_scopes(app: &App, owner: TokenOwner) -> Option<&'static [AccessScope]> {
     match owner {
-        TokenOwner::Has(role) => Some(of_role(role)),
+        TokenOwner::Has(role) => Some(role_scopes(role)),
         TokenOwner::ShutOut => None,
         // Made while the server was open: nobody answers for it where everybody is asked who they are.
-        TokenOwner::Nobody => (app.settings.access == Access::Open).then_some(&Scope::ALL[..]),
+        TokenOwner::Nobody => (app.settings.access == Access::Open).then_some(&AccessScope::ALL[..]),
     }
 }
 
 /// An invitation that can be accepted now.
 #[derive(Debug)]
-pub struct Invitation {
-    pub token: Token,
-    pub role: Role,
+pub struct ValidInvitation {
+    pub token: AccessToken,
+    pub role: ProjectRole,
     /// Whoever accepts it administers the server.
     pub is_admin: bool,
 }
 
 /// The invitation with this secret, unless it is used or expired, or its maker may no longer invite to its role.
-pub async fn find_invitation(app: &App, secret: &str) -> Result<Option<Invitation>, StoreError> {
-    let Some(TokenInUse { token, owner }) = app.store.token(&fingerprint(secret), clock::now()).await? else {
+pub async fn find_invitation(app: &App, secret: &str) -> Result<Option<ValidInvitation>, StoreError> {
+    let Some(TokenInUse { token, owner }) =
+        app.store.token(&hash_secret(secret), clock::current_time()).await?
+    else {
         return Ok(None);
     };
     if token.scopes.iter().any(|scope| scope == JOIN_AS_ADMIN) {
-        return Ok(Some(Invitation { token, role: Role::Owner, is_admin: true }));
+        return Ok(Some(ValidInvitation { token, role: ProjectRole::Owner, is_admin: true }));
     }
-    let role = token.scopes.iter().find_map(|scope| scope.strip_prefix("join:")?.parse::<Role>().ok());
+    let role = token.scopes.iter().find_map(|scope| scope.strip_prefix("join:")?.parse::<ProjectRole>().ok());
     let (Some(role), Some(allowed)) = (role, owner_scopes(app, owner)) else { return Ok(None) };
-    let may_invite =
-        allowed.contains(&Scope::Manage) && of_role(role).iter().all(|scope| allowed.contains(scope));
-    Ok(may_invite.then_some(Invitation { token, role, is_admin: false }))
+    let may_invite = allowed.contains(&AccessScope::Manage)
+        && role_scopes(role).iter().all(|scope| allowed.contains(scope));
+    Ok(may_invite.then_some(ValidInvitation { token, role, is_admin: false }))
 }
 
 /// The project and task of a link, unless it is expired or its maker may no longer give work to people.
 pub async fn find_task_link(app: &App, secret: &str) -> Result<Option<(ProjectId, TaskId)>, StoreError> {
-    let Some(TokenInUse { token, owner }) = app.store.token(&fingerprint(secret), clock::now()).await? else {
+    let Some(TokenInUse { token, owner }) =
+        app.store.token(&hash_secret(secret), clock::current_time()).await?
+    else {
         return Ok(None);
     };
     let is_open = match owner {
         // `jurist start --auth` makes links on the machine itself.
         TokenOwner::Nobody => true,
         TokenOwner::ShutOut => false,
-        TokenOwner::Has(role) => of_role(role).contains(&Scope::Write),
+        TokenOwner::Has(role) => role_scopes(role).contains(&AccessScope::Write),
     };
     let task = token.scopes.iter().find_map(|scope| scope.strip_prefix("task:")?.parse().ok());
     Ok(task.filter(|_| is_open).map(|task| (token.project, task)))
 }
 
-async fn found(app: &App, wanted: Option<&str>) -> Result<ProjectId, ApiError> {
+async fn resolve_project(app: &App, wanted: Option<&str>) -> Result<ProjectId, ApiError> {
     let Some(wanted) = wanted else { return Ok(app.default_project) };
     let unknown = || ApiError::Unknown("there is no such project".to_owned());
     match wanted.parse::<ProjectId>() {
@@ -258,7 +271,7 @@ pub async fn join_link(app: &App, address: &str) -> Result<Option<String>, Store
 /// A link that makes an owner who administers the server, and the only one: whoever has the database needs no
 /// other permission.
 pub async fn owner_link(app: &App, address: &str) -> Result<String, StoreError> {
-    let (project, now) = (app.default_project, clock::now());
+    let (project, now) = (app.default_project, clock::current_time());
     app.store.revoke_unauthored(project, JOIN_AS_ADMIN, now).await?;
     let secret = add_invitation(app, project, JOIN_AS_ADMIN, None, now).await?;
     Ok(format!("{address}/join#{}", secret.text()))
@@ -274,10 +287,10 @@ const INVITATION_DAYS: i64 = 1;
 pub async fn invitation(
     app: &App,
     project: ProjectId,
-    role: Role,
+    role: ProjectRole,
     maker: Option<AccountId>,
     now: Time,
-) -> Result<Secret, StoreError> {
+) -> Result<AccessSecret, StoreError> {
     add_invitation(app, project, &format!("join:{}", role.as_str()), maker, now).await
 }
 
@@ -287,13 +300,14 @@ async fn add_invitation(
     scope: &str,
     author: Option<AccountId>,
     now: Time,
-) -> Result<Secret, StoreError> {
-    let secret = Secret::new(JOIN);
+) -> Result<AccessSecret, StoreError> {
+    let secret = AccessSecret::new(JOIN);
     let expires = Time::from_micros(now.micros() + INVITATION_DAYS * 24 * 3_600_000_000);
     let role = scope.trim_start_matches("join:");
-    let name = format!("invitation {role} {}", &fingerprint(secret.text())[..8]);
+    let name = format!("invitation {role} {}", &hash_secret(secret.text())[..8]);
     let scopes = vec![scope.to_owned()];
-    let new = NewToken { name, hash: fingerprint(secret.text()), scopes, author, expires: Some(expires) };
+    let new =
+        NewAccessToken { name, hash: hash_secret(secret.text()), scopes, author, expires: Some(expires) };
     app.store.add_token(project, &new, now).await?;
     Ok(secret)
 }

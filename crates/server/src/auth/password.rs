@@ -20,23 +20,24 @@ fn argon2() -> Argon2<'static> {
 static AT_WORK: Semaphore = Semaphore::const_new(4);
 
 /// Off the threads that answer others.
-async fn worked<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+async fn run_password_task<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let _turn = AT_WORK.acquire().await.ok()?;
     tokio::task::spawn_blocking(work).await.ok()
 }
 
 /// What is kept of a password.
-pub async fn hashed(password: String) -> Result<String, ApiError> {
+pub async fn hash_password(password: String) -> Result<String, ApiError> {
     if !(SHORTEST..=LONGEST).contains(&password.chars().count()) {
         return Err(ApiError::Bad(format!("a password has {SHORTEST} to {LONGEST} letters")));
     }
-    let hash = worked(move || argon2().hash_password(password.as_bytes()).map(|it| it.to_string()));
+    let hash =
+        run_password_task(move || argon2().hash_password(password.as_bytes()).map(|it| it.to_string()));
     hash.await.and_then(Result::ok).ok_or(ApiError::Broken)
 }
 
 /// Whether it is the one. Takes as long where there is none, so that nobody learns who has an account.
-pub async fn matches(password: String, hash: Option<String>) -> bool {
-    worked(move || match hash {
+pub async fn verify_password(password: String, hash: Option<String>) -> bool {
+    run_password_task(move || match hash {
         Some(hash) => argon2::PasswordHash::new(&hash)
             .is_ok_and(|hash| argon2().verify_password(password.as_bytes(), &hash).is_ok()),
         None => {

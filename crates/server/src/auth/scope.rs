@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use jurist_store::accounts::Role;
+use jurist_store::accounts::ProjectRole;
 
 /// Tokens carry some of these, roles stand for some of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum AccessScope {
     /// Send traces, and see nothing.
     Ingest,
     Read,
@@ -19,7 +19,7 @@ pub enum Scope {
     Manage,
 }
 
-impl Scope {
+impl AccessScope {
     pub const ALL: [Self; 5] = [Self::Ingest, Self::Read, Self::Annotate, Self::Write, Self::Manage];
 
     pub fn as_str(self) -> &'static str {
@@ -34,22 +34,24 @@ impl Scope {
 }
 
 /// What somebody with this role may do.
-pub fn of_role(role: Role) -> &'static [Scope] {
+pub fn role_scopes(role: ProjectRole) -> &'static [AccessScope] {
     match role {
-        Role::Annotator => &[Scope::Annotate],
-        Role::Viewer => &[Scope::Read],
-        Role::Member => &[Scope::Ingest, Scope::Read, Scope::Annotate, Scope::Write],
-        Role::Owner => &Scope::ALL,
+        ProjectRole::Annotator => &[AccessScope::Annotate],
+        ProjectRole::Viewer => &[AccessScope::Read],
+        ProjectRole::Member => {
+            &[AccessScope::Ingest, AccessScope::Read, AccessScope::Annotate, AccessScope::Write]
+        }
+        ProjectRole::Owner => &AccessScope::ALL,
     }
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for AccessScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Scope {
+impl FromStr for AccessScope {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

@@ -8,9 +8,9 @@ pub const JOIN: &str = "jrj_";
 pub const SESSION: &str = "jrs_";
 
 /// Its text is never printed by accident.
-pub struct Secret(String);
+pub struct AccessSecret(String);
 
-impl Secret {
+impl AccessSecret {
     pub fn new(prefix: &str) -> Self {
         let random: [u8; 32] = jurist_store::random();
         let hex: String = random.iter().map(|it| format!("{it:02x}")).collect();
@@ -22,13 +22,13 @@ impl Secret {
     }
 }
 
-impl std::fmt::Debug for Secret {
+impl std::fmt::Debug for AccessSecret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Secret(…)")
     }
 }
 
 /// What is kept of a secret. It has 256 bits of chance, so that no slow hash is needed.
-pub fn fingerprint(secret: &str) -> String {
+pub fn hash_secret(secret: &str) -> String {
     blake3::hash(secret.as_bytes()).to_hex().to_string()
 }

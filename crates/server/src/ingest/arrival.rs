@@ -1,21 +1,21 @@
 //! What somebody sends of a trace, read and clean.
 
-use jurist_core::candidate::{Format, Trace, TraceError, Usage, read_value};
+use jurist_core::candidate::{Trace, TraceError, TraceFormat, Usage, read_trace_value};
 use jurist_core::grade::{Time, Usd};
 use jurist_core::redact::Redactor;
 use jurist_store::pieces::{NewPiece, PieceKind};
-use jurist_store::traces::Finished;
+use jurist_store::traces::FinishedTrace;
 use jurist_store::{BadTraceId, Probability, TraceId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use utoipa::ToSchema;
 
-use super::otlp::{Spans, exported};
+use super::otlp::{Spans, read_json_spans};
 
 /// A trace: whole in `trace`, or a part of it in `pieces`.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Sent {
+pub struct TraceEnvelope {
     /// Names the trace; sent twice it is kept once. Without one, a whole trace is named by its content.
     #[schema(max_length = 256)]
     id: Option<String>,
@@ -89,7 +89,7 @@ pub struct FinishBody {
 /// Something that can be kept.
 #[derive(Debug)]
 pub enum Arrival {
-    Whole { id: TraceId, finished: Box<Finished> },
+    Whole { id: TraceId, finished: Box<FinishedTrace> },
     Pieces { id: TraceId, pieces: Vec<NewPiece> },
     Spans(Spans),
 }
@@ -105,7 +105,7 @@ pub enum BadArrival {
     NotOne,
     #[error("`pieces` need the `id` of their trace")]
     NoId,
-    #[error("`{0}` is no format; there are {names}", names = Format::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", "))]
+    #[error("`{0}` is no format; there are {names}", names = TraceFormat::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", "))]
     Format(String),
     #[error(transparent)]
     Trace(#[from] TraceError),
@@ -119,8 +119,8 @@ pub enum BadArrival {
 
 /// What holds for everything that does not say otherwise.
 #[derive(Debug, Clone, Default)]
-pub struct Defaults {
-    pub format: Option<Format>,
+pub struct IngestDefaults {
+    pub format: Option<TraceFormat>,
     pub agent: Option<String>,
     pub session: Option<String>,
 }
@@ -129,12 +129,12 @@ impl Arrival {
     /// What one value holds: an envelope of ours, spans, or a trace in any format.
     pub fn read(
         mut value: Json,
-        defaults: &Defaults,
+        defaults: &IngestDefaults,
         redactor: &Redactor,
         now: Time,
     ) -> Result<Self, BadArrival> {
         if value.get("resourceSpans").is_some_and(Json::is_array) && defaults.format.is_none_or(is_otlp) {
-            return Ok(Self::Spans(exported(&mut value, redactor, now)));
+            return Ok(Self::Spans(read_json_spans(&mut value, redactor, now)));
         }
         let sent = if is_envelope(&value) {
             serde_json::from_value(value).map_err(BadArrival::NotSent)?
@@ -142,14 +142,14 @@ impl Arrival {
             let said = |key: &str| value.get(key).and_then(Json::as_str).map(str::to_owned);
             let metadata = value.get("metadata").and_then(Json::as_object).cloned().unwrap_or_default();
             let (agent, session) = (said("agent"), said("session"));
-            Sent { agent, session, metadata, trace: Some(value), ..Sent::default() }
+            TraceEnvelope { agent, session, metadata, trace: Some(value), ..TraceEnvelope::default() }
         };
         sent.read(defaults, redactor, now)
     }
 }
 
-fn is_otlp(format: Format) -> bool {
-    format == Format::Otlp
+fn is_otlp(format: TraceFormat) -> bool {
+    format == TraceFormat::Otlp
 }
 
 /// Formats of others have neither of these keys at the top, but for `trace` with keys that are not ours.
@@ -161,15 +161,15 @@ fn is_envelope(value: &Json) -> bool {
     })
 }
 
-impl Sent {
+impl TraceEnvelope {
     pub fn read(
         mut self,
-        defaults: &Defaults,
+        defaults: &IngestDefaults,
         redactor: &Redactor,
         now: Time,
     ) -> Result<Arrival, BadArrival> {
-        self.agent = self.agent.or_else(|| defaults.agent.clone()).and_then(|it| named(&it));
-        self.session = self.session.or_else(|| defaults.session.clone()).and_then(|it| named(&it));
+        self.agent = self.agent.or_else(|| defaults.agent.clone()).and_then(|it| clean_name(&it));
+        self.session = self.session.or_else(|| defaults.session.clone()).and_then(|it| clean_name(&it));
         let format = self.format.as_deref().map(format_named).transpose()?.or(defaults.format);
         match (self.trace.take(), self.pieces.take()) {
             (Some(trace), None) => self.whole(trace, format, redactor, now),
@@ -181,19 +181,19 @@ impl Sent {
     fn whole(
         self,
         mut value: Json,
-        format: Option<Format>,
+        format: Option<TraceFormat>,
         redactor: &Redactor,
         now: Time,
     ) -> Result<Arrival, BadArrival> {
         redactor.data(&mut value);
-        let (format, mut trace) = read_value(&value, format)?;
+        let (format, mut trace) = read_trace_value(&value, format)?;
         if trace == Trace::default() {
             return Err(BadArrival::Nothing);
         }
-        trace.status = trace.status.and_then(|it| named(&it));
+        trace.status = trace.status.and_then(|it| clean_name(&it));
         let id = match self.id.or_else(|| trace.id.clone()) {
             Some(id) => TraceId::new(id)?,
-            None => of_content(&trace),
+            None => content_trace_id(&trace),
         };
         let times = || trace.steps.iter().filter_map(|it| it.time);
         let duration = times().min().zip(times().max()).map(|it| it.1.micros() - it.0.micros());
@@ -202,7 +202,7 @@ impl Sent {
         redactor.data(&mut metadata);
         metadata["format"] = json!(format.name());
         let is_failed = self.failed.unwrap_or_else(|| trace.status.as_deref().is_some_and(means_failure));
-        let finished = Finished {
+        let finished = FinishedTrace {
             agent: self.agent,
             session: self.session,
             is_failed,
@@ -218,14 +218,14 @@ impl Sent {
     fn in_pieces(
         self,
         pieces: Vec<SentPiece>,
-        format: Option<Format>,
+        format: Option<TraceFormat>,
         redactor: &Redactor,
         now: Time,
     ) -> Result<Arrival, BadArrival> {
         let id = TraceId::new(self.id.ok_or(BadArrival::NoId)?)?;
         let mut new = Vec::with_capacity(pieces.len());
         for piece in pieces {
-            let (kind, body) = piece.checked(format, redactor)?;
+            let (kind, body) = piece.validate_body(format, redactor)?;
             new.push(NewPiece {
                 trace: id.clone(),
                 id: piece.id,
@@ -242,9 +242,9 @@ impl Sent {
 
 impl SentPiece {
     /// Its body, which will be read again when the trace is put together.
-    fn checked(
+    fn validate_body(
         &self,
-        format: Option<Format>,
+        format: Option<TraceFormat>,
         redactor: &Redactor,
     ) -> Result<(PieceKind, Vec<u8>), BadArrival> {
         TraceId::new(self.id.as_str()).map_err(|_| BadArrival::PieceId)?;
@@ -272,12 +272,12 @@ impl SentPiece {
     }
 }
 
-fn format_named(name: &str) -> Result<Format, BadArrival> {
-    Format::from_name(name).ok_or_else(|| BadArrival::Format(name.to_owned()))
+fn format_named(name: &str) -> Result<TraceFormat, BadArrival> {
+    TraceFormat::from_name(name).ok_or_else(|| BadArrival::Format(name.to_owned()))
 }
 
 /// The same trace gets the same name, so that it is kept once however often it is sent.
-fn of_content(trace: &Trace) -> TraceId {
+fn content_trace_id(trace: &Trace) -> TraceId {
     let text = serde_json::to_vec(trace).expect("a trace is plain data");
     let hash = blake3::hash(&text).to_hex();
     TraceId::new(format!("trc_{}", &hash[..32])).expect("it is short and plain")
@@ -290,7 +290,7 @@ pub fn means_failure(status: &str) -> bool {
 }
 
 /// A name as it is kept: one line of at most 200 letters, or nothing.
-pub fn named(text: &str) -> Option<String> {
+pub fn clean_name(text: &str) -> Option<String> {
     let clean: String = text.trim().chars().filter(|it| !it.is_control()).take(200).collect();
     (!clean.is_empty()).then_some(clean)
 }

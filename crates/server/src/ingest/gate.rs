@@ -16,7 +16,7 @@ const MOST_SENDERS: usize = 10_000;
 
 /// What ingest may take up.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
+pub struct IngestLimits {
     /// Bytes of bodies in memory, once unpacked.
     pub bytes: usize,
     pub requests: usize,
@@ -31,7 +31,7 @@ pub struct Rate {
     pub burst: f64,
 }
 
-impl Default for Limits {
+impl Default for IngestLimits {
     fn default() -> Self {
         Self { bytes: 128 * 1024 * 1024, requests: 512, rate: None }
     }
@@ -39,27 +39,27 @@ impl Default for Limits {
 
 /// What is coming in at the moment.
 #[derive(Debug, Default)]
-pub struct Gate {
+pub struct IngestAdmission {
     bytes: AtomicUsize,
     requests: AtomicUsize,
-    senders: Mutex<HashMap<String, Bucket>>,
+    senders: Mutex<HashMap<String, TokenBucket>>,
 }
 
 /// Requests that a sender may still send.
 #[derive(Debug, Clone, Copy)]
-struct Bucket {
+struct TokenBucket {
     left: f64,
     since: Time,
 }
 
 /// A request that was let in, until it is dropped.
 #[derive(Debug)]
-pub struct Pass {
+pub struct AdmittedRequest {
     app: App,
     bytes: usize,
 }
 
-impl Gate {
+impl IngestAdmission {
     /// Seconds to wait for a sender who sends too often.
     fn wait(&self, sender: &str, rate: Rate, now: Time) -> Option<u64> {
         let mut senders = self.senders.lock().expect("nothing panics while it is held");
@@ -67,11 +67,11 @@ impl Gate {
             let oldest = senders.iter().min_by_key(|it| it.1.since).map(|it| it.0.clone());
             oldest.and_then(|it| senders.remove(&it));
         }
-        let full = Bucket { left: rate.burst.max(1.0), since: now };
+        let full = TokenBucket { left: rate.burst.max(1.0), since: now };
         let bucket = senders.entry(sender.to_owned()).or_insert(full);
         let seconds = (now.micros() - bucket.since.micros()).max(0) as f64 / 1e6;
         let left = (bucket.left + seconds * rate.per_second).min(full.left);
-        *bucket = Bucket { left, since: now };
+        *bucket = TokenBucket { left, since: now };
         if left < 1.0 {
             return Some(((1.0 - left) / rate.per_second).ceil().clamp(1.0, 3600.0) as u64);
         }
@@ -80,7 +80,7 @@ impl Gate {
     }
 }
 
-impl Pass {
+impl AdmittedRequest {
     /// Lets a request in, if there is room for one more.
     pub fn new(app: &App, sender: &str, now: Time) -> Result<Self, ApiError> {
         let limits = app.settings.ingest;
@@ -129,7 +129,7 @@ impl Pass {
     }
 }
 
-impl Drop for Pass {
+impl Drop for AdmittedRequest {
     fn drop(&mut self) {
         self.app.gate.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         self.app.gate.requests.fetch_sub(1, Ordering::Relaxed);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_sender_may_burst_and_then_waits() {
-        let (gate, rate) = (Gate::default(), Rate { per_second: 2.0, burst: 3.0 });
+        let (gate, rate) = (IngestAdmission::default(), Rate { per_second: 2.0, burst: 3.0 });
         let at = |seconds: f64| Time::from_micros((seconds * 1e6) as i64);
         let waits: Vec<_> = (0..5).map(|_| gate.wait("a", rate, at(0.0))).collect();
         assert_eq!(waits, [None, None, None, Some(1), Some(1)]);

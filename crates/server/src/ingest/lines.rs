@@ -7,13 +7,13 @@ use futures_util::{StreamExt, stream};
 use jurist_core::grade::Time;
 use jurist_core::redact::Redactor;
 use jurist_store::pieces::MAX_PIECES;
-use jurist_store::traces::{Finished, Put};
+use jurist_store::traces::{FinishedTrace, PutOutcome};
 use jurist_store::{ProjectId, Store, StoreError, TraceId, clock};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::arrival::{Arrival, Defaults};
-use super::gate::Pass;
+use super::arrival::{Arrival, IngestDefaults};
+use super::gate::AdmittedRequest;
 use super::otlp::Spans;
 use crate::error::ApiError;
 
@@ -25,7 +25,7 @@ const AT_ONCE: usize = 16;
 /// What became of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Became {
+pub enum LineStatus {
     /// It is kept.
     Accepted,
     /// It was there already.
@@ -41,7 +41,7 @@ pub enum Became {
 pub struct LineAnswer {
     /// From 1.
     pub line: usize,
-    pub status: Became,
+    pub status: LineStatus,
     /// Of the trace, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
@@ -51,7 +51,7 @@ pub struct LineAnswer {
 
 impl LineAnswer {
     pub fn error(line: usize, why: impl Into<String>) -> Self {
-        Self { line, status: Became::Error, id: None, detail: Some(why.into()) }
+        Self { line, status: LineStatus::Error, id: None, detail: Some(why.into()) }
     }
 
     /// As JSON, with the end of the line.
@@ -66,14 +66,14 @@ pub struct Intake<'a> {
     pub store: &'a Store,
     pub project: ProjectId,
     pub redactor: &'a Redactor,
-    pub defaults: Defaults,
+    pub defaults: IngestDefaults,
 }
 
 impl Intake<'_> {
     /// Keeps every line that can be read. When this returns, what was accepted is on disk.
     pub async fn take(&self, lines: Vec<(usize, Vec<u8>)>) -> Result<Vec<LineAnswer>, StoreError> {
         let (mut answers, mut wholes, mut parts) = (Vec::new(), Vec::new(), Vec::new());
-        let now = clock::now();
+        let now = clock::current_time();
         for (line, text) in lines {
             match self.read(&text, now) {
                 Ok(Arrival::Whole { id, finished }) => wholes.push((line, id, *finished)),
@@ -83,7 +83,7 @@ impl Intake<'_> {
         }
         let mut wholes = wholes.into_iter().peekable();
         while wholes.peek().is_some() {
-            let batch: Vec<(usize, TraceId, Finished)> = wholes.by_ref().take(BATCH).collect();
+            let batch: Vec<(usize, TraceId, FinishedTrace)> = wholes.by_ref().take(BATCH).collect();
             answers.extend(self.put_wholes(batch, now).await?);
         }
         let puts = stream::iter(parts).map(|(line, it)| self.put_part(line, it, now)).buffered(AT_ONCE);
@@ -97,27 +97,27 @@ impl Intake<'_> {
 
     fn read(&self, text: &[u8], now: Time) -> Result<Arrival, String> {
         let value = serde_json::from_slice(text).map_err(|it| format!("this is no JSON: {it}"))?;
-        Arrival::read(value, &self.defaults, self.redactor, now).map_err(|it| shortened(it.to_string()))
+        Arrival::read(value, &self.defaults, self.redactor, now).map_err(|it| shorten_message(it.to_string()))
     }
 
     async fn put_wholes(
         &self,
-        batch: Vec<(usize, TraceId, Finished)>,
+        batch: Vec<(usize, TraceId, FinishedTrace)>,
         now: Time,
     ) -> Result<Vec<LineAnswer>, StoreError> {
         let lines: Vec<usize> = batch.iter().map(|it| it.0).collect();
-        let traces: Vec<(TraceId, Finished)> = batch.into_iter().map(|it| (it.1, it.2)).collect();
+        let traces: Vec<(TraceId, FinishedTrace)> = batch.into_iter().map(|it| (it.1, it.2)).collect();
         let puts = self.store.put_traces(self.project, &traces, now).await?;
         let agents: BTreeSet<&str> = traces.iter().filter_map(|it| it.1.agent.as_deref()).collect();
         for agent in agents {
             self.store.see_agent(self.project, agent, now).await?;
         }
-        let answer = |((line, put), (id, _)): ((usize, Put), &(TraceId, Finished))| LineAnswer {
+        let answer = |((line, put), (id, _)): ((usize, PutOutcome), &(TraceId, FinishedTrace))| LineAnswer {
             line,
             status: match put {
-                Put::New => Became::Accepted,
-                Put::Repeated => Became::Repeated,
-                Put::Conflict => Became::Conflict,
+                PutOutcome::New => LineStatus::Accepted,
+                PutOutcome::Repeated => LineStatus::Repeated,
+                PutOutcome::Conflict => LineStatus::Conflict,
             },
             id: Some(id.to_string()),
             detail: None,
@@ -142,24 +142,24 @@ impl Intake<'_> {
             why.push(format!("{n_refused} pieces are beyond the {MAX_PIECES} that a trace may have"));
         }
         let status = match () {
-            () if 0 < spans.n_rejected || !receipt.refused.is_empty() => Became::Error,
-            () if !receipt.conflicts.is_empty() => Became::Conflict,
-            () if 0 < receipt.n_new || (n_sent == 0 && n_own == 0) => Became::Accepted,
-            () => Became::Repeated,
+            () if 0 < spans.n_rejected || !receipt.refused.is_empty() => LineStatus::Error,
+            () if !receipt.conflicts.is_empty() => LineStatus::Conflict,
+            () if 0 < receipt.n_new || (n_sent == 0 && n_own == 0) => LineStatus::Accepted,
+            () => LineStatus::Repeated,
         };
-        let detail = (!why.is_empty()).then(|| shortened(why.join("; ")));
+        let detail = (!why.is_empty()).then(|| shorten_message(why.join("; ")));
         Ok(LineAnswer { line, status, id, detail })
     }
 }
 
 /// An answer repeats no more of what was sent than it needs to.
-fn shortened(text: String) -> String {
+fn shorten_message(text: String) -> String {
     if text.len() <= 500 { text } else { text.chars().take(400).chain("…".chars()).collect() }
 }
 
 /// The lines of a body, as they come.
 #[derive(Debug)]
-pub struct Lines {
+pub struct BodyLineReader {
     stream: BodyDataStream,
     buffer: Vec<u8>,
     /// Before this, there is no end of a line.
@@ -170,25 +170,29 @@ pub struct Lines {
 
 /// One of them.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum BodyLine {
     Text(Vec<u8>),
     /// Longer than a body may be; it was passed over.
     TooLong,
 }
 
-impl Lines {
+impl BodyLineReader {
     pub fn new(body: Body, longest: usize) -> Self {
         Self { stream: body.into_data_stream(), buffer: Vec::new(), searched: 0, longest, is_over: false }
     }
 
     /// The next line; what it takes up is counted until the caller gives it back.
-    pub async fn next(&mut self, pass: &mut Pass) -> Result<Option<Line>, ApiError> {
+    pub async fn next(&mut self, pass: &mut AdmittedRequest) -> Result<Option<BodyLine>, ApiError> {
         let mut is_too_long = false;
         loop {
             if let Some(at) = self.buffer[self.searched..].iter().position(|it| *it == b'\n') {
                 let line: Vec<u8> = self.buffer.drain(..=self.searched + at).collect();
                 self.searched = 0;
-                return Ok(Some(if is_too_long { dropped(pass, line.len()) } else { Line::Text(line) }));
+                return Ok(Some(if is_too_long {
+                    drop_long_line(pass, line.len())
+                } else {
+                    BodyLine::Text(line)
+                }));
             }
             self.searched = self.buffer.len();
             if self.longest < self.buffer.len() {
@@ -201,9 +205,9 @@ impl Lines {
                 let line = std::mem::take(&mut self.buffer);
                 self.searched = 0;
                 return Ok(match (is_too_long, line.len()) {
-                    (true, n) => Some(dropped(pass, n)),
+                    (true, n) => Some(drop_long_line(pass, n)),
                     (false, 0) => None,
-                    (false, _) => Some(Line::Text(line)),
+                    (false, _) => Some(BodyLine::Text(line)),
                 });
             }
             match self.stream.next().await {
@@ -218,7 +222,7 @@ impl Lines {
     }
 }
 
-fn dropped(pass: &mut Pass, n: usize) -> Line {
+fn drop_long_line(pass: &mut AdmittedRequest, n: usize) -> BodyLine {
     pass.shrink(n);
-    Line::TooLong
+    BodyLine::TooLong
 }

@@ -8,7 +8,9 @@ mod lines;
 mod otlp;
 mod sampled;
 
-pub use arrival::{Arrival, BadArrival, Defaults, FinishBody, Sent, StartBody, means_failure, named};
-pub use gate::{Gate, Limits, Pass, Rate};
-pub use lines::{Became, Intake, Line, LineAnswer, Lines};
-pub use otlp::{BadExport, Encoding, SpanFacts, Spans, facts};
+pub use arrival::{
+    Arrival, BadArrival, FinishBody, IngestDefaults, StartBody, TraceEnvelope, clean_name, means_failure,
+};
+pub use gate::{AdmittedRequest, IngestAdmission, IngestLimits, Rate};
+pub use lines::{BodyLine, BodyLineReader, Intake, LineAnswer, LineStatus};
+pub use otlp::{BadExport, Encoding, SpanFacts, Spans, read_span_facts};

@@ -18,7 +18,7 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use serde_json::{Value as Json, json};
 
-use super::arrival::named;
+use super::arrival::clean_name;
 use super::sampled;
 
 /// Deeper values than this could not be read back.
@@ -67,7 +67,7 @@ impl Spans {
         match encoding {
             Encoding::Protobuf => {
                 let request = ExportTraceServiceRequest::decode(body).map_err(BadExport::Protobuf)?;
-                Ok(decoded(request, redactor, now))
+                Ok(read_protobuf_spans(request, redactor, now))
             }
             Encoding::Json => {
                 let mut value: Json = serde_json::from_slice(body).map_err(BadExport::Json)?;
@@ -76,7 +76,7 @@ impl Spans {
                 if !is_empty && !value["resourceSpans"].is_array() {
                     return Err(BadExport::NoSpans);
                 }
-                Ok(exported(&mut value, redactor, now))
+                Ok(read_json_spans(&mut value, redactor, now))
             }
         }
     }
@@ -107,7 +107,7 @@ impl Spans {
     }
 
     fn add(&mut self, origin: &Origin, span: Span, redactor: &Redactor, now: Time) {
-        if origin.is_own || is_told(&span.attributes, "jurist.judge") {
+        if origin.is_own || is_attribute_set(&span.attributes, "jurist.judge") {
             self.n_own += 1;
             return;
         }
@@ -129,7 +129,7 @@ impl Spans {
     }
 }
 
-fn decoded(request: ExportTraceServiceRequest, redactor: &Redactor, now: Time) -> Spans {
+fn read_protobuf_spans(request: ExportTraceServiceRequest, redactor: &Redactor, now: Time) -> Spans {
     let mut spans = Spans::default();
     for of_resource in request.resource_spans {
         let resource = of_resource.resource.unwrap_or_default();
@@ -142,18 +142,18 @@ fn decoded(request: ExportTraceServiceRequest, redactor: &Redactor, now: Time) -
 }
 
 /// Spans of JSON, each read for itself, so that one that is wrong does not take the others along.
-pub fn exported(value: &mut Json, redactor: &Redactor, now: Time) -> Spans {
+pub fn read_json_spans(value: &mut Json, redactor: &Redactor, now: Time) -> Spans {
     let mut spans = Spans::default();
-    for of_resource in list(value, "resourceSpans") {
-        normalise(&mut of_resource["resource"]);
+    for of_resource in iter_objects_mut(value, "resourceSpans") {
+        normalise_otlp_json(&mut of_resource["resource"]);
         let resource: Result<Resource, _> = serde_json::from_value(of_resource["resource"].take());
         let resource = resource.unwrap_or_default();
-        for of_scope in list(of_resource, "scopeSpans") {
-            normalise(&mut of_scope["scope"]);
+        for of_scope in iter_objects_mut(of_resource, "scopeSpans") {
+            normalise_otlp_json(&mut of_scope["scope"]);
             let scope: Option<InstrumentationScope> = serde_json::from_value(of_scope["scope"].take()).ok();
             let origin = Origin::new(&resource, scope.as_ref(), redactor);
-            for span in list(of_scope, "spans") {
-                normalise(span);
+            for span in iter_objects_mut(of_scope, "spans") {
+                normalise_otlp_json(span);
                 match serde_json::from_value(span.take()) {
                     Ok(span) => spans.add(&origin, span, redactor, now),
                     Err(error) => spans.reject(format!("a span is malformed: {error}")),
@@ -164,20 +164,20 @@ pub fn exported(value: &mut Json, redactor: &Redactor, now: Time) -> Spans {
     spans
 }
 
-fn list<'v>(value: &'v mut Json, key: &str) -> impl Iterator<Item = &'v mut Json> {
+fn iter_objects_mut<'v>(value: &'v mut Json, key: &str) -> impl Iterator<Item = &'v mut Json> {
     value.get_mut(key).and_then(Json::as_array_mut).into_iter().flatten().filter(|it| it.is_object())
 }
 
 /// What exporters write beside the rules: names of enums, and null for what is absent.
-fn normalise(value: &mut Json) {
+fn normalise_otlp_json(value: &mut Json) {
     match value {
-        Json::Array(items) => items.iter_mut().for_each(normalise),
+        Json::Array(items) => items.iter_mut().for_each(normalise_otlp_json),
         Json::Object(map) => {
             map.retain(|_, it| !it.is_null());
             for (key, it) in map.iter_mut() {
-                match (key.as_str(), it.as_str().and_then(number_of)) {
+                match (key.as_str(), it.as_str().and_then(otlp_enum_number)) {
                     ("kind" | "code", Some(number)) => *it = number.into(),
-                    _ => normalise(it),
+                    _ => normalise_otlp_json(it),
                 }
             }
         }
@@ -185,7 +185,7 @@ fn normalise(value: &mut Json) {
     }
 }
 
-fn number_of(name: &str) -> Option<i32> {
+fn otlp_enum_number(name: &str) -> Option<i32> {
     Some(match name {
         "SPAN_KIND_UNSPECIFIED" | "STATUS_CODE_UNSET" => 0,
         "SPAN_KIND_INTERNAL" | "STATUS_CODE_OK" => 1,
@@ -209,7 +209,7 @@ const AFTER: &str = "]}]}]}";
 
 impl Origin {
     fn new(resource: &Resource, scope: Option<&InstrumentationScope>, redactor: &Redactor) -> Self {
-        let service = text(&resource.attributes, "service.name");
+        let service = string_attribute(&resource.attributes, "service.name");
         let is_own = service == Some("jurist") || scope.is_some_and(|it| it.name == "jurist");
         let mut attributes = json!({ "attributes": resource.attributes });
         redactor.data(&mut attributes);
@@ -222,13 +222,13 @@ impl Origin {
             r#"{{"resourceSpans":[{{"resource":{attributes},"scopeSpans":[{{"scope":{of_scope},"spans":["#
         );
         // What SDKs say when nobody told them.
-        let service = service.filter(|it| !it.starts_with("unknown_service")).and_then(named);
+        let service = service.filter(|it| !it.starts_with("unknown_service")).and_then(clean_name);
         Self { before, service, is_own }
     }
 }
 
 fn piece(origin: &Origin, span: Span, redactor: &Redactor, now: Time) -> Result<NewPiece, String> {
-    let (trace, id) = (hex(&span.trace_id), hex(&span.span_id));
+    let (trace, id) = (encode_hex(&span.trace_id), encode_hex(&span.span_id));
     let is_id = |bytes: &[u8], length: usize| bytes.len() == length && bytes.iter().any(|it| *it != 0);
     if !is_id(&span.trace_id, 16) {
         return Err(format!("`{trace}` is no trace id of 16 bytes"));
@@ -237,23 +237,25 @@ fn piece(origin: &Origin, span: Span, redactor: &Redactor, now: Time) -> Result<
         return Err(format!("`{id}` is no span id of 8 bytes"));
     }
     let start = i64::try_from(span.start_time_unix_nano / 1000).ok().filter(|it| 0 < *it);
-    let agent =
-        text(&span.attributes, "gen_ai.agent.name").and_then(named).or_else(|| origin.service.clone());
-    let session = ["gen_ai.conversation.id", "session.id"].iter().find_map(|it| text(&span.attributes, it));
-    let session = session.and_then(named);
+    let agent = string_attribute(&span.attributes, "gen_ai.agent.name")
+        .and_then(clean_name)
+        .or_else(|| origin.service.clone());
+    let session =
+        ["gen_ai.conversation.id", "session.id"].iter().find_map(|it| string_attribute(&span.attributes, it));
+    let session = session.and_then(clean_name);
     let is_root = span.parent_span_id.iter().all(|it| *it == 0);
     let (name, events, links) = (span.name, span.events, span.links);
     let mut said = json!({
         "name": name, "attributes": span.attributes, "events": events, "links": links, "status": span.status,
     });
-    if DEEPEST < depth(&said) {
+    if DEEPEST < json_depth(&said) {
         return Err(format!("span `{id}` has attributes nested deeper than can be read"));
     }
     redactor.data(&mut said);
     said["traceId"] = json!(trace);
     said["spanId"] = json!(id);
     if !is_root {
-        said["parentSpanId"] = json!(hex(&span.parent_span_id));
+        said["parentSpanId"] = json!(encode_hex(&span.parent_span_id));
     }
     said["kind"] = json!(span.kind);
     said["flags"] = json!(span.flags);
@@ -273,7 +275,7 @@ fn piece(origin: &Origin, span: Span, redactor: &Redactor, now: Time) -> Result<
     })
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn encode_hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes.iter().take(32) {
         for digit in [byte >> 4, byte & 15] {
@@ -283,23 +285,23 @@ fn hex(bytes: &[u8]) -> String {
     text
 }
 
-fn depth(value: &Json) -> usize {
+fn json_depth(value: &Json) -> usize {
     let inner = match value {
-        Json::Array(items) => items.iter().map(depth).max(),
-        Json::Object(map) => map.values().map(depth).max(),
+        Json::Array(items) => items.iter().map(json_depth).max(),
+        Json::Object(map) => map.values().map(json_depth).max(),
         _ => return 0,
     };
     1 + inner.unwrap_or(0)
 }
 
-fn text<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a str> {
+fn string_attribute<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a str> {
     let value = attributes.iter().find(|it| it.key == key)?.value.as_ref()?;
     let AnyValue { value: Some(any_value::Value::StringValue(text)) } = value else { return None };
     Some(text)
 }
 
 /// Whether an attribute is there, unless it is `false`.
-fn is_told(attributes: &[KeyValue], key: &str) -> bool {
+fn is_attribute_set(attributes: &[KeyValue], key: &str) -> bool {
     let value = attributes.iter().find(|it| it.key == key).and_then(|it| it.value.as_ref());
     value.is_some_and(|it| it.value != Some(any_value::Value::BoolValue(false)))
 }
@@ -321,7 +323,7 @@ pub struct SpanFacts {
 }
 
 /// Reads back what [`piece`] wrote.
-pub fn facts(body: &Json) -> Option<SpanFacts> {
+pub fn read_span_facts(body: &Json) -> Option<SpanFacts> {
     let of_resource = &body["resourceSpans"][0];
     let span = of_resource["scopeSpans"][0]["spans"].get(0)?;
     let texts = |attributes: &Json| -> HashMap<String, String> {
@@ -334,7 +336,7 @@ pub fn facts(body: &Json) -> Option<SpanFacts> {
     };
     let (said, resource) = (texts(&span["attributes"]), texts(&of_resource["resource"]["attributes"]));
     let nanos = |key: &str| span[key].as_str().and_then(|it| it.parse().ok()).unwrap_or(0);
-    let first = |keys: &[&str]| keys.iter().find_map(|it| said.get(*it)).and_then(|it| named(it));
+    let first = |keys: &[&str]| keys.iter().find_map(|it| said.get(*it)).and_then(|it| clean_name(it));
     Some(SpanFacts {
         id: span["spanId"].as_str()?.to_owned(),
         parent: span["parentSpanId"].as_str().map(str::to_owned),
@@ -346,7 +348,7 @@ pub fn facts(body: &Json) -> Option<SpanFacts> {
             _ => None,
         },
         agent: first(&["gen_ai.agent.name"]),
-        service: resource.get("service.name").and_then(|it| named(it)),
+        service: resource.get("service.name").and_then(|it| clean_name(it)),
         session: first(&["gen_ai.conversation.id", "session.id"]),
         model: first(&["gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id"]),
         probability: span["traceState"].as_str().and_then(sampled::probability),

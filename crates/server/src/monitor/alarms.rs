@@ -3,20 +3,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jurist_core::alert::{self, AlertScope, Kind, Signal, State};
+use jurist_core::alert::{self, AlertKind, AlertScope, Signal, SignalState};
 use jurist_core::grade::Time;
 use jurist_core::money::Rates;
 use jurist_core::suite::{AlertLimits, AlertRule};
-use jurist_store::alerts::{Alert, Which};
-use jurist_store::decisions::Per;
-use jurist_store::monitors::Monitor;
+use jurist_store::alerts::{Alert, AlertSelection};
+use jurist_store::decisions::TallyGrouping;
+use jurist_store::monitors::StoredMonitor;
 use jurist_store::{ProjectId, Store, StoreError};
 
-use super::Watched;
-use super::estimates::{DAY, Gathered, Look, gather};
+use super::LoadedMonitorVersion;
+use super::estimates::{DAY, MonitorTallies, TrafficWindow, load_monitor_tallies};
 use super::falls::find_falls;
 use super::thresholds::{RuleContext, check_rules};
-use crate::notify::tell;
+use crate::notify::apply_alert_signal;
 
 /// Judgements that say how judges do, the newest, of some days.
 const JUDGED: usize = 200;
@@ -33,8 +33,13 @@ const HABIT_DAYS: i64 = 28;
 const PAGE: usize = 200;
 
 /// Alerts that a look at a monitor decides about.
-const WATCHED: [Kind; 5] =
-    [Kind::ScoreDrop, Kind::ErrorRate, Kind::NoData, Kind::JudgeDisagreement, Kind::Threshold];
+const WATCHED: [AlertKind; 5] = [
+    AlertKind::ScoreDrop,
+    AlertKind::ErrorRate,
+    AlertKind::NoData,
+    AlertKind::JudgeDisagreement,
+    AlertKind::Threshold,
+];
 
 /// Looks at every monitor, and tells what is new.
 pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(), StoreError> {
@@ -51,10 +56,10 @@ pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(
                     && !signals.iter().any(is_same)
             };
             for alert in open.iter().filter(is_gone) {
-                tell(store, project.id, &Signal::over(alert.kind, &alert.subject), now).await?;
+                apply_alert_signal(store, project.id, &Signal::over(alert.kind, &alert.subject), now).await?;
             }
             for signal in &signals {
-                tell(store, project.id, signal, now).await?;
+                apply_alert_signal(store, project.id, signal, now).await?;
             }
         }
     }
@@ -62,9 +67,14 @@ pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(
 }
 
 /// Nobody waits for a monitor that is no longer there.
-pub(super) async fn end(store: &Store, project: ProjectId, name: &str, now: Time) -> Result<(), StoreError> {
+pub(super) async fn resolve_monitor_alerts(
+    store: &Store,
+    project: ProjectId,
+    name: &str,
+    now: Time,
+) -> Result<(), StoreError> {
     for alert in open_alerts(store, project).await?.iter().filter(|alert| is_about(alert, name)) {
-        tell(store, project, &Signal::over(alert.kind, &alert.subject), now).await?;
+        apply_alert_signal(store, project, &Signal::over(alert.kind, &alert.subject), now).await?;
     }
     Ok(())
 }
@@ -72,7 +82,7 @@ pub(super) async fn end(store: &Store, project: ProjectId, name: &str, now: Time
 async fn open_alerts(store: &Store, project: ProjectId) -> Result<Vec<Alert>, StoreError> {
     let (mut all, mut after) = (Vec::new(), None);
     loop {
-        let page = store.alerts(project, Which::Open, after.as_ref(), PAGE).await?;
+        let page = store.alerts(project, AlertSelection::Open, after.as_ref(), PAGE).await?;
         all.extend(page.items);
         match page.next {
             Some(next) => after = Some(next),
@@ -88,28 +98,34 @@ fn is_about(alert: &Alert, monitor: &str) -> bool {
 async fn find_signals(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
+    monitor: &StoredMonitor,
     rates: &Rates,
     now: Time,
 ) -> Result<Vec<Signal>, StoreError> {
-    let Some(watched) = monitor.newest.as_ref().and_then(|it| Watched::read(it).ok()) else {
+    let Some(watched) = monitor.newest.as_ref().and_then(|it| LoadedMonitorVersion::read(it).ok()) else {
         return Ok(Vec::new());
     };
     let limits = watched.monitor.alerts.clone().unwrap_or_default();
     let since = Time::from_micros(now.micros() - JUDGED_DAYS * DAY);
     let judged = store.recently_judged(project, monitor.id, since, JUDGED).await?;
     let today = now.micros().div_euclid(DAY);
-    let look = Look {
+    let look = TrafficWindow {
         agent: None,
         from: Time::from_micros((today + 1 - LOOK_DAYS) * DAY),
         until: Time::from_micros((today + 1) * DAY),
     };
-    let gathered = gather(store, project, monitor, &look, Per::AgentAndDay, None).await?;
+    let gathered =
+        load_monitor_tallies(store, project, monitor, &look, TallyGrouping::AgentAndDay, None).await?;
     let series = gathered.main_series(monitor);
     let scope = AlertScope::of_monitor(&monitor.name);
     let mut signals = vec![
-        alert::error_rate(&scope, judged.n_errors, judged.n, limits.error_rate),
-        alert::judge_disagreement(&scope, judged.n_disputed, judged.n_compared, limits.disagreement_rate),
+        alert::error_rate_signal(&scope, judged.n_errors, judged.n, limits.error_rate),
+        alert::judge_disagreement_signal(
+            &scope,
+            judged.n_disputed,
+            judged.n_compared,
+            limits.disagreement_rate,
+        ),
     ];
     let place = (store, project);
     signals.extend(find_silence(place, monitor, &watched, &gathered, &limits, now).await?);
@@ -131,9 +147,9 @@ async fn find_signals(
 /// Of each agent, and of the monitor where nobody sends anything any more.
 async fn find_silence(
     (store, project): (&Store, ProjectId),
-    monitor: &Monitor,
-    watched: &Watched,
-    gathered: &Gathered,
+    monitor: &StoredMonitor,
+    watched: &LoadedMonitorVersion,
+    gathered: &MonitorTallies,
     limits: &AlertLimits,
     now: Time,
 ) -> Result<Vec<Signal>, StoreError> {
@@ -150,8 +166,8 @@ async fn find_silence(
     let longest = agents.clone().map(limit_of).fold(limits.silence_hours, f64::max);
     let scope = AlertScope::of_monitor(&monitor.name);
     let last = store.last_decided(project, monitor.id).await?;
-    let whole = alert::no_data(&scope, last, longest, now);
-    let is_all_silent = matches!(whole.state, State::Holds { .. });
+    let whole = alert::no_data_signal(&scope, last, longest, now);
+    let is_all_silent = matches!(whole.state, SignalState::Holds { .. });
     let mut signals = vec![whole];
     if watched.monitor.agents.len() < 2 {
         return Ok(signals);
@@ -164,10 +180,10 @@ async fn find_silence(
             }
             None => None,
         };
-        let mut signal = alert::no_data(&scope.with_agent(agent), last, limit_of(agent), now);
+        let mut signal = alert::no_data_signal(&scope.with_agent(agent), last, limit_of(agent), now);
         // One alert says it of all of them.
-        if is_all_silent && matches!(signal.state, State::Holds { .. }) {
-            signal.state = State::Unclear;
+        if is_all_silent && matches!(signal.state, SignalState::Holds { .. }) {
+            signal.state = SignalState::Unclear;
         }
         signals.push(signal);
     }

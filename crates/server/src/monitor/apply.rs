@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use jurist_core::alert;
-use jurist_core::candidate::{Candidate, Material};
+use jurist_core::candidate::{Candidate, JudgeInput};
 use jurist_core::grade::Time;
-use jurist_core::rubric::{Anchor, Ask, Criterion, Draft, Group, Rubric};
+use jurist_core::rubric::{Anchor, Criterion, CriterionKind, Draft, Group, Rubric};
 use jurist_core::suite::Monitor;
-use jurist_store::decisions::Decision;
+use jurist_store::decisions::MonitorDecision;
 use jurist_store::monitors::{self, MonitorVersion, NewMonitorVersion};
 use jurist_store::rubrics::NewRubricVersion;
 use jurist_store::{AccountId, MonitorId, ProjectId, Region, Store, StoreError, TraceId, clock};
@@ -16,9 +16,9 @@ use utoipa::ToSchema;
 
 use super::alarms;
 use super::figures::MonitorFigures;
-use super::watched::{Kept, Watched, read, written};
+use super::watched::{LoadedMonitorVersion, StoredMonitorVersion, parse_monitor_source, render_monitor_yaml};
 use crate::notify;
-use crate::work::{CONTEST, MONITOR, MonitorTask, PAUSED, Refused, Work, benches};
+use crate::work::{CONTEST, MONITOR, MonitorTask, PAUSED, Work, WorkRefusal, build_monitor_judges};
 
 /// Anchors are examples, not material: as much of each is shown.
 const ANCHOR_TASK: usize = 500;
@@ -40,7 +40,7 @@ pub enum NotApplied {
     #[error("the calibration anchors do not fit the rubric: {0}")]
     Rubric(String),
     #[error(transparent)]
-    Judge(#[from] Refused),
+    Judge(#[from] WorkRefusal),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -94,7 +94,7 @@ pub struct Applied {
 }
 
 /// Makes a monitor what a file says. `name` stands above the name in the file.
-pub async fn apply(
+pub async fn apply_monitor_file(
     store: &Store,
     project: ProjectId,
     name: Option<&str>,
@@ -103,7 +103,7 @@ pub async fn apply(
     author: Option<AccountId>,
     now: Time,
 ) -> Result<Applied, NotApplied> {
-    let mut monitor = read(source).map_err(NotApplied::File)?;
+    let mut monitor = parse_monitor_source(source).map_err(NotApplied::File)?;
     if let Some(name) = name {
         monitor.name = Some(name.to_owned());
     }
@@ -114,18 +114,19 @@ pub async fn apply(
         return Err(NotApplied::File(why));
     }
     // A judge that cannot be is told now, not when the first trace comes.
-    benches(&monitor, work)?;
+    build_monitor_judges(&monitor, work)?;
     let name = monitor.name().to_owned();
     monitor.rubric = Arc::new(with_anchors(store, project, &monitor).await?);
-    let kept = Kept { file: written(&monitor), source: source.to_owned() };
+    let kept = StoredMonitorVersion { file: render_monitor_yaml(&monitor), source: source.to_owned() };
     let there = match store.monitor_named(project, &name).await? {
         Some(there) => there,
         None => store.add_monitor(project, &name, now).await?,
     };
     if let Some(newest) = there.newest.as_ref().filter(|_| there.removed.is_none())
-        && serde_json::from_value::<Kept>(newest.settings.clone()).is_ok_and(|it| it.file == kept.file)
+        && serde_json::from_value::<StoredMonitorVersion>(newest.settings.clone())
+            .is_ok_and(|it| it.file == kept.file)
     {
-        return Ok(Applied { is_changed: false, is_new_rubric: false, monitor: shown(&there)? });
+        return Ok(Applied { is_changed: false, is_new_rubric: false, monitor: build_monitor_view(&there)? });
     }
     let rubric = match store.rubric_named(project, &name).await? {
         Some(rubric) => rubric,
@@ -147,7 +148,7 @@ pub async fn apply(
     let settings = serde_json::to_value(kept).expect("it is plain data");
     let new = NewMonitorVersion { rubric_version, agent, settings, author };
     store.put_monitor_version(project, there.id, &new, now).await?;
-    let monitor = shown(&store.monitor(project, there.id).await?)?;
+    let monitor = build_monitor_view(&store.monitor(project, there.id).await?)?;
     Ok(Applied { is_changed: true, is_new_rubric, monitor })
 }
 
@@ -166,9 +167,11 @@ pub(super) async fn with_anchors(
             };
             match trace {
                 Some(trace) => {
-                    let material = Material::new(&Candidate::default(), Some(trace));
-                    let (task, answer) =
-                        (cut(&material.task, ANCHOR_TASK), cut(material.answer(), ANCHOR_ANSWER));
+                    let material = JudgeInput::new(&Candidate::default(), Some(trace));
+                    let (task, answer) = (
+                        truncate_anchor_text(&material.task, ANCHOR_TASK),
+                        truncate_anchor_text(material.answer(), ANCHOR_ANSWER),
+                    );
                     anchors.push(Anchor {
                         response: format!("asked: {task}\nanswered: {answer}"),
                         score,
@@ -183,22 +186,24 @@ pub(super) async fn with_anchors(
         return Err(NotApplied::Anchors(missing.join(", ")));
     }
     let mut draft = Draft::clone(&monitor.rubric);
-    draft.criteria.iter_mut().for_each(|it| anchor(it, &anchors));
+    draft.criteria.iter_mut().for_each(|it| add_anchors(it, &anchors));
     Rubric::new(draft).map_err(|faults| {
         let told: Vec<String> = faults.iter().map(|it| it.problem.to_string()).collect();
         NotApplied::Rubric(told.join("; "))
     })
 }
 
-fn anchor(criterion: &mut Criterion, anchors: &[Anchor]) {
+fn add_anchors(criterion: &mut Criterion, anchors: &[Anchor]) {
     match &mut criterion.ask {
-        Ask::Question(_) => criterion.anchors.extend_from_slice(anchors),
-        Ask::Group(Group { criteria, .. }) => criteria.iter_mut().for_each(|it| anchor(it, anchors)),
-        Ask::Check(_) | Ask::Recipe(_) | Ask::Tree(_) => {}
+        CriterionKind::Question(_) => criterion.anchors.extend_from_slice(anchors),
+        CriterionKind::Group(Group { criteria, .. }) => {
+            criteria.iter_mut().for_each(|it| add_anchors(it, anchors))
+        }
+        CriterionKind::Check(_) | CriterionKind::Recipe(_) | CriterionKind::Tree(_) => {}
     }
 }
 
-fn cut(text: &str, most: usize) -> String {
+fn truncate_anchor_text(text: &str, most: usize) -> String {
     let mut cut: String = text.chars().take(most).collect();
     if cut.len() < text.len() {
         cut.push('…');
@@ -207,10 +212,10 @@ fn cut(text: &str, most: usize) -> String {
 }
 
 /// A monitor as it is told to others.
-pub fn shown(monitor: &monitors::Monitor) -> Result<MonitorView, StoreError> {
+pub fn build_monitor_view(monitor: &monitors::StoredMonitor) -> Result<MonitorView, StoreError> {
     let damaged = |why: String| StoreError::Damaged { what: "monitor", id: monitor.id.to_string(), why };
     let version = monitor.newest.as_ref().ok_or_else(|| damaged("it has no version".to_owned()))?;
-    let watched = Watched::read(version).map_err(damaged)?;
+    let watched = LoadedMonitorVersion::read(version).map_err(damaged)?;
     let told = &watched.monitor;
     Ok(MonitorView {
         id: monitor.id.to_string(),
@@ -242,42 +247,49 @@ impl From<&MonitorVersion> for VersionView {
 }
 
 /// It judges nothing until it is told to go on; what it samples waits, and people are told.
-pub async fn pause(
+pub async fn pause_monitor(
     store: &Store,
     project: ProjectId,
     monitor: MonitorId,
     why: &str,
 ) -> Result<(), StoreError> {
     // The alert comes first, so that no monitor is ever paused without one, not even after a crash in between.
-    tell(store, project, monitor, Some(why)).await?;
+    update_pause_alert(store, project, monitor, Some(why)).await?;
     store.pause_monitor(project, monitor, Some(why)).await
 }
 
-async fn tell(
+async fn update_pause_alert(
     store: &Store,
     project: ProjectId,
     monitor: MonitorId,
     why: Option<&str>,
 ) -> Result<(), StoreError> {
     let name = store.monitor(project, monitor).await?.name;
-    notify::tell(store, project, &alert::monitor_paused(&name, why), clock::now()).await.map(drop)
+    notify::apply_alert_signal(
+        store,
+        project,
+        &alert::monitor_paused_signal(&name, why),
+        clock::current_time(),
+    )
+    .await
+    .map(drop)
 }
 
 /// It goes on, also with what has waited. Says how many those are.
 pub async fn resume(
     store: &Store,
     project: ProjectId,
-    monitor: &monitors::Monitor,
+    monitor: &monitors::StoredMonitor,
     now: Time,
 ) -> Result<usize, StoreError> {
     store.pause_monitor(project, monitor.id, None).await?;
-    tell(store, project, monitor.id, None).await?;
+    update_pause_alert(store, project, monitor.id, None).await?;
     store.hasten_jobs(project, CONTEST, &MonitorTask::prefix(monitor.id), PAUSED, now).await?;
     for rescore in store.rescores(project, monitor.id).await? {
         let own = MonitorTask::prefix_of(monitor.id, rescore.id);
         store.hasten_jobs(project, MONITOR, &own, PAUSED, now).await?;
     }
-    let (mut last, mut n): (Option<Decision>, usize) = (None, 0);
+    let (mut last, mut n): (Option<MonitorDecision>, usize) = (None, 0);
     loop {
         let page = store.waiting_decisions(project, monitor.id, last.as_ref(), PAGE).await?;
         let jobs: Vec<_> =
@@ -292,14 +304,14 @@ pub async fn resume(
 }
 
 /// It watches nothing any more; what it found stays, and applying it again brings it back.
-pub async fn remove(
+pub async fn remove_monitor(
     store: &Store,
     project: ProjectId,
-    monitor: &monitors::Monitor,
+    monitor: &monitors::StoredMonitor,
     now: Time,
 ) -> Result<(), StoreError> {
     store.remove_monitor(project, monitor.id, now).await?;
-    alarms::end(store, project, &monitor.name, now).await?;
+    alarms::resolve_monitor_alerts(store, project, &monitor.name, now).await?;
     for kind in [MONITOR, CONTEST] {
         store.discard_jobs(project, kind, &MonitorTask::prefix(monitor.id)).await?;
     }

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::Rates;
-use jurist_core::plan::{Facts, Pick, Stratum, next_time, pick};
-use jurist_store::decisions::{DecisionState, NewDecision, TraceRevision};
+use jurist_core::plan::{SamplingDecision, TraceFacts, TraceStratum, next_time, pick_trace};
+use jurist_store::decisions::{DecisionState, NewMonitorDecision, TraceRevision};
 use jurist_store::jobs::{JobState, NewJob};
 use jurist_store::traces::TraceHead;
 use jurist_store::{MonitorVersionId, Probability, ProjectId, Store, StoreError, clock};
 use tokio::sync::watch;
 
-use super::Watched;
-use super::pace::{FOR_FAILURES, Pace, pace};
+use super::LoadedMonitorVersion;
+use super::pace::{FOR_FAILURES, SamplingPace, compute_sampling_pace};
 use crate::app::App;
 use crate::metrics::Metrics;
 use crate::work::{MONITOR, MonitorTask, NOTHING_TO_JUDGE};
@@ -36,18 +36,21 @@ const FEWEST_COSTS: usize = 50;
 const COSTS: usize = 1_000;
 
 /// Decides until told to stop.
-pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
-    let mut known = Known::default();
+pub async fn run_decision_loop(app: App, mut stopped: watch::Receiver<bool>) {
+    let mut known = DecisionCache::default();
     loop {
         let settings = (app.settings.max_waiting, &app.settings.work.settings.rates);
-        let pause = match round(&app.store, &app.metrics, settings, &mut known, clock::now()).await {
-            Ok(n) if n == BATCH => Duration::ZERO,
-            Ok(_) => PAUSE.min(app.settings.settle),
-            Err(error) => {
-                tracing::warn!(%error, "nothing can be decided about traces at the moment");
-                AWAY
-            }
-        };
+        let pause =
+            match decide_new_traces(&app.store, &app.metrics, settings, &mut known, clock::current_time())
+                .await
+            {
+                Ok(n) if n == BATCH => Duration::ZERO,
+                Ok(_) => PAUSE.min(app.settings.settle),
+                Err(error) => {
+                    tracing::warn!(%error, "nothing can be decided about traces at the moment");
+                    AWAY
+                }
+            };
         tokio::select! {
             _ = stopped.wait_for(|it| *it) => return,
             () = tokio::time::sleep(pause) => {}
@@ -57,19 +60,19 @@ pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
 
 /// What need not be read again for every trace.
 #[derive(Default)]
-pub(crate) struct Known {
-    versions: HashMap<MonitorVersionId, Option<Arc<Watched>>>,
+pub(crate) struct DecisionCache {
+    versions: HashMap<MonitorVersionId, Option<Arc<LoadedMonitorVersion>>>,
     dear: HashMap<(ProjectId, String), (Time, Option<Usd>)>,
 }
 
-pub(crate) async fn round(
+pub(crate) async fn decide_new_traces(
     store: &Store,
     metrics: &Metrics,
     (max_waiting, rates): (u64, &Rates),
-    known: &mut Known,
+    known: &mut DecisionCache,
     now: Time,
 ) -> Result<usize, StoreError> {
-    let found = store.unconsidered(BATCH).await?;
+    let found = store.unconsidered_traces(BATCH).await?;
     let n = found.len();
     let mut by_project: BTreeMap<ProjectId, Vec<TraceHead>> = BTreeMap::new();
     for (project, head) in found {
@@ -78,7 +81,7 @@ pub(crate) async fn round(
     for (project, heads) in by_project {
         let decisions = known.decisions(store, project, &heads, (max_waiting, rates), now).await?;
         let paused = decisions.paused;
-        let job = |it: &NewDecision| -> Option<NewJob> {
+        let job = |it: &NewMonitorDecision| -> Option<NewJob> {
             let waits = paused.contains(&it.version) || !it.state.is_open();
             let schedule = decisions.schedules.get(&it.version);
             let ready = schedule.and_then(|it| next_time(it, now)).unwrap_or(now);
@@ -88,20 +91,20 @@ pub(crate) async fn round(
         let seen = |head: TraceHead| TraceRevision { trace: head.id, revision: head.revision };
         let traces: Vec<TraceRevision> = heads.into_iter().map(seen).collect();
         let made = store.consider(project, &traces, &decisions.made, job, now).await?;
-        made.iter().for_each(|it| metrics.decided(it.state));
+        made.iter().for_each(|it| metrics.count_decision(it.state));
     }
     Ok(n)
 }
 
 /// What follows for some traces.
-struct Decisions {
-    made: Vec<NewDecision>,
+struct DecisionBatch {
+    made: Vec<NewMonitorDecision>,
     /// Versions of monitors that judge nothing at the moment.
     paused: Vec<MonitorVersionId>,
     schedules: HashMap<MonitorVersionId, String>,
 }
 
-impl Known {
+impl DecisionCache {
     async fn decisions(
         &mut self,
         store: &Store,
@@ -109,12 +112,12 @@ impl Known {
         heads: &[TraceHead],
         (max_waiting, rates): (u64, &Rates),
         now: Time,
-    ) -> Result<Decisions, StoreError> {
-        let mut all = Decisions { made: Vec::new(), paused: Vec::new(), schedules: HashMap::new() };
+    ) -> Result<DecisionBatch, StoreError> {
+        let mut all = DecisionBatch { made: Vec::new(), paused: Vec::new(), schedules: HashMap::new() };
         let mut watching = Vec::new();
         for monitor in store.monitors(project).await? {
             let Some(version) = &monitor.newest else { continue };
-            let read = || match Watched::read(version) {
+            let read = || match LoadedMonitorVersion::read(version) {
                 Ok(watched) => Some(Arc::new(watched)),
                 Err(why) => {
                     tracing::error!(monitor = %monitor.id, why, "a monitor cannot be read");
@@ -130,16 +133,16 @@ impl Known {
             if let Some(schedule) = &watched.monitor.schedule {
                 all.schedules.insert(version.id, schedule.clone());
             }
-            let pace = pace(store, project, &watched, rates, now).await?;
+            let pace = compute_sampling_pace(store, project, &watched, rates, now).await?;
             watching.push((monitor.created, watched, pace));
         }
         if watching.is_empty() {
             return Ok(all);
         }
-        let mut room = max_waiting.saturating_sub(waiting(store, project).await?);
+        let mut room = max_waiting.saturating_sub(count_waiting_jobs(store, project).await?);
         for head in heads {
             let dear = match &head.agent {
-                Some(agent) => self.dear(store, project, agent, now).await?,
+                Some(agent) => self.expensive_cost_threshold(store, project, agent, now).await?,
                 None => None,
             };
             // What had finished before there was a monitor is none of its business.
@@ -152,7 +155,7 @@ impl Known {
     }
 
     /// From where on the dearest tenth of an agent's traces begins.
-    async fn dear(
+    async fn expensive_cost_threshold(
         &mut self,
         store: &Store,
         project: ProjectId,
@@ -175,20 +178,20 @@ impl Known {
     }
 }
 
-async fn waiting(store: &Store, project: ProjectId) -> Result<u64, StoreError> {
+async fn count_waiting_jobs(store: &Store, project: ProjectId) -> Result<u64, StoreError> {
     let counts = store.job_counts(Some(project)).await?;
     let own = counts.iter().filter(|it| it.kind == MONITOR && it.state != JobState::Dead);
     Ok(own.map(|it| it.n).sum())
 }
 
 fn decision(
-    watched: &Watched,
+    watched: &LoadedMonitorVersion,
     head: &TraceHead,
     dear: Option<Usd>,
-    pace: &Pace,
+    pace: &SamplingPace,
     room: &mut u64,
-) -> Option<NewDecision> {
-    let facts = Facts {
+) -> Option<NewMonitorDecision> {
+    let facts = TraceFacts {
         id: head.id.as_str(),
         agent: head.agent.as_deref(),
         session: head.session.as_deref(),
@@ -199,27 +202,28 @@ fn decision(
         n_steps: head.n_steps,
         metadata: head.metadata.as_object(),
     };
-    let (stratum, probability, state, reason) = match pick(&watched.monitor, &facts, dear, pace.factor) {
-        Pick::NotWatched => return None,
-        Pick::Filtered(why) => (Stratum::Other, 1.0, DecisionState::Filtered, why),
-        Pick::Drawn { .. } if !head.has_content => {
+    let (stratum, probability, state, reason) = match pick_trace(&watched.monitor, &facts, dear, pace.factor)
+    {
+        SamplingDecision::NotWatched => return None,
+        SamplingDecision::Filtered(why) => (TraceStratum::Other, 1.0, DecisionState::Filtered, why),
+        SamplingDecision::Drawn { .. } if !head.has_content => {
             let reason = match head.metadata["unreadable"].as_str() {
                 Some(why) => format!("the trace could not be read: {why}"),
                 None => NOTHING_TO_JUDGE.to_owned(),
             };
-            (Stratum::Other, 1.0, DecisionState::NothingToJudge, reason)
+            (TraceStratum::Other, 1.0, DecisionState::NothingToJudge, reason)
         }
-        Pick::Drawn { stratum, probability, is_sampled } => {
+        SamplingDecision::Drawn { stratum, probability, is_sampled } => {
             let share = (1e4 * probability).round() / 100.0;
             let paced = if pace.factor < 1.0 { ", so that the month's money lasts" } else { "" };
             let (state, reason) = match (is_sampled, stratum) {
-                (true, Stratum::Expensive | Stratum::Other) if pace.is_for_failures => {
+                (true, TraceStratum::Expensive | TraceStratum::Other) if pace.is_for_failures => {
                     (DecisionState::OverBudget, FOR_FAILURES.to_owned())
                 }
                 (true, _) if *room == 0 => {
                     (DecisionState::Overloaded, "more waits to be judged than there is room for".to_owned())
                 }
-                (true, Stratum::Failed) => {
+                (true, TraceStratum::Failed) => {
                     (DecisionState::Sampled, "it failed, and those are always looked at".to_owned())
                 }
                 (true, _) => {
@@ -235,7 +239,7 @@ fn decision(
     if state == DecisionState::Sampled {
         *room -= 1;
     }
-    Some(NewDecision {
+    Some(NewMonitorDecision {
         trace: head.id.clone(),
         revision: head.revision,
         monitor: watched.monitor_id,
@@ -253,14 +257,14 @@ fn decision(
 mod tests {
     use jurist_core::candidate::Trace;
     use jurist_core::money::Cap;
-    use jurist_store::spend::{Reserve, Wanted};
+    use jurist_store::spend::{ReservationRequest, Reserve};
     use jurist_store::testing::{Scene, for_each_engine};
-    use jurist_store::traces::Finished;
+    use jurist_store::traces::FinishedTrace;
     use jurist_store::{MonitorId, Region, TraceId};
     use serde_json::json;
 
     use super::*;
-    use crate::monitor::{apply, find};
+    use crate::monitor::{apply_monitor_file, find_monitor};
     use crate::work::Work;
 
     const MONITOR: &str = "
@@ -287,16 +291,22 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
         let cap = Cap::new(10.0, "USD".parse().unwrap(), 1.0).unwrap();
         store.set_cap(project, Some(cap)).await.unwrap();
         let place = (&Region::default(), &Work::default());
-        apply(store, project, None, MONITOR, place, None, now).await.unwrap();
-        let monitor = find(store, project, "desk").await.unwrap().id;
+        apply_monitor_file(store, project, None, MONITOR, place, None, now).await.unwrap();
+        let monitor = find_monitor(store, project, "desk").await.unwrap().id;
         Desk { scene, project, monitor }
     }
 
     impl Desk {
         async fn pay(&self, dollars: f64, now: Time) {
             let (store, amount) = (&self.scene.store, Usd::from_nanos((dollars * 1e9) as i64));
-            let wanted =
-                Wanted { amount, purpose: "monitor", subject: "", limit: None, model: "a/b", job: None };
+            let wanted = ReservationRequest {
+                amount,
+                purpose: "monitor",
+                subject: "",
+                limit: None,
+                model: "a/b",
+                job: None,
+            };
             let Reserve::Held(id) = store.reserve(self.project, &wanted, now).await.unwrap() else {
                 panic!()
             };
@@ -307,7 +317,7 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
         /// those that are fine; and whether all that failed were sampled for sure.
         async fn day(&self, name: &str, now: Time) -> (f64, usize, usize) {
             let trace = |it: usize| {
-                let finished = Finished {
+                let finished = FinishedTrace {
                     trace: Trace { task: Some("Help me.".to_owned()), ..Trace::default() },
                     agent: Some("desk".into()),
                     session: None,
@@ -323,7 +333,9 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
             self.scene.store.put_traces(self.project, &traces, now).await.unwrap();
             let settings = (u64::MAX, &Rates::default());
             let metrics = Metrics::default();
-            round(&self.scene.store, &metrics, settings, &mut Known::default(), now).await.unwrap();
+            decide_new_traces(&self.scene.store, &metrics, settings, &mut DecisionCache::default(), now)
+                .await
+                .unwrap();
             let (mut probability, mut n_sampled, mut n_over) = (0.0, 0, 0);
             for (id, finished) in &traces {
                 let found = self.scene.store.decision(self.project, id, self.monitor).await.unwrap();

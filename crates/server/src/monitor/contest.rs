@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use jurist_core::candidate::{Candidate, Material};
+use jurist_core::candidate::{Candidate, JudgeInput};
 use jurist_core::grade::Time;
-use jurist_core::plan::place;
+use jurist_core::plan::hash_position;
 use jurist_core::stats::pass_rate;
 use jurist_store::contests::{Contest, Contested};
 use jurist_store::jobs::NewJob;
-use jurist_store::monitors::Monitor;
-use jurist_store::traces::{TraceFilter, TraceState};
+use jurist_store::monitors::StoredMonitor;
+use jurist_store::traces::{TraceListFilter, TraceState};
 use jurist_store::{ProjectId, SeriesId, Store, StoreError, TraceId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use utoipa::ToSchema;
 
-use super::Watched;
+use super::LoadedMonitorVersion;
 use crate::work::{CONTEST, ContestTask};
 
 /// Traces of each side that are looked at, the newest.
@@ -102,34 +102,35 @@ pub struct ComparisonView {
 
 impl Side {
     fn name(&self) -> String {
-        let told: Vec<String> = self.metadata.iter().map(|(key, it)| format!("{key}={}", word(it))).collect();
+        let told: Vec<String> =
+            self.metadata.iter().map(|(key, it)| format!("{key}={}", metadata_text(it))).collect();
         if told.is_empty() { self.agent.clone() } else { format!("{} {}", self.agent, told.join(" ")) }
     }
 }
 
-fn word(value: &Json) -> String {
+fn metadata_text(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Finds pairs, and begins if that is confirmed.
-pub async fn comparison(
+pub async fn plan_or_start_comparison(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
+    monitor: &StoredMonitor,
     asked: &NewComparison,
     now: Time,
 ) -> Result<ComparisonPlan, NotCompared> {
     let version = monitor.newest.clone();
     let version = version.ok_or_else(|| NotCompared::Monitor("it has no version".to_owned()))?;
-    let watched = Watched::read(&version).map_err(NotCompared::Monitor)?;
+    let watched = LoadedMonitorVersion::read(&version).map_err(NotCompared::Monitor)?;
     let sides = (asked.a.name(), asked.b.name());
     if asked.a == asked.b {
         return Err(NotCompared::Same(sides.0));
     }
     let series = SeriesId::at(now);
     let (first, second) = (
-        tasks(store, project, &asked.a, asked.since).await?,
-        tasks(store, project, &asked.b, asked.since).await?,
+        find_traces_by_task(store, project, &asked.a, asked.since).await?,
+        find_traces_by_task(store, project, &asked.b, asked.since).await?,
     );
     let mut pairs: Vec<(TraceId, TraceId)> = Vec::new();
     for (task, left) in &first {
@@ -140,7 +141,7 @@ pub async fn comparison(
         return Err(NotCompared::NoPairs(sides.0, sides.1));
     }
     let salt = series.to_string();
-    let chance = |it: &(TraceId, TraceId)| place(&salt, &format!("{} {}", it.0, it.1));
+    let chance = |it: &(TraceId, TraceId)| hash_position(&salt, &format!("{} {}", it.0, it.1));
     pairs.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
     pairs.truncate(asked.n.unwrap_or(PAIRS));
     let n_judges = watched.monitor.judges.len().max(1);
@@ -158,17 +159,17 @@ pub async fn comparison(
 }
 
 /// The newest traces of a side by their task.
-async fn tasks(
+async fn find_traces_by_task(
     store: &Store,
     project: ProjectId,
     side: &Side,
     since: Option<Time>,
 ) -> Result<BTreeMap<String, Vec<TraceId>>, StoreError> {
-    let filter = TraceFilter {
+    let filter = TraceListFilter {
         agent: Some(side.agent.clone()),
         state: Some(TraceState::Finished),
         from: since,
-        ..TraceFilter::default()
+        ..TraceListFilter::default()
     };
     let (mut all, mut after, mut n): (BTreeMap<String, Vec<TraceId>>, _, usize) = (BTreeMap::new(), None, 0);
     while n < LOOKED_AT {
@@ -177,7 +178,7 @@ async fn tasks(
         let is_meant = |it: &Json| side.metadata.iter().all(|(key, value)| it.get(key) == Some(value));
         for head in page.items.iter().filter(|it| is_meant(&it.metadata)) {
             let Some(trace) = store.trace_content(project, &head.id).await? else { continue };
-            let task = Material::new(&Candidate::default(), Some(trace)).task.trim().to_owned();
+            let task = JudgeInput::new(&Candidate::default(), Some(trace)).task.trim().to_owned();
             if !task.is_empty() {
                 all.entry(task).or_default().push(head.id.clone());
             }
@@ -191,10 +192,10 @@ async fn tasks(
 }
 
 /// Comparisons that were asked for, the newest first.
-pub async fn comparisons(
+pub async fn list_comparisons(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
+    monitor: &StoredMonitor,
 ) -> Result<Vec<ComparisonView>, StoreError> {
     let mut all = Vec::new();
     for series in store.contest_series(project, monitor.id).await? {
@@ -204,12 +205,12 @@ pub async fn comparisons(
             by_judge.entry(&it.judge).or_default().push(it);
         }
         let left = store.jobs_left(project, CONTEST, &ContestTask::prefix(monitor.id, series)).await?;
-        all.extend(by_judge.into_values().map(|it| view(&it, left.n_waiting)));
+        all.extend(by_judge.into_values().map(|it| build_comparison_view(&it, left.n_waiting)));
     }
     Ok(all)
 }
 
-fn view(held: &[&Contest], n_waiting: u64) -> ComparisonView {
+fn build_comparison_view(held: &[&Contest], n_waiting: u64) -> ComparisonView {
     let n = |outcome: Contested| held.iter().filter(|it| it.outcome == outcome).count();
     let (n_a, n_b) = (n(Contested::A), n(Contested::B));
     let won_first = |it: &&&Contest| match it.outcome {

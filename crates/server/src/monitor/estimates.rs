@@ -6,25 +6,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jurist_core::grade::Time;
-use jurist_core::plan::Stratum;
-use jurist_core::rubric::{Ask, Display, Polarity, Rubric, Scale};
-use jurist_core::stats::{LabelledTrace, Sums, Traffic, TrafficSums, Undefined, corrected_traffic, traffic};
-use jurist_store::decisions::{DecisionState, DecisionTally, Per};
-use jurist_store::monitors::Monitor;
+use jurist_core::plan::TraceStratum;
+use jurist_core::rubric::{CriterionKind, Display, Polarity, Rubric, Scale};
+use jurist_core::stats::{
+    LabelledTrace, Traffic, TrafficSums, Undefined, WeightedScoreSums, corrected_traffic,
+    estimate_traffic_mean,
+};
+use jurist_store::decisions::{DecisionState, DecisionTally, TallyGrouping};
+use jurist_store::monitors::StoredMonitor;
 use jurist_store::scores::{ScoreFilter, ScoreTally};
 use jurist_store::{MonitorVersionId, ProjectId, RubricVersionId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Watched;
-use super::labelled::Labelled;
-use super::sequences::{Days, Key, Sequences};
+use super::LoadedMonitorVersion;
+use super::labelled::HumanLabels;
+use super::sequences::{DailySequences, SequenceKey, Sequences};
 use super::traffic::{CorrectedView, TrafficView};
-use crate::work::criterion;
+use crate::work::find_criterion;
 
 /// Which traffic.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Look {
+pub struct TrafficWindow {
     pub agent: Option<String>,
     pub from: Time,
     pub until: Time,
@@ -36,7 +39,7 @@ pub(super) const DAY: i64 = 86_400_000_000;
 /// Traffic of so many days is looked at unless told.
 const DAYS: i64 = 30;
 
-impl Look {
+impl TrafficWindow {
     /// Whole days, since sums are kept by day; the last thirty unless told.
     pub fn new(agent: Option<String>, from: Option<Time>, until: Option<Time>, now: Time) -> Self {
         let until = until.unwrap_or(Time::from_micros(now.micros() + 1));
@@ -125,24 +128,24 @@ fn native_bounds(rubric: &Rubric, name: &str) -> Option<(f64, f64)> {
             _ => None,
         };
     }
-    let criterion = criterion(rubric, name).filter(|criterion| criterion.polarity == Polarity::Plain)?;
+    let criterion = find_criterion(rubric, name).filter(|criterion| criterion.polarity == Polarity::Plain)?;
     match &criterion.ask {
-        Ask::Question(Scale::Likert { min, max, .. }) => Some((*min as f64, *max as f64)),
+        CriterionKind::Question(Scale::Likert { min, max, .. }) => Some((*min as f64, *max as f64)),
         _ => None,
     }
 }
 
 /// One judge's figures day by day, under one rubric version
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct Trend {
+pub struct MonitorTrend {
     pub rubric_version: String,
     pub judge: String,
     pub criterion: Option<String>,
-    pub points: Vec<TrendPoint>,
+    pub points: Vec<MonitorTrendPoint>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct TrendPoint {
+pub struct MonitorTrendPoint {
     /// Its first moment, in UTC.
     pub day: String,
     /// Finished traces that were watched.
@@ -157,7 +160,7 @@ pub struct TrendPoint {
 }
 
 /// Everything that the estimates are made of.
-pub(super) struct Gathered {
+pub(super) struct MonitorTallies {
     pub(super) decisions: Vec<DecisionTally>,
     scores: Vec<ScoreTally>,
     /// The judges of each version, as they are written.
@@ -170,14 +173,14 @@ pub(super) type Series = (RubricVersionId, String);
 
 /// Which part of what was gathered; what is `None` does not matter.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Only<'a> {
+pub(super) struct TallySelection<'a> {
     pub day: Option<Time>,
     /// Days from this one on.
     pub from: Option<Time>,
     pub agent: Option<&'a str>,
 }
 
-impl Only<'_> {
+impl TallySelection<'_> {
     fn holds(self, day: Option<Time>, agent: Option<&str>) -> bool {
         self.day.is_none_or(|it| Some(it) == day)
             && self.from.is_none_or(|it| day.is_some_and(|day| it <= day))
@@ -185,25 +188,25 @@ impl Only<'_> {
     }
 }
 
-pub async fn estimates(
+pub async fn estimate_monitor_traffic(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
-    look: &Look,
+    monitor: &StoredMonitor,
+    look: &TrafficWindow,
     is_corrected: bool,
 ) -> Result<Estimates, StoreError> {
-    let gathered = gather(store, project, monitor, look, Per::All, None).await?;
+    let gathered = load_monitor_tallies(store, project, monitor, look, TallyGrouping::All, None).await?;
     let labelled = if is_corrected {
-        Labelled::read(store, project, monitor, look, &gathered.rubrics).await?
+        HumanLabels::read(store, project, monitor, look, &gathered.rubrics).await?
     } else {
-        Labelled::default()
+        HumanLabels::default()
     };
     let mut judges = Vec::new();
     for series in gathered.series() {
         let (version, judge) = &series;
         let criteria = gathered.criteria(version, judge).into_iter().map(|criterion| {
-            let (units, passes) = gathered.sums((version, judge, &criterion), Only::default());
-            let (score, pass_rate) = (traffic(&units), traffic(&passes));
+            let (units, passes) = gathered.sums((version, judge, &criterion), TallySelection::default());
+            let (score, pass_rate) = (estimate_traffic_mean(&units), estimate_traffic_mean(&passes));
             let rubric = gathered.rubrics.get(version);
             let labels = rubric.map(|it| labelled.pairs(it, &series, &criterion)).unwrap_or_default();
             let moved = |raw: &Result<Traffic, Undefined>, labels: &[LabelledTrace]| {
@@ -244,15 +247,15 @@ pub async fn estimates(
 const EVERY: &str = "*";
 
 /// Day by day; a version begins anew.
-pub async fn trend(
+pub async fn compute_monitor_trends(
     store: &Store,
     sequences: &Sequences,
     project: ProjectId,
-    monitor: &Monitor,
-    look: &Look,
+    monitor: &StoredMonitor,
+    look: &TrafficWindow,
     criterion: Option<&str>,
-) -> Result<Vec<Trend>, StoreError> {
-    let gathered = gather(store, project, monitor, look, Per::Day, None).await?;
+) -> Result<Vec<MonitorTrend>, StoreError> {
+    let gathered = load_monitor_tallies(store, project, monitor, look, TallyGrouping::Day, None).await?;
     let criterion = criterion.unwrap_or_default();
     let mut trends = Vec::new();
     for (version, judge) in gathered.series() {
@@ -263,7 +266,7 @@ pub async fn trend(
             continue;
         }
         let series = (&version, judge.as_str(), criterion);
-        let key = Key::new(project, monitor.id, look, series);
+        let key = SequenceKey::new(project, monitor.id, look, series);
         let days = sequences.follow(store, key, &gathered.n_by_day(series)).await?;
         trends.push(gathered.trend(series, Some(&days)));
     }
@@ -271,14 +274,14 @@ pub async fn trend(
 }
 
 /// Of one criterion, or of all of them and the whole.
-pub(super) async fn gather(
+pub(super) async fn load_monitor_tallies(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
-    look: &Look,
-    per: Per,
+    monitor: &StoredMonitor,
+    look: &TrafficWindow,
+    per: TallyGrouping,
     criterion: Option<&str>,
-) -> Result<Gathered, StoreError> {
+) -> Result<MonitorTallies, StoreError> {
     let (agent, window) = (look.agent.as_deref(), (look.from, look.until));
     let filter = ScoreFilter {
         agent: look.agent.clone(),
@@ -298,14 +301,14 @@ pub(super) async fn gather(
         decisions.iter().map(|it| it.version).chain(scores.iter().map(|it| it.version)).collect();
     versions.retain(|it| used.contains(&it.id));
     let (mut judges, mut rubrics) = (BTreeMap::new(), BTreeMap::new());
-    for watched in versions.iter().filter_map(|it| Watched::read(it).ok()) {
+    for watched in versions.iter().filter_map(|it| LoadedMonitorVersion::read(it).ok()) {
         judges.insert(watched.id, watched.monitor.judges.clone());
         rubrics.insert(watched.rubric_version, Arc::clone(&watched.monitor.rubric));
     }
-    Ok(Gathered { decisions, scores, judges, rubrics })
+    Ok(MonitorTallies { decisions, scores, judges, rubrics })
 }
 
-impl Gathered {
+impl MonitorTallies {
     /// The newest version first; of several judges their average first.
     fn series(&self) -> Vec<Series> {
         let all: BTreeSet<Series> =
@@ -316,7 +319,7 @@ impl Gathered {
     }
 
     /// The series of the version in use that has most scores, of several judges their average.
-    pub(super) fn main_series(&self, monitor: &Monitor) -> Option<Series> {
+    pub(super) fn main_series(&self, monitor: &StoredMonitor) -> Option<Series> {
         let version = &monitor.newest.as_ref()?.rubric_version;
         let own = self.series().into_iter().filter(|it| it.0 == *version);
         let n = |it: &Series| self.of(&it.0, &it.1).map(|it| it.units.n).sum::<usize>();
@@ -327,8 +330,8 @@ impl Gathered {
     fn trend(
         &self,
         (version, judge, criterion): (&RubricVersionId, &str, &str),
-        sequence: Option<&Days>,
-    ) -> Trend {
+        sequence: Option<&DailySequences>,
+    ) -> MonitorTrend {
         let versions = self.versions(version, judge);
         let decisions: Vec<&DecisionTally> =
             self.decisions.iter().filter(|it| versions.contains(&it.version)).collect();
@@ -340,12 +343,12 @@ impl Gathered {
         for day in days {
             let own = decisions.iter().copied().filter(|it| it.day == Some(day));
             let tallies = tallies.iter().copied().filter(|it| it.day == Some(day));
-            let (units, _) = by_stratum(own, &tallies.collect::<Vec<_>>());
+            let (units, _) = sum_by_stratum(own, &tallies.collect::<Vec<_>>());
             for it in units.iter().filter(|it| 0 < it.n_seen) {
                 *populations.entry(it.name.clone()).or_default() += it.population;
             }
-            let found = traffic(&units).ok();
-            points.push(TrendPoint {
+            let found = estimate_traffic_mean(&units).ok();
+            points.push(MonitorTrendPoint {
                 day: day.to_string(),
                 n_seen: units.iter().map(|it| it.n_seen).sum(),
                 n: units.iter().map(|it| it.scores.n).sum(),
@@ -354,7 +357,7 @@ impl Gathered {
                 sequence: sequence.and_then(|it| it.get(&day)?.sequence.interval(&populations)),
             });
         }
-        Trend {
+        MonitorTrend {
             rubric_version: version.to_string(),
             judge: judge.to_owned(),
             criterion: Some(criterion.to_owned()).filter(|it| !it.is_empty()),
@@ -394,14 +397,14 @@ impl Gathered {
     pub(super) fn sums(
         &self,
         (version, judge, criterion): (&RubricVersionId, &str, &str),
-        only: Only<'_>,
+        only: TallySelection<'_>,
     ) -> (Vec<TrafficSums>, Vec<TrafficSums>) {
         let versions = self.versions(version, judge);
         let is_meant = |it: &&DecisionTally| only.holds(it.day, it.agent.as_deref());
         let decisions = self.decisions.iter().filter(|it| versions.contains(&it.version)).filter(is_meant);
         let scores = self.of(version, judge).filter(|it| it.criterion == criterion);
         let scores = scores.filter(|it| only.holds(it.day, it.agent.as_deref()));
-        by_stratum(decisions, &scores.collect::<Vec<_>>())
+        sum_by_stratum(decisions, &scores.collect::<Vec<_>>())
     }
 }
 
@@ -413,13 +416,13 @@ fn n_judges(series: &Series) -> usize {
 pub(crate) const PANEL: &str = " + ";
 
 /// Joins how many traces there were with what those sampled scored.
-pub(super) fn by_stratum<'a>(
+pub(super) fn sum_by_stratum<'a>(
     decisions: impl Iterator<Item = &'a DecisionTally>,
     scores: &[&ScoreTally],
 ) -> (Vec<TrafficSums>, Vec<TrafficSums>) {
-    let named = |it: Stratum| TrafficSums { name: it.as_str().to_owned(), ..TrafficSums::default() };
-    let mut strata: BTreeMap<Stratum, (TrafficSums, usize)> =
-        Stratum::ALL.into_iter().map(|it| (it, (named(it), 0))).collect();
+    let named = |it: TraceStratum| TrafficSums { name: it.as_str().to_owned(), ..TrafficSums::default() };
+    let mut strata: BTreeMap<TraceStratum, (TrafficSums, usize)> =
+        TraceStratum::ALL.into_iter().map(|it| (it, (named(it), 0))).collect();
     for it in decisions.filter(|it| it.state.is_counted()) {
         let Some((sums, n_sampled)) = strata.get_mut(&it.stratum) else { continue };
         let n = usize::try_from(it.n).unwrap_or(usize::MAX);
@@ -435,10 +438,10 @@ pub(super) fn by_stratum<'a>(
     for (stratum, (mut sums, n_sampled)) in strata {
         let own = || scores.iter().filter(|it| it.stratum == stratum);
         sums.n_errors = own().map(|it| usize::try_from(it.n_errors).unwrap_or(usize::MAX)).sum();
-        sums.scores = own().fold(Sums::default(), |sum, it| sum.plus(it.units));
+        sums.scores = own().fold(WeightedScoreSums::default(), |sum, it| sum.plus(it.units));
         sums.n_unjudged = n_sampled.saturating_sub(sums.scores.n + sums.n_errors);
         passes.push(TrafficSums {
-            scores: own().fold(Sums::default(), |sum, it| sum.plus(it.passes)),
+            scores: own().fold(WeightedScoreSums::default(), |sum, it| sum.plus(it.passes)),
             ..sums.clone()
         });
         units.push(sums);

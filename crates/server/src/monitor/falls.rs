@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use jurist_core::alert::{self, AlertScope, Signal, State};
-use jurist_core::stats::{DailyScores, Sums, find_fall};
+use jurist_core::alert::{self, AlertScope, Signal, SignalState};
+use jurist_core::stats::{DailyScores, WeightedScoreSums, find_fall};
 use jurist_core::suite;
 
-use super::estimates::{DAY, Gathered, Series};
+use super::estimates::{DAY, MonitorTallies, Series};
 
 /// A series of scores, and the one that speaks for it while both have fallen.
 struct WatchedSeries {
@@ -19,22 +19,23 @@ struct WatchedSeries {
 pub(super) fn find_falls(
     name: &str,
     monitor: &suite::Monitor,
-    gathered: &Gathered,
+    gathered: &MonitorTallies,
     series: Option<&Series>,
 ) -> Vec<Signal> {
     let watched = list_series(name, monitor);
     let signal = |one: &WatchedSeries| {
         let days = series.map(|series| daily_scores(gathered, series, &one.scope)).unwrap_or_default();
-        alert::score_drop(&one.scope, find_fall(&days).as_ref(), watched.len())
+        alert::score_drop_signal(&one.scope, find_fall(&days).as_ref(), watched.len())
     };
     let mut signals: Vec<Signal> = watched.iter().map(signal).collect();
-    let holds: Vec<bool> = signals.iter().map(|signal| matches!(signal.state, State::Holds { .. })).collect();
+    let holds: Vec<bool> =
+        signals.iter().map(|signal| matches!(signal.state, SignalState::Holds { .. })).collect();
     let is_agent = |one: &WatchedSeries| one.scope.agent.is_some() && one.scope.criterion.is_none();
     let has_agent_fallen = watched.iter().zip(&holds).any(|(one, holds)| is_agent(one) && *holds);
     for (at, one) in watched.iter().enumerate().filter(|(at, _)| holds[*at]) {
         let is_whole = one.scope.agent.is_none();
         if one.spoken_for_by.is_some_and(|by| holds[by]) || (is_whole && has_agent_fallen) {
-            signals[at].state = State::Unclear;
+            signals[at].state = SignalState::Unclear;
         }
     }
     signals
@@ -64,9 +65,13 @@ fn list_series(name: &str, monitor: &suite::Monitor) -> Vec<WatchedSeries> {
     all
 }
 
-fn daily_scores(gathered: &Gathered, (version, judge): &Series, scope: &AlertScope) -> Vec<DailyScores> {
+fn daily_scores(
+    gathered: &MonitorTallies,
+    (version, judge): &Series,
+    scope: &AlertScope,
+) -> Vec<DailyScores> {
     let criterion = scope.criterion.as_deref().unwrap_or_default();
-    let mut days: BTreeMap<i64, Vec<Sums>> = BTreeMap::new();
+    let mut days: BTreeMap<i64, Vec<WeightedScoreSums>> = BTreeMap::new();
     for tally in gathered.of(version, judge) {
         let is_meant = tally.criterion == criterion
             && 0 < tally.units.n

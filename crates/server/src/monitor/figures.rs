@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jurist_core::grade::Time;
 use jurist_core::money::Month;
-use jurist_core::stats::{Traffic, TrafficSums, traffic};
-use jurist_store::decisions::Per;
-use jurist_store::monitors::Monitor;
+use jurist_core::stats::{Traffic, TrafficSums, estimate_traffic_mean};
+use jurist_store::decisions::TallyGrouping;
+use jurist_store::monitors::StoredMonitor;
 use jurist_store::{ProjectId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::estimates::{Look, Only, Series, gather};
+use super::estimates::{Series, TallySelection, TrafficWindow, load_monitor_tallies};
 
 /// What a monitor says of the traffic of thirty days, by its version in use
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -61,20 +61,21 @@ pub struct Figure {
     pub n: usize,
 }
 
-pub async fn figures(
+pub async fn compute_monitor_figures(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
+    monitor: &StoredMonitor,
     now: Time,
 ) -> Result<MonitorFigures, StoreError> {
-    let look = Look::new(None, None, None, now);
-    let gathered = gather(store, project, monitor, &look, Per::AgentAndDay, Some("")).await?;
+    let look = TrafficWindow::new(None, None, None, now);
+    let gathered =
+        load_monitor_tallies(store, project, monitor, &look, TallyGrouping::AgentAndDay, Some("")).await?;
     let series = gathered.main_series(monitor);
-    let estimated = |only: Only<'_>| match &series {
+    let estimated = |only: TallySelection<'_>| match &series {
         Some((version, judge)) => gathered.sums((version, judge, ""), only),
         None => (Vec::new(), Vec::new()),
     };
-    let (units, passes) = estimated(Only::default());
+    let (units, passes) = estimated(TallySelection::default());
     let (mut states, mut seen): (BTreeMap<String, u64>, BTreeMap<&str, u64>) = Default::default();
     for it in &gathered.decisions {
         *states.entry(it.state.as_str().to_owned()).or_default() += it.n;
@@ -83,11 +84,18 @@ pub async fn figures(
     }
     let all_days: BTreeSet<Time> = gathered.decisions.iter().filter_map(|it| it.day).collect();
     let agent = |(agent, n_seen): (&str, u64)| {
-        let (units, passes) = estimated(Only { agent: Some(agent), ..Only::default() });
+        let (units, passes) = estimated(TallySelection { agent: Some(agent), ..TallySelection::default() });
         let mean_of = |day: &Time| {
-            let mean = traffic(&estimated(Only { agent: Some(agent), day: Some(*day), ..Only::default() }).0)
-                .ok()?
-                .mean;
+            let mean = estimate_traffic_mean(
+                &estimated(TallySelection {
+                    agent: Some(agent),
+                    day: Some(*day),
+                    ..TallySelection::default()
+                })
+                .0,
+            )
+            .ok()?
+            .mean;
             Some(DayMean { day: day.to_string(), mean })
         };
         AgentFigures {
@@ -104,7 +112,7 @@ pub async fn figures(
     Ok(MonitorFigures {
         score: Figure::of(&units),
         pass_rate: Figure::of(&passes),
-        error_rate: error_rate(&units),
+        error_rate: judge_error_rate(&units),
         states,
         spent_this_month: spent.settled.nanos() as f64 / 1e9,
         agents: seen.into_iter().map(agent).collect(),
@@ -112,7 +120,7 @@ pub async fn figures(
     })
 }
 
-fn error_rate(strata: &[TrafficSums]) -> Option<f64> {
+fn judge_error_rate(strata: &[TrafficSums]) -> Option<f64> {
     let sum = |of: fn(&TrafficSums) -> usize| strata.iter().map(of).sum::<usize>() as f64;
     let (n_errors, n) = (sum(|it| it.n_errors), sum(|it| it.scores.n));
     (0.0 < n + n_errors).then(|| n_errors / (n + n_errors))
@@ -120,7 +128,7 @@ fn error_rate(strata: &[TrafficSums]) -> Option<f64> {
 
 impl Figure {
     fn of(strata: &[TrafficSums]) -> Option<Self> {
-        let Traffic { mean, interval: (low, high), n, .. } = traffic(strata).ok()?;
+        let Traffic { mean, interval: (low, high), n, .. } = estimate_traffic_mean(strata).ok()?;
         Some(Self { mean, low, high, n })
     }
 }

@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jurist_core::grade::{Outcome, Status};
+use jurist_core::grade::{Outcome, VerdictStatus};
 use jurist_core::rubric::Rubric;
-use jurist_core::score::settled;
+use jurist_core::score::verdict_from_outcomes;
 use jurist_core::stats::LabelledTrace;
-use jurist_store::monitors::Monitor;
+use jurist_store::monitors::StoredMonitor;
 use jurist_store::scores::{LabelledScore, WholeScore};
 use jurist_store::{ProjectId, RubricVersionId, Store, StoreError};
 
-use super::estimates::{Look, Series};
-use crate::work::{criterion, is_met};
+use super::estimates::{Series, TrafficWindow};
+use crate::work::{find_criterion, is_met};
 
 /// Labels that are read at a time.
 const PAGE: usize = 1_000;
 
 #[derive(Default)]
-pub(super) struct Labelled {
+pub(super) struct HumanLabels {
     scores: Vec<LabelledScore>,
     wholes: Vec<WholeScore>,
     /// What labels of all criteria of a trace come to: its score, and whether it passes.
@@ -28,19 +28,19 @@ pub(super) struct Labelled {
 /// Traces with a score and a label each: of scores, and of passes as 1 and 0.
 type Pairs = (Vec<LabelledTrace>, Vec<LabelledTrace>);
 
-impl Labelled {
+impl HumanLabels {
     pub(super) async fn read(
         store: &Store,
         project: ProjectId,
-        monitor: &Monitor,
-        look: &Look,
+        monitor: &StoredMonitor,
+        look: &TrafficWindow,
         rubrics: &BTreeMap<RubricVersionId, Arc<Rubric>>,
     ) -> Result<Self, StoreError> {
         let window = (look.from, look.until);
         let people = async {
             let mut people = BTreeMap::new();
             for (version, rubric) in rubrics {
-                people.extend(verdicts(store, project, version, rubric).await?);
+                people.extend(load_human_verdicts(store, project, version, rubric).await?);
             }
             Ok(people)
         };
@@ -60,7 +60,7 @@ impl Labelled {
             return self.whole(version, judge);
         }
         let mut pairs = Pairs::default();
-        let asked = criterion(rubric, name);
+        let asked = find_criterion(rubric, name);
         let is_meant =
             |it: &&LabelledScore| it.rubric_version == *version && it.judge == *judge && it.criterion == name;
         for it in self.scores.iter().filter(is_meant) {
@@ -90,7 +90,7 @@ fn passes(people: Option<bool>, judge: Option<bool>, probability: f64) -> Option
     Some(LabelledTrace { human: number(people?), judge: number(judge?), probability })
 }
 
-async fn verdicts(
+async fn load_human_verdicts(
     store: &Store,
     project: ProjectId,
     version: &RubricVersionId,
@@ -110,11 +110,11 @@ async fn verdicts(
         }
     }
     let whole = |(candidate, labels): (String, BTreeMap<String, Outcome>)| {
-        let verdict = settled(rubric, |id| labels.get(id).cloned())?;
+        let verdict = verdict_from_outcomes(rubric, |id| labels.get(id).cloned())?;
         let is_passed = match verdict.status {
-            Status::Pass => true,
-            Status::Fail => false,
-            Status::Error | Status::Deferred => return None,
+            VerdictStatus::Pass => true,
+            VerdictStatus::Fail => false,
+            VerdictStatus::Error | VerdictStatus::Deferred => return None,
         };
         Some(((version.clone(), candidate), (verdict.score?, is_passed)))
     };

@@ -22,30 +22,41 @@ mod watched;
 mod why;
 
 pub use alarms::watch_monitors;
-pub use apply::{Applied, MonitorView, NotApplied, VersionView, apply, pause, remove, resume, shown};
-pub use check::{Tried, check};
-pub use consider::run;
+pub use apply::{
+    Applied, MonitorView, NotApplied, VersionView, apply_monitor_file, build_monitor_view, pause_monitor,
+    remove_monitor, resume,
+};
+pub use check::{MonitorFileCheck, check_monitor_file};
+pub use consider::run_decision_loop;
 pub use contest::{
-    ComparisonPlan, ComparisonView, NewComparison, NotCompared, Side, comparison, comparisons,
+    ComparisonPlan, ComparisonView, NewComparison, NotCompared, Side, list_comparisons,
+    plan_or_start_comparison,
 };
 pub(crate) use estimates::PANEL;
 pub use estimates::{
-    CriterionEstimate, Estimates, JudgeEstimates, Look, StateCount, Trend, TrendPoint, estimates, trend,
+    CriterionEstimate, Estimates, JudgeEstimates, MonitorTrend, MonitorTrendPoint, StateCount, TrafficWindow,
+    compute_monitor_trends, estimate_monitor_traffic,
 };
-pub use figures::{AgentFigures, DayMean, Figure, MonitorFigures, figures};
-pub(crate) use pace::{FOR_FAILURES, budget, pace};
-pub use projection::{CostAhead, DialProjection, DialView, HalfWidths, projection};
-pub use radar::{MOST_AGENTS, radar};
-pub use rescore::{NewRescore, NotRescored, Offset, RescorePlan, RescoreView, plan, rescore, rescores};
+pub use figures::{AgentFigures, DayMean, Figure, MonitorFigures, compute_monitor_figures};
+pub(crate) use pace::{FOR_FAILURES, compute_sampling_pace, monthly_monitor_budget};
+pub use projection::{CostAhead, DialProjection, DialView, HalfWidths, compute_dial_projection};
+pub use radar::{MOST_AGENTS, build_monitor_radar};
+pub use rescore::{
+    NewRescore, NotRescored, Offset, RescorePlan, RescoreView, list_rescores, plan_rescore, start_rescore,
+};
 pub use sequences::Sequences;
 pub use traffic::{CorrectedView, StratumView, TrafficView};
-pub use watched::Watched;
-pub use why::{DecisionView, EventView, why};
+pub use watched::LoadedMonitorVersion;
+pub use why::{DecisionView, EventView, explain_trace_decisions};
 
-use jurist_store::{MonitorId, ProjectId, Store, StoreError, monitors::Monitor};
+use jurist_store::{MonitorId, ProjectId, Store, StoreError, monitors::StoredMonitor};
 
 /// A monitor by its id or its name; one that was removed only by its id.
-pub async fn find(store: &Store, project: ProjectId, name: &str) -> Result<Monitor, StoreError> {
+pub async fn find_monitor(
+    store: &Store,
+    project: ProjectId,
+    name: &str,
+) -> Result<StoredMonitor, StoreError> {
     if let Ok(id) = name.parse::<MonitorId>() {
         return store.monitor(project, id).await;
     }

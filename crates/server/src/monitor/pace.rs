@@ -1,18 +1,18 @@
 //! How many traces a monitor looks at so that the month's money lasts.
 
 use jurist_core::grade::{Time, Usd};
-use jurist_core::money::{self, Month, Rates, pacing};
+use jurist_core::money::{self, Month, Rates, pacing_factor};
 use jurist_core::suite::Monitor;
 use jurist_store::{ProjectId, Store, StoreError};
 
-use super::Watched;
+use super::LoadedMonitorVersion;
 
 /// Why a trace that did not fail is not judged.
 pub(crate) const FOR_FAILURES: &str = "what is left of the month's money is kept for traces that failed";
 
 /// What follows from how money and time stand to each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
+pub struct SamplingPace {
     /// What shares are multiplied with.
     pub factor: f64,
     /// What is drawn all the same is not judged unless it failed. It counts as sampled, so that nobody takes the
@@ -22,27 +22,27 @@ pub struct Pace {
 
 /// As the project's cap and the monitor's own budget have it, whichever is nearer; the dial itself where there is
 /// neither, or nothing is said of pacing.
-pub async fn pace(
+pub async fn compute_sampling_pace(
     store: &Store,
     project: ProjectId,
-    watched: &Watched,
+    watched: &LoadedMonitorVersion,
     rates: &Rates,
     now: Time,
-) -> Result<Pace, StoreError> {
+) -> Result<SamplingPace, StoreError> {
     let Some(wanted) = watched.monitor.pacing else {
-        return Ok(Pace { factor: 1.0, is_for_failures: false });
+        return Ok(SamplingPace { factor: 1.0, is_for_failures: false });
     };
     let month = Month::of(now);
     let all = store.month_spend(project, now).await?;
     let mut purses: Vec<_> = all.cap.map(|cap| (cap, all)).into_iter().collect();
-    if let Some(cap) = budget(&watched.monitor, rates) {
+    if let Some(cap) = monthly_monitor_budget(&watched.monitor, rates) {
         let name = month.to_string();
         let own = store.subject_spend(project, &watched.monitor_id.to_string(), Some(&name)).await?;
         purses.push((cap, own));
     }
     let factor = |(cap, spend): &(Usd, jurist_store::spend::MonthSpend)| {
-        pacing(&money::Pace {
-            elapsed: month.elapsed(now),
+        pacing_factor(&money::SpendPace {
+            elapsed: month.elapsed_share(now),
             spent: spend.settled.plus(spend.reserved),
             cap: *cap,
             floor: wanted.floor,
@@ -50,11 +50,11 @@ pub async fn pace(
         })
     };
     let factor = purses.iter().map(factor).fold(1.0, f64::min);
-    Ok(Pace { factor: factor.max(wanted.floor), is_for_failures: factor <= 0.0 })
+    Ok(SamplingPace { factor: factor.max(wanted.floor), is_for_failures: factor <= 0.0 })
 }
 
 /// What a monitor may cost in a month, besides the cap of its project.
-pub(crate) fn budget(monitor: &Monitor, rates: &Rates) -> Option<Usd> {
+pub(crate) fn monthly_monitor_budget(monitor: &Monitor, rates: &Rates) -> Option<Usd> {
     let budget = monitor.budget.as_ref()?;
     let cap = rates.cap(budget.monthly, budget.currency.parse().ok()?, None).ok()?;
     Some(cap.usd())

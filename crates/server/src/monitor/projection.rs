@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use jurist_core::grade::Time;
-use jurist_core::plan::{Stratum, share};
+use jurist_core::plan::{TraceStratum, stratum_sample_rate};
 use jurist_core::stats::{Dialled, TrafficSums, half_width, month_ahead};
 use jurist_core::suite;
-use jurist_store::decisions::{DecisionState, Per};
-use jurist_store::monitors::Monitor;
-use jurist_store::tallies::{By, TallyFilter};
+use jurist_store::decisions::{DecisionState, TallyGrouping};
+use jurist_store::monitors::StoredMonitor;
+use jurist_store::tallies::{TallyFilter, TallyPeriod};
 use jurist_store::{ProjectId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Watched;
-use super::estimates::{DAY, Gathered, Look, Only, Series, gather};
+use super::LoadedMonitorVersion;
+use super::estimates::{DAY, MonitorTallies, Series, TallySelection, TrafficWindow, load_monitor_tallies};
 
 /// A month at another dial, if traffic and scores stay as they were for up to thirty days
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -58,41 +58,48 @@ pub struct HalfWidths {
 }
 
 /// Everything that does not depend on the dial.
-struct Known {
+struct ProjectionInputs {
     /// Traces of each day and stratum.
-    days: Vec<BTreeMap<Stratum, f64>>,
+    days: Vec<BTreeMap<TraceStratum, f64>>,
     /// How many of each agent's traces are in each stratum.
-    agents: BTreeMap<(String, Stratum), f64>,
+    agents: BTreeMap<(String, TraceStratum), f64>,
     units: Vec<TrafficSums>,
     passes: Vec<TrafficSums>,
     /// Dollars for one judgement.
     price: Option<f64>,
 }
 
-pub async fn projection(
+pub async fn compute_dial_projection(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
+    monitor: &StoredMonitor,
     sample_rate: f64,
     now: Time,
 ) -> Result<DialProjection, StoreError> {
     let damaged = |why: String| StoreError::Damaged { what: "monitor", id: monitor.id.to_string(), why };
     let version = monitor.newest.as_ref().ok_or_else(|| damaged("it has no version".to_owned()))?;
-    let watched = Watched::read(version).map_err(damaged)?;
-    let known = known(store, project, monitor, now).await?;
+    let watched = LoadedMonitorVersion::read(version).map_err(damaged)?;
+    let known = load_projection_inputs(store, project, monitor, now).await?;
     let at = |sample_rate: f64| {
         known.at(&suite::Monitor { sample_rate, ..suite::Monitor::clone(&watched.monitor) })
     };
     Ok(DialProjection { asked: at(sample_rate), now: at(watched.monitor.sample_rate) })
 }
 
-async fn known(store: &Store, project: ProjectId, monitor: &Monitor, now: Time) -> Result<Known, StoreError> {
-    let look = Look::new(None, None, None, now);
-    let by_agent = gather(store, project, monitor, &look, Per::Agent, Some("")).await?;
-    let by_day = store.tally_decisions(project, monitor.id, None, (look.from, look.until), Per::Day).await?;
+async fn load_projection_inputs(
+    store: &Store,
+    project: ProjectId,
+    monitor: &StoredMonitor,
+    now: Time,
+) -> Result<ProjectionInputs, StoreError> {
+    let look = TrafficWindow::new(None, None, None, now);
+    let by_agent =
+        load_monitor_tallies(store, project, monitor, &look, TallyGrouping::Agent, Some("")).await?;
+    let by_day =
+        store.tally_decisions(project, monitor.id, None, (look.from, look.until), TallyGrouping::Day).await?;
     let today = Time::from_micros(now.micros().div_euclid(DAY) * DAY);
     let is_watched = |state: DecisionState| state.is_counted();
-    let mut days: BTreeMap<Time, BTreeMap<Stratum, f64>> = BTreeMap::new();
+    let mut days: BTreeMap<Time, BTreeMap<TraceStratum, f64>> = BTreeMap::new();
     for it in by_day.iter().filter(|it| is_watched(it.state)) {
         let Some(day) = it.day else { continue };
         *days.entry(day).or_default().entry(it.stratum).or_default() += it.n as f64;
@@ -107,7 +114,7 @@ async fn known(store: &Store, project: ProjectId, monitor: &Monitor, now: Time) 
         (first.micros()..=end).step_by(DAY as usize).map(Time::from_micros)
     });
     let days = whole.map(|it| days.get(&it).cloned().unwrap_or_default()).collect();
-    let mut agents: BTreeMap<(String, Stratum), f64> = BTreeMap::new();
+    let mut agents: BTreeMap<(String, TraceStratum), f64> = BTreeMap::new();
     for it in by_agent.decisions.iter().filter(|it| is_watched(it.state)) {
         *agents.entry((it.agent.clone().unwrap_or_default(), it.stratum)).or_default() += it.n as f64;
     }
@@ -115,26 +122,26 @@ async fn known(store: &Store, project: ProjectId, monitor: &Monitor, now: Time) 
     // Since the version in use, whose judges may cost more or less than those before; or else since ever.
     let since =
         monitor.newest.as_ref().map(|it| Time::from_micros(it.created.micros().div_euclid(DAY) * DAY));
-    let newest = Look { from: since.unwrap_or(look.from).max(look.from), ..look.clone() };
-    let price = match price(store, project, series.as_ref(), &newest).await? {
-        None => price(store, project, series.as_ref(), &look).await?,
+    let newest = TrafficWindow { from: since.unwrap_or(look.from).max(look.from), ..look.clone() };
+    let price = match load_judgement_price(store, project, series.as_ref(), &newest).await? {
+        None => load_judgement_price(store, project, series.as_ref(), &look).await?,
         found => found,
     };
     let (units, passes) = sums(&by_agent, series.as_ref());
-    Ok(Known { days, agents, units, passes, price })
+    Ok(ProjectionInputs { days, agents, units, passes, price })
 }
 
-fn sums(gathered: &Gathered, series: Option<&Series>) -> (Vec<TrafficSums>, Vec<TrafficSums>) {
-    let sums = series.map(|(version, judge)| gathered.sums((version, judge, ""), Only::default()));
+fn sums(gathered: &MonitorTallies, series: Option<&Series>) -> (Vec<TrafficSums>, Vec<TrafficSums>) {
+    let sums = series.map(|(version, judge)| gathered.sums((version, judge, ""), TallySelection::default()));
     sums.unwrap_or_default()
 }
 
 /// What a judgement cost under a version of the rubric, those from a cache included.
-async fn price(
+async fn load_judgement_price(
     store: &Store,
     project: ProjectId,
     series: Option<&Series>,
-    look: &Look,
+    look: &TrafficWindow,
 ) -> Result<Option<f64>, StoreError> {
     let Some((version, _)) = series else { return Ok(None) };
     let filter = TallyFilter {
@@ -143,21 +150,21 @@ async fn price(
         until: Some(look.until),
         ..TallyFilter::default()
     };
-    let all = store.verdict_tallies(project, By::All, &filter).await?;
+    let all = store.verdict_tallies(project, TallyPeriod::All, &filter).await?;
     let n: u64 = all.iter().map(|it| it.n_pass + it.n_fail + it.n_error).sum();
     let dollars = all.iter().map(|it| it.cost.nanos() as f64 / 1e9).sum::<f64>();
     Ok((0 < n && 0.0 < dollars).then(|| dollars / n as f64))
 }
 
-impl Known {
+impl ProjectionInputs {
     fn at(&self, monitor: &suite::Monitor) -> DialView {
         let shares = self.shares(monitor);
-        let share = |stratum: &Stratum| shares.get(stratum).copied().unwrap_or_default();
-        let judged = |day: &BTreeMap<Stratum, f64>| day.iter().map(|(it, n)| n * share(it)).sum::<f64>();
-        let month = |of: &dyn Fn(&BTreeMap<Stratum, f64>) -> f64| {
+        let share = |stratum: &TraceStratum| shares.get(stratum).copied().unwrap_or_default();
+        let judged = |day: &BTreeMap<TraceStratum, f64>| day.iter().map(|(it, n)| n * share(it)).sum::<f64>();
+        let month = |of: &dyn Fn(&BTreeMap<TraceStratum, f64>) -> f64| {
             month_ahead(&self.days.iter().map(of).collect::<Vec<_>>())
         };
-        let value = |of: &dyn Fn(&BTreeMap<Stratum, f64>) -> f64| month(of).map_or(0.0, |it| it.value);
+        let value = |of: &dyn Fn(&BTreeMap<TraceStratum, f64>) -> f64| month(of).map_or(0.0, |it| it.value);
         let cost = self.price.and_then(|price| month(&|day| price * judged(day))).map(|it| {
             let (low, high) = it.interval.unzip();
             CostAhead { value: it.value, low, high }
@@ -182,11 +189,12 @@ impl Known {
     }
 
     /// Of each stratum over all agents, some of which may have dials of their own.
-    fn shares(&self, monitor: &suite::Monitor) -> BTreeMap<Stratum, f64> {
-        let (mut judged, mut all): (BTreeMap<Stratum, f64>, BTreeMap<Stratum, f64>) = Default::default();
+    fn shares(&self, monitor: &suite::Monitor) -> BTreeMap<TraceStratum, f64> {
+        let (mut judged, mut all): (BTreeMap<TraceStratum, f64>, BTreeMap<TraceStratum, f64>) =
+            Default::default();
         for ((agent, stratum), n) in &self.agents {
             let own = monitor.agents.iter().find(|it| it.0 == *agent).map(|it| it.1).unwrap_or_default();
-            *judged.entry(*stratum).or_default() += n * share(monitor, own, *stratum);
+            *judged.entry(*stratum).or_default() += n * stratum_sample_rate(monitor, own, *stratum);
             *all.entry(*stratum).or_default() += n;
         }
         judged.into_iter().map(|(it, n)| (it, n / all[&it])).collect()
@@ -206,9 +214,9 @@ mod tests {
         for n in 0..100 {
             sums.scores.add(f64::from(n % 2), 0.5);
         }
-        let known = |n_days: usize| Known {
-            days: vec![BTreeMap::from([(Stratum::Other, 100.0)]); n_days],
-            agents: BTreeMap::from([(("desk".to_owned(), Stratum::Other), 100.0)]),
+        let known = |n_days: usize| ProjectionInputs {
+            days: vec![BTreeMap::from([(TraceStratum::Other, 100.0)]); n_days],
+            agents: BTreeMap::from([(("desk".to_owned(), TraceStratum::Other), 100.0)]),
             units: vec![sums.clone()],
             passes: Vec::new(),
             price: None,
@@ -223,6 +231,6 @@ mod tests {
 
     fn monitor() -> suite::Monitor {
         let source = "agent: desk\nrubric: {criteria: [{name: a, description: It greets.}]}\njudge_model: openai/gpt-5-mini\n";
-        super::super::watched::read(source).unwrap()
+        super::super::watched::parse_monitor_source(source).unwrap()
     }
 }

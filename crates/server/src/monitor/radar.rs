@@ -2,31 +2,34 @@
 
 use std::collections::BTreeSet;
 
-use jurist_core::chart::{Chart, Measure, Radar, RadarSeries};
-use jurist_core::stats::traffic;
-use jurist_store::decisions::Per;
-use jurist_store::monitors::Monitor;
+use jurist_core::chart::{Chart, MeasuredValue, Radar, RadarSeries};
+use jurist_core::stats::estimate_traffic_mean;
+use jurist_store::decisions::TallyGrouping;
+use jurist_store::monitors::StoredMonitor;
 use jurist_store::{ProjectId, Store, StoreError};
 
-use super::Watched;
-use super::estimates::{Look, Only, gather};
+use super::LoadedMonitorVersion;
+use super::estimates::{TallySelection, TrafficWindow, load_monitor_tallies};
 
 /// Shapes that can be told apart.
 pub const MOST_AGENTS: usize = 6;
 
 /// The mean of each criterion, post-stratified, of the version in use; of all agents if none is named, as far as
 /// they can be told apart.
-pub async fn radar(
+pub async fn build_monitor_radar(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
-    look: &Look,
+    monitor: &StoredMonitor,
+    look: &TrafficWindow,
     agents: &[String],
 ) -> Result<Chart, StoreError> {
-    let gathered = gather(store, project, monitor, look, Per::Agent, None).await?;
+    let gathered = load_monitor_tallies(store, project, monitor, look, TallyGrouping::Agent, None).await?;
     let series = gathered.main_series(monitor);
-    let rubric =
-        monitor.newest.as_ref().and_then(|it| Watched::read(it).ok()).map(|it| it.monitor.rubric.clone());
+    let rubric = monitor
+        .newest
+        .as_ref()
+        .and_then(|it| LoadedMonitorVersion::read(it).ok())
+        .map(|it| it.monitor.rubric.clone());
     let axes: Vec<String> = rubric.iter().flat_map(|it| it.questions().map(|it| it.id())).collect();
     let known: BTreeSet<&str> = gathered.decisions.iter().filter_map(|it| it.agent.as_deref()).collect();
     let agents: Vec<&str> = match agents {
@@ -35,10 +38,10 @@ pub async fn radar(
     };
     let shape = |agent: &&str| {
         let value = |criterion: &String| {
-            let Some((version, judge)) = &series else { return Measure::default() };
-            let only = Only { agent: Some(agent), ..Only::default() };
-            let found = traffic(&gathered.sums((version, judge, criterion), only).0).ok();
-            Measure::new(found.as_ref().map(|it| it.mean), found.as_ref().map(|it| it.interval))
+            let Some((version, judge)) = &series else { return MeasuredValue::default() };
+            let only = TallySelection { agent: Some(agent), ..TallySelection::default() };
+            let found = estimate_traffic_mean(&gathered.sums((version, judge, criterion), only).0).ok();
+            MeasuredValue::new(found.as_ref().map(|it| it.mean), found.as_ref().map(|it| it.interval))
         };
         RadarSeries { name: (*agent).to_owned(), values: axes.iter().map(value).collect() }
     };

@@ -2,25 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use jurist_core::candidate::{Candidate, Material, Usage};
+use jurist_core::candidate::{Candidate, JudgeInput, Usage};
 use jurist_core::grade::{Time, Usd};
 use jurist_core::judge::Prompter;
-use jurist_core::plan::place;
-use jurist_core::rubric::{Ask, Criterion};
-use jurist_core::stats::{traffic, weighted_mean};
-use jurist_store::decisions::{Decision, DecisionState, Per};
+use jurist_core::plan::hash_position;
+use jurist_core::rubric::{Criterion, CriterionKind};
+use jurist_core::stats::{estimate_traffic_mean, stratified_weighted_mean};
+use jurist_store::decisions::{DecisionState, MonitorDecision, TallyGrouping};
 use jurist_store::jobs::{JobsLeft, NewJob};
-use jurist_store::monitors::{Monitor, MonitorVersion};
+use jurist_store::monitors::{MonitorVersion, StoredMonitor};
 use jurist_store::rescores::{Rescorable, Rescore};
 use jurist_store::scores::ScoreFilter;
 use jurist_store::{AccountId, Probability, ProjectId, RescoreId, Store, StoreError, TraceId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Watched;
-use super::estimates::by_stratum;
+use super::LoadedMonitorVersion;
+use super::estimates::sum_by_stratum;
 use super::traffic::TrafficView;
-use crate::work::{Bench, MONITOR, MonitorTask, Refused, Work, benches};
+use crate::work::{MONITOR, MonitorTask, ResolvedJudges, Work, WorkRefusal, build_monitor_judges};
 
 /// Traces of one re-scoring, at most.
 const MOST: usize = 1_000_000;
@@ -44,7 +44,7 @@ pub enum NotRescored {
     #[error("no trace since {0} went over budget under the version in use, so there is nothing to judge")]
     NoneOverBudget(Time),
     #[error(transparent)]
-    Judge(#[from] Refused),
+    Judge(#[from] WorkRefusal),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -144,25 +144,25 @@ pub struct Offset {
 }
 
 /// What it would take.
-pub async fn plan(
+pub async fn plan_rescore(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
+    monitor: &StoredMonitor,
     asked: &NewRescore,
     work: &Work,
     now: Time,
 ) -> Result<RescorePlan, NotRescored> {
-    let (version, watched) = newest(monitor)?;
+    let (version, watched) = newest_monitor_version(monitor)?;
     let all: Vec<TraceId> = if let Some(state) = asked.state() {
         let unjudged = find_unjudged(store, project, monitor, &version, (asked, state), now).await?;
         unjudged.into_iter().map(|decision| decision.trace).collect()
     } else {
-        let found = found(store, project, monitor, &version, asked, now).await?;
+        let found = find_rescorable_traces(store, project, monitor, &version, asked, now).await?;
         found.into_iter().map(|it| it.trace).collect()
     };
-    let benches = benches(&watched.monitor, work)?;
+    let benches = build_monitor_judges(&watched.monitor, work)?;
     let n_traces = asked.overlap.map_or(all.len(), |it| it.min(all.len()));
-    let price = price(store, project, &watched, &benches, &all).await?;
+    let price = estimate_trace_price(store, project, &watched, &benches, &all).await?;
     Ok(RescorePlan {
         rubric_version: version.rubric_version.to_string(),
         n_traces,
@@ -175,33 +175,35 @@ pub async fn plan(
 }
 
 /// Begins it.
-pub async fn rescore(
+pub async fn start_rescore(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
+    monitor: &StoredMonitor,
     asked: &NewRescore,
     work: &Work,
     author: Option<AccountId>,
     now: Time,
 ) -> Result<RescorePlan, NotRescored> {
-    let told = plan(store, project, monitor, asked, work, now).await?;
-    let (version, _) = newest(monitor)?;
+    let told = plan_rescore(store, project, monitor, asked, work, now).await?;
+    let (version, _) = newest_monitor_version(monitor)?;
     if let Some(state) = asked.state() {
         let unjudged = find_unjudged(store, project, monitor, &version, (asked, state), now).await?;
         let mut n_traces = 0;
         for some in unjudged.chunks(PAGE) {
             // By the version that sampled it, so that it stays one of those.
-            let job = |decision: &Decision| MonitorTask::again(decision).job(project, now);
+            let job = |decision: &MonitorDecision| MonitorTask::again(decision).job(project, now);
             n_traces += store.ask_again(project, some, job, now).await?;
         }
         return Ok(RescorePlan { n_traces, is_begun: true, ..told });
     }
-    let mut all = found(store, project, monitor, &version, asked, now).await?;
+    let mut all = find_rescorable_traces(store, project, monitor, &version, asked, now).await?;
     let id = RescoreId::at(now);
     let share = told.n_traces as f64 / all.len() as f64;
     // The same for everybody who knows the id, and nobody's choice.
     let salt = id.to_string();
-    all.sort_by(|a, b| place(&salt, a.trace.as_str()).total_cmp(&place(&salt, b.trace.as_str())));
+    all.sort_by(|a, b| {
+        hash_position(&salt, a.trace.as_str()).total_cmp(&hash_position(&salt, b.trace.as_str()))
+    });
     all.truncate(told.n_traces);
     let task = |it: &Rescorable| NewJob {
         priority: -1,
@@ -225,10 +227,12 @@ pub async fn rescore(
     Ok(RescorePlan { is_begun: true, id: Some(id.to_string()), ..told })
 }
 
-fn newest(monitor: &Monitor) -> Result<(MonitorVersion, Watched), NotRescored> {
+fn newest_monitor_version(
+    monitor: &StoredMonitor,
+) -> Result<(MonitorVersion, LoadedMonitorVersion), NotRescored> {
     let version = monitor.newest.clone();
     let version = version.ok_or_else(|| NotRescored::Monitor("it has no version".to_owned()))?;
-    let watched = Watched::read(&version).map_err(NotRescored::Monitor)?;
+    let watched = LoadedMonitorVersion::read(&version).map_err(NotRescored::Monitor)?;
     Ok((version, watched))
 }
 
@@ -236,11 +240,11 @@ fn newest(monitor: &Monitor) -> Result<(MonitorVersion, Watched), NotRescored> {
 async fn find_unjudged(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
+    monitor: &StoredMonitor,
     version: &MonitorVersion,
     (asked, state): (&NewRescore, DecisionState),
     now: Time,
-) -> Result<Vec<Decision>, NotRescored> {
+) -> Result<Vec<MonitorDecision>, NotRescored> {
     let since = asked.begin();
     let window = (since, now);
     let all =
@@ -253,10 +257,10 @@ async fn find_unjudged(
 }
 
 /// Traces of earlier versions.
-async fn found(
+async fn find_rescorable_traces(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
+    monitor: &StoredMonitor,
     version: &MonitorVersion,
     asked: &NewRescore,
     now: Time,
@@ -270,21 +274,21 @@ async fn found(
 }
 
 /// Dollars for one trace, by the length of some; `None` where a judge has no price.
-async fn price(
+async fn estimate_trace_price(
     store: &Store,
     project: ProjectId,
-    watched: &Watched,
-    benches: &[Bench],
+    watched: &LoadedMonitorVersion,
+    benches: &[ResolvedJudges],
     all: &[TraceId],
 ) -> Result<Option<f64>, StoreError> {
     let rubric = &watched.monitor.rubric;
     let plain: Vec<&Criterion> =
-        rubric.criteria.iter().filter(|it| matches!(it.ask, Ask::Question(_))).collect();
+        rubric.criteria.iter().filter(|it| matches!(it.ask, CriterionKind::Question(_))).collect();
     let (mut bytes, mut n) = (0, 0);
     let step = all.len().div_ceil(LOOKED_AT).max(1);
     for it in all.iter().step_by(step) {
         let Some(trace) = store.trace_content(project, it).await? else { continue };
-        let material = Material::new(&Candidate::default(), Some(trace));
+        let material = JudgeInput::new(&Candidate::default(), Some(trace));
         let prompter = Prompter::for_rubric(&material, None, rubric, 0);
         let Ok(asked) = prompter.criteria(rubric, &plain) else { continue };
         let prompt = &asked.prompt;
@@ -300,7 +304,7 @@ async fn price(
 }
 
 /// Why some of those that are left wait, or will not be judged.
-fn note(monitor: &Monitor, left: &JobsLeft, n_left: u64) -> Option<String> {
+fn explain_unjudged_traces(monitor: &StoredMonitor, left: &JobsLeft, n_left: u64) -> Option<String> {
     if let (Some(why), 1..) = (&monitor.paused, left.n_waiting) {
         return Some(format!("the monitor is paused: {why}"));
     }
@@ -317,36 +321,36 @@ fn note(monitor: &Monitor, left: &JobsLeft, n_left: u64) -> Option<String> {
 }
 
 /// Every re-scoring of a monitor, the newest first.
-pub async fn rescores(
+pub async fn list_rescores(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
+    monitor: &StoredMonitor,
 ) -> Result<Vec<RescoreView>, StoreError> {
     let mut all = Vec::new();
     for it in store.rescores(project, monitor.id).await? {
-        all.push(view(store, project, monitor, &it).await?);
+        all.push(build_rescore_view(store, project, monitor, &it).await?);
     }
     Ok(all)
 }
 
-async fn view(
+async fn build_rescore_view(
     store: &Store,
     project: ProjectId,
-    monitor: &Monitor,
+    monitor: &StoredMonitor,
     it: &Rescore,
 ) -> Result<RescoreView, StoreError> {
     let window = (it.since, it.until);
     let filter =
         ScoreFilter { agent: None, rubric_version: None, criterion: None, from: it.since, until: it.until };
-    let scores = store.tally_scores(project, monitor.id, &filter, Per::All).await?;
-    let decisions = store.tally_decisions(project, monitor.id, None, window, Per::All).await?;
+    let scores = store.tally_scores(project, monitor.id, &filter, TallyGrouping::All).await?;
+    let decisions = store.tally_decisions(project, monitor.id, None, window, TallyGrouping::All).await?;
     let own: Vec<_> = scores.iter().filter(|score| score.rescore == Some(it.id)).collect();
     // Of several judges, their average is named longest.
     let judge = own.iter().map(|it| it.judge.as_str()).max_by_key(|it| it.len()).unwrap_or_default();
     let whole: Vec<_> =
         own.iter().filter(|it| it.judge == judge && it.criterion.is_empty()).copied().collect();
     let earlier = decisions.iter().filter(|one| one.rubric_version != it.rubric_version);
-    let (mut units, _) = by_stratum(earlier, &whole);
+    let (mut units, _) = sum_by_stratum(earlier, &whole);
     // Those that were not drawn are in the probability of those that were.
     units.iter_mut().for_each(|it| it.n_unjudged = 0);
     let mut offsets = Vec::new();
@@ -365,7 +369,8 @@ async fn view(
             let values: Vec<f64> = own().map(|it| it.after - it.before).collect();
             let weights: Vec<f64> = own().map(|it| 1.0 / it.probability.get()).collect();
             let n = values.len();
-            let Ok(mean) = weighted_mean(&values, &weights, &vec![0; n], &vec![0.0; n], 0.05) else {
+            let Ok(mean) = stratified_weighted_mean(&values, &weights, &vec![0; n], &vec![0.0; n], 0.05)
+            else {
                 continue;
             };
             offsets.push(Offset {
@@ -391,9 +396,9 @@ async fn view(
         n_scored,
         n_errors,
         n_waiting: left.n_waiting,
-        note: note(monitor, &left, it.n_traces.saturating_sub(n_scored as u64 + n_errors)),
+        note: explain_unjudged_traces(monitor, &left, it.n_traces.saturating_sub(n_scored as u64 + n_errors)),
         created: it.created.to_string(),
-        score: traffic(&units).ok().map(TrafficView::from),
+        score: estimate_traffic_mean(&units).ok().map(TrafficView::from),
         offsets,
     })
 }

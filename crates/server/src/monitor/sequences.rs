@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jurist_core::grade::Time;
-use jurist_core::plan::Stratum;
+use jurist_core::plan::TraceStratum;
 use jurist_core::stats::TrafficSequence;
 use jurist_store::{MonitorId, ProjectId, RubricVersionId, Store, StoreError};
 
-use super::estimates::{DAY, Look};
+use super::estimates::{DAY, TrafficWindow};
 
 /// Series that are remembered; with thirty days, each takes some 10 kB.
 const MOST: usize = 256;
@@ -19,11 +19,11 @@ const LONGEST: usize = 100_000;
 pub(super) const ALPHA: f64 = 0.05;
 
 #[derive(Debug, Default)]
-pub struct Sequences(Mutex<BTreeMap<Key, Days>>);
+pub struct Sequences(Mutex<BTreeMap<SequenceKey, DailySequences>>);
 
 /// Scores of one judge on one criterion from one day on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct SequenceKey {
     pub project: ProjectId,
     pub monitor: MonitorId,
     pub version: RubricVersionId,
@@ -33,11 +33,11 @@ pub(super) struct Key {
     pub from: Time,
 }
 
-pub(super) type Days = BTreeMap<Time, Stood>;
+pub(super) type DailySequences = BTreeMap<Time, SequenceState>;
 
 /// At the end of a day.
 #[derive(Debug, Clone)]
-pub(super) struct Stood {
+pub(super) struct SequenceState {
     /// Scores so far. They never change, so that as many are the same ones.
     n: usize,
     pub sequence: TrafficSequence,
@@ -48,12 +48,14 @@ impl Sequences {
     pub(super) async fn follow(
         &self,
         store: &Store,
-        key: Key,
+        key: SequenceKey,
         days: &BTreeMap<Time, usize>,
-    ) -> Result<Days, StoreError> {
+    ) -> Result<DailySequences, StoreError> {
         let mut known = self.all().get(&key).cloned().unwrap_or_default();
-        let (mut stood, mut followed) =
-            (Stood { n: 0, sequence: TrafficSequence::new(Stratum::ALL.len(), ALPHA) }, Days::new());
+        let (mut stood, mut followed) = (
+            SequenceState { n: 0, sequence: TrafficSequence::new(TraceStratum::ALL.len(), ALPHA) },
+            DailySequences::new(),
+        );
         for (day, n) in days {
             let before = stood.n;
             stood.n += n;
@@ -79,16 +81,16 @@ impl Sequences {
         Ok(followed)
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<Key, Days>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<SequenceKey, DailySequences>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Key {
+impl SequenceKey {
     pub(super) fn new(
         project: ProjectId,
         monitor: MonitorId,
-        look: &Look,
+        look: &TrafficWindow,
         (version, judge, criterion): (&RubricVersionId, &str, &str),
     ) -> Self {
         Self {
@@ -102,7 +104,12 @@ impl Key {
         }
     }
 
-    async fn scores(&self, store: &Store, day: Time, most: usize) -> Result<Vec<(Stratum, f64)>, StoreError> {
+    async fn scores(
+        &self,
+        store: &Store,
+        day: Time,
+        most: usize,
+    ) -> Result<Vec<(TraceStratum, f64)>, StoreError> {
         let series = (&self.version, self.judge.as_str(), self.criterion.as_str());
         let window = (day, Time::from_micros(day.micros() + DAY));
         store.scores_in_order(self.project, self.monitor, series, self.agent.as_deref(), window, most).await
@@ -112,13 +119,13 @@ impl Key {
 #[cfg(test)]
 mod tests {
     use jurist_core::money::Rates;
-    use jurist_store::decisions::{DecisionState, NewDecision, TraceRevision};
-    use jurist_store::scores::{Score, Scored};
+    use jurist_store::decisions::{DecisionState, NewMonitorDecision, TraceRevision};
+    use jurist_store::scores::{Score, ScoreContext};
     use jurist_store::testing::for_each_engine;
     use jurist_store::{Probability, Region, TraceId};
 
     use super::*;
-    use crate::monitor::{apply, find};
+    use crate::monitor::{apply_monitor_file, find_monitor};
     use crate::work::Work;
 
     const MONITOR: &str = "{agent: desk, rubric: {criteria: [{name: kind, description: It is kind.}]}}";
@@ -129,18 +136,18 @@ mod tests {
             let (store, now) = (&scene.store, Time::parse("2028-02-01T00:00:00Z").unwrap());
             let project = store.default_project(&Rates::default(), now).await.unwrap();
             let place = (&Region::default(), &Work::default());
-            apply(store, project, None, MONITOR, place, None, now).await.unwrap();
-            let monitor = find(store, project, "desk").await.unwrap();
+            apply_monitor_file(store, project, None, MONITOR, place, None, now).await.unwrap();
+            let monitor = find_monitor(store, project, "desk").await.unwrap();
             let newest = monitor.newest.as_ref().unwrap();
             let day = |n: i64| Time::from_micros(now.micros() + n * DAY);
             let id = |name: &str| TraceId::new(name).unwrap();
-            let decision = |name: &str| NewDecision {
+            let decision = |name: &str| NewMonitorDecision {
                 trace: id(name),
                 revision: 1,
                 monitor: monitor.id,
                 version: newest.id,
                 agent: Some("desk".to_owned()),
-                stratum: Stratum::Other,
+                stratum: TraceStratum::Other,
                 probability: Probability::CERTAIN,
                 upstream: Probability::CERTAIN,
                 state: DecisionState::Sampled,
@@ -150,14 +157,14 @@ mod tests {
             let seen = names.map(|name| TraceRevision { trace: id(name), revision: 1 });
             store.consider(project, &seen, &names.map(decision), |_| None, now).await.unwrap();
             let score = async |name: &str, at: i64, unit: Option<f64>| {
-                let scored = Scored {
+                let scored = ScoreContext {
                     monitor: monitor.id,
                     trace: id(name),
                     revision: 1,
                     version: newest.id,
                     rubric_version: newest.rubric_version.clone(),
                     rescore: None,
-                    stratum: Stratum::Other,
+                    stratum: TraceStratum::Other,
                     agent: Some("desk".to_owned()),
                     probability: Probability::CERTAIN,
                     decided: day(at),
@@ -166,9 +173,9 @@ mod tests {
                 store.put_scores(project, &scored, &[one], None, now).await.unwrap();
             };
             let remembered = Sequences::default();
-            let look = Look { agent: None, from: day(0), until: day(9) };
+            let look = TrafficWindow { agent: None, from: day(0), until: day(9) };
             let ends = async |sequences: &Sequences, n: [usize; 3]| {
-                let key = Key::new(project, monitor.id, &look, (&newest.rubric_version, "m", ""));
+                let key = SequenceKey::new(project, monitor.id, &look, (&newest.rubric_version, "m", ""));
                 let days = (0..3).map(day).zip(n).collect();
                 let all = sequences.follow(store, key, &days).await.unwrap();
                 all.into_values().map(|it| it.sequence).collect::<Vec<_>>()

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use jurist_core::alert::{self, AlertScope, RuleFigure, Signal};
 use jurist_core::grade::Time;
 use jurist_core::money::{Month, Rates};
-use jurist_core::stats::traffic;
+use jurist_core::stats::estimate_traffic_mean;
 use jurist_core::suite::{AlertMetric, AlertRule};
 use jurist_store::alert_figures::TraceUsage;
 use jurist_store::{ProjectId, Store, StoreError};
 
-use super::estimates::{DAY, Gathered, Only, Series};
-use super::{Watched, budget};
+use super::estimates::{DAY, MonitorTallies, Series, TallySelection};
+use super::{LoadedMonitorVersion, monthly_monitor_budget};
 
 /// Traces of an agent whose time and cost are looked at, the newest.
 const MAX_TRACES: usize = 10_000;
@@ -22,8 +22,8 @@ pub(super) struct RuleContext<'a> {
     pub project: ProjectId,
     /// As it is called.
     pub name: &'a str,
-    pub watched: &'a Watched,
-    pub gathered: &'a Gathered,
+    pub watched: &'a LoadedMonitorVersion,
+    pub gathered: &'a MonitorTallies,
     pub series: Option<&'a Series>,
     pub rates: &'a Rates,
     pub now: Time,
@@ -37,7 +37,9 @@ pub(super) async fn check_rules(
     let (mut signals, mut usage) = (Vec::new(), UsageCache::new());
     for rule in rules {
         let figure = match rule.condition.metric {
-            AlertMetric::Score | AlertMetric::PassRate | AlertMetric::ErrorRate => context.judged(rule),
+            AlertMetric::Score | AlertMetric::PassRate | AlertMetric::ErrorRate => {
+                context.judgement_figure(rule)
+            }
             AlertMetric::LatencyP50 => context.latency(rule, 0.5, &mut usage).await?,
             AlertMetric::LatencyP95 => context.latency(rule, 0.95, &mut usage).await?,
             AlertMetric::Cost => context.cost(rule, &mut usage).await?,
@@ -48,7 +50,7 @@ pub(super) async fn check_rules(
             agent: rule.agent.clone(),
             criterion: rule.criterion.clone(),
         };
-        signals.push(alert::threshold(&scope, rule, figure.as_ref()));
+        signals.push(alert::threshold_signal(&scope, rule, figure.as_ref()));
     }
     Ok(signals)
 }
@@ -63,14 +65,18 @@ impl RuleContext<'_> {
         Time::from_micros((today + 1 - i64::from(rule.days)) * DAY)
     }
 
-    fn judged(&self, rule: &AlertRule) -> Option<RuleFigure> {
+    fn judgement_figure(&self, rule: &AlertRule) -> Option<RuleFigure> {
         let (version, judge) = self.series?;
-        let only = Only { agent: rule.agent.as_deref(), from: Some(self.first_day(rule)), ..Only::default() };
+        let only = TallySelection {
+            agent: rule.agent.as_deref(),
+            from: Some(self.first_day(rule)),
+            ..TallySelection::default()
+        };
         let criterion = rule.criterion.as_deref().unwrap_or_default();
         let (units, passes) = self.gathered.sums((version, judge, criterion), only);
         match rule.condition.metric {
-            AlertMetric::Score => traffic(&units).ok().as_ref().map(RuleFigure::of_traffic),
-            AlertMetric::PassRate => traffic(&passes).ok().as_ref().map(RuleFigure::of_traffic),
+            AlertMetric::Score => estimate_traffic_mean(&units).ok().as_ref().map(RuleFigure::of_traffic),
+            AlertMetric::PassRate => estimate_traffic_mean(&passes).ok().as_ref().map(RuleFigure::of_traffic),
             _ => {
                 let n_errors: usize = units.iter().map(|stratum| stratum.n_errors).sum();
                 let n_scored: usize = units.iter().map(|stratum| stratum.scores.n).sum();
@@ -121,7 +127,7 @@ impl RuleContext<'_> {
     }
 
     async fn spent_share(&self) -> Result<Option<RuleFigure>, StoreError> {
-        let Some(cap) = budget(&self.watched.monitor, self.rates) else { return Ok(None) };
+        let Some(cap) = monthly_monitor_budget(&self.watched.monitor, self.rates) else { return Ok(None) };
         let (month, subject) = (Month::of(self.now).to_string(), self.watched.monitor_id.to_string());
         let spent = self.store.subject_spend(self.project, &subject, Some(&month)).await?.settled;
         let share = spent.nanos() as f64 / (cap.nanos() as f64).max(1.0);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jurist_core::dialect::{Loaded, to_native};
+use jurist_core::dialect::{LoadedSuite, to_native};
 use jurist_core::source::{Tree, to_yaml};
 use jurist_core::suite::{Monitor, Suite};
 use jurist_engine::bundle::Bundle;
@@ -11,11 +11,11 @@ use jurist_store::monitors::MonitorVersion;
 use jurist_store::{MonitorId, MonitorVersionId, RubricVersionId};
 use serde::{Deserialize, Serialize};
 
-use crate::work::problems;
+use crate::work::format_load_errors;
 
 /// A version that can be worked with.
 #[derive(Debug, Clone)]
-pub struct Watched {
+pub struct LoadedMonitorVersion {
     pub id: MonitorVersionId,
     pub monitor_id: MonitorId,
     pub rubric_version: RubricVersionId,
@@ -25,39 +25,40 @@ pub struct Watched {
 
 /// What the database keeps of a version.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct StoredMonitorVersion {
     /// In native form, with the texts of its anchors: complete, whatever happens to the traces.
     pub file: String,
     /// As it was written.
     pub source: String,
 }
 
-impl Watched {
+impl LoadedMonitorVersion {
     pub fn read(version: &MonitorVersion) -> Result<Self, String> {
-        let kept: Kept = serde_json::from_value(version.settings.clone()).map_err(|it| it.to_string())?;
+        let kept: StoredMonitorVersion =
+            serde_json::from_value(version.settings.clone()).map_err(|it| it.to_string())?;
         Ok(Self {
             id: version.id,
             monitor_id: version.monitor,
             rubric_version: version.rubric_version.clone(),
-            monitor: Arc::new(read(&kept.file)?),
+            monitor: Arc::new(parse_monitor_source(&kept.file)?),
         })
     }
 }
 
 /// The one monitor of a text.
-pub(super) fn read(source: &str) -> Result<Monitor, String> {
-    let loaded = load(source);
-    let problems = problems(&loaded);
-    one_of(loaded.suite.ok_or(problems)?)
+pub(super) fn parse_monitor_source(source: &str) -> Result<Monitor, String> {
+    let loaded = load_monitor_bundle(source);
+    let problems = format_load_errors(&loaded);
+    take_only_monitor(loaded.suite.ok_or(problems)?)
 }
 
-pub(super) fn load(source: &str) -> Loaded {
+pub(super) fn load_monitor_bundle(source: &str) -> LoadedSuite {
     let files = BTreeMap::from([("monitor.yaml".to_owned(), source.to_owned())]);
     Bundle { suite: "monitor.yaml".to_owned(), files, ..Bundle::default() }.load()
 }
 
 /// The one monitor of a file.
-pub(super) fn one_of(mut suite: Suite) -> Result<Monitor, String> {
+pub(super) fn take_only_monitor(mut suite: Suite) -> Result<Monitor, String> {
     match (suite.monitors.pop(), suite.monitors.len()) {
         (Some(monitor), 0) => Ok(monitor),
         (None, _) => Err("the file has no monitor: it needs `agent`, or a list of `monitors`".to_owned()),
@@ -66,10 +67,10 @@ pub(super) fn one_of(mut suite: Suite) -> Result<Monitor, String> {
 }
 
 /// A monitor in native form.
-pub(super) fn written(monitor: &Monitor) -> String {
-    to_yaml(&native(monitor))
+pub(super) fn render_monitor_yaml(monitor: &Monitor) -> String {
+    to_yaml(&monitor_to_native(monitor))
 }
 
-pub(super) fn native(monitor: &Monitor) -> Tree {
+pub(super) fn monitor_to_native(monitor: &Monitor) -> Tree {
     to_native(&Suite { monitors: vec![monitor.clone()], ..Suite::default() })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use jurist_store::decisions::{Decision, DecisionEvent};
+use jurist_store::decisions::{DecisionEvent, MonitorDecision};
 use jurist_store::monitors::MonitorVersion;
 use jurist_store::{ProjectId, Store, StoreError, TraceId};
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub struct EventView {
 }
 
 /// What every monitor made of a trace. None has looked at one that is not finished.
-pub async fn why(
+pub async fn explain_trace_decisions(
     store: &Store,
     project: ProjectId,
     trace: &TraceId,
@@ -69,7 +69,7 @@ pub async fn why(
 }
 
 impl DecisionView {
-    pub fn new(it: &Decision, version: Option<&MonitorVersion>) -> Self {
+    pub fn new(it: &MonitorDecision, version: Option<&MonitorVersion>) -> Self {
         Self {
             trace: it.trace.to_string(),
             monitor: it.monitor.to_string(),

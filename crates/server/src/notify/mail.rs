@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use jurist_core::dialect::{Mail, MailSecurity};
+use jurist_core::dialect::{MailSecurity, MailSettings};
 use jurist_engine::load;
-use jurist_store::accounts::Role;
+use jurist_store::accounts::ProjectRole;
 use jurist_store::{ProjectId, Store, StoreError};
 use lettre::message::{Mailbox, header::ContentType};
 use lettre::transport::smtp::authentication::Credentials;
@@ -12,8 +12,8 @@ use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 
 use super::settings::Notifications;
-use super::{Event, Told};
-use crate::work::{Trouble, Work, Workshop};
+use super::{NotificationEvent, NotificationMessage};
+use crate::work::{JobError, Work, WorkerContext};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -39,7 +39,11 @@ pub enum NotMailed {
     Smtp(#[from] lettre::transport::smtp::Error),
 }
 
-pub(super) async fn send(shop: &Workshop, settings: &Notifications, told: &Told<'_>) -> Result<(), Trouble> {
+pub(super) async fn send_notification_mail(
+    shop: &WorkerContext,
+    settings: &Notifications,
+    told: &NotificationMessage<'_>,
+) -> Result<(), JobError> {
     let recipients = match &settings.mail {
         Some(recipients) => recipients.clone(),
         None => owners(&shop.store, told.project.id).await?,
@@ -49,7 +53,7 @@ pub(super) async fn send(shop: &Workshop, settings: &Notifications, told: &Told<
         return Ok(());
     }
     // Whatever is wrong may be put right, on this machine or on another worker's.
-    mailed(&shop.work, &recipients, told).await.map_err(|it| Trouble::Retry(it.to_string()))
+    transmit_mail(&shop.work, &recipients, told).await.map_err(|it| JobError::Retry(it.to_string()))
 }
 
 /// Refuses what is no address.
@@ -65,7 +69,7 @@ pub fn check_recipients(recipients: &[String]) -> Result<(), NotMailed> {
 pub(super) async fn owners(store: &Store, project: ProjectId) -> Result<Vec<String>, StoreError> {
     let mut found = Vec::new();
     for member in store.members(project).await? {
-        if member.role == Role::Owner {
+        if member.role == ProjectRole::Owner {
             let account = store.account(member.account).await?;
             found.extend(account.disabled.is_none().then_some(account.email));
         }
@@ -73,14 +77,22 @@ pub(super) async fn owners(store: &Store, project: ProjectId) -> Result<Vec<Stri
     Ok(found)
 }
 
-async fn mailed(work: &Work, recipients: &[String], told: &Told<'_>) -> Result<(), NotMailed> {
+async fn transmit_mail(
+    work: &Work,
+    recipients: &[String],
+    told: &NotificationMessage<'_>,
+) -> Result<(), NotMailed> {
     let mail = work.settings.mail.as_ref().ok_or(NotMailed::NoServer)?;
-    let message = message(mail, recipients, told)?;
+    let message = build_mail_message(mail, recipients, told)?;
     transport(mail, work)?.send(message).await?;
     Ok(())
 }
 
-fn message(mail: &Mail, recipients: &[String], told: &Told<'_>) -> Result<Message, NotMailed> {
+fn build_mail_message(
+    mail: &MailSettings,
+    recipients: &[String],
+    told: &NotificationMessage<'_>,
+) -> Result<Message, NotMailed> {
     let mailbox = |text: &str| text.parse::<Mailbox>().map_err(|_| NotMailed::Address(text.to_owned()));
     let from = mailbox(&mail.from)?;
     let id = format!("<{}@{}>", told.id, from.email.domain());
@@ -93,14 +105,14 @@ fn message(mail: &Mail, recipients: &[String], told: &Told<'_>) -> Result<Messag
     for recipient in recipients {
         message = message.to(mailbox(recipient)?);
     }
-    Ok(message.body(text(told))?)
+    Ok(message.body(render_mail_text(told))?)
 }
 
-fn text(told: &Told<'_>) -> String {
+fn render_mail_text(told: &NotificationMessage<'_>) -> String {
     let mut text = format!("{}\n", told.title());
     if let Some(alert) = told.alert {
         text += &format!("\nsince {}\n", alert.raised);
-        if let (Event::Resolved, Some(resolved)) = (told.event, alert.resolved) {
+        if let (NotificationEvent::Resolved, Some(resolved)) = (told.event, alert.resolved) {
             text += &format!("over since {resolved}\n");
         }
         for (name, value) in alert.facts.as_object().into_iter().flatten() {
@@ -111,7 +123,7 @@ fn text(told: &Told<'_>) -> String {
     text
 }
 
-fn transport(mail: &Mail, work: &Work) -> Result<AsyncSmtpTransport<Tokio1Executor>, NotMailed> {
+fn transport(mail: &MailSettings, work: &Work) -> Result<AsyncSmtpTransport<Tokio1Executor>, NotMailed> {
     let (port, tls) = match mail.security {
         MailSecurity::StartTls => (587, Tls::Required(parameters(mail, work)?)),
         MailSecurity::Tls => (465, Tls::Wrapper(parameters(mail, work)?)),
@@ -129,10 +141,11 @@ fn transport(mail: &Mail, work: &Work) -> Result<AsyncSmtpTransport<Tokio1Execut
     Ok(builder.build())
 }
 
-fn parameters(mail: &Mail, work: &Work) -> Result<TlsParameters, NotMailed> {
+fn parameters(mail: &MailSettings, work: &Work) -> Result<TlsParameters, NotMailed> {
     let mut builder = TlsParameters::builder(mail.host.clone());
     if let Some(path) = &work.settings.network.ca {
-        let pem = load::read(path.as_ref()).map_err(|it| NotMailed::Certificates(it.to_string()))?;
+        let pem =
+            load::read_text_file(path.as_ref()).map_err(|it| NotMailed::Certificates(it.to_string()))?;
         builder = builder.add_root_certificate(Certificate::from_pem(pem.as_bytes())?);
     }
     Ok(builder.build()?)

@@ -10,11 +10,11 @@ mod vault;
 mod watch;
 mod webhook;
 
-use jurist_core::alert::{Signal, State};
+use jurist_core::alert::{Signal, SignalState};
 use jurist_core::grade::Time;
 use jurist_store::alerts::{Alert, NewAlert};
 use jurist_store::jobs::{Job, NewJob};
-use jurist_store::projects::Project;
+use jurist_store::projects::StoredProject;
 use jurist_store::{AlertId, ProjectId, Store, StoreError, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -25,7 +25,7 @@ pub use settings::{Notifications, Webhook};
 pub use watch::watch_spend;
 pub use webhook::{BadWebhook, signature};
 
-use crate::work::{Done, Trouble, Workshop};
+use crate::work::{JobEnd, JobError, WorkerContext};
 
 /// What jobs of this kind are called.
 pub const KIND: &str = "notify";
@@ -35,8 +35,8 @@ const ATTEMPTS: u32 = 100;
 
 /// As a job carries it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Notice {
-    event: Event,
+struct NotificationTask {
+    event: NotificationEvent,
     /// None where somebody only tries whether it works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     alert: Option<AlertId>,
@@ -49,7 +49,7 @@ struct Notice {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Event {
+enum NotificationEvent {
     Raised,
     Resolved,
     Trial,
@@ -64,34 +64,37 @@ enum Channel {
 
 /// Everything that is told, whatever the way.
 #[derive(Debug)]
-struct Told<'a> {
+struct NotificationMessage<'a> {
     /// The same however often it is sent.
     id: String,
-    event: Event,
-    project: &'a Project,
+    event: NotificationEvent,
+    project: &'a StoredProject,
     alert: Option<&'a Alert>,
     time: Time,
 }
 
 /// Raises an alert where a cause holds that did not, and resolves it where one no longer does.
-pub async fn tell(
+pub async fn apply_alert_signal(
     store: &Store,
     project: ProjectId,
     signal: &Signal,
     now: Time,
 ) -> Result<Option<AlertId>, StoreError> {
-    let notice =
-        |event| move |alert| job(project, Notice { event, alert: Some(alert), channel: None, since: now });
+    let notice = |event| {
+        move |alert| job(project, NotificationTask { event, alert: Some(alert), channel: None, since: now })
+    };
     match &signal.state {
-        State::Unclear => Ok(None),
-        State::Over => {
+        SignalState::Unclear => Ok(None),
+        SignalState::Over => {
             // Most looks find nothing, and reading costs less than writing.
             if store.open_alert(project, signal.kind, &signal.of).await?.is_none() {
                 return Ok(None);
             }
-            store.resolve_alert(project, signal.kind, &signal.of, notice(Event::Resolved), now).await
+            store
+                .resolve_alert(project, signal.kind, &signal.of, notice(NotificationEvent::Resolved), now)
+                .await
         }
-        State::Holds { message, facts } => {
+        SignalState::Holds { message, facts } => {
             if store.open_alert(project, signal.kind, &signal.of).await?.is_some() {
                 return Ok(None);
             }
@@ -101,18 +104,18 @@ pub async fn tell(
                 message: message.clone(),
                 facts: Json::Object(facts.clone()),
             };
-            store.raise_alert(project, &new, notice(Event::Raised), now).await
+            store.raise_alert(project, &new, notice(NotificationEvent::Raised), now).await
         }
     }
 }
 
 /// A notice that says nothing but that it came.
-pub async fn try_out(store: &Store, project: ProjectId, now: Time) -> Result<(), StoreError> {
-    let notice = Notice { event: Event::Trial, alert: None, channel: None, since: now };
+pub async fn queue_test_notification(store: &Store, project: ProjectId, now: Time) -> Result<(), StoreError> {
+    let notice = NotificationTask { event: NotificationEvent::Trial, alert: None, channel: None, since: now };
     store.add_job(&job(project, notice), now).await.map(drop)
 }
 
-fn job(project: ProjectId, notice: Notice) -> NewJob {
+fn job(project: ProjectId, notice: NotificationTask) -> NewJob {
     NewJob {
         project: Some(project),
         kind: KIND.to_owned(),
@@ -124,10 +127,10 @@ fn job(project: ProjectId, notice: Notice) -> NewJob {
     }
 }
 
-impl Notice {
+impl NotificationTask {
     fn name(&self, project: ProjectId) -> String {
         let what = match (&self.alert, self.event) {
-            (Some(alert), Event::Resolved) => format!("{alert}.resolved"),
+            (Some(alert), NotificationEvent::Resolved) => format!("{alert}.resolved"),
             (Some(alert), _) => alert.to_string(),
             (None, _) => format!("trial.{project}.{}", self.since.micros()),
         };
@@ -140,69 +143,69 @@ impl Notice {
 }
 
 /// Does a job of this kind.
-pub async fn deliver(shop: &Workshop, job: &Job) -> Result<Done, Trouble> {
-    let notice: Notice = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
-    let id = job.project.ok_or_else(|| Trouble::hopeless("an alert belongs to a project"))?;
+pub async fn deliver(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError> {
+    let notice: NotificationTask = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
+    let id = job.project.ok_or_else(|| JobError::hopeless("an alert belongs to a project"))?;
     let project = shop.store.project(id).await?;
     let settings = Notifications::of(&project);
-    let now = clock::now();
-    if notice.event != Event::Trial
+    let now = clock::current_time();
+    if notice.event != NotificationEvent::Trial
         && let Some(until) = settings.quiet_until(now)
     {
-        return Ok(Done::Later(until, "these are quiet hours"));
+        return Ok(JobEnd::Later(until, "these are quiet hours"));
     }
     let Some(channel) = notice.channel else { return fan_out(shop, &project, &settings, notice, now).await };
     let alert = match notice.alert {
         Some(alert) => Some(shop.store.alert(id, alert).await?),
         None => None,
     };
-    let told = Told {
-        id: Notice { channel: None, ..notice.clone() }.name(id),
+    let told = NotificationMessage {
+        id: NotificationTask { channel: None, ..notice.clone() }.name(id),
         event: notice.event,
         project: &project,
         alert: alert.as_ref(),
         time: now,
     };
     match channel {
-        Channel::Mail => mail::send(shop, &settings, &told).await?,
-        Channel::Webhook => webhook::send(shop, &settings, &told).await?,
+        Channel::Mail => mail::send_notification_mail(shop, &settings, &told).await?,
+        Channel::Webhook => webhook::send_webhook(shop, &settings, &told).await?,
     }
     if let Some(alert) = notice.alert {
-        shop.store.alert_sent(id, alert, clock::now()).await?;
+        shop.store.alert_sent(id, alert, clock::current_time()).await?;
     }
-    Ok(Done::Finished)
+    Ok(JobEnd::Finished)
 }
 
 /// A job for each way of telling that there is.
 async fn fan_out(
-    shop: &Workshop,
-    project: &Project,
+    shop: &WorkerContext,
+    project: &StoredProject,
     settings: &Notifications,
-    notice: Notice,
+    notice: NotificationTask,
     now: Time,
-) -> Result<Done, Trouble> {
+) -> Result<JobEnd, JobError> {
     let by_mail = match &settings.mail {
         Some(recipients) => !recipients.is_empty(),
         None => shop.work.settings.mail.is_some() && !mail::owners(&shop.store, project.id).await?.is_empty(),
     };
     let channels = by_mail.then_some(Channel::Mail).into_iter();
     let channels = channels.chain(settings.webhook.as_ref().map(|_| Channel::Webhook));
-    let one = |channel| job(project.id, Notice { channel: Some(channel), ..notice.clone() });
+    let one = |channel| job(project.id, NotificationTask { channel: Some(channel), ..notice.clone() });
     let jobs: Vec<NewJob> = channels.map(one).collect();
     if jobs.is_empty() {
         tracing::warn!(project = project.name, "an alert has nobody to go to: no recipients and no webhook");
     }
     shop.store.add_jobs(&jobs, now).await?;
-    Ok(Done::Finished)
+    Ok(JobEnd::Finished)
 }
 
-impl Told<'_> {
+impl NotificationMessage<'_> {
     /// One line.
     fn title(&self) -> String {
         let project = &self.project.name;
         match (self.event, self.alert) {
-            (Event::Raised, Some(alert)) => format!("{project}: {}", alert.message),
-            (Event::Resolved, Some(alert)) => format!("{project}: over: {}", alert.message),
+            (NotificationEvent::Raised, Some(alert)) => format!("{project}: {}", alert.message),
+            (NotificationEvent::Resolved, Some(alert)) => format!("{project}: over: {}", alert.message),
             _ => format!("{project}: this is a trial, and it has arrived"),
         }
     }

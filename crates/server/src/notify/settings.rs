@@ -1,7 +1,7 @@
 //! Who is told, as a project has set it.
 
 use jurist_core::grade::Time;
-use jurist_store::projects::Project;
+use jurist_store::projects::StoredProject;
 use jurist_store::{ProjectId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub struct Webhook {
 }
 
 impl Notifications {
-    pub fn of(project: &Project) -> Self {
+    pub fn of(project: &StoredProject) -> Self {
         serde_json::from_value(project.settings[KEY].clone()).unwrap_or_default()
     }
 

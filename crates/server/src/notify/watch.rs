@@ -1,24 +1,25 @@
 //! What the server watches by itself: money.
 
-use jurist_core::alert::{self, Kind};
+use jurist_core::alert::{self, AlertKind};
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::Month;
 use jurist_store::{Store, StoreError};
 
-use super::tell;
+use super::apply_alert_signal;
 
 /// Warns where most of a month's money is spent, and says when it is no longer so.
 pub async fn watch_spend(store: &Store, now: Time) -> Result<(), StoreError> {
     let month = Month::of(now).to_string();
     for project in store.projects().await?.iter().filter(|it| it.archived.is_none()) {
         let spent = store.month_spend(project.id, now).await?.settled;
-        tell(store, project.id, &alert::spend(&month, spent, project.cap.as_ref()), now).await?;
+        apply_alert_signal(store, project.id, &alert::spend_signal(&month, spent, project.cap.as_ref()), now)
+            .await?;
         // A call that was refused tells how much has to be free before one is allowed again.
-        let open = store.open_alert(project.id, Kind::SpendStop, "").await?;
+        let open = store.open_alert(project.id, AlertKind::SpendStop, "").await?;
         let needed = open.as_ref().and_then(|it| it.facts["needed"].as_f64());
         let needed = needed.map_or(1, |it| (it * 1e9).round() as i64);
-        let signal = alert::spend_stop(&month, spent, project.cap.as_ref(), Usd::from_nanos(needed));
-        tell(store, project.id, &signal, now).await?;
+        let signal = alert::spend_stop_signal(&month, spent, project.cap.as_ref(), Usd::from_nanos(needed));
+        apply_alert_signal(store, project.id, &signal, now).await?;
     }
     Ok(())
 }

@@ -8,15 +8,15 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jurist_engine::model::guard::refuse_private;
-use jurist_engine::model::http::{Network, client, public_client};
+use jurist_engine::model::http::{NetworkOptions, client, public_client};
 use jurist_store::ProjectId;
 use ring::hmac;
 use serde_json::{Value as Json, json};
 
 use super::settings::{Notifications, Webhook};
 use super::vault::{NoSecret, Vault};
-use super::{Event, Told};
-use crate::work::{Trouble, Work, Workshop};
+use super::{NotificationEvent, NotificationMessage};
+use crate::work::{JobError, Work, WorkerContext};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -63,11 +63,11 @@ pub fn signature(key: &[u8], id: &str, timestamp: i64, body: &str) -> String {
     format!("v1,{}", STANDARD.encode(tag))
 }
 
-fn body(told: &Told<'_>) -> Json {
+fn build_webhook_body(told: &NotificationMessage<'_>) -> Json {
     let kind = match told.event {
-        Event::Raised => "alert.raised",
-        Event::Resolved => "alert.resolved",
-        Event::Trial => "trial",
+        NotificationEvent::Raised => "alert.raised",
+        NotificationEvent::Resolved => "alert.resolved",
+        NotificationEvent::Trial => "trial",
     };
     let project = json!({ "id": told.project.id, "name": told.project.name });
     let alert = told.alert.map(|it| {
@@ -85,7 +85,11 @@ fn body(told: &Told<'_>) -> Json {
     })
 }
 
-pub(super) async fn send(shop: &Workshop, settings: &Notifications, told: &Told<'_>) -> Result<(), Trouble> {
+pub(super) async fn send_webhook(
+    shop: &WorkerContext,
+    settings: &Notifications,
+    told: &NotificationMessage<'_>,
+) -> Result<(), JobError> {
     // Removed in the meantime.
     let Some(webhook) = &settings.webhook else { return Ok(()) };
     #[cfg(test)]
@@ -93,16 +97,16 @@ pub(super) async fn send(shop: &Workshop, settings: &Notifications, told: &Told<
         return received;
     }
     let (work, project) = (&shop.work, told.project.id);
-    let vault = Vault::open(&work.environment).map_err(|it| Trouble::Retry(it.to_string()))?;
-    let address = vault.unseal(project, &webhook.sealed).map_err(|it| Trouble::Retry(it.to_string()))?;
+    let vault = Vault::open(&work.environment).map_err(|it| JobError::Retry(it.to_string()))?;
+    let address = vault.unseal(project, &webhook.sealed).map_err(|it| JobError::Retry(it.to_string()))?;
     let client = if work.allow_private_network {
-        client(&Network::default())
+        client(&NetworkOptions::default())
     } else {
-        refuse_private(&address).map_err(Trouble::hopeless)?;
+        refuse_private(&address).map_err(JobError::hopeless)?;
         public_client()
     };
-    let client = client.map_err(Trouble::hopeless)?;
-    let (body, timestamp) = (body(told).to_string(), told.time.micros() / 1_000_000);
+    let client = client.map_err(JobError::hopeless)?;
+    let (body, timestamp) = (build_webhook_body(told).to_string(), told.time.micros() / 1_000_000);
     let signature = signature(&vault.signing_key(project, webhook.key), &told.id, timestamp, &body);
     let request = client
         .post(&address)
@@ -114,15 +118,15 @@ pub(super) async fn send(shop: &Workshop, settings: &Notifications, told: &Told<
         .body(body);
     // The address may be a secret, so that no error names it.
     let sent = request.send().await.map_err(|error| {
-        Trouble::Retry(format!("the webhook at {} does not answer: {}", webhook.host, error.without_url()))
+        JobError::Retry(format!("the webhook at {} does not answer: {}", webhook.host, error.without_url()))
     })?;
     let status = sent.status();
     match () {
         () if status.is_success() => Ok(()),
         () if status.as_u16() == 410 => {
-            Err(Trouble::Hopeless(format!("the webhook at {} is gone for good", webhook.host)))
+            Err(JobError::Hopeless(format!("the webhook at {} is gone for good", webhook.host)))
         }
-        () => Err(Trouble::Retry(format!("the webhook at {} answered {status}", webhook.host))),
+        () => Err(JobError::Retry(format!("the webhook at {} answered {status}", webhook.host))),
     }
 }
 

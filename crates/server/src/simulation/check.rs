@@ -4,18 +4,23 @@ use std::collections::BTreeSet;
 
 use jurist_core::alert;
 use jurist_core::money::Month;
-use jurist_store::alerts::Which;
+use jurist_store::alerts::AlertSelection;
 use jurist_store::decisions::DecisionState;
 use jurist_store::jobs::JobState;
 use jurist_store::traces::TraceState;
 use jurist_store::{Store, StoreError, clock};
 
-use super::judge::{parts_in, unit_of};
+use super::judge::{parts_in, parts_to_unit};
 use super::traffic::PlannedTrace;
-use super::world::World;
-use super::{Scenario, Subject};
+use super::world::SimulationContext;
+use super::{Scenario, SimulatedProject};
 
-pub async fn check_end(world: &World, observer: &Store, subject: Subject, scenario: &Scenario) {
+pub async fn check_end(
+    world: &SimulationContext,
+    observer: &Store,
+    subject: SimulatedProject,
+    scenario: &Scenario,
+) {
     let checked = async {
         for trace in &scenario.traces {
             check_trace(world, observer, subject, scenario, trace).await?;
@@ -36,9 +41,9 @@ pub async fn check_end(world: &World, observer: &Store, subject: Subject, scenar
 
 /// What was acknowledged is there, decided about once, and scored as it is now.
 async fn check_trace(
-    world: &World,
+    world: &SimulationContext,
     observer: &Store,
-    Subject { project, monitor }: Subject,
+    SimulatedProject { project, monitor }: SimulatedProject,
     scenario: &Scenario,
     planned: &PlannedTrace,
 ) -> Result<(), StoreError> {
@@ -68,7 +73,7 @@ async fn check_trace(
     match decision.state {
         DecisionState::Scored | DecisionState::Cached => {
             let scores = observer.live_scores(id).await?;
-            let wanted = unit_of(meant.len());
+            let wanted = parts_to_unit(meant.len());
             if scores.is_empty() || scores.iter().any(|score| 1e-9 < (score - wanted).abs()) {
                 wrong(format!("its scores are {scores:?} and should be {wanted}"));
             }
@@ -84,12 +89,12 @@ async fn check_trace(
 
 /// Those that hold are open, and of each that was raised or closed people were told.
 async fn check_alerts(
-    world: &World,
+    world: &SimulationContext,
     observer: &Store,
-    Subject { project, .. }: Subject,
+    SimulatedProject { project, .. }: SimulatedProject,
 ) -> Result<(), StoreError> {
     let delivered = world.observations().delivered.clone();
-    let alerts = observer.alerts(project, Which::All, None, 200).await?.items;
+    let alerts = observer.alerts(project, AlertSelection::All, None, 200).await?.items;
     for alert in &alerts {
         let mut wanted = vec![alert.id.to_string()];
         wanted.extend(alert.resolved.map(|_| format!("{}.resolved", alert.id)));
@@ -97,11 +102,11 @@ async fn check_alerts(
             world.violate(format!("nobody was told of {id} ({})", alert.kind.as_str()));
         }
     }
-    let now = clock::now();
+    let now = clock::current_time();
     let cap = observer.project(project).await?.cap;
     let spent = observer.month_spend(project, now).await?.settled;
-    let signal = alert::spend(&Month::of(now).to_string(), spent, cap.as_ref());
-    let holds = matches!(signal.state, alert::State::Holds { .. });
+    let signal = alert::spend_signal(&Month::of(now).to_string(), spent, cap.as_ref());
+    let holds = matches!(signal.state, alert::SignalState::Holds { .. });
     let is_open = observer.open_alert(project, signal.kind, &signal.of).await?.is_some();
     if holds != is_open {
         world.violate(format!("the warning about money holds: {holds}; it is open: {is_open}"));
@@ -110,7 +115,11 @@ async fn check_alerts(
 }
 
 /// Nothing is given up that nothing was wrong with.
-async fn check_jobs(world: &World, observer: &Store, scenario: &Scenario) -> Result<(), StoreError> {
+async fn check_jobs(
+    world: &SimulationContext,
+    observer: &Store,
+    scenario: &Scenario,
+) -> Result<(), StoreError> {
     for count in observer.job_counts(None).await? {
         let is_allowed = match (count.kind.as_str(), count.state) {
             ("monitor", JobState::Dead) => 0 < world.observations().n_faults,

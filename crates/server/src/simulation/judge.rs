@@ -6,20 +6,22 @@ use std::time::Duration;
 
 use jurist_core::candidate::Usage;
 use jurist_engine::model::vendors::Price;
-use jurist_engine::model::{BoxFuture, ErrorKind, Line, Model, ModelError, Reply, Request};
+use jurist_engine::model::{
+    BoxFuture, LanguageModel, ModelEndpoint, ModelError, ModelErrorKind, ModelReply, Request,
+};
 use jurist_store::Store;
 use serde_json::{Value as Json, json};
 use tokio::time::sleep;
 
-use super::world::World;
-use crate::work::Bench;
+use super::world::SimulationContext;
+use crate::work::ResolvedJudges;
 
 /// What a call uses: less than the most that is set aside for it.
 const USAGE: Usage = Usage { input: 500, output: 1500, cached: 0 };
 
 #[derive(Debug)]
 pub struct SimulatedJudge {
-    world: Arc<World>,
+    world: Arc<SimulationContext>,
     process: usize,
     name: String,
     price: Price,
@@ -29,11 +31,11 @@ pub struct SimulatedJudge {
 
 /// The same judges behind the simulated network of a process.
 pub fn simulated_benches(
-    world: &Arc<World>,
+    world: &Arc<SimulationContext>,
     process: usize,
     observer: &Store,
-    benches: &[Bench],
-) -> Vec<Bench> {
+    benches: &[ResolvedJudges],
+) -> Vec<ResolvedJudges> {
     let mut benches = benches.to_vec();
     for member in benches.iter_mut().flat_map(|bench| &mut bench.members) {
         let judge = SimulatedJudge {
@@ -43,7 +45,8 @@ pub fn simulated_benches(
             price: member.line.price.expect("the judge has a price"),
             observer: observer.clone(),
         };
-        member.line = Arc::new(Line { model: Arc::new(judge), http: None, ..(*member.line).clone() });
+        member.line =
+            Arc::new(ModelEndpoint { model: Arc::new(judge), http: None, ..(*member.line).clone() });
     }
     benches
 }
@@ -55,12 +58,12 @@ pub fn parts_in(text: &str) -> BTreeSet<String> {
 }
 
 /// Points on 1 to 5, as a share of what there is.
-pub fn unit_of(n_parts: usize) -> f64 {
+pub fn parts_to_unit(n_parts: usize) -> f64 {
     (n_parts.clamp(1, 5) - 1) as f64 / 4.0
 }
 
-impl Model for SimulatedJudge {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+impl LanguageModel for SimulatedJudge {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
         Box::pin(async move {
             let (world, process) = (&self.world, self.process);
             let prompt: String = request.messages.iter().flat_map(|message| message.parts.clone()).collect();
@@ -74,7 +77,7 @@ impl Model for SimulatedJudge {
             }
             if world.strikes(world.rates.judge_refused) {
                 world.note_fault(&format!("p{process} judge not reached: {question}"));
-                return Err(ModelError::new(ErrorKind::Unavailable, "the judge is not reached"));
+                return Err(ModelError::new(ModelErrorKind::Unavailable, "the judge is not reached"));
             }
             self.bill(&question).await;
             sleep(self.latency()).await;
@@ -84,7 +87,7 @@ impl Model for SimulatedJudge {
             if world.strikes(world.rates.judge_lost) {
                 world.note_fault(&format!("p{process} reply lost: {question}"));
                 sleep(Duration::from_secs(2)).await;
-                let lost = ModelError::new(ErrorKind::Timeout, "the reply was lost");
+                let lost = ModelError::new(ModelErrorKind::Timeout, "the reply was lost");
                 return Err(ModelError { maybe_billed: true, ..lost });
             }
             let text = if world.strikes(world.rates.judge_malformed) {
@@ -96,9 +99,9 @@ impl Model for SimulatedJudge {
                 if parts.iter().all(|part| !part.starts_with("twin")) && request.messages.len() == 1 {
                     world.note_answer(&question);
                 }
-                points(&request.schema, parts.len().clamp(1, 5)).to_string()
+                build_schema_reply(&request.schema, parts.len().clamp(1, 5)).to_string()
             };
-            Ok(Reply { text, usage: USAGE, ..Reply::default() })
+            Ok(ModelReply { text, usage: USAGE, ..ModelReply::default() })
         })
     }
 }
@@ -131,9 +134,9 @@ impl SimulatedJudge {
 }
 
 /// A reply of the shape that is asked for, with these points for each criterion.
-fn points(schema: &Json, n: usize) -> Json {
+fn build_schema_reply(schema: &Json, n: usize) -> Json {
     if let Some(choices) = schema["anyOf"].as_array() {
-        return points(&choices[0], n);
+        return build_schema_reply(&choices[0], n);
     }
     if let Some(words) = schema["enum"].as_array() {
         return words[0].clone();
@@ -141,13 +144,14 @@ fn points(schema: &Json, n: usize) -> Json {
     match schema["type"].as_str() {
         Some("object") => {
             let properties = schema["properties"].as_object().into_iter().flatten();
-            let value = |key: &str, of: &Json| if key == "unsure" { json!(false) } else { points(of, n) };
+            let value =
+                |key: &str, of: &Json| if key == "unsure" { json!(false) } else { build_schema_reply(of, n) };
             properties.map(|(key, of)| (key.clone(), value(key, of))).collect()
         }
         Some("array") => {
             let ids = schema["items"]["properties"]["id"]["enum"].as_array();
             let entry = |id: Option<&Json>| {
-                let mut entry = points(&schema["items"], n);
+                let mut entry = build_schema_reply(&schema["items"], n);
                 if let Some(id) = id {
                     entry["id"] = id.clone();
                 }

@@ -23,16 +23,16 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use crate::app::Settings;
-use crate::monitor::{Watched, apply, find};
+use crate::app::ServerSettings;
+use crate::monitor::{LoadedMonitorVersion, apply_monitor_file, find_monitor};
 use crate::notify::{Notifications, Webhook};
 use crate::set_cap_of;
-use crate::work::{Work, benches};
+use crate::work::{Work, build_monitor_judges};
 use check::check_end;
 use processes::{ProcessKind, Processes};
 use traffic::{PlannedTrace, plan_traffic, send_trace};
 pub use world::receive_webhook;
-use world::{BrokenStatement, ProcessFaults, World};
+use world::{BrokenStatement, ProcessFaults, SimulationContext};
 
 /// How long things go wrong.
 const FAULTS: Duration = Duration::from_secs(45);
@@ -76,7 +76,7 @@ struct Scenario {
 
 /// What the simulated project is.
 #[derive(Debug, Clone, Copy)]
-struct Subject {
+struct SimulatedProject {
     project: ProjectId,
     monitor: MonitorId,
 }
@@ -137,7 +137,7 @@ pub fn simulate(
         Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime starts");
     let world = simulated.block_on(async {
         let (deaths, died) = mpsc::unbounded_channel();
-        let world = World::enter(seed, broken, database.handle().clone(), deaths);
+        let world = SimulationContext::enter(seed, broken, database.handle().clone(), deaths);
         let scenario = Scenario::draw(&mut world.random());
         world.note(&format!("{scenario:?}"));
         let _entered = SimulatedWorld::enter(seed, scenario.epoch);
@@ -146,7 +146,7 @@ pub fn simulate(
         world
     });
     drop(simulated);
-    World::leave();
+    SimulationContext::leave();
     database.block_on(scene.store.close());
     let mut observations = world.observations();
     SimulationReport {
@@ -160,14 +160,14 @@ pub fn simulate(
 }
 
 async fn run_scenario(
-    world: &Arc<World>,
+    world: &Arc<SimulationContext>,
     observer: &Store,
     scenario: Scenario,
     mut died: mpsc::UnboundedReceiver<usize>,
 ) {
     let work = Work { lease: Duration::from_secs(6), store_exchanges: false, ..Work::default() };
     let (settle, idle) = (Duration::from_secs(2), Duration::from_secs(8));
-    let settings = Settings { work, settle, idle, ..Settings::default() };
+    let settings = ServerSettings { work, settle, idle, ..ServerSettings::default() };
     let processes = Processes::new(world, observer, settings.clone());
     let subject = set_up(observer, &scenario, &settings.work, &processes).await;
     for kind in &scenario.processes {
@@ -216,28 +216,35 @@ async fn run_scenario(
 }
 
 /// The project, its money, its webhook and its monitor.
-async fn set_up(observer: &Store, scenario: &Scenario, work: &Work, processes: &Processes) -> Subject {
-    let now = clock::now();
+async fn set_up(
+    observer: &Store,
+    scenario: &Scenario,
+    work: &Work,
+    processes: &Processes,
+) -> SimulatedProject {
+    let now = clock::current_time();
     let project = observer.default_project(&Rates::default(), now).await.expect("a project");
     observer.set_cap(project, scenario.cap.map(cap_of)).await.expect("a cap");
     let webhook = Webhook { sealed: String::new(), host: "hooks.example.org".to_owned(), key: 1 };
     let notifications = Notifications { webhook: Some(webhook), ..Notifications::default() };
     notifications.keep(observer, project).await.expect("settings");
     apply_monitor(observer, project, &scenario.monitor("right"), work, processes).await;
-    let monitor = find(observer, project, "helper").await.expect("a monitor").id;
+    let monitor = find_monitor(observer, project, "helper").await.expect("a monitor").id;
     if let Some(dollars) = scenario.budget {
         let most = (dollars * 1e9).round() as i64;
         observer.watch_limit(&monitor.to_string(), most).await.expect("a limit");
     }
-    Subject { project, monitor }
+    SimulatedProject { project, monitor }
 }
 
 async fn apply_monitor(store: &Store, project: ProjectId, source: &str, work: &Work, processes: &Processes) {
     let place = (&Region::default(), work);
-    apply(store, project, None, source, place, None, clock::now()).await.expect("a monitor");
-    let monitor = find(store, project, "helper").await.expect("a monitor");
-    let watched = Watched::read(&monitor.newest.expect("a version")).expect("a monitor");
-    let judges = benches(&watched.monitor, work).expect("judges");
+    apply_monitor_file(store, project, None, source, place, None, clock::current_time())
+        .await
+        .expect("a monitor");
+    let monitor = find_monitor(store, project, "helper").await.expect("a monitor");
+    let watched = LoadedMonitorVersion::read(&monitor.newest.expect("a version")).expect("a monitor");
+    let judges = build_monitor_judges(&watched.monitor, work).expect("judges");
     processes.add_version(&watched, &judges);
 }
 
@@ -245,15 +252,15 @@ async fn apply_monitor(store: &Store, project: ProjectId, source: &str, work: &W
 async fn operate(
     observer: Store,
     scenario: Arc<Scenario>,
-    settings: Settings,
+    settings: ServerSettings,
     processes: Arc<Processes>,
-    subject: Subject,
+    subject: SimulatedProject,
 ) {
     let raise = async {
         let Some(after) = scenario.raised else { return };
         sleep(after).await;
         let cap = scenario.cap.map(|dollars| cap_of(2.0 * dollars));
-        set_cap_of(&observer, subject.project, cap, clock::now()).await.expect("a cap");
+        set_cap_of(&observer, subject.project, cap, clock::current_time()).await.expect("a cap");
     };
     let change = async {
         let Some(after) = scenario.changed else { return };
@@ -270,7 +277,7 @@ async fn operate(
 }
 
 /// Looks for what must never be.
-async fn has_failed(world: &World, observer: &Store) -> bool {
+async fn has_failed(world: &SimulationContext, observer: &Store) -> bool {
     match observer.violations().await {
         Ok(found) => found.into_iter().for_each(|what| world.violate(what)),
         Err(error) => world.violate(format!("the observer cannot read: {error}")),
@@ -279,10 +286,14 @@ async fn has_failed(world: &World, observer: &Store) -> bool {
 }
 
 /// Waits until everything is sent and done, and those who look now and then have looked.
-async fn come_to_rest(world: &World, observer: &Store, tasks: &[tokio::task::JoinHandle<()>]) -> bool {
+async fn come_to_rest(
+    world: &SimulationContext,
+    observer: &Store,
+    tasks: &[tokio::task::JoinHandle<()>],
+) -> bool {
     let (limit, mut rested) = (Instant::now() + REST, None);
     while !has_failed(world, observer).await {
-        let before = Time::from_micros(clock::now().micros() + PUT_OFF.as_micros() as i64);
+        let before = Time::from_micros(clock::current_time().micros() + PUT_OFF.as_micros() as i64);
         let is_done = tasks.iter().all(tokio::task::JoinHandle::is_finished)
             && observer.is_at_rest(before).await.unwrap_or(false);
         rested = if is_done { rested.or(Some(Instant::now())) } else { None };

@@ -13,13 +13,13 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use super::judge::simulated_benches;
-use super::traffic::answer;
-use super::world::{ProcessFaults, World};
-use crate::app::{App, Settings};
+use super::traffic::serve_otlp_request;
+use super::world::{ProcessFaults, SimulationContext};
+use crate::app::{App, ServerSettings};
 use crate::assemble;
 use crate::metrics::Metrics;
-use crate::monitor::{Watched, consider, watch_monitors};
-use crate::work::{Bench, Workshop, work};
+use crate::monitor::{LoadedMonitorVersion, consider, watch_monitors};
+use crate::work::{ResolvedJudges, WorkerContext, run_worker};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessKind {
@@ -35,7 +35,7 @@ struct Process {
     kind: ProcessKind,
     /// Of a server that can be asked.
     app: Option<App>,
-    workshop: Option<Workshop>,
+    workshop: Option<WorkerContext>,
     tasks: Vec<JoinHandle<()>>,
     stop: Option<oneshot::Sender<()>>,
 }
@@ -43,18 +43,18 @@ struct Process {
 /// All that run, on one database.
 #[derive(Debug)]
 pub struct Processes {
-    world: Arc<World>,
+    world: Arc<SimulationContext>,
     /// Sees the database as it is.
     observer: Store,
-    settings: Settings,
+    settings: ServerSettings,
     last_number: AtomicUsize,
     running: Mutex<Vec<Process>>,
     /// Versions of monitors, with the judges that they name.
-    versions: Mutex<Vec<(Watched, Vec<Bench>)>>,
+    versions: Mutex<Vec<(LoadedMonitorVersion, Vec<ResolvedJudges>)>>,
 }
 
 impl Processes {
-    pub fn new(world: &Arc<World>, observer: &Store, settings: Settings) -> Arc<Self> {
+    pub fn new(world: &Arc<SimulationContext>, observer: &Store, settings: ServerSettings) -> Arc<Self> {
         Arc::new(Self {
             world: Arc::clone(world),
             observer: observer.clone(),
@@ -70,7 +70,7 @@ impl Processes {
     }
 
     /// Simulates the judges of a version, in all processes from now on.
-    pub fn add_version(&self, watched: &Watched, benches: &[Bench]) {
+    pub fn add_version(&self, watched: &LoadedMonitorVersion, benches: &[ResolvedJudges]) {
         let known = (watched.clone(), benches.to_vec());
         self.versions.lock().unwrap_or_else(PoisonError::into_inner).push(known);
         for process in self.running().iter() {
@@ -94,7 +94,8 @@ impl Processes {
                 self.add_task(number, tokio::spawn(serving));
             }
             ProcessKind::Worker(n_at_once) => {
-                let workshop = Workshop::new(store, self.settings.work.clone(), Arc::new(Metrics::default()));
+                let workshop =
+                    WorkerContext::new(store, self.settings.work.clone(), Arc::new(Metrics::default()));
                 for (watched, benches) in &*self.versions.lock().unwrap_or_else(PoisonError::into_inner) {
                     let benches = simulated_benches(&self.world, number, &self.observer, benches);
                     workshop.replace_judges(watched.clone(), benches);
@@ -107,7 +108,7 @@ impl Processes {
                 let working = async move {
                     let name = format!("worker-{number}");
                     let stopped = async { drop(stopped.await) };
-                    work(workshop, &name, n_at_once, stopped, Duration::from_secs(2)).await;
+                    run_worker(workshop, &name, n_at_once, stopped, Duration::from_secs(2)).await;
                 };
                 self.add_task(number, tokio::spawn(working));
             }
@@ -186,7 +187,7 @@ impl Processes {
             servers.get(at).and_then(|process| Some((process.number, process.app.clone()?)))?
         };
         let (reply, replied) = oneshot::channel();
-        let answering = async move { drop(reply.send(answer(app, request).await)) };
+        let answering = async move { drop(reply.send(serve_otlp_request(app, request).await)) };
         self.add_task(number, tokio::spawn(answering));
         replied.await.ok().flatten()
     }
@@ -205,9 +206,9 @@ async fn serve(processes: Arc<Processes>, number: usize, store: Store) {
     let assembling = {
         let (app, world) = (app.clone(), Arc::clone(world));
         async move {
-            let ((_stop, stopped), mut seen) = (watch::channel(false), assemble::Seen::default());
+            let ((_stop, stopped), mut seen) = (watch::channel(false), assemble::AgentSightings::default());
             loop {
-                let _ = assemble::round(&app, &mut seen, &stopped).await;
+                let _ = assemble::assemble_ready_traces(&app, &mut seen, &stopped).await;
                 sleep(world.millis(500, 2_000)).await;
             }
         }
@@ -215,10 +216,17 @@ async fn serve(processes: Arc<Processes>, number: usize, store: Store) {
     let considering = {
         let (app, world) = (app.clone(), Arc::clone(world));
         async move {
-            let (mut known, rates) = (consider::Known::default(), Rates::default());
+            let (mut known, rates) = (consider::DecisionCache::default(), Rates::default());
             loop {
                 let settings = (app.settings.max_waiting, &rates);
-                let _ = consider::round(&app.store, &app.metrics, settings, &mut known, clock::now()).await;
+                let _ = consider::decide_new_traces(
+                    &app.store,
+                    &app.metrics,
+                    settings,
+                    &mut known,
+                    clock::current_time(),
+                )
+                .await;
                 sleep(world.millis(500, 2_000)).await;
             }
         }
@@ -227,7 +235,7 @@ async fn serve(processes: Arc<Processes>, number: usize, store: Store) {
         let (app, world) = (app, Arc::clone(world));
         async move {
             loop {
-                let _ = watch_monitors(&app.store, &Rates::default(), clock::now()).await;
+                let _ = watch_monitors(&app.store, &Rates::default(), clock::current_time()).await;
                 sleep(world.millis(10_000, 30_000)).await;
             }
         }

@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use tower::ServiceExt;
 
 use super::processes::Processes;
-use super::world::World;
+use super::world::SimulationContext;
 
 /// A trace as its agent means it.
 #[derive(Debug, Clone)]
@@ -58,7 +58,10 @@ fn plan_trace(at: u64, random: &mut SeededRandom) -> PlannedTrace {
         let some: Vec<Json> = spans.drain(..1 + random.below(spans.len() as u64) as usize).collect();
         // Often soon after, sometimes when the trace has long been put together and judged.
         let most = if random.once_in(3) { 25_000 } else { 1_500 };
-        exports.push(PlannedExport { after: Duration::from_millis(random.below(most)), body: export(&some) });
+        exports.push(PlannedExport {
+            after: Duration::from_millis(random.below(most)),
+            body: build_span_export(&some),
+        });
     }
     exports[0].after += begins;
     let id = TraceId::new(trace).expect("32 digits name a trace");
@@ -66,11 +69,11 @@ fn plan_trace(at: u64, random: &mut SeededRandom) -> PlannedTrace {
 }
 
 /// Sends all of a trace; returns when all of it is acknowledged.
-pub async fn send_trace(world: Arc<World>, processes: Arc<Processes>, trace: PlannedTrace) {
+pub async fn send_trace(world: Arc<SimulationContext>, processes: Arc<Processes>, trace: PlannedTrace) {
     for export in &trace.exports {
         sleep(export.after).await;
         loop {
-            let is_kept = processes.request(request(&export.body)).await;
+            let is_kept = processes.request(build_export_request(&export.body)).await;
             match is_kept {
                 Some(reply) if reply == b"{}" => {
                     if !world.strikes(world.rates.ack_lost) {
@@ -91,7 +94,7 @@ pub async fn send_trace(world: Arc<World>, processes: Arc<Processes>, trace: Pla
     }
 }
 
-fn request(body: &Json) -> Request<Body> {
+fn build_export_request(body: &Json) -> Request<Body> {
     let mut request = Request::post("/v1/traces")
         .header("content-type", "application/json")
         .body(Body::from(body.to_string()))
@@ -101,8 +104,8 @@ fn request(body: &Json) -> Request<Body> {
 }
 
 /// The body of an answer that all is well; `None` where it is another.
-pub async fn answer(app: crate::App, request: Request<Body>) -> Option<Vec<u8>> {
-    let (router, _) = crate::api::otlp::routes().split_for_parts();
+pub async fn serve_otlp_request(app: crate::App, request: Request<Body>) -> Option<Vec<u8>> {
+    let (router, _) = crate::api::otlp::build_otlp_routes().split_for_parts();
     let response = router.with_state(app).oneshot(request).await.ok()?;
     if !response.status().is_success() {
         return None;
@@ -111,14 +114,14 @@ pub async fn answer(app: crate::App, request: Request<Body>) -> Option<Vec<u8>> 
     Some(body.to_bytes().to_vec())
 }
 
-fn export(spans: &[Json]) -> Json {
+fn build_span_export(spans: &[Json]) -> Json {
     let scope = json!({ "scope": { "name": "simulation" }, "spans": spans });
     json!({ "resourceSpans": [{ "resource": {}, "scopeSpans": [scope] }] })
 }
 
 fn root_span(trace: &str, is_failed: bool) -> Json {
     let named = [("gen_ai.operation.name", "invoke_agent"), ("gen_ai.agent.name", "helper")];
-    let mut root = span(trace, 1, 0, &named.map(|(key, value)| (key, value.to_owned())));
+    let mut root = build_span_json(trace, 1, 0, &named.map(|(key, value)| (key, value.to_owned())));
     root["status"] = json!({ "code": if is_failed { 2 } else { 1 } });
     root
 }
@@ -127,7 +130,7 @@ fn model_call(trace: &str, at: u64, part: &str) -> Json {
     let said = |role: &str, text: String| {
         json!([{ "role": role, "parts": [{ "type": "text", "content": text }] }]).to_string()
     };
-    let mut call = span(
+    let mut call = build_span_json(
         trace,
         at + 1,
         at,
@@ -142,7 +145,7 @@ fn model_call(trace: &str, at: u64, part: &str) -> Json {
     call
 }
 
-fn span(trace: &str, id: u64, start: u64, pairs: &[(&str, String)]) -> Json {
+fn build_span_json(trace: &str, id: u64, start: u64, pairs: &[(&str, String)]) -> Json {
     let at = |second: u64| (1_700_000_000_000_000_000 + second * 1_000_000_000).to_string();
     let pair = |(key, value): &(&str, String)| json!({ "key": key, "value": { "stringValue": value } });
     json!({

@@ -102,7 +102,7 @@ pub struct Observations {
 }
 
 #[derive(Debug)]
-pub struct World {
+pub struct SimulationContext {
     start: Instant,
     random: Mutex<SeededRandom>,
     pub rates: FaultRates,
@@ -116,15 +116,15 @@ pub struct World {
 }
 
 thread_local! {
-    static CURRENT: RefCell<Option<Arc<World>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Arc<SimulationContext>>> = const { RefCell::new(None) };
 }
 
 /// The world of this thread, if it simulates one.
-pub fn current() -> Option<Arc<World>> {
+pub fn current() -> Option<Arc<SimulationContext>> {
     CURRENT.with(|current| current.borrow().clone())
 }
 
-impl World {
+impl SimulationContext {
     pub fn enter(
         seed: u64,
         broken: Option<BrokenStatement>,
@@ -238,20 +238,20 @@ impl Observations {
 }
 
 /// What becomes of a signed request to a webhook; `None` outside of simulations.
-pub async fn receive_webhook(store: &Store, id: &str) -> Option<Result<(), crate::work::Trouble>> {
-    use crate::work::Trouble;
+pub async fn receive_webhook(store: &Store, id: &str) -> Option<Result<(), crate::work::JobError>> {
+    use crate::work::JobError;
     let (world, process) = (current()?, store.process()?);
     sleep(world.millis(5, 300)).await;
     if world.strikes(world.rates.hook_refused) {
         world.note_fault(&format!("p{process} webhook refused {id}"));
-        return Some(Err(Trouble::Retry("the webhook does not answer".to_owned())));
+        return Some(Err(JobError::Retry("the webhook does not answer".to_owned())));
     }
     world.note(&format!("p{process} webhook {id}"));
     world.note_delivery(id);
     sleep(world.millis(5, 300)).await;
     if world.strikes(world.rates.hook_lost) {
         world.note_fault(&format!("p{process} webhook answer lost {id}"));
-        return Some(Err(Trouble::Retry("the answer of the webhook was lost".to_owned())));
+        return Some(Err(JobError::Retry("the answer of the webhook was lost".to_owned())));
     }
     world.observations().acknowledged.insert(id.to_owned(), Instant::now());
     Some(Ok(()))
@@ -260,7 +260,7 @@ pub async fn receive_webhook(store: &Store, id: &str) -> Option<Result<(), crate
 /// The database as one process sees it.
 #[derive(Debug)]
 pub struct ProcessFaults {
-    world: Arc<World>,
+    world: Arc<SimulationContext>,
     process: usize,
     /// Sees the database as it is; `None` for the process that is never disturbed.
     observer: Option<Store>,
@@ -277,7 +277,11 @@ struct LeaseClaim {
 }
 
 impl ProcessFaults {
-    pub fn injector(world: &Arc<World>, process: usize, observer: Option<Store>) -> Arc<dyn FaultInjector> {
+    pub fn injector(
+        world: &Arc<SimulationContext>,
+        process: usize,
+        observer: Option<Store>,
+    ) -> Arc<dyn FaultInjector> {
         Arc::new(Self { world: Arc::clone(world), process, observer, claims: Mutex::default() })
     }
 

@@ -1,18 +1,18 @@
 //! Two traces of the same task before the judges of a monitor, in an order that their ids decide.
 
-use jurist_core::candidate::{Candidate, Material};
+use jurist_core::candidate::{Candidate, JudgeInput};
 use jurist_core::grade::{Deferral, Failure, Outcome, Reason, Time};
 use jurist_core::rubric::Rubric;
-use jurist_engine::judge::{Preference, compare};
+use jurist_engine::judge::{Preference, compare_candidates};
 use jurist_store::contests::{Contest, Contested};
 use jurist_store::jobs::{Job, NewJob};
 use jurist_store::{ContestId, MonitorId, MonitorVersionId, ProjectId, SeriesId, TraceId};
 use serde::{Deserialize, Serialize};
 
-use super::Workshop;
-use super::monitored::{MonitorTask, purse, until_money, while_paused};
-use super::worker::{Done, Trouble, patiently};
-use crate::monitor::pause;
+use super::WorkerContext;
+use super::monitored::{MonitorTask, open_monitor_budget, postpone_until_funded, postpone_while_paused};
+use super::worker::{JobEnd, JobError, retry_while_transient};
+use crate::monitor::pause_monitor;
 
 /// What jobs of this kind are called.
 pub const KIND: &str = "contest";
@@ -68,51 +68,51 @@ impl ContestTask {
 }
 
 /// Holds the contest before each judge.
-pub async fn hold(shop: &Workshop, job: &Job) -> Result<Done, Trouble> {
-    let task: ContestTask = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
-    let project = job.project.ok_or_else(|| Trouble::hopeless("a monitor belongs to a project"))?;
+pub async fn run_contest_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError> {
+    let task: ContestTask = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
+    let project = job.project.ok_or_else(|| JobError::hopeless("a monitor belongs to a project"))?;
     let monitor = shop.store.monitor(project, task.monitor).await?;
     if monitor.removed.is_some() {
-        return Ok(Done::Finished);
+        return Ok(JobEnd::Finished);
     }
     if monitor.paused.is_some() {
-        return Ok(while_paused());
+        return Ok(postpone_while_paused());
     }
-    let seated = shop.seated(project, task.version).await?;
+    let seated = shop.load_prepared_monitor(project, task.version).await?;
     let (a, b) = (&task.traces.0, &task.traces.1);
     let traces = (shop.store.trace_content(project, a).await?, shop.store.trace_content(project, b).await?);
-    let (Some(first), Some(second)) = traces else { return Ok(Done::Finished) };
-    let [first, second] = [first, second].map(|it| Material::new(&Candidate::default(), Some(it)));
-    let shared = shop.shared(purse(shop, project, &seated.watched, job));
+    let (Some(first), Some(second)) = traces else { return Ok(JobEnd::Finished) };
+    let [first, second] = [first, second].map(|it| JudgeInput::new(&Candidate::default(), Some(it)));
+    let shared = shop.call_context(open_monitor_budget(shop, project, &seated.watched, job));
     for bench in &seated.benches {
         let member = &bench.members[0];
         // Who stands first is decided by the traces alone, so that nobody can choose.
-        let about = (&*format!("{a} {b}"), &*question(&seated.watched.monitor.rubric));
-        let held = compare(&shared.caller, member, vec![&first, &second], about, false, 0).await;
+        let about = (&*format!("{a} {b}"), &*comparison_question(&seated.watched.monitor.rubric));
+        let held = compare_candidates(&shared.caller, member, vec![&first, &second], about, false, 0).await;
         let locked_out = match &held {
             Err(Outcome::Failed { failure: Failure::Auth, detail }) => Some(detail.as_str()),
             Err(Outcome::Deferred { why: Deferral::NoKey }) => Some("the judge has no key"),
             _ => None,
         };
         if let Some(why) = locked_out {
-            pause(&shop.store, project, task.monitor, why).await?;
-            shop.forgive();
-            return Ok(while_paused());
+            pause_monitor(&shop.store, project, task.monitor, why).await?;
+            shop.unblock_vendors();
+            return Ok(postpone_while_paused());
         }
         if matches!(held, Err(Outcome::Deferred { .. })) {
-            return Ok(until_money());
+            return Ok(postpone_until_funded());
         }
         if let Err(Outcome::Failed { failure, .. }) = &held {
             shop.metrics.judge_failed(&member.line.name, *failure);
         }
         let contest = contest(&task, &seated.watched.rubric_version, &member.line.name, &held);
-        patiently(|| shop.store.add_contest(project, &contest)).await?;
+        retry_while_transient(|| shop.store.add_contest(project, &contest)).await?;
     }
-    Ok(Done::Finished)
+    Ok(JobEnd::Finished)
 }
 
 /// What a better answer is better in.
-fn question(rubric: &Rubric) -> String {
+fn comparison_question(rubric: &Rubric) -> String {
     let criteria: Vec<String> =
         rubric.questions().map(|it| format!("- {}", it.criterion.description)).collect();
     format!("Which is better, all in all, by these criteria?\n{}", criteria.join("\n"))
@@ -150,6 +150,6 @@ fn contest(
         outcome,
         reason: Reason::new(&reason).as_str().to_owned(),
         cost,
-        time: jurist_store::clock::now(),
+        time: jurist_store::clock::current_time(),
     }
 }

@@ -4,19 +4,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use jurist_core::candidate::Material;
+use jurist_core::candidate::JudgeInput;
 use jurist_core::grade::{Grade, Spend, Time};
-use jurist_core::report::{Format, Judged, otel_of_trace, render};
+use jurist_core::report::{ReportFormat, TraceEvaluation, render_report, render_trace_otel_logs};
 use jurist_core::rubric::PASS_MARK;
 use jurist_core::run::{CaseResult, RunId};
-use jurist_engine::model::http::{Network, client};
+use jurist_engine::model::http::{NetworkOptions, client};
 use jurist_store::grades::{GradeHead, VerdictFilter};
 use jurist_store::jobs::{Job, NewJob};
 use jurist_store::{MonitorId, ProjectId, RubricVersionId, TraceId};
 use serde::{Deserialize, Serialize};
 
-use super::Workshop;
-use super::worker::{Done, Trouble};
+use super::WorkerContext;
+use super::worker::{JobEnd, JobError};
 
 /// What jobs of this kind are called.
 pub const KIND: &str = "emit";
@@ -53,44 +53,44 @@ impl Emit {
     }
 }
 
-pub async fn send(shop: &Workshop, job: &Job) -> Result<Done, Trouble> {
-    let emit = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
-    let project = job.project.ok_or_else(|| Trouble::hopeless("events belong to a project"))?;
+pub async fn run_emit_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError> {
+    let emit = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
+    let project = job.project.ok_or_else(|| JobError::hopeless("events belong to a project"))?;
     let endpoint = shop.work.emit.as_deref();
-    let endpoint = endpoint.ok_or_else(|| Trouble::Retry("this worker has no --emit".to_owned()))?;
+    let endpoint = endpoint.ok_or_else(|| JobError::Retry("this worker has no --emit".to_owned()))?;
     let address = match endpoint.trim_end_matches('/') {
         whole if whole.ends_with("/v1/logs") => whole.to_owned(),
         base => format!("{base}/v1/logs"),
     };
     let body = match emit {
-        Emit::Run { run } => render(Format::Otel, &shop.store.load_run(project, run).await?),
+        Emit::Run { run } => render_report(ReportFormat::Otel, &shop.store.load_run(project, run).await?),
         Emit::Trace { trace, monitor, rubric_version, attempt } => {
-            of_trace(shop, project, &trace, monitor, &rubric_version, attempt).await?
+            render_trace_events(shop, project, &trace, monitor, &rubric_version, attempt).await?
         }
     };
     // Whoever started the worker named it, so it may be on the same machine.
-    let client = client(&Network::default()).map_err(Trouble::hopeless)?;
+    let client = client(&NetworkOptions::default()).map_err(JobError::hopeless)?;
     let request = client.post(&address).timeout(TIMEOUT);
     let sent = request.header("content-type", "application/json").body(body).send().await;
-    let sent = sent.map_err(|error| Trouble::Retry(format!("the endpoint does not answer: {error}")))?;
+    let sent = sent.map_err(|error| JobError::Retry(format!("the endpoint does not answer: {error}")))?;
     let status = sent.status();
     match () {
-        () if status.is_success() => Ok(Done::Finished),
+        () if status.is_success() => Ok(JobEnd::Finished),
         () if status.is_server_error() || matches!(status.as_u16(), 408 | 429) => {
-            Err(Trouble::Retry(format!("the endpoint answered {status}")))
+            Err(JobError::Retry(format!("the endpoint answered {status}")))
         }
-        () => Err(Trouble::Hopeless(format!("the endpoint answered {status}"))),
+        () => Err(JobError::Hopeless(format!("the endpoint answered {status}"))),
     }
 }
 
-async fn of_trace(
-    shop: &Workshop,
+async fn render_trace_events(
+    shop: &WorkerContext,
     project: ProjectId,
     trace: &TraceId,
     monitor: MonitorId,
     rubric_version: &RubricVersionId,
     attempt: u32,
-) -> Result<String, Trouble> {
+) -> Result<String, JobError> {
     let store = &shop.store;
     let filter = VerdictFilter {
         candidate: Some(trace.to_string()),
@@ -99,7 +99,7 @@ async fn of_trace(
         ..VerdictFilter::default()
     };
     let verdicts = store.verdicts(project, &filter, None, 200).await?.items;
-    let verdict = verdicts.into_iter().find(|it| it.attempt == u64::from(attempt)).ok_or(Trouble::Gone)?;
+    let verdict = verdicts.into_iter().find(|it| it.attempt == u64::from(attempt)).ok_or(JobError::Gone)?;
     let is_of_it = |it: &GradeHead| it.rubric_version == *rubric_version && it.attempt == u64::from(attempt);
     let grades = store.grades_of(project, trace.as_str()).await?.into_iter();
     let mut grades: Vec<Grade> = grades.filter(|it| is_of_it(&it.0)).filter_map(|it| it.1).collect();
@@ -117,9 +117,9 @@ async fn of_trace(
         panel: None,
         projected_calls: None,
         metadata: BTreeMap::new(),
-        material: Material::default(),
+        material: JudgeInput::default(),
     };
-    Ok(otel_of_trace(&Judged {
+    Ok(render_trace_otel_logs(&TraceEvaluation {
         result: &result,
         trace: trace.as_str(),
         span: store.root_span(project, trace).await?.as_deref(),

@@ -18,20 +18,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jurist_core::dialect::Settings;
+use jurist_core::dialect::ProjectSettings;
 use jurist_core::redact::is_secret_variable;
 
 pub use contested::{ContestTask, KIND as CONTEST};
 pub use monitored::{
-    Bench, KIND as MONITOR, MonitorTask, NO_MONEY, NOTHING_TO_JUDGE, PAUSED, benches, criterion,
-    failure_name, is_met,
+    KIND as MONITOR, MonitorTask, NO_MONEY, NOTHING_TO_JUDGE, PAUSED, ResolvedJudges, build_monitor_judges,
+    failure_name, find_criterion, is_met,
 };
-pub use prepared::{Prepared, Refused, problems};
-pub use purse::Purse;
-pub use shop::Workshop;
-pub use slice::{KIND as RUN, jobs_of, key_of};
-pub use submission::{NewRun, Replies, Shard};
-pub use worker::{Done, Trouble, upkeep, work};
+pub use prepared::{PreparedSubmission, WorkRefusal, format_load_errors};
+pub use purse::ProjectBudget;
+pub use shop::WorkerContext;
+pub use slice::{KIND as RUN, build_run_jobs, run_job_prefix};
+pub use submission::{NewRun, ReplyCaching, Shard};
+pub use worker::{JobEnd, JobError, run_worker, run_worker_maintenance};
 
 /// What work may touch, and how long a worker may be silent.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ pub struct Work {
     /// Keys. Never anything of a request.
     pub environment: Environment,
     /// Vendors, prices, limits and the network of this machine.
-    pub settings: Settings,
+    pub settings: ProjectSettings,
     /// Where replies are kept; nowhere unless told.
     pub cache: Option<PathBuf>,
     /// Where evaluation events go when a run has ended: an OTLP endpoint.
@@ -60,7 +60,7 @@ impl Default for Work {
             allow_commands: false,
             allow_private_network: false,
             environment: Environment::default(),
-            settings: Settings::default(),
+            settings: ProjectSettings::default(),
             cache: None,
             emit: None,
             store_exchanges: true,

@@ -6,24 +6,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use jurist_core::candidate::{Candidate, Material};
-use jurist_core::grade::{Deferral, Failure, Grade, Outcome as Answer, Spend, Status, Time, Usd, Verdict};
-use jurist_core::plan::Stratum;
-use jurist_core::rubric::{Ask, Criterion, EvidenceMissing, Polarity, Rubric};
-use jurist_core::score::{Combine, panel};
+use jurist_core::candidate::{Candidate, JudgeInput};
+use jurist_core::grade::{
+    Deferral, Failure, Grade, Outcome as Answer, Spend, Time, Usd, Verdict, VerdictStatus,
+};
+use jurist_core::plan::TraceStratum;
+use jurist_core::rubric::{Criterion, CriterionKind, EvidenceMissing, Polarity, Rubric};
+use jurist_core::score::{Combine, combine_panel};
 use jurist_core::suite::{Aggregate, Calls, Judge, Monitor, TieBreak};
-use jurist_engine::call::unpriced;
+use jurist_engine::call::unknown_price_error;
 use jurist_engine::embed::Embedders;
-use jurist_engine::execute::Shared;
-pub use jurist_engine::judge::Bench;
-use jurist_engine::judge::{Case, Exchange};
+use jurist_engine::execute::GradingContext;
+pub use jurist_engine::judge::ResolvedJudges;
+use jurist_engine::judge::{JudgeCase, JudgeExchange};
 use jurist_engine::model::resolve::Resolver;
 use jurist_store::decisions::{
-    Decision, DecisionChange, DecisionEvent, DecisionState, Outcome, TraceRevision,
+    DecisionChange, DecisionEvent, DecisionOutcome, DecisionState, MonitorDecision, TraceRevision,
 };
 use jurist_store::grades::{NewGrade, NewVerdict};
 use jurist_store::jobs::{Job, NewJob};
-use jurist_store::scores::{Score, Scored};
+use jurist_store::scores::{Score, ScoreContext};
 use jurist_store::spend::Limit;
 use jurist_store::{
     MonitorId, MonitorVersionId, Probability, ProjectId, RescoreId, StoreError, TraceId, clock,
@@ -32,9 +34,11 @@ use serde::{Deserialize, Serialize};
 
 use super::emit::Emit;
 use super::shop::Flight;
-use super::worker::{Done, Stop, Trouble, later, patiently};
-use super::{Purse, Refused, Work, Workshop};
-use crate::monitor::{FOR_FAILURES, PANEL, Watched, budget, pace, pause};
+use super::worker::{JobEnd, JobError, StopSignal, later, retry_while_transient};
+use super::{ProjectBudget, Work, WorkRefusal, WorkerContext};
+use crate::monitor::{
+    FOR_FAILURES, LoadedMonitorVersion, PANEL, compute_sampling_pace, monthly_monitor_budget, pause_monitor,
+};
 
 /// What jobs of this kind are called.
 pub const KIND: &str = "monitor";
@@ -62,7 +66,7 @@ impl MonitorTask {
         Self { monitor, version, trace, revision, rescore: None }
     }
 
-    pub fn again(decision: &Decision) -> Self {
+    pub fn again(decision: &MonitorDecision) -> Self {
         Self::live(decision.monitor, decision.version, decision.trace.clone(), decision.revision)
     }
 
@@ -92,34 +96,34 @@ impl MonitorTask {
 
 /// A version with its judges, each alone on its bench.
 #[derive(Debug)]
-pub struct Seated {
-    pub watched: Watched,
-    pub benches: Vec<Bench>,
+pub struct PreparedMonitor {
+    pub watched: LoadedMonitorVersion,
+    pub benches: Vec<ResolvedJudges>,
 }
 
-impl Seated {
-    pub fn new(watched: Watched, work: &Work) -> Result<Self, Refused> {
-        let benches = benches(&watched.monitor, work)?;
+impl PreparedMonitor {
+    pub fn new(watched: LoadedMonitorVersion, work: &Work) -> Result<Self, WorkRefusal> {
+        let benches = build_monitor_judges(&watched.monitor, work)?;
         Ok(Self { watched, benches })
     }
 
     /// One judge by its name, several by all of theirs.
     fn judge(&self) -> String {
-        let names: Vec<&str> = self.benches.iter().map(name).collect();
+        let names: Vec<&str> = self.benches.iter().map(judge_name).collect();
         names.join(PANEL)
     }
 }
 
-fn name(bench: &Bench) -> &str {
+fn judge_name(bench: &ResolvedJudges) -> &str {
     &bench.members[0].line.name
 }
 
 /// The judges that a monitor names, on this machine.
-pub fn benches(monitor: &Monitor, work: &Work) -> Result<Vec<Bench>, Refused> {
+pub fn build_monitor_judges(monitor: &Monitor, work: &Work) -> Result<Vec<ResolvedJudges>, WorkRefusal> {
     if let Some(program) = monitor.judges.iter().find(|it| it.starts_with("command:"))
         && !work.allow_commands
     {
-        return Err(Refused::NotAllowed(format!("a program is to be run as judge: `{program}`")));
+        return Err(WorkRefusal::NotAllowed(format!("a program is to be run as judge: `{program}`")));
     }
     if let Some(it) = monitor.rubric.external_checks().next() {
         let why = format!(
@@ -127,14 +131,14 @@ pub fn benches(monitor: &Monitor, work: &Work) -> Result<Vec<Bench>, Refused> {
             it.criterion.id,
             it.check.describe()
         );
-        return Err(Refused::Wrong(why));
+        return Err(WorkRefusal::Wrong(why));
     }
     if let Some(it) = monitor.rubric.max_scores().next() {
         let why = format!(
             "`{}` compares the outputs of one case, and a monitor looks at one trace",
             it.criterion.id
         );
-        return Err(Refused::Wrong(why));
+        return Err(WorkRefusal::Wrong(why));
     }
     let environment = work.environment.clone();
     let resolver = Arc::new(Resolver::new(work.settings.clone(), move |name| environment.get(name))?);
@@ -147,7 +151,7 @@ pub fn benches(monitor: &Monitor, work: &Work) -> Result<Vec<Bench>, Refused> {
         let judge = Judge { model, calls: Some(Calls::PerRubric), ..Judge::default() };
         let mut judge = judge.or(&Judge { panel: Vec::new(), jury: None, ..work.settings.judge.clone() });
         judge.timeout = judge.timeout.or(Some(TIMEOUT));
-        let mut bench = Bench::new(&resolver, &judge, &BTreeMap::new(), 0, &embedders)?;
+        let mut bench = ResolvedJudges::new(&resolver, &judge, &BTreeMap::new(), 0, &embedders)?;
         bench.transcript = true;
         Ok(bench)
     };
@@ -155,33 +159,41 @@ pub fn benches(monitor: &Monitor, work: &Work) -> Result<Vec<Bench>, Refused> {
 }
 
 /// Judges one trace.
-pub async fn judge(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, Trouble> {
-    let task: MonitorTask = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
-    let project = job.project.ok_or_else(|| Trouble::hopeless("a monitor belongs to a project"))?;
+pub async fn run_monitor_job(
+    shop: &WorkerContext,
+    job: &Job,
+    stop: &mut StopSignal,
+) -> Result<JobEnd, JobError> {
+    let task: MonitorTask = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
+    let project = job.project.ok_or_else(|| JobError::hopeless("a monitor belongs to a project"))?;
     let monitor = shop.store.monitor(project, task.monitor).await?;
     if monitor.removed.is_some() {
-        return Ok(Done::Finished);
+        return Ok(JobEnd::Finished);
     }
     let decision = shop.store.decision(project, &task.trace, task.monitor).await?;
     // A failed trace waits for money, and so does its decision.
-    let waits_for_money = decision.state == DecisionState::OverBudget && decision.stratum == Stratum::Failed;
+    let waits_for_money =
+        decision.state == DecisionState::OverBudget && decision.stratum == TraceStratum::Failed;
     if task.rescore.is_none() && !decision.state.is_open() && !waits_for_money {
         // Somebody was faster.
-        return Ok(Done::Finished);
+        return Ok(JobEnd::Finished);
     }
-    let at_work = AtWork { shop, job, project, task: &task, decision: &decision };
+    let at_work = MonitorJobContext { shop, job, project, task: &task, decision: &decision };
     if let Some(why) = &monitor.paused {
-        return at_work.waits(why).await;
+        return at_work.wait_for_resume(why).await;
     }
-    let seated = match shop.seated(project, task.version).await {
+    let seated = match shop.load_prepared_monitor(project, task.version).await {
         Ok(seated) => seated,
-        Err(Trouble::Hopeless(why)) => return at_work.paused(&why).await,
+        Err(JobError::Hopeless(why)) => return at_work.pause_and_wait(&why).await,
         Err(trouble) => return Err(trouble),
     };
-    if task.rescore.is_none() && decision.stratum != Stratum::Failed {
+    if task.rescore.is_none() && decision.stratum != TraceStratum::Failed {
         // It may have waited for hours, and the money did not.
         let rates = &shop.work.settings.rates;
-        if pace(&shop.store, project, &seated.watched, rates, clock::now()).await?.is_for_failures {
+        if compute_sampling_pace(&shop.store, project, &seated.watched, rates, clock::current_time())
+            .await?
+            .is_for_failures
+        {
             return at_work.close(DecisionState::OverBudget, FOR_FAILURES).await;
         }
     }
@@ -192,84 +204,85 @@ pub async fn judge(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, 
         return at_work.close(DecisionState::NothingToJudge, NOTHING_TO_JUDGE).await;
     }
     if task.rescore.is_none() && matches!(decision.state, DecisionState::Sampled | DecisionState::Stale) {
-        match at_work.became(DecisionState::Pending, "a worker has it").await? {
+        match at_work.change_state(DecisionState::Pending, "a worker has it").await? {
             DecisionChange::Done => {}
-            DecisionChange::Moved => return Ok(changed_meanwhile()),
-            DecisionChange::Closed => return Ok(Done::Finished),
+            DecisionChange::Moved => return Ok(retry_changed_trace()),
+            DecisionChange::Closed => return Ok(JobEnd::Finished),
         }
     }
-    let material = Material::new(&Candidate::default(), Some(trace));
+    let material = JudgeInput::new(&Candidate::default(), Some(trace));
     tokio::select! {
         biased;
         done = at_work.judge(&seated, &material) => done,
-        () = stop.now() => Ok(Done::Stopped),
+        () = stop.now() => Ok(JobEnd::Stopped),
     }
 }
 
 /// One trace of one monitor.
-struct AtWork<'a> {
-    shop: &'a Workshop,
+struct MonitorJobContext<'a> {
+    shop: &'a WorkerContext,
     job: &'a Job,
     project: ProjectId,
     task: &'a MonitorTask,
-    decision: &'a Decision,
+    decision: &'a MonitorDecision,
 }
 
 /// What one judge said, as it is kept for the next trace that is the same.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Opinion {
+struct StoredOpinion {
     verdict: Verdict,
     grades: Vec<Grade>,
 }
 
 /// What one judge said now.
-struct Heard {
+struct JudgeResult {
     judge: String,
-    opinion: Opinion,
-    exchanges: Vec<Exchange>,
+    opinion: StoredOpinion,
+    exchanges: Vec<JudgeExchange>,
     /// Said about the same before.
     is_cached: bool,
 }
 
-impl AtWork<'_> {
-    async fn judge(&self, seated: &Seated, material: &Material) -> Result<Done, Trouble> {
+impl MonitorJobContext<'_> {
+    async fn judge(&self, seated: &PreparedMonitor, material: &JudgeInput) -> Result<JobEnd, JobError> {
         let keys: Vec<String> = seated.benches.iter().map(|it| self.key(seated, it, material)).collect();
         let mut known = Vec::new();
         for key in &keys {
-            known.push(self.known(key).await?);
+            known.push(self.find_cached_opinion(key).await?);
         }
         let mut asked =
             seated.benches.iter().zip(&known).filter(|it| it.1.is_none()).map(|it| &it.0.members[0].line);
         if let Some(line) = asked.find(|it| it.price.is_none())
             && (seated.watched.monitor.budget.is_some()
-                || self.shop.store.month_spend(self.project, clock::now()).await?.cap.is_some())
+                || self.shop.store.month_spend(self.project, clock::current_time()).await?.cap.is_some())
         {
-            return self.paused(&unpriced(&line.name).detail).await;
+            return self.pause_and_wait(&unknown_price_error(&line.name).detail).await;
         }
-        let shared = self.shop.shared(purse(self.shop, self.project, &seated.watched, self.job));
+        let shared =
+            self.shop.call_context(open_monitor_budget(self.shop, self.project, &seated.watched, self.job));
         let rubric = &seated.watched.monitor.rubric;
         let each = seated.benches.iter().zip(&keys).zip(known).map(|((bench, key), known)| {
             let shared = &shared;
             async move {
                 match known {
-                    Some(opinion) => Ok(self.again(bench, opinion)),
-                    None => self.hear_once(key, bench, shared, rubric, material).await,
+                    Some(opinion) => Ok(self.reuse_opinion(bench, opinion)),
+                    None => self.ask_judge_once(key, bench, shared, rubric, material).await,
                 }
             }
         });
-        let heard: Vec<Heard> = join_all(each).await.into_iter().collect::<Result<_, Trouble>>()?;
-        self.settled(seated, heard).await
+        let heard: Vec<JudgeResult> = join_all(each).await.into_iter().collect::<Result<_, JobError>>()?;
+        self.settle_decision(seated, heard).await
     }
 
     /// Asks a judge, unless another worker of this process is asking it the same: then its answer is waited for.
-    async fn hear_once(
+    async fn ask_judge_once(
         &self,
         key: &str,
-        bench: &Bench,
-        shared: &Shared,
+        bench: &ResolvedJudges,
+        shared: &GradingContext,
         rubric: &Rubric,
-        material: &Material,
-    ) -> Result<Heard, Trouble> {
+        material: &JudgeInput,
+    ) -> Result<JudgeResult, JobError> {
         let _first = match self.shop.join_flight(&format!("{}/{key}", self.project)) {
             Flight::First(turn) => Some(turn),
             Flight::Later(first) => {
@@ -278,72 +291,85 @@ impl AtWork<'_> {
             }
         };
         // Also the first of this process: another process may have answered meanwhile.
-        if let Some(opinion) = self.known(key).await? {
-            return Ok(self.again(bench, opinion));
+        if let Some(opinion) = self.find_cached_opinion(key).await? {
+            return Ok(self.reuse_opinion(bench, opinion));
         }
-        let heard = self.hear(bench, shared, rubric, material).await?;
-        if matches!(heard.opinion.verdict.status, Status::Pass | Status::Fail) {
+        let heard = self.ask_judge(bench, shared, rubric, material).await?;
+        if matches!(heard.opinion.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail) {
             let kept = serde_json::to_vec(&heard.opinion).expect("an opinion is plain data");
-            patiently(|| self.shop.store.cache(self.project, key, &kept, clock::now())).await?;
+            retry_while_transient(|| self.shop.store.cache(self.project, key, &kept, clock::current_time()))
+                .await?;
         }
         Ok(heard)
     }
 
     /// Writes down what was said.
-    async fn settled(&self, seated: &Seated, heard: Vec<Heard>) -> Result<Done, Trouble> {
+    async fn settle_decision(
+        &self,
+        seated: &PreparedMonitor,
+        heard: Vec<JudgeResult>,
+    ) -> Result<JobEnd, JobError> {
         for it in &heard {
             for failure in it.opinion.grades.iter().filter_map(failure) {
                 self.shop.metrics.judge_failed(&it.judge, failure.0);
             }
         }
-        if let Some(why) = heard.iter().flat_map(|it| &it.opinion.grades).find_map(locked_out) {
-            return self.paused(&why).await;
+        if let Some(why) = heard.iter().flat_map(|it| &it.opinion.grades).find_map(judge_lockout_reason) {
+            return self.pause_and_wait(&why).await;
         }
         let rubric = &seated.watched.monitor.rubric;
         let verdicts: Vec<Verdict> = heard.iter().map(|it| it.opinion.verdict.clone()).collect();
         let verdict = combine_members(&verdicts, rubric.pass_mark);
         let state = match verdict.status {
-            Status::Pass | Status::Fail if heard.iter().all(|it| it.is_cached) => DecisionState::Cached,
-            Status::Pass | Status::Fail => DecisionState::Scored,
-            Status::Error => DecisionState::JudgeError,
-            Status::Deferred => DecisionState::OverBudget,
+            VerdictStatus::Pass | VerdictStatus::Fail if heard.iter().all(|it| it.is_cached) => {
+                DecisionState::Cached
+            }
+            VerdictStatus::Pass | VerdictStatus::Fail => DecisionState::Scored,
+            VerdictStatus::Error => DecisionState::JudgeError,
+            VerdictStatus::Deferred => DecisionState::OverBudget,
         };
         if state == DecisionState::OverBudget && self.task.rescore.is_some() {
-            return Ok(until_money());
+            return Ok(postpone_until_funded());
         }
-        let note = note(state, &heard);
-        if state == DecisionState::OverBudget && self.decision.stratum == Stratum::Failed {
+        let note = decision_note(state, &heard);
+        if state == DecisionState::OverBudget && self.decision.stratum == TraceStratum::Failed {
             // Failed traces are what a monitor is for: they are judged as soon as there is money.
             if self.decision.state != DecisionState::OverBudget
-                && self.became(state, &note).await? == DecisionChange::Moved
+                && self.change_state(state, &note).await? == DecisionChange::Moved
             {
-                return Ok(changed_meanwhile());
+                return Ok(retry_changed_trace());
             }
-            return Ok(until_money());
+            return Ok(postpone_until_funded());
         }
-        let (scores, spread) = scores(seated, rubric, &heard, &verdict);
+        let (scores, spread) = collect_judge_scores(seated, rubric, &heard, &verdict);
         let margin = seated.watched.monitor.margin();
         let is_disputed = spread.is_some_and(|it| margin < it);
         self.record(seated, &heard, verdict).await?;
-        let outcome = Outcome { state, note: &note, spread, is_disputed };
+        let outcome = DecisionOutcome { state, note: &note, spread, is_disputed };
         let outcome = Some(outcome).filter(|_| self.task.rescore.is_none());
-        let (scored, now) = (self.scored(seated).await?, clock::now());
-        let change =
-            patiently(|| self.shop.store.put_scores(self.project, &scored, &scores, outcome.as_ref(), now))
-                .await?;
+        let (scored, now) = (self.load_score_origin(seated).await?, clock::current_time());
+        let change = retry_while_transient(|| {
+            self.shop.store.put_scores(self.project, &scored, &scores, outcome.as_ref(), now)
+        })
+        .await?;
         match change {
-            DecisionChange::Done => self.shop.metrics.decided(state),
-            DecisionChange::Moved => return Ok(changed_meanwhile()),
+            DecisionChange::Done => self.shop.metrics.count_decision(state),
+            DecisionChange::Moved => return Ok(retry_changed_trace()),
             DecisionChange::Closed => {}
         }
-        Ok(Done::Finished)
+        Ok(JobEnd::Finished)
     }
 
-    async fn record(&self, seated: &Seated, heard: &[Heard], verdict: Verdict) -> Result<(), Trouble> {
-        let (project, now, store) = (self.project, clock::now(), &self.shop.store);
+    async fn record(
+        &self,
+        seated: &PreparedMonitor,
+        heard: &[JudgeResult],
+        verdict: Verdict,
+    ) -> Result<(), JobError> {
+        let (project, now, store) = (self.project, clock::current_time(), &self.shop.store);
         let rubric = &seated.watched.monitor.rubric;
         let rubric_version = seated.watched.rubric_version.clone();
-        let probability = self.scored(seated).await?.probability;
+        let probability = self.load_score_origin(seated).await?.probability;
         // An error, or an answer about an earlier revision, stands as an attempt of its own beside what follows it.
         let events = store.decision_events(project, &self.task.trace, self.task.monitor).await?;
         let is_past =
@@ -356,7 +382,7 @@ impl AtWork<'_> {
             rubric_version: rubric_version.clone(),
             attempt,
             agent: agent.clone(),
-            is_passed: criterion(rubric, &grade.criterion)
+            is_passed: find_criterion(rubric, &grade.criterion)
                 .and_then(|it| is_met(rubric, &it, grade.outcome.unit()?)),
             probability,
             time: now,
@@ -375,12 +401,12 @@ impl AtWork<'_> {
             verdict,
         };
         let verdicts = [verdict];
-        patiently(|| store.record(project, &grades, &verdicts)).await?;
+        retry_while_transient(|| store.record(project, &grades, &verdicts)).await?;
         if self.shop.work.emit.is_some() {
             let (trace, monitor) = (self.task.trace.clone(), self.task.monitor);
             let emit = Emit::Trace { trace, monitor, rubric_version: rubric_version.clone(), attempt };
             let job = emit.job(project, now);
-            patiently(|| store.add_job(&job, now)).await?;
+            retry_while_transient(|| store.add_job(&job, now)).await?;
         }
         let exchanges: Vec<serde_json::Value> = heard
             .iter()
@@ -389,19 +415,19 @@ impl AtWork<'_> {
             .collect();
         if !exchanges.is_empty() && self.shop.work.store_exchanges {
             let (owner, part) = (self.task.trace.to_string(), rubric_version.to_string());
-            patiently(|| store.put_exchanges(project, &owner, &part, &exchanges, now)).await?;
+            retry_while_transient(|| store.put_exchanges(project, &owner, &part, &exchanges, now)).await?;
         }
         Ok(())
     }
 
-    async fn scored(&self, seated: &Seated) -> Result<Scored, StoreError> {
+    async fn load_score_origin(&self, seated: &PreparedMonitor) -> Result<ScoreContext, StoreError> {
         let share = match self.task.rescore {
             Some(id) => self.shop.store.rescore(self.project, id).await?.share.get(),
             None => 1.0,
         };
         let decision = self.decision;
         let probability = decision.probability.get() * decision.upstream.get() * share;
-        Ok(Scored {
+        Ok(ScoreContext {
             monitor: self.task.monitor,
             trace: self.task.trace.clone(),
             revision: decision.revision,
@@ -416,7 +442,7 @@ impl AtWork<'_> {
     }
 
     /// What was said about the same: task, context and output, under the same version, by the same judge.
-    fn key(&self, seated: &Seated, bench: &Bench, material: &Material) -> String {
+    fn key(&self, seated: &PreparedMonitor, bench: &ResolvedJudges, material: &JudgeInput) -> String {
         let member = &bench.members[0];
         let mut hasher = blake3::Hasher::new();
         let parts = [
@@ -438,88 +464,93 @@ impl AtWork<'_> {
         format!("monitor/{}", hasher.finalize().to_hex())
     }
 
-    async fn known(&self, key: &str) -> Result<Option<Opinion>, Trouble> {
-        let kept = patiently(|| self.shop.store.cached(self.project, key, clock::now())).await?;
+    async fn find_cached_opinion(&self, key: &str) -> Result<Option<StoredOpinion>, JobError> {
+        let kept =
+            retry_while_transient(|| self.shop.store.cached_reply(self.project, key, clock::current_time()))
+                .await?;
         // What an older version kept and this one cannot read is asked again.
         Ok(kept.and_then(|it| serde_json::from_slice(&it).ok()))
     }
 
-    fn again(&self, bench: &Bench, mut opinion: Opinion) -> Heard {
+    fn reuse_opinion(&self, bench: &ResolvedJudges, mut opinion: StoredOpinion) -> JudgeResult {
         for grade in &mut opinion.grades {
             grade.candidate = self.task.trace.to_string();
             grade.spend = Spend { cost: Some(Usd::default()), from_cache: true, ..Spend::default() };
             grade.attempts.clear();
         }
-        Heard { judge: name(bench).to_owned(), opinion, exchanges: Vec::new(), is_cached: true }
+        JudgeResult { judge: judge_name(bench).to_owned(), opinion, exchanges: Vec::new(), is_cached: true }
     }
 
-    async fn hear(
+    async fn ask_judge(
         &self,
-        bench: &Bench,
-        shared: &Shared,
+        bench: &ResolvedJudges,
+        shared: &GradingContext,
         rubric: &Rubric,
-        material: &Material,
-    ) -> Result<Heard, Trouble> {
+        material: &JudgeInput,
+    ) -> Result<JudgeResult, JobError> {
         let candidate = self.task.trace.as_str();
         // Nobody looks at each trace, so an answer without evidence is an error and not a low score.
         let rubric = &rubric.with_evidence_missing(EvidenceMissing::Error);
-        let case = Case { candidate, material, row: None, rubric, labels: None, contests: None };
-        let mut decision = bench.decide(&shared.caller, case).await.map_err(Trouble::hopeless)?;
+        let case = JudgeCase { candidate, material, row: None, rubric, labels: None, contests: None };
+        let mut decision = bench.decide(&shared.caller, case).await.map_err(JobError::hopeless)?;
         let said = decision.opinions.swap_remove(0);
         let clean = |mut value: serde_json::Value| {
             shared.redactor.json(&mut value);
             value
         };
-        let opinion = Opinion { verdict: said.verdict, grades: said.grades };
+        let opinion = StoredOpinion { verdict: said.verdict, grades: said.grades };
         let opinion = clean(serde_json::to_value(opinion).expect("an opinion is plain data"));
         let opinion = serde_json::from_value(opinion).expect("only texts were changed");
         let exchanges = said.exchanges.iter().map(|it| {
             let exchange = clean(serde_json::to_value(it).expect("an exchange is plain data"));
             serde_json::from_value(exchange).expect("only texts were changed")
         });
-        Ok(Heard { judge: said.judge, opinion, exchanges: exchanges.collect(), is_cached: false })
+        Ok(JudgeResult { judge: said.judge, opinion, exchanges: exchanges.collect(), is_cached: false })
     }
 
-    async fn became(&self, state: DecisionState, note: &str) -> Result<DecisionChange, Trouble> {
+    async fn change_state(&self, state: DecisionState, note: &str) -> Result<DecisionChange, JobError> {
         if self.task.rescore.is_some() {
             return Ok(DecisionChange::Done);
         }
         let (store, monitor) = (&self.shop.store, self.task.monitor);
         let of = TraceRevision { trace: self.task.trace.clone(), revision: self.decision.revision };
-        let outcome = Outcome { state, note, spread: None, is_disputed: false };
-        let change =
-            patiently(|| store.set_decision(self.project, &of, monitor, &outcome, clock::now())).await?;
+        let outcome = DecisionOutcome { state, note, spread: None, is_disputed: false };
+        let change = retry_while_transient(|| {
+            store.set_decision(self.project, &of, monitor, &outcome, clock::current_time())
+        })
+        .await?;
         if change == DecisionChange::Done {
-            self.shop.metrics.decided(state);
+            self.shop.metrics.count_decision(state);
         }
         Ok(change)
     }
 
     /// Ends the work without a score.
-    async fn close(&self, state: DecisionState, note: &str) -> Result<Done, Trouble> {
-        match self.became(state, note).await? {
-            DecisionChange::Moved => Ok(changed_meanwhile()),
-            DecisionChange::Done | DecisionChange::Closed => Ok(Done::Finished),
+    async fn close(&self, state: DecisionState, note: &str) -> Result<JobEnd, JobError> {
+        match self.change_state(state, note).await? {
+            DecisionChange::Moved => Ok(retry_changed_trace()),
+            DecisionChange::Done | DecisionChange::Closed => Ok(JobEnd::Finished),
         }
     }
 
     /// The monitor stops until somebody has seen to it; this trace waits with the others.
-    async fn paused(&self, why: &str) -> Result<Done, Trouble> {
+    async fn pause_and_wait(&self, why: &str) -> Result<JobEnd, JobError> {
         tracing::warn!(monitor = %self.task.monitor, why, "a monitor is paused");
-        patiently(|| pause(&self.shop.store, self.project, self.task.monitor, why)).await?;
+        retry_while_transient(|| pause_monitor(&self.shop.store, self.project, self.task.monitor, why))
+            .await?;
         // Whoever lets it go on has seen to the key.
-        self.shop.forgive();
-        self.waits(why).await
+        self.shop.unblock_vendors();
+        self.wait_for_resume(why).await
     }
 
-    async fn waits(&self, why: &str) -> Result<Done, Trouble> {
+    async fn wait_for_resume(&self, why: &str) -> Result<JobEnd, JobError> {
         if self.task.rescore.is_some() {
-            return Ok(while_paused());
+            return Ok(postpone_while_paused());
         }
         if matches!(self.decision.state, DecisionState::Sampled | DecisionState::Stale) {
-            self.became(DecisionState::Pending, &format!("the monitor is paused: {why}")).await?;
+            self.change_state(DecisionState::Pending, &format!("the monitor is paused: {why}")).await?;
         }
-        Ok(Done::Finished)
+        Ok(JobEnd::Finished)
     }
 }
 
@@ -535,24 +566,29 @@ pub const PAUSED: &str = "the monitor is paused";
 pub const NO_MONEY: &str = "there is no money left for it this month";
 
 /// What somebody asked for waits until the monitor goes on, however long that takes.
-pub(super) fn while_paused() -> Done {
-    Done::Later(later(clock::now(), Duration::from_secs(60)), PAUSED)
+pub(super) fn postpone_while_paused() -> JobEnd {
+    JobEnd::Later(later(clock::current_time(), Duration::from_secs(60)), PAUSED)
 }
 
 /// What was found out is about an earlier revision, so it is found out anew.
-fn changed_meanwhile() -> Done {
-    Done::Later(clock::now(), "the trace changed while it was judged")
+fn retry_changed_trace() -> JobEnd {
+    JobEnd::Later(clock::current_time(), "the trace changed while it was judged")
 }
 
 /// And until there is money again.
-pub(super) fn until_money() -> Done {
-    Done::Later(later(clock::now(), Duration::from_secs(3600)), NO_MONEY)
+pub(super) fn postpone_until_funded() -> JobEnd {
+    JobEnd::Later(later(clock::current_time(), Duration::from_secs(3600)), NO_MONEY)
 }
 
 /// What calls of a monitor are paid from: the project's money, and no more than the monitor may cost.
-pub(super) fn purse(shop: &Workshop, project: ProjectId, watched: &Watched, job: &Job) -> Purse {
-    let limit = budget(&watched.monitor, &shop.work.settings.rates).map(Limit::InMonth);
-    Purse::new(shop, project, KIND, watched.monitor_id.to_string()).limited(limit).held_by(job)
+pub(super) fn open_monitor_budget(
+    shop: &WorkerContext,
+    project: ProjectId,
+    watched: &LoadedMonitorVersion,
+    job: &Job,
+) -> ProjectBudget {
+    let limit = monthly_monitor_budget(&watched.monitor, &shop.work.settings.rates).map(Limit::InMonth);
+    ProjectBudget::new(shop, project, KIND, watched.monitor_id.to_string()).with_limit(limit).with_job(job)
 }
 
 fn failure(grade: &Grade) -> Option<(Failure, &str)> {
@@ -563,7 +599,7 @@ fn failure(grade: &Grade) -> Option<(Failure, &str)> {
 }
 
 /// That a judge cannot be asked at all: its key is wrong, missing or not paid for.
-fn locked_out(grade: &Grade) -> Option<String> {
+fn judge_lockout_reason(grade: &Grade) -> Option<String> {
     match &grade.outcome {
         Answer::Failed { failure: Failure::Auth, detail } => Some(detail.clone()),
         Answer::Deferred { why: Deferral::NoKey } => Some(match grade.reason.as_str() {
@@ -574,7 +610,7 @@ fn locked_out(grade: &Grade) -> Option<String> {
     }
 }
 
-fn note(state: DecisionState, heard: &[Heard]) -> String {
+fn decision_note(state: DecisionState, heard: &[JudgeResult]) -> String {
     let broke = || heard.iter().find_map(|it| Some((&it.judge, it.opinion.grades.iter().find_map(failure)?)));
     match state {
         DecisionState::Cached => "the same was judged before".to_owned(),
@@ -601,7 +637,7 @@ fn note(state: DecisionState, heard: &[Heard]) -> String {
 }
 
 fn has_checks(rubric: &Rubric) -> bool {
-    rubric.questions().any(|question| matches!(question.criterion.ask, Ask::Check(_)))
+    rubric.questions().any(|question| matches!(question.criterion.ask, CriterionKind::Check(_)))
 }
 
 /// As grades and metrics name it.
@@ -615,12 +651,13 @@ fn combine_members(verdicts: &[Verdict], pass_mark: f64) -> Verdict {
     if let [only] = verdicts {
         return only.clone();
     }
-    let with_status = |status: Status| verdicts.iter().find(|verdict| verdict.status == status);
-    if let Some(missing) = with_status(Status::Error).or_else(|| with_status(Status::Deferred)) {
+    let with_status = |status: VerdictStatus| verdicts.iter().find(|verdict| verdict.status == status);
+    if let Some(missing) = with_status(VerdictStatus::Error).or_else(|| with_status(VerdictStatus::Deferred))
+    {
         return Verdict { score: None, native: None, ..missing.clone() };
     }
     let combine = Combine::Panel { aggregate: Aggregate::Mean, tie_break: TieBreak::Fail };
-    let panel = panel(verdicts, combine, pass_mark);
+    let panel = combine_panel(verdicts, combine, pass_mark);
     // Gates and path are those of the first member.
     let first = verdicts.first().cloned().expect("a monitor has a judge");
     let undecided_gates = panel.undecided_gates;
@@ -629,12 +666,12 @@ fn combine_members(verdicts: &[Verdict], pass_mark: f64) -> Verdict {
 
 /// What the members of a panel answered to one criterion.
 #[derive(Default)]
-struct MemberAnswers {
+struct PanelUnits {
     units: Vec<f64>,
     n_failed: usize,
 }
 
-impl MemberAnswers {
+impl PanelUnits {
     /// The panel's own score: the mean where all members have one, none where one failed.
     /// `None` where a member could not tell or was not asked: that is neither a score nor an error.
     fn panel_unit(&self, n_members: usize) -> Option<Option<f64>> {
@@ -652,15 +689,21 @@ impl MemberAnswers {
 }
 
 /// The numbers of each judge and of all together, and how far judges are apart at most.
-fn scores(seated: &Seated, rubric: &Rubric, heard: &[Heard], verdict: &Verdict) -> (Vec<Score>, Option<f64>) {
+fn collect_judge_scores(
+    seated: &PreparedMonitor,
+    rubric: &Rubric,
+    heard: &[JudgeResult],
+    verdict: &Verdict,
+) -> (Vec<Score>, Option<f64>) {
     let score = |judge: &str, name: &str, unit: Option<f64>| {
-        let is_passed =
-            criterion(rubric, name).zip(unit).and_then(|(criterion, unit)| is_met(rubric, &criterion, unit));
+        let is_passed = find_criterion(rubric, name)
+            .zip(unit)
+            .and_then(|(criterion, unit)| is_met(rubric, &criterion, unit));
         Score { judge: judge.to_owned(), criterion: name.to_owned(), unit, is_passed }
     };
     let mut all = Vec::new();
     for it in heard {
-        all.extend(whole(&it.judge, &it.opinion.verdict));
+        all.extend(overall_score(&it.judge, &it.opinion.verdict));
         for grade in &it.opinion.grades {
             let unit = grade.outcome.unit();
             let is_broken = matches!(grade.outcome, Answer::Failed { .. });
@@ -673,15 +716,15 @@ fn scores(seated: &Seated, rubric: &Rubric, heard: &[Heard], verdict: &Verdict) 
     if heard.len() < 2 {
         return (all, None);
     }
-    let mut by_criterion: BTreeMap<String, MemberAnswers> = BTreeMap::new();
+    let mut by_criterion: BTreeMap<String, PanelUnits> = BTreeMap::new();
     for member in &all {
         let answers = by_criterion.entry(member.criterion.clone()).or_default();
         answers.units.extend(member.unit);
         answers.n_failed += usize::from(member.unit.is_none());
     }
-    let spread = by_criterion.values().filter_map(MemberAnswers::spread).max_by(f64::total_cmp);
+    let spread = by_criterion.values().filter_map(PanelUnits::spread).max_by(f64::total_cmp);
     let judge = seated.judge();
-    all.extend(whole(&judge, verdict));
+    all.extend(overall_score(&judge, verdict));
     for (name, answers) in by_criterion.iter().filter(|(name, _)| !name.is_empty()) {
         if let Some(unit) = answers.panel_unit(heard.len()) {
             all.push(score(&judge, name, unit));
@@ -690,15 +733,15 @@ fn scores(seated: &Seated, rubric: &Rubric, heard: &[Heard], verdict: &Verdict) 
     (all, spread)
 }
 
-fn whole(judge: &str, verdict: &Verdict) -> Option<Score> {
+fn overall_score(judge: &str, verdict: &Verdict) -> Option<Score> {
     let is_passed = match verdict.status {
-        Status::Pass => Some(true),
-        Status::Fail => Some(false),
-        Status::Error => None,
-        Status::Deferred => return None,
+        VerdictStatus::Pass => Some(true),
+        VerdictStatus::Fail => Some(false),
+        VerdictStatus::Error => None,
+        VerdictStatus::Deferred => return None,
     };
     // A pass because nothing applied says nothing of how good it is.
-    let is_told = verdict.score.is_some() || verdict.status == Status::Error;
+    let is_told = verdict.score.is_some() || verdict.status == VerdictStatus::Error;
     is_told.then(|| Score {
         judge: judge.to_owned(),
         criterion: String::new(),
@@ -707,7 +750,7 @@ fn whole(judge: &str, verdict: &Verdict) -> Option<Score> {
     })
 }
 
-pub fn criterion(rubric: &Rubric, id: &str) -> Option<Criterion> {
+pub fn find_criterion(rubric: &Rubric, id: &str) -> Option<Criterion> {
     rubric.questions().find(|it| it.id() == id).map(|it| it.criterion.clone())
 }
 
@@ -718,14 +761,14 @@ pub fn is_met(rubric: &Rubric, criterion: &Criterion, unit: f64) -> Option<bool>
 }
 
 /// A job that failed too often: its trace is not waited for any longer.
-pub async fn give_up(shop: &Workshop, job: &Job) -> Result<(), Trouble> {
-    let task: MonitorTask = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
-    let project = job.project.ok_or_else(|| Trouble::hopeless("a monitor belongs to a project"))?;
+pub async fn close_dead_monitor_job(shop: &WorkerContext, job: &Job) -> Result<(), JobError> {
+    let task: MonitorTask = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
+    let project = job.project.ok_or_else(|| JobError::hopeless("a monitor belongs to a project"))?;
     let decision = shop.store.decision(project, &task.trace, task.monitor).await?;
     if task.rescore.is_some() || !decision.state.is_open() {
         return Ok(());
     }
     let why = format!("no worker could do it: {}", job.error.as_deref().unwrap_or("no reason is known"));
-    let at_work = AtWork { shop, job, project, task: &task, decision: &decision };
-    at_work.became(DecisionState::JudgeError, &why).await.map(drop)
+    let at_work = MonitorJobContext { shop, job, project, task: &task, decision: &decision };
+    at_work.change_state(DecisionState::JudgeError, &why).await.map(drop)
 }

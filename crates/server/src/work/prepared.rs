@@ -4,25 +4,27 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jurist_core::diagnostic::Severity;
-use jurist_core::dialect::{Dialect, Limits as ProjectLimits, Loaded, Network, Settings};
+use jurist_core::diagnostic::DiagnosticSeverity;
+use jurist_core::dialect::{
+    Dialect, LoadedSuite, NetworkSettings, ProjectSettings, RateLimitSettings as ProjectLimits,
+};
 use jurist_core::grade::{FORMAT, Spend, Time};
-use jurist_core::plan::{NoPlan, Unit, group_compared, plan};
+use jurist_core::plan::{NoPlan, PlanUnit, group_compared, plan_suite};
 use jurist_core::redact::Redactor;
-use jurist_core::run::{Results, Run, RunId};
+use jurist_core::run::{Run, RunId, RunResults};
 use jurist_core::suite::{Judge, Suite};
 use jurist_engine::agent::Agents;
-use jurist_engine::call::{Cache, Caller, Gates, Limits, Purse};
+use jurist_engine::call::{Cache, ModelClient, RateLimiters, SharedBudget, VendorRateLimits};
 use jurist_engine::embed::Embedders;
-use jurist_engine::execute::{Job, Shared};
-use jurist_engine::judge::{Bench, CheckPrograms};
+use jurist_engine::execute::{GradingContext, GradingJob};
+use jurist_engine::judge::{CheckPrograms, ResolvedJudges};
 use jurist_engine::model::resolve::{Resolver, Unresolved};
 
 use super::{NewRun, Work};
 
 /// Why a run is not begun.
 #[derive(Debug, thiserror::Error)]
-pub enum Refused {
+pub enum WorkRefusal {
     #[error("{0}")]
     Suite(String),
     #[error("{0}; the server was started without --allow-commands")]
@@ -37,45 +39,49 @@ pub enum Refused {
 
 /// Units of one plan with their judges; the same in every process that prepares the same submission.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedSubmission {
     pub name: String,
     pub asked: NewRun,
     /// In the order of the plan.
-    pub jobs: Vec<Job>,
-    settings: Settings,
+    pub jobs: Vec<GradingJob>,
+    settings: ProjectSettings,
     cache: Option<Cache>,
     redactor: Redactor,
     /// All parts wait for a vendor at the same gate.
-    gates: Gates,
+    gates: RateLimiters,
 }
 
-impl Prepared {
-    pub fn new(asked: NewRun, work: &Work) -> Result<Self, Refused> {
-        wrong(&asked)?;
+impl PreparedSubmission {
+    pub fn new(asked: NewRun, work: &Work) -> Result<Self, WorkRefusal> {
+        check_run_request(&asked)?;
         let bundle = asked.bundle();
         let loaded = bundle.load();
-        let problems = problems(&loaded);
-        let mut suite = loaded.suite.ok_or(Refused::Suite(problems))?;
-        let mut settings = here(loaded.settings, work);
+        let problems = format_load_errors(&loaded);
+        let mut suite = loaded.suite.ok_or(WorkRefusal::Suite(problems))?;
+        let mut settings = merge_local_settings(loaded.settings, work);
         if !work.allow_commands {
-            not_allowed(&asked, &suite, &settings, &work.settings)?;
+            check_run_permissions(&asked, &suite, &settings, &work.settings)?;
             // An address that a file names gets no key of this machine.
             settings.judge.base_url.clone_from(&work.settings.judge.base_url);
         }
         let environment = work.environment.clone();
         let resolver = Resolver::new(settings.clone(), move |name| environment.get(name))?;
-        let resolver = Arc::new(if work.allow_private_network { resolver } else { resolver.guarded()? });
+        let resolver =
+            Arc::new(if work.allow_private_network { resolver } else { resolver.with_address_guard()? });
         for case in &mut suite.cases {
             if let Some(on_error) = case.judge.on_error {
                 case.rubric = Arc::new(case.rubric.with_on_error(on_error));
             }
             let named = asked.agent.clone().or(case.agent.model.take());
             let is_one = case.matrix.models.is_empty() || asked.judge.is_some();
-            let judge =
-                case.server.as_ref().filter(|_| is_one).and_then(|_| judge(&asked, &case.judge).model);
+            let judge = case
+                .server
+                .as_ref()
+                .filter(|_| is_one)
+                .and_then(|_| override_judge(&asked, &case.judge).model);
             case.agent.model = named.or(judge);
         }
-        let plan = plan(&suite, &asked.select())?;
+        let plan = plan_suite(&suite, &asked.select())?;
         let name = suite.name.clone().unwrap_or_else(|| asked.suite.clone());
         let embedders = Arc::new(Embedders::by_name(Arc::clone(&resolver)));
         let project = bundle.project(PathBuf::from("."));
@@ -84,18 +90,24 @@ impl Prepared {
         let servers = std::mem::take(&mut suite.servers);
         let agents =
             Arc::new(Agents::new(Arc::clone(&resolver), servers, project, None, work.allow_commands));
-        let mut benches =
-            Benches { asked: &asked, suite: &suite, resolver, embedders, programs, made: BTreeMap::new() };
+        let mut benches = PreparedJudges {
+            asked: &asked,
+            suite: &suite,
+            resolver,
+            embedders,
+            programs,
+            made: BTreeMap::new(),
+        };
         let mut jobs = Vec::with_capacity(plan.units.len());
         for (at, unit) in plan.units.into_iter().enumerate() {
             refuse_what_cannot_run(&agents, &unit)?;
             let (bench, agents) = (benches.bench(&unit)?, Arc::clone(&agents));
-            jobs.push(Job { at, unit: Arc::new(unit), bench, agents, material: None });
+            jobs.push(GradingJob { at, unit: Arc::new(unit), bench, agents, material: None });
         }
         let cache = work.cache.as_ref().map(|it| Cache::new(it.join("replies")));
         let redactor = Redactor::new(work.environment.secrets(), &settings.redact);
-        let redactor = redactor.map_err(|it| Refused::Suite(it.to_string()))?;
-        Ok(Self { name, asked, jobs, settings, cache, redactor, gates: Gates::default() })
+        let redactor = redactor.map_err(|it| WorkRefusal::Suite(it.to_string()))?;
+        Ok(Self { name, asked, jobs, settings, cache, redactor, gates: RateLimiters::default() })
     }
 
     /// A run that has not begun.
@@ -115,21 +127,24 @@ impl Prepared {
             ended: None,
             seed: self.asked.seed,
             rubrics,
-            results: Results::default(),
+            results: RunResults::default(),
             spend: Spend::default(),
             summary: None,
         }
     }
 
     /// What calls of one part share, and where their money comes from.
-    pub fn shared(&self, purse: Arc<dyn Purse>) -> Arc<Shared> {
-        let limits = limits(&self.settings);
-        let caller = Caller::default().with_purse(purse).with_gates(self.gates.clone()).with_limits(limits);
+    pub fn call_context(&self, purse: Arc<dyn SharedBudget>) -> Arc<GradingContext> {
+        let limits = vendor_limits(&self.settings);
+        let caller = ModelClient::default()
+            .with_shared_budget(purse)
+            .with_rate_limiters(self.gates.clone())
+            .with_limits(limits);
         let caller = match &self.cache {
             Some(cache) => caller.with_cache(cache.clone(), self.asked.caching()),
             None => caller,
         };
-        Arc::new(Shared { caller, redactor: self.redactor.clone() })
+        Arc::new(GradingContext { caller, redactor: self.redactor.clone() })
     }
 
     /// Units of a slice; those that are compared with each other are in one.
@@ -147,16 +162,19 @@ impl Prepared {
 }
 
 /// What vendors may be asked at a time.
-pub fn limits(settings: &Settings) -> Limits {
-    Limits {
-        concurrency: settings.limits.concurrency.map_or(Limits::default().concurrency, |it| it as usize),
+pub fn vendor_limits(settings: &ProjectSettings) -> VendorRateLimits {
+    VendorRateLimits {
+        concurrency: settings
+            .limits
+            .concurrency
+            .map_or(VendorRateLimits::default().concurrency, |it| it as usize),
         requests_per_minute: settings.limits.requests_per_minute,
         tokens_per_minute: settings.limits.tokens_per_minute,
     }
 }
 
 /// What the request says about the judge stands above what the file says.
-fn judge(asked: &NewRun, told: &Judge) -> Judge {
+fn override_judge(asked: &NewRun, told: &Judge) -> Judge {
     match &asked.judge {
         None => told.clone(),
         Some(name) => Judge {
@@ -170,24 +188,24 @@ fn judge(asked: &NewRun, told: &Judge) -> Judge {
 }
 
 /// Benches by what they are made from; many units share one.
-struct Benches<'a> {
+struct PreparedJudges<'a> {
     asked: &'a NewRun,
     suite: &'a Suite,
     resolver: Arc<Resolver>,
     embedders: Arc<Embedders>,
     programs: Arc<CheckPrograms>,
-    made: BTreeMap<String, Arc<Bench>>,
+    made: BTreeMap<String, Arc<ResolvedJudges>>,
 }
 
-impl Benches<'_> {
-    fn bench(&mut self, unit: &Unit) -> Result<Arc<Bench>, Unresolved> {
-        let judge = judge(self.asked, &unit.cell.judge());
+impl PreparedJudges<'_> {
+    fn bench(&mut self, unit: &PlanUnit) -> Result<Arc<ResolvedJudges>, Unresolved> {
+        let judge = override_judge(self.asked, &unit.cell.judge());
         let key = format!("{judge:?} {}", unit.trial);
         if let Some(bench) = self.made.get(&key) {
             return Ok(Arc::clone(bench));
         }
         let named = &self.suite.judges;
-        let mut bench = Bench::new(&self.resolver, &judge, named, self.asked.seed, &self.embedders)?;
+        let mut bench = ResolvedJudges::new(&self.resolver, &judge, named, self.asked.seed, &self.embedders)?;
         bench.transcript = true;
         bench.programs = Some(Arc::clone(&self.programs));
         // Trials are independent draws.
@@ -201,8 +219,8 @@ impl Benches<'_> {
 }
 
 /// What is wrong with a request whatever its suite is.
-fn wrong(asked: &NewRun) -> Result<(), Refused> {
-    let wrong = |why: String| Err(Refused::Wrong(why));
+fn check_run_request(asked: &NewRun) -> Result<(), WorkRefusal> {
+    let wrong = |why: String| Err(WorkRefusal::Wrong(why));
     if !asked.files.contains_key(&asked.suite) {
         return wrong(format!("`suite` is `{}`, which is not one of `files`", asked.suite));
     }
@@ -224,18 +242,18 @@ fn wrong(asked: &NewRun) -> Result<(), Refused> {
 }
 
 /// What is wrong with a case that would have to be run is told before anything is.
-fn refuse_what_cannot_run(agents: &Agents, unit: &Unit) -> Result<(), Refused> {
+fn refuse_what_cannot_run(agents: &Agents, unit: &PlanUnit) -> Result<(), WorkRefusal> {
     let case = unit.cell.case().expect("it was filled when it was planned");
     if case.candidate.is_given() {
         return Ok(());
     }
     let origin = case.origin.as_ref().map(|it| format!("{it}: ")).unwrap_or_default();
-    agents.check(&case).map_err(|error| Refused::Wrong(format!("{origin}`{}`: {error}", case.name)))
+    agents.check(&case).map_err(|error| WorkRefusal::Wrong(format!("{origin}`{}`: {error}", case.name)))
 }
 
 /// Every error of the files, with its line.
-pub fn problems(loaded: &Loaded) -> String {
-    let errors = loaded.diagnostics.iter().filter(|it| it.severity == Severity::Error);
+pub fn format_load_errors(loaded: &LoadedSuite) -> String {
+    let errors = loaded.diagnostics.iter().filter(|it| it.severity == DiagnosticSeverity::Error);
     let told = errors.take(20).map(|it| {
         let (place, source) = (loaded.sources.place(it.span), loaded.sources.get(it.span.file));
         format!("{}:{}: {}", source.path.display(), place.line, it.message)
@@ -244,17 +262,17 @@ pub fn problems(loaded: &Loaded) -> String {
 }
 
 /// Settings that came with a suite, as they hold on this machine: what it says itself comes first.
-fn here(sent: Settings, work: &Work) -> Settings {
+fn merge_local_settings(sent: ProjectSettings, work: &Work) -> ProjectSettings {
     let own = work.settings.clone();
     // Whoever names a price says what a cap allows.
     let named = if work.allow_commands { sent.prices } else { BTreeMap::new() };
-    Settings {
+    ProjectSettings {
         judge: sent.judge.or(&own.judge),
         defer: sent.defer,
         refs: sent.refs,
         prices: named.into_iter().chain(own.prices).collect(),
         vendors: sent.vendors.into_iter().chain(own.vendors).collect(),
-        network: if own.network == Network::default() { sent.network } else { own.network },
+        network: if own.network == NetworkSettings::default() { sent.network } else { own.network },
         limits: if own.limits == ProjectLimits::default() { sent.limits } else { own.limits },
         redact: sent.redact.into_iter().chain(own.redact).collect(),
         rates: own.rates,
@@ -264,8 +282,13 @@ fn here(sent: Settings, work: &Work) -> Settings {
 }
 
 /// What a file must not do here: strangers write files.
-fn not_allowed(asked: &NewRun, suite: &Suite, settings: &Settings, own: &Settings) -> Result<(), Refused> {
-    let refused = |why: String| Err(Refused::NotAllowed(why));
+fn check_run_permissions(
+    asked: &NewRun,
+    suite: &Suite,
+    settings: &ProjectSettings,
+    own: &ProjectSettings,
+) -> Result<(), WorkRefusal> {
+    let refused = |why: String| Err(WorkRefusal::NotAllowed(why));
     let models_of = |it: &Judge| {
         let several = it.panel.iter().chain(it.escalate.as_ref().map(|it| &it.to));
         it.model.iter().chain(several).cloned().collect::<Vec<String>>()

@@ -6,14 +6,14 @@ use std::time::Duration;
 use jurist_core::alert;
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::Month;
-use jurist_engine::call::{Held, Purse as EnginePurse, unpriced};
-use jurist_engine::model::{BoxFuture, ErrorKind, ModelError};
+use jurist_engine::call::{BudgetReservation, SharedBudget as EnginePurse, unknown_price_error};
+use jurist_engine::model::{BoxFuture, ModelError, ModelErrorKind};
 use jurist_store::jobs::Job;
-use jurist_store::spend::{Limit, MonthSpend, Reserve, Wanted};
+use jurist_store::spend::{Limit, MonthSpend, ReservationRequest, Reserve};
 use jurist_store::{ProjectId, ReservationId, StoreError, clock};
 
-use super::Workshop;
-use super::worker::patiently;
+use super::WorkerContext;
+use super::worker::retry_while_transient;
 use crate::notify;
 
 /// How long others are waited for before looking again; those of this process are heard at once.
@@ -21,8 +21,8 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// What calls for one purpose are paid from.
 #[derive(Debug)]
-pub struct Purse {
-    shop: Workshop,
+pub struct ProjectBudget {
+    shop: WorkerContext,
     project: ProjectId,
     purpose: &'static str,
     subject: String,
@@ -32,39 +32,41 @@ pub struct Purse {
     is_told: AtomicBool,
 }
 
-impl Purse {
+impl ProjectBudget {
     /// For a run or a monitor, by its id.
-    pub fn new(shop: &Workshop, project: ProjectId, purpose: &'static str, subject: String) -> Self {
+    pub fn new(shop: &WorkerContext, project: ProjectId, purpose: &'static str, subject: String) -> Self {
         let (shop, is_told) = (shop.clone(), AtomicBool::new(false));
         Self { shop, project, purpose, subject, limit: None, job: None, is_told }
     }
 
     /// What the run or monitor may cost, besides the cap of its project.
     #[must_use]
-    pub fn limited(self, limit: Option<Limit>) -> Self {
+    pub fn with_limit(self, limit: Option<Limit>) -> Self {
         Self { limit, ..self }
     }
 
     /// Whoever takes over this job knows that what was set aside for it is no longer under way.
     #[must_use]
-    pub fn held_by(self, job: &Job) -> Self {
+    pub fn with_job(self, job: &Job) -> Self {
         Self { job: Some(job.clone()), ..self }
     }
 
-    async fn set_aside(&self, model: &str, most: Option<Usd>) -> Result<ReservationId, ModelError> {
+    async fn reserve_amount(&self, model: &str, most: Option<Usd>) -> Result<ReservationId, ModelError> {
         let store = &self.shop.store;
         let away = |error: StoreError| {
             let why = format!("money cannot be set aside: {error}");
-            ModelError::new(ErrorKind::Unavailable, why)
+            ModelError::new(ModelErrorKind::Unavailable, why)
         };
         if most.is_none() {
-            let month = patiently(|| store.month_spend(self.project, clock::now())).await.map_err(away)?;
+            let month = retry_while_transient(|| store.month_spend(self.project, clock::current_time()))
+                .await
+                .map_err(away)?;
             if month.cap.is_some() || self.limit.is_some() {
-                return Err(unpriced(model));
+                return Err(unknown_price_error(model));
             }
         }
         let amount = most.unwrap_or_default();
-        let wanted = Wanted {
+        let wanted = ReservationRequest {
             amount,
             purpose: self.purpose,
             subject: &self.subject,
@@ -75,7 +77,8 @@ impl Purse {
         let mut has_waited = false;
         loop {
             let settled = self.shop.settled.notified();
-            let reserved = patiently(|| store.reserve(self.project, &wanted, clock::now())).await;
+            let reserved =
+                retry_while_transient(|| store.reserve(self.project, &wanted, clock::current_time())).await;
             let (whose, spent) = match reserved.map_err(away)? {
                 Reserve::Held(id) => {
                     // What came back may be enough for one more.
@@ -104,12 +107,12 @@ impl Purse {
         if self.is_told.swap(true, Ordering::Relaxed) {
             return;
         }
-        let (store, now) = (&self.shop.store, clock::now());
+        let (store, now) = (&self.shop.store, clock::current_time());
         let told = async {
             let cap = store.project(self.project).await?.cap;
             let month = Month::of(now).to_string();
-            let signal = alert::spend_stop(&month, spent.settled, cap.as_ref(), needed);
-            notify::tell(store, self.project, &signal, now).await
+            let signal = alert::spend_stop_signal(&month, spent.settled, cap.as_ref(), needed);
+            notify::apply_alert_signal(store, self.project, &signal, now).await
         };
         if let Err(error) = told.await {
             tracing::warn!(%error, "nobody could be told that the month's money is spent");
@@ -121,25 +124,25 @@ fn over(whose: &str, spent: &MonthSpend, amount: Usd) -> ModelError {
     let cap = spent.cap.unwrap_or_default();
     let detail =
         format!("{} of {whose} {cap} are spent, and one more call may cost up to {amount}", spent.settled);
-    ModelError::new(ErrorKind::OverBudget, detail)
+    ModelError::new(ModelErrorKind::OverBudget, detail)
 }
 
-impl EnginePurse for Purse {
+impl EnginePurse for ProjectBudget {
     fn reserve<'a>(
         &'a self,
         model: &'a str,
         most: Option<Usd>,
-    ) -> BoxFuture<'a, Result<Box<dyn Held>, ModelError>> {
+    ) -> BoxFuture<'a, Result<Box<dyn BudgetReservation>, ModelError>> {
         Box::pin(async move {
-            let id = self.set_aside(model, most).await?;
-            let held = Aside { shop: self.shop.clone(), project: self.project, id, amount: most };
-            Ok(Box::new(held) as Box<dyn Held>)
+            let id = self.reserve_amount(model, most).await?;
+            let held = StoredReservation { shop: self.shop.clone(), project: self.project, id, amount: most };
+            Ok(Box::new(held) as Box<dyn BudgetReservation>)
         })
     }
 
     fn may_fit(&self, most: Usd) -> BoxFuture<'_, bool> {
         Box::pin(async move {
-            let (store, now) = (&self.shop.store, clock::now());
+            let (store, now) = (&self.shop.store, clock::current_time());
             // If nobody can tell, setting it aside will.
             let Ok(month) = store.month_spend(self.project, now).await else { return true };
             let own = match self.limit {
@@ -157,20 +160,22 @@ impl EnginePurse for Purse {
 
 /// Set aside in the store. Dropped, it stays there until its job is over, and then counts as spent.
 #[derive(Debug)]
-struct Aside {
-    shop: Workshop,
+struct StoredReservation {
+    shop: WorkerContext,
     project: ProjectId,
     id: ReservationId,
     amount: Option<Usd>,
 }
 
-impl Held for Aside {
+impl BudgetReservation for StoredReservation {
     fn settle(self: Box<Self>, cost: Option<Usd>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let cost = cost.or(self.amount).unwrap_or_default();
             let store = &self.shop.store;
-            match patiently(|| store.settle(self.project, self.id, cost, clock::now())).await {
-                Ok(true) => self.shop.metrics.spent(cost),
+            match retry_while_transient(|| store.settle(self.project, self.id, cost, clock::current_time()))
+                .await
+            {
+                Ok(true) => self.shop.metrics.add_spend(cost),
                 Ok(false) => {
                     tracing::warn!(reservation = %self.id, "it counted as spent before it was settled");
                 }
@@ -182,13 +187,13 @@ impl Held for Aside {
 }
 
 /// Counts as spent what nobody can settle any more: a call that may have been made is one that may be billed.
-pub async fn reclaim(shop: &Workshop, now: Time) -> Result<usize, StoreError> {
+pub async fn reclaim_reservations(shop: &WorkerContext, now: Time) -> Result<usize, StoreError> {
     let stale = shop.store.stale_reservations(now, 1000).await?;
     let mut n = 0;
     for it in &stale {
         if shop.store.assume_spent(it.project, it.id, now).await? {
             tracing::warn!(reservation = %it.id, amount = %it.amount, "its worker is gone, so it counts as spent");
-            shop.metrics.spent(it.amount);
+            shop.metrics.add_spend(it.amount);
             n += 1;
         }
     }

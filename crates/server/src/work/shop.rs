@@ -5,17 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use jurist_core::redact::Redactor;
 use jurist_core::run::RunId;
-use jurist_engine::call::{Caller, Gates};
-use jurist_engine::execute::Shared;
+use jurist_engine::call::{ModelClient, RateLimiters};
+use jurist_engine::execute::GradingContext;
 use jurist_store::{MonitorVersionId, ProjectId, Store};
 use tokio::sync::{Notify, OwnedMutexGuard};
 
-use super::monitored::Seated;
-use super::prepared::limits;
-use super::worker::Trouble;
-use super::{NewRun, Prepared, Purse, Work};
+use super::monitored::PreparedMonitor;
+use super::prepared::vendor_limits;
+use super::worker::JobError;
+use super::{NewRun, PreparedSubmission, ProjectBudget, Work};
 use crate::metrics::Metrics;
-use crate::monitor::Watched;
+use crate::monitor::LoadedMonitorVersion;
 
 /// Runs that are kept ready: parts of one follow each other, and reading a suite takes time.
 const KEPT: usize = 8;
@@ -24,19 +24,19 @@ const KEPT: usize = 8;
 const SEATED: usize = 100;
 
 #[derive(Debug, Clone)]
-pub struct Workshop(Arc<Inside>);
+pub struct WorkerContext(Arc<WorkerState>);
 
 #[derive(Debug)]
-pub struct Inside {
+pub struct WorkerState {
     pub store: Store,
     pub work: Work,
     pub metrics: Arc<Metrics>,
     /// Money that was set aside here has come back.
     pub settled: Notify,
-    prepared: Mutex<VecDeque<(RunId, Arc<Prepared>)>>,
-    seated: Mutex<VecDeque<(MonitorVersionId, Arc<Seated>)>>,
+    prepared: Mutex<VecDeque<(RunId, Arc<PreparedSubmission>)>>,
+    seated: Mutex<VecDeque<(MonitorVersionId, Arc<PreparedMonitor>)>>,
     /// The judges of all monitors wait for a vendor at the same gate.
-    gates: Mutex<Gates>,
+    gates: Mutex<RateLimiters>,
     /// Questions that a worker of this process is asking, by their cache keys.
     flights: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
 }
@@ -50,19 +50,19 @@ pub enum Flight {
     Later(Arc<tokio::sync::Mutex<()>>),
 }
 
-impl std::ops::Deref for Workshop {
-    type Target = Inside;
+impl std::ops::Deref for WorkerContext {
+    type Target = WorkerState;
 
-    fn deref(&self) -> &Inside {
+    fn deref(&self) -> &WorkerState {
         &self.0
     }
 }
 
-impl Workshop {
+impl WorkerContext {
     pub fn new(store: Store, work: Work, metrics: Arc<Metrics>) -> Self {
         let (prepared, seated, gates, flights) = Default::default();
         let settled = Notify::new();
-        Self(Arc::new(Inside { store, work, metrics, settled, prepared, seated, gates, flights }))
+        Self(Arc::new(WorkerState { store, work, metrics, settled, prepared, seated, gates, flights }))
     }
 
     /// Takes part in asking a question that others of this process may be asking.
@@ -78,33 +78,41 @@ impl Workshop {
     }
 
     /// Reads a submission; away from the threads that answer others.
-    pub async fn prepare(&self, asked: NewRun) -> Result<Prepared, super::Refused> {
+    pub async fn prepare(&self, asked: NewRun) -> Result<PreparedSubmission, super::WorkRefusal> {
         let work = self.work.clone();
-        let prepared = tokio::task::spawn_blocking(move || Prepared::new(asked, &work)).await;
+        let prepared = tokio::task::spawn_blocking(move || PreparedSubmission::new(asked, &work)).await;
         prepared.expect("reading a suite does not panic")
     }
 
     /// A run of the store, ready to be worked on.
-    pub async fn prepared(&self, project: ProjectId, run: RunId) -> Result<Arc<Prepared>, Trouble> {
-        if let Some(found) = self.kept().iter().find(|it| it.0 == run) {
+    pub async fn load_prepared_submission(
+        &self,
+        project: ProjectId,
+        run: RunId,
+    ) -> Result<Arc<PreparedSubmission>, JobError> {
+        if let Some(found) = self.cached_runs().iter().find(|it| it.0 == run) {
             return Ok(Arc::clone(&found.1));
         }
         let submission = self.store.submission(project, run).await?;
-        let asked = serde_json::from_slice(&submission).map_err(Trouble::hopeless)?;
-        let prepared = Arc::new(self.prepare(asked).await.map_err(Trouble::hopeless)?);
+        let asked = serde_json::from_slice(&submission).map_err(JobError::hopeless)?;
+        let prepared = Arc::new(self.prepare(asked).await.map_err(JobError::hopeless)?);
         self.keep(run, Arc::clone(&prepared));
         Ok(prepared)
     }
 
     /// A version of a monitor with its judges; what cannot be is hopeless.
-    pub async fn seated(&self, project: ProjectId, id: MonitorVersionId) -> Result<Arc<Seated>, Trouble> {
+    pub async fn load_prepared_monitor(
+        &self,
+        project: ProjectId,
+        id: MonitorVersionId,
+    ) -> Result<Arc<PreparedMonitor>, JobError> {
         let kept = || self.seated.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept().iter().find(|it| it.0 == id) {
             return Ok(Arc::clone(&found.1));
         }
         let version = self.store.monitor_version(project, id).await?;
-        let watched = Watched::read(&version).map_err(Trouble::Hopeless)?;
-        let seated = Arc::new(Seated::new(watched, &self.work).map_err(Trouble::hopeless)?);
+        let watched = LoadedMonitorVersion::read(&version).map_err(JobError::Hopeless)?;
+        let seated = Arc::new(PreparedMonitor::new(watched, &self.work).map_err(JobError::hopeless)?);
         let mut kept = kept();
         kept.push_back((id, Arc::clone(&seated)));
         if SEATED < kept.len() {
@@ -114,37 +122,37 @@ impl Workshop {
     }
 
     /// What the judges of a monitor need, and where their money comes from.
-    pub fn shared(&self, purse: Purse) -> Shared {
+    pub fn call_context(&self, purse: ProjectBudget) -> GradingContext {
         let redactor = Redactor::new(self.work.environment.secrets(), &self.work.settings.redact);
         let gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let caller = Caller::default().with_purse(Arc::new(purse)).with_gates(gates);
-        let caller = caller.with_limits(limits(&self.work.settings));
-        Shared { caller, redactor: redactor.unwrap_or_default() }
+        let caller = ModelClient::default().with_shared_budget(Arc::new(purse)).with_rate_limiters(gates);
+        let caller = caller.with_limits(vendor_limits(&self.work.settings));
+        GradingContext { caller, redactor: redactor.unwrap_or_default() }
     }
 
     /// Vendors whose key did not work are asked again.
-    pub fn forgive(&self) {
-        *self.gates.lock().unwrap_or_else(PoisonError::into_inner) = Gates::default();
+    pub fn unblock_vendors(&self) {
+        *self.gates.lock().unwrap_or_else(PoisonError::into_inner) = RateLimiters::default();
     }
 
-    pub fn keep(&self, run: RunId, prepared: Arc<Prepared>) {
-        let mut kept = self.kept();
+    pub fn keep(&self, run: RunId, prepared: Arc<PreparedSubmission>) {
+        let mut kept = self.cached_runs();
         kept.push_back((run, prepared));
         if KEPT < kept.len() {
             kept.pop_front();
         }
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, VecDeque<(RunId, Arc<Prepared>)>> {
+    fn cached_runs(&self) -> std::sync::MutexGuard<'_, VecDeque<(RunId, Arc<PreparedSubmission>)>> {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
-impl Workshop {
+impl WorkerContext {
     /// Has these judges asked for a version of a monitor, instead of those that it names.
-    pub fn replace_judges(&self, watched: Watched, benches: Vec<super::Bench>) {
+    pub fn replace_judges(&self, watched: LoadedMonitorVersion, benches: Vec<super::ResolvedJudges>) {
         let mut seated = self.seated.lock().unwrap_or_else(PoisonError::into_inner);
-        seated.push_back((watched.id, Arc::new(Seated { watched, benches })));
+        seated.push_back((watched.id, Arc::new(PreparedMonitor { watched, benches })));
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use jurist_core::grade::{Status, Time};
+use jurist_core::grade::{Time, VerdictStatus};
 use jurist_core::run::{CaseResult, RunId};
-use jurist_engine::execute::{self, Event, Stopped, Until, execute, select_again};
+use jurist_engine::execute::{self, EarlyStop, GradingEvent, StopCondition, execute, select_again};
 use jurist_store::jobs::{Job, NewJob};
-use jurist_store::runs::Graded;
+use jurist_store::runs::NewRunResult;
 use jurist_store::spend::Limit;
 use jurist_store::{ProjectId, StoreError, clock};
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,8 @@ use serde_json::Value as Json;
 use tokio::sync::mpsc;
 
 use super::emit::Emit;
-use super::worker::{Done, Stop, Trouble, patiently};
-use super::{Prepared, Purse, Workshop};
+use super::worker::{JobEnd, JobError, StopSignal, retry_while_transient};
+use super::{PreparedSubmission, ProjectBudget, WorkerContext};
 
 /// What jobs of this kind are called.
 pub const KIND: &str = "run";
@@ -39,20 +39,25 @@ struct Slice {
 }
 
 /// The jobs of a run that is about to begin.
-pub fn jobs_of(prepared: &Prepared, project: ProjectId, run: RunId, now: Time) -> Vec<NewJob> {
+pub fn build_run_jobs(
+    prepared: &PreparedSubmission,
+    project: ProjectId,
+    run: RunId,
+    now: Time,
+) -> Vec<NewJob> {
     let slices = prepared.slices(UNITS).into_iter().zip(0..);
     slices.map(|(places, nth)| Slice { run, places }.job(project, nth, now)).collect()
 }
 
 /// How the keys of a run's jobs begin.
-pub fn key_of(run: RunId) -> String {
+pub fn run_job_prefix(run: RunId) -> String {
     format!("{run}/")
 }
 
 impl Slice {
-    fn of(job: &Job) -> Result<(ProjectId, Self), Trouble> {
-        let slice = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
-        Ok((job.project.ok_or_else(|| Trouble::hopeless("a run belongs to a project"))?, slice))
+    fn of(job: &Job) -> Result<(ProjectId, Self), JobError> {
+        let slice = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
+        Ok((job.project.ok_or_else(|| JobError::hopeless("a run belongs to a project"))?, slice))
     }
 
     fn job(self, project: ProjectId, nth: i64, now: Time) -> NewJob {
@@ -60,7 +65,7 @@ impl Slice {
         NewJob {
             project: Some(project),
             kind: KIND.to_owned(),
-            dedupe: Some(format!("{}{first}", key_of(self.run))),
+            dedupe: Some(format!("{}{first}", run_job_prefix(self.run))),
             payload: serde_json::to_value(self).expect("a slice is plain data"),
             // The first parts of a small run do not wait for the last ones of a large one.
             priority: -nth.min(FAIR),
@@ -77,23 +82,29 @@ impl Slice {
 }
 
 /// Grades what is left of a slice.
-pub async fn grade(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, Trouble> {
+pub async fn run_slice_job(
+    shop: &WorkerContext,
+    job: &Job,
+    stop: &mut StopSignal,
+) -> Result<JobEnd, JobError> {
     let (project, slice) = Slice::of(job)?;
-    let prepared = match shop.prepared(project, slice.run).await {
+    let prepared = match shop.load_prepared_submission(project, slice.run).await {
         // Removed in the meantime: nothing is left to do.
-        Err(Trouble::Gone) => return Ok(Done::Finished),
+        Err(JobError::Gone) => return Ok(JobEnd::Finished),
         prepared => prepared?,
     };
     // What broke is graded again, with what it is compared with; everything else has been.
     let graded = shop.store.graded_places(project, slice.run, slice.range()).await?;
-    let is_left = |job: &execute::Job| graded.get(&job.at).is_none_or(|status| *status == Status::Error);
+    let is_left =
+        |job: &execute::GradingJob| graded.get(&job.at).is_none_or(|status| *status == VerdictStatus::Error);
     let jobs = slice.places.iter().filter_map(|at| prepared.jobs.get(*at).cloned()).collect();
     let jobs = select_again(jobs, is_left);
     if !jobs.is_empty() {
         let limit = prepared.asked.cap().map(Limit::InAll);
-        let purse = Purse::new(shop, project, KIND, slice.run.to_string()).limited(limit).held_by(job);
-        let mut keeper = Keeper { shop, project, run: slice.run, broken: BTreeSet::new() };
-        let shared = prepared.shared(Arc::new(purse));
+        let purse =
+            ProjectBudget::new(shop, project, KIND, slice.run.to_string()).with_limit(limit).with_job(job);
+        let mut keeper = ResultRecorder { shop, project, run: slice.run, broken: BTreeSet::new() };
+        let shared = prepared.call_context(Arc::new(purse));
         let agents = jobs.first().map(|job| Arc::clone(&job.agents));
         let again = if prepared.asked.retry_errors { jobs.clone() } else { Vec::new() };
         let mut stopped = keeper.pass(jobs, &shared, stop).await;
@@ -105,70 +116,71 @@ pub async fn grade(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, 
             tracing::warn!(run = %slice.run, "{warning}");
         }
         if stopped?.is_some() {
-            return Ok(Done::Stopped);
+            return Ok(JobEnd::Stopped);
         }
     }
-    finished(shop, project, slice.run).await?;
-    Ok(Done::Finished)
+    end_finished_run(shop, project, slice.run).await?;
+    Ok(JobEnd::Finished)
 }
 
 /// The run ends after the last slice.
-async fn finished(shop: &Workshop, project: ProjectId, run: RunId) -> Result<(), Trouble> {
-    if patiently(|| shop.store.end_if_whole(project, run, clock::now())).await? {
+async fn end_finished_run(shop: &WorkerContext, project: ProjectId, run: RunId) -> Result<(), JobError> {
+    if retry_while_transient(|| shop.store.end_if_whole(project, run, clock::current_time())).await? {
         tracing::info!(%run, "a run has ended");
         if shop.work.emit.is_some() {
-            let job = Emit::Run { run }.job(project, clock::now());
-            patiently(|| shop.store.add_job(&job, clock::now())).await?;
+            let job = Emit::Run { run }.job(project, clock::current_time());
+            retry_while_transient(|| shop.store.add_job(&job, clock::current_time())).await?;
         }
     }
     Ok(())
 }
 
 /// A slice that failed too often: its units get a result that says so, and the run can end.
-pub async fn give_up(shop: &Workshop, job: &Job) -> Result<(), Trouble> {
+pub async fn close_dead_slice_job(shop: &WorkerContext, job: &Job) -> Result<(), JobError> {
     let (project, slice) = Slice::of(job)?;
     if shop.store.run_progress(project, slice.run).await?.ended.is_some() {
         return Ok(());
     }
-    let prepared = shop.prepared(project, slice.run).await?;
+    let prepared = shop.load_prepared_submission(project, slice.run).await?;
     let graded = shop.store.graded_places(project, slice.run, slice.range()).await?;
     let why = format!("no worker could do it: {}", job.error.as_deref().unwrap_or("no reason is known"));
     let left = slice.places.iter().filter(|it| !graded.contains_key(*it));
     let left = left.filter_map(|at| prepared.jobs.get(*at));
-    let results: Vec<(usize, CaseResult)> = left.map(|it| (it.at, execute::broken(&it.unit, &why))).collect();
-    let results: Vec<Graded<'_>> =
-        results.iter().map(|it| Graded { place: it.0, result: &it.1, exchanges: &[] }).collect();
-    shop.store.put_results(project, slice.run, &results, clock::now()).await?;
-    finished(shop, project, slice.run).await
+    let results: Vec<(usize, CaseResult)> =
+        left.map(|it| (it.at, execute::build_broken_result(&it.unit, &why))).collect();
+    let results: Vec<NewRunResult<'_>> =
+        results.iter().map(|it| NewRunResult { place: it.0, result: &it.1, exchanges: &[] }).collect();
+    shop.store.put_results(project, slice.run, &results, clock::current_time()).await?;
+    end_finished_run(shop, project, slice.run).await
 }
 
 /// Keeps results as they come.
-struct Keeper<'a> {
-    shop: &'a Workshop,
+struct ResultRecorder<'a> {
+    shop: &'a WorkerContext,
     project: ProjectId,
     run: RunId,
     broken: BTreeSet<usize>,
 }
 
-type Came = (usize, Box<CaseResult>, Vec<Json>);
+type GradedUnit = (usize, Box<CaseResult>, Vec<Json>);
 
-impl Keeper<'_> {
+impl ResultRecorder<'_> {
     async fn pass(
         &mut self,
-        jobs: Vec<execute::Job>,
-        shared: &Arc<execute::Shared>,
-        stop: &mut Stop,
-    ) -> Result<Option<Stopped>, Trouble> {
-        let (graded, mut coming) = mpsc::channel::<Came>(UNITS);
+        jobs: Vec<execute::GradingJob>,
+        shared: &Arc<execute::GradingContext>,
+        stop: &mut StopSignal,
+    ) -> Result<Option<EarlyStop>, JobError> {
+        let (graded, mut coming) = mpsc::channel::<GradedUnit>(UNITS);
         let store_exchanges = self.shop.work.store_exchanges;
-        let listen = async move |event: Event| {
-            if let Event::Graded { at, result, exchanges } = event {
+        let listen = async move |event: GradingEvent| {
+            if let GradingEvent::Graded { at, result, exchanges } = event {
                 let json = |it| serde_json::to_value(it).expect("an exchange is plain data");
                 let exchanges = exchanges.iter().filter(|_| store_exchanges).map(json);
                 let _ = graded.send((at, result, exchanges.collect())).await;
             }
         };
-        let grading = execute(jobs, shared, UNITS, Until::default(), stop.now(), listen);
+        let grading = execute(jobs, shared, UNITS, StopCondition::default(), stop.now(), listen);
         let keeping = async {
             let mut some = Vec::new();
             while 0 < coming.recv_many(&mut some, UNITS).await {
@@ -181,17 +193,18 @@ impl Keeper<'_> {
         kept.map(|()| stopped)
     }
 
-    async fn keep(&mut self, some: &[Came]) -> Result<(), Trouble> {
+    async fn keep(&mut self, some: &[GradedUnit]) -> Result<(), JobError> {
         let (store, project, run) = (&self.shop.store, self.project, self.run);
-        let graded = some.iter().map(|it| Graded { place: it.0, result: &it.1, exchanges: &it.2 });
-        let results: Vec<Graded<'_>> = graded.collect();
-        match patiently(|| store.put_results(project, run, &results, clock::now())).await {
-            Err(StoreError::Unknown { .. }) => return Err(Trouble::Gone),
+        let graded = some.iter().map(|it| NewRunResult { place: it.0, result: &it.1, exchanges: &it.2 });
+        let results: Vec<NewRunResult<'_>> = graded.collect();
+        match retry_while_transient(|| store.put_results(project, run, &results, clock::current_time())).await
+        {
+            Err(StoreError::Unknown { .. }) => return Err(JobError::Gone),
             kept => kept?,
         }
         for (at, result, _) in some {
             match result.verdict.status {
-                Status::Error => self.broken.insert(*at),
+                VerdictStatus::Error => self.broken.insert(*at),
                 _ => self.broken.remove(at),
             };
         }

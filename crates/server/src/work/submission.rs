@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jurist_core::grade::Usd;
-use jurist_core::plan::Select;
+use jurist_core::plan::CaseSelection;
 use jurist_engine::bundle::Bundle;
 use jurist_engine::call::Caching;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ pub struct NewRun {
     pub max_cost: Option<f64>,
     /// Whether replies that are kept are used.
     #[serde(default)]
-    pub replies: Replies,
+    pub replies: ReplyCaching,
     /// Cases whose graders broke are graded once more.
     #[serde(default)]
     pub retry_errors: bool,
@@ -69,7 +69,7 @@ pub struct Shard {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Replies {
+pub enum ReplyCaching {
     #[default]
     Use,
     /// Asked anew, and the new ones kept.
@@ -94,8 +94,8 @@ impl NewRun {
         }
     }
 
-    pub fn select(&self) -> Select {
-        Select {
+    pub fn select(&self) -> CaseSelection {
+        CaseSelection {
             filter: self.filter.clone(),
             tags: self.tags.clone(),
             shard: self.shard.map(|it| (it.part, it.of)),
@@ -109,9 +109,9 @@ impl NewRun {
 
     pub fn caching(&self) -> Caching {
         match self.replies {
-            Replies::Use => Caching::Use,
-            Replies::Refresh => Caching::Refresh,
-            Replies::Off => Caching::Off,
+            ReplyCaching::Use => Caching::Use,
+            ReplyCaching::Refresh => Caching::Refresh,
+            ReplyCaching::Off => Caching::Off,
         }
     }
 }

@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use jurist_core::grade::Time;
-use jurist_store::jobs::{Failed, Job};
+use jurist_store::jobs::{Job, JobFailure};
 use jurist_store::{StoreError, clock};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::{Workshop, contested, emit, monitored, purse, slice};
+use super::{WorkerContext, contested, emit, monitored, purse, slice};
 use crate::notify;
 
 /// Kinds of work that can be done here; others wait for somebody who can.
-fn kinds(shop: &Workshop) -> &'static [&'static str] {
+fn kinds(shop: &WorkerContext) -> &'static [&'static str] {
     match shop.work.emit {
         Some(_) => &[slice::KIND, monitored::KIND, contested::KIND, notify::KIND, emit::KIND],
         None => &[slice::KIND, monitored::KIND, contested::KIND, notify::KIND],
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
+pub enum JobEnd {
     Finished,
     /// Told to stop; what was done is kept, the rest is for others.
     Stopped,
@@ -42,7 +42,7 @@ pub enum Done {
 
 /// Why a job was not done.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum JobError {
     /// Later it may work.
     Retry(String),
     /// It never will.
@@ -51,14 +51,14 @@ pub enum Trouble {
     Gone,
 }
 
-impl Trouble {
+impl JobError {
     #[expect(clippy::needless_pass_by_value, reason = "errors and words alike, as they come")]
     pub fn hopeless(why: impl ToString) -> Self {
         Self::Hopeless(why.to_string())
     }
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for JobError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unknown { .. } => Self::Gone,
@@ -70,9 +70,9 @@ impl From<StoreError> for Trouble {
 
 /// Tells those who work to stop at once.
 #[derive(Debug, Clone)]
-pub struct Stop(watch::Receiver<bool>);
+pub struct StopSignal(watch::Receiver<bool>);
 
-impl Stop {
+impl StopSignal {
     pub async fn now(&mut self) {
         if self.0.wait_for(|it| *it).await.is_err() {
             std::future::pending::<()>().await;
@@ -81,7 +81,7 @@ impl Stop {
 }
 
 /// Tries until the database answers, for a while.
-pub async fn patiently<T, F: Future<Output = Result<T, StoreError>>>(
+pub async fn retry_while_transient<T, F: Future<Output = Result<T, StoreError>>>(
     mut work: impl FnMut() -> F,
 ) -> Result<T, StoreError> {
     let (begun, mut wait) = (Instant::now(), Duration::from_millis(50));
@@ -98,7 +98,13 @@ pub async fn patiently<T, F: Future<Output = Result<T, StoreError>>>(
 }
 
 /// Works on `n` jobs at a time until told to stop; then waits for those under way, and gives back the rest.
-pub async fn work(shop: Workshop, name: &str, n: usize, stop: impl Future<Output = ()>, drain: Duration) {
+pub async fn run_worker(
+    shop: WorkerContext,
+    name: &str,
+    n: usize,
+    stop: impl Future<Output = ()>,
+    drain: Duration,
+) {
     let (hurry, hurried) = watch::channel(false);
     let mut at_work = JoinSet::new();
     let mut waker = shop.store.waker();
@@ -107,18 +113,18 @@ pub async fn work(shop: Workshop, name: &str, n: usize, stop: impl Future<Output
     loop {
         if swept.is_none_or(|it| SWEEP <= it.elapsed()) {
             swept = Some(Instant::now());
-            upkeep(&shop, clock::now()).await;
+            run_worker_maintenance(&shop, clock::current_time()).await;
         }
         let free = n.saturating_sub(at_work.len());
-        for job in take(&shop, name, free).await {
-            let (shop, stop) = (shop.clone(), Stop(hurried.clone()));
-            at_work.spawn(async move { one(&shop, job, stop).await });
+        for job in lease_jobs(&shop, name, free).await {
+            let (shop, stop) = (shop.clone(), StopSignal(hurried.clone()));
+            at_work.spawn(async move { run_job(&shop, job, stop).await });
         }
         let is_busy = n <= at_work.len();
         let nap = async {
             match is_busy {
                 true => std::future::pending().await,
-                false => waker.wait(sleep(&shop).await).await,
+                false => waker.wait(idle_duration(&shop).await).await,
             }
         };
         tokio::select! {
@@ -142,11 +148,11 @@ pub async fn work(shop: Workshop, name: &str, n: usize, stop: impl Future<Output
 }
 
 /// As many jobs as can be begun at once, so that none waits with somebody who is busy.
-async fn take(shop: &Workshop, name: &str, free: usize) -> Vec<Job> {
+async fn lease_jobs(shop: &WorkerContext, name: &str, free: usize) -> Vec<Job> {
     if free == 0 {
         return Vec::new();
     }
-    let now = clock::now();
+    let now = clock::current_time();
     match shop.store.lease(name, kinds(shop), free, now, later(now, shop.work.lease)).await {
         Ok(jobs) => jobs,
         Err(error) => {
@@ -156,14 +162,14 @@ async fn take(shop: &Workshop, name: &str, free: usize) -> Vec<Job> {
     }
 }
 
-async fn sleep(shop: &Workshop) -> Duration {
+async fn idle_duration(shop: &WorkerContext) -> Duration {
     let Ok(Some(ready)) = shop.store.next_ready().await else { return NAP };
-    let micros = u64::try_from(ready.micros() - clock::now().micros()).unwrap_or(0);
+    let micros = u64::try_from(ready.micros() - clock::current_time().micros()).unwrap_or(0);
     // Others may take it first, so a moment is waited at least.
     Duration::from_micros(micros).clamp(Duration::from_millis(20), NAP)
 }
 
-async fn one(shop: &Workshop, job: Job, mut stop: Stop) {
+async fn run_job(shop: &WorkerContext, job: Job, mut stop: StopSignal) {
     let begun = Instant::now();
     let span = tracing::info_span!(
         "job",
@@ -175,32 +181,32 @@ async fn one(shop: &Workshop, job: Job, mut stop: Stop) {
     let outcome = async {
         let ended = tokio::select! {
             biased;
-            ended = done(shop, &job, &mut stop) => Some(ended),
-            () = lost(shop, &job) => None,
+            ended = dispatch_job(shop, &job, &mut stop) => Some(ended),
+            () = wait_until_lost(shop, &job) => None,
         };
-        settled(shop, &job, ended).await
+        settle_job(shop, &job, ended).await
     };
     let outcome = outcome.instrument(span.clone()).await;
     span.record("jurist.job.outcome", outcome);
     shop.metrics.job(&job.kind, outcome, begun.elapsed());
 }
 
-async fn done(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, Trouble> {
+async fn dispatch_job(shop: &WorkerContext, job: &Job, stop: &mut StopSignal) -> Result<JobEnd, JobError> {
     match job.kind.as_str() {
-        slice::KIND => slice::grade(shop, job, stop).await,
-        monitored::KIND => monitored::judge(shop, job, stop).await,
-        contested::KIND => contested::hold(shop, job).await,
-        emit::KIND => emit::send(shop, job).await,
+        slice::KIND => slice::run_slice_job(shop, job, stop).await,
+        monitored::KIND => monitored::run_monitor_job(shop, job, stop).await,
+        contested::KIND => contested::run_contest_job(shop, job).await,
+        emit::KIND => emit::run_emit_job(shop, job).await,
         notify::KIND => notify::deliver(shop, job).await,
-        other => Err(Trouble::Hopeless(format!("`{other}` is no kind of work"))),
+        other => Err(JobError::Hopeless(format!("`{other}` is no kind of work"))),
     }
 }
 
 /// Until somebody else has the job.
-async fn lost(shop: &Workshop, job: &Job) {
+async fn wait_until_lost(shop: &WorkerContext, job: &Job) {
     loop {
         tokio::time::sleep(shop.work.lease / 3).await;
-        match shop.store.heartbeat(job, later(clock::now(), shop.work.lease)).await {
+        match shop.store.heartbeat(job, later(clock::current_time(), shop.work.lease)).await {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => tracing::warn!(%error, job = %job.id, "no sign of life could be given"),
@@ -209,23 +215,31 @@ async fn lost(shop: &Workshop, job: &Job) {
 }
 
 /// Tells the store what became of a job, and names it for the metrics.
-async fn settled(shop: &Workshop, job: &Job, ended: Option<Result<Done, Trouble>>) -> &'static str {
-    let now = clock::now();
+async fn settle_job(
+    shop: &WorkerContext,
+    job: &Job,
+    ended: Option<Result<JobEnd, JobError>>,
+) -> &'static str {
+    let now = clock::current_time();
     let jobs = std::slice::from_ref(job);
     let (outcome, told) = match ended {
         None => {
             tracing::warn!(job = %job.id, "somebody else has the job by now");
             return "lost";
         }
-        Some(Ok(Done::Finished) | Err(Trouble::Gone)) => {
-            ("finished", patiently(|| shop.store.finish_job(job)).await.map(drop))
+        Some(Ok(JobEnd::Finished) | Err(JobError::Gone)) => {
+            ("finished", retry_while_transient(|| shop.store.finish_job(job)).await.map(drop))
         }
-        Some(Ok(Done::Later(time, why))) => {
-            ("postponed", patiently(|| shop.store.postpone_job(job, time, why)).await)
+        Some(Ok(JobEnd::Later(time, why))) => {
+            ("postponed", retry_while_transient(|| shop.store.postpone_job(job, time, why)).await)
         }
-        Some(Ok(Done::Stopped)) => ("released", patiently(|| shop.store.release_jobs(jobs, now)).await),
-        Some(Err(Trouble::Retry(why))) => ("retried", fail(shop, job, &why, Some(again(job, now))).await),
-        Some(Err(Trouble::Hopeless(why))) => ("failed", fail(shop, job, &why, None).await),
+        Some(Ok(JobEnd::Stopped)) => {
+            ("released", retry_while_transient(|| shop.store.release_jobs(jobs, now)).await)
+        }
+        Some(Err(JobError::Retry(why))) => {
+            ("retried", record_job_failure(shop, job, &why, Some(retry_time(job, now))).await)
+        }
+        Some(Err(JobError::Hopeless(why))) => ("failed", record_job_failure(shop, job, &why, None).await),
     };
     if let Err(error) = told {
         tracing::error!(%error, job = %job.id, "the end of a job could not be told");
@@ -233,16 +247,23 @@ async fn settled(shop: &Workshop, job: &Job, ended: Option<Result<Done, Trouble>
     outcome
 }
 
-async fn fail(shop: &Workshop, job: &Job, why: &str, retry: Option<Time>) -> Result<(), StoreError> {
+async fn record_job_failure(
+    shop: &WorkerContext,
+    job: &Job,
+    why: &str,
+    retry: Option<Time>,
+) -> Result<(), StoreError> {
     tracing::warn!(job = %job.id, kind = job.kind, attempt = job.attempts, why, "a job failed");
-    if patiently(|| shop.store.fail_job(job, why, retry, clock::now())).await? == Failed::Dead {
-        sweep(shop).await;
+    if retry_while_transient(|| shop.store.fail_job(job, why, retry, clock::current_time())).await?
+        == JobFailure::Dead
+    {
+        close_dead_jobs(shop).await;
     }
     Ok(())
 }
 
 /// A second, two, four and so on, up to five minutes; a little apart, so that not all come back at once.
-fn again(job: &Job, now: Time) -> Time {
+fn retry_time(job: &Job, now: Time) -> Time {
     let seconds = 1_u64 << job.attempts.saturating_sub(1).min(8);
     let spread = job.id.to_string().bytes().fold(0_u64, |sum, it| sum.wrapping_mul(31) + u64::from(it)) % 500;
     later(now, Duration::from_millis(seconds.min(300) * 1000 + spread))
@@ -253,9 +274,9 @@ pub fn later(now: Time, by: Duration) -> Time {
 }
 
 /// What has to be looked after now and then, by whoever is there.
-pub async fn upkeep(shop: &Workshop, now: Time) {
-    sweep(shop).await;
-    if let Err(error) = purse::reclaim(shop, now).await {
+pub async fn run_worker_maintenance(shop: &WorkerContext, now: Time) {
+    close_dead_jobs(shop).await;
+    if let Err(error) = purse::reclaim_reservations(shop, now).await {
         tracing::warn!(%error, "what dead workers had set aside cannot be settled");
     }
     if let Err(error) = notify::watch_spend(&shop.store, now).await {
@@ -264,7 +285,7 @@ pub async fn upkeep(shop: &Workshop, now: Time) {
 }
 
 /// Runs and monitors do not wait for jobs that failed too often.
-async fn sweep(shop: &Workshop) {
+async fn close_dead_jobs(shop: &WorkerContext) {
     let mut after = None;
     loop {
         let dead = match shop.store.dead_jobs(None, after.as_ref(), 200).await {
@@ -273,12 +294,12 @@ async fn sweep(shop: &Workshop) {
         };
         for job in &dead.items {
             let closed = match job.kind.as_str() {
-                slice::KIND => slice::give_up(shop, job).await,
-                monitored::KIND => monitored::give_up(shop, job).await,
+                slice::KIND => slice::close_dead_slice_job(shop, job).await,
+                monitored::KIND => monitored::close_dead_monitor_job(shop, job).await,
                 _ => Ok(()),
             };
             match closed {
-                Ok(()) | Err(Trouble::Gone) => {}
+                Ok(()) | Err(JobError::Gone) => {}
                 Err(trouble) => tracing::warn!(job = %job.id, ?trouble, "a dead job cannot be closed"),
             }
         }

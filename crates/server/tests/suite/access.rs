@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use jurist_core::alert::Kind;
-use jurist_server::{Access, Settings};
+use jurist_core::alert::AlertKind;
+use jurist_server::{Access, ServerSettings};
 use jurist_store::alerts::NewAlert;
 use jurist_store::jobs::NewJob;
 use jurist_store::testing::for_each_engine;
@@ -183,7 +183,7 @@ async fn fill(place: &Place, cookie: &str, project: &str) -> (Ids, String) {
 
 /// An alert, and a job that failed too often.
 async fn add_alert_and_job(place: &Place, project: ProjectId, ids: &mut Ids) {
-    let (store, now) = (&place.app.store, clock::now());
+    let (store, now) = (&place.app.store, clock::current_time());
     let job = |key: &str| NewJob {
         project: Some(project),
         kind: "no-such-kind".to_owned(),
@@ -194,7 +194,7 @@ async fn add_alert_and_job(place: &Place, project: ProjectId, ids: &mut Ids) {
         dedupe: Some(format!("{key} {project}")),
     };
     let (subject, message) = ("subject".to_owned(), "message".to_owned());
-    let alert = NewAlert { kind: Kind::NoData, subject, message, facts: json!({}) };
+    let alert = NewAlert { kind: AlertKind::NoData, subject, message, facts: json!({}) };
     let alert = store.raise_alert(project, &alert, |_| job("tell"), now).await.unwrap().unwrap();
     ids.insert("alerts", alert.to_string());
     let dead = store.add_job(&job("dead"), now).await.unwrap().unwrap();
@@ -436,7 +436,7 @@ fn fault(operation: &Operation, visitor: &Visitor, status: StatusCode, said: &st
 #[test]
 fn everybody_may_do_what_the_rules_say_and_nothing_else() {
     let judge = judge(|_| Act::Fit);
-    let settings = Settings { access: Access::Accounts, ..hurried(&judge) };
+    let settings = ServerSettings { access: Access::Accounts, ..hurried(&judge) };
     for_each_engine(|scene| async {
         let is_pg = scene.store.engine() == "postgres";
         let world = World::new(Arc::new(start(scene, settings.clone()).await)).await;

@@ -18,7 +18,7 @@ const HOUR: i64 = 3_600_000_000;
 
 impl Place {
     async fn watch(&self, hours: i64) {
-        let now = Time::from_micros(clock::now().micros() + hours * HOUR);
+        let now = Time::from_micros(clock::current_time().micros() + hours * HOUR);
         let rates = &self.app.settings.work.settings.rates;
         watch_monitors(&self.app.store, rates, now).await.unwrap();
     }

@@ -1,8 +1,8 @@
 //! What runs say beside each other, in rows and columns, and from trial to trial.
 
 use jurist_core::run::{CaseResult, Run, RunId};
-use jurist_server::Settings;
-use jurist_store::runs::Graded;
+use jurist_server::ServerSettings;
+use jurist_store::runs::NewRunResult;
 use jurist_store::{clock, random};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -41,7 +41,7 @@ fn result(case: &str, scores: Option<(f64, f64)>, more: &Json) -> CaseResult {
 impl Place {
     /// Keeps a run that has ended.
     async fn ran(&self, results: &[CaseResult]) -> String {
-        let now = clock::now();
+        let now = clock::current_time();
         let id = RunId::new(now, random());
         let run: Run = serde_json::from_value(json!({
             "format": jurist_core::grade::FORMAT, "id": id, "suite": "greetings", "seed": 7, "started": now,
@@ -50,10 +50,10 @@ impl Place {
         .unwrap();
         let (store, project) = (&self.app.store, self.app.default_project);
         store.begin_run(project, &run).await.unwrap();
-        let graded: Vec<Graded<'_>> = results
+        let graded: Vec<NewRunResult<'_>> = results
             .iter()
             .enumerate()
-            .map(|(place, result)| Graded { place, result, exchanges: &[] })
+            .map(|(place, result)| NewRunResult { place, result, exchanges: &[] })
             .collect();
         store.put_results(project, id, &graded, now).await.unwrap();
         store.end_run(project, id, now).await.unwrap();
@@ -63,7 +63,7 @@ impl Place {
 
 #[test]
 fn runs_are_compared_case_by_case_with_pictures() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let all = |worse: f64| -> Vec<CaseResult> {
             (0..30)
                 .map(|at| {
@@ -113,7 +113,7 @@ fn runs_are_compared_case_by_case_with_pictures() {
 
 #[test]
 fn a_run_stands_in_rows_and_columns() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let cell = |at: usize| {
             let (model, prompt) = (["small", "large"][at % 2], at / 2 % 2 + 1);
             let score = if model == "large" { 0.9 } else { 0.4 };
@@ -142,7 +142,7 @@ fn a_run_stands_in_rows_and_columns() {
 
 #[test]
 fn cases_that_change_from_trial_to_trial_are_told_the_worst_first() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let mut results = Vec::new();
         for (case, passes) in [("steady", 4), ("shaky", 2), ("rare", 1)] {
             for trial in 1..=4 {

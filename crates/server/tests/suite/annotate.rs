@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use jurist_server::Settings;
+use jurist_server::ServerSettings;
 use jurist_server::annotate::Output;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -103,7 +103,7 @@ async fn made(owner: &Person<'_>, n: usize) -> String {
 
 #[test]
 fn a_file_becomes_a_task_that_is_answered_and_exported() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let owner = Person { place: &place, cookie: String::new() };
         let task = made(&owner, 2).await;
         let unnamed = owner.ask(Method::POST, &format!("/tasks/{task}/next"), json!({})).await;
@@ -170,7 +170,7 @@ fn a_file_becomes_a_task_that_is_answered_and_exported() {
 
 #[test]
 fn files_of_answers_are_whole_again_after_the_disk_was_not() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let nobody = Person { place: &place, cookie: String::new() };
         let task = made(&nobody, 3).await;
         let folder = tempfile::tempdir().unwrap();
@@ -204,7 +204,7 @@ fn files_of_answers_are_whole_again_after_the_disk_was_not() {
 
 #[test]
 fn all_ones_against_all_fives_fill_the_queue_and_decisions_become_labels() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let owner = Person { place: &place, cookie: String::new() };
         let task = made(&owner, 3).await;
         for (name, rating) in [("ann", 1), ("bob", 5)] {
@@ -296,7 +296,7 @@ fn nobody_sees_what_others_said_before_they_have_answered() {
 
 #[test]
 fn known_answers_are_held_against_people() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let owner = Person { place: &place, cookie: String::new() };
         let task = made(&owner, 3).await;
         let known =
@@ -330,7 +330,7 @@ fn known_answers_are_held_against_people() {
 
 #[test]
 fn data_comes_later_items_go_and_bad_files_are_refused() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let owner = Person { place: &place, cookie: String::new() };
         let task = made(&owner, 1).await;
         let ann = named(&place, &task, "ann").await;
@@ -366,7 +366,7 @@ fn data_comes_later_items_go_and_bad_files_are_refused() {
 
 #[test]
 fn a_rubric_over_stored_traces_is_a_task_as_well() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let owner = Person { place: &place, cookie: String::new() };
         let source = "criteria: [{name: greets, description: It greets.}]";
         owner.post("/rubrics", json!({"name": "greeting", "source": source})).await;

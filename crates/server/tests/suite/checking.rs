@@ -1,6 +1,6 @@
 //! Files that are tried before they are saved.
 
-use jurist_server::Settings;
+use jurist_server::ServerSettings;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -23,7 +23,7 @@ impl Place {
 
 #[test]
 fn a_file_is_checked_with_its_lines_and_nothing_is_saved() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let source = "criteria:\n  - {name: greets, descripton: It greets., wieght: 2}\n";
         let found = place.tried("rubrics/check", json!({ "source": source })).await;
         let problems = found["problems"].as_array().unwrap();
@@ -60,7 +60,7 @@ fn a_file_is_checked_with_its_lines_and_nothing_is_saved() {
 
 #[test]
 fn a_monitor_is_checked_with_its_judges_and_anchors() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let monitor = |more: &str| json!({ "source": format!("agent: desk\nrubric: {{criteria: [{{name: kind, description: It is kind.}}]}}\n{more}\n") });
         let fine = place.tried("monitors/check", monitor("judge_model: openai/gpt-5-mini")).await;
         assert!(fine["problems"].as_array().unwrap().iter().all(|it| it["severity"] != "error"), "{fine}");

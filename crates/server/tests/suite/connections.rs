@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use jurist_server::{ConnectionLimits, Settings};
+use jurist_server::{ConnectionLimits, ServerSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::place::{Place, served, until};
 
-fn with_limits(limits: ConnectionLimits) -> Settings {
-    Settings { connections: limits, ..Settings::default() }
+fn with_limits(limits: ConnectionLimits) -> ServerSettings {
+    ServerSettings { connections: limits, ..ServerSettings::default() }
 }
 
 /// Limits that are never reached, so that each test sets those that it is about.
@@ -136,7 +136,7 @@ fn a_body_of_a_byte_now_and_then_ends() {
 
 #[test]
 fn two_host_headers_are_refused() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let request = HEALTH.replace("host: localhost\r\n", "host: localhost\r\nhost: elsewhere\r\n");
         assert_eq!(place.status_line(2, &request).await, "HTTP/1.1 400 Bad Request");
     });

@@ -1,7 +1,7 @@
 //! What the pages of the dashboard ask for.
 
 use jurist_core::grade::Time;
-use jurist_server::Settings;
+use jurist_server::ServerSettings;
 use jurist_store::clock;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -128,7 +128,7 @@ fn what_a_judge_was_asked_and_said_can_be_read() {
 }
 
 fn is_another_month(began: Time) -> bool {
-    began.to_string()[..7] != clock::now().to_string()[..7]
+    began.to_string()[..7] != clock::current_time().to_string()[..7]
 }
 
 fn near(value: &Json, expected: f64) -> bool {
@@ -144,7 +144,7 @@ fn watched() -> String {
 fn lists_of_monitors_say_how_they_do() {
     let judge = judge(honest);
     served(&hurried(&judge), |place| async move {
-        let began = clock::now();
+        let began = clock::current_time();
         place.workers(2);
         place.applied("tone", &watched()).await;
         place.applied("idle", &monitor("").replace("desk", "nobody")).await;
@@ -357,11 +357,11 @@ fn traces_are_listed_with_what_became_of_them() {
 
 #[test]
 fn a_project_says_how_long_texts_are_kept() {
-    let kept = Settings { retention_days: Some(90), ..Settings::default() };
+    let kept = ServerSettings { retention_days: Some(90), ..ServerSettings::default() };
     served(&kept, |place| async move {
         assert_eq!(place.get("/api/v1/projects").await[0]["retention_days"], 90);
     });
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         assert!(place.get("/api/v1/projects").await[0]["retention_days"].is_null());
     });
 }

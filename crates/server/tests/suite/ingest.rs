@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jurist_server::{Limits, Rate, Settings};
+use jurist_server::{IngestLimits, Rate, ServerSettings};
 use jurist_store::testing::Scene;
-use jurist_store::{Options, Store};
+use jurist_store::{Store, StoreOptions};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 use tokio::task::JoinHandle;
@@ -29,7 +29,7 @@ async fn content(place: &Place, id: &str) -> Json {
 
 #[test]
 fn a_whole_trace_is_kept_once() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let body = json!({
             "id": "t1", "agent": "support", "session": "s1", "time": "2026-03-20T10:15:32Z",
             "metadata": { "team": "a" }, "trace": chat("What is 2 + 2?"),
@@ -129,7 +129,7 @@ fn a_trace_that_cannot_be_read_is_finished_and_says_why() {
 
 #[test]
 fn a_damaged_piece_is_told_and_not_tried_for_ever() {
-    served(&Settings { idle: Duration::from_secs(60), ..hasty() }, |place| async move {
+    served(&ServerSettings { idle: Duration::from_secs(60), ..hasty() }, |place| async move {
         let piece = |id: &str, kind: &str| json!({ "id": "d", "pieces": [{ "id": id, "kind": kind }] });
         post(&place, piece("e", "event")).await;
         let is_pg = place.scene.url.starts_with("postgres");
@@ -199,7 +199,7 @@ fn every_line_is_answered_and_a_bad_one_harms_no_other() {
 
 #[test]
 fn a_body_of_lines_may_be_larger_than_any_line() {
-    let settings = Settings { max_body: 20_000, ..Settings::default() };
+    let settings = ServerSettings { max_body: 20_000, ..ServerSettings::default() };
     served(&settings, |place| async move {
         let mut lines: Vec<String> = (0..500)
             .map(|it| json!({ "id": format!("n{it}"), "trace": chat(&"x".repeat(500)) }).to_string())
@@ -219,7 +219,7 @@ fn a_body_of_lines_may_be_larger_than_any_line() {
 
 #[test]
 fn traces_are_listed_by_what_the_query_says() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         for at in 0..5 {
             let (agent, status) = if at % 2 == 0 { ("even", false) } else { ("odd", true) };
             let body = json!({ "id": format!("t{at}"), "agent": agent, "failed": status,
@@ -257,7 +257,7 @@ fn traces_are_listed_by_what_the_query_says() {
 
 #[test]
 fn content_that_one_has_is_not_sent_again() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         post(&place, json!({ "id": "t", "trace": chat("One?") })).await;
         let path = "/api/v1/traces/t/content";
         let first = place.fetch(path).await;
@@ -271,7 +271,7 @@ fn content_that_one_has_is_not_sent_again() {
 
 #[test]
 fn bad_traces_say_what_would_have_been_right() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         for (body, said) in [
             (json!({}), "either `trace` or `pieces`"),
             (json!({ "trace": chat("x"), "agnet": "y" }), "agnet"),
@@ -361,7 +361,10 @@ fn sending_needs_its_scope_and_shows_nothing() {
 fn whoever_sends_too_often_is_told_when_to_come_again() {
     // So slow that nothing is regained while the test runs.
     let rate = Some(Rate { per_second: 0.001, burst: 2.0 });
-    let settings = Settings { ingest: Limits { rate, ..Limits::default() }, ..Settings::default() };
+    let settings = ServerSettings {
+        ingest: IngestLimits { rate, ..IngestLimits::default() },
+        ..ServerSettings::default()
+    };
     served(&settings, |place| async move {
         for at in 0..2 {
             let sent = post(&place, json!({ "id": format!("t{at}"), "trace": chat("x") })).await;
@@ -377,8 +380,8 @@ fn whoever_sends_too_often_is_told_when_to_come_again() {
 
 #[test]
 fn what_does_not_fit_into_memory_is_told_to_come_again() {
-    let ingest = Limits { bytes: 10_000, requests: 3, ..Limits::default() };
-    served(&Settings { ingest, ..Settings::default() }, |place| async move {
+    let ingest = IngestLimits { bytes: 10_000, requests: 3, ..IngestLimits::default() };
+    served(&ServerSettings { ingest, ..ServerSettings::default() }, |place| async move {
         // One that never ends holds room for as long as it lasts.
         let stuck = |n: usize| {
             let stream = futures_util::stream::once(async move { Ok::<_, std::io::Error>(vec![b' '; n]) });
@@ -422,7 +425,8 @@ async fn a_full_disk_is_told_everywhere_and_heals() {
         "INSERT INTO cache (project, dedupe, body, created, used) VALUES ('', 'x', zeroblob(2000000), 0, 0)";
     scene.execute(ballast).await.unwrap();
     let n_pages = scene.number("SELECT page_count FROM pragma_page_count()").await.unwrap();
-    let options = Options { max_pages: Some(u32::try_from(n_pages).unwrap() + 8), ..Options::default() };
+    let options =
+        StoreOptions { max_pages: Some(u32::try_from(n_pages).unwrap() + 8), ..StoreOptions::default() };
     let store = Store::open_with(&scene.url, options).await.unwrap();
     let place = start_on(store, Arc::clone(&scene), hasty()).await;
     // Random, so that packing does not make it small.

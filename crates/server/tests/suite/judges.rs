@@ -1,6 +1,6 @@
 //! Judges of a project, whether they answer, and rubrics that are tried with them.
 
-use jurist_server::{Access, Settings};
+use jurist_server::{Access, ServerSettings};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -70,7 +70,7 @@ fn a_ping_is_answered_paid_for_and_held_to_the_cap() {
         let poor = ping("openai/gpt-5-mini").await.json();
         assert!(poor["error"].as_str().unwrap().contains("the month's"), "{poor}");
     });
-    let settings = Settings { access: Access::Accounts, ..judge.settings() };
+    let settings = ServerSettings { access: Access::Accounts, ..judge.settings() };
     served(&settings, |place| async move {
         let owner = place.owner().await;
         let token = place.token(&owner, &["read", "write"]).await;
@@ -144,7 +144,7 @@ fn a_rubric_is_tried_on_traces_once_its_price_is_known() {
         let gone = attempt(json!({ "source": RUBRIC, "traces": ["t9"] })).await;
         assert_eq!(gone.status, StatusCode::NOT_FOUND, "{}", gone.text);
     });
-    let narrow = Settings { max_body: 20_000, ..hurried(&judge) };
+    let narrow = ServerSettings { max_body: 20_000, ..hurried(&judge) };
     served(&narrow, |place| async move {
         for id in ["t1", "t2"] {
             place.finish(id, &"word ".repeat(1_500), json!({})).await;
@@ -158,7 +158,7 @@ fn a_rubric_is_tried_on_traces_once_its_price_is_known() {
         let many = attempt(json!(["t1", "t2"])).await;
         assert!(many.status == StatusCode::BAD_REQUEST && many.text.contains("fewer"), "{}", many.text);
     });
-    let settings = Settings { access: Access::Accounts, ..hurried(&judge) };
+    let settings = ServerSettings { access: Access::Accounts, ..hurried(&judge) };
     served(&settings, |place| async move {
         let owner = place.owner().await;
         let token = place.token(&owner, &["read"]).await;

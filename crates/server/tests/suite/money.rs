@@ -6,9 +6,9 @@ use std::time::Duration;
 use jurist_core::dialect::ModelPrice;
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::{Cap, Currency};
-use jurist_server::{Metrics, Workshop, spend, upkeep, work};
+use jurist_server::{Metrics, WorkerContext, load_month_spend, run_worker, run_worker_maintenance};
 use jurist_store::Store;
-use jurist_store::spend::{Reserve, Wanted};
+use jurist_store::spend::{ReservationRequest, Reserve};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -31,7 +31,8 @@ impl Place {
     pub async fn pay(&self, dollars: f64, purpose: &str, now: Time) {
         let (store, project) = (&self.app.store, self.app.default_project);
         let amount = Usd::from_nanos((dollars * 1e9).round() as i64);
-        let wanted = Wanted { amount, purpose, subject: "mon_x", limit: None, model: "a/b", job: None };
+        let wanted =
+            ReservationRequest { amount, purpose, subject: "mon_x", limit: None, model: "a/b", job: None };
         let Reserve::Held(id) = store.reserve(project, &wanted, now).await.unwrap() else {
             panic!("there is money for {dollars}")
         };
@@ -53,9 +54,10 @@ fn a_cap_holds_under_a_thousand_calls_on_three_workers() {
         for name in ["one", "two", "three"] {
             // Each with connections and a memory of its own, as processes have.
             let store = Store::open(&place.scene.url).await.unwrap();
-            let shop = Workshop::new(store, place.app.settings.work.clone(), Arc::new(Metrics::default()));
+            let shop =
+                WorkerContext::new(store, place.app.settings.work.clone(), Arc::new(Metrics::default()));
             workers.push(tokio::spawn(async move {
-                work(shop, name, 8, std::future::pending(), Duration::ZERO).await;
+                run_worker(shop, name, 8, std::future::pending(), Duration::ZERO).await;
             }));
         }
         let first = place.submit(suite(1)).await;
@@ -66,7 +68,7 @@ fn a_cap_holds_under_a_thousand_calls_on_three_workers() {
         let (store, project) = (place.app.store.clone(), place.app.default_project);
         let watched = tokio::spawn(async move {
             loop {
-                let month = store.month_spend(project, jurist_store::clock::now()).await.unwrap();
+                let month = store.month_spend(project, jurist_store::clock::current_time()).await.unwrap();
                 let sum = (month.settled.nanos() + month.reserved.nanos()) as f64 / 1e9;
                 assert!(sum <= cap + 1e-12, "{sum}");
                 tokio::time::sleep(Duration::from_millis(3)).await;
@@ -141,7 +143,7 @@ fn a_month_is_warned_about_once_and_begins_anew() {
             let items = all["items"].as_array().unwrap().clone();
             items.iter().map(|it| it["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
-        let look = async |now: &str| upkeep(&place.app.workshop, at(now)).await;
+        let look = async |now: &str| run_worker_maintenance(&place.app.workshop, at(now)).await;
         place.pay(7.99, "monitor", at("2028-02-28T10:00:00Z")).await;
         look("2028-02-28T10:00:00Z").await;
         assert_eq!(open().await, Vec::<String>::new());
@@ -178,7 +180,7 @@ fn a_month_is_shown_with_its_forecast_and_its_parts() {
         }
         let (store, project) = (&place.app.store, place.app.default_project);
         let now = at("2026-11-11T00:00:00Z");
-        let shown = spend(store, project, now, now).await.unwrap();
+        let shown = load_month_spend(store, project, now, now).await.unwrap();
         assert_eq!((shown.month.as_str(), shown.days.len()), ("2026-11", 10));
         assert!((shown.spent - 15.0).abs() < 1e-9 && (shown.elapsed - 1.0 / 3.0).abs() < 1e-9, "{shown:?}");
         let cap = shown.cap.unwrap();
@@ -191,7 +193,7 @@ fn a_month_is_shown_with_its_forecast_and_its_parts() {
 
         // A month that is over has no forecast, and one that has just begun looks back.
         let later = at("2026-12-01T00:00:00Z");
-        let over = spend(store, project, now, later).await.unwrap();
+        let over = load_month_spend(store, project, now, later).await.unwrap();
         assert_eq!((over.forecast, over.no_forecast), (None, None));
         let empty = place.get("/api/v1/spend?month=2025-01").await;
         assert_eq!((&empty["spent"], &empty["days"]), (&json!(0.0), &json!([])));

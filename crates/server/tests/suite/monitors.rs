@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
-use jurist_server::monitor::apply;
-use jurist_server::{Settings, Work};
+use jurist_server::monitor::apply_monitor_file;
+use jurist_server::{ServerSettings, Work};
 use jurist_store::testing::Scene;
 use jurist_store::{Region, clock};
 use reqwest::{Method, StatusCode};
@@ -49,8 +49,8 @@ pub fn honest(seen: &Seen) -> Act {
     rated(seen, points)
 }
 
-pub fn hurried(judge: &Judge) -> Settings {
-    Settings { work: judge.settings().work, ..hasty() }
+pub fn hurried(judge: &Judge) -> ServerSettings {
+    ServerSettings { work: judge.settings().work, ..hasty() }
 }
 
 impl Place {
@@ -224,7 +224,9 @@ fn what_is_wrong_with_a_monitor_is_said() {
         check("agent: desk\nrubric: Is it any good?\n", "names no dimensions").await;
         let (store, project, at) =
             (&place.app.store, place.app.default_project, (&Region::default(), &Work::default()));
-        let check_it = apply(store, project, Some("check"), &monitor(""), at, None, clock::now()).await;
+        let check_it =
+            apply_monitor_file(store, project, Some("check"), &monitor(""), at, None, clock::current_time())
+                .await;
         assert!(check_it.unwrap_err().to_string().contains("cannot be called `check`"));
         check(&monitor("filter: {min_cost: 2, max_cost: 1}"), "no trace has").await;
         check(&monitor("filter: {colour: red}"), "colour").await;
@@ -730,7 +732,7 @@ fn two_versions_of_an_agent_are_compared_in_an_order_that_nobody_chose() {
 #[test]
 fn without_money_or_room_a_trace_says_so_and_is_no_score() {
     let judge = judge(honest);
-    let roomless = Settings { max_waiting: 0, ..hurried(&judge) };
+    let roomless = ServerSettings { max_waiting: 0, ..hurried(&judge) };
     served(&roomless, |place| async move {
         place.applied("tone", &monitor("sample_rate: 1.0")).await;
         place.finish("t", "worth 5", json!({})).await;
@@ -804,7 +806,7 @@ fn labels_stand_beside_what_the_judge_says() {
             author: None,
         };
         let labels: Vec<_> = (0..10).map(|at| label(at, "kind")).collect();
-        let now = clock::now();
+        let now = clock::current_time();
         place.scene.store.add_labels(place.app.default_project, &labels, now).await.unwrap();
         let found = place.get("/api/v1/monitors/tone/estimates").await;
         let criteria = found["judges"][0]["criteria"].as_array().unwrap();

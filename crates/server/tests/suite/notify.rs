@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jurist_core::alert;
-use jurist_core::dialect::{Mail, MailSecurity};
+use jurist_core::dialect::{MailSecurity, MailSettings};
 use jurist_core::grade::Time;
-use jurist_server::{Environment, Settings, tell};
+use jurist_server::{Environment, ServerSettings, apply_alert_signal};
 use jurist_store::clock;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -18,21 +18,21 @@ use crate::smtp::{Smtp, Wire, smtp};
 const SECRET: &str = "a key of this server, made by chance";
 const PASSWORD: &str = "smtp-password-4711";
 
-fn settings() -> Settings {
+fn settings() -> ServerSettings {
     let variables = [("JURIST_SECRET", SECRET), ("SMTP_PASSWORD", PASSWORD)];
-    let mut settings = Settings::default();
+    let mut settings = ServerSettings::default();
     settings.work.environment = Environment::new(variables.map(|it| (it.0.to_owned(), it.1.to_owned())));
     settings.work.allow_private_network = true;
     settings
 }
 
 /// Mail goes to this server.
-fn mailing(server: &Smtp, wire: Wire, settings: Settings) -> (Settings, tempfile::NamedTempFile) {
+fn mailing(server: &Smtp, wire: Wire, settings: ServerSettings) -> (ServerSettings, tempfile::NamedTempFile) {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), &server.certificate).unwrap();
     let mut settings = settings;
     settings.work.settings.network.ca = Some(file.path().display().to_string());
-    settings.work.settings.mail = Some(Mail {
+    settings.work.settings.mail = Some(MailSettings {
         host: "localhost".to_owned(),
         port: Some(server.port),
         security: match wire {
@@ -55,13 +55,17 @@ impl Place {
     }
 
     async fn raise(&self) {
-        let signal = alert::monitor_paused("triage", Some("the key is not accepted"));
-        tell(&self.app.store, self.app.default_project, &signal, clock::now()).await.unwrap();
+        let signal = alert::monitor_paused_signal("triage", Some("the key is not accepted"));
+        apply_alert_signal(&self.app.store, self.app.default_project, &signal, clock::current_time())
+            .await
+            .unwrap();
     }
 
     async fn resolve(&self) {
-        let signal = alert::monitor_paused("triage", None);
-        tell(&self.app.store, self.app.default_project, &signal, clock::now()).await.unwrap();
+        let signal = alert::monitor_paused_signal("triage", None);
+        apply_alert_signal(&self.app.store, self.app.default_project, &signal, clock::current_time())
+            .await
+            .unwrap();
     }
 
     async fn until_done(&self) {
@@ -128,8 +132,8 @@ fn a_certificate_that_nobody_vouches_for_is_not_believed() {
 #[test]
 fn owners_are_told_where_nobody_is_named() {
     let server = smtp(Wire::Plain, 0);
-    let (settings, _file) = mailing(&server, Wire::Plain, Settings { ..settings() });
-    let settings = Settings { access: with_accounts().access, ..settings };
+    let (settings, _file) = mailing(&server, Wire::Plain, ServerSettings { ..settings() });
+    let settings = ServerSettings { access: with_accounts().access, ..settings };
     served(&settings, |place| async move {
         place.workers(1);
         let cookie = place.owner().await;
@@ -175,7 +179,7 @@ fn is_signed(secret: &str, (headers, body): &Hooked) -> bool {
     let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
     let header = |name: &str| headers[name].to_str().unwrap().to_owned();
     let seconds: i64 = header("webhook-timestamp").parse().unwrap();
-    assert!((seconds - clock::now().micros() / 1_000_000).abs() < 300, "an old one is no proof");
+    assert!((seconds - clock::current_time().micros() / 1_000_000).abs() < 300, "an old one is no proof");
     let signed = format!("{}.{seconds}.{body}", header("webhook-id"));
     let given = STANDARD.decode(header("webhook-signature").strip_prefix("v1,").unwrap()).unwrap();
     let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &key);
@@ -232,7 +236,7 @@ fn in_quiet_hours_it_waits_and_is_not_lost() {
         let listener = listener(0).await;
         place.workers(1);
         let hour = |by: i64| {
-            let time = Time::from_micros(clock::now().micros() + by * 3_600_000_000).to_string();
+            let time = Time::from_micros(clock::current_time().micros() + by * 3_600_000_000).to_string();
             time[11..16].to_owned()
         };
         let quiet = json!({ "from": hour(-1), "until": hour(1), "zone": "+00:00" });
@@ -242,7 +246,7 @@ fn in_quiet_hours_it_waits_and_is_not_lost() {
         let wait = async || {
             let waiting = place.app.store.job_counts(None).await.unwrap();
             assert_eq!(waiting.len(), 1, "{waiting:?}");
-            (waiting[0].oldest.micros() - clock::now().micros()) / 1_000_000
+            (waiting[0].oldest.micros() - clock::current_time().micros()) / 1_000_000
         };
         until(async || 3_000 <= wait().await).await;
         let wait = wait().await;

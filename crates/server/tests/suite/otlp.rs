@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use jurist_core::grade::Time;
-use jurist_server::{App, Settings, bind};
+use jurist_server::{App, ServerSettings, bind};
 use jurist_store::pieces::{MAX_PIECES, NewPiece, PieceKind};
 use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTraceServiceRequest, ExportTraceServiceResponse,
@@ -107,7 +107,7 @@ async fn finished(place: &Place) -> Json {
 /// A span takes about 10 kB of memory when its trace is put together, and whoever may send may send any number.
 #[test]
 fn spans_beyond_the_limit_of_a_trace_are_refused_and_counted() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let now = Time::from_micros(1);
         let body = export(&[span(2, Some(1), 1, &[])]).to_string().into_bytes();
         let there = |n: usize| NewPiece {
@@ -123,7 +123,7 @@ fn spans_beyond_the_limit_of_a_trace_are_refused_and_counted() {
         place
             .app
             .store
-            .put_pieces(place.app.default_project, pieces, jurist_store::clock::now())
+            .put_pieces(place.app.default_project, pieces, jurist_store::clock::current_time())
             .await
             .unwrap();
         let first: Vec<Json> = (2..7).map(|id| span(id, Some(1), 1, &[])).collect();
@@ -231,7 +231,7 @@ fn what_exporters_write_beside_the_rules_is_understood() {
 
 #[test]
 fn malformed_requests_are_refused_in_the_words_of_the_protocol() {
-    served(&Settings { max_body: 100_000, ..Settings::default() }, |place| async move {
+    served(&ServerSettings { max_body: 100_000, ..ServerSettings::default() }, |place| async move {
         let (answer, _) = send_protobuf(&place, &[], b"\xff\xff\xff\xffnonsense".to_vec()).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST);
         assert!(answer.text.contains("no ExportTraceServiceRequest"), "{}", answer.text);
@@ -330,7 +330,7 @@ fn secret_attributes_are_not_kept() {
 
 #[test]
 fn fifty_thousand_spans_are_one_trace() {
-    served(&Settings { max_body: 256 << 20, ..hasty() }, |place| async move {
+    served(&ServerSettings { max_body: 256 << 20, ..hasty() }, |place| async move {
         // On the second database a tenth shows that it does the same.
         let n: u64 = if place.scene.url.starts_with("postgres") { 5_000 } else { 50_000 };
         let spans: Vec<Json> = (2..n + 1)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jurist_server::Settings;
+use jurist_server::ServerSettings;
 use reqwest::{Method, StatusCode};
 use serde_json::Value as Json;
 
@@ -33,7 +33,7 @@ fn any_address_is_a_page_but_those_of_programs() {
 
 #[test]
 fn no_address_leads_out_of_the_pages() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         for path in ["/..%2f..%2fCargo.toml", "/assets/..%2f..%2f..%2fCargo.toml", "/%2e%2e/Cargo.toml"] {
             let answer = place.ask(Method::GET, path, &[], Json::Null).await;
             assert!(!answer.text.contains("[workspace]"), "{path}");

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use jurist_server::Settings;
+use jurist_server::ServerSettings;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -68,7 +68,7 @@ fn a_session_says_which_projects_are_open_and_how_far() {
         let session = place.ask(Method::GET, "/api/v1/session", &[("cookie", &cookie)], Json::Null).await;
         assert_eq!(session.json()["projects"].as_array().unwrap().len(), 2);
     });
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let session = place.ask(Method::GET, "/api/v1/session", &[], Json::Null).await;
         assert_eq!(session.json()["account"], Json::Null);
         assert_eq!(session.json()["projects"][0]["name"], "default");
@@ -195,7 +195,7 @@ fn whoever_guesses_passwords_waits() {
 
 #[test]
 fn guesses_count_one_by_one_and_lock_nobody_else_out() {
-    let settings = Settings { behind_proxy: true, ..with_accounts() };
+    let settings = ServerSettings { behind_proxy: true, ..with_accounts() };
     served(&settings, |place| async move {
         place.owner().await;
         let sign_in = async |from: &'static str, email: &'static str, password: &'static str| {
@@ -308,7 +308,7 @@ fn a_new_owner_link_ends_the_ones_before() {
 
 #[test]
 fn whatever_is_refused_says_why() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let elsewhere = [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")];
         let encoded = [("content-encoding", "br"), ("content-type", "application/json")];
         for (method, path, headers) in [
@@ -349,7 +349,7 @@ fn whoever_may_do_anything_shuts_others_out() {
 
 #[test]
 fn an_open_server_answers_to_its_own_name_only() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let answer = place.ask(Method::GET, "/api/v1/projects", &[], Json::Null).await;
         assert_eq!(answer.json()[0]["name"], "default");
         let answer =
@@ -363,7 +363,7 @@ fn an_open_server_answers_to_its_own_name_only() {
 
 #[test]
 fn bad_requests_say_what_would_have_been_right() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let check = async |method: Method, path: &str, body: Json, status: u16, said: &str| {
             let answer = place.ask(method, path, &[], body).await;
             assert_eq!(answer.status.as_u16(), status, "{path}: {}", answer.text);

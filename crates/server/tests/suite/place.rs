@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jurist_server::{Access, App, Settings, bind, join_link};
+use jurist_server::{Access, App, ServerSettings, bind, join_link};
 use jurist_store::Store;
 use jurist_store::testing::{Scene, for_each_engine};
 use reqwest::{Method, StatusCode};
@@ -54,18 +54,18 @@ impl Answer {
 }
 
 /// Runs a test against a server on each database.
-pub fn served<F: Future<Output = ()>>(settings: &Settings, test: impl Fn(Arc<Place>) -> F) {
+pub fn served<F: Future<Output = ()>>(settings: &ServerSettings, test: impl Fn(Arc<Place>) -> F) {
     for_each_engine(|scene| async { test(Arc::new(start(scene, settings.clone()).await)).await });
 }
 
 /// A server on a database.
-pub async fn start(scene: Arc<Scene>, settings: Settings) -> Place {
+pub async fn start(scene: Arc<Scene>, settings: ServerSettings) -> Place {
     let store = scene.store.clone();
     start_on(store, scene, settings).await
 }
 
 /// A server on a database that was opened in a way of its own.
-pub async fn start_on(store: Store, scene: Arc<Scene>, settings: Settings) -> Place {
+pub async fn start_on(store: Store, scene: Arc<Scene>, settings: ServerSettings) -> Place {
     // The client has no TLS to speak of, and wants to be told.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let app = App::new(store, settings).await.unwrap();
@@ -76,9 +76,9 @@ pub async fn start_on(store: Store, scene: Arc<Scene>, settings: Settings) -> Pl
 }
 
 /// Traces are put together at once.
-pub fn hasty() -> Settings {
+pub fn hasty() -> ServerSettings {
     let (settle, idle) = (Duration::from_millis(50), Duration::from_millis(400));
-    Settings { settle, idle, ..Settings::default() }
+    ServerSettings { settle, idle, ..ServerSettings::default() }
 }
 
 /// A connection for each request: one that a server gives up after a body that is too large is not tried again.
@@ -86,8 +86,8 @@ fn client() -> reqwest::Client {
     reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap()
 }
 
-pub fn with_accounts() -> Settings {
-    Settings { access: Access::Accounts, ..Settings::default() }
+pub fn with_accounts() -> ServerSettings {
+    ServerSettings { access: Access::Accounts, ..ServerSettings::default() }
 }
 
 impl Place {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jurist_server::Settings;
+use jurist_server::ServerSettings;
 use jurist_store::contests::{Contest, Contested};
 use jurist_store::{ContestId, SeriesId, clock, random};
 use reqwest::{Method, StatusCode};
@@ -20,7 +20,7 @@ impl Place {
         assert_eq!(put.status, StatusCode::OK, "{}", put.text);
         let monitor = store.monitor_named(project, "tone").await.unwrap().unwrap();
         let version = monitor.newest.unwrap().rubric_version;
-        let series = SeriesId::at(clock::now());
+        let series = SeriesId::at(clock::current_time());
         for (at, (a, b)) in [("x", "y"), ("y", "z"), ("x", "z")].into_iter().enumerate() {
             for n in 0..20 {
                 let id = |side: &str| format!("{side}-{at}-{n}").parse().unwrap();
@@ -32,7 +32,7 @@ impl Place {
                 };
                 let first = if n % 2 == 0 { id(a) } else { id(b) };
                 let contest = Contest {
-                    id: ContestId::new(clock::now(), random()),
+                    id: ContestId::new(clock::current_time(), random()),
                     monitor: monitor.id,
                     series,
                     sides: (a.to_owned(), b.to_owned()),
@@ -43,7 +43,7 @@ impl Place {
                     outcome,
                     reason: String::new(),
                     cost: None,
-                    time: clock::now(),
+                    time: clock::current_time(),
                 };
                 store.add_contest(project, &contest).await.unwrap();
             }
@@ -53,7 +53,7 @@ impl Place {
 
 #[test]
 fn contests_become_strengths_with_intervals() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let nothing = place.get("/api/v1/ranking").await;
         assert_eq!((&nothing["sides"], &nothing["bradley_terry"]), (&json!([]), &Json::Null));
         assert!(nothing["undefined"].is_string() && nothing["picture"].is_null(), "{nothing}");
@@ -108,7 +108,7 @@ annotation_schemes:
 
 #[test]
 fn what_people_prefer_is_ranked_by_where_it_stood() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let row =
             |at: usize| json!({ "id": format!("q{at}"), "question": "Why?", "answers": ["so", "thus"] });
         let rows: String = (0..12).map(|at| format!("{}\n", row(at))).collect();

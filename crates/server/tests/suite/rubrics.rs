@@ -2,7 +2,7 @@
 
 use jurist_core::grade::{FORMAT, Grade, Grader, GraderKind, Outcome, Reason, Spend};
 use jurist_core::rubric::Value;
-use jurist_server::Settings;
+use jurist_server::ServerSettings;
 use jurist_store::grades::NewGrade;
 use jurist_store::{Probability, clock};
 use reqwest::{Method, StatusCode};
@@ -23,7 +23,7 @@ async fn greeting(place: &Place) -> (String, String, Json) {
 
 #[test]
 fn a_rubric_is_changed_by_who_knows_what_it_is() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let (path, tag, _) = greeting(&place).await;
         let put = async |tag: &str, source: &str| {
             let headers = [("if-match", tag)];
@@ -56,7 +56,7 @@ fn a_rubric_is_changed_by_who_knows_what_it_is() {
 
 #[test]
 fn of_several_who_saw_the_same_rubric_one_changes_it() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let (path, tag, _) = greeting(&place).await;
         let put = async |n: usize| {
             let source = json!({ "source": format!("criteria: [{{name: a, description: It greets {n}.}}]") });
@@ -71,7 +71,7 @@ fn of_several_who_saw_the_same_rubric_one_changes_it() {
 
 #[test]
 fn grades_are_listed_summed_up_and_written_out() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let (_, _, rubric) = greeting(&place).await;
         let version: jurist_store::RubricVersionId = rubric["newest"].as_str().unwrap().parse().unwrap();
         let grade = |at: usize| NewGrade {
@@ -95,7 +95,7 @@ fn grades_are_listed_summed_up_and_written_out() {
             agent: None,
             is_passed: Some(at % 2 == 1),
             probability: Probability::CERTAIN,
-            time: clock::now(),
+            time: clock::current_time(),
         };
         let grades: Vec<NewGrade> = (0..1200).map(grade).collect();
         place.app.store.record(place.app.default_project, &grades, &[]).await.unwrap();
@@ -122,7 +122,7 @@ fn grades_are_listed_summed_up_and_written_out() {
 
 #[test]
 fn versions_differ_in_words() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let (path, _, first) = greeting(&place).await;
         let source = "threshold: 0.9
 criteria:
@@ -154,7 +154,7 @@ criteria:
 
 #[test]
 fn presets_are_rubrics_to_begin_with() {
-    served(&Settings::default(), |place| async move {
+    served(&ServerSettings::default(), |place| async move {
         let all = place.get("/api/v1/presets").await;
         let all = all.as_array().unwrap();
         assert_eq!(all.len(), jurist_core::rubric::presets::ALL.len());

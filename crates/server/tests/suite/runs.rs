@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jurist_server::{Environment, Settings, Work, work};
+use jurist_server::{Environment, ServerSettings, Work, run_worker};
 use jurist_store::testing::Scene;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -27,7 +27,7 @@ pub fn judge(act: impl Fn(&Seen) -> Act + Send + Sync + 'static) -> Judge {
 
 impl Judge {
     /// A server whose workers ask this model.
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self) -> ServerSettings {
         let variables = [
             ("OPENAI_API_KEY", KEY.to_owned()),
             ("OPENAI_BASE_URL", format!("{}/v1", self.server.url)),
@@ -35,7 +35,7 @@ impl Judge {
         ];
         let environment = Environment::new(variables.map(|it| (it.0.to_owned(), it.1)));
         let work = Work { environment, ..Work::default() };
-        Settings { work, ..Settings::default() }
+        ServerSettings { work, ..ServerSettings::default() }
     }
 }
 
@@ -51,7 +51,7 @@ impl Place {
     pub fn workers(&self, n: usize) {
         let shop = self.app.workshop.clone();
         let never = std::future::pending();
-        tokio::spawn(async move { work(shop, "here", n, never, Duration::ZERO).await });
+        tokio::spawn(async move { run_worker(shop, "here", n, never, Duration::ZERO).await });
     }
 
     pub async fn submit(&self, run: Json) -> String {
@@ -308,15 +308,16 @@ fn a_part_that_no_worker_can_do_ends_as_an_error_and_may_be_revived() {
         for at in 0..5 {
             let later = |seconds: i64| {
                 jurist_core::grade::Time::from_micros(
-                    jurist_store::clock::now().micros() + seconds * 1_000_000,
+                    jurist_store::clock::current_time().micros() + seconds * 1_000_000,
                 )
             };
             let taken =
                 place.app.store.lease("dying", &[], 1, later(at * 10), later(at * 10 + 5)).await.unwrap();
             assert_eq!(taken.len(), 1);
         }
-        let later =
-            jurist_core::grade::Time::from_micros(jurist_store::clock::now().micros() + 1_000_000_000);
+        let later = jurist_core::grade::Time::from_micros(
+            jurist_store::clock::current_time().micros() + 1_000_000_000,
+        );
         assert!(
             place.app.store.lease("late", &[], 1, later, later).await.unwrap().is_empty(),
             "it is buried"

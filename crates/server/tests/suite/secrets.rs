@@ -1,6 +1,6 @@
 //! What is submitted is stored without its secrets, and what judges were told can be kept out of the store.
 
-use jurist_server::Settings;
+use jurist_server::ServerSettings;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -53,7 +53,7 @@ fn prompts_and_replies_are_not_stored_where_the_server_is_told_so() {
     let usual = judge.settings();
     for store_exchanges in [true, false] {
         let work = jurist_server::Work { store_exchanges, ..usual.work.clone() };
-        let settings = Settings { work, ..Settings::default() };
+        let settings = ServerSettings { work, ..ServerSettings::default() };
         served(&settings, |place| async move {
             place.workers(1);
             let run = place.submit(suite(1)).await;

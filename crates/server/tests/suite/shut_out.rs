@@ -147,7 +147,8 @@ fn a_token_says_whose_it_is_also_if_it_was_made_with_another() {
 #[test]
 fn the_first_owner_administers_the_server_whoever_joined_before() {
     served(&with_accounts(), |place| async move {
-        let annotator = place.app.store.add_account(&annotator(), jurist_store::clock::now()).await.unwrap();
+        let annotator =
+            place.app.store.add_account(&annotator(), jurist_store::clock::current_time()).await.unwrap();
         assert!(!annotator.is_admin);
         let admin = place.owner().await;
         let me = place.ask(Method::GET, "/api/v1/session", &[("cookie", &admin)], Json::Null).await;
@@ -210,7 +211,7 @@ fn nobody_is_pulled_into_a_project_but_by_an_invitation_they_accept() {
 #[test]
 fn a_token_of_an_open_server_opens_nothing_once_there_are_accounts() {
     jurist_store::testing::for_each_engine(|scene| async move {
-        let open = crate::place::start(scene.clone(), jurist_server::Settings::default()).await;
+        let open = crate::place::start(scene.clone(), jurist_server::ServerSettings::default()).await;
         let token = open.token("none", &["read"]).await;
         let by = [("authorization", token.as_str())];
         assert_eq!(open.ask(Method::GET, "/api/v1/traces", &by, Json::Null).await.status, StatusCode::OK);

@@ -3,7 +3,7 @@
 use tempfile::TempDir;
 
 use crate::db::args;
-use crate::{Options, Store, StoreError, Sync, TraceId};
+use crate::{Store, StoreError, StoreOptions, Sync, TraceId};
 
 /// A SQLite file that notes by itself what must never happen.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ impl WatchedDatabase {
     }
 }
 
-const OPTIONS: Options = Options {
+const OPTIONS: StoreOptions = StoreOptions {
     connections: 1,
     sync: Sync::Normal,
     patience: std::time::Duration::from_secs(60),
@@ -194,7 +194,7 @@ impl Store {
     pub async fn lease_holder(&self, job: &str) -> Result<Option<LeaseHolder>, StoreError> {
         let sql = "SELECT state, leased_by, attempts FROM jobs WHERE id = $1";
         let row = self.db.optional(sql, args![job]).await?;
-        let read = |row: crate::db::Row| {
+        let read = |row: crate::db::DbRow| {
             Ok(LeaseHolder {
                 state: row.get("state")?,
                 worker: row.get("leased_by")?,

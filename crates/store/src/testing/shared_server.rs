@@ -74,7 +74,7 @@ impl SharedServer {
 
     /// The database that others are copies of; made by the first process that needs it.
     async fn template(&self, connection: &mut PgConnection) -> String {
-        let name = format!("template_{}", migrate::fingerprint());
+        let name = format!("template_{}", migrate::schema_fingerprint());
         if has_database(connection, &name).await {
             return name;
         }

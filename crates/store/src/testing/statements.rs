@@ -1,6 +1,6 @@
 //! Everything that is ever said to a database, for a test that prepares it on both engines.
 
-use jurist_core::grade::{GraderKind, Status, Usd};
+use jurist_core::grade::{GraderKind, Usd, VerdictStatus};
 
 use crate::db::{Bulk, Db};
 use crate::{
@@ -65,11 +65,11 @@ pub(super) const BULKS: &[Bulk] = &[
 
 /// Every statement that depends on what is asked: once with nothing, once with everything that can be.
 pub(super) fn grown_statements(db: &Db) -> Vec<String> {
-    let now = clock::now();
+    let now = clock::current_time();
     let (project, monitor) = (ProjectId::at(now), MonitorId::at(now));
     let version = RubricVersionId::new(Region::default(), now, random());
     let text = || Some(String::new());
-    let traces = traces::TraceFilter {
+    let traces = traces::TraceListFilter {
         agent: text(),
         session: text(),
         state: Some(traces::TraceState::Open),
@@ -79,7 +79,7 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         until: Some(now),
         min_cost: Some(Usd::from_nanos(1)),
         min_duration: Some(1),
-        verdict: Some(Status::Pass),
+        verdict: Some(VerdictStatus::Pass),
         is_scored: Some(true),
         id_prefix: text(),
         search: text(),
@@ -102,7 +102,7 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         rubric_version: Some(version.clone()),
         monitor: Some(monitor),
         agent: text(),
-        status: Some(Status::Pass),
+        status: Some(VerdictStatus::Pass),
         from: Some(now),
         until: Some(now),
     };
@@ -116,7 +116,7 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
     };
     let decided = decisions::DecisionFilter {
         state: Some(decisions::DecisionState::Scored),
-        stratum: Some(jurist_core::plan::Stratum::Failed),
+        stratum: Some(jurist_core::plan::TraceStratum::Failed),
         agent: text(),
         is_disputed: Some(true),
         from: Some(now),
@@ -132,7 +132,7 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
     let audit = audit::AuditFilter { project: Some(project), actor: text(), action: text(), target: text() };
     let mut all = vec![
         traces.select(db, project, None, 1).sql,
-        traces::TraceFilter::default().select(db, project, None, 1).sql,
+        traces::TraceListFilter::default().select(db, project, None, 1).sql,
         verdicts.select(project, None, 1).sql,
         grades::VerdictFilter::default().select(project, None, 1).sql,
         audit.select(None, 1).sql,
@@ -140,27 +140,27 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         decided.select(project, monitor, None, 1).sql,
         decisions::DecisionFilter::default().select(project, monitor, None, 1).sql,
         labels::select(project, &version, Some("a"), None, 1).sql,
-        jobs::take(db, "w", &["a", "b"], 1, now, now).0,
-        jobs::take(db, "w", &[], 1, now, now).0,
+        jobs::build_lease_query(db, "w", &["a", "b"], 1, now, now).0,
+        jobs::build_lease_query(db, "w", &[], 1, now, now).0,
     ];
     for order in ["time", "-cost", "duration", "score", "-score"].map(|it| it.parse().unwrap_or_default()) {
-        all.push(traces::TraceFilter { order, ..traces.clone() }.select(db, project, None, 1).sql);
+        all.push(traces::TraceListFilter { order, ..traces.clone() }.select(db, project, None, 1).sql);
     }
     let ids = ["a".to_owned(), "b".to_owned()];
-    all.push(decisions::standing(project, &ids).sql);
-    all.push(grades::newest(project, &ids).sql);
+    all.push(decisions::select_decision_summaries(project, &ids).sql);
+    all.push(grades::select_newest_verdicts(project, &ids).sql);
     all.push(grades::of_candidates(project, &version, GraderKind::Judge, &["a", "b"]).sql);
-    all.push(assignments::unanswered(project, AccountId::at(now), &["a", "b"].into()).sql);
+    all.push(assignments::select_unanswered_items(project, AccountId::at(now), &["a", "b"].into()).sql);
     all.push(assignments::unanswered_in(project, AccountId::at(now), TaskId::at(now)).sql);
-    use decisions::Per;
-    for per in [Per::All, Per::Day, Per::Agent, Per::AgentAndDay] {
+    use decisions::TallyGrouping;
+    for per in [TallyGrouping::All, TallyGrouping::Day, TallyGrouping::Agent, TallyGrouping::AgentAndDay] {
         all.push(decisions::tally(project, monitor, Some("a"), (now, now), per).sql);
         all.push(scored.tally(project, monitor, per).sql);
     }
-    all.push(decisions::tally(project, monitor, None, (now, now), Per::All).sql);
+    all.push(decisions::tally(project, monitor, None, (now, now), TallyGrouping::All).sql);
     all.extend(grades.statements(project));
     all.extend(grades::GradeFilter::default().statements(project));
-    for by in [tallies::By::All, tallies::By::Day, tallies::By::Hour] {
+    for by in [tallies::TallyPeriod::All, tallies::TallyPeriod::Day, tallies::TallyPeriod::Hour] {
         all.push(tally.grades(project, by).sql);
         all.push(tally.verdicts(project, by).sql);
         all.push(tallies::TallyFilter::default().grades(project, by).sql);

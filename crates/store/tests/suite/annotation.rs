@@ -1,9 +1,12 @@
 use jurist_core::grade::Value;
 use jurist_store::accounts::NewAccount;
 use jurist_store::adjudications::NewAdjudication;
-use jurist_store::annotate::Item;
+use jurist_store::annotate::AnnotationItem;
 use jurist_store::annotate::{ItemRole, ItemState, NewItem, NewTask, TaskState};
-use jurist_store::assignments::{Assignment, AssignmentState, Giving, Mine, Next, Saved, Turn};
+use jurist_store::assignments::{
+    AnnotatorProgress, Assignment, AssignmentPolicy, AssignmentState, NextAssignment, NextItemOrder,
+    SaveOutcome,
+};
 use jurist_store::labels::NewLabel;
 use jurist_store::testing::{Scene, for_each_engine};
 use jurist_store::{AccountId, ProjectId, TaskId};
@@ -36,8 +39,8 @@ async fn task(scene: &Scene, project: ProjectId, items: &[NewItem]) -> TaskId {
     task
 }
 
-fn giving(until: i64) -> Giving {
-    Giving { until: at(until), order: Turn::Fewest, quota: None, check_every: 2 }
+fn giving(until: i64) -> AssignmentPolicy {
+    AssignmentPolicy { until: at(until), order: NextItemOrder::Fewest, quota: None, check_every: 2 }
 }
 
 async fn next(
@@ -46,9 +49,9 @@ async fn next(
     task: TaskId,
     who: AccountId,
     now: i64,
-) -> Option<(Assignment, Item)> {
+) -> Option<(Assignment, AnnotationItem)> {
     match scene.store.assign_next(project, task, who, &giving(now + 10), at(now)).await.unwrap() {
-        Next::Given(it) => Some(*it),
+        NextAssignment::Given(it) => Some(*it),
         _ => None,
     }
 }
@@ -56,7 +59,7 @@ async fn next(
 async fn submit(scene: &Scene, project: ProjectId, it: &Assignment, body: serde_json::Value, now: i64) {
     let seen = scene.store.assignment(project, it.id).await.unwrap().revision;
     let saved = scene.store.submit(project, it.id, &body, seen, at(now)).await.unwrap();
-    assert!(matches!(saved, Saved::Done { .. }), "{saved:?}");
+    assert!(matches!(saved, SaveOutcome::Done { .. }), "{saved:?}");
 }
 
 #[test]
@@ -178,7 +181,7 @@ fn who_skips_is_not_asked_again_and_a_closed_task_gives_nothing() {
         store.set_task_state(support, task, TaskState::Closed, at(5)).await.unwrap();
         let bob = person(&scene, "bob").await;
         let closed = store.assign_next(support, task, bob, &giving(9), at(6)).await.unwrap();
-        assert_eq!(closed, Next::Closed);
+        assert_eq!(closed, NextAssignment::Closed);
         let opened = store.assign(support, b.id, bob, at(6), at(9)).await.unwrap();
         assert_eq!(opened.state, AssignmentState::Assigned, "an adjudicator may take anything");
         assert_eq!(store.assign(support, b.id, bob, at(7), at(9)).await.unwrap().id, opened.id);
@@ -209,20 +212,28 @@ fn training_comes_first_checks_are_mixed_in_and_a_quota_ends_it() {
                 seen.push(item.candidate);
             }
             assert_eq!(seen, ["try", "a", "b", "gold", "c"]);
-            assert_eq!(store.mine(task, who).await.unwrap(), Mine { n_done: 3, n_left: 0 });
+            assert_eq!(
+                store.annotator_progress(task, who).await.unwrap(),
+                AnnotatorProgress { n_done: 3, n_left: 0 }
+            );
             let finished = store.assign_next(support, task, who, &giving(9), at(5)).await.unwrap();
-            assert_eq!(finished, Next::Finished);
+            assert_eq!(finished, NextAssignment::Finished);
         }
         let eve = person(&scene, "eve").await;
-        let quota = Giving { quota: Some(1), order: Turn::From(1), ..giving(9) };
+        let quota = AssignmentPolicy { quota: Some(1), order: NextItemOrder::From(1), ..giving(9) };
         for expected in ["try", "c"] {
-            let Next::Given(it) = store.assign_next(support, task, eve, &quota, at(6)).await.unwrap() else {
+            let NextAssignment::Given(it) =
+                store.assign_next(support, task, eve, &quota, at(6)).await.unwrap()
+            else {
                 panic!("nothing given")
             };
             assert_eq!(it.1.candidate, expected, "from another place on");
             submit(&scene, support, &it.0, json!({}), 7).await;
         }
-        assert_eq!(store.assign_next(support, task, eve, &quota, at(8)).await.unwrap(), Next::Quota);
+        assert_eq!(
+            store.assign_next(support, task, eve, &quota, at(8)).await.unwrap(),
+            NextAssignment::Quota
+        );
     });
 }
 
@@ -236,9 +247,12 @@ fn of_two_tabs_the_second_is_told_what_the_first_saved() {
         let save = async |draft, seen, now| {
             store.save_draft(support, it.id, &draft, seen, at(now), at(now + 10)).await.unwrap()
         };
-        assert_eq!(save(json!({"x": 1}), 0, 3).await, Saved::Done { revision: 1 });
-        assert_eq!(save(json!({"x": 2}), 0, 4).await, Saved::Newer { draft: json!({"x": 1}), revision: 1 });
-        assert_eq!(save(json!({"x": 2}), 1, 5).await, Saved::Done { revision: 2 });
+        assert_eq!(save(json!({"x": 1}), 0, 3).await, SaveOutcome::Done { revision: 1 });
+        assert_eq!(
+            save(json!({"x": 2}), 0, 4).await,
+            SaveOutcome::Newer { draft: json!({"x": 1}), revision: 1 }
+        );
+        assert_eq!(save(json!({"x": 2}), 1, 5).await, SaveOutcome::Done { revision: 2 });
         // Ten that save at the same time: one of them is kept, and the others know.
         let mut tasks = Vec::new();
         for n in 0..10 {
@@ -250,17 +264,17 @@ fn of_two_tabs_the_second_is_told_what_the_first_saved() {
         let mut n_kept = 0;
         for task in tasks {
             match task.await.unwrap() {
-                Saved::Done { revision } => (n_kept, _) = (n_kept + 1, assert_eq!(revision, 3)),
-                Saved::Newer { revision, .. } => assert_eq!(revision, 3),
-                Saved::Ended => panic!("nobody ended it"),
+                SaveOutcome::Done { revision } => (n_kept, _) = (n_kept + 1, assert_eq!(revision, 3)),
+                SaveOutcome::Newer { revision, .. } => assert_eq!(revision, 3),
+                SaveOutcome::Ended => panic!("nobody ended it"),
             }
         }
         assert_eq!(n_kept, 1);
         let stale = store.submit(support, it.id, &json!({}), 2, at(7)).await.unwrap();
-        assert!(matches!(stale, Saved::Newer { .. }));
+        assert!(matches!(stale, SaveOutcome::Newer { .. }));
         assert_eq!(
             store.submit(support, it.id, &json!({}), 3, at(9)).await.unwrap(),
-            Saved::Done { revision: 4 }
+            SaveOutcome::Done { revision: 4 }
         );
         let answer = store.annotations(support, task, None, 5).await.unwrap().items.remove(0);
         assert_eq!(answer.seconds, Some(8.0), "from when it was given to when it was submitted");
@@ -281,7 +295,7 @@ fn a_pause_is_not_work_and_an_item_that_is_gone_ends_it() {
         assert!((seconds - 610.0).abs() < 1e-6, "{seconds}");
         store.remove_item(support, a.id, at(100_001)).await.unwrap();
         let saved = store.save_draft(support, it.id, &json!({}), 2, at(100_002), at(100_200)).await.unwrap();
-        assert_eq!(saved, Saved::Ended);
+        assert_eq!(saved, SaveOutcome::Ended);
         assert_eq!(next(&scene, support, task, ann, 100_003).await.unwrap().1.candidate, "b");
         assert_eq!(store.progress(support, task).await.unwrap().n_items, 1);
     });

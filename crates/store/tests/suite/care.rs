@@ -3,7 +3,7 @@ use std::process::{Command, Stdio};
 
 use jurist_store::pieces::PieceKind;
 use jurist_store::testing::{Scene, for_each_engine};
-use jurist_store::traces::TraceFilter;
+use jurist_store::traces::TraceListFilter;
 use jurist_store::{Store, StoreError};
 
 use crate::traces::{finished, id, piece};
@@ -117,7 +117,7 @@ async fn check_kept(scene: &Scene, support: jurist_store::ProjectId, last: u64) 
     for n in 0..=last {
         assert_eq!(again.trace(support, &id(&format!("t{n}"))).await.unwrap().n_pieces, 5);
     }
-    let all = again.traces(support, &TraceFilter::default(), None, 100_000).await.unwrap().items;
+    let all = again.traces(support, &TraceListFilter::default(), None, 100_000).await.unwrap().items;
     assert!(all.iter().all(|it| it.n_pieces == 5), "whole or not at all");
     assert_eq!(again.check().await.unwrap(), []);
 }

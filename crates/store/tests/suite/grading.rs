@@ -1,11 +1,11 @@
 use std::collections::BTreeSet;
 
-use jurist_core::grade::{Counts, Grade, Status, Usd, Verdict, Version};
+use jurist_core::grade::{Counts, Grade, RubricHash, Usd, Verdict, VerdictStatus};
 use jurist_store::grades::{GradeFilter, NewGrade, NewVerdict, OutcomeKind, VerdictFilter};
 use jurist_store::rubrics::NewRubricVersion;
-use jurist_store::tallies::{By, TallyFilter};
+use jurist_store::tallies::{TallyFilter, TallyPeriod};
 use jurist_store::testing::{Scene, for_each_engine};
-use jurist_store::traces::TraceFilter;
+use jurist_store::traces::TraceListFilter;
 use jurist_store::{Probability, ProjectId, Region, RubricVersionId, Store, StoreError};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use crate::{at, project, undo_migrations};
 pub fn new_version(hash: &str) -> NewRubricVersion {
     NewRubricVersion {
         region: Region::new("eu").unwrap(),
-        hash: serde_json::from_value::<Version>(json!(hash)).unwrap(),
+        hash: serde_json::from_value::<RubricHash>(json!(hash)).unwrap(),
         canonical: json!({"criteria": []}),
         source: Some("criteria: []".into()),
         author: None,
@@ -51,7 +51,12 @@ pub fn grade(
     }
 }
 
-pub fn verdict(version: &RubricVersionId, candidate: &str, status: Status, score: Option<f64>) -> NewVerdict {
+pub fn verdict(
+    version: &RubricVersionId,
+    candidate: &str,
+    status: VerdictStatus,
+    score: Option<f64>,
+) -> NewVerdict {
     NewVerdict {
         candidate: candidate.into(),
         rubric_version: version.clone(),
@@ -80,7 +85,7 @@ fn the_same_work_twice_is_counted_once() {
         let (store, support) = (&scene.store, project(&scene).await);
         let version = version(&scene, support).await;
         let grades = [grade(&version, "t1", "tone", 0.5, 1), grade(&version, "t1", "depth", 1.0, 1)];
-        let verdicts = [verdict(&version, "t1", Status::Pass, Some(0.75))];
+        let verdicts = [verdict(&version, "t1", VerdictStatus::Pass, Some(0.75))];
         let first = store.record(support, &grades, &verdicts).await.unwrap();
         assert_eq!((first.n_grades, first.n_verdicts), (2, 1));
         let again = store.record(support, &grades, &verdicts).await.unwrap();
@@ -89,7 +94,7 @@ fn the_same_work_twice_is_counted_once() {
         on_purpose.attempt = 2;
         assert_eq!(store.record(support, &[on_purpose], &[]).await.unwrap().n_grades, 1);
 
-        let tallies = store.grade_tallies(support, By::All, &TallyFilter::default()).await.unwrap();
+        let tallies = store.grade_tallies(support, TallyPeriod::All, &TallyFilter::default()).await.unwrap();
         assert_eq!(
             tallies.iter().map(|it| (it.criterion.as_str(), it.n_scored)).collect::<Vec<_>>(),
             [("depth", 1), ("tone", 2)]
@@ -129,7 +134,8 @@ fn many_workers_that_do_the_same_work_count_it_once() {
         }
         assert_eq!(n, 50);
         assert_eq!(
-            scene.store.grade_tallies(support, By::All, &TallyFilter::default()).await.unwrap()[0].n_scored,
+            scene.store.grade_tallies(support, TallyPeriod::All, &TallyFilter::default()).await.unwrap()[0]
+                .n_scored,
             50
         );
         assert_eq!(scene.store.check().await.unwrap(), []);
@@ -160,9 +166,11 @@ fn sums_by_day_and_by_hour_say_the_same() {
         grades[2].probability = Probability::CERTAIN;
         store.record(support, &grades, &[]).await.unwrap();
         let get = async |by, filter: &TallyFilter| store.grade_tallies(support, by, filter).await.unwrap();
-        let whole = get(By::All, &TallyFilter::default()).await.remove(0);
-        let (days, hours) =
-            (get(By::Day, &TallyFilter::default()).await, get(By::Hour, &TallyFilter::default()).await);
+        let whole = get(TallyPeriod::All, &TallyFilter::default()).await.remove(0);
+        let (days, hours) = (
+            get(TallyPeriod::Day, &TallyFilter::default()).await,
+            get(TallyPeriod::Hour, &TallyFilter::default()).await,
+        );
         assert_eq!((days.len(), hours.len()), (3, 48));
         for parts in [days, hours] {
             assert_eq!(parts.iter().map(|it| it.n_scored).sum::<u64>(), 46);
@@ -177,10 +185,10 @@ fn sums_by_day_and_by_hour_say_the_same() {
         assert_eq!(whole.n_judged, 46);
         assert!(whole.units.weighted_error().unwrap() > 0.0);
         let day = TallyFilter { from: Some(at(86_400)), until: Some(at(86_401)), ..TallyFilter::default() };
-        assert_eq!(get(By::Hour, &day).await.len(), 1);
-        assert_eq!(get(By::Day, &day).await.len(), 1);
+        assert_eq!(get(TallyPeriod::Hour, &day).await.len(), 1);
+        assert_eq!(get(TallyPeriod::Day, &day).await.len(), 1);
         let other = TallyFilter { agent: Some("other".into()), ..TallyFilter::default() };
-        assert_eq!(get(By::All, &other).await.len(), 0);
+        assert_eq!(get(TallyPeriod::All, &other).await.len(), 0);
     });
 }
 
@@ -190,14 +198,14 @@ fn verdicts_are_counted_listed_and_found_by_their_traces() {
         let (store, support) = (&scene.store, project(&scene).await);
         let version = version(&scene, support).await;
         let mut verdicts = vec![
-            verdict(&version, "t1", Status::Pass, Some(0.9)),
-            verdict(&version, "t2", Status::Fail, Some(0.1)),
-            verdict(&version, "t3", Status::Error, None),
-            verdict(&version, "t4", Status::Deferred, None),
+            verdict(&version, "t1", VerdictStatus::Pass, Some(0.9)),
+            verdict(&version, "t2", VerdictStatus::Fail, Some(0.1)),
+            verdict(&version, "t3", VerdictStatus::Error, None),
+            verdict(&version, "t4", VerdictStatus::Deferred, None),
         ];
         verdicts[1].probability = Probability::new(0.5).unwrap();
         store.record(support, &[], &verdicts).await.unwrap();
-        for by in [By::All, By::Day, By::Hour] {
+        for by in [TallyPeriod::All, TallyPeriod::Day, TallyPeriod::Hour] {
             let tally = store.verdict_tallies(support, by, &TallyFilter::default()).await.unwrap().remove(0);
             assert_eq!((tally.n_pass, tally.n_fail, tally.n_error, tally.n_deferred), (1, 1, 1, 1));
             assert_eq!((tally.pass_rate(), tally.scores.mean()), (Some(0.5), Some(0.5)));
@@ -208,11 +216,11 @@ fn verdicts_are_counted_listed_and_found_by_their_traces() {
         }
         let newest = store.newest_verdicts(support, &["t1".into(), "t3".into()]).await.unwrap();
         let told: Vec<_> = newest.iter().map(|it| (it.candidate.as_str(), it.status, it.score)).collect();
-        assert_eq!(told, [("t1", Status::Pass, Some(0.9)), ("t3", Status::Error, None)]);
+        assert_eq!(told, [("t1", VerdictStatus::Pass, Some(0.9)), ("t3", VerdictStatus::Error, None)]);
         assert!(store.newest_verdicts(support, &[]).await.unwrap().is_empty());
-        let failed = TraceFilter { verdict: Some(Status::Fail), ..TraceFilter::default() };
+        let failed = TraceListFilter { verdict: Some(VerdictStatus::Fail), ..TraceListFilter::default() };
         assert_eq!(store.traces(support, &failed, None, 5).await.unwrap().items[0].id, id("t2"));
-        let errors = VerdictFilter { status: Some(Status::Error), ..VerdictFilter::default() };
+        let errors = VerdictFilter { status: Some(VerdictStatus::Error), ..VerdictFilter::default() };
         let listed = store.verdicts(support, &errors, None, 5).await.unwrap().items;
         assert_eq!((listed.len(), listed[0].verdict.clone()), (1, verdicts[2].verdict.clone()));
     });
@@ -282,10 +290,10 @@ fn history_cannot_be_changed() {
         let (store, support) = (&scene.store, project(&scene).await);
         let version = version(&scene, support).await;
         let (grade, verdict) =
-            (grade(&version, "t1", "tone", 0.5, 1), verdict(&version, "t1", Status::Pass, None));
+            (grade(&version, "t1", "tone", 0.5, 1), verdict(&version, "t1", VerdictStatus::Pass, None));
         store.record(support, &[grade], &[verdict]).await.unwrap();
         store.put_trace(support, &id("t"), &finished("x", 1), at(2)).await.unwrap();
-        let wanted = jurist_store::spend::Wanted {
+        let wanted = jurist_store::spend::ReservationRequest {
             amount: Usd::from_nanos(1),
             purpose: "judge",
             subject: "",
@@ -323,7 +331,7 @@ fn the_newest_verdict_of_a_trace_is_what_it_is_sorted_by() {
             store.put_trace(support, &id(name), &finished("x", 1), at(2)).await.unwrap();
         }
         let given = |name: &str, attempt: u32, score: Option<f64>, time: i64| {
-            let status = if score.is_some() { Status::Pass } else { Status::Error };
+            let status = if score.is_some() { VerdictStatus::Pass } else { VerdictStatus::Error };
             NewVerdict { attempt, time: at(time), ..verdict(&version, name, status, score) }
         };
         let first = [given("a", 1, Some(0.1), 1), given("b", 1, Some(0.3), 1), given("c", 1, Some(0.2), 1)];
@@ -332,7 +340,7 @@ fn the_newest_verdict_of_a_trace_is_what_it_is_sorted_by() {
         let more = [given("a", 2, Some(0.9), 0), given("b", 2, Some(0.15), 3), given("c", 2, None, 3)];
         store.record(support, &[], &more).await.unwrap();
         let sorted = async |order: &str| {
-            let filter = TraceFilter { order: order.parse().unwrap(), ..TraceFilter::default() };
+            let filter = TraceListFilter { order: order.parse().unwrap(), ..TraceListFilter::default() };
             let first = store.traces(support, &filter, None, 1).await.unwrap();
             let after = first.next.map(|it| it.to_string().parse().unwrap());
             let rest = store.traces(support, &filter, after.as_ref(), 9).await.unwrap().items;
@@ -344,7 +352,7 @@ fn the_newest_verdict_of_a_trace_is_what_it_is_sorted_by() {
         assert_eq!(sorted("score").await, told);
         assert_eq!(sorted("-score").await, told.into_iter().rev().collect::<Vec<_>>());
         for (is_scored, names) in [(true, ["b", "a"]), (false, ["d", "c"])] {
-            let filter = TraceFilter { is_scored: Some(is_scored), ..TraceFilter::default() };
+            let filter = TraceListFilter { is_scored: Some(is_scored), ..TraceListFilter::default() };
             let found = store.traces(support, &filter, None, 9).await.unwrap().items;
             assert_eq!(found.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), names);
         }

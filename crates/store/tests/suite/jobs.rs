@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jurist_store::Store;
-use jurist_store::jobs::{Failed, Job, JobState, NewJob};
+use jurist_store::jobs::{Job, JobFailure, JobState, NewJob};
 use jurist_store::testing::for_each_engine;
 use serde_json::json;
 
@@ -82,7 +82,7 @@ fn a_dead_workers_job_is_taken_over_and_it_cannot_come_back() {
         assert_eq!((next.id, next.attempts), (dead.id, 2));
         assert!(!store.heartbeat(&dead, at(90)).await.unwrap());
         assert!(!store.finish_job(&dead).await.unwrap());
-        assert_eq!(store.fail_job(&dead, "late", None, at(21)).await.unwrap(), Failed::Lost);
+        assert_eq!(store.fail_job(&dead, "late", None, at(21)).await.unwrap(), JobFailure::Lost);
         assert!(store.finish_job(&next).await.unwrap());
         assert_eq!(store.job(dead.id).await.unwrap(), None);
     });
@@ -93,7 +93,7 @@ fn what_fails_too_often_is_put_aside() {
     for_each_engine(|scene| async move {
         let store = &scene.store;
         let id = store.add_job(&job(1), at(0)).await.unwrap().unwrap();
-        for (now, expected) in [(0, Failed::Waits), (10, Failed::Waits), (20, Failed::Dead)] {
+        for (now, expected) in [(0, JobFailure::Waits), (10, JobFailure::Waits), (20, JobFailure::Dead)] {
             let taken = lease(store, "w", 1, now).await.remove(0);
             assert_eq!(store.fail_job(&taken, "no", Some(at(now + 10)), at(now)).await.unwrap(), expected);
         }
@@ -116,7 +116,7 @@ fn hopeless_work_is_not_tried_again() {
     for_each_engine(|scene| async move {
         scene.store.add_job(&job(1), at(0)).await.unwrap();
         let taken = lease(&scene.store, "w", 1, 0).await.remove(0);
-        assert_eq!(scene.store.fail_job(&taken, "no key", None, at(1)).await.unwrap(), Failed::Dead);
+        assert_eq!(scene.store.fail_job(&taken, "no key", None, at(1)).await.unwrap(), JobFailure::Dead);
     });
 }
 

@@ -2,7 +2,7 @@ use jurist_core::grade::{Time, Usd};
 use jurist_core::money::{Cap, Currency};
 use jurist_store::Store;
 use jurist_store::jobs::NewJob;
-use jurist_store::spend::{Limit, Reserve, Wanted};
+use jurist_store::spend::{Limit, ReservationRequest, Reserve};
 use jurist_store::testing::for_each_engine;
 
 use crate::{at, project, undo_migrations};
@@ -15,8 +15,8 @@ fn cap(nanos: i64) -> Option<Cap> {
     Some(Cap::new(nanos as f64 / 1e9, Currency::USD, 1.0).unwrap())
 }
 
-fn wanted(amount: Usd) -> Wanted<'static> {
-    Wanted { amount, purpose: "judge", subject: "triage", limit: None, model: "a/b", job: None }
+fn wanted(amount: Usd) -> ReservationRequest<'static> {
+    ReservationRequest { amount, purpose: "judge", subject: "triage", limit: None, model: "a/b", job: None }
 }
 
 #[test]
@@ -66,10 +66,13 @@ fn money_is_settled_once() {
         let Reserve::OverCap(month) = store.reserve(support, &wanted(usd(21)), at(1)).await.unwrap() else {
             panic!("full")
         };
-        assert_eq!((month.cap, month.reserved, month.left()), (Some(usd(100)), usd(80), Some(usd(20))));
+        assert_eq!(
+            (month.cap, month.reserved, month.remaining_amount()),
+            (Some(usd(100)), usd(80), Some(usd(20)))
+        );
         assert!(store.settle(support, id, usd(30), at(2)).await.unwrap());
         assert!(!store.settle(support, id, usd(80), at(3)).await.unwrap());
-        assert_eq!(store.month_spend(support, at(1)).await.unwrap().left(), Some(usd(70)));
+        assert_eq!(store.month_spend(support, at(1)).await.unwrap().remaining_amount(), Some(usd(70)));
         assert_eq!(store.spend_by_day(support, at(0), at(9)).await.unwrap()[0].settled, usd(30));
     });
 }
@@ -99,7 +102,7 @@ fn without_a_cap_there_is_no_limit() {
         scene.store.set_cap(support, None).await.unwrap();
         let held = scene.store.reserve(support, &wanted(usd(i64::MAX / 4)), at(1)).await.unwrap();
         assert!(matches!(held, Reserve::Held(_)));
-        assert_eq!(scene.store.month_spend(support, at(1)).await.unwrap().left(), None);
+        assert_eq!(scene.store.month_spend(support, at(1)).await.unwrap().remaining_amount(), None);
     });
 }
 
@@ -152,7 +155,7 @@ fn what_it_is_for_has_a_limit_of_its_own() {
         let time = |text| Time::parse(text).unwrap();
         let (march, april) = (time("2026-03-31T23:00:00Z"), time("2026-04-01T01:00:00Z"));
         let ask = async |subject: &str, limit: Limit, amount: i64, now: Time| {
-            let wanted = Wanted { subject, limit: Some(limit), ..wanted(usd(amount)) };
+            let wanted = ReservationRequest { subject, limit: Some(limit), ..wanted(usd(amount)) };
             store.reserve(support, &wanted, now).await.unwrap()
         };
         let (in_all, in_month) = (Limit::InAll(usd(100)), Limit::InMonth(usd(100)));
@@ -160,7 +163,7 @@ fn what_it_is_for_has_a_limit_of_its_own() {
         assert!(matches!(ask("monitor", in_month, 60, march).await, Reserve::Held(_)));
         // Neither month nor kind lets a run exceed its own; a monitor begins anew.
         let Reserve::OverLimit(run) = ask("run", in_all, 41, april).await else { panic!("it is full") };
-        assert_eq!((run.cap, run.reserved, run.left()), (Some(usd(100)), usd(60), Some(usd(40))));
+        assert_eq!((run.cap, run.reserved, run.remaining_amount()), (Some(usd(100)), usd(60), Some(usd(40))));
         assert!(matches!(ask("monitor", in_month, 41, march).await, Reserve::OverLimit(_)));
         assert!(matches!(ask("monitor", in_month, 100, april).await, Reserve::Held(_)));
         assert!(matches!(ask("run", in_all, 40, april).await, Reserve::Held(_)));
@@ -177,7 +180,7 @@ fn many_at_once_do_not_exceed_the_limit_of_a_run() {
         let call = |_| {
             let store = scene.store.clone();
             tokio::spawn(async move {
-                let wanted = Wanted { limit: Some(Limit::InAll(usd(1_000))), ..wanted(usd(30)) };
+                let wanted = ReservationRequest { limit: Some(Limit::InAll(usd(1_000))), ..wanted(usd(30)) };
                 matches!(store.reserve(support, &wanted, at(1)).await.unwrap(), Reserve::Held(_))
             })
         };
@@ -209,14 +212,14 @@ fn what_a_dead_worker_held_counts_as_spent_once_its_job_is_no_longer_its_own() {
         store.add_job(&job, second(0)).await.unwrap();
         let dying = store.lease("dying", &[], 1, second(0), second(60)).await.unwrap().remove(0);
         let held = async |job, now| {
-            let wanted = Wanted { job: Some(job), ..wanted(usd(80)) };
+            let wanted = ReservationRequest { job: Some(job), ..wanted(usd(80)) };
             match store.reserve(support, &wanted, now).await.unwrap() {
                 Reserve::Held(id) => id,
                 refused => panic!("{refused:?}"),
             }
         };
         let lost = held(&dying, second(1)).await;
-        let free = Wanted { purpose: "try", ..wanted(usd(5)) };
+        let free = ReservationRequest { purpose: "try", ..wanted(usd(5)) };
         store.reserve(support, &free, second(1)).await.unwrap();
         let is_stale = async |now| {
             let stale = store.stale_reservations(now, 5).await.unwrap();

@@ -2,16 +2,17 @@ use std::sync::Arc;
 
 use jurist_core::candidate::Trace;
 use jurist_core::grade::{Time, Value};
-use jurist_core::plan::Stratum;
+use jurist_core::plan::TraceStratum;
 use jurist_store::decisions::{
-    DecisionChange, DecisionFilter, DecisionState, NewDecision, Outcome, Per, TraceRevision,
+    DecisionChange, DecisionFilter, DecisionOutcome, DecisionState, NewMonitorDecision, TallyGrouping,
+    TraceRevision,
 };
 use jurist_store::jobs::NewJob;
 use jurist_store::labels::NewLabel;
 use jurist_store::monitors::NewMonitorVersion;
-use jurist_store::scores::{Score, ScoreFilter, Scored};
+use jurist_store::scores::{Score, ScoreContext, ScoreFilter};
 use jurist_store::testing::{Scene, for_each_engine};
-use jurist_store::traces::{Finished, Ready};
+use jurist_store::traces::{FinishedTrace, ReadyTrace};
 use jurist_store::{MonitorId, MonitorVersionId, Probability, ProjectId, RubricVersionId, StoreError};
 use serde_json::json;
 
@@ -45,14 +46,14 @@ async fn watch(scene: Arc<Scene>) -> Watch {
 }
 
 impl Watch {
-    fn decision(&self, trace: &str, state: DecisionState) -> NewDecision {
-        NewDecision {
+    fn decision(&self, trace: &str, state: DecisionState) -> NewMonitorDecision {
+        NewMonitorDecision {
             trace: id(trace),
             revision: 1,
             monitor: self.monitor,
             version: self.version,
             agent: Some("desk".into()),
-            stratum: Stratum::Other,
+            stratum: TraceStratum::Other,
             probability: Probability::new(0.25).unwrap(),
             upstream: Probability::new(0.5).unwrap(),
             state,
@@ -60,28 +61,31 @@ impl Watch {
         }
     }
 
-    async fn consider(&self, decisions: &[NewDecision], time: Time) -> Vec<NewDecision> {
-        let seen = |made: &NewDecision| TraceRevision { trace: made.trace.clone(), revision: made.revision };
+    async fn consider(&self, decisions: &[NewMonitorDecision], time: Time) -> Vec<NewMonitorDecision> {
+        let seen =
+            |made: &NewMonitorDecision| TraceRevision { trace: made.trace.clone(), revision: made.revision };
         let traces: Vec<_> = decisions.iter().map(seen).collect();
-        let job = |it: &NewDecision| (it.state == DecisionState::Sampled).then(|| job(&it.trace.to_string()));
+        let job = |it: &NewMonitorDecision| {
+            (it.state == DecisionState::Sampled).then(|| job(&it.trace.to_string()))
+        };
         self.scene.store.consider(self.project, &traces, decisions, job, time).await.unwrap()
     }
 
     async fn set(&self, trace: &str, state: DecisionState, time: i64) -> Result<DecisionChange, StoreError> {
-        let outcome = Outcome { state, note: "why", spread: Some(0.5), is_disputed: trace == "a" };
+        let outcome = DecisionOutcome { state, note: "why", spread: Some(0.5), is_disputed: trace == "a" };
         let of = TraceRevision { trace: id(trace), revision: 1 };
         self.scene.store.set_decision(self.project, &of, self.monitor, &outcome, at(time)).await
     }
 
-    fn scored(&self, trace: &str) -> Scored {
-        Scored {
+    fn scored(&self, trace: &str) -> ScoreContext {
+        ScoreContext {
             monitor: self.monitor,
             trace: id(trace),
             revision: 1,
             version: self.version,
             rubric_version: self.rubric_version.clone(),
             rescore: None,
-            stratum: Stratum::Other,
+            stratum: TraceStratum::Other,
             agent: Some("desk".into()),
             probability: Probability::new(0.25).unwrap(),
             decided: at(3),
@@ -112,8 +116,8 @@ fn job(key: &str) -> NewJob {
     }
 }
 
-fn finished(at: Time) -> Finished {
-    Finished {
+fn finished(at: Time) -> FinishedTrace {
+    FinishedTrace {
         trace: Trace::default(),
         agent: Some("desk".into()),
         session: None,
@@ -137,12 +141,12 @@ fn a_decision_is_made_once_and_its_history_is_kept() {
         for trace in ["a", "b"] {
             store.put_trace(support, &id(trace), &finished(at(1)), at(2)).await.unwrap();
         }
-        let waiting = store.unconsidered(9).await.unwrap();
+        let waiting = store.unconsidered_traces(9).await.unwrap();
         assert_eq!(waiting.iter().map(|it| it.1.id.to_string()).collect::<Vec<_>>(), ["a", "b"]);
         let made =
             [watch.decision("a", DecisionState::Sampled), watch.decision("b", DecisionState::SampledOut)];
         assert_eq!(watch.consider(&made, at(3)).await, made);
-        assert!(store.unconsidered(9).await.unwrap().is_empty());
+        assert!(store.unconsidered_traces(9).await.unwrap().is_empty());
         assert_eq!(store.job_counts(None).await.unwrap()[0].n, 1, "only what is sampled is work");
         let again =
             [watch.decision("b", DecisionState::Sampled), watch.decision("c", DecisionState::Filtered)];
@@ -165,8 +169,10 @@ fn a_decision_is_made_once_and_its_history_is_kept() {
         assert_eq!(states, [DecisionState::Sampled, DecisionState::Pending, DecisionState::Scored]);
         assert!(watch.scene.execute("DELETE FROM decision_events").await.is_err());
 
-        let tally =
-            store.tally_decisions(support, monitor, Some("desk"), (at(0), at(9)), Per::Day).await.unwrap();
+        let tally = store
+            .tally_decisions(support, monitor, Some("desk"), (at(0), at(9)), TallyGrouping::Day)
+            .await
+            .unwrap();
         let told: Vec<_> = tally.iter().map(|it| (it.state, it.n, it.population)).collect();
         let counts = [DecisionState::Filtered, DecisionState::SampledOut, DecisionState::Scored]
             .map(|it| (it, 1, 2.0));
@@ -206,20 +212,22 @@ fn scores_are_summed_by_stratum_and_an_error_may_heal_while_a_number_stays() {
             from: at(0),
             until: at(9),
         };
-        let tallies = store.tally_scores(support, monitor, &filter, Per::All).await.unwrap();
+        let tallies = store.tally_scores(support, monitor, &filter, TallyGrouping::All).await.unwrap();
         assert_eq!((tallies.len(), tallies[0].n_errors, tallies[0].units.n), (2, 1, 1));
         let sums = &tallies[0].units;
         assert!((sums.w - 4.0).abs() < 1e-12 && (sums.wwxx - 4.0).abs() < 1e-12, "{sums:?}");
         watch.score("b", Some(1.0)).await;
         watch.score("a", Some(0.0)).await;
         let whole = ScoreFilter { agent: None, criterion: Some(String::new()), ..filter.clone() };
-        let by_agent = store.tally_scores(support, monitor, &whole, Per::Agent).await.unwrap();
+        let by_agent = store.tally_scores(support, monitor, &whole, TallyGrouping::Agent).await.unwrap();
         let told: Vec<_> = by_agent.iter().map(|it| (it.agent.as_deref(), it.units.n)).collect();
         assert_eq!(told, [(Some("desk"), 2)], "the whole rubric alone");
-        let by_agent =
-            store.tally_decisions(support, monitor, None, (at(0), at(9)), Per::Agent).await.unwrap();
+        let by_agent = store
+            .tally_decisions(support, monitor, None, (at(0), at(9)), TallyGrouping::Agent)
+            .await
+            .unwrap();
         assert!(by_agent.iter().all(|it| it.agent.as_deref() == Some("desk") && it.day.is_none()));
-        let tallies = store.tally_scores(support, monitor, &filter, Per::Day).await.unwrap();
+        let tallies = store.tally_scores(support, monitor, &filter, TallyGrouping::Day).await.unwrap();
         let whole = &tallies[0];
         assert_eq!((whole.criterion.as_str(), whole.n_errors, whole.units.n), ("", 0, 2));
         assert!((whole.units.x - 1.5).abs() < 1e-12 && (whole.passes.wx - 8.0).abs() < 1e-12, "{whole:?}");
@@ -255,17 +263,17 @@ fn a_revision_that_came_while_the_one_before_was_considered_is_considered_too() 
         let watch = watch(scene).await;
         let (store, support) = (&watch.scene.store, watch.project);
         store.put_trace(support, &id("a"), &finished(at(1)), at(2)).await.unwrap();
-        let head = store.unconsidered(9).await.unwrap().remove(0).1;
+        let head = store.unconsidered_traces(9).await.unwrap().remove(0).1;
         // Pieces come, and the trace is put together anew, before the decision about the first revision is written.
-        let ready = Ready { project: support, trace: head.id.clone(), n_pieces: head.n_pieces };
+        let ready = ReadyTrace { project: support, trace: head.id.clone(), n_pieces: head.n_pieces };
         let trace = Trace { task: Some("And one more thing.".into()), ..Trace::default() };
-        store.finish_trace(&ready, &Finished { trace, ..finished(at(1)) }, at(3)).await.unwrap();
+        store.finish_trace(&ready, &FinishedTrace { trace, ..finished(at(1)) }, at(3)).await.unwrap();
         watch.consider(&[watch.decision("a", DecisionState::Sampled)], at(4)).await;
-        let left = store.unconsidered(9).await.unwrap();
+        let left = store.unconsidered_traces(9).await.unwrap();
         assert_eq!(left.iter().map(|(_, head)| head.revision).collect::<Vec<_>>(), [2]);
-        let newer = NewDecision { revision: 2, ..watch.decision("a", DecisionState::Sampled) };
+        let newer = NewMonitorDecision { revision: 2, ..watch.decision("a", DecisionState::Sampled) };
         watch.consider(&[newer], at(5)).await;
-        assert!(store.unconsidered(9).await.unwrap().is_empty());
+        assert!(store.unconsidered_traces(9).await.unwrap().is_empty());
         let decision = &store.decisions_of(support, &id("a")).await.unwrap()[0];
         assert_eq!((decision.revision, decision.state), (2, DecisionState::Sampled));
     });
@@ -278,7 +286,7 @@ fn scores_of_a_panel_that_ran_out_of_money_leave_the_figures_when_the_trace_chan
         let (store, support, monitor) = (&watch.scene.store, watch.project, watch.monitor);
         watch.consider(&[watch.decision("a", DecisionState::Sampled)], at(3)).await;
         let member = Score { judge: "m".into(), criterion: String::new(), unit: Some(0.5), is_passed: None };
-        let outcome = Outcome {
+        let outcome = DecisionOutcome {
             state: DecisionState::OverBudget,
             note: "no money for the second judge",
             spread: None,
@@ -289,11 +297,11 @@ fn scores_of_a_panel_that_ran_out_of_money_leave_the_figures_when_the_trace_chan
         let n_scores = async || {
             let (from, until) = (at(0), at(9));
             let filter = ScoreFilter { agent: None, rubric_version: None, criterion: None, from, until };
-            let tallies = store.tally_scores(support, monitor, &filter, Per::All).await.unwrap();
+            let tallies = store.tally_scores(support, monitor, &filter, TallyGrouping::All).await.unwrap();
             tallies.iter().map(|tally| tally.units.n).sum::<usize>()
         };
         assert_eq!(n_scores().await, 1);
-        let newer = NewDecision { revision: 2, ..watch.decision("a", DecisionState::Sampled) };
+        let newer = NewMonitorDecision { revision: 2, ..watch.decision("a", DecisionState::Sampled) };
         watch.consider(&[newer], at(5)).await;
         assert_eq!(n_scores().await, 0);
     });

@@ -2,7 +2,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use jurist_store::testing::{Fsync, Scene, Server, for_each_engine};
-use jurist_store::{Options, SCHEMA, Store, StoreError};
+use jurist_store::{SCHEMA, Store, StoreError, StoreOptions};
 
 #[test]
 fn an_empty_database_becomes_the_newest_and_stays_it() {
@@ -146,10 +146,12 @@ fn a_postgres_that_goes_away_is_an_error_and_no_panic() {
     runtime.block_on(async {
         let Some(server) = Server::start(Fsync::Off) else { return println!("SKIPPED: no PostgreSQL") };
         let url = server.database().await;
-        let store =
-            Store::connect(&url, Options { patience: Duration::from_millis(200), ..Options::default() })
-                .await
-                .unwrap();
+        let store = Store::connect(
+            &url,
+            StoreOptions { patience: Duration::from_millis(200), ..StoreOptions::default() },
+        )
+        .await
+        .unwrap();
         store.ping().await.unwrap();
         server.stop();
         let error = store.ping().await.unwrap_err();

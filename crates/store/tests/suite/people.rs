@@ -1,7 +1,7 @@
-use jurist_store::accounts::{NewAccount, Role};
-use jurist_store::audit::NewEntry;
+use jurist_store::accounts::{NewAccount, ProjectRole};
+use jurist_store::audit::NewAuditEntry;
 use jurist_store::testing::for_each_engine;
-use jurist_store::tokens::{NewToken, TokenOwner};
+use jurist_store::tokens::{NewAccessToken, TokenOwner};
 use jurist_store::{AccountId, StoreError};
 
 use crate::{at, project};
@@ -52,13 +52,13 @@ fn roles_are_per_project() {
         let store = &scene.store;
         let (ann, support) = (store.add_account(&ann(), at(0)).await.unwrap(), project(&scene).await);
         let other = store.add_project("other", at(1)).await.unwrap().id;
-        store.set_role(support, ann.id, Role::Viewer, at(1)).await.unwrap();
-        store.set_role(support, ann.id, Role::Member, at(2)).await.unwrap();
-        assert_eq!(store.role(support, ann.id).await.unwrap(), Some(Role::Member));
+        store.set_role(support, ann.id, ProjectRole::Viewer, at(1)).await.unwrap();
+        store.set_role(support, ann.id, ProjectRole::Member, at(2)).await.unwrap();
+        assert_eq!(store.role(support, ann.id).await.unwrap(), Some(ProjectRole::Member));
         assert_eq!(store.role(other, ann.id).await.unwrap(), None);
         assert_eq!(store.members(support).await.unwrap()[0].name, "Ann");
         assert_eq!(store.memberships(ann.id).await.unwrap().len(), 1);
-        let token = NewToken {
+        let token = NewAccessToken {
             name: "hers".into(),
             hash: "h".into(),
             scopes: Vec::new(),
@@ -68,7 +68,7 @@ fn roles_are_per_project() {
         store.add_token(support, &token, at(3)).await.unwrap();
         assert!(store.remove_member(support, ann.id, at(4)).await.unwrap());
         assert_eq!(store.token("h", at(5)).await.unwrap(), None, "her tokens go with her");
-        assert!(Role::Annotator < Role::Owner);
+        assert!(ProjectRole::Annotator < ProjectRole::Owner);
     });
 }
 
@@ -76,7 +76,7 @@ fn roles_are_per_project() {
 fn a_token_opens_its_project_until_it_expires_or_is_revoked() {
     for_each_engine(|scene| async move {
         let (store, support) = (&scene.store, project(&scene).await);
-        let new = NewToken {
+        let new = NewAccessToken {
             name: "ci".into(),
             hash: "h1".into(),
             scopes: vec!["ingest".into()],
@@ -100,15 +100,15 @@ fn a_token_of_an_older_database_gets_the_owner_that_the_audit_names() {
     for_each_engine(|scene| async move {
         let (store, support) = (&scene.store, project(&scene).await);
         let ann = store.add_account(&ann(), at(0)).await.unwrap();
-        store.set_role(support, ann.id, Role::Owner, at(0)).await.unwrap();
+        store.set_role(support, ann.id, ProjectRole::Owner, at(0)).await.unwrap();
         let add = async |hash: &str, scope: &str, author: Option<AccountId>| {
             let (name, hash, scopes) = (hash.to_owned(), hash.to_owned(), vec![scope.to_owned()]);
-            let new = NewToken { name, hash, scopes, author, expires: None };
+            let new = NewAccessToken { name, hash, scopes, author, expires: None };
             store.add_token(support, &new, at(1)).await.unwrap().id
         };
         let note = async |actor: String, action: &str, target: String| {
             let (action, body) = (action.to_owned(), serde_json::json!({}));
-            let entry = NewEntry { project: Some(support), actor, action, target, body };
+            let entry = NewAuditEntry { project: Some(support), actor, action, target, body };
             store.note(&entry, at(2)).await.unwrap();
         };
         let hers = add("hers", "manage", Some(ann.id)).await;
@@ -127,7 +127,7 @@ fn a_token_of_an_older_database_gets_the_owner_that_the_audit_names() {
         assert_eq!(store.migrate(at(3)).await.unwrap(), 9);
         let owner = async |hash: &str| store.token(hash, at(4)).await.unwrap().map(|found| found.owner);
         for hash in ["hers", "second", "third", "link"] {
-            assert_eq!(owner(hash).await, Some(TokenOwner::Has(Role::Owner)), "{hash}");
+            assert_eq!(owner(hash).await, Some(TokenOwner::Has(ProjectRole::Owner)), "{hash}");
         }
         assert_eq!(owner("open").await, Some(TokenOwner::Nobody));
         assert_eq!(owner("by the command").await, Some(TokenOwner::Nobody));

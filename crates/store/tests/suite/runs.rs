@@ -1,17 +1,17 @@
 use std::collections::BTreeMap;
 
 use futures_util::TryStreamExt;
-use jurist_core::grade::{Counts, FORMAT, Spend, Status, Usd, Verdict, Version};
+use jurist_core::grade::{Counts, FORMAT, RubricHash, Spend, Usd, Verdict, VerdictStatus};
 use jurist_core::run::{CaseResult, Run, RunId};
 use jurist_store::StoreError;
-use jurist_store::runs::Graded;
+use jurist_store::runs::NewRunResult;
 use jurist_store::testing::for_each_engine;
 use serde_json::json;
 
 use crate::{at, project};
 
 fn run(seconds: i64, chance: u8) -> Run {
-    let rubric: Version = serde_json::from_value(json!("abc")).unwrap();
+    let rubric: RubricHash = serde_json::from_value(json!("abc")).unwrap();
     Run {
         format: FORMAT,
         id: RunId::new(at(seconds), [chance; 10]),
@@ -20,13 +20,13 @@ fn run(seconds: i64, chance: u8) -> Run {
         ended: None,
         seed: u64::MAX,
         rubrics: BTreeMap::from([(rubric, json!({"threshold": 0.5}))]),
-        results: jurist_core::run::Results::default(),
+        results: jurist_core::run::RunResults::default(),
         spend: Spend::default(),
         summary: None,
     }
 }
 
-fn result(case: &str, status: Status, score: Option<f64>) -> CaseResult {
+fn result(case: &str, status: VerdictStatus, score: Option<f64>) -> CaseResult {
     CaseResult {
         case: case.into(),
         origin: None,
@@ -63,17 +63,17 @@ fn a_run_is_kept_place_by_place_and_read_in_the_order_of_the_plan() {
             "not written over"
         );
         let results: Vec<CaseResult> =
-            (0..450).map(|n| result(&format!("c{n}"), Status::Pass, Some(0.5))).collect();
-        let graded = |(place, result)| Graded { place, result, exchanges: &[] };
-        let placed: Vec<Graded<'_>> = results.iter().enumerate().rev().map(graded).collect();
+            (0..450).map(|n| result(&format!("c{n}"), VerdictStatus::Pass, Some(0.5))).collect();
+        let graded = |(place, result)| NewRunResult { place, result, exchanges: &[] };
+        let placed: Vec<NewRunResult<'_>> = results.iter().enumerate().rev().map(graded).collect();
         store.put_results(support, run.id, &placed, at(2)).await.unwrap();
         // What comes late does not take the place of a verdict; what broke gives its place to the next.
-        let broken = result("c7", Status::Error, None);
+        let broken = result("c7", VerdictStatus::Error, None);
         store
             .put_results(support, run.id, &[graded((7, &broken)), graded((450, &broken))], at(3))
             .await
             .unwrap();
-        let later = result("c450", Status::Deferred, None);
+        let later = result("c450", VerdictStatus::Deferred, None);
         store.put_results(support, run.id, &[graded((450, &later))], at(4)).await.unwrap();
         store.end_run(support, run.id, at(9)).await.unwrap();
 
@@ -123,8 +123,8 @@ fn a_removed_run_takes_along_what_its_judges_said() {
         let name = run.id.to_string();
         store.begin_run(support, &run).await.unwrap();
         let (passed, exchanges) =
-            (result("c", Status::Pass, None), [json!({"asked": 1}), json!({"asked": 2})]);
-        let graded = Graded { place: 0, result: &passed, exchanges: &exchanges };
+            (result("c", VerdictStatus::Pass, None), [json!({"asked": 1}), json!({"asked": 2})]);
+        let graded = NewRunResult { place: 0, result: &passed, exchanges: &exchanges };
         store.put_results(support, run.id, &[graded], at(1)).await.unwrap();
         store.put_exchanges(support, &name, "c", &[json!({"asked": 3})], at(2)).await.unwrap();
         let asked = store.exchanges(support, &name, "c").await.unwrap();

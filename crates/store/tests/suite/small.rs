@@ -1,9 +1,9 @@
 //! Agents, alerts, the audit log, requests sent twice, and the cache.
 
-use jurist_core::alert::Kind;
-use jurist_store::alerts::{NewAlert, Which};
-use jurist_store::audit::{AuditFilter, NewEntry};
-use jurist_store::idempotency::Claim;
+use jurist_core::alert::AlertKind;
+use jurist_store::alerts::{AlertSelection, NewAlert};
+use jurist_store::audit::{AuditFilter, NewAuditEntry};
+use jurist_store::idempotency::IdempotencyClaim;
 use jurist_store::jobs::NewJob;
 use jurist_store::testing::for_each_engine;
 use jurist_store::{AlertId, StoreError};
@@ -47,7 +47,7 @@ fn an_alert_is_raised_once_for_each_cause_until_it_is_over() {
     for_each_engine(|scene| async move {
         let (store, support) = (&scene.store, project(&scene).await);
         let new = NewAlert {
-            kind: Kind::ScoreDrop,
+            kind: AlertKind::ScoreDrop,
             subject: "triage".into(),
             message: "scores of triage fell".into(),
             facts: json!({ "n": 3 }),
@@ -69,20 +69,21 @@ fn an_alert_is_raised_once_for_each_cause_until_it_is_over() {
         assert!(store.alert_seen(support, id, None, at(4)).await.unwrap());
         assert!(!store.alert_seen(support, id, None, at(5)).await.unwrap());
 
-        let resolved = store.resolve_alert(support, Kind::ScoreDrop, "triage", tell, at(6)).await.unwrap();
+        let resolved =
+            store.resolve_alert(support, AlertKind::ScoreDrop, "triage", tell, at(6)).await.unwrap();
         assert_eq!(resolved, Some(id));
-        let again = store.resolve_alert(support, Kind::ScoreDrop, "triage", tell, at(7)).await.unwrap();
+        let again = store.resolve_alert(support, AlertKind::ScoreDrop, "triage", tell, at(7)).await.unwrap();
         assert_eq!(again, None);
         let found = store.alert(support, id).await.unwrap();
         assert_eq!((found.sent, found.seen, found.resolved), (Some(at(3)), Some(at(4)), Some(at(6))));
         // Each of the three had somebody told, and nothing else did.
         assert_eq!(store.lease("w", &["tell"], 9, at(9), at(9)).await.unwrap().len(), 3);
-        let open = store.alerts(support, Which::Open, None, 5).await.unwrap().items;
+        let open = store.alerts(support, AlertSelection::Open, None, 5).await.unwrap().items;
         assert_eq!(open.iter().map(|it| it.subject.as_str()).collect::<Vec<_>>(), ["help"]);
         // The same cause can come again.
         assert!(store.raise_alert(support, &new, tell, at(8)).await.unwrap().is_some());
-        assert!(store.open_alert(support, Kind::ScoreDrop, "triage").await.unwrap().is_some());
-        assert_eq!(store.alerts(support, Which::All, None, 5).await.unwrap().items.len(), 3);
+        assert!(store.open_alert(support, AlertKind::ScoreDrop, "triage").await.unwrap().is_some());
+        assert_eq!(store.alerts(support, AlertSelection::All, None, 5).await.unwrap().items.len(), 3);
     });
 }
 
@@ -91,7 +92,7 @@ fn the_audit_log_is_filtered_and_never_changed() {
     for_each_engine(|scene| async move {
         let (store, support) = (&scene.store, project(&scene).await);
         for n in 0..5_i64 {
-            let entry = NewEntry {
+            let entry = NewAuditEntry {
                 project: (n % 2 == 0).then_some(support),
                 actor: "ann".into(),
                 action: if n < 2 { "rubric.edit" } else { "token.add" }.into(),
@@ -119,16 +120,19 @@ fn a_request_sent_twice_is_answered_once() {
         let (store, support) = (&scene.store, project(&scene).await);
         let claim =
             async |request, now| store.claim(support, "k", request, at(now), at(now - 60)).await.unwrap();
-        assert_eq!(claim("r", 1).await, Claim::New);
-        assert_eq!(claim("r", 2).await, Claim::Underway);
-        assert_eq!(claim("r", 100).await, Claim::New, "whoever was at work on it died");
+        assert_eq!(claim("r", 1).await, IdempotencyClaim::New);
+        assert_eq!(claim("r", 2).await, IdempotencyClaim::Underway);
+        assert_eq!(claim("r", 100).await, IdempotencyClaim::New, "whoever was at work on it died");
         store.answer(support, "k", 201, b"made").await.unwrap();
-        assert_eq!(claim("r", 300).await, Claim::Answered { status: 201, response: b"made".to_vec() });
-        assert_eq!(claim("other", 300).await, Claim::Mismatch);
+        assert_eq!(
+            claim("r", 300).await,
+            IdempotencyClaim::Answered { status: 201, response: b"made".to_vec() }
+        );
+        assert_eq!(claim("other", 300).await, IdempotencyClaim::Mismatch);
         assert_eq!(store.drop_old_claims(at(101)).await.unwrap(), 1);
-        assert_eq!(claim("other", 300).await, Claim::New);
+        assert_eq!(claim("other", 300).await, IdempotencyClaim::New);
         store.release_claim(support, "k").await.unwrap();
-        assert_eq!(claim("r", 300).await, Claim::New);
+        assert_eq!(claim("r", 300).await, IdempotencyClaim::New);
     });
 }
 
@@ -139,10 +143,10 @@ fn replies_are_kept_as_long_as_they_are_used() {
         let long = b"reply ".repeat(500);
         store.cache(support, "a", &long, at(0)).await.unwrap();
         store.cache(support, "b", b"b", at(0)).await.unwrap();
-        assert_eq!(store.cached(support, "a", at(10_000)).await.unwrap(), Some(long));
-        assert_eq!(store.cached(support, "c", at(1)).await.unwrap(), None);
+        assert_eq!(store.cached_reply(support, "a", at(10_000)).await.unwrap(), Some(long));
+        assert_eq!(store.cached_reply(support, "c", at(1)).await.unwrap(), None);
         assert_eq!(store.prune_cache(at(9_000)).await.unwrap(), 1);
-        assert_eq!(store.cached(support, "b", at(1)).await.unwrap(), None);
+        assert_eq!(store.cached_reply(support, "b", at(1)).await.unwrap(), None);
         let (n, bytes) = store.cache_size(support).await.unwrap();
         assert!(n == 1 && bytes < 200);
         assert_eq!(store.clear_cache(support).await.unwrap(), 1);

@@ -1,8 +1,8 @@
-use jurist_core::candidate::{Role, Step, Trace, Usage};
+use jurist_core::candidate::{StepRole, Trace, TraceStep, Usage};
 use jurist_core::grade::Usd;
 use jurist_store::pieces::{NewPiece, PieceKind};
 use jurist_store::testing::for_each_engine;
-use jurist_store::traces::{Finish, Finished, Put, TraceFilter, TraceOrder, TraceState};
+use jurist_store::traces::{Finish, FinishedTrace, PutOutcome, TraceListFilter, TraceOrder, TraceState};
 use jurist_store::{Probability, StoreError, TraceId};
 use serde_json::json;
 
@@ -24,15 +24,15 @@ pub fn piece(trace: &str, name: &str, kind: PieceKind, seconds: i64, body: &str)
     }
 }
 
-pub fn finished(said: &str, started: i64) -> Finished {
+pub fn finished(said: &str, started: i64) -> FinishedTrace {
     let trace = Trace {
-        steps: vec![Step::new(Role::Assistant, said)],
+        steps: vec![TraceStep::new(StepRole::Assistant, said)],
         usage: Usage { input: 10, output: 5, cached: 2 },
         cost: Some(Usd::from_nanos(7)),
         status: Some("ok".into()),
         ..Trace::default()
     };
-    Finished {
+    FinishedTrace {
         trace,
         agent: Some("triage".into()),
         session: None,
@@ -152,17 +152,17 @@ fn a_whole_trace_is_kept_once() {
         let put = async |said| store.put_trace(support, &id("t"), &finished(said, 1), at(2)).await.unwrap();
         assert_eq!(
             (put("a").await, put("a").await, put("b").await),
-            (Put::New, Put::Repeated, Put::Conflict)
+            (PutOutcome::New, PutOutcome::Repeated, PutOutcome::Conflict)
         );
-        let other = async |change: &dyn Fn(&mut Finished)| {
+        let other = async |change: &dyn Fn(&mut FinishedTrace)| {
             let mut other = finished("a", 1);
             change(&mut other);
             store.put_trace(support, &id("t"), &other, at(3)).await.unwrap()
         };
-        assert_eq!(other(&|it| it.agent = Some("another".into())).await, Put::Conflict);
-        assert_eq!(other(&|it| it.is_failed = !it.is_failed).await, Put::Conflict);
-        assert_eq!(other(&|it| it.metadata = json!({"team": "b"})).await, Put::Conflict);
-        assert_eq!(other(&|it| it.agent = None).await, Put::Repeated, "says less, and not otherwise");
+        assert_eq!(other(&|it| it.agent = Some("another".into())).await, PutOutcome::Conflict);
+        assert_eq!(other(&|it| it.is_failed = !it.is_failed).await, PutOutcome::Conflict);
+        assert_eq!(other(&|it| it.metadata = json!({"team": "b"})).await, PutOutcome::Conflict);
+        assert_eq!(other(&|it| it.agent = None).await, PutOutcome::Repeated, "says less, and not otherwise");
         let other = store.add_project("other", at(1)).await.unwrap().id;
         assert!(store.trace(other, &id("t")).await.is_err(), "projects do not see each other");
     });
@@ -180,7 +180,7 @@ fn lists_are_filtered_and_paged_without_gaps() {
         }
         let (mut seen, mut after) = (Vec::new(), None);
         loop {
-            let page = store.traces(support, &TraceFilter::default(), after.as_ref(), 4).await.unwrap();
+            let page = store.traces(support, &TraceListFilter::default(), after.as_ref(), 4).await.unwrap();
             seen.extend(page.items.iter().map(|it| it.id.to_string()));
             let Some(next) = page.next else { break };
             after = Some(next.to_string().parse().unwrap());
@@ -188,13 +188,19 @@ fn lists_are_filtered_and_paged_without_gaps() {
         let expected: Vec<String> = (0..25).rev().map(|n| format!("t{n:02}")).collect();
         assert_eq!(seen, expected);
         let count = async |filter| store.traces(support, &filter, None, 100).await.unwrap().items.len();
-        assert_eq!(count(TraceFilter { agent: Some("odd".into()), ..TraceFilter::default() }).await, 12);
-        assert_eq!(count(TraceFilter { is_failed: Some(true), ..TraceFilter::default() }).await, 3);
-        assert_eq!(count(TraceFilter { from: Some(at(4)), ..TraceFilter::default() }).await, 5);
-        assert_eq!(count(TraceFilter { until: Some(at(1)), ..TraceFilter::default() }).await, 5);
-        assert_eq!(count(TraceFilter { id_prefix: Some("t1".into()), ..TraceFilter::default() }).await, 10);
         assert_eq!(
-            count(TraceFilter { min_cost: Some(Usd::from_nanos(8)), ..TraceFilter::default() }).await,
+            count(TraceListFilter { agent: Some("odd".into()), ..TraceListFilter::default() }).await,
+            12
+        );
+        assert_eq!(count(TraceListFilter { is_failed: Some(true), ..TraceListFilter::default() }).await, 3);
+        assert_eq!(count(TraceListFilter { from: Some(at(4)), ..TraceListFilter::default() }).await, 5);
+        assert_eq!(count(TraceListFilter { until: Some(at(1)), ..TraceListFilter::default() }).await, 5);
+        assert_eq!(
+            count(TraceListFilter { id_prefix: Some("t1".into()), ..TraceListFilter::default() }).await,
+            10
+        );
+        assert_eq!(
+            count(TraceListFilter { min_cost: Some(Usd::from_nanos(8)), ..TraceListFilter::default() }).await,
             0
         );
     });
@@ -212,7 +218,7 @@ fn lists_are_sorted_by_what_traces_cost_and_took() {
             store.put_trace(support, &id(&format!("t{n:02}")), &one, at(50)).await.unwrap();
         }
         let sorted = async |order: &str| {
-            let filter = TraceFilter { order: order.parse().unwrap(), ..TraceFilter::default() };
+            let filter = TraceListFilter { order: order.parse().unwrap(), ..TraceListFilter::default() };
             let (mut seen, mut after) = (Vec::new(), None);
             loop {
                 let page = store.traces(support, &filter, after.as_ref(), 2).await.unwrap();
@@ -237,14 +243,14 @@ fn traces_are_found_by_what_they_were_asked() {
         let (store, support) = (&scene.store, project(&scene).await);
         let put = async |name: &str, asked: &str, agent: &str, session: Option<&str>| {
             let mut one = finished("x", 1);
-            one.trace.steps.insert(0, Step::new(Role::User, asked));
+            one.trace.steps.insert(0, TraceStep::new(StepRole::User, asked));
             (one.agent, one.session) = (Some(agent.into()), session.map(str::to_owned));
             store.put_trace(support, &id(name), &one, at(2)).await.unwrap();
         };
         put("a1", &format!("Where is\n my   Parcel? {}", "long ".repeat(100)), "Support", None).await;
         put("B2", "100% sure_thing!", "sales", Some("Monday")).await;
         let found = async |text: &str| {
-            let filter = TraceFilter { search: Some(text.to_owned()), ..TraceFilter::default() };
+            let filter = TraceListFilter { search: Some(text.to_owned()), ..TraceListFilter::default() };
             let page = store.traces(support, &filter, None, 9).await.unwrap();
             page.items.iter().map(|it| it.id.to_string()).collect::<Vec<_>>().join(" ")
         };
@@ -307,7 +313,7 @@ fn batches_that_come_at_the_same_time_are_all_kept() {
             assert_eq!(task.await.unwrap(), 20);
         }
         let n: u64 = {
-            let page = scene.store.traces(support, &TraceFilter::default(), None, 10).await.unwrap();
+            let page = scene.store.traces(support, &TraceListFilter::default(), None, 10).await.unwrap();
             page.items.iter().map(|it| it.n_pieces).sum()
         };
         assert_eq!(n, 600);

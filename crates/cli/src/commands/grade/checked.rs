@@ -8,25 +8,25 @@ use std::sync::Arc;
 use anyhow::Context;
 use futures_util::StreamExt;
 use jurist_core::candidate::{RecordField, RecordFields};
-use jurist_core::check::{Check, Finding, Subject};
-use jurist_core::grade::{Outcome, Status};
-use jurist_core::rubric::{Ask, Rubric};
-use jurist_core::score::{Answer, Quote, verdict};
+use jurist_core::check::{Check, CheckFinding, CheckSubject};
+use jurist_core::grade::{Outcome, VerdictStatus};
+use jurist_core::rubric::{CriterionKind, Rubric};
+use jurist_core::score::{QuestionAnswer, QuoteStatus, compute_verdict};
 use jurist_engine::embed::Embedders;
 use jurist_engine::record_file::{RawRecord, RecordFile};
 use serde_json::{Value as Json, json};
 
-use super::super::Ended;
-use super::super::judge::{ended, settings};
-use super::super::judging::Judging;
+use super::super::CommandOutcome;
+use super::super::judge::{command_outcome_for_decision, load_current_settings};
+use super::super::judging::JudgingArgs;
 use super::judged::{JudgedRecord, finding_line};
 use super::notices::{FieldNotices, SeenFields};
 use super::recipe::{RecipeJob, RecipeJudges, is_recipe};
-use super::{Args, Tally, id_of, own_params};
+use super::{GradeArgs, RecordTally, own_params, record_id};
 use crate::render;
 
 /// What every record is held to.
-pub(super) enum Grading {
+pub(super) enum RecordChecks {
     One(Check),
     Rubric(Arc<Rubric>, Vec<Check>),
     /// Each record says for itself.
@@ -39,12 +39,12 @@ const BATCH: usize = 4096;
 /// Models take their time, so results come in smaller portions.
 const SMALL_BATCH: usize = 256;
 
-impl Grading {
+impl RecordChecks {
     /// A rubric whose criteria are all checks.
     pub(super) fn of(rubric: &Arc<Rubric>) -> anyhow::Result<Self> {
         let mut checks = Vec::new();
         for question in rubric.questions() {
-            if let Ask::Check(method) = &question.criterion.ask {
+            if let CriterionKind::Check(method) = &question.criterion.ask {
                 let check = Check::compile(method);
                 checks.push(check.with_context(|| format!("criterion `{}`", question.criterion.id))?);
             }
@@ -63,25 +63,25 @@ impl Grading {
     }
 }
 
-pub(super) fn run(args: &Args, grading: &Grading) -> anyhow::Result<Ended> {
-    let settings = settings()?;
+pub(super) fn grade_with_checks(args: &GradeArgs, grading: &RecordChecks) -> anyhow::Result<CommandOutcome> {
+    let settings = load_current_settings()?;
     let no_defer = args.judging.no_defer(&settings);
     let judges = match grading {
-        Grading::Own => Some(RecipeJudges::new(&args.judging, settings)),
+        RecordChecks::Own => Some(RecipeJudges::new(&args.judging, settings)),
         _ => None,
     };
     let mut stage = Stage {
         grading,
         meanings: grading
             .is_about_meaning()
-            .then(|| Meanings { judging: &args.judging, made: OnceCell::new() }),
+            .then(|| BatchEmbedder { judging: &args.judging, made: OnceCell::new() }),
         judges,
         runtime: OnceCell::new(),
         notices: FieldNotices::default(),
         no_defer,
         strict: args.strict,
         out: BufWriter::new(render::stdout()),
-        tally: Tally::default(),
+        tally: RecordTally::default(),
     };
     for path in args.inputs() {
         stage.grade_file(RecordFile::open(&path)?)?;
@@ -94,16 +94,18 @@ pub(super) fn run(args: &Args, grading: &Grading) -> anyhow::Result<Ended> {
     if let Some(caller) = stage.judges.as_ref().and_then(RecipeJudges::caller) {
         args.judging.finish(caller)?;
     }
-    let Tally { graded, failed, incomplete, bad, .. } = &tally;
+    let RecordTally { graded, failed, incomplete, bad, .. } = &tally;
     let undecided = if 0 < *incomplete { format!(", {incomplete} without a verdict") } else { String::new() };
-    render::summary(&format!("{graded} graded, {failed} failed{undecided}, {bad} not readable"));
-    Ok(tally.ended())
+    render::print_terminal_summary(&format!(
+        "{graded} graded, {failed} failed{undecided}, {bad} not readable"
+    ));
+    Ok(tally.command_outcome())
 }
 
 /// Everything that records pass on their way from a file to a line of output.
 struct Stage<'a, W: Write> {
-    grading: &'a Grading,
-    meanings: Option<Meanings<'a>>,
+    grading: &'a RecordChecks,
+    meanings: Option<BatchEmbedder<'a>>,
     /// For records that name a recipe of their own.
     judges: Option<RecipeJudges<'a>>,
     runtime: OnceCell<tokio::runtime::Runtime>,
@@ -111,12 +113,12 @@ struct Stage<'a, W: Write> {
     no_defer: bool,
     strict: bool,
     out: W,
-    tally: Tally,
+    tally: RecordTally,
 }
 
 impl<W: Write> Stage<'_, W> {
     fn grade_file(&mut self, mut file: RecordFile) -> anyhow::Result<()> {
-        let is_slow = self.meanings.is_some() && !matches!(self.grading, Grading::Own);
+        let is_slow = self.meanings.is_some() && !matches!(self.grading, RecordChecks::Own);
         let batch = if is_slow { SMALL_BATCH } else { BATCH };
         let mut records: Vec<RawRecord> = Vec::with_capacity(BATCH);
         loop {
@@ -153,8 +155,10 @@ impl<W: Write> Stage<'_, W> {
         let (grading, notices) = (self.grading, &self.notices);
         let grade_part = |part: &[RawRecord]| {
             let mut seen = SeenFields::default();
-            let graded: Vec<_> =
-                part.iter().map(|record| grade(record, grading, &vectors, notices, &mut seen)).collect();
+            let graded: Vec<_> = part
+                .iter()
+                .map(|record| grade_record(record, grading, &vectors, notices, &mut seen))
+                .collect();
             (graded, seen)
         };
         let grade_part = &grade_part;
@@ -171,15 +175,15 @@ impl<W: Write> Stage<'_, W> {
         if !seen.is_empty() {
             self.notices.say(seen);
         }
-        if graded.iter().any(|result| matches!(result, Ok(Step::Recipe(_)))) {
+        if graded.iter().any(|result| matches!(result, Ok(RecordGrading::Recipe(_)))) {
             return self.judge_batch(records, graded);
         }
         for (record, step) in records.iter().zip(graded) {
             match step {
-                Ok(Step::Done(graded)) => self.write(record, Ok(graded))?,
+                Ok(RecordGrading::Done(graded)) => self.write(record, Ok(graded))?,
                 Err(problem) => self.write(record, Err(problem))?,
                 // There is none, or the batch had gone to the judges.
-                Ok(Step::Recipe(_)) => {}
+                Ok(RecordGrading::Recipe(_)) => {}
             }
             if self.tally.stopped {
                 break;
@@ -192,7 +196,7 @@ impl<W: Write> Stage<'_, W> {
     fn judge_batch(
         &mut self,
         records: &[RawRecord],
-        graded: Vec<Result<Step, String>>,
+        graded: Vec<Result<RecordGrading, String>>,
     ) -> anyhow::Result<()> {
         let Some(judges) = self.judges.take() else { return Ok(()) };
         let runtime = match self.runtime.take() {
@@ -205,9 +209,9 @@ impl<W: Write> Stage<'_, W> {
                 let judges = &judges;
                 async move {
                     match result {
-                        Ok(Step::Done(graded)) => Ok(graded),
-                        Ok(Step::Recipe(job)) => {
-                            judges.grade(&job).await.map(|it| carried_out(&job, &it, no_defer))
+                        Ok(RecordGrading::Done(graded)) => Ok(graded),
+                        Ok(RecordGrading::Recipe(job)) => {
+                            judges.grade(&job).await.map(|it| build_recipe_line(&job, &it, no_defer))
                         }
                         Err(problem) => Err(problem),
                     }
@@ -231,21 +235,21 @@ impl<W: Write> Stage<'_, W> {
         done
     }
 
-    fn write(&mut self, record: &RawRecord, result: Result<Graded, String>) -> anyhow::Result<()> {
+    fn write(&mut self, record: &RawRecord, result: Result<GradedRecordLine, String>) -> anyhow::Result<()> {
         match result {
             Ok(graded) => {
                 self.tally.graded += 1;
                 match graded.ended {
-                    Ended::Failed => self.tally.failed += 1,
-                    Ended::Incomplete => self.tally.incomplete += 1,
-                    Ended::OverBudget => self.tally.over += 1,
+                    CommandOutcome::Failed => self.tally.failed += 1,
+                    CommandOutcome::Incomplete => self.tally.incomplete += 1,
+                    CommandOutcome::OverBudget => self.tally.over += 1,
                     _ => {}
                 }
                 writeln!(self.out, "{}", graded.line)?;
             }
             Err(problem) => {
                 self.tally.bad += 1;
-                render::trouble(&format!("{}: {problem}", record.place()));
+                render::print_error(&format!("{}: {problem}", record.place()));
                 self.tally.stopped |= self.strict;
             }
         }
@@ -254,29 +258,29 @@ impl<W: Write> Stage<'_, W> {
 }
 
 /// A record that was graded, or waits for a judge.
-enum Step {
-    Done(Graded),
+enum RecordGrading {
+    Done(GradedRecordLine),
     Recipe(Box<RecipeJob>),
 }
 
-struct Graded {
+struct GradedRecordLine {
     line: String,
-    ended: Ended,
+    ended: CommandOutcome,
 }
 
 /// What a judge made of a recipe, as a check would say it. A finding is no verdict, so nothing fails by it.
-fn carried_out(job: &RecipeJob, judged: &JudgedRecord, no_defer: bool) -> Graded {
+fn build_recipe_line(job: &RecipeJob, judged: &JudgedRecord, no_defer: bool) -> GradedRecordLine {
     let line = finding_line(judged, Some(&job.name));
-    let ended = match ended(&judged.decision, no_defer) {
-        Ended::Failed => Ended::Passed,
+    let ended = match command_outcome_for_decision(&judged.decision, no_defer) {
+        CommandOutcome::Failed => CommandOutcome::Passed,
         other => other,
     };
-    Graded { line: line.to_string(), ended }
+    GradedRecordLine { line: line.to_string(), ended }
 }
 
 /// The name of the check or recipe that a record names for itself.
 fn own_name<'a>(fields: &RecordFields<'a>) -> Result<&'a str, String> {
-    let name = fields.given(RecordField::Evaluator).and_then(Json::as_str);
+    let name = fields.non_null_value(RecordField::Evaluator).and_then(Json::as_str);
     name.ok_or_else(|| "the record names no `evaluator`; or use --check".to_owned())
 }
 
@@ -285,57 +289,59 @@ fn own_check(name: &str, record: &Json) -> Result<Check, String> {
     Check::new(name, &own_params(record)?).map_err(|error| error.to_string())
 }
 
-fn grade(
+fn grade_record(
     raw: &RawRecord,
-    grading: &Grading,
+    grading: &RecordChecks,
     vectors: &Vectors,
     notices: &FieldNotices,
     seen: &mut SeenFields,
-) -> Result<Step, String> {
+) -> Result<RecordGrading, String> {
     let record = raw.parse()?;
     let mut fields = RecordFields::read(&record);
-    if let (Grading::Own, Some(params)) = (grading, record.get("params")) {
+    if let (RecordChecks::Own, Some(params)) = (grading, record.get("params")) {
         let keys = ["question_key", "context_key", "requirements_key"];
         fields
             .unknown
             .retain(|name| keys.iter().all(|key| params.get(*key).is_none_or(|named| named != *name)));
     }
     notices.look(&fields, seen);
-    let id = id_of(&fields);
-    if let Grading::Own = grading {
+    let id = record_id(&fields);
+    if let RecordChecks::Own = grading {
         let name = own_name(&fields)?;
         if is_recipe(name) {
             let name = name.to_owned();
-            return Ok(Step::Recipe(Box::new(RecipeJob { name, record, place: raw.place() })));
+            return Ok(RecordGrading::Recipe(Box::new(RecipeJob { name, record, place: raw.place() })));
         }
     }
-    let subject = Subject::from_fields(&fields).map_err(|error| error.to_string())?;
-    Ok(Step::Done(match grading {
-        Grading::One(check) => told(&id, None, &run_check(check, &subject, vectors)),
-        Grading::Own => {
+    let subject = CheckSubject::from_fields(&fields).map_err(|error| error.to_string())?;
+    Ok(RecordGrading::Done(match grading {
+        RecordChecks::One(check) => build_check_line(&id, None, &run_check(check, &subject, vectors)),
+        RecordChecks::Own => {
             let name = own_name(&fields)?;
-            told(&id, Some(name), &run_check(&own_check(name, &record)?, &subject, vectors))
+            build_check_line(&id, Some(name), &run_check(&own_check(name, &record)?, &subject, vectors))
         }
-        Grading::Rubric(rubric, checks) => judged(&id, rubric, checks, &subject, vectors),
+        RecordChecks::Rubric(rubric, checks) => {
+            grade_by_rubric_checks(&id, rubric, checks, &subject, vectors)
+        }
     }))
 }
 
-fn run_check(check: &Check, subject: &Subject<'_>, vectors: &Vectors) -> Finding {
+fn run_check(check: &Check, subject: &CheckSubject<'_>, vectors: &Vectors) -> CheckFinding {
     let model = check.embedding_model().unwrap_or_default();
     check.run_with(subject, &|text| vectors.get(&(model.to_owned(), text.to_owned())).cloned())
 }
 
-fn told(id: &Json, check: Option<&str>, finding: &Finding) -> Graded {
-    let mut line = said(finding);
+fn build_check_line(id: &Json, check: Option<&str>, finding: &CheckFinding) -> GradedRecordLine {
+    let mut line = finding_to_json(finding);
     line["id"] = id.clone();
     if let Some(check) = check {
         line["check"] = json!(check);
     }
-    let ended = if finding.failed { Ended::Incomplete } else { Ended::Passed };
-    Graded { line: line.to_string(), ended }
+    let ended = if finding.failed { CommandOutcome::Incomplete } else { CommandOutcome::Passed };
+    GradedRecordLine { line: line.to_string(), ended }
 }
 
-fn said(finding: &Finding) -> Json {
+fn finding_to_json(finding: &CheckFinding) -> Json {
     let mut said = json!({ "score": finding.score, "value": finding.value, "comment": finding.comment });
     if finding.failed {
         said["error"] = json!(finding.comment);
@@ -346,66 +352,72 @@ fn said(finding: &Finding) -> Json {
     said
 }
 
-fn judged(id: &Json, rubric: &Rubric, checks: &[Check], subject: &Subject<'_>, vectors: &Vectors) -> Graded {
-    let findings: Vec<Finding> = checks.iter().map(|it| run_check(it, subject, vectors)).collect();
+fn grade_by_rubric_checks(
+    id: &Json,
+    rubric: &Rubric,
+    checks: &[Check],
+    subject: &CheckSubject<'_>,
+    vectors: &Vectors,
+) -> GradedRecordLine {
+    let findings: Vec<CheckFinding> = checks.iter().map(|it| run_check(it, subject, vectors)).collect();
     let outcomes: Vec<Outcome> = findings.iter().map(Outcome::from).collect();
-    let answers: Vec<Answer<'_>> =
-        outcomes.iter().map(|outcome| Answer { outcome, quote: Quote::NotAsked }).collect();
-    let verdict = verdict(rubric, &answers, 0.0);
+    let answers: Vec<QuestionAnswer<'_>> =
+        outcomes.iter().map(|outcome| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked }).collect();
+    let verdict = compute_verdict(rubric, &answers, 0.0);
     let grades: Vec<Json> = rubric
         .questions()
         .zip(&findings)
         .map(|(question, it)| {
-            let mut grade = said(it);
+            let mut grade = finding_to_json(it);
             grade["criterion"] = json!(question.id());
             grade
         })
         .collect();
     let line = json!({ "id": id, "status": verdict.status, "score": verdict.score, "verdict": verdict, "grades": grades });
     let ended = match verdict.status {
-        Status::Fail => Ended::Failed,
-        Status::Error => Ended::Incomplete,
-        Status::Pass | Status::Deferred => Ended::Passed,
+        VerdictStatus::Fail => CommandOutcome::Failed,
+        VerdictStatus::Error => CommandOutcome::Incomplete,
+        VerdictStatus::Pass | VerdictStatus::Deferred => CommandOutcome::Passed,
     };
-    Graded { line: line.to_string(), ended }
+    GradedRecordLine { line: line.to_string(), ended }
 }
 
 /// Embeddings of texts, by model and text.
 type Vectors = HashMap<(String, String), Vec<f32>>;
 
 /// Makes the embeddings that the checks of a batch ask for; nothing is set up before one does.
-struct Meanings<'a> {
-    judging: &'a Judging,
+struct BatchEmbedder<'a> {
+    judging: &'a JudgingArgs,
     made: OnceCell<(Arc<Embedders>, tokio::runtime::Runtime)>,
 }
 
-impl Meanings<'_> {
-    fn made(&self) -> anyhow::Result<&(Arc<Embedders>, tokio::runtime::Runtime)> {
+impl BatchEmbedder<'_> {
+    fn ensure_embedders(&self) -> anyhow::Result<&(Arc<Embedders>, tokio::runtime::Runtime)> {
         if self.made.get().is_none() {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let embedders = self.judging.embedders(&self.judging.resolver(&settings()?)?);
+            let embedders = self.judging.embedders(&self.judging.resolver(&load_current_settings()?)?);
             let _ = self.made.set((embedders, runtime));
         }
         self.made.get().context("what was just set is there")
     }
 
-    fn of(&self, records: &[RawRecord], grading: &Grading) -> anyhow::Result<Vectors> {
+    fn of(&self, records: &[RawRecord], grading: &RecordChecks) -> anyhow::Result<Vectors> {
         let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        let mut add = |check: &Check, subject: &Subject<'_>| {
+        let mut add = |check: &Check, subject: &CheckSubject<'_>| {
             if let Some(model) = check.embedding_model() {
                 texts.entry(model.to_owned()).or_default().extend(check.texts(subject));
             }
         };
         // Most records that name their own check name another one.
-        let may_ask = |raw: &&RawRecord| !matches!(grading, Grading::Own) || raw.mentions("similar");
+        let may_ask = |raw: &&RawRecord| !matches!(grading, RecordChecks::Own) || raw.mentions("similar");
         for raw in records.iter().filter(may_ask) {
             let Ok(record) = raw.parse() else { continue };
             let fields = RecordFields::read(&record);
-            let Ok(subject) = Subject::from_fields(&fields) else { continue };
+            let Ok(subject) = CheckSubject::from_fields(&fields) else { continue };
             match grading {
-                Grading::One(check) => add(check, &subject),
-                Grading::Rubric(_, checks) => checks.iter().for_each(|it| add(it, &subject)),
-                Grading::Own => {
+                RecordChecks::One(check) => add(check, &subject),
+                RecordChecks::Rubric(_, checks) => checks.iter().for_each(|it| add(it, &subject)),
+                RecordChecks::Own => {
                     if let Ok(check) = own_name(&fields).and_then(|name| own_check(name, &record)) {
                         add(&check, &subject);
                     }
@@ -415,8 +427,8 @@ impl Meanings<'_> {
         let mut vectors = Vectors::new();
         for (model, texts) in texts {
             let texts: Vec<String> = texts.into_iter().collect();
-            let (embedders, runtime) = self.made()?;
-            let made = runtime.block_on(embedders.embed(&model, &texts))?;
+            let (embedders, runtime) = self.ensure_embedders()?;
+            let made = runtime.block_on(embedders.embed_texts(&model, &texts))?;
             vectors.extend(texts.into_iter().zip(made).map(|(text, it)| ((model.clone(), text), it)));
         }
         Ok(vectors)

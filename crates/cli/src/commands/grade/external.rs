@@ -4,19 +4,19 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use futures_util::{StreamExt, stream};
-use jurist_core::candidate::{CaseData, Material, RecordFields};
+use jurist_core::candidate::{CaseData, JudgeInput, RecordFields};
 use jurist_core::check::{ExternalCheck, ExternalInput};
-use jurist_core::judge::Keys;
+use jurist_core::judge::RecordKeys;
 use jurist_engine::judge::{CheckFailure, CheckPrograms, permit_check};
-use jurist_engine::load::Project;
+use jurist_engine::load::SuiteFiles;
 use jurist_engine::record_file::RawRecord;
 use serde_json::{Map, Value as Json, json};
 
-use super::super::Ended;
-use super::super::judge::settings;
+use super::super::CommandOutcome;
+use super::super::judge::load_current_settings;
 use super::judged::read_records;
 use super::notices::{FieldNotices, SeenFields};
-use super::{Args, Tally, id_of};
+use super::{GradeArgs, RecordTally, record_id};
 use crate::render;
 
 /// Records that are worked on at the same time; how many programs run at once is decided elsewhere.
@@ -31,20 +31,23 @@ struct DecidedRecord {
     line: Json,
 }
 
-pub(super) async fn run(args: &Args, check: ExternalCheck) -> anyhow::Result<Ended> {
+pub(super) async fn grade_with_external_check(
+    args: &GradeArgs,
+    check: ExternalCheck,
+) -> anyhow::Result<CommandOutcome> {
     permit_check(args.judging.allow_commands, &check)?;
-    let resolver = args.judging.resolver(&settings()?)?;
-    let project = Project::of(Path::new("records.jsonl"), args.loading.options().outside);
+    let resolver = args.judging.resolver(&load_current_settings()?)?;
+    let project = SuiteFiles::of(Path::new("records.jsonl"), args.loading.options().outside);
     let programs = args.judging.check_programs(&resolver, project);
     let mut out = BufWriter::new(render::stdout());
-    let mut tally = Tally::default();
+    let mut tally = RecordTally::default();
     let mut notices = FieldNotices::new(CASE_FIELDS.map(str::to_owned).into());
     let records = stream::unfold(read_records(args.inputs(), WIDTH), |mut records| async move {
         records.recv().await.map(|record| (record, records))
     });
     let decided = records.map(|record| async {
         let record = record?;
-        anyhow::Ok((record.place(), decide(&record, &check, &programs).await))
+        anyhow::Ok((record.place(), decide_external_record(&record, &check, &programs).await))
     });
     let mut decided = std::pin::pin!(decided.buffered(WIDTH));
     while let Some(result) = decided.next().await {
@@ -61,7 +64,7 @@ pub(super) async fn run(args: &Args, check: ExternalCheck) -> anyhow::Result<End
             }
             Err(problem) => {
                 tally.bad += 1;
-                render::trouble(&format!("{place}: {problem}"));
+                render::print_error(&format!("{place}: {problem}"));
                 tally.stopped |= args.strict;
             }
         }
@@ -70,26 +73,27 @@ pub(super) async fn run(args: &Args, check: ExternalCheck) -> anyhow::Result<End
         }
     }
     out.flush()?;
-    render::summary(&format!(
+    render::print_terminal_summary(&format!(
         "{} graded, {} without a score, {} not readable",
         tally.graded, tally.incomplete, tally.bad
     ));
-    Ok(tally.ended())
+    Ok(tally.command_outcome())
 }
 
-async fn decide(
+async fn decide_external_record(
     raw: &RawRecord,
     check: &ExternalCheck,
     programs: &CheckPrograms,
 ) -> Result<DecidedRecord, String> {
     let record = raw.parse()?;
     let fields = RecordFields::read(&record);
-    let id = id_of(&fields);
-    let mut material = Material::from_record(&record, &Keys::default()).map_err(|error| error.to_string())?;
+    let id = record_id(&fields);
+    let mut material =
+        JudgeInput::from_record(&record, &RecordKeys::default()).map_err(|error| error.to_string())?;
     if material.response.is_none() && material.trace.is_none() && material.diff.is_none() {
         return Err(fields.no_output().to_string());
     }
-    material.case_data = case_data(&record);
+    material.case_data = read_case_data(&record);
     let place = raw.place();
     let input = ExternalInput { case: &place, material: &material, criteria: None };
     let line = match programs.decide(check, &input).await {
@@ -111,7 +115,7 @@ async fn decide(
 }
 
 /// What a record says besides what is graded.
-pub(super) fn case_data(record: &Json) -> CaseData {
+pub(super) fn read_case_data(record: &Json) -> CaseData {
     let map = |key: &str| record.get(key).and_then(Json::as_object).cloned();
     let vars: Map<String, Json> = map("vars").or_else(|| map("inputs")).unwrap_or_default();
     CaseData { vars, metadata: map("metadata").unwrap_or_default() }

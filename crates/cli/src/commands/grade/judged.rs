@@ -6,23 +6,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use jurist_core::candidate::{Material, RecordFields};
-use jurist_core::grade::Status;
-use jurist_core::judge::Keys;
+use jurist_core::candidate::{JudgeInput, RecordFields};
+use jurist_core::grade::VerdictStatus;
+use jurist_core::judge::RecordKeys;
 use jurist_core::rubric::Rubric;
 use jurist_core::stats::effective_votes;
-use jurist_core::suite::row_fields;
-use jurist_engine::call::Caller;
-use jurist_engine::judge::{Bench, Case, Decision};
+use jurist_core::suite::named_row_fields;
+use jurist_engine::call::ModelClient;
+use jurist_engine::judge::{JudgeCase, JudgeDecision, ResolvedJudges};
 use jurist_engine::record_file::{RawRecord, RecordFile, RecordsError};
 use serde_json::{Value as Json, json};
 
-use super::super::judge::{decision_line, ended, finding};
-use super::super::judging::Batched;
-use super::super::{Chosen, Ended};
-use super::external::{CASE_FIELDS, case_data};
+use super::super::judge::{command_outcome_for_decision, decision_line, finding};
+use super::super::judging::BatchOutcome;
+use super::super::{ChosenRubric, CommandOutcome};
+use super::external::{CASE_FIELDS, read_case_data};
 use super::notices::{FieldNotices, SeenFields};
-use super::{Args, Tally, id_of};
+use super::{GradeArgs, RecordTally, record_id};
 use crate::render;
 
 /// How a line of output says what judges said.
@@ -35,35 +35,40 @@ pub(super) enum LineShape {
 }
 
 /// Everything by which records are judged.
-struct Court {
+struct JudgingContext {
     rubric: Arc<Rubric>,
-    keys: Keys,
-    bench: Bench,
-    caller: Caller,
+    keys: RecordKeys,
+    bench: ResolvedJudges,
+    caller: ModelClient,
 }
 
 /// What judges say about each record, in the order of the records; as many at work as there are calls at a time.
-pub(super) async fn run(args: &Args, chosen: &Chosen, shape: LineShape) -> anyhow::Result<Ended> {
-    let (rubric, bench) = args.judging.bench(chosen).await?;
-    let keys = Keys::of_rubric(&rubric)?;
+pub(super) async fn grade_with_judges(
+    args: &GradeArgs,
+    chosen: &ChosenRubric,
+    shape: LineShape,
+) -> anyhow::Result<CommandOutcome> {
+    let (rubric, bench) = args.judging.prepare_judges(chosen).await?;
+    let keys = RecordKeys::of_rubric(&rubric)?;
     let of_programs = rubric.external_checks().next().map(|_| CASE_FIELDS).into_iter().flatten();
     let named = keys.names().chain(of_programs).map(str::to_owned);
-    let used = row_fields(&rubric).into_iter().chain(named).collect();
+    let used = named_row_fields(&rubric).into_iter().chain(named).collect();
     let mut notices = FieldNotices::new(used);
-    let court = Arc::new(Court { rubric, keys, bench, caller: args.judging.caller(&chosen.settings)? });
+    let court =
+        Arc::new(JudgingContext { rubric, keys, bench, caller: args.judging.caller(&chosen.settings)? });
     let caller = &court.caller;
     let width = args.judging.width(&chosen.settings);
     let no_defer = args.judging.no_defer(&chosen.settings);
     if args.judging.batch
-        && let Some(ended) = collected(args, &court, width).await?
+        && let Some(ended) = collect_batch_replies(args, &court, width).await?
     {
         return Ok(ended);
     }
     let mut out = BufWriter::new(render::stdout());
-    let (mut tally, mut waiting) = (Tally::default(), VecDeque::new());
+    let (mut tally, mut waiting) = (RecordTally::default(), VecDeque::new());
     let mut records = read_records(args.inputs(), width);
     let mut votes = Vec::new();
-    let mut progress = render::Progress::new();
+    let mut progress = render::ProgressLine::new();
     let interrupt = tokio::signal::ctrl_c();
     tokio::pin!(interrupt);
     let mut is_open = true;
@@ -85,11 +90,11 @@ pub(super) async fn run(args: &Args, chosen: &Chosen, shape: LineShape) -> anyho
                     continue;
                 }
             },
-            done = next(&mut waiting), if !waiting.is_empty() => done.context("grading a record does not panic")?,
+            done = await_first_record(&mut waiting), if !waiting.is_empty() => done.context("grading a record does not panic")?,
             _ = &mut interrupt => {
                 out.flush()?;
                 args.judging.finish(caller)?;
-                return Ok(Ended::Interrupted);
+                return Ok(CommandOutcome::Interrupted);
             }
         };
         let Some(WaitingRecord { place, .. }) = waiting.pop_front() else { break };
@@ -99,13 +104,13 @@ pub(super) async fn run(args: &Args, chosen: &Chosen, shape: LineShape) -> anyho
                 notices.look(&RecordFields::read(&judged.record), &mut seen);
                 notices.say(seen);
                 let decision = &judged.decision;
-                let status = ended(decision, no_defer);
+                let status = command_outcome_for_decision(decision, no_defer);
                 tally.graded += 1;
                 // A finding is no verdict, so nothing fails by it.
-                tally.failed += usize::from(status == Ended::Failed && shape == LineShape::Verdict);
-                tally.incomplete += usize::from(status == Ended::Incomplete);
-                tally.over += usize::from(status == Ended::OverBudget);
-                tally.deferred += usize::from(decision.status == Status::Deferred);
+                tally.failed += usize::from(status == CommandOutcome::Failed && shape == LineShape::Verdict);
+                tally.incomplete += usize::from(status == CommandOutcome::Incomplete);
+                tally.over += usize::from(status == CommandOutcome::OverBudget);
+                tally.deferred += usize::from(decision.status == VerdictStatus::Deferred);
                 let scores: Option<Vec<f64>> = decision.opinions.iter().map(|it| it.verdict.score).collect();
                 votes.extend(scores.filter(|_| decision.panel.is_some() && !decision.escalated));
                 let line = match shape {
@@ -118,20 +123,20 @@ pub(super) async fn run(args: &Args, chosen: &Chosen, shape: LineShape) -> anyho
             }
             Err(problem) => {
                 tally.bad += 1;
-                render::trouble(&format!("{place}: {problem}"));
+                render::print_error(&format!("{place}: {problem}"));
                 tally.stopped |= args.strict;
                 if tally.stopped {
                     break;
                 }
             }
         }
-        progress.show(|| format!("{} graded · {}", tally.graded, spent(caller)));
+        progress.show(|| format!("{} graded · {}", tally.graded, format_spent_amount(caller)));
     }
     progress.clear();
     out.flush()?;
     args.judging.finish(caller)?;
     let read = caller.meter.read();
-    render::note(&format!(
+    render::print_note(&format!(
         "{} graded, {} failed, {} errors, {} not asked, {} not readable · {} requests, {} from cache · {}",
         tally.graded,
         tally.failed,
@@ -140,25 +145,29 @@ pub(super) async fn run(args: &Args, chosen: &Chosen, shape: LineShape) -> anyho
         tally.bad,
         read.requests,
         read.from_cache,
-        spent(caller)
+        format_spent_amount(caller)
     ));
     if let Some(effective) = effective_votes(&votes) {
         let n = court.bench.members.len();
-        render::note(&format!(
+        render::print_note(&format!(
             "{n} judges are worth {effective:.1} independent votes, by how their scores correlate"
         ));
     }
-    Ok(tally.ended())
+    Ok(tally.command_outcome())
 }
 
-fn spent(caller: &Caller) -> String {
-    caller.budget.spent().map_or("price not known".to_owned(), |it| it.to_string())
+fn format_spent_amount(caller: &ModelClient) -> String {
+    caller.budget.spent_amount().map_or("price not known".to_owned(), |it| it.to_string())
 }
 
 /// Gets every reply that the records ask for in batches; a tree's next question waits for the next one.
 ///
 /// How it ends, if it does not get them.
-async fn collected(args: &Args, court: &Arc<Court>, width: usize) -> anyhow::Result<Option<Ended>> {
+async fn collect_batch_replies(
+    args: &GradeArgs,
+    court: &Arc<JudgingContext>,
+    width: usize,
+) -> anyhow::Result<Option<CommandOutcome>> {
     let paths = args.inputs();
     anyhow::ensure!(
         !paths.iter().any(|it| it.as_os_str() == "-"),
@@ -181,15 +190,17 @@ async fn collected(args: &Args, court: &Arc<Court>, width: usize) -> anyhow::Res
             let _ = task.await;
         }
         match args.judging.run_batch(&court.caller).await? {
-            Batched::Nothing => return Ok(None),
-            Batched::Done => {}
-            Batched::Failed => return Ok(Some(Ended::Incomplete)),
+            BatchOutcome::Nothing => return Ok(None),
+            BatchOutcome::Done => {}
+            BatchOutcome::Failed => return Ok(Some(CommandOutcome::Incomplete)),
         }
     }
 }
 
 /// The first that waits, done.
-async fn next(waiting: &mut VecDeque<WaitingRecord>) -> Result<Judgement, tokio::task::JoinError> {
+async fn await_first_record(
+    waiting: &mut VecDeque<WaitingRecord>,
+) -> Result<Judgement, tokio::task::JoinError> {
     match waiting.front_mut() {
         Some(first) => (&mut first.task).await,
         None => std::future::pending().await,
@@ -206,7 +217,7 @@ struct WaitingRecord {
 pub(super) struct JudgedRecord {
     id: Json,
     record: Json,
-    pub(super) decision: Decision,
+    pub(super) decision: JudgeDecision,
 }
 
 type Judgement = Result<JudgedRecord, String>;
@@ -232,7 +243,7 @@ pub(super) fn read_records(paths: Vec<PathBuf>, width: usize) -> Records {
     receiver
 }
 
-impl Court {
+impl JudgingContext {
     async fn judge(self: Arc<Self>, raw: RawRecord) -> Judgement {
         judge_record(&raw.place(), raw.parse()?, &self.keys, &self.rubric, &self.bench, &self.caller).await
     }
@@ -242,24 +253,24 @@ impl Court {
 pub(super) async fn judge_record(
     place: &str,
     record: Json,
-    keys: &Keys,
+    keys: &RecordKeys,
     rubric: &Rubric,
-    bench: &Bench,
-    caller: &Caller,
+    bench: &ResolvedJudges,
+    caller: &ModelClient,
 ) -> Judgement {
     let fields = RecordFields::read(&record);
     // Without an id of its own, a record is known by where it stands.
-    let id = match id_of(&fields) {
+    let id = match record_id(&fields) {
         Json::Null => Json::from(place),
         id => id,
     };
-    let mut material = Material::from_record(&record, keys).map_err(|error| error.to_string())?;
+    let mut material = JudgeInput::from_record(&record, keys).map_err(|error| error.to_string())?;
     if material.response.is_none() && material.trace.is_none() && material.diff.is_none() {
         return Err(fields.no_output().to_string());
     }
-    material.case_data = case_data(&record);
+    material.case_data = read_case_data(&record);
     let candidate = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
-    let case = Case {
+    let case = JudgeCase {
         candidate: &candidate,
         material: &material,
         row: record.as_object(),

@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use anyhow::Context;
 use jurist_core::candidate::{RecordField, RecordFields};
 use jurist_core::check::CompiledCheck;
-use jurist_core::rubric::Ask;
+use jurist_core::rubric::CriterionKind;
 use serde_json::{Value as Json, json};
 
-use super::judge::settings;
-use super::judging::{Judging, wait_for};
-use super::{Ended, Loading, rubric};
-use checked::Grading;
+use super::judge::load_current_settings;
+use super::judging::{JudgingArgs, wait_for};
+use super::{CommandOutcome, LoadingArgs, choose_file_rubric};
+use checked::RecordChecks;
 use judged::LineShape;
 use recipe::{ensure_judge, is_recipe, recipe_rubric};
 
@@ -37,7 +37,7 @@ Examples:
   jurist grade answers.jsonl --rubric rubric.yaml      a whole rubric: a verdict for each record
   jurist grade answers.jsonl --rubric rubric.yaml --judge gpt-5-mini --max-cost 2
   cat cases.jsonl | jurist grade                       records that carry their own check")]
-pub struct Args {
+pub struct GradeArgs {
     /// Records: JSON lines, a JSON array, CSV or TSV; standard input without any
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -57,50 +57,54 @@ pub struct Args {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    judging: Judging,
+    judging: JudgingArgs,
     #[command(flatten)]
-    loading: Loading,
+    loading: LoadingArgs,
 }
 
 const NO_COMPARISON: &str =
     "`max-score` compares the outputs of one case, and each record is graded by itself; use `jurist eval`";
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_grade_command(args: &GradeArgs) -> anyhow::Result<CommandOutcome> {
     let grading = match (&args.check, &args.rubric) {
         (Some(name), _) => {
             let params: Json = serde_json::from_str(&args.params).context("`--params` is not JSON")?;
             anyhow::ensure!(params.is_object(), "`--params` must be a JSON object of parameters");
             if is_recipe(name) {
-                let chosen = recipe_rubric(name, &params, &settings()?).map_err(anyhow::Error::msg)?;
+                let chosen =
+                    recipe_rubric(name, &params, &load_current_settings()?).map_err(anyhow::Error::msg)?;
                 ensure_judge(&args.judging, name, &chosen).map_err(anyhow::Error::msg)?;
-                return wait_for(judged::run(args, &chosen, LineShape::Finding));
+                return wait_for(judged::grade_with_judges(args, &chosen, LineShape::Finding));
             }
             match CompiledCheck::new(name, &params)? {
-                CompiledCheck::Local(check) => Grading::One(check),
-                CompiledCheck::External(check) => return wait_for(external::run(args, check)),
+                CompiledCheck::Local(check) => RecordChecks::One(check),
+                CompiledCheck::External(check) => {
+                    return wait_for(external::grade_with_external_check(args, check));
+                }
                 CompiledCheck::MaxScore(_) => anyhow::bail!(NO_COMPARISON),
             }
         }
         (None, Some(path)) => {
-            let Some(chosen) = rubric(path, args.rubric_name.as_deref(), "--rubric-name", &args.loading)?
+            let Some(chosen) =
+                choose_file_rubric(path, args.rubric_name.as_deref(), "--rubric-name", &args.loading)?
             else {
-                return Ok(Ended::BadInput);
+                return Ok(CommandOutcome::BadInput);
             };
             anyhow::ensure!(chosen.rubric.max_scores().next().is_none(), NO_COMPARISON);
             // Judges and programs take their time; everything else is decided at once.
-            if !chosen.rubric.questions().all(|it| matches!(it.criterion.ask, Ask::Check(_)))
+            if !chosen.rubric.questions().all(|it| matches!(it.criterion.ask, CriterionKind::Check(_)))
                 || chosen.rubric.external_checks().next().is_some()
             {
-                return wait_for(judged::run(args, &chosen, LineShape::Verdict));
+                return wait_for(judged::grade_with_judges(args, &chosen, LineShape::Verdict));
             }
-            Grading::of(&chosen.rubric)?
+            RecordChecks::of(&chosen.rubric)?
         }
-        (None, None) => Grading::Own,
+        (None, None) => RecordChecks::Own,
     };
-    checked::run(args, &grading)
+    checked::grade_with_checks(args, &grading)
 }
 
-impl Args {
+impl GradeArgs {
     fn inputs(&self) -> Vec<PathBuf> {
         if self.files.is_empty() { vec![PathBuf::from("-")] } else { self.files.clone() }
     }
@@ -108,7 +112,7 @@ impl Args {
 
 /// What came of the records.
 #[derive(Default)]
-struct Tally {
+struct RecordTally {
     graded: usize,
     failed: usize,
     /// Without a verdict, because a grader broke.
@@ -121,21 +125,21 @@ struct Tally {
     stopped: bool,
 }
 
-impl Tally {
-    fn ended(&self) -> Ended {
+impl RecordTally {
+    fn command_outcome(&self) -> CommandOutcome {
         match self {
-            Self { stopped: true, .. } => Ended::BadInput,
-            Self { failed, .. } if 0 < *failed => Ended::Failed,
-            Self { over, .. } if 0 < *over => Ended::OverBudget,
-            Self { bad, incomplete, .. } if 0 < bad + incomplete => Ended::Incomplete,
-            _ => Ended::Passed,
+            Self { stopped: true, .. } => CommandOutcome::BadInput,
+            Self { failed, .. } if 0 < *failed => CommandOutcome::Failed,
+            Self { over, .. } if 0 < *over => CommandOutcome::OverBudget,
+            Self { bad, incomplete, .. } if 0 < bad + incomplete => CommandOutcome::Incomplete,
+            _ => CommandOutcome::Passed,
         }
     }
 }
 
 /// Ids from outside are kept as given.
-fn id_of(fields: &RecordFields<'_>) -> Json {
-    fields.given(RecordField::Id).cloned().unwrap_or(Json::Null)
+fn record_id(fields: &RecordFields<'_>) -> Json {
+    fields.non_null_value(RecordField::Id).cloned().unwrap_or(Json::Null)
 }
 
 /// The parameters of a record's own check or recipe; a cell of a table holds them as text.

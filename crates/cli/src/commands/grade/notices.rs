@@ -57,7 +57,7 @@ impl FieldNotices {
         for pair in seen.overruled {
             if !self.said.overruled.contains(&pair) {
                 let OverruledName { used, unused } = &pair;
-                render::warning(&format!(
+                render::print_warning(&format!(
                     "`{used}` and `{unused}` differ in these records; `{used}` is used"
                 ));
                 self.said.overruled.insert(pair);
@@ -68,7 +68,7 @@ impl FieldNotices {
             seen.unused.into_iter().filter(|name| !self.said.unused.contains(name)).collect::<Vec<_>>()
         {
             match closest_field(&name) {
-                Some(meant) => render::warning(&format!(
+                Some(meant) => render::print_warning(&format!(
                     "nothing uses the field `{name}` of these records; did you mean `{meant}`?"
                 )),
                 None => plain.push(format!("`{name}`")),
@@ -77,7 +77,7 @@ impl FieldNotices {
         }
         if !plain.is_empty() {
             let fields = if plain.len() == 1 { "field" } else { "fields" };
-            render::note(&format!("nothing uses the {fields} {} of these records", plain.join(", ")));
+            render::print_note(&format!("nothing uses the {fields} {} of these records", plain.join(", ")));
         }
     }
 }

@@ -5,28 +5,34 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jurist_core::catalogue::{RECIPES, find};
-use jurist_core::diagnostic::{Diagnostic, Severity};
-use jurist_core::dialect::{self, Dialect, ReadError, Settings, Variables, World};
-use jurist_core::judge::Keys;
-use jurist_engine::call::Caller;
-use jurist_engine::judge::Bench;
-use jurist_engine::load::{Outside, Project};
+use jurist_core::catalogue::{RECIPES, find_catalogue_entry};
+use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
+use jurist_core::dialect::{
+    self, Dialect, ProjectEnvironment, ProjectSettings, ReadError, VariableExpansion,
+};
+use jurist_core::judge::RecordKeys;
+use jurist_engine::call::ModelClient;
+use jurist_engine::judge::ResolvedJudges;
+use jurist_engine::load::{Outside, SuiteFiles};
 use serde_json::{Map, Value as Json, json};
 
-use super::super::Chosen;
-use super::super::judging::Judging;
+use super::super::ChosenRubric;
+use super::super::judging::JudgingArgs;
 use super::judged::{JudgedRecord, judge_record};
 
 /// A tree of questions is an evaluator of Potato's as well, and a judge answers it.
 pub(super) const TREE: &str = "rubric_dag";
 
 pub(super) fn is_recipe(name: &str) -> bool {
-    name == TREE || find(RECIPES, name).is_some()
+    name == TREE || find_catalogue_entry(RECIPES, name).is_some()
 }
 
 /// A recipe as a rubric, with the judge that its `config` names.
-pub(super) fn recipe_rubric(name: &str, params: &Json, settings: &Settings) -> Result<Chosen, String> {
+pub(super) fn recipe_rubric(
+    name: &str,
+    params: &Json,
+    settings: &ProjectSettings,
+) -> Result<ChosenRubric, String> {
     let params = params.as_object().ok_or("`params` must be a mapping of parameters")?;
     // Potato's own evaluators have parameters that only its dialect knows.
     let is_of_potato = !name.contains(['-', ':']) && name != "factuality";
@@ -41,34 +47,34 @@ pub(super) fn recipe_rubric(name: &str, params: &Json, settings: &Settings) -> R
         )
     };
     let (path, text) = (Path::new("params.json"), file.to_string());
-    let world = World {
+    let world = ProjectEnvironment {
         root: PathBuf::new(),
         read: &|asked| if asked == path { Ok(text.as_str().into()) } else { Err(ReadError::Missing) },
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
-        variables: Variables::Filled,
+        variables: VariableExpansion::Filled,
     };
-    let loaded = dialect::load(path, Some(dialect), &world);
+    let loaded = dialect::read_suite(path, Some(dialect), &world);
     let diagnostics = loaded.diagnostics.into_sorted();
-    let mut errors = diagnostics.iter().filter(|it: &&Diagnostic| it.severity == Severity::Error);
+    let mut errors = diagnostics.iter().filter(|it: &&Diagnostic| it.severity == DiagnosticSeverity::Error);
     if let Some(error) = errors.next() {
         let help = error.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
         return Err(format!("`{name}`: {}{help}", error.message));
     }
     let suite = loaded.suite.ok_or_else(|| format!("`{name}` cannot be read"))?;
     let rubric = suite.rubrics.into_values().next().ok_or_else(|| format!("`{name}` cannot be read"))?;
-    Ok(Chosen {
+    Ok(ChosenRubric {
         rubric,
         judge: suite.judge.or(&settings.judge),
         judges: suite.judges,
         settings: settings.clone(),
-        project: Project::of(path, Outside::Refused),
+        project: SuiteFiles::of(path, Outside::Refused),
         candidate: None,
     })
 }
 
 /// That a recipe needs a judge, where nothing names one.
-pub(super) fn ensure_judge(judging: &Judging, name: &str, chosen: &Chosen) -> Result<(), String> {
+pub(super) fn ensure_judge(judging: &JudgingArgs, name: &str, chosen: &ChosenRubric) -> Result<(), String> {
     match judging.names_judge(&chosen.judge, &chosen.settings) {
         Ok(true) => Ok(()),
         Ok(false) => Err(format!(
@@ -80,11 +86,11 @@ pub(super) fn ensure_judge(judging: &Judging, name: &str, chosen: &Chosen) -> Re
 
 /// Judges for records that name a recipe of their own; nobody is looked for before one does.
 pub(super) struct RecipeJudges<'a> {
-    judging: &'a Judging,
-    settings: Settings,
-    caller: OnceCell<Arc<Caller>>,
+    judging: &'a JudgingArgs,
+    settings: ProjectSettings,
+    caller: OnceCell<Arc<ModelClient>>,
     /// By what a record's `config` says.
-    benches: Mutex<HashMap<String, Arc<Bench>>>,
+    benches: Mutex<HashMap<String, Arc<ResolvedJudges>>>,
 }
 
 /// So many benches are kept; each has connections of its own.
@@ -98,7 +104,7 @@ pub(super) struct RecipeJob {
 }
 
 impl<'a> RecipeJudges<'a> {
-    pub(super) fn new(judging: &'a Judging, settings: Settings) -> Self {
+    pub(super) fn new(judging: &'a JudgingArgs, settings: ProjectSettings) -> Self {
         Self { judging, settings, caller: OnceCell::new(), benches: Mutex::default() }
     }
 
@@ -108,11 +114,11 @@ impl<'a> RecipeJudges<'a> {
     }
 
     /// The caller, if anybody was called.
-    pub(super) fn caller(&self) -> Option<&Arc<Caller>> {
+    pub(super) fn caller(&self) -> Option<&Arc<ModelClient>> {
         self.caller.get()
     }
 
-    fn make_caller(&self) -> Result<Arc<Caller>, String> {
+    fn make_caller(&self) -> Result<Arc<ModelClient>, String> {
         if let Some(caller) = self.caller.get() {
             return Ok(Arc::clone(caller));
         }
@@ -120,13 +126,18 @@ impl<'a> RecipeJudges<'a> {
         Ok(Arc::clone(self.caller.get_or_init(|| caller)))
     }
 
-    async fn bench(&self, name: &str, chosen: &Chosen, config: &str) -> Result<Arc<Bench>, String> {
+    async fn bench(
+        &self,
+        name: &str,
+        chosen: &ChosenRubric,
+        config: &str,
+    ) -> Result<Arc<ResolvedJudges>, String> {
         let known = || self.benches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bench) = known().get(config) {
             return Ok(Arc::clone(bench));
         }
         ensure_judge(self.judging, name, chosen)?;
-        let (_, bench) = self.judging.bench(chosen).await.map_err(|error| error.to_string())?;
+        let (_, bench) = self.judging.prepare_judges(chosen).await.map_err(|error| error.to_string())?;
         let bench = Arc::new(bench);
         let mut known = known();
         if MAX_BENCHES <= known.len() {
@@ -145,7 +156,7 @@ impl<'a> RecipeJudges<'a> {
         }
         let params = super::own_params(&job.record)?;
         let chosen = recipe_rubric(&job.name, &params, &self.settings)?;
-        let keys = Keys::of_rubric(&chosen.rubric).map_err(|error| error.to_string())?;
+        let keys = RecordKeys::of_rubric(&chosen.rubric).map_err(|error| error.to_string())?;
         let config = params.get("config").map(Json::to_string).unwrap_or_default();
         let bench = self.bench(&job.name, &chosen, &config).await?;
         let caller = self.make_caller()?;

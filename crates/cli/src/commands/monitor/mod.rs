@@ -16,10 +16,10 @@ use jurist_server::monitor::{NewComparison, NewRescore, Side};
 use jurist_store::Region;
 
 use super::judging::wait_for;
-use super::store::Place;
-use super::{Ended, Loading};
+use super::store::DatabaseArgs;
+use super::{CommandOutcome, LoadingArgs};
 use crate::render::printable;
-use target::Target;
+use target::MonitorBackend;
 
 /// Watch what agents do: judge a sample of it, and say what that means for all of it
 #[derive(Debug, clap::Args)]
@@ -32,9 +32,9 @@ Examples:
   jurist monitor list --server https://jurist.example.org
 
 Traces come in through `jurist serve`, which also decides and judges.")]
-pub struct Args {
+pub struct MonitorArgs {
     #[command(flatten)]
-    place: Place,
+    place: DatabaseArgs,
     /// Talk to a server instead of opening its database
     #[arg(long, value_name = "URL", global = true, conflicts_with = "store")]
     server: Option<String>,
@@ -45,11 +45,11 @@ pub struct Args {
     #[arg(long, value_name = "NAME", global = true)]
     project: Option<String>,
     #[command(subcommand)]
-    what: What,
+    what: MonitorSubcommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum MonitorSubcommand {
     /// Make monitors what files say; a file that has not changed changes nothing
     Apply {
         #[arg(value_name = "FILE", required = true)]
@@ -58,19 +58,19 @@ enum What {
         #[arg(long, value_name = "NAME", value_parser = region, default_value = "local")]
         region: Region,
         #[command(flatten)]
-        loading: Loading,
+        loading: LoadingArgs,
     },
     /// All monitors
     List {
         #[command(flatten)]
-        json: AsJson,
+        json: JsonOutputArg,
     },
     /// What a monitor's sample says of all traffic
     Show {
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
-        window: Window,
+        window: TrafficWindowArgs,
         /// Day by day
         #[arg(long)]
         trend: bool,
@@ -78,7 +78,7 @@ enum What {
         #[arg(long, value_name = "NAME", requires = "trend")]
         criterion: Option<String>,
         #[command(flatten)]
-        json: AsJson,
+        json: JsonOutputArg,
     },
     /// Judge nothing until told to go on; what is sampled waits
     Pause {
@@ -103,21 +103,21 @@ enum What {
         #[arg(value_name = "TRACE")]
         trace: String,
         #[command(flatten)]
-        json: AsJson,
+        json: JsonOutputArg,
     },
     /// Traces whose judges disagree, the newest first
     Disputed {
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
-        json: AsJson,
+        json: JsonOutputArg,
     },
     /// Judge traces of earlier versions again by the newest, beside what they have
     Rescore {
         #[arg(value_name = "NAME")]
         name: String,
         /// Only traces of this time or later
-        #[arg(long, value_name = "TIME", value_parser = time)]
+        #[arg(long, value_name = "TIME", value_parser = parse_date_or_time)]
         since: Option<Time>,
         /// Only so many, drawn by chance: enough to see how far two versions are apart
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -137,12 +137,12 @@ enum What {
         #[arg(value_name = "NAME")]
         name: String,
         /// An agent, or some of its traces by their metadata: support, or support:version=2
-        #[arg(value_name = "A", value_parser = side)]
+        #[arg(value_name = "A", value_parser = parse_comparison_side)]
         a: Side,
-        #[arg(value_name = "B", value_parser = side)]
+        #[arg(value_name = "B", value_parser = parse_comparison_side)]
         b: Side,
         /// Only traces of this time or later
-        #[arg(long, value_name = "TIME", value_parser = time)]
+        #[arg(long, value_name = "TIME", value_parser = parse_date_or_time)]
         since: Option<Time>,
         /// Pairs, at most
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
@@ -156,19 +156,19 @@ enum What {
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
-        json: AsJson,
+        json: JsonOutputArg,
     },
     /// What came of re-scorings
     Rescores {
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
-        json: AsJson,
+        json: JsonOutputArg,
     },
 }
 
 #[derive(Debug, Clone, Copy, clap::Args)]
-struct AsJson {
+struct JsonOutputArg {
     /// Print JSON, as the API answers
     #[arg(long)]
     json: bool,
@@ -176,15 +176,15 @@ struct AsJson {
 
 /// Which traffic.
 #[derive(Debug, clap::Args)]
-struct Window {
+struct TrafficWindowArgs {
     /// Only of this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     /// From this time on, such as 2026-03-01; thirty days ago unless told
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_date_or_time)]
     since: Option<Time>,
     /// Before this time; now unless told
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_date_or_time)]
     until: Option<Time>,
 }
 
@@ -193,13 +193,13 @@ pub fn region(text: &str) -> Result<Region, String> {
     Region::new(text).ok_or_else(|| "up to eight lower-case letters and digits, such as eu".to_owned())
 }
 
-fn time(text: &str) -> Result<Time, String> {
+fn parse_date_or_time(text: &str) -> Result<Time, String> {
     let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
     Time::parse(&whole).map_err(|error| error.to_string())
 }
 
 /// `agent`, or `agent:key=value,key=value`.
-fn side(text: &str) -> Result<Side, String> {
+fn parse_comparison_side(text: &str) -> Result<Side, String> {
     let (agent, told) = text.split_once(':').unwrap_or((text, ""));
     let mut metadata = serde_json::Map::new();
     for part in told.split(',').filter(|it| !it.is_empty()) {
@@ -209,56 +209,58 @@ fn side(text: &str) -> Result<Side, String> {
     Ok(Side { agent: agent.to_owned(), metadata })
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Ended> {
+pub fn run_monitor_command(args: &MonitorArgs) -> anyhow::Result<CommandOutcome> {
     wait_for(async {
         let target = args.target().await?;
         let mut out = crate::render::stdout();
         match &args.what {
-            What::Apply { files, region, loading } => return apply(&target, files, region, loading).await,
-            What::List { json } => {
+            MonitorSubcommand::Apply { files, region, loading } => {
+                return apply_monitor_files(&target, files, region, loading).await;
+            }
+            MonitorSubcommand::List { json } => {
                 let all = target.list().await?;
-                if json.told(&mut out, &all)? {
-                    return Ok(Ended::Passed);
+                if json.print_if_requested(&mut out, &all)? {
+                    return Ok(CommandOutcome::Passed);
                 }
-                show::list(&mut out, &all)?;
+                show::show_monitor_list(&mut out, &all)?;
             }
-            What::Show { name, window, trend: true, criterion, json } => {
+            MonitorSubcommand::Show { name, window, trend: true, criterion, json } => {
                 let all = target.trend(name, window, criterion.as_deref()).await?;
-                if !json.told(&mut out, &all)? {
-                    show::trend(&mut out, &all)?;
+                if !json.print_if_requested(&mut out, &all)? {
+                    show::show_daily_trend(&mut out, &all)?;
                 }
             }
-            What::Show { name, window, json, .. } => {
+            MonitorSubcommand::Show { name, window, json, .. } => {
                 let (monitor, found) = (target.monitor(name).await?, target.estimates(name, window).await?);
-                if !json.told(&mut out, &found)? {
-                    show::estimates(&mut out, &monitor, &found)?;
+                if !json.print_if_requested(&mut out, &found)? {
+                    show::show_monitor_estimates(&mut out, &monitor, &found)?;
                 }
             }
-            What::Pause { name, reason } => {
+            MonitorSubcommand::Pause { name, reason } => {
                 target.pause(name, reason.as_deref()).await?;
                 writeln!(out, "{} is paused", printable(name))?;
             }
-            What::Resume { name } => {
+            MonitorSubcommand::Resume { name } => {
                 target.resume(name).await?;
                 writeln!(out, "{} goes on", printable(name))?;
             }
-            What::Rm { name } => {
+            MonitorSubcommand::Rm { name } => {
                 target.remove(name).await?;
                 writeln!(out, "{} is removed; what it found is kept", printable(name))?;
             }
-            What::Why { trace, json } => {
+            MonitorSubcommand::Why { trace, json } => {
                 let all = target.why(trace).await?;
-                if !json.told(&mut out, &all)? {
-                    show::why(&mut out, trace, &all)?;
+                if !json.print_if_requested(&mut out, &all)? {
+                    show::show_trace_decisions(&mut out, trace, &all)?;
                 }
             }
-            What::Disputed { name, json } => {
-                let all = target.disputed(name).await?;
-                if !json.told(&mut out, &all)? {
-                    show::disputed(&mut out, &all)?;
+            MonitorSubcommand::Disputed { name, json } => {
+                let all = target.disputed_decisions(name).await?;
+                if !json.print_if_requested(&mut out, &all)? {
+                    show::show_disputed_traces(&mut out, &all)?;
                 }
             }
-            What::Rescore { name, since, overlap, errors, over_budget, yes } => {
+            MonitorSubcommand::Rescore { name, since, overlap, errors, over_budget, yes } => {
                 let overlap = overlap.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
                 let asked = NewRescore {
                     since: *since,
@@ -267,33 +269,33 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                     over_budget: *over_budget,
                     confirmed: *yes,
                 };
-                show::plan(&mut out, name, &target.rescore(name, &asked).await?)?;
+                show::show_rescore_plan(&mut out, name, &target.rescore(name, &asked).await?)?;
             }
-            What::Compare { name, a, b, since, pairs, yes } => {
+            MonitorSubcommand::Compare { name, a, b, since, pairs, yes } => {
                 let n = Some(usize::try_from(*pairs).unwrap_or(usize::MAX));
                 let asked = NewComparison { a: a.clone(), b: b.clone(), since: *since, n, confirmed: *yes };
-                show::comparison(&mut out, name, &target.compare(name, &asked).await?)?;
+                show::show_comparison_plan(&mut out, name, &target.compare(name, &asked).await?)?;
             }
-            What::Comparisons { name, json } => {
+            MonitorSubcommand::Comparisons { name, json } => {
                 let all = target.comparisons(name).await?;
-                if !json.told(&mut out, &all)? {
-                    show::comparisons(&mut out, &all)?;
+                if !json.print_if_requested(&mut out, &all)? {
+                    show::show_comparison_results(&mut out, &all)?;
                 }
             }
-            What::Rescores { name, json } => {
+            MonitorSubcommand::Rescores { name, json } => {
                 let all = target.rescores(name).await?;
-                if !json.told(&mut out, &all)? {
-                    show::rescores(&mut out, &all)?;
+                if !json.print_if_requested(&mut out, &all)? {
+                    show::show_rescore_results(&mut out, &all)?;
                 }
             }
         }
-        Ok(Ended::Passed)
+        Ok(CommandOutcome::Passed)
     })
 }
 
-impl AsJson {
+impl JsonOutputArg {
     /// Whether it was told in JSON.
-    fn told(self, out: &mut impl Write, value: &impl serde::Serialize) -> anyhow::Result<bool> {
+    fn print_if_requested(self, out: &mut impl Write, value: &impl serde::Serialize) -> anyhow::Result<bool> {
         if self.json {
             writeln!(out, "{}", serde_json::to_string_pretty(value)?)?;
         }
@@ -302,15 +304,17 @@ impl AsJson {
 }
 
 /// All files are read before anything is changed.
-async fn apply(
-    target: &Target,
+async fn apply_monitor_files(
+    target: &MonitorBackend,
     files: &[PathBuf],
     region: &Region,
-    loading: &Loading,
-) -> anyhow::Result<Ended> {
+    loading: &LoadingArgs,
+) -> anyhow::Result<CommandOutcome> {
     let (mut all, mut names) = (Vec::new(), BTreeSet::new());
     for path in files {
-        let Some(suite) = super::suite(path, loading.options())? else { return Ok(Ended::BadInput) };
+        let Some(suite) = super::load_valid_suite(path, loading.options())? else {
+            return Ok(CommandOutcome::BadInput);
+        };
         anyhow::ensure!(
             !suite.monitors.is_empty(),
             "`{}` has no monitor: it needs `agent`, or a list of `monitors`",
@@ -322,7 +326,7 @@ async fn apply(
                 names.insert(name.clone()),
                 "two monitors are called `{name}`; give one of them a `name`"
             );
-            all.push((name, source(path, &monitor)?));
+            all.push((name, read_monitor_source(path, &monitor)?));
         }
     }
     let mut out = crate::render::stdout();
@@ -341,11 +345,11 @@ async fn apply(
     if std::io::stdout().is_terminal() {
         writeln!(out, "{} from now on; nothing is judged again", plural(all.len(), "monitor"))?;
     }
-    Ok(Ended::Passed)
+    Ok(CommandOutcome::Passed)
 }
 
 /// As it is written, if that says it all; otherwise with everything that it refers to.
-fn source(path: &Path, monitor: &Monitor) -> anyhow::Result<String> {
+fn read_monitor_source(path: &Path, monitor: &Monitor) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let files = BTreeMap::from([("monitor.yaml".to_owned(), text.clone())]);
     let alone = Bundle { suite: "monitor.yaml".to_owned(), files, ..Bundle::default() }.load();

@@ -4,13 +4,13 @@ use std::io::Write;
 
 use jurist_core::quantity::plural;
 use jurist_server::monitor::{
-    ComparisonPlan, ComparisonView, CriterionEstimate, DecisionView, Estimates, MonitorView, RescorePlan,
-    RescoreView, TrafficView, Trend,
+    ComparisonPlan, ComparisonView, CriterionEstimate, DecisionView, Estimates, MonitorTrend, MonitorView,
+    RescorePlan, RescoreView, TrafficView,
 };
 
 use crate::render::printable;
 
-pub fn list(out: &mut impl Write, all: &[MonitorView]) -> std::io::Result<()> {
+pub fn show_monitor_list(out: &mut impl Write, all: &[MonitorView]) -> std::io::Result<()> {
     if all.is_empty() {
         writeln!(out, "nothing is watched; `jurist monitor apply FILE` changes that")?;
     }
@@ -20,9 +20,9 @@ pub fn list(out: &mut impl Write, all: &[MonitorView]) -> std::io::Result<()> {
             out,
             "\x1b[1m{}\x1b[0m  {} of {}, judged by {}  {}{}",
             printable(&it.name),
-            percent(it.sample_rate),
+            format_share_as_percent(it.sample_rate),
             printable(&it.agents.join(", ")),
-            printable(&judges(it)),
+            printable(&format_judge_names(it)),
             it.version.rubric_version,
             paused.unwrap_or_default()
         )?;
@@ -30,12 +30,16 @@ pub fn list(out: &mut impl Write, all: &[MonitorView]) -> std::io::Result<()> {
     Ok(())
 }
 
-fn judges(monitor: &MonitorView) -> String {
+fn format_judge_names(monitor: &MonitorView) -> String {
     if monitor.judges.is_empty() { "the default judge".to_owned() } else { monitor.judges.join(", ") }
 }
 
-pub fn estimates(out: &mut impl Write, monitor: &MonitorView, found: &Estimates) -> std::io::Result<()> {
-    list(out, std::slice::from_ref(monitor))?;
+pub fn show_monitor_estimates(
+    out: &mut impl Write,
+    monitor: &MonitorView,
+    found: &Estimates,
+) -> std::io::Result<()> {
+    show_monitor_list(out, std::slice::from_ref(monitor))?;
     let total: u64 = found.states.iter().map(|it| it.n).sum();
     let states: Vec<String> =
         found.states.iter().map(|it| format!("{} {}", it.n, it.state.replace('_', " "))).collect();
@@ -53,13 +57,13 @@ pub fn estimates(out: &mut impl Write, monitor: &MonitorView, found: &Estimates)
         let now = if it.is_current { "" } else { " (an earlier version)" };
         writeln!(out, "\n\x1b[1m{}\x1b[0m, judged by {}{now}", it.rubric_version, printable(&it.judge))?;
         for criterion in &it.criteria {
-            estimate(out, criterion)?;
+            show_criterion_estimate(out, criterion)?;
         }
     }
     Ok(())
 }
 
-fn estimate(out: &mut impl Write, it: &CriterionEstimate) -> std::io::Result<()> {
+fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std::io::Result<()> {
     let name = printable(it.criterion.as_deref().unwrap_or("whole"));
     let Some(score) = &it.score else {
         let why = it.not_estimable.as_deref().unwrap_or_default();
@@ -70,13 +74,18 @@ fn estimate(out: &mut impl Write, it: &CriterionEstimate) -> std::io::Result<()>
     writeln!(
         out,
         "  {name:<20} score {}{}{}",
-        figures(score),
+        format_traffic_mean(score),
         native.unwrap_or_default(),
         passes.unwrap_or_default()
     )?;
     if let Some(score) = &it.corrected {
         let passes = it.corrected_pass_rate.as_ref().map(|it| {
-            format!("   passes {} [{}, {}]", percent(it.mean), percent(it.interval.0), percent(it.interval.1))
+            format!(
+                "   passes {} [{}, {}]",
+                format_share_as_percent(it.mean),
+                format_share_as_percent(it.interval.0),
+                format_share_as_percent(it.interval.1)
+            )
         });
         writeln!(
             out,
@@ -98,7 +107,7 @@ fn estimate(out: &mut impl Write, it: &CriterionEstimate) -> std::io::Result<()>
         "", score.n, score.n_eff, score.naive
     )?;
     if 0.0 < score.error_rate {
-        writeln!(out, "  {:<20} judge errors {}", "", percent(score.error_rate))?;
+        writeln!(out, "  {:<20} judge errors {}", "", format_share_as_percent(score.error_rate))?;
     }
     for stratum in &score.strata {
         let told = match (stratum.mean, stratum.interval, &stratum.not_estimable) {
@@ -114,19 +123,24 @@ fn estimate(out: &mut impl Write, it: &CriterionEstimate) -> std::io::Result<()>
     Ok(())
 }
 
-fn figures(it: &TrafficView) -> String {
+fn format_traffic_mean(it: &TrafficView) -> String {
     format!("{:.3} [{:.3}, {:.3}]", it.mean, it.interval.0, it.interval.1)
 }
 
 fn shares(it: &TrafficView) -> String {
-    format!("{} [{}, {}]", percent(it.mean), percent(it.interval.0), percent(it.interval.1))
+    format!(
+        "{} [{}, {}]",
+        format_share_as_percent(it.mean),
+        format_share_as_percent(it.interval.0),
+        format_share_as_percent(it.interval.1)
+    )
 }
 
-fn percent(share: f64) -> String {
+fn format_share_as_percent(share: f64) -> String {
     format!("{} %", (1000.0 * share).round() / 10.0)
 }
 
-pub fn trend(out: &mut impl Write, all: &[Trend]) -> std::io::Result<()> {
+pub fn show_daily_trend(out: &mut impl Write, all: &[MonitorTrend]) -> std::io::Result<()> {
     for it in all {
         let of = it.criterion.as_deref().map(|it| format!(", {}", printable(it))).unwrap_or_default();
         writeln!(out, "\x1b[1m{}\x1b[0m, judged by {}{of}", it.rubric_version, printable(&it.judge))?;
@@ -149,7 +163,7 @@ pub fn trend(out: &mut impl Write, all: &[Trend]) -> std::io::Result<()> {
     Ok(())
 }
 
-pub fn why(out: &mut impl Write, trace: &str, all: &[DecisionView]) -> std::io::Result<()> {
+pub fn show_trace_decisions(out: &mut impl Write, trace: &str, all: &[DecisionView]) -> std::io::Result<()> {
     if all.is_empty() {
         return writeln!(out, "no monitor watches the agent of {}, or it has not finished", printable(trace));
     }
@@ -163,9 +177,18 @@ pub fn why(out: &mut impl Write, trace: &str, all: &[DecisionView]) -> std::io::
             it.state.replace('_', " "),
             printable(&it.reason)
         )?;
-        writeln!(out, "  stratum {}, sampled with probability {}", it.stratum, percent(it.probability))?;
+        writeln!(
+            out,
+            "  stratum {}, sampled with probability {}",
+            it.stratum,
+            format_share_as_percent(it.probability)
+        )?;
         if it.upstream < 1.0 {
-            writeln!(out, "  kept with probability {} before it came here", percent(it.upstream))?;
+            writeln!(
+                out,
+                "  kept with probability {} before it came here",
+                format_share_as_percent(it.upstream)
+            )?;
         }
         for event in &it.history {
             writeln!(
@@ -180,7 +203,7 @@ pub fn why(out: &mut impl Write, trace: &str, all: &[DecisionView]) -> std::io::
     Ok(())
 }
 
-pub fn disputed(out: &mut impl Write, all: &[DecisionView]) -> std::io::Result<()> {
+pub fn show_disputed_traces(out: &mut impl Write, all: &[DecisionView]) -> std::io::Result<()> {
     if all.is_empty() {
         writeln!(out, "no judges disagree by more than the margin")?;
     }
@@ -191,7 +214,7 @@ pub fn disputed(out: &mut impl Write, all: &[DecisionView]) -> std::io::Result<(
     Ok(())
 }
 
-pub fn plan(out: &mut impl Write, name: &str, plan: &RescorePlan) -> std::io::Result<()> {
+pub fn show_rescore_plan(out: &mut impl Write, name: &str, plan: &RescorePlan) -> std::io::Result<()> {
     let price = plan.price.map_or_else(
         || "a price that is not known".to_owned(),
         |it| format!("about {:.2} dollars", (100.0 * it).ceil() / 100.0),
@@ -213,7 +236,7 @@ pub fn plan(out: &mut impl Write, name: &str, plan: &RescorePlan) -> std::io::Re
     }
 }
 
-pub fn rescores(out: &mut impl Write, all: &[RescoreView]) -> std::io::Result<()> {
+pub fn show_rescore_results(out: &mut impl Write, all: &[RescoreView]) -> std::io::Result<()> {
     if all.is_empty() {
         writeln!(out, "nothing was judged again")?;
     }
@@ -230,7 +253,7 @@ pub fn rescores(out: &mut impl Write, all: &[RescoreView]) -> std::io::Result<()
             writeln!(out, "  {}", printable(note))?;
         }
         if let Some(score) = &it.score {
-            writeln!(out, "  the traffic of that time scores {}", figures(score))?;
+            writeln!(out, "  the traffic of that time scores {}", format_traffic_mean(score))?;
         }
         for offset in &it.offsets {
             writeln!(
@@ -248,7 +271,7 @@ pub fn rescores(out: &mut impl Write, all: &[RescoreView]) -> std::io::Result<()
     Ok(())
 }
 
-pub fn comparison(out: &mut impl Write, name: &str, plan: &ComparisonPlan) -> std::io::Result<()> {
+pub fn show_comparison_plan(out: &mut impl Write, name: &str, plan: &ComparisonPlan) -> std::io::Result<()> {
     writeln!(out, "{} of the same task, {}", plural(plan.n_pairs, "pair"), plural(plan.n_calls, "call"))?;
     match &plan.id {
         Some(id) => {
@@ -258,7 +281,7 @@ pub fn comparison(out: &mut impl Write, name: &str, plan: &ComparisonPlan) -> st
     }
 }
 
-pub fn comparisons(out: &mut impl Write, all: &[ComparisonView]) -> std::io::Result<()> {
+pub fn show_comparison_results(out: &mut impl Write, all: &[ComparisonView]) -> std::io::Result<()> {
     if all.is_empty() {
         writeln!(out, "nothing was compared")?;
     }
@@ -281,7 +304,13 @@ pub fn comparisons(out: &mut impl Write, all: &[ComparisonView]) -> std::io::Res
         let told = [("wins", it.rate, it.interval), ("shown first wins", it.first_rate, it.first_interval)];
         for (what, rate, interval) in told {
             if let (Some(rate), Some((low, high))) = (rate, interval) {
-                writeln!(out, "  {what:<20} {} [{}, {}]", percent(rate), percent(low), percent(high))?;
+                writeln!(
+                    out,
+                    "  {what:<20} {} [{}, {}]",
+                    format_share_as_percent(rate),
+                    format_share_as_percent(low),
+                    format_share_as_percent(high)
+                )?;
             }
         }
     }

@@ -3,19 +3,19 @@
 use std::fmt::Write as _;
 
 use jurist_engine::load;
-use jurist_engine::model::http::{Network, client};
+use jurist_engine::model::http::{NetworkOptions, client};
 use jurist_server::monitor::{
-    self, Applied, ComparisonPlan, ComparisonView, DecisionView, Estimates, Look, MonitorView, NewComparison,
-    NewRescore, RescorePlan, RescoreView, Trend,
+    self, Applied, ComparisonPlan, ComparisonView, DecisionView, Estimates, MonitorTrend, MonitorView,
+    NewComparison, NewRescore, RescorePlan, RescoreView, TrafficWindow,
 };
-use jurist_server::{App, Environment, Settings, Work};
+use jurist_server::{App, Environment, ServerSettings, Work};
 use jurist_store::decisions::DecisionFilter;
 use jurist_store::{ProjectId, Region, Store, TraceId, clock};
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use super::{Args, What, Window};
-use crate::commands::judge::settings;
+use super::{MonitorArgs, MonitorSubcommand, TrafficWindowArgs};
+use crate::commands::judge::load_current_settings;
 use crate::commands::remote::Remote;
 use crate::commands::store::project_of;
 use crate::render;
@@ -23,64 +23,68 @@ use crate::render;
 /// Traces of a list.
 const LISTED: usize = 200;
 
-pub enum Target {
+pub enum MonitorBackend {
     Store { app: App, project: ProjectId },
     Server(Remote),
 }
 
-impl Args {
-    pub(super) async fn target(&self) -> anyhow::Result<Target> {
+impl MonitorArgs {
+    pub(super) async fn target(&self) -> anyhow::Result<MonitorBackend> {
         if let Some(url) = &self.server {
             let token = self.token.clone().or_else(|| load::variable("JURIST_TOKEN"));
-            let client = client(&Network::default())?;
-            return Ok(Target::Server(Remote::new(url, token, self.project.clone(), client)?));
+            let client = client(&NetworkOptions::default())?;
+            return Ok(MonitorBackend::Server(Remote::new(url, token, self.project.clone(), client)?));
         }
         anyhow::ensure!(self.token.is_none(), "a token is for a server; name one with --server");
         if !self.place.exists() {
             let url = self.place.url();
             let how = "name the one in use with --store, or its server with --server";
             anyhow::ensure!(
-                matches!(self.what, What::Apply { .. }),
+                matches!(self.what, MonitorSubcommand::Apply { .. }),
                 "there is no database at `{url}`; {how}"
             );
-            render::note(&format!("`{url}` is a new database; if that is not meant, {how}"));
+            render::print_note(&format!("`{url}` is a new database; if that is not meant, {how}"));
         }
         let work = Work {
-            settings: settings()?,
+            settings: load_current_settings()?,
             environment: Environment::new(load::variables()),
             // What is judged runs on whatever works on this database.
             allow_commands: true,
             ..Work::default()
         };
-        let app = App::new(self.place.open().await?, Settings { work, ..Settings::default() }).await?;
+        let app =
+            App::new(self.place.open().await?, ServerSettings { work, ..ServerSettings::default() }).await?;
         let project = project_of(&app.store, self.project.as_deref()).await?;
-        Ok(Target::Store { app, project })
+        Ok(MonitorBackend::Store { app, project })
     }
 }
 
-impl Window {
-    fn look(&self) -> anyhow::Result<Look> {
-        let look = Look::new(self.agent.clone(), self.since, self.until, clock::now());
+impl TrafficWindowArgs {
+    fn time_window(&self) -> anyhow::Result<TrafficWindow> {
+        let look = TrafficWindow::new(self.agent.clone(), self.since, self.until, clock::current_time());
         anyhow::ensure!(look.from < look.until, "--since is before --until");
         Ok(look)
     }
 
     fn query(&self) -> anyhow::Result<String> {
-        let Look { agent, from, until } = self.look()?;
-        let agent = agent.map(|it| format!("&agent={}", encoded(&it))).unwrap_or_default();
+        let TrafficWindow { agent, from, until } = self.time_window()?;
+        let agent = agent.map(|it| format!("&agent={}", encode_url_part(&it))).unwrap_or_default();
         Ok(format!("from={from}&until={until}{agent}"))
     }
 }
 
-impl Target {
+impl MonitorBackend {
     pub(super) async fn apply(&self, name: &str, source: &str, region: &Region) -> anyhow::Result<Applied> {
         match self {
             Self::Store { app, project } => {
                 let place = (region, &app.settings.work);
-                let now = clock::now();
-                Ok(monitor::apply(&app.store, *project, Some(name), source, place, None, now).await?)
+                let now = clock::current_time();
+                Ok(monitor::apply_monitor_file(&app.store, *project, Some(name), source, place, None, now)
+                    .await?)
             }
-            Self::Server(it) => put(it, reqwest::Method::PUT, name, "", json!({ "source": source })).await,
+            Self::Server(it) => {
+                send_monitor_request(it, reqwest::Method::PUT, name, "", json!({ "source": source })).await
+            }
         }
     }
 
@@ -88,7 +92,7 @@ impl Target {
         match self {
             Self::Store { app, project } => {
                 let all = app.store.monitors(*project).await?;
-                let all = all.iter().filter(|it| it.newest.is_some()).map(monitor::shown);
+                let all = all.iter().filter(|it| it.newest.is_some()).map(monitor::build_monitor_view);
                 Ok(all.collect::<Result<_, _>>()?)
             }
             Self::Server(it) => Ok(serde_json::from_value(it.get("/monitors").await?)?),
@@ -97,16 +101,29 @@ impl Target {
 
     pub(super) async fn monitor(&self, name: &str) -> anyhow::Result<MonitorView> {
         match self {
-            Self::Store { app, project } => Ok(monitor::shown(&find(&app.store, *project, name).await?)?),
+            Self::Store { app, project } => {
+                Ok(monitor::build_monitor_view(&find_monitor_by_name(&app.store, *project, name).await?)?)
+            }
             Self::Server(it) => get(it, name, "").await,
         }
     }
 
-    pub(super) async fn estimates(&self, name: &str, window: &Window) -> anyhow::Result<Estimates> {
+    pub(super) async fn estimates(
+        &self,
+        name: &str,
+        window: &TrafficWindowArgs,
+    ) -> anyhow::Result<Estimates> {
         match self {
             Self::Store { app, project } => {
-                let found = find(&app.store, *project, name).await?;
-                Ok(monitor::estimates(&app.store, *project, &found, &window.look()?, true).await?)
+                let found = find_monitor_by_name(&app.store, *project, name).await?;
+                Ok(monitor::estimate_monitor_traffic(
+                    &app.store,
+                    *project,
+                    &found,
+                    &window.time_window()?,
+                    true,
+                )
+                .await?)
             }
             Self::Server(it) => get(it, name, &format!("/estimates?{}", window.query()?)).await,
         }
@@ -115,17 +132,24 @@ impl Target {
     pub(super) async fn trend(
         &self,
         name: &str,
-        window: &Window,
+        window: &TrafficWindowArgs,
         criterion: Option<&str>,
-    ) -> anyhow::Result<Vec<Trend>> {
+    ) -> anyhow::Result<Vec<MonitorTrend>> {
         match self {
             Self::Store { app, project } => {
-                let found = find(&app.store, *project, name).await?;
-                Ok(monitor::trend(&app.store, &app.sequences, *project, &found, &window.look()?, criterion)
-                    .await?)
+                let found = find_monitor_by_name(&app.store, *project, name).await?;
+                Ok(monitor::compute_monitor_trends(
+                    &app.store,
+                    &app.sequences,
+                    *project,
+                    &found,
+                    &window.time_window()?,
+                    criterion,
+                )
+                .await?)
             }
             Self::Server(it) => {
-                let criterion = criterion.map(|it| format!("&criterion={}", encoded(it)));
+                let criterion = criterion.map(|it| format!("&criterion={}", encode_url_part(it)));
                 let query = format!("/trend?{}{}", window.query()?, criterion.unwrap_or_default());
                 get(it, name, &query).await
             }
@@ -135,13 +159,13 @@ impl Target {
     pub(super) async fn pause(&self, name: &str, reason: Option<&str>) -> anyhow::Result<()> {
         match self {
             Self::Store { app, project } => {
-                let found = find(&app.store, *project, name).await?;
+                let found = find_monitor_by_name(&app.store, *project, name).await?;
                 let why = reason.unwrap_or("somebody paused it");
-                Ok(monitor::pause(&app.store, *project, found.id, why).await?)
+                Ok(monitor::pause_monitor(&app.store, *project, found.id, why).await?)
             }
             Self::Server(it) => {
                 let body = json!({ "paused": true, "reason": reason });
-                put::<Json>(it, reqwest::Method::PATCH, name, "", body).await.map(drop)
+                send_monitor_request::<Json>(it, reqwest::Method::PATCH, name, "", body).await.map(drop)
             }
         }
     }
@@ -149,12 +173,12 @@ impl Target {
     pub(super) async fn resume(&self, name: &str) -> anyhow::Result<()> {
         match self {
             Self::Store { app, project } => {
-                let found = find(&app.store, *project, name).await?;
-                Ok(monitor::resume(&app.store, *project, &found, clock::now()).await.map(drop)?)
+                let found = find_monitor_by_name(&app.store, *project, name).await?;
+                Ok(monitor::resume(&app.store, *project, &found, clock::current_time()).await.map(drop)?)
             }
             Self::Server(it) => {
                 let body = json!({ "paused": false });
-                put::<Json>(it, reqwest::Method::PATCH, name, "", body).await.map(drop)
+                send_monitor_request::<Json>(it, reqwest::Method::PATCH, name, "", body).await.map(drop)
             }
         }
     }
@@ -162,11 +186,13 @@ impl Target {
     pub(super) async fn remove(&self, name: &str) -> anyhow::Result<()> {
         match self {
             Self::Store { app, project } => {
-                let found = find(&app.store, *project, name).await?;
-                Ok(monitor::remove(&app.store, *project, &found, clock::now()).await?)
+                let found = find_monitor_by_name(&app.store, *project, name).await?;
+                Ok(monitor::remove_monitor(&app.store, *project, &found, clock::current_time()).await?)
             }
             Self::Server(it) => {
-                put::<Json>(it, reqwest::Method::DELETE, name, "", Json::Null).await.map(drop)
+                send_monitor_request::<Json>(it, reqwest::Method::DELETE, name, "", Json::Null)
+                    .await
+                    .map(drop)
             }
         }
     }
@@ -174,19 +200,19 @@ impl Target {
     pub(super) async fn why(&self, trace: &str) -> anyhow::Result<Vec<DecisionView>> {
         match self {
             Self::Store { app, project } => {
-                Ok(monitor::why(&app.store, *project, &TraceId::new(trace)?).await?)
+                Ok(monitor::explain_trace_decisions(&app.store, *project, &TraceId::new(trace)?).await?)
             }
             Self::Server(it) => {
-                let found = it.get(&format!("/traces/{}/decisions", encoded(trace))).await?;
+                let found = it.get(&format!("/traces/{}/decisions", encode_url_part(trace))).await?;
                 Ok(serde_json::from_value(found)?)
             }
         }
     }
 
-    pub(super) async fn disputed(&self, name: &str) -> anyhow::Result<Vec<DecisionView>> {
+    pub(super) async fn disputed_decisions(&self, name: &str) -> anyhow::Result<Vec<DecisionView>> {
         match self {
             Self::Store { app, project } => {
-                let found = find(&app.store, *project, name).await?;
+                let found = find_monitor_by_name(&app.store, *project, name).await?;
                 let filter = DecisionFilter { is_disputed: Some(true), ..DecisionFilter::default() };
                 let page = app.store.decisions(*project, found.id, &filter, None, LISTED).await?;
                 Ok(page.items.iter().map(|it| DecisionView::new(it, None)).collect())
@@ -202,32 +228,43 @@ impl Target {
     pub(super) async fn rescore(&self, name: &str, asked: &NewRescore) -> anyhow::Result<RescorePlan> {
         match self {
             Self::Store { app, project } => {
-                let (store, now) = (&app.store, clock::now());
-                let (work, found) = (&app.settings.work, find(store, *project, name).await?);
+                let (store, now) = (&app.store, clock::current_time());
+                let (work, found) = (&app.settings.work, find_monitor_by_name(store, *project, name).await?);
                 if !asked.confirmed {
-                    return Ok(monitor::plan(store, *project, &found, asked, work, now).await?);
+                    return Ok(monitor::plan_rescore(store, *project, &found, asked, work, now).await?);
                 }
-                Ok(monitor::rescore(store, *project, &found, asked, work, None, now).await?)
+                Ok(monitor::start_rescore(store, *project, &found, asked, work, None, now).await?)
             }
-            Self::Server(it) => put(it, reqwest::Method::POST, name, "/rescores", json!(asked)).await,
+            Self::Server(it) => {
+                send_monitor_request(it, reqwest::Method::POST, name, "/rescores", json!(asked)).await
+            }
         }
     }
 
     pub(super) async fn compare(&self, name: &str, asked: &NewComparison) -> anyhow::Result<ComparisonPlan> {
         match self {
             Self::Store { app, project } => {
-                let found = find(&app.store, *project, name).await?;
-                Ok(monitor::comparison(&app.store, *project, &found, asked, clock::now()).await?)
+                let found = find_monitor_by_name(&app.store, *project, name).await?;
+                Ok(monitor::plan_or_start_comparison(
+                    &app.store,
+                    *project,
+                    &found,
+                    asked,
+                    clock::current_time(),
+                )
+                .await?)
             }
-            Self::Server(it) => put(it, reqwest::Method::POST, name, "/comparisons", json!(asked)).await,
+            Self::Server(it) => {
+                send_monitor_request(it, reqwest::Method::POST, name, "/comparisons", json!(asked)).await
+            }
         }
     }
 
     pub(super) async fn comparisons(&self, name: &str) -> anyhow::Result<Vec<ComparisonView>> {
         match self {
             Self::Store { app, project } => {
-                let found = find(&app.store, *project, name).await?;
-                Ok(monitor::comparisons(&app.store, *project, &found).await?)
+                let found = find_monitor_by_name(&app.store, *project, name).await?;
+                Ok(monitor::list_comparisons(&app.store, *project, &found).await?)
             }
             Self::Server(it) => get(it, name, "/comparisons").await,
         }
@@ -236,39 +273,39 @@ impl Target {
     pub(super) async fn rescores(&self, name: &str) -> anyhow::Result<Vec<RescoreView>> {
         match self {
             Self::Store { app, project } => {
-                let found = find(&app.store, *project, name).await?;
-                Ok(monitor::rescores(&app.store, *project, &found).await?)
+                let found = find_monitor_by_name(&app.store, *project, name).await?;
+                Ok(monitor::list_rescores(&app.store, *project, &found).await?)
             }
             Self::Server(it) => get(it, name, "/rescores").await,
         }
     }
 }
 
-async fn find(
+async fn find_monitor_by_name(
     store: &Store,
     project: ProjectId,
     name: &str,
-) -> anyhow::Result<jurist_store::monitors::Monitor> {
-    Ok(monitor::find(store, project, name).await?)
+) -> anyhow::Result<jurist_store::monitors::StoredMonitor> {
+    Ok(monitor::find_monitor(store, project, name).await?)
 }
 
 async fn get<T: DeserializeOwned>(remote: &Remote, name: &str, rest: &str) -> anyhow::Result<T> {
-    Ok(serde_json::from_value(remote.get(&format!("/monitors/{}{rest}", encoded(name))).await?)?)
+    Ok(serde_json::from_value(remote.get(&format!("/monitors/{}{rest}", encode_url_part(name))).await?)?)
 }
 
-async fn put<T: DeserializeOwned>(
+async fn send_monitor_request<T: DeserializeOwned>(
     remote: &Remote,
     method: reqwest::Method,
     name: &str,
     rest: &str,
     body: Json,
 ) -> anyhow::Result<T> {
-    let path = format!("/monitors/{}{rest}", encoded(name));
+    let path = format!("/monitors/{}{rest}", encode_url_part(name));
     Ok(serde_json::from_value(remote.ask(method, &path, Some(&body).filter(|it| !it.is_null())).await?)?)
 }
 
 /// As a part of a path or a query.
-fn encoded(text: &str) -> String {
+fn encode_url_part(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::candidate::trace::ToolCall;
 
 /// A call as text; what is in the brackets and is neither JSON nor `key=value` stands under `input`.
-pub(super) fn parse(text: &str) -> Option<ToolCall> {
+pub(super) fn parse_action_call(text: &str) -> Option<ToolCall> {
     let text = text.trim();
     let open = text.find(['(', '['])?;
     let close = if text[open..].starts_with('(') { ')' } else { ']' };
@@ -92,7 +92,7 @@ fn python(rest: &mut &str, depth: usize) -> Option<Value> {
         '[' | '(' => {
             let close = if rest.starts_with('[') { ']' } else { ')' };
             let mut items = Vec::new();
-            sequence(rest, close, |rest| {
+            parse_python_sequence(rest, close, |rest| {
                 items.push(python(rest, depth + 1)?);
                 Some(())
             })?;
@@ -100,7 +100,7 @@ fn python(rest: &mut &str, depth: usize) -> Option<Value> {
         }
         '{' => {
             let mut map = Map::new();
-            sequence(rest, '}', |rest| {
+            parse_python_sequence(rest, '}', |rest| {
                 let key = python(rest, depth + 1)?;
                 *rest = rest.trim_start().strip_prefix(':')?;
                 let value = python(rest, depth + 1)?;
@@ -120,7 +120,11 @@ fn python(rest: &mut &str, depth: usize) -> Option<Value> {
     }
 }
 
-fn sequence(rest: &mut &str, close: char, mut item: impl FnMut(&mut &str) -> Option<()>) -> Option<()> {
+fn parse_python_sequence(
+    rest: &mut &str,
+    close: char,
+    mut item: impl FnMut(&mut &str) -> Option<()>,
+) -> Option<()> {
     *rest = &rest[1..];
     loop {
         *rest = rest.trim_start();

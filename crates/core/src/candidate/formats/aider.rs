@@ -4,32 +4,32 @@ use serde_json::Value;
 
 use super::message::money;
 use crate::candidate::diff::FileChange;
-use crate::candidate::trace::{Role, Step, ToolResult, Trace};
+use crate::candidate::trace::{StepRole, ToolResult, Trace, TraceStep};
 
 const START: &str = "# aider chat started at";
 
-pub(super) fn fits(value: &Value) -> bool {
+pub(super) fn is_aider_history(value: &Value) -> bool {
     let Some(text) = value.as_str() else { return false };
     let has = |mark: &str| text.lines().any(|it| it.starts_with(mark));
     has(START) || (has("<<<<<<< SEARCH") && has("#### "))
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Mark {
+enum AiderLineMark {
     User,
     Tool,
     Start,
 }
 
-pub(super) fn read(value: &Value) -> Trace {
+pub(super) fn read_aider_history(value: &Value) -> Trace {
     let text = value.as_str().unwrap_or_default().replace("\r\n", "\n");
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<TraceStep> = Vec::new();
     let (mut fence, mut after_blank, mut echo) = (false, true, false);
-    let mut last: Option<Mark> = None;
+    let mut last: Option<AiderLineMark> = None;
     for line in text.lines() {
         // Inside code a mark counts only if it looks exactly like one of aider's own lines.
         let real = !fence || (after_blank && line.ends_with("  "));
-        let mark = mark(line).filter(|_| real);
+        let mark = classify_aider_line(line).filter(|_| real);
         after_blank = line.trim().is_empty();
         if mark.is_some() {
             (fence, echo) = (false, false);
@@ -37,61 +37,61 @@ pub(super) fn read(value: &Value) -> Trace {
             fence = !fence;
         }
         match mark {
-            Some(Mark::Start) => last = Some(Mark::Start),
+            Some(AiderLineMark::Start) => last = Some(AiderLineMark::Start),
             Some(kind) => {
                 let said = line.trim_start_matches(['#', '>']).trim();
-                let role = if kind == Mark::User { Role::User } else { Role::Tool };
-                add(&mut steps, role, said, last == Some(kind));
+                let role = if kind == AiderLineMark::User { StepRole::User } else { StepRole::Tool };
+                append_step_line(&mut steps, role, said, last == Some(kind));
                 echo = said.contains("SEARCH/REPLACE block") && said.contains("failed to match");
                 last = Some(kind);
             }
             // Costs may stand on a line of their own, and a block that failed is shown again; both without the mark.
-            None if echo || (last == Some(Mark::Tool) && line.starts_with("Cost: $")) => {
-                add(&mut steps, Role::Tool, line.trim_end(), true);
+            None if echo || (last == Some(AiderLineMark::Tool) && line.starts_with("Cost: $")) => {
+                append_step_line(&mut steps, StepRole::Tool, line.trim_end(), true);
                 if line.starts_with("The SEARCH section must exactly match") {
                     (echo, fence) = (false, false);
                 }
             }
-            None if last == Some(Mark::Start) && line.trim().is_empty() => {}
+            None if last == Some(AiderLineMark::Start) && line.trim().is_empty() => {}
             None if line.trim().is_empty() && last.is_some() => {}
             None => {
-                let goes_on = last.is_none() && steps.last().is_some_and(|it| it.role == Role::Assistant);
-                add(&mut steps, Role::Assistant, line, goes_on);
+                let goes_on = last.is_none() && steps.last().is_some_and(|it| it.role == StepRole::Assistant);
+                append_step_line(&mut steps, StepRole::Assistant, line, goes_on);
                 last = None;
             }
         }
     }
-    finish(steps)
+    build_aider_trace(steps)
 }
 
-fn mark(line: &str) -> Option<Mark> {
+fn classify_aider_line(line: &str) -> Option<AiderLineMark> {
     match line {
-        _ if line.starts_with(START) => Some(Mark::Start),
-        _ if line.starts_with("#### ") => Some(Mark::User),
-        _ if line.starts_with("> ") || line == ">" => Some(Mark::Tool),
+        _ if line.starts_with(START) => Some(AiderLineMark::Start),
+        _ if line.starts_with("#### ") => Some(AiderLineMark::User),
+        _ if line.starts_with("> ") || line == ">" => Some(AiderLineMark::Tool),
         _ => None,
     }
 }
 
-fn add(steps: &mut Vec<Step>, role: Role, line: &str, goes_on: bool) {
+fn append_step_line(steps: &mut Vec<TraceStep>, role: StepRole, line: &str, goes_on: bool) {
     match steps.last_mut().filter(|it| goes_on && it.role == role) {
         Some(step) => {
             step.text.push('\n');
             step.text.push_str(line);
         }
-        None => steps.push(Step::new(role, line)),
+        None => steps.push(TraceStep::new(role, line)),
     }
 }
 
-fn finish(mut steps: Vec<Step>) -> Trace {
+fn build_aider_trace(mut steps: Vec<TraceStep>) -> Trace {
     let mut trace = Trace::default();
     let mut session = None;
     for at in 0..steps.len() {
         let text = steps[at].text.trim().to_owned();
         match steps[at].role {
-            Role::Tool => {
+            StepRole::Tool => {
                 for line in text.lines() {
-                    tokens(line, &mut trace);
+                    add_reported_tokens(line, &mut trace);
                     let cost = line.split("message, ").nth(1).or_else(|| line.split("request, ").nth(1));
                     let cost = cost.and_then(|it| it.split(' ').next()).map(|it| it.trim_start_matches('$'));
                     if let Some(cost) = cost.and_then(|it| money(&Value::from(it))) {
@@ -103,12 +103,12 @@ fn finish(mut steps: Vec<Step>) -> Trace {
                     }
                 }
                 let result = ToolResult { text, ..ToolResult::default() };
-                steps[at] = Step { role: Role::Tool, results: vec![result], ..Step::default() };
+                steps[at] = TraceStep { role: StepRole::Tool, results: vec![result], ..TraceStep::default() };
             }
-            Role::Assistant => {
+            StepRole::Assistant => {
                 let applied: Vec<String> = steps[at + 1..]
                     .iter()
-                    .take_while(|it| it.role == Role::Tool)
+                    .take_while(|it| it.role == StepRole::Tool)
                     .flat_map(|it| {
                         it.text
                             .lines()
@@ -147,11 +147,13 @@ fn thoughts(text: &str) -> (String, String) {
 }
 
 /// `Tokens: 3.2k sent, 210 received.`
-fn tokens(line: &str, trace: &mut Trace) {
+fn add_reported_tokens(line: &str, trace: &mut Trace) {
     let Some(rest) = line.trim().strip_prefix("Tokens: ") else { return };
     for part in rest.split(", ") {
         let mut words = part.split_whitespace();
-        let (Some(count), Some(what)) = (words.next().and_then(count), words.next()) else { continue };
+        let (Some(count), Some(what)) = (words.next().and_then(parse_token_count), words.next()) else {
+            continue;
+        };
         match what.trim_end_matches('.') {
             "sent" => trace.usage.input += count,
             "received" => trace.usage.output += count,
@@ -161,7 +163,7 @@ fn tokens(line: &str, trace: &mut Trace) {
     }
 }
 
-fn count(text: &str) -> Option<u64> {
+fn parse_token_count(text: &str) -> Option<u64> {
     let text = text.replace(',', "");
     let (digits, factor) = match text.strip_suffix('k') {
         Some(digits) => (digits.to_owned(), 1000.0),
@@ -190,7 +192,7 @@ fn edits(text: &str) -> Vec<FileChange> {
             let end = (middle..lines.len()).find(|&it| is_rule(lines[it], '>')).unwrap_or(lines.len());
             let old = &lines[(at + 1).min(middle)..middle];
             let new = &lines[(middle + 1).min(end)..end];
-            let kept = common(old, new);
+            let kept = common_line_count(old, new);
             let (added, removed) = ((new.len() - kept) as u32, (old.len() - kept) as u32);
             match changes.iter_mut().find(|it| it.path == path) {
                 Some(change) => {
@@ -216,7 +218,7 @@ fn is_rule(line: &str, c: char) -> bool {
 }
 
 /// Length of the longest list of lines that both have, in order.
-fn common(old: &[&str], new: &[&str]) -> usize {
+fn common_line_count(old: &[&str], new: &[&str]) -> usize {
     let mut row = vec![0_usize; new.len() + 1];
     for a in old {
         let mut diagonal = 0;

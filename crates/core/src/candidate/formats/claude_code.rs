@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::message::{add_block, joined, money, result, usage};
-use super::text_of;
-use crate::candidate::trace::{Role, Step, Trace, Usage};
+use super::first_text_field;
+use super::message::{add_block, join_content_text, money, parse_recorded_result, parse_recorded_usage};
+use crate::candidate::trace::{StepRole, Trace, TraceStep, Usage};
 use crate::quantity::Time;
 
-pub(super) fn fits(value: &Value) -> bool {
+pub(super) fn is_claude_code_log(value: &Value) -> bool {
     let is_line = |it: &Value| {
         matches!(it["type"].as_str(), Some("user" | "assistant"))
             && it["message"].is_object()
@@ -18,8 +18,8 @@ pub(super) fn fits(value: &Value) -> bool {
     value.as_array().is_some_and(|it| it.iter().any(is_line))
 }
 
-pub(super) fn read(value: &Value) -> Trace {
-    let mut reader = Reader::default();
+pub(super) fn read_claude_code_log(value: &Value) -> Trace {
+    let mut reader = ClaudeCodeReader::default();
     value.as_array().into_iter().flatten().for_each(|it| reader.line(it));
     let mut trace = reader.trace;
     trace.usage =
@@ -28,7 +28,7 @@ pub(super) fn read(value: &Value) -> Trace {
 }
 
 #[derive(Default)]
-struct Reader {
+struct ClaudeCodeReader {
     trace: Trace,
     /// Lines that were resumed stand in the log twice.
     seen: HashSet<String>,
@@ -39,7 +39,7 @@ struct Reader {
     total: Option<Usage>,
 }
 
-impl Reader {
+impl ClaudeCodeReader {
     fn line(&mut self, line: &Value) {
         if let Some(uuid) = line["uuid"].as_str()
             && !self.seen.insert(uuid.to_owned())
@@ -47,17 +47,19 @@ impl Reader {
             return;
         }
         self.trace.id =
-            text_of(line, &["sessionId", "session_id"]).map(str::to_owned).or(self.trace.id.take());
+            first_text_field(line, &["sessionId", "session_id"]).map(str::to_owned).or(self.trace.id.take());
         match line["type"].as_str() {
             Some("assistant") => self.assistant(line),
             Some("user") => self.user(line),
             Some("system") => {
-                self.trace.steps.extend(line["content"].as_str().map(|it| Step::new(Role::System, it)));
+                self.trace
+                    .steps
+                    .extend(line["content"].as_str().map(|it| TraceStep::new(StepRole::System, it)));
             }
             Some("result") => {
-                self.trace.status = text_of(line, &["subtype"]).map(str::to_owned);
+                self.trace.status = first_text_field(line, &["subtype"]).map(str::to_owned);
                 self.trace.cost = money(&line["total_cost_usd"]);
-                self.total = Some(usage(&line["usage"])).filter(|it| !it.is_nothing());
+                self.total = Some(parse_recorded_usage(&line["usage"])).filter(|it| !it.is_nothing());
             }
             _ => {}
         }
@@ -65,28 +67,33 @@ impl Reader {
 
     fn assistant(&mut self, line: &Value) {
         let message = &line["message"];
-        let id = text_of(message, &["id"]).unwrap_or_default().to_owned();
+        let id = first_text_field(message, &["id"]).unwrap_or_default().to_owned();
         let synthetic = line["isApiErrorMessage"] == true || message["model"] == "<synthetic>";
-        let role = if synthetic { Role::Other } else { Role::Assistant };
+        let role = if synthetic { StepRole::Other } else { StepRole::Assistant };
         let place = match self.places.get(&id) {
             Some(&place) if !id.is_empty() => place,
             _ => {
-                self.trace.steps.push(Step { role, depth: depth(line), time: time(line), ..Step::default() });
+                self.trace.steps.push(TraceStep {
+                    role,
+                    depth: sidechain_depth(line),
+                    time: parse_line_timestamp(line),
+                    ..TraceStep::default()
+                });
                 self.places.insert(id.clone(), self.trace.steps.len() - 1);
                 self.trace.steps.len() - 1
             }
         };
-        let mut part = Step { role, ..Step::default() };
+        let mut part = TraceStep { role, ..TraceStep::default() };
         match &message["content"] {
             Value::Array(blocks) => blocks.iter().for_each(|it| add_block(it, &mut part)),
-            other => part.text = joined(other, "\n"),
+            other => part.text = join_content_text(other, "\n"),
         }
-        merge(&mut self.trace.steps[place], part);
-        if depth(line) == 0 && self.total.is_none() {
+        merge_message_part(&mut self.trace.steps[place], part);
+        if sidechain_depth(line) == 0 && self.total.is_none() {
             self.trace.status =
-                text_of(message, &["stop_reason"]).map(str::to_owned).or(self.trace.status.take());
+                first_text_field(message, &["stop_reason"]).map(str::to_owned).or(self.trace.status.take());
         }
-        let used = usage(&message["usage"]);
+        let used = parse_recorded_usage(&message["usage"]);
         let known = self.usage.entry(id).or_default();
         // Counts grow while a message streams; the line with the most output is the last one.
         if known.output <= used.output {
@@ -95,28 +102,32 @@ impl Reader {
     }
 
     fn user(&mut self, line: &Value) {
-        let (message, depth, time) = (&line["message"], depth(line), time(line));
+        let (message, depth, time) = (&line["message"], sidechain_depth(line), parse_line_timestamp(line));
         let human = line["isMeta"] != true && line["isCompactSummary"] != true;
-        let mut said =
-            Step { role: if human { Role::User } else { Role::Other }, depth, time, ..Step::default() };
-        let mut answers = Step { role: Role::Tool, depth, time, ..Step::default() };
+        let mut said = TraceStep {
+            role: if human { StepRole::User } else { StepRole::Other },
+            depth,
+            time,
+            ..TraceStep::default()
+        };
+        let mut answers = TraceStep { role: StepRole::Tool, depth, time, ..TraceStep::default() };
         match &message["content"] {
             Value::Array(blocks) => {
                 for block in blocks {
-                    match result(block) {
+                    match parse_recorded_result(block) {
                         Some(result) => answers.results.push(result),
                         None => add_block(block, &mut said),
                     }
                 }
             }
-            other => said.text = joined(other, "\n"),
+            other => said.text = join_content_text(other, "\n"),
         }
         self.trace.steps.extend([answers, said]);
     }
 }
 
 /// A block that a later line repeats is the same block.
-fn merge(step: &mut Step, part: Step) {
+fn merge_message_part(step: &mut TraceStep, part: TraceStep) {
     if !step.text.ends_with(&part.text) {
         step.text.push_str(&part.text);
     }
@@ -130,10 +141,10 @@ fn merge(step: &mut Step, part: Step) {
     }
 }
 
-fn depth(line: &Value) -> u32 {
+fn sidechain_depth(line: &Value) -> u32 {
     u32::from(line["isSidechain"] == true || line["parent_tool_use_id"].is_string())
 }
 
-fn time(line: &Value) -> Option<Time> {
+fn parse_line_timestamp(line: &Value) -> Option<Time> {
     Time::parse(line["timestamp"].as_str()?).ok()
 }

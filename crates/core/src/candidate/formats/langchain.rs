@@ -2,18 +2,21 @@
 
 use serde_json::Value;
 
-use super::message::{add_block, call, joined, money, push, result, role_of, usage};
-use super::replay::{Replay, Unannounced};
-use super::{items, shown, text_of};
-use crate::candidate::trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};
+use super::message::{
+    add_block, join_content_text, money, parse_recorded_call, parse_recorded_result, parse_recorded_usage,
+    push, role_of,
+};
+use super::replay::{Replay, UnannouncedCall};
+use super::{compact_value_text, first_text_field, nested_items};
+use crate::candidate::trace::{StepRole, ToolCall, ToolResult, Trace, TraceStep, Usage};
 
-pub(super) fn fits(value: &Value) -> bool {
+pub(super) fn is_langchain_trace(value: &Value) -> bool {
     let run = value.get("run_type").is_some()
         || value.as_array().is_some_and(|it| it.iter().any(|it| it.get("run_type").is_some()));
-    run || items(value, &["messages"]).iter().any(is_message)
+    run || nested_items(value, &["messages"]).iter().any(is_langchain_message)
 }
 
-fn is_message(value: &Value) -> bool {
+fn is_langchain_message(value: &Value) -> bool {
     let kind = value["type"].as_str().unwrap_or_default();
     let is_kind = matches!(kind, "human" | "ai" | "system" | "tool" | "function" | "chat")
         || kind.ends_with("MessageChunk");
@@ -24,33 +27,32 @@ fn is_message(value: &Value) -> bool {
             && (value["data"].is_object() || value.get("content").is_some()))
 }
 
-pub(super) fn read(value: &Value) -> Trace {
+pub(super) fn read_langchain_trace(value: &Value) -> Trace {
     if value.get("run_type").is_some()
         || value.as_array().is_some_and(|it| it.iter().any(|it| it.get("run_type").is_some()))
     {
         return run_tree(value);
     }
-    let messages = items(value, &["messages"]);
-    let status = messages
-        .iter()
-        .rev()
-        .find_map(|it| text_of(&body(it)["response_metadata"], &["finish_reason", "stop_reason"]));
+    let messages = nested_items(value, &["messages"]);
+    let status = messages.iter().rev().find_map(|it| {
+        first_text_field(&langchain_message_body(it)["response_metadata"], &["finish_reason", "stop_reason"])
+    });
     Trace {
-        steps: messages.iter().flat_map(message).collect(),
+        steps: messages.iter().flat_map(read_langchain_message).collect(),
         status: status.map(str::to_owned),
         ..Trace::default()
     }
 }
 
-fn body(message: &Value) -> &Value {
+fn langchain_message_body(message: &Value) -> &Value {
     let dumped = message.get("kwargs").filter(|it| it.is_object());
     dumped.or_else(|| message.get("data").filter(|it| it.is_object())).unwrap_or(message)
 }
 
 /// One message in any of its three shapes.
-pub(super) fn message(value: &Value) -> Vec<Step> {
+pub(super) fn read_langchain_message(value: &Value) -> Vec<TraceStep> {
     let class = value["id"].as_array().and_then(|it| it.last()).and_then(Value::as_str).unwrap_or_default();
-    let body = body(value);
+    let body = langchain_message_body(value);
     let kind = if class.is_empty() { value["type"].as_str().unwrap_or_default() } else { class };
     let kind = kind.trim_end_matches("Chunk").trim_end_matches("Message").to_ascii_lowercase();
     let role = match kind.as_str() {
@@ -58,34 +60,34 @@ pub(super) fn message(value: &Value) -> Vec<Step> {
         "remove" => return Vec::new(),
         other => role_of(other),
     };
-    let mut step = Step { role, ..Step::default() };
+    let mut step = TraceStep { role, ..TraceStep::default() };
     let mut called = Vec::new();
     match &body["content"] {
-        Value::Array(blocks) if role != Role::Tool => {
+        Value::Array(blocks) if role != StepRole::Tool => {
             for block in blocks {
                 match block {
                     Value::String(text) => {
-                        push(&mut step.text, text, if role == Role::Assistant { "" } else { "\n" });
+                        push(&mut step.text, text, if role == StepRole::Assistant { "" } else { "\n" });
                     }
-                    _ if result(block).is_some() => {}
+                    _ if parse_recorded_result(block).is_some() => {}
                     _ => add_block(block, &mut step),
                 }
             }
             // The same calls stand in `tool_calls` again.
             called = std::mem::take(&mut step.tool_calls);
         }
-        other => step.text = joined(other, "\n"),
+        other => step.text = join_content_text(other, "\n"),
     }
     let extra = &body["additional_kwargs"];
     if let Some(reasoning) = extra["reasoning_content"].as_str() {
         push(&mut step.reasoning, reasoning, "\n");
     }
-    step.tool_calls = calls(body, extra, called);
-    step.usage = usage(&body["usage_metadata"]);
-    if role == Role::Tool {
+    step.tool_calls = collect_message_calls(body, extra, called);
+    step.usage = parse_recorded_usage(&body["usage_metadata"]);
+    if role == StepRole::Tool {
         step.results.push(ToolResult {
-            call: text_of(body, &["tool_call_id"]).map(str::to_owned),
-            name: text_of(body, &["name"]).map(str::to_owned),
+            call: first_text_field(body, &["tool_call_id"]).map(str::to_owned),
+            name: first_text_field(body, &["name"]).map(str::to_owned),
             text: std::mem::take(&mut step.text),
             error: body["status"] == "error",
         });
@@ -93,8 +95,9 @@ pub(super) fn message(value: &Value) -> Vec<Step> {
     vec![step]
 }
 
-fn calls(body: &Value, extra: &Value, in_blocks: Vec<ToolCall>) -> Vec<ToolCall> {
-    let list = |it: &Value| it.as_array().into_iter().flatten().filter_map(call).collect::<Vec<_>>();
+fn collect_message_calls(body: &Value, extra: &Value, in_blocks: Vec<ToolCall>) -> Vec<ToolCall> {
+    let list =
+        |it: &Value| it.as_array().into_iter().flatten().filter_map(parse_recorded_call).collect::<Vec<_>>();
     let mut calls = list(&body["tool_calls"]);
     if calls.is_empty() {
         calls = list(&extra["tool_calls"]);
@@ -103,7 +106,7 @@ fn calls(body: &Value, extra: &Value, in_blocks: Vec<ToolCall>) -> Vec<ToolCall>
         calls = in_blocks;
     }
     if calls.is_empty() {
-        calls.extend(extra.get("function_call").and_then(call));
+        calls.extend(extra.get("function_call").and_then(parse_recorded_call));
     }
     calls.extend(list(&body["invalid_tool_calls"]));
     calls
@@ -112,18 +115,18 @@ fn calls(body: &Value, extra: &Value, in_blocks: Vec<ToolCall>) -> Vec<ToolCall>
 fn run_tree(value: &Value) -> Trace {
     let mut runs = Vec::new();
     flatten(value, &mut runs);
-    runs.sort_by_key(|it| order(it));
+    runs.sort_by_key(|it| run_start_time(it));
     let (mut replay, mut used) = (Replay::default(), Usage::default());
     for run in &runs {
         match run["run_type"].as_str() {
             Some("llm" | "chat_model") => {
-                let output = answer(&run["outputs"]);
+                let output = read_run_outputs(&run["outputs"]);
                 used = used.plus(output.iter().fold(Usage::default(), |sum, it| sum.plus(it.usage)));
-                replay.model_call(question(&run["inputs"]), output);
+                replay.model_call(read_run_inputs(&run["inputs"]), output);
             }
             Some("tool" | "retriever") => {
                 let (call, result) = tool(run);
-                replay.tool_run(call, result, Unannounced::Tool);
+                replay.tool_run(call, result, UnannouncedCall::Tool);
             }
             _ => {}
         }
@@ -132,14 +135,14 @@ fn run_tree(value: &Value) -> Trace {
         .as_array()
         .map_or(value, |it| it.iter().find(|it| it["parent_run_id"].is_null()).unwrap_or(value));
     if used.is_nothing() {
-        used = usage(root);
+        used = parse_recorded_usage(root);
     }
     Trace {
-        id: text_of(root, &["trace_id", "id"]).map(str::to_owned),
+        id: first_text_field(root, &["trace_id", "id"]).map(str::to_owned),
         steps: replay.steps,
         usage: used,
         cost: money(&root["total_cost"]),
-        status: text_of(root, &["status"]).map(str::to_owned),
+        status: first_text_field(root, &["status"]).map(str::to_owned),
         ..Trace::default()
     }
 }
@@ -155,31 +158,34 @@ fn flatten<'v>(value: &'v Value, runs: &mut Vec<&'v Value>) {
     }
 }
 
-fn order(run: &Value) -> String {
-    text_of(run, &["start_time", "dotted_order"]).unwrap_or_default().to_owned()
+fn run_start_time(run: &Value) -> String {
+    first_text_field(run, &["start_time", "dotted_order"]).unwrap_or_default().to_owned()
 }
 
-fn question(inputs: &Value) -> Vec<Step> {
+fn read_run_inputs(inputs: &Value) -> Vec<TraceStep> {
     let list = &inputs["messages"];
     // One list per prompt; there is one prompt.
     let list = list.get(0).filter(|it| it.is_array()).unwrap_or(list);
     match list.as_array() {
-        Some(messages) => messages.iter().flat_map(message).collect(),
+        Some(messages) => messages.iter().flat_map(read_langchain_message).collect(),
         None => inputs["prompts"]
             .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|it| Some(Step::new(Role::User, it.as_str()?)))
+            .filter_map(|it| Some(TraceStep::new(StepRole::User, it.as_str()?)))
             .collect(),
     }
 }
 
-fn answer(outputs: &Value) -> Vec<Step> {
+fn read_run_outputs(outputs: &Value) -> Vec<TraceStep> {
     let first = &outputs["generations"][0];
     let first = first.get(0).unwrap_or(first);
     match first.get("message") {
-        Some(it) => message(it),
-        None => text_of(first, &["text"]).map(|it| Step::new(Role::Assistant, it)).into_iter().collect(),
+        Some(it) => read_langchain_message(it),
+        None => first_text_field(first, &["text"])
+            .map(|it| TraceStep::new(StepRole::Assistant, it))
+            .into_iter()
+            .collect(),
     }
 }
 
@@ -187,7 +193,7 @@ fn tool(run: &Value) -> (ToolCall, ToolResult) {
     let name = run["name"].as_str().unwrap_or_default();
     let output = &run["outputs"]["output"];
     let body = output.get("kwargs").unwrap_or(output);
-    let id = text_of(body, &["tool_call_id"]).or(run["extra"]["tool_call_id"].as_str());
+    let id = first_text_field(body, &["tool_call_id"]).or(run["extra"]["tool_call_id"].as_str());
     let own = if run["run_type"] == "retriever" { run["id"].as_str() } else { None };
     let inputs = &run["inputs"];
     let arguments = match (inputs.get("query"), inputs["input"].as_str()) {
@@ -201,14 +207,14 @@ fn tool(run: &Value) -> (ToolCall, ToolResult) {
             .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|it| text_of(it.get("kwargs").unwrap_or(it), &["page_content"]));
+            .filter_map(|it| first_text_field(it.get("kwargs").unwrap_or(it), &["page_content"]));
         texts.collect::<Vec<_>>().join("\n")
     };
     let text = match failed {
         Some(error) => error.to_owned(),
         None if run["outputs"].get("documents").is_some() => documents(&run["outputs"]["documents"]),
-        None if body.get("content").is_some() => joined(&body["content"], "\n"),
-        None => shown(output),
+        None if body.get("content").is_some() => join_content_text(&body["content"], "\n"),
+        None => compact_value_text(output),
     };
     let call = ToolCall::new(id.or(own).map(str::to_owned), name, &arguments);
     let error = failed.is_some() || body["status"] == "error";

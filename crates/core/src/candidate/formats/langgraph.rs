@@ -2,23 +2,23 @@
 
 use serde_json::Value;
 
-use super::message::steps;
-use super::shown;
-use crate::candidate::trace::{Role, Step, Trace};
+use super::compact_value_text;
+use super::message::chat_message_steps;
+use crate::candidate::trace::{StepRole, Trace, TraceStep};
 
-pub(super) fn fits(value: &Value) -> bool {
+pub(super) fn is_langgraph_trajectory(value: &Value) -> bool {
     let is_nodes = |it: &Value| it.as_array().is_some_and(|it| it.iter().all(Value::is_string));
-    let lists = body(value)["steps"].as_array();
+    let lists = trajectory_body(value)["steps"].as_array();
     lists.is_some_and(|it| !it.is_empty() && it.iter().all(is_nodes))
 }
 
 /// The extraction nests its result once more.
-fn body(value: &Value) -> &Value {
+fn trajectory_body(value: &Value) -> &Value {
     value.get("outputs").filter(|it| it.get("steps").is_some()).unwrap_or(value)
 }
 
-pub(super) fn read(value: &Value) -> Trace {
-    let body = body(value);
+pub(super) fn read_langgraph_trajectory(value: &Value) -> Trace {
+    let body = trajectory_body(value);
     let list = |it: &Value| it.as_array().cloned().unwrap_or_default();
     // The inner inputs are always empty; the outer ones count.
     let outer = list(&value["inputs"]);
@@ -30,37 +30,39 @@ pub(super) fn read(value: &Value) -> Trace {
         let nodes = turns.get(turn).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for node in nodes {
             trace.nodes.push(node.to_owned());
-            trace.steps.push(Step::new(Role::Other, node));
+            trace.steps.push(TraceStep::new(StepRole::Other, node));
         }
-        trace.steps.extend(results.get(turn).into_iter().flat_map(result));
+        trace.steps.extend(results.get(turn).into_iter().flat_map(read_graph_result));
     }
     trace
 }
 
-fn state(value: &Value) -> Vec<Step> {
+fn state(value: &Value) -> Vec<TraceStep> {
     let inner = value.get("__start__").unwrap_or(value);
     match inner.get("messages").and_then(Value::as_array) {
-        Some(messages) => messages.iter().flat_map(message).collect(),
+        Some(messages) => messages.iter().flat_map(read_state_message).collect(),
         // `__resuming__` is the framework's word, not a user's.
         None => {
-            let role = |it: &str| if it.starts_with("__") { Role::Other } else { Role::User };
-            value.as_str().map(|it| Step::new(role(it), it)).into_iter().collect()
+            let role = |it: &str| if it.starts_with("__") { StepRole::Other } else { StepRole::User };
+            value.as_str().map(|it| TraceStep::new(role(it), it)).into_iter().collect()
         }
     }
 }
 
-fn message(value: &Value) -> Vec<Step> {
+fn read_state_message(value: &Value) -> Vec<TraceStep> {
     match value.as_array().map(Vec::as_slice) {
-        Some([role, text]) => steps(&serde_json::json!({ "role": role, "content": text })),
-        _ if value.get("role").is_none() && value.get("type").is_some() => super::langchain::message(value),
-        _ => steps(value),
+        Some([role, text]) => chat_message_steps(&serde_json::json!({ "role": role, "content": text })),
+        _ if value.get("role").is_none() && value.get("type").is_some() => {
+            super::langchain::read_langchain_message(value)
+        }
+        _ => chat_message_steps(value),
     }
 }
 
-fn result(value: &Value) -> Vec<Step> {
+fn read_graph_result(value: &Value) -> Vec<TraceStep> {
     match value.get("messages") {
         Some(_) => state(value),
         None if value.as_object().is_none_or(serde_json::Map::is_empty) && !value.is_string() => Vec::new(),
-        None => vec![Step::new(Role::Assistant, shown(value))],
+        None => vec![TraceStep::new(StepRole::Assistant, compact_value_text(value))],
     }
 }

@@ -2,36 +2,36 @@
 
 use serde_json::Value;
 
-use super::message::joined;
-use super::text_of;
-use crate::candidate::trace::{Role, Step, ToolCall, ToolResult, Trace};
+use super::first_text_field;
+use super::message::join_content_text;
+use crate::candidate::trace::{StepRole, ToolCall, ToolResult, Trace, TraceStep};
 
-pub(super) fn fits(value: &Value) -> bool {
-    let all = flat(value);
+pub(super) fn is_mcp_transcript(value: &Value) -> bool {
+    let all = flatten_rpc_batches(value);
     !all.is_empty() && all.iter().all(|it| it["jsonrpc"] == "2.0")
 }
 
 /// Batches are lists inside the list.
-fn flat(value: &Value) -> Vec<&Value> {
+fn flatten_rpc_batches(value: &Value) -> Vec<&Value> {
     match value {
-        Value::Array(items) => items.iter().flat_map(flat).collect(),
+        Value::Array(items) => items.iter().flat_map(flatten_rpc_batches).collect(),
         Value::Object(_) => vec![value],
         _ => Vec::new(),
     }
 }
 
-struct Open {
+struct PendingMcpRequest {
     id: Value,
     method: String,
     /// The id of the call that a task was started for.
     call: String,
 }
 
-pub(super) fn read(value: &Value) -> Trace {
-    let (mut trace, mut open) = (Trace::default(), Vec::<Open>::new());
-    for line in flat(value) {
+pub(super) fn read_mcp_transcript(value: &Value) -> Trace {
+    let (mut trace, mut open) = (Trace::default(), Vec::<PendingMcpRequest>::new());
+    for line in flatten_rpc_batches(value) {
         match line["method"].as_str() {
-            Some(method) => request(line, method, &mut trace.steps, &mut open),
+            Some(method) => add_mcp_request(line, method, &mut trace.steps, &mut open),
             None => {
                 // Both sides count for themselves, so the latest unanswered request is meant.
                 let Some(at) = open.iter().rposition(|it| it.id == line["id"]) else { continue };
@@ -43,44 +43,51 @@ pub(super) fn read(value: &Value) -> Trace {
     trace
 }
 
-fn request(line: &Value, method: &str, steps: &mut Vec<Step>, open: &mut Vec<Open>) {
-    let id = super::shown(&line["id"]);
+fn add_mcp_request(
+    line: &Value,
+    method: &str,
+    steps: &mut Vec<TraceStep>,
+    open: &mut Vec<PendingMcpRequest>,
+) {
+    let id = super::compact_value_text(&line["id"]);
     if line.get("id").is_some() {
-        open.push(Open { id: line["id"].clone(), method: method.to_owned(), call: id.clone() });
+        open.push(PendingMcpRequest { id: line["id"].clone(), method: method.to_owned(), call: id.clone() });
     }
     let params = &line["params"];
     if method == "tools/call" {
         let name = params["name"].as_str().unwrap_or_default();
         let call = ToolCall::new(Some(id), name, &params["arguments"]);
-        steps.push(Step { tool_calls: vec![call], ..Step::default() });
+        steps.push(TraceStep { tool_calls: vec![call], ..TraceStep::default() });
         return;
     }
     let data = params["data"].as_str().filter(|_| method == "notifications/message");
-    steps.push(Step::new(Role::Other, data.unwrap_or(method)));
+    steps.push(TraceStep::new(StepRole::Other, data.unwrap_or(method)));
 }
 
-fn reply(line: &Value, asked: &Open, steps: &mut Vec<Step>) {
+fn reply(line: &Value, asked: &PendingMcpRequest, steps: &mut Vec<TraceStep>) {
     let result = &line["result"];
     match asked.method.as_str() {
         "tools/call" | "tasks/result" => {
-            let failed = text_of(&line["error"], &["message"]);
-            let text = failed.map_or_else(|| content(result), str::to_owned);
+            let failed = first_text_field(&line["error"], &["message"]);
+            let text = failed.map_or_else(|| mcp_result_text(result), str::to_owned);
             let error = failed.is_some() || result["isError"] == true;
             let answer = ToolResult { call: Some(asked.call.clone()), name: None, text, error };
-            steps.push(Step { role: Role::Tool, results: vec![answer], ..Step::default() });
+            steps.push(TraceStep { role: StepRole::Tool, results: vec![answer], ..TraceStep::default() });
         }
         "initialize" => {
-            steps.extend(result["instructions"].as_str().map(|it| Step::new(Role::System, it)));
+            steps.extend(result["instructions"].as_str().map(|it| TraceStep::new(StepRole::System, it)));
         }
-        "sampling/createMessage" => steps.push(Step::new(Role::Other, joined(&result["content"], "\n"))),
+        "sampling/createMessage" => {
+            steps.push(TraceStep::new(StepRole::Other, join_content_text(&result["content"], "\n")))
+        }
         _ => {}
     }
 }
 
-fn content(result: &Value) -> String {
+fn mcp_result_text(result: &Value) -> String {
     let one = |it: &Value| match it["resource"]["text"].as_str() {
         Some(text) => text.to_owned(),
-        None => joined(it, "\n"),
+        None => join_content_text(it, "\n"),
     };
     let parts: Vec<String> =
         result["content"].as_array().into_iter().flatten().map(one).filter(|it| !it.is_empty()).collect();

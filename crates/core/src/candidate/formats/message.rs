@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{items, number, shown, text_of};
-use crate::candidate::trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};
+use super::{compact_value_text, first_count_field, first_text_field, nested_items};
+use crate::candidate::trace::{StepRole, ToolCall, ToolResult, Trace, TraceStep, Usage};
 use crate::quantity::Usd;
 
 const HOLDERS: [&str; 4] = ["messages", "trajectory", "steps", "conversation"];
@@ -18,7 +18,9 @@ pub(super) fn fits_anthropic(value: &Value) -> bool {
     let is_reply =
         |it: &Value| it["type"] == "message" && it["role"] == "assistant" && it["content"].is_array();
     let parts = [value, &value["request"], &value["response"]];
-    parts.iter().any(|it| is_reply(it) || (fits_openai(it) && items(it, &HOLDERS).iter().any(has_blocks)))
+    parts
+        .iter()
+        .any(|it| is_reply(it) || (fits_openai(it) && nested_items(it, &HOLDERS).iter().any(has_blocks)))
 }
 
 pub(super) fn fits_openai(value: &Value) -> bool {
@@ -26,7 +28,7 @@ pub(super) fn fits_openai(value: &Value) -> bool {
         it["choices"].as_array().is_some_and(|it| it.iter().any(|it| it.get("message").is_some()))
     };
     let is_list = |it: &Value| {
-        let messages = items(it, &HOLDERS);
+        let messages = nested_items(it, &HOLDERS);
         let speaks = |it: &Value| it["role"].is_string() || it["speaker"].is_string();
         messages.iter().any(|it| it["role"].is_string()) && messages.iter().all(speaks)
     };
@@ -60,31 +62,31 @@ pub(crate) fn plain_calls(value: &Value) -> Option<impl Iterator<Item = (&str, &
     }))
 }
 
-pub(super) fn read(value: &Value) -> Trace {
+pub(super) fn read_chat_trace(value: &Value) -> Trace {
     let mut trace = Trace::default();
     match (value.get("request"), value.get("response")) {
-        (None, None) => part(value, &mut trace),
+        (None, None) => add_chat_payload(value, &mut trace),
         (request, response) => {
             // A batch line wraps the reply once more.
             let response = response.map(|it| it.get("body").unwrap_or(it));
-            request.into_iter().chain(response).for_each(|it| part(it, &mut trace));
+            request.into_iter().chain(response).for_each(|it| add_chat_payload(it, &mut trace));
         }
     }
     trace
 }
 
-fn part(value: &Value, trace: &mut Trace) {
+fn add_chat_payload(value: &Value, trace: &mut Trace) {
     if let Some(system) = value.get("system") {
-        trace.steps.push(Step::new(Role::System, joined(system, "\n")));
+        trace.steps.push(TraceStep::new(StepRole::System, join_content_text(system, "\n")));
     }
     let is_reply = value.get("choices").is_some() && value.get("messages").is_none();
     if !is_reply {
-        let messages = items(value, &HOLDERS);
-        trace.steps.extend(messages.iter().flat_map(steps));
+        let messages = nested_items(value, &HOLDERS);
+        trace.steps.extend(messages.iter().flat_map(chat_message_steps));
         trace.status = messages
             .iter()
             .rev()
-            .find_map(|it| text_of(it, &["stop_reason"]))
+            .find_map(|it| first_text_field(it, &["stop_reason"]))
             .map(str::to_owned)
             .or(trace.status.take());
     }
@@ -92,12 +94,13 @@ fn part(value: &Value, trace: &mut Trace) {
     let choices = value["choices"].as_array().into_iter().flatten();
     let first = choices.min_by_key(|it| it["index"].as_u64().unwrap_or(0));
     if let Some(choice) = first {
-        trace.steps.extend(steps(&choice["message"]));
-        trace.status = text_of(choice, &["finish_reason"]).map(str::to_owned).or(trace.status.take());
+        trace.steps.extend(chat_message_steps(&choice["message"]));
+        trace.status =
+            first_text_field(choice, &["finish_reason"]).map(str::to_owned).or(trace.status.take());
     }
-    trace.status = text_of(value, &["stop_reason"]).map(str::to_owned).or(trace.status.take());
+    trace.status = first_text_field(value, &["stop_reason"]).map(str::to_owned).or(trace.status.take());
     if value.get("role").is_none() || value.get("choices").is_some() {
-        trace.usage = trace.usage.plus(usage(&value["usage"]));
+        trace.usage = trace.usage.plus(parse_recorded_usage(&value["usage"]));
     }
     trace.cost = money(&value["usage"]["cost"]).or(trace.cost);
 }
@@ -108,53 +111,53 @@ pub(super) fn money(value: &Value) -> Option<Usd> {
 }
 
 /// One message, or one of Potato's turns among messages. What a tool answered inside it is a step of the tool, and splits the message.
-pub(super) fn steps(message: &Value) -> Vec<Step> {
+pub(super) fn chat_message_steps(message: &Value) -> Vec<TraceStep> {
     if message.get("role").is_none() && message.get("speaker").is_some() {
         return vec![super::potato::turn(message)];
     }
     let role = role_of(message["role"].as_str().unwrap_or_default());
     let mut all = Vec::new();
-    let mut step = Step { role, ..Step::default() };
+    let mut step = TraceStep { role, ..TraceStep::default() };
     match &message["content"] {
-        Value::Array(blocks) if role != Role::Tool => {
+        Value::Array(blocks) if role != StepRole::Tool => {
             for block in blocks {
-                match result(block) {
+                match parse_recorded_result(block) {
                     Some(result) => {
-                        close(&mut step, &mut all);
-                        answer(&mut all, result);
+                        push_finished_step(&mut step, &mut all);
+                        push_tool_result(&mut all, result);
                     }
                     None => add_block(block, &mut step),
                 }
             }
         }
-        other => step.text = joined(other, "\n"),
+        other => step.text = join_content_text(other, "\n"),
     }
-    if let Some(reasoning) = text_of(message, &["reasoning_content", "reasoning"]) {
+    if let Some(reasoning) = first_text_field(message, &["reasoning_content", "reasoning"]) {
         push(&mut step.reasoning, reasoning, "\n");
     }
     if let (true, Some(refusal)) = (step.text.is_empty(), message["refusal"].as_str()) {
         refusal.clone_into(&mut step.text);
     }
     let calls: Vec<ToolCall> =
-        message["tool_calls"].as_array().into_iter().flatten().filter_map(call).collect();
+        message["tool_calls"].as_array().into_iter().flatten().filter_map(parse_recorded_call).collect();
     step.tool_calls.extend(calls);
-    step.tool_calls.extend(message.get("function_call").and_then(call));
-    if role == Role::Tool {
+    step.tool_calls.extend(message.get("function_call").and_then(parse_recorded_call));
+    if role == StepRole::Tool {
         let result = ToolResult {
-            call: text_of(message, &["tool_call_id", "call_id", "tool_use_id"]).map(str::to_owned),
-            name: text_of(message, &["name"]).map(str::to_owned),
+            call: first_text_field(message, &["tool_call_id", "call_id", "tool_use_id"]).map(str::to_owned),
+            name: first_text_field(message, &["name"]).map(str::to_owned),
             text: std::mem::take(&mut step.text),
             error: message["status"] == "error" || message["is_error"] == true,
         };
         step.results.push(result);
     }
-    step.usage = usage(&message["usage"]);
-    close(&mut step, &mut all);
+    step.usage = parse_recorded_usage(&message["usage"]);
+    push_finished_step(&mut step, &mut all);
     all
 }
 
-fn close(step: &mut Step, all: &mut Vec<Step>) {
-    let next = Step { role: step.role, ..Step::default() };
+fn push_finished_step(step: &mut TraceStep, all: &mut Vec<TraceStep>) {
+    let next = TraceStep { role: step.role, ..TraceStep::default() };
     let done = std::mem::replace(step, next);
     if !done.is_empty() || !done.usage.is_nothing() {
         all.push(done);
@@ -162,42 +165,42 @@ fn close(step: &mut Step, all: &mut Vec<Step>) {
 }
 
 /// Results that follow each other are one step.
-fn answer(all: &mut Vec<Step>, result: ToolResult) {
+fn push_tool_result(all: &mut Vec<TraceStep>, result: ToolResult) {
     match all.last_mut() {
-        Some(last) if last.role == Role::Tool => last.results.push(result),
-        _ => all.push(Step { role: Role::Tool, results: vec![result], ..Step::default() }),
+        Some(last) if last.role == StepRole::Tool => last.results.push(result),
+        _ => all.push(TraceStep { role: StepRole::Tool, results: vec![result], ..TraceStep::default() }),
     }
 }
 
-pub(super) fn role_of(name: &str) -> Role {
+pub(super) fn role_of(name: &str) -> StepRole {
     match name.to_ascii_lowercase().as_str() {
-        "system" | "developer" => Role::System,
-        "user" | "human" => Role::User,
-        "assistant" | "ai" | "model" | "agent" => Role::Assistant,
-        "tool" | "function" | "environment" | "observation" => Role::Tool,
-        _ => Role::Other,
+        "system" | "developer" => StepRole::System,
+        "user" | "human" => StepRole::User,
+        "assistant" | "ai" | "model" | "agent" => StepRole::Assistant,
+        "tool" | "function" | "environment" | "observation" => StepRole::Tool,
+        _ => StepRole::Other,
     }
 }
 
 /// A tool's answer as a block of a message.
-pub(super) fn result(block: &Value) -> Option<ToolResult> {
+pub(super) fn parse_recorded_result(block: &Value) -> Option<ToolResult> {
     block["type"].as_str().filter(|it| it.ends_with("tool_result"))?;
     let content = &block["content"];
     let failed = content.get("error_code").and_then(Value::as_str);
     Some(ToolResult {
         call: block["tool_use_id"].as_str().map(str::to_owned),
         name: None,
-        text: failed.map_or_else(|| joined(content, "\n"), str::to_owned),
+        text: failed.map_or_else(|| join_content_text(content, "\n"), str::to_owned),
         error: block["is_error"] == true || failed.is_some(),
     })
 }
 
-pub(super) fn add_block(block: &Value, step: &mut Step) {
+pub(super) fn add_block(block: &Value, step: &mut TraceStep) {
     // Citations cut one sentence of an answer into several blocks.
-    let between = if step.role == Role::Assistant { "" } else { "\n" };
+    let between = if step.role == StepRole::Assistant { "" } else { "\n" };
     match block["type"].as_str() {
         Some("thinking") => push(&mut step.reasoning, block["thinking"].as_str().unwrap_or_default(), "\n"),
-        Some("reasoning") => push(&mut step.reasoning, &joined(block, "\n"), "\n"),
+        Some("reasoning") => push(&mut step.reasoning, &join_content_text(block, "\n"), "\n"),
         Some("redacted_thinking") => {}
         Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
             let name = block["name"].as_str().unwrap_or_default();
@@ -208,14 +211,14 @@ pub(super) fn add_block(block: &Value, step: &mut Step) {
             ));
         }
         Some("image" | "image_url" | "input_image") => {
-            step.screenshot = step.screenshot.take().or_else(|| picture(block));
+            step.screenshot = step.screenshot.take().or_else(|| image_address(block));
         }
-        _ => push(&mut step.text, &joined(block, "\n"), between),
+        _ => push(&mut step.text, &join_content_text(block, "\n"), between),
     }
 }
 
 /// The address of a picture; one that is inside the message itself is only named.
-pub(super) fn picture(block: &Value) -> Option<String> {
+pub(super) fn image_address(block: &Value) -> Option<String> {
     let address = block["image_url"]["url"]
         .as_str()
         .or(block["image_url"].as_str())
@@ -228,47 +231,49 @@ pub(super) fn picture(block: &Value) -> Option<String> {
 }
 
 /// The text of content in any of its shapes.
-pub(super) fn joined(content: &Value, between: &str) -> String {
+pub(super) fn join_content_text(content: &Value, between: &str) -> String {
     match content {
         Value::Array(parts) => {
             let texts: Vec<String> =
-                parts.iter().map(|it| joined(it, between)).filter(|it| !it.is_empty()).collect();
+                parts.iter().map(|it| join_content_text(it, between)).filter(|it| !it.is_empty()).collect();
             texts.join(between)
         }
         Value::Object(_) => {
-            let text =
-                text_of(content, &["text", "output_text", "input_text", "refusal", "thinking", "reasoning"]);
+            let text = first_text_field(
+                content,
+                &["text", "output_text", "input_text", "refusal", "thinking", "reasoning"],
+            );
             let link = || {
-                let title = text_of(content, &["title", "name", "filename"])?;
-                let address = text_of(content, &["url", "uri"])?;
+                let title = first_text_field(content, &["title", "name", "filename"])?;
+                let address = first_text_field(content, &["url", "uri"])?;
                 Some(format!("{title} ({address})"))
             };
             match text.map(str::to_owned).or_else(link) {
                 Some(text) => text,
-                None => content.get("content").map(|it| joined(it, between)).unwrap_or_default(),
+                None => content.get("content").map(|it| join_content_text(it, between)).unwrap_or_default(),
             }
         }
-        other => shown(other),
+        other => compact_value_text(other),
     }
 }
 
 /// `{id, function: {name, arguments}}`, `{name, arguments}` or `{name, args}`.
-pub(super) fn call(value: &Value) -> Option<ToolCall> {
+pub(super) fn parse_recorded_call(value: &Value) -> Option<ToolCall> {
     let inner = ["function", "custom"]
         .iter()
         .find_map(|it| value.get(*it))
         .filter(|it| it.is_object())
         .unwrap_or(value);
-    let name = text_of(inner, &["name", "tool"]).or_else(|| text_of(value, &["name"]))?;
+    let name = first_text_field(inner, &["name", "tool"]).or_else(|| first_text_field(value, &["name"]))?;
     let arguments = ["arguments", "args", "input", "parameters"]
         .iter()
         .find_map(|it| inner.get(*it))
         .unwrap_or(&Value::Null);
-    let id = text_of(value, &["id", "call_id", "tool_call_id"]).map(str::to_owned);
-    Some(ToolCall { duration_ms: duration(value), ..ToolCall::new(id, name, arguments) })
+    let id = first_text_field(value, &["id", "call_id", "tool_call_id"]).map(str::to_owned);
+    Some(ToolCall { duration_ms: call_duration_ms(value), ..ToolCall::new(id, name, arguments) })
 }
 
-pub(crate) fn duration(call: &Value) -> Option<f64> {
+pub(crate) fn call_duration_ms(call: &Value) -> Option<f64> {
     ["duration_ms", "durationMs"].iter().find_map(|it| call.get(*it)?.as_f64())
 }
 
@@ -280,19 +285,19 @@ pub(super) fn push(text: &mut String, more: &str, between: &str) {
 }
 
 /// Token counts under the names of any provider.
-pub(super) fn usage(value: &Value) -> Usage {
+pub(super) fn parse_recorded_usage(value: &Value) -> Usage {
     // Anthropic counts cached tokens outside `input_tokens`, OpenAI inside; both are inside here.
-    let read = number(value, &["cache_read_input_tokens"]);
-    let outside = read + number(value, &["cache_creation_input_tokens"]);
+    let read = first_count_field(value, &["cache_read_input_tokens"]);
+    let outside = read + first_count_field(value, &["cache_creation_input_tokens"]);
     let details = ["prompt_tokens_details", "input_tokens_details", "input_token_details"];
     let details = details.iter().find_map(|it| value.get(*it)).unwrap_or(&Value::Null);
     Usage {
-        input: number(value, &["input_tokens", "prompt_tokens"]) + outside,
-        output: number(value, &["output_tokens", "completion_tokens"]),
-        cached: read + number(details, &["cached_tokens", "cache_read"]),
+        input: first_count_field(value, &["input_tokens", "prompt_tokens"]) + outside,
+        output: first_count_field(value, &["output_tokens", "completion_tokens"]),
+        cached: read + first_count_field(details, &["cached_tokens", "cache_read"]),
     }
 }
 
-pub(super) fn number_of(value: &Value, key: &str) -> u64 {
-    number(value, &[key])
+pub(super) fn count_field(value: &Value, key: &str) -> u64 {
+    first_count_field(value, &[key])
 }

@@ -19,7 +19,7 @@ mod swe_agent;
 mod text;
 mod webarena;
 
-pub(crate) use message::{duration, plain_calls};
+pub(crate) use message::{call_duration_ms, plain_calls};
 use serde_json::Value;
 
 use super::measurements::Measurements;
@@ -29,9 +29,9 @@ macro_rules! formats {
     ($($variant:ident $name:literal $what:literal,)*) => {
         /// A way to write down what an agent did.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Format { $(#[doc = $what] $variant,)* }
+        pub enum TraceFormat { $(#[doc = $what] $variant,)* }
 
-        impl Format {
+        impl TraceFormat {
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             pub fn name(self) -> &'static str {
@@ -64,7 +64,7 @@ formats! {
     Text "text" "plain text",
 }
 
-impl Format {
+impl TraceFormat {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|it| it.name() == name)
     }
@@ -72,20 +72,20 @@ impl Format {
     /// Whether a value carries the marks of this format.
     fn fits(self, value: &Value) -> bool {
         match self {
-            Self::Jurist => is_own(value),
-            Self::Otlp => otlp::fits(value),
-            Self::ClaudeCode => claude_code::fits(value),
-            Self::SweAgent => swe_agent::fits(value),
-            Self::Langgraph => langgraph::fits(value),
-            Self::Mcp => mcp::fits(value),
-            Self::WebArena => webarena::fits(value),
-            Self::React => react::fits(value),
-            Self::Potato => potato::fits(value),
-            Self::OpenaiResponses => responses::fits(value),
-            Self::Langchain => langchain::fits(value),
+            Self::Jurist => is_jurist_trace(value),
+            Self::Otlp => otlp::is_otel_trace(value),
+            Self::ClaudeCode => claude_code::is_claude_code_log(value),
+            Self::SweAgent => swe_agent::is_swe_agent_trajectory(value),
+            Self::Langgraph => langgraph::is_langgraph_trajectory(value),
+            Self::Mcp => mcp::is_mcp_transcript(value),
+            Self::WebArena => webarena::is_web_agent_trace(value),
+            Self::React => react::is_react_trace(value),
+            Self::Potato => potato::is_potato_trace(value),
+            Self::OpenaiResponses => responses::is_responses_trace(value),
+            Self::Langchain => langchain::is_langchain_trace(value),
             Self::Anthropic => message::fits_anthropic(value),
             Self::OpenaiChat => message::fits_openai(value),
-            Self::Aider => aider::fits(value),
+            Self::Aider => aider::is_aider_history(value),
             Self::Text => value.is_string(),
         }
     }
@@ -93,19 +93,19 @@ impl Format {
     fn read(self, value: &Value) -> Trace {
         match self {
             Self::Jurist => serde_json::from_value(value.clone()).unwrap_or_default(),
-            Self::Otlp => otlp::read(value),
-            Self::ClaudeCode => claude_code::read(value),
-            Self::SweAgent => swe_agent::read(value),
-            Self::Langgraph => langgraph::read(value),
-            Self::Mcp => mcp::read(value),
-            Self::WebArena => webarena::read(value),
-            Self::React => react::read(value),
-            Self::Potato => potato::read(value),
-            Self::OpenaiResponses => responses::read(value),
-            Self::Langchain => langchain::read(value),
-            Self::Anthropic | Self::OpenaiChat => message::read(value),
-            Self::Aider => aider::read(value),
-            Self::Text => text::read(value),
+            Self::Otlp => otlp::read_otel_trace(value),
+            Self::ClaudeCode => claude_code::read_claude_code_log(value),
+            Self::SweAgent => swe_agent::read_swe_agent_trajectory(value),
+            Self::Langgraph => langgraph::read_langgraph_trajectory(value),
+            Self::Mcp => mcp::read_mcp_transcript(value),
+            Self::WebArena => webarena::read_web_agent_trace(value),
+            Self::React => react::read_react_trace(value),
+            Self::Potato => potato::read_potato_trace(value),
+            Self::OpenaiResponses => responses::read_responses_trace(value),
+            Self::Langchain => langchain::read_langchain_trace(value),
+            Self::Anthropic | Self::OpenaiChat => message::read_chat_trace(value),
+            Self::Aider => aider::read_aider_history(value),
+            Self::Text => text::read_text_trace(value),
         }
     }
 }
@@ -113,32 +113,32 @@ impl Format {
 /// Why a trace cannot be read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TraceError {
-    #[error("this is no trace that is understood: {hint}; understood are {}", names())]
+    #[error("this is no trace that is understood: {hint}; understood are {}", trace_format_names())]
     NotUnderstood { hint: String },
-    #[error("nothing in it can be read as {}; understood are {}", .0.name(), names())]
-    NothingRead(Format),
+    #[error("nothing in it can be read as {}; understood are {}", .0.name(), trace_format_names())]
+    NothingRead(TraceFormat),
 }
 
-fn names() -> String {
-    Format::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
+fn trace_format_names() -> String {
+    TraceFormat::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// Reads JSON, JSON lines or plain text; finds out the format unless it is given.
-pub fn read_trace(text: &str, format: Option<Format>) -> Result<(Format, Trace), TraceError> {
-    read_value(&value_of(text), format)
+pub fn read_trace(text: &str, format: Option<TraceFormat>) -> Result<(TraceFormat, Trace), TraceError> {
+    read_trace_value(&value_of(text), format)
 }
 
 /// Every trace of a file: one, or one on each line.
-pub fn read_traces(text: &str, format: Option<Format>) -> Result<Vec<(Format, Trace)>, TraceError> {
+pub fn read_traces(text: &str, format: Option<TraceFormat>) -> Result<Vec<(TraceFormat, Trace)>, TraceError> {
     let whole = read_trace(text, format);
-    let is_guess =
-        matches!(whole, Ok((Format::Text, _)) | Err(_)) && format.is_none_or(|it| it != Format::Text);
+    let is_guess = matches!(whole, Ok((TraceFormat::Text, _)) | Err(_))
+        && format.is_none_or(|it| it != TraceFormat::Text);
     let Value::Array(lines) = value_of(text) else { return whole.map(|it| vec![it]) };
     if !is_guess {
         return whole.map(|it| vec![it]);
     }
-    let each: Result<Vec<(Format, Trace)>, TraceError> =
-        lines.iter().map(|it| read_value(it, format)).collect();
+    let each: Result<Vec<(TraceFormat, Trace)>, TraceError> =
+        lines.iter().map(|it| read_trace_value(it, format)).collect();
     each.or_else(|_| whole.map(|it| vec![it]))
 }
 
@@ -157,28 +157,31 @@ fn value_of(text: &str) -> Value {
 }
 
 /// Like [`read_trace`], for a value that is JSON already.
-pub fn read_value(value: &Value, format: Option<Format>) -> Result<(Format, Trace), TraceError> {
+pub fn read_trace_value(
+    value: &Value,
+    format: Option<TraceFormat>,
+) -> Result<(TraceFormat, Trace), TraceError> {
     // JSON inside a text is what some tools write into a field.
     if let Value::String(text) = value
         && let inner @ (Value::Object(_) | Value::Array(_)) = value_of(text)
     {
-        return read_value(&inner, format);
+        return read_trace_value(&inner, format);
     }
     if is_nothing(value) {
-        return Ok((format.unwrap_or(Format::Text), Trace::default()));
+        return Ok((format.unwrap_or(TraceFormat::Text), Trace::default()));
     }
     let Some(found) = format.or_else(|| recognise(value)) else {
-        return Err(TraceError::NotUnderstood { hint: hint(value) });
+        return Err(TraceError::NotUnderstood { hint: describe_value_shape(value) });
     };
     let mut trace = with_envelope(found.read(value), value);
     trace.steps.retain(|it| !it.is_empty());
     let is_empty = trace.steps.is_empty() && trace.nodes.is_empty() && trace.files.is_empty();
     // Messages that say nothing are a trace in which nothing was said.
     // Spans may count what a model said without saying it.
-    let is_counted = found == Format::Otlp && !trace.usage.is_nothing();
+    let is_counted = found == TraceFormat::Otlp && !trace.usage.is_nothing();
     // What was written from such spans says no more than they did.
-    let is_written = found == Format::Jurist && found.fits(value);
-    let may_be_empty = is_counted || is_written || (found.fits(value) && is_hollow(value));
+    let is_written = found == TraceFormat::Jurist && found.fits(value);
+    let may_be_empty = is_counted || is_written || (found.fits(value) && has_only_speaker_names(value));
     if is_empty && !may_be_empty {
         return Err(TraceError::NothingRead(found));
     }
@@ -189,7 +192,7 @@ pub fn read_value(value: &Value, format: Option<Format>) -> Result<(Format, Trac
 }
 
 /// The format whose marks a value carries; JSON inside a text counts as what it is.
-pub(crate) fn recognise(value: &Value) -> Option<Format> {
+pub(crate) fn recognise(value: &Value) -> Option<TraceFormat> {
     // Most texts are words, which is told by their first letter.
     let may_be_json = |text: &str| text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']);
     if let Value::String(text) = value
@@ -199,14 +202,14 @@ pub(crate) fn recognise(value: &Value) -> Option<Format> {
         return recognise(&inner);
     }
     if message::is_plain(value) {
-        return Some(Format::OpenaiChat);
+        return Some(TraceFormat::OpenaiChat);
     }
-    Format::ALL.iter().copied().find(|format| format.fits(value))
+    TraceFormat::ALL.iter().copied().find(|format| format.fits(value))
 }
 
 /// What people write around a trace of any format, where the format itself says nothing of it.
 fn with_envelope(mut trace: Trace, value: &Value) -> Trace {
-    let said = |keys: &[&str]| text_of(value, keys).map(str::to_owned);
+    let said = |keys: &[&str]| first_text_field(value, keys).map(str::to_owned);
     trace.id = trace.id.or_else(|| said(&["trace_id", "run_id", "id"]));
     trace.task = trace.task.or_else(|| said(&["task"]));
     trace.status = trace.status.or_else(|| said(&["status"]));
@@ -227,17 +230,17 @@ fn is_nothing(value: &Value) -> bool {
 }
 
 /// Whether nothing stands in it but names of who speaks.
-fn is_hollow(value: &Value) -> bool {
+fn has_only_speaker_names(value: &Value) -> bool {
     match value {
-        Value::Array(items) => items.iter().all(is_hollow),
-        Value::Object(map) => map
-            .iter()
-            .all(|(key, it)| matches!(key.as_str(), "role" | "speaker" | "id" | "name") || is_hollow(it)),
+        Value::Array(items) => items.iter().all(has_only_speaker_names),
+        Value::Object(map) => map.iter().all(|(key, it)| {
+            matches!(key.as_str(), "role" | "speaker" | "id" | "name") || has_only_speaker_names(it)
+        }),
         other => is_nothing(other),
     }
 }
 
-fn hint(value: &Value) -> String {
+fn describe_value_shape(value: &Value) -> String {
     let keys =
         |it: &Value| it.as_object().map(|it| it.keys().take(8).cloned().collect::<Vec<_>>().join(", "));
     match value {
@@ -250,14 +253,14 @@ fn hint(value: &Value) -> String {
     }
 }
 
-fn is_own(value: &Value) -> bool {
+fn is_jurist_trace(value: &Value) -> bool {
     let steps = value.get("steps").and_then(Value::as_array);
     steps.is_some_and(|it| it.iter().all(|it| it.get("role").is_some()))
         && serde_json::from_value::<Trace>(value.clone()).is_ok()
 }
 
 /// The list inside whatever holds it: `{"messages": […]}`, or the list itself.
-fn items<'v>(value: &'v Value, keys: &[&str]) -> &'v [Value] {
+fn nested_items<'v>(value: &'v Value, keys: &[&str]) -> &'v [Value] {
     let inner = keys.iter().find_map(|it| value.get(*it)).filter(|it| it.is_array()).unwrap_or(value);
     match inner {
         Value::Array(items) => items,
@@ -266,12 +269,12 @@ fn items<'v>(value: &'v Value, keys: &[&str]) -> &'v [Value] {
     }
 }
 
-fn text_of<'v>(value: &'v Value, keys: &[&str]) -> Option<&'v str> {
+fn first_text_field<'v>(value: &'v Value, keys: &[&str]) -> Option<&'v str> {
     keys.iter().find_map(|it| value.get(*it)?.as_str())
 }
 
 /// A value as people read it: text as it is, everything else as JSON.
-fn shown(value: &Value) -> String {
+fn compact_value_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -279,7 +282,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn number(value: &Value, keys: &[&str]) -> u64 {
+fn first_count_field(value: &Value, keys: &[&str]) -> u64 {
     keys.iter().find_map(|it| value.get(*it)?.as_u64()).unwrap_or(0)
 }
 

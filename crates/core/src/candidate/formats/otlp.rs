@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::message::{joined, money, push, role_of};
-use super::replay::{Replay, Unannounced};
-use super::{action, shown, text_of};
-use crate::candidate::trace::{ModelUsage, Role, Step, ToolCall, ToolResult, Trace, Usage};
+use super::message::{join_content_text, money, push, role_of};
+use super::replay::{Replay, UnannouncedCall};
+use super::{action, compact_value_text, first_text_field};
+use crate::candidate::trace::{ModelUsage, StepRole, ToolCall, ToolResult, Trace, TraceStep, Usage};
 
-pub(super) fn fits(value: &Value) -> bool {
+pub(super) fn is_otel_trace(value: &Value) -> bool {
     let is_export = |it: &Value| it.get("resourceSpans").is_some() || it.get("resourceLogs").is_some();
     let is_span = |it: &Value| {
         it.get("child_spans").is_some()
@@ -22,10 +22,10 @@ pub(super) fn fits(value: &Value) -> bool {
 }
 
 /// What went into a call, and what came out of it.
-type Messages = (Vec<Step>, Vec<Step>);
+type SpanMessages = (Vec<TraceStep>, Vec<TraceStep>);
 
 /// One span, whatever wrote it.
-struct Span {
+struct OtelSpan {
     id: String,
     is_root: bool,
     name: String,
@@ -37,7 +37,7 @@ struct Span {
     message: String,
 }
 
-pub(super) fn read(value: &Value) -> Trace {
+pub(super) fn read_otel_trace(value: &Value) -> Trace {
     let mut spans = Vec::new();
     collect(value, &mut spans);
     attach_logs(value, &mut spans);
@@ -48,13 +48,13 @@ pub(super) fn read(value: &Value) -> Trace {
     for span in &spans {
         if span.is_tool() {
             let (call, result) = span.tool();
-            replay.tool_run(call, result, Unannounced::Assistant);
+            replay.tool_run(call, result, UnannouncedCall::Assistant);
         } else if let Some((input, output)) = span.messages() {
             replay.model_call(input, output);
-            count(&mut trace, span);
+            add_span_usage(&mut trace, span);
         } else if span.is_model_call() {
             // Instrumentations leave the messages out unless they are told to record them.
-            count(&mut trace, span);
+            add_span_usage(&mut trace, span);
         }
     }
     add_enclosing(&spans, &mut replay, &mut trace);
@@ -69,10 +69,10 @@ pub(super) fn read(value: &Value) -> Trace {
 
 /// Adds what only spans around model calls say. An agent's span mostly repeats the calls below it, but some
 /// instrumentations put the question, the answer or both there alone.
-fn add_enclosing(spans: &[Span], replay: &mut Replay, trace: &mut Trace) {
+fn add_enclosing(spans: &[OtelSpan], replay: &mut Replay, trace: &mut Trace) {
     // Beside model calls, the output of a chain is often a step of the program and not an answer.
-    let texts = |span: &Span| if replay.steps.is_empty() { span.input_and_output() } else { None };
-    let enclosing: Vec<(&Span, Messages)> = spans
+    let texts = |span: &OtelSpan| if replay.steps.is_empty() { span.input_and_output() } else { None };
+    let enclosing: Vec<(&OtelSpan, SpanMessages)> = spans
         .iter()
         .filter(|span| span.encloses())
         .filter_map(|span| Some((span, span.read_messages().or_else(|| texts(span))?)))
@@ -80,7 +80,7 @@ fn add_enclosing(spans: &[Span], replay: &mut Replay, trace: &mut Trace) {
     if trace.usage.is_nothing()
         && let Some((span, _)) = enclosing.first()
     {
-        count(trace, span);
+        add_span_usage(trace, span);
     }
     if replay.steps.is_empty() {
         // The outermost one; those within it repeat it.
@@ -91,25 +91,26 @@ fn add_enclosing(spans: &[Span], replay: &mut Replay, trace: &mut Trace) {
     }
     let mut questions = Vec::new();
     for (_, (input, output)) in enclosing {
-        let asked = |step: &Step| matches!(step.role, Role::System | Role::User);
+        let asked = |step: &TraceStep| matches!(step.role, StepRole::System | StepRole::User);
         let missing = input.into_iter().filter(asked).filter(|step| is_missing(step, &replay.steps));
-        let missing: Vec<Step> = missing.filter(|step| is_missing(step, &questions)).collect();
+        let missing: Vec<TraceStep> = missing.filter(|step| is_missing(step, &questions)).collect();
         questions.extend(missing);
-        let said = |step: &Step| step.role == Role::Assistant;
+        let said = |step: &TraceStep| step.role == StepRole::Assistant;
         let missing = output.into_iter().filter(said).filter(|step| is_missing(step, &replay.steps));
-        let missing: Vec<Step> = missing.map(|step| Step::new(Role::Assistant, step.text)).collect();
+        let missing: Vec<TraceStep> =
+            missing.map(|step| TraceStep::new(StepRole::Assistant, step.text)).collect();
         replay.steps.extend(missing);
     }
     replay.steps.splice(0..0, questions);
 }
 
 /// Whether no step says what this one says.
-fn is_missing(step: &Step, steps: &[Step]) -> bool {
+fn is_missing(step: &TraceStep, steps: &[TraceStep]) -> bool {
     let text = step.text.trim();
     !text.is_empty() && !steps.iter().any(|known| known.text.contains(text))
 }
 
-fn count(trace: &mut Trace, span: &Span) {
+fn add_span_usage(trace: &mut Trace, span: &OtelSpan) {
     let usage = span.usage();
     trace.usage = trace.usage.plus(usage);
     if !usage.is_nothing() {
@@ -122,8 +123,8 @@ fn count(trace: &mut Trace, span: &Span) {
             "ai.response.model",
             "ai.model.id",
         ];
-        let model = span.get(&model).map(shown).unwrap_or_default();
-        trace.model_usage.push(ModelUsage { provider: provider.map(shown), model, usage });
+        let model = span.get(&model).map(compact_value_text).unwrap_or_default();
+        trace.model_usage.push(ModelUsage { provider: provider.map(compact_value_text), model, usage });
     }
     let cost = ["gen_ai.usage.cost", "llm.cost.total"].iter().find_map(|it| money(span.attributes.get(*it)?));
     trace.cost = match (trace.cost, cost) {
@@ -132,12 +133,12 @@ fn count(trace: &mut Trace, span: &Span) {
     };
 }
 
-fn collect(value: &Value, spans: &mut Vec<Span>) {
+fn collect(value: &Value, spans: &mut Vec<OtelSpan>) {
     match value {
         Value::Array(items) => items.iter().for_each(|it| collect(it, spans)),
         Value::Object(map) => {
             if map.contains_key("spanId") || map.contains_key("span_id") {
-                spans.push(span(value));
+                spans.push(parse_otel_span(value));
             }
             for key in ["resourceSpans", "scopeSpans", "instrumentationLibrarySpans", "spans", "child_spans"]
             {
@@ -148,50 +149,56 @@ fn collect(value: &Value, spans: &mut Vec<Span>) {
     }
 }
 
-fn span(value: &Value) -> Span {
+fn parse_otel_span(value: &Value) -> OtelSpan {
     let status = &value["status"];
     let code =
-        shown(status.get("code").or_else(|| value.get("status_code")).unwrap_or(&Value::Null)).to_uppercase();
-    let parent = text_of(value, &["parentSpanId", "parent_span_id"]).unwrap_or_default();
+        compact_value_text(status.get("code").or_else(|| value.get("status_code")).unwrap_or(&Value::Null))
+            .to_uppercase();
+    let parent = first_text_field(value, &["parentSpanId", "parent_span_id"]).unwrap_or_default();
     let start = ["startTimeUnixNano", "timestamp", "start_time"].iter().find_map(|it| value.get(*it));
     let events = value["events"].as_array().into_iter().flatten();
-    Span {
-        id: text_of(value, &["spanId", "span_id"]).unwrap_or_default().to_owned(),
+    OtelSpan {
+        id: first_text_field(value, &["spanId", "span_id"]).unwrap_or_default().to_owned(),
         is_root: parent.is_empty(),
-        name: text_of(value, &["name", "span_name"]).unwrap_or_default().to_owned(),
-        start: start.map(shown).unwrap_or_default(),
+        name: first_text_field(value, &["name", "span_name"]).unwrap_or_default().to_owned(),
+        start: start.map(compact_value_text).unwrap_or_default(),
         duration_ms: start.zip(value.get("endTimeUnixNano")).and_then(|(start, end)| {
-            let nanos = |it: &Value| shown(it).parse::<u64>().ok();
+            let nanos = |it: &Value| compact_value_text(it).parse::<u64>().ok();
             Some(nanos(end)?.checked_sub(nanos(start)?)? as f64 / 1e6)
         }),
-        attributes: attributes(
+        attributes: parse_otel_attributes(
             value.get("attributes").or_else(|| value.get("span_attributes")).unwrap_or(&Value::Null),
         ),
         events: events
-            .map(|it| (text_of(it, &["name", "Name"]).unwrap_or_default().to_owned(), event(it)))
+            .map(|it| {
+                (
+                    first_text_field(it, &["name", "Name"]).unwrap_or_default().to_owned(),
+                    parse_event_attributes(it),
+                )
+            })
             .collect(),
         failed: match code.as_str() {
             "2" | "ERROR" | "STATUS_CODE_ERROR" => Some(true),
             "1" | "OK" | "STATUS_CODE_OK" => Some(false),
             _ => None,
         },
-        message: text_of(status, &["message"])
-            .or(text_of(value, &["status_message"]))
+        message: first_text_field(status, &["message"])
+            .or(first_text_field(value, &["status_message"]))
             .unwrap_or_default()
             .to_owned(),
     }
 }
 
-fn event(value: &Value) -> Map<String, Value> {
-    let mut all = attributes(value.get("attributes").unwrap_or(&Value::Null));
-    if let Some(Value::Object(body)) = value.get("body").map(plain) {
+fn parse_event_attributes(value: &Value) -> Map<String, Value> {
+    let mut all = parse_otel_attributes(value.get("attributes").unwrap_or(&Value::Null));
+    if let Some(Value::Object(body)) = value.get("body").map(unwrap_otel_value) {
         all.extend(body);
     }
     all
 }
 
 /// Log records carry what newer conventions took off the spans.
-fn attach_logs(value: &Value, spans: &mut [Span]) {
+fn attach_logs(value: &Value, spans: &mut [OtelSpan]) {
     let exports = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
     let records = exports
         .iter()
@@ -199,9 +206,9 @@ fn attach_logs(value: &Value, spans: &mut [Span]) {
         .flat_map(|it| it["scopeLogs"].as_array().into_iter().flatten())
         .flat_map(|it| it["logRecords"].as_array().into_iter().flatten());
     for record in records {
-        let name = text_of(record, &["eventName"]).map(str::to_owned);
-        let all = event(record);
-        let name = name.or_else(|| all.get("event.name").map(shown)).unwrap_or_default();
+        let name = first_text_field(record, &["eventName"]).map(str::to_owned);
+        let all = parse_event_attributes(record);
+        let name = name.or_else(|| all.get("event.name").map(compact_value_text)).unwrap_or_default();
         if let Some(span) = spans.iter_mut().find(|it| Some(it.id.as_str()) == record["spanId"].as_str()) {
             span.events.push((name, all));
         }
@@ -209,18 +216,18 @@ fn attach_logs(value: &Value, spans: &mut [Span]) {
 }
 
 /// A list of `{key, value: {stringValue}}`, or a plain mapping.
-fn attributes(value: &Value) -> Map<String, Value> {
+fn parse_otel_attributes(value: &Value) -> Map<String, Value> {
     match value {
         Value::Array(items) => items
             .iter()
-            .filter_map(|it| Some((it["key"].as_str()?.to_owned(), plain(&it["value"]))))
+            .filter_map(|it| Some((it["key"].as_str()?.to_owned(), unwrap_otel_value(&it["value"]))))
             .collect(),
         Value::Object(map) => map.clone(),
         _ => Map::new(),
     }
 }
 
-fn plain(value: &Value) -> Value {
+fn unwrap_otel_value(value: &Value) -> Value {
     let Some(map) = value.as_object() else { return value.clone() };
     match map.iter().next() {
         Some((key, inner)) if map.len() == 1 => match key.as_str() {
@@ -229,8 +236,8 @@ fn plain(value: &Value) -> Value {
                 .as_str()
                 .and_then(|it| it.parse::<i64>().ok())
                 .map_or_else(|| inner.clone(), Value::from),
-            "arrayValue" => inner["values"].as_array().into_iter().flatten().map(plain).collect(),
-            "kvlistValue" => Value::Object(attributes(&inner["values"])),
+            "arrayValue" => inner["values"].as_array().into_iter().flatten().map(unwrap_otel_value).collect(),
+            "kvlistValue" => Value::Object(parse_otel_attributes(&inner["values"])),
             _ => value.clone(),
         },
         _ => value.clone(),
@@ -238,14 +245,14 @@ fn plain(value: &Value) -> Value {
 }
 
 /// JSON that stands in a text.
-fn parsed(value: &Value) -> Value {
+fn parse_embedded_json(value: &Value) -> Value {
     match value {
         Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
         other => other.clone(),
     }
 }
 
-impl Span {
+impl OtelSpan {
     fn get(&self, keys: &[&str]) -> Option<&Value> {
         keys.iter().find_map(|it| self.attributes.get(*it)).filter(|it| !it.is_null())
     }
@@ -269,8 +276,8 @@ impl Span {
 
     fn tool(&self) -> (ToolCall, ToolResult) {
         let name = self.get(&["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"]);
-        let name = name.map_or_else(|| self.name.clone(), shown);
-        let id = self.get(&["gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id"]).map(shown);
+        let name = name.map_or_else(|| self.name.clone(), compact_value_text);
+        let id = self.get(&["gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id"]).map(compact_value_text);
         let inputs = [
             "gen_ai.tool.call.arguments",
             "ai.toolCall.args",
@@ -288,7 +295,9 @@ impl Span {
             "traceloop.entity.output",
         ];
         // A text may be written as JSON, in quotes.
-        let text = self.get(&outputs).map(|it| parsed(it).as_str().map_or_else(|| shown(it), str::to_owned));
+        let text = self
+            .get(&outputs)
+            .map(|it| parse_embedded_json(it).as_str().map_or_else(|| compact_value_text(it), str::to_owned));
         let failed = self.failed == Some(true);
         let text = text.unwrap_or_else(|| if failed { self.message.clone() } else { String::new() });
         (call, ToolResult { call: None, name: Some(name), text, error: failed })
@@ -340,54 +349,59 @@ impl Span {
     }
 
     /// What a model saw and said.
-    fn messages(&self) -> Option<Messages> {
+    fn messages(&self) -> Option<SpanMessages> {
         if self.encloses() { None } else { self.read_messages() }
     }
 
     /// What OpenInference notes of an agent or a chain, as texts. Others (retrievers, rerankers) hold no conversation,
     /// and an object is the program's own state.
-    fn input_and_output(&self) -> Option<Messages> {
+    fn input_and_output(&self) -> Option<SpanMessages> {
         if !["AGENT", "CHAIN"].iter().any(|kind| self.is("openinference.span.kind", kind)) {
             return None;
         }
-        let step = |key: &str, role: Role| {
+        let step = |key: &str, role: StepRole| {
             let text = self.get(&[key])?.as_str()?.trim();
             let is_object = text.starts_with(['{', '[']);
-            (!text.is_empty() && !is_object).then(|| Step::new(role, text.to_owned()))
+            (!text.is_empty() && !is_object).then(|| TraceStep::new(role, text.to_owned()))
         };
-        let (input, output) = (step("input.value", Role::User), step("output.value", Role::Assistant));
+        let (input, output) =
+            (step("input.value", StepRole::User), step("output.value", StepRole::Assistant));
         (input.is_some() || output.is_some())
             .then(|| (input.into_iter().collect(), output.into_iter().collect()))
     }
 
-    fn read_messages(&self) -> Option<Messages> {
+    fn read_messages(&self) -> Option<SpanMessages> {
         let read = [
             self.current(),
-            self.indexed("llm.input_messages.", "llm.output_messages."),
-            self.indexed("gen_ai.prompt.", "gen_ai.completion."),
+            self.read_indexed_messages("llm.input_messages.", "llm.output_messages."),
+            self.read_indexed_messages("gen_ai.prompt.", "gen_ai.completion."),
             self.vercel(),
-            self.told(),
+            self.read_event_messages(),
         ];
         read.into_iter().flatten().find(|it| !it.0.is_empty() || !it.1.is_empty())
     }
 
-    fn current(&self) -> Option<Messages> {
+    fn current(&self) -> Option<SpanMessages> {
         let details = self.events.iter().map(|it| &it.1);
         let holder = std::iter::once(&self.attributes).chain(details).find(|it| {
             it.contains_key("gen_ai.input.messages") || it.contains_key("gen_ai.output.messages")
         })?;
-        let list =
-            |key: &str| holder.get(key).map(parsed).and_then(|it| it.as_array().cloned()).unwrap_or_default();
+        let list = |key: &str| {
+            holder.get(key).map(parse_embedded_json).and_then(|it| it.as_array().cloned()).unwrap_or_default()
+        };
         let system = list("gen_ai.system_instructions");
-        let text: Vec<String> = system.iter().map(|it| joined(it, "\n")).collect();
-        let system = (!text.is_empty()).then(|| Step::new(Role::System, text.join("\n")));
-        let input = system.into_iter().chain(list("gen_ai.input.messages").iter().flat_map(parts)).collect();
-        Some((input, list("gen_ai.output.messages").iter().flat_map(parts).collect()))
+        let text: Vec<String> = system.iter().map(|it| join_content_text(it, "\n")).collect();
+        let system = (!text.is_empty()).then(|| TraceStep::new(StepRole::System, text.join("\n")));
+        let input = system
+            .into_iter()
+            .chain(list("gen_ai.input.messages").iter().flat_map(read_message_parts))
+            .collect();
+        Some((input, list("gen_ai.output.messages").iter().flat_map(read_message_parts).collect()))
     }
 
     /// `prefix.N.message.role`, `prefix.N.tool_calls.M.name`: numbers are places in lists.
-    fn indexed(&self, input: &str, output: &str) -> Option<Messages> {
-        let read = |prefix: &str| -> Vec<Step> {
+    fn read_indexed_messages(&self, input: &str, output: &str) -> Option<SpanMessages> {
+        let read = |prefix: &str| -> Vec<TraceStep> {
             let mut places: BTreeMap<usize, Map<String, Value>> = BTreeMap::new();
             for (key, value) in &self.attributes {
                 let Some((place, rest)) = key.strip_prefix(prefix).and_then(|it| it.split_once('.')) else {
@@ -397,36 +411,38 @@ impl Span {
                 let rest = rest.strip_prefix("message.").unwrap_or(rest);
                 places.entry(place).or_default().insert(rest.to_owned(), value.clone());
             }
-            places.values().flat_map(numbered).collect()
+            places.values().flat_map(read_indexed_message).collect()
         };
         let (input, output) = (read(input), read(output));
         (!input.is_empty() || !output.is_empty()).then_some((input, output))
     }
 
-    fn vercel(&self) -> Option<Messages> {
-        let prompt = parsed(self.get(&["ai.prompt.messages"])?);
-        let input = prompt.as_array().into_iter().flatten().flat_map(parts).collect();
-        let mut said =
-            Step::new(Role::Assistant, self.get(&["ai.response.text"]).map(shown).unwrap_or_default());
-        said.reasoning = self.get(&["ai.response.reasoning"]).map(shown).unwrap_or_default();
-        let calls = self.get(&["ai.response.toolCalls"]).map(parsed);
+    fn vercel(&self) -> Option<SpanMessages> {
+        let prompt = parse_embedded_json(self.get(&["ai.prompt.messages"])?);
+        let input = prompt.as_array().into_iter().flatten().flat_map(read_message_parts).collect();
+        let mut said = TraceStep::new(
+            StepRole::Assistant,
+            self.get(&["ai.response.text"]).map(compact_value_text).unwrap_or_default(),
+        );
+        said.reasoning = self.get(&["ai.response.reasoning"]).map(compact_value_text).unwrap_or_default();
+        let calls = self.get(&["ai.response.toolCalls"]).map(parse_embedded_json);
         said.tool_calls =
             calls.as_ref().and_then(Value::as_array).into_iter().flatten().filter_map(tool_call).collect();
         Some((input, vec![said]))
     }
 
     /// Older events: one per message.
-    fn told(&self) -> Option<Messages> {
+    fn read_event_messages(&self) -> Option<SpanMessages> {
         let (mut input, mut output) = (Vec::new(), Vec::new());
         for (name, all) in &self.events {
-            let content = all.get("gen_ai.event.content").map(parsed);
+            let content = all.get("gen_ai.event.content").map(parse_embedded_json);
             let body = content.unwrap_or_else(|| {
                 Value::Object(all.iter().map(|(key, it)| (key.clone(), parsed_if_list(key, it))).collect())
             });
             match name.as_str() {
                 "gen_ai.choice" => {
-                    let message = body.get("message").map(parsed).unwrap_or(body);
-                    output.extend(super::message::steps(&with_role(&message, "assistant")));
+                    let message = body.get("message").map(parse_embedded_json).unwrap_or(body);
+                    output.extend(super::message::chat_message_steps(&with_role(&message, "assistant")));
                 }
                 "gen_ai.system.message"
                 | "gen_ai.user.message"
@@ -436,9 +452,9 @@ impl Span {
                     let mut message = with_role(&body, role);
                     if role == "tool" {
                         message["tool_call_id"] = body.get("id").cloned().unwrap_or(Value::Null);
-                        message["content"] = Value::from(shown(&body["content"]));
+                        message["content"] = Value::from(compact_value_text(&body["content"]));
                     }
-                    input.extend(super::message::steps(&message));
+                    input.extend(super::message::chat_message_steps(&message));
                 }
                 _ => {}
             }
@@ -448,7 +464,7 @@ impl Span {
 }
 
 fn parsed_if_list(key: &str, value: &Value) -> Value {
-    if key == "tool_calls" || key == "message" { parsed(value) } else { value.clone() }
+    if key == "tool_calls" || key == "message" { parse_embedded_json(value) } else { value.clone() }
 }
 
 /// A message with its role; one that is no object is its content.
@@ -460,19 +476,19 @@ fn with_role(message: &Value, role: &str) -> Value {
 }
 
 fn tool_call(value: &Value) -> Option<ToolCall> {
-    let name = text_of(value, &["name", "toolName"])?;
+    let name = first_text_field(value, &["name", "toolName"])?;
     let arguments =
         ["arguments", "input", "args"].iter().find_map(|it| value.get(*it)).unwrap_or(&Value::Null);
-    Some(ToolCall::new(text_of(value, &["id", "toolCallId"]).map(str::to_owned), name, arguments))
+    Some(ToolCall::new(first_text_field(value, &["id", "toolCallId"]).map(str::to_owned), name, arguments))
 }
 
 /// A message of parts: OpenTelemetry's and Vercel's.
-fn parts(message: &Value) -> Vec<Step> {
+fn read_message_parts(message: &Value) -> Vec<TraceStep> {
     let role = role_of(message["role"].as_str().unwrap_or_default());
-    let mut step = Step { role, ..Step::default() };
+    let mut step = TraceStep { role, ..TraceStep::default() };
     let list = message.get("parts").or_else(|| message.get("content")).unwrap_or(&Value::Null);
     let Some(list) = list.as_array() else {
-        step.text = shown(list);
+        step.text = compact_value_text(list);
         return vec![step];
     };
     for part in list {
@@ -486,29 +502,33 @@ fn parts(message: &Value) -> Vec<Step> {
                 let kind = output["type"].as_str().unwrap_or_default();
                 let inner = output.get("value").filter(|_| !kind.is_empty()).unwrap_or(output);
                 step.results.push(ToolResult {
-                    call: text_of(part, &["id", "toolCallId"]).map(str::to_owned),
-                    name: text_of(part, &["name", "toolName"]).map(str::to_owned),
-                    text: shown(inner),
+                    call: first_text_field(part, &["id", "toolCallId"]).map(str::to_owned),
+                    name: first_text_field(part, &["name", "toolName"]).map(str::to_owned),
+                    text: compact_value_text(inner),
                     error: kind.starts_with("error"),
                 });
             }
-            "reasoning" => push(&mut step.reasoning, &joined(part, "\n"), "\n"),
-            _ => push(&mut step.text, &joined(part, "\n"), if role == Role::Assistant { "" } else { "\n" }),
+            "reasoning" => push(&mut step.reasoning, &join_content_text(part, "\n"), "\n"),
+            _ => push(
+                &mut step.text,
+                &join_content_text(part, "\n"),
+                if role == StepRole::Assistant { "" } else { "\n" },
+            ),
         }
     }
     vec![step]
 }
 
 /// A message whose parts are numbered attributes.
-fn numbered(fields: &Map<String, Value>) -> Vec<Step> {
-    let text = |key: &str| fields.get(key).map(shown).unwrap_or_default();
+fn read_indexed_message(fields: &Map<String, Value>) -> Vec<TraceStep> {
+    let text = |key: &str| fields.get(key).map(compact_value_text).unwrap_or_default();
     let written = text("role");
     let role = match written.as_str() {
-        "tool-call" => Role::Assistant,
-        "tool-response" => Role::Tool,
+        "tool-call" => StepRole::Assistant,
+        "tool-response" => StepRole::Tool,
         other => role_of(other),
     };
-    let mut step = Step::new(role, text("content"));
+    let mut step = TraceStep::new(role, text("content"));
     for at in 0.. {
         let prefix = format!("contents.{at}.message_content.");
         let kind = text(&format!("{prefix}type"));
@@ -525,16 +545,20 @@ fn numbered(fields: &Map<String, Value>) -> Vec<Step> {
         };
         let Some(name) = get("function.name").or_else(|| get("name")) else { break };
         let arguments = get("function.arguments").or_else(|| get("arguments")).unwrap_or(&Value::Null);
-        step.tool_calls.push(ToolCall::new(get("id").map(shown), shown(name), arguments));
+        step.tool_calls.push(ToolCall::new(
+            get("id").map(compact_value_text),
+            compact_value_text(name),
+            arguments,
+        ));
     }
     match written.as_str() {
         "tool-call" => smolagents_call(&mut step),
         "tool-response" => smolagents_result(&mut step),
-        _ if role == Role::Tool => {
-            let call = fields.get("tool_call_id").map(shown);
+        _ if role == StepRole::Tool => {
+            let call = fields.get("tool_call_id").map(compact_value_text);
             let result = ToolResult {
                 call,
-                name: fields.get("name").map(shown),
+                name: fields.get("name").map(compact_value_text),
                 text: std::mem::take(&mut step.text),
                 error: false,
             };
@@ -546,18 +570,18 @@ fn numbered(fields: &Map<String, Value>) -> Vec<Step> {
 }
 
 /// `Calling tools:` and the calls as Python prints them.
-fn smolagents_call(step: &mut Step) {
+fn smolagents_call(step: &mut TraceStep) {
     let Some(Value::Array(calls)) =
         step.text.strip_prefix("Calling tools:").and_then(|it| action::literal(it.trim()))
     else {
         return;
     };
-    step.tool_calls.extend(calls.iter().filter_map(super::message::call));
+    step.tool_calls.extend(calls.iter().filter_map(super::message::parse_recorded_call));
     step.text.clear();
 }
 
 /// `Call id: x`, then `Observation:` or `Error:` and the text.
-fn smolagents_result(step: &mut Step) {
+fn smolagents_result(step: &mut TraceStep) {
     let text = std::mem::take(&mut step.text);
     let (head, rest) = text.split_once('\n').unwrap_or(("", &text));
     let call = head.strip_prefix("Call id:").map(|it| it.trim().to_owned());

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::message::{joined, money, number_of, role_of, usage};
-use super::{action, items, shown, text_of};
-use crate::candidate::trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};
+use super::message::{count_field, join_content_text, money, parse_recorded_usage, role_of};
+use super::{action, compact_value_text, first_text_field, nested_items};
+use crate::candidate::trace::{StepRole, ToolCall, ToolResult, Trace, TraceStep, Usage};
 use crate::quantity::Time;
 
-pub(super) fn fits(value: &Value) -> bool {
+pub(super) fn is_react_trace(value: &Value) -> bool {
     if let Value::String(text) = value {
         return is_text(text);
     }
@@ -17,54 +17,58 @@ pub(super) fn fits(value: &Value) -> bool {
                 && (it.get("thought").is_some() || it.get("observation").is_some()))
     };
     let is_atif = value["schema_version"].as_str().is_some_and(|it| it.starts_with("ATIF"));
-    is_atif || items(value, &["steps"]).iter().any(is_step)
+    is_atif || nested_items(value, &["steps"]).iter().any(is_step)
 }
 
 fn is_text(text: &str) -> bool {
-    let starts = |word: &str| text.lines().any(|it| label(it).is_some_and(|(found, _)| found == word));
+    let starts =
+        |word: &str| text.lines().any(|it| parse_react_label(it).is_some_and(|(found, _)| found == word));
     starts("Thought") && starts("Action")
 }
 
-pub(super) fn read(value: &Value) -> Trace {
+pub(super) fn read_react_trace(value: &Value) -> Trace {
     match value {
         Value::String(text) => from_text(text),
-        _ if value["schema_version"].is_string() => atif(value),
+        _ if value["schema_version"].is_string() => read_atif_trajectory(value),
         _ => from_steps(value),
     }
 }
 
 fn from_steps(value: &Value) -> Trace {
-    let mut trace = Trace { id: text_of(value, &["id", "trace_id"]).map(str::to_owned), ..Trace::default() };
+    let mut trace =
+        Trace { id: first_text_field(value, &["id", "trace_id"]).map(str::to_owned), ..Trace::default() };
     let task = value["task"]
         .as_str()
         .or(value["task"]["description"].as_str())
-        .or(text_of(value, &["question", "input"]));
-    trace.steps.extend(task.map(|it| Step::new(Role::User, it)));
-    for step in items(value, &["steps"]) {
-        trace.steps.extend(text_of(step, &["user_message"]).map(|it| Step::new(Role::User, it)));
+        .or(first_text_field(value, &["question", "input"]));
+    trace.steps.extend(task.map(|it| TraceStep::new(StepRole::User, it)));
+    for step in nested_items(value, &["steps"]) {
+        trace
+            .steps
+            .extend(first_text_field(step, &["user_message"]).map(|it| TraceStep::new(StepRole::User, it)));
         let inner = step.get("agent").filter(|it| it.is_object()).unwrap_or(step);
-        let thought = text_of(inner, &["thought", "reasoning"]).unwrap_or_default();
-        let (acted, name) = act(inner, thought);
+        let thought = first_text_field(inner, &["thought", "reasoning"]).unwrap_or_default();
+        let (acted, name) = read_react_step(inner, thought);
         trace.steps.push(acted);
         let observation = ["observation", "environment", "result"]
             .iter()
             .find_map(|it| step.get(*it))
             .filter(|it| !it.is_null());
         if let Some(observation) = observation {
-            trace.steps.push(observed(name, shown(observation)));
+            trace.steps.push(build_observation_step(name, compact_value_text(observation)));
         }
-        trace.usage = trace.usage.plus(usage(&step["step_usage"]));
+        trace.usage = trace.usage.plus(parse_recorded_usage(&step["step_usage"]));
         if let Some(cost) = money(&step["step_usage"]["cost"]) {
             trace.cost = Some(trace.cost.map_or(cost, |it| it.plus(cost)));
         }
     }
-    trace.status = text_of(value, &["status", "outcome"]).map(str::to_owned);
+    trace.status = first_text_field(value, &["status", "outcome"]).map(str::to_owned);
     trace
 }
 
 /// What one step does: a call, or the final answer.
-fn act(step: &Value, thought: &str) -> (Step, Option<String>) {
-    let mut said = Step { reasoning: thought.trim().to_owned(), ..Step::default() };
+fn read_react_step(step: &Value, thought: &str) -> (TraceStep, Option<String>) {
+    let mut said = TraceStep { reasoning: thought.trim().to_owned(), ..TraceStep::default() };
     let input =
         ["action_input", "arguments", "args", "parameters", "params"].iter().find_map(|it| step.get(*it));
     let call = match &step["action"] {
@@ -72,14 +76,14 @@ fn act(step: &Value, thought: &str) -> (Step, Option<String>) {
             let action = &step["action"];
             let arguments =
                 ["params", "parameters", "arguments", "args", "input"].iter().find_map(|it| action.get(*it));
-            let name = text_of(action, &["tool", "name", "type"]).unwrap_or_default();
+            let name = first_text_field(action, &["tool", "name", "type"]).unwrap_or_default();
             Some(ToolCall::new(None, name, arguments.unwrap_or(&Value::Null)))
         }
         Value::String(name) if is_final(name) => {
-            said.text = input.map(shown).unwrap_or_default();
+            said.text = input.map(compact_value_text).unwrap_or_default();
             None
         }
-        Value::String(name) => Some(match (input, action::parse(name), name.split_once(": ")) {
+        Value::String(name) => Some(match (input, action::parse_action_call(name), name.split_once(": ")) {
             (Some(input), _, _) => ToolCall::new(None, name.trim(), input),
             (None, Some(call), _) => call,
             (None, None, Some((name, input))) => ToolCall::new(None, name.trim(), &Value::from(input)),
@@ -89,7 +93,7 @@ fn act(step: &Value, thought: &str) -> (Step, Option<String>) {
     };
     // `Finish[answer]` is a call and an answer.
     if let Some(call) = call.as_ref().filter(|it| it.name.eq_ignore_ascii_case("finish")) {
-        said.text = call.arguments.values().next().map(shown).unwrap_or_default();
+        said.text = call.arguments.values().next().map(compact_value_text).unwrap_or_default();
     }
     let name = call.as_ref().map(|it| it.name.clone());
     said.tool_calls.extend(call);
@@ -100,16 +104,16 @@ fn is_final(name: &str) -> bool {
     matches!(name.trim().to_lowercase().as_str(), "final answer" | "final_answer")
 }
 
-fn observed(name: Option<String>, text: String) -> Step {
-    Step {
-        role: Role::Tool,
+fn build_observation_step(name: Option<String>, text: String) -> TraceStep {
+    TraceStep {
+        role: StepRole::Tool,
         results: vec![ToolResult { name, text, ..ToolResult::default() }],
-        ..Step::default()
+        ..TraceStep::default()
     }
 }
 
 /// `Thought 2: …`, `Action Input: …`: the label without its number, and the rest.
-fn label(line: &str) -> Option<(&str, &str)> {
+fn parse_react_label(line: &str) -> Option<(&str, &str)> {
     let (head, rest) = line.split_once(':')?;
     let head = head.trim_end_matches(|it: char| it.is_ascii_digit()).trim_end();
     let known = ["Question", "Thought", "Action", "Action Input", "Observation", "Final Answer"];
@@ -119,7 +123,7 @@ fn label(line: &str) -> Option<(&str, &str)> {
 fn from_text(text: &str) -> Trace {
     let mut parts: Vec<(&str, String)> = Vec::new();
     for line in text.lines() {
-        match label(line) {
+        match parse_react_label(line) {
             Some((label, rest)) => parts.push((label, rest.trim_start().to_owned())),
             None => {
                 if let Some((_, text)) = parts.last_mut() {
@@ -131,7 +135,7 @@ fn from_text(text: &str) -> Trace {
     }
     let mut trace = Trace::default();
     let (mut thought, mut action) = (String::new(), None::<String>);
-    let flush = |steps: &mut Vec<Step>,
+    let flush = |steps: &mut Vec<TraceStep>,
                  thought: &mut String,
                  action: Option<String>,
                  input: Option<&str>|
@@ -140,7 +144,7 @@ fn from_text(text: &str) -> Trace {
         if let Some(input) = input {
             step["action_input"] = input.into();
         }
-        let (acted, name) = act(&step, &std::mem::take(thought));
+        let (acted, name) = read_react_step(&step, &std::mem::take(thought));
         steps.push(acted);
         name
     };
@@ -148,7 +152,7 @@ fn from_text(text: &str) -> Trace {
     for (label, text) in parts {
         let text = text.trim_end().to_owned();
         match label {
-            "Question" => trace.steps.push(Step::new(Role::User, text)),
+            "Question" => trace.steps.push(TraceStep::new(StepRole::User, text)),
             "Thought" => {
                 name = flush(&mut trace.steps, &mut thought, action.take(), None).or(name);
                 thought = text;
@@ -157,38 +161,40 @@ fn from_text(text: &str) -> Trace {
             "Action Input" => name = flush(&mut trace.steps, &mut thought, action.take(), Some(&text)),
             "Observation" => {
                 name = flush(&mut trace.steps, &mut thought, action.take(), None).or(name.take());
-                trace.steps.push(observed(name.take(), text));
+                trace.steps.push(build_observation_step(name.take(), text));
             }
-            _ => trace
-                .steps
-                .push(Step { reasoning: std::mem::take(&mut thought), ..Step::new(Role::Assistant, text) }),
+            _ => trace.steps.push(TraceStep {
+                reasoning: std::mem::take(&mut thought),
+                ..TraceStep::new(StepRole::Assistant, text)
+            }),
         }
     }
     flush(&mut trace.steps, &mut thought, action, None);
     if !thought.is_empty() {
-        trace.steps.push(Step { reasoning: thought, ..Step::default() });
+        trace.steps.push(TraceStep { reasoning: thought, ..TraceStep::default() });
     }
     trace
 }
 
-fn atif(value: &Value) -> Trace {
-    let mut trace = Trace { id: text_of(value, &["session_id"]).map(str::to_owned), ..Trace::default() };
+fn read_atif_trajectory(value: &Value) -> Trace {
+    let mut trace =
+        Trace { id: first_text_field(value, &["session_id"]).map(str::to_owned), ..Trace::default() };
     let mut used = Usage::default();
-    for step in items(value, &["steps"]) {
+    for step in nested_items(value, &["steps"]) {
         let role = role_of(step["source"].as_str().unwrap_or_default());
-        let mut said = Step::new(role, joined(&step["message"], "\n"));
-        said.reasoning = text_of(step, &["reasoning_content"]).unwrap_or_default().to_owned();
+        let mut said = TraceStep::new(role, join_content_text(&step["message"], "\n"));
+        said.reasoning = first_text_field(step, &["reasoning_content"]).unwrap_or_default().to_owned();
         said.time = step["timestamp"].as_str().and_then(|it| Time::parse(it).ok());
         for call in step["tool_calls"].as_array().into_iter().flatten() {
-            let name = text_of(call, &["function_name", "name"]).unwrap_or_default();
-            let id = text_of(call, &["tool_call_id", "id"]).map(str::to_owned);
+            let name = first_text_field(call, &["function_name", "name"]).unwrap_or_default();
+            let id = first_text_field(call, &["tool_call_id", "id"]).map(str::to_owned);
             said.tool_calls.push(ToolCall::new(id, name, &call["arguments"]));
         }
         trace.steps.push(said);
         let results = step["observation"]["results"].as_array().into_iter().flatten();
-        let mut answers = Step { role: Role::Tool, ..Step::default() };
+        let mut answers = TraceStep { role: StepRole::Tool, ..TraceStep::default() };
         for result in results {
-            let call = text_of(result, &["source_call_id"]).map(str::to_owned);
+            let call = first_text_field(result, &["source_call_id"]).map(str::to_owned);
             let parts = result["content"].as_array().into_iter().flatten();
             let image = parts
                 .filter(|it| it["type"] == "image")
@@ -196,16 +202,16 @@ fn atif(value: &Value) -> Trace {
             answers.screenshot = answers.screenshot.take().or(image.map(str::to_owned));
             answers.results.push(ToolResult {
                 call,
-                text: joined(&result["content"], "\n"),
+                text: join_content_text(&result["content"], "\n"),
                 ..ToolResult::default()
             });
         }
         trace.steps.push(answers);
         let metrics = &step["metrics"];
         used = used.plus(Usage {
-            input: number_of(metrics, "prompt_tokens"),
-            output: number_of(metrics, "completion_tokens"),
-            cached: number_of(metrics, "cached_tokens"),
+            input: count_field(metrics, "prompt_tokens"),
+            output: count_field(metrics, "completion_tokens"),
+            cached: count_field(metrics, "cached_tokens"),
         });
         if let Some(cost) = money(&metrics["cost_usd"]) {
             trace.cost = Some(trace.cost.map_or(cost, |it| it.plus(cost)));
@@ -213,9 +219,9 @@ fn atif(value: &Value) -> Trace {
     }
     let total = &value["final_metrics"];
     let said = Usage {
-        input: number_of(total, "total_prompt_tokens"),
-        output: number_of(total, "total_completion_tokens"),
-        cached: number_of(total, "total_cached_tokens"),
+        input: count_field(total, "total_prompt_tokens"),
+        output: count_field(total, "total_completion_tokens"),
+        cached: count_field(total, "total_cached_tokens"),
     };
     trace.usage = if said.is_nothing() { used } else { said };
     trace.cost = money(&total["total_cost_usd"]).or(trace.cost);

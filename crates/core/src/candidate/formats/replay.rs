@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::candidate::trace::{Role, Step, ToolCall, ToolResult};
+use crate::candidate::trace::{StepRole, ToolCall, ToolResult, TraceStep};
 
 /// Puts the calls together again, each thing once.
 #[derive(Default)]
 pub(super) struct Replay {
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<TraceStep>,
     /// What the last model call had seen and said.
-    seen: Vec<Step>,
+    seen: Vec<TraceStep>,
     /// Calls that a result names; a trace of 50,000 spans must not be searched for each of them.
     answered: HashSet<Option<String>>,
     /// Where the first call with an id stands: its step, and its place there.
@@ -20,7 +20,7 @@ pub(super) struct Replay {
 
 /// How a tool that no message called is told.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unannounced {
+pub(super) enum UnannouncedCall {
     /// As one step of the tool.
     Tool,
     /// As a call of the assistant, and its answer.
@@ -28,11 +28,11 @@ pub(super) enum Unannounced {
 }
 
 impl Replay {
-    pub(super) fn model_call(&mut self, input: Vec<Step>, output: Vec<Step>) {
+    pub(super) fn model_call(&mut self, input: Vec<TraceStep>, output: Vec<TraceStep>) {
         // By position: two equal turns of a user are two turns.
         let known = input.iter().zip(&self.seen).take_while(|(a, b)| is_same(a, b)).count();
         for step in &input[known..] {
-            if step.role == Role::Tool
+            if step.role == StepRole::Tool
                 && !step.results.is_empty()
                 && step.results.iter().all(|it| self.is_answered(it))
             {
@@ -44,7 +44,7 @@ impl Replay {
         self.seen = input.into_iter().chain(output).collect();
     }
 
-    fn push(&mut self, step: Step) {
+    fn push(&mut self, step: TraceStep) {
         let at = self.steps.len();
         self.answered.extend(step.results.iter().map(|it| it.call.clone()));
         for (place, call) in step.tool_calls.iter().enumerate() {
@@ -61,7 +61,7 @@ impl Replay {
     }
 
     /// Where a tool was called that now ran: by its id, or else the first call of its name without an answer.
-    fn announced(&mut self, call: &ToolCall) -> Option<(usize, usize)> {
+    fn find_announced_call(&mut self, call: &ToolCall) -> Option<(usize, usize)> {
         if let Some(id) = &call.id {
             return self.by_id.get(id).copied();
         }
@@ -75,21 +75,22 @@ impl Replay {
         None
     }
 
-    pub(super) fn tool_run(&mut self, call: ToolCall, mut result: ToolResult, unannounced: Unannounced) {
-        match self.announced(&call) {
+    pub(super) fn tool_run(&mut self, call: ToolCall, mut result: ToolResult, unannounced: UnannouncedCall) {
+        match self.find_announced_call(&call) {
             Some((at, place)) => {
                 let announced = &mut self.steps[at].tool_calls[place];
                 announced.duration_ms = call.duration_ms;
                 result.call = announced.id.clone();
-                self.push(Step { role: Role::Tool, results: vec![result], ..Step::default() });
+                self.push(TraceStep { role: StepRole::Tool, results: vec![result], ..TraceStep::default() });
             }
             None => {
                 result.call = call.id.clone();
-                let answer = Step { role: Role::Tool, results: vec![result], ..Step::default() };
+                let answer =
+                    TraceStep { role: StepRole::Tool, results: vec![result], ..TraceStep::default() };
                 match unannounced {
-                    Unannounced::Tool => self.push(Step { tool_calls: vec![call], ..answer }),
-                    Unannounced::Assistant => {
-                        self.push(Step { tool_calls: vec![call], ..Step::default() });
+                    UnannouncedCall::Tool => self.push(TraceStep { tool_calls: vec![call], ..answer }),
+                    UnannouncedCall::Assistant => {
+                        self.push(TraceStep { tool_calls: vec![call], ..TraceStep::default() });
                         self.push(answer);
                     }
                 }
@@ -98,8 +99,8 @@ impl Replay {
     }
 }
 
-fn is_same(a: &Step, b: &Step) -> bool {
+fn is_same(a: &TraceStep, b: &TraceStep) -> bool {
     let (left, right) = (a.text.trim(), b.text.trim());
     // Frameworks add a mark to what they repeat, or leave the reasoning out.
-    a.role == b.role && (a.role == Role::Tool || left.starts_with(right) || right.starts_with(left))
+    a.role == b.role && (a.role == StepRole::Tool || left.starts_with(right) || right.starts_with(left))
 }

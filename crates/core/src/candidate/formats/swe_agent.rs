@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::message::{joined, money, number_of, push, role_of};
-use super::text_of;
+use super::first_text_field;
+use super::message::{count_field, join_content_text, money, push, role_of};
 use crate::candidate::diff;
-use crate::candidate::trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};
+use crate::candidate::trace::{StepRole, ToolCall, ToolResult, Trace, TraceStep, Usage};
 
 /// SWE-agent's own commands; everything else goes to the shell.
 const COMMANDS: [&str; 21] = [
@@ -32,7 +32,7 @@ const COMMANDS: [&str; 21] = [
     "review_on_submit",
 ];
 
-pub(super) fn fits(value: &Value) -> bool {
+pub(super) fn is_swe_agent_trajectory(value: &Value) -> bool {
     let first = &value["trajectory"][0];
     let is_step =
         first.get("action").is_some() && (first.get("response").is_some() || first.get("state").is_some());
@@ -43,7 +43,7 @@ pub(super) fn fits(value: &Value) -> bool {
     is_step || is_pair || value["history"].as_array().is_some_and(|it| it.iter().any(is_history))
 }
 
-pub(super) fn read(value: &Value) -> Trace {
+pub(super) fn read_swe_agent_trajectory(value: &Value) -> Trace {
     let mut trace = Trace::default();
     let history: Vec<&Value> =
         value["history"].as_array().into_iter().flatten().filter(|it| it["is_demo"] != true).collect();
@@ -51,62 +51,63 @@ pub(super) fn read(value: &Value) -> Trace {
         Some(steps) => {
             // The same run stands in `history` again; only what came before the agent is taken from there.
             let head = history.iter().take_while(|it| it["role"] != "assistant");
-            trace.steps.extend(head.map(|it| said(it)));
-            steps.iter().for_each(|it| step(it, &mut trace.steps));
+            trace.steps.extend(head.map(|it| read_history_message(it)));
+            steps.iter().for_each(|it| add_trajectory_step(it, &mut trace.steps));
         }
-        None => trace.steps.extend(history.iter().map(|it| said(it))),
+        None => trace.steps.extend(history.iter().map(|it| read_history_message(it))),
     }
     let info = &value["info"];
     let stats = &info["model_stats"];
     trace.usage = Usage {
-        input: number_of(stats, "tokens_sent"),
-        output: number_of(stats, "tokens_received"),
+        input: count_field(stats, "tokens_sent"),
+        output: count_field(stats, "tokens_received"),
         cached: 0,
     };
     trace.cost = money(&stats["instance_cost"]);
-    trace.status = text_of(info, &["exit_status"]).map(str::to_owned);
+    trace.status = first_text_field(info, &["exit_status"]).map(str::to_owned);
     submission(info["submission"].as_str().unwrap_or_default(), &mut trace.steps);
     trace
 }
 
 /// The patch that was handed in belongs to the last thing the agent did.
-fn submission(patch: &str, steps: &mut [Step]) {
-    let files = diff::parse(&patch.replace("\r\n", "\n"));
+fn submission(patch: &str, steps: &mut [TraceStep]) {
+    let files = diff::parse_unified_diff(&patch.replace("\r\n", "\n"));
     if files.is_empty() {
         return;
     }
-    if let Some(last) = steps.iter_mut().rev().find(|it| it.role == Role::Assistant) {
+    if let Some(last) = steps.iter_mut().rev().find(|it| it.role == StepRole::Assistant) {
         last.files = files;
     }
 }
 
-fn step(value: &Value, steps: &mut Vec<Step>) {
+fn add_trajectory_step(value: &Value, steps: &mut Vec<TraceStep>) {
     let (thought, action, observation) = match value.as_array() {
         Some(pair) => pair_of(pair),
         None => (
-            text_of(value, &["thought", "response"]).unwrap_or_default().to_owned(),
-            text_of(value, &["action"]).unwrap_or_default().to_owned(),
+            first_text_field(value, &["thought", "response"]).unwrap_or_default().to_owned(),
+            first_text_field(value, &["action"]).unwrap_or_default().to_owned(),
             value["observation"].as_str().map(str::to_owned),
         ),
     };
-    let call = (!action.trim().is_empty()).then(|| command(action.trim()));
+    let call = (!action.trim().is_empty()).then(|| parse_swe_agent_command(action.trim()));
     let name = call.as_ref().map(|it| it.name.clone());
     let acted = call.is_some();
-    steps.push(Step {
+    steps.push(TraceStep {
         reasoning: thought.trim().to_owned(),
         tool_calls: call.into_iter().collect(),
-        ..Step::default()
+        ..TraceStep::default()
     });
     if let Some(text) = observation.filter(|it| acted || !it.is_empty()) {
         let result = ToolResult { name, text, ..ToolResult::default() };
-        steps.push(Step { role: Role::Tool, results: vec![result], ..Step::default() });
+        steps.push(TraceStep { role: StepRole::Tool, results: vec![result], ..TraceStep::default() });
     }
 }
 
 fn pair_of(pair: &[Value]) -> (String, String, Option<String>) {
     let said = pair.first().unwrap_or(&Value::Null);
     let content = said["content"].as_str().unwrap_or_default();
-    let (thought, action) = match (text_of(said, &["thought"]), text_of(said, &["action"])) {
+    let (thought, action) = match (first_text_field(said, &["thought"]), first_text_field(said, &["action"]))
+    {
         (Some(thought), Some(action)) => (thought, action),
         _ => {
             content.strip_prefix("THOUGHT:").unwrap_or(content).split_once("ACTION:").unwrap_or((content, ""))
@@ -117,7 +118,7 @@ fn pair_of(pair: &[Value]) -> (String, String, Option<String>) {
     (thought.to_owned(), action.to_owned(), answer)
 }
 
-fn command(action: &str) -> ToolCall {
+fn parse_swe_agent_command(action: &str) -> ToolCall {
     let (first, rest) = action.split_once(char::is_whitespace).unwrap_or((action, ""));
     if COMMANDS.contains(&first) {
         let input = if rest.trim().is_empty() { Value::Null } else { Value::from(rest.trim()) };
@@ -127,33 +128,37 @@ fn command(action: &str) -> ToolCall {
 }
 
 /// A message of the history.
-fn said(message: &Value) -> Step {
+fn read_history_message(message: &Value) -> TraceStep {
     let role = role_of(message["role"].as_str().unwrap_or_default());
-    let text = joined(&message["content"], "\n");
-    if role == Role::Tool {
+    let text = join_content_text(&message["content"], "\n");
+    if role == StepRole::Tool {
         let call =
             message["tool_call_ids"][0].as_str().or(message["tool_call_id"].as_str()).map(str::to_owned);
-        return Step {
+        return TraceStep {
             role,
             results: vec![ToolResult { call, text, ..ToolResult::default() }],
-            ..Step::default()
+            ..TraceStep::default()
         };
     }
-    if role != Role::Assistant {
-        return Step::new(role, text);
+    if role != StepRole::Assistant {
+        return TraceStep::new(role, text);
     }
-    let mut step = Step::default();
+    let mut step = TraceStep::default();
     for block in message["thinking_blocks"].as_array().into_iter().flatten() {
         push(&mut step.reasoning, block["thinking"].as_str().unwrap_or_default(), "\n");
     }
-    let thought = text_of(message, &["thought"]).unwrap_or(&text);
+    let thought = first_text_field(message, &["thought"]).unwrap_or(&text);
     push(&mut step.reasoning, thought.trim(), "\n");
-    step.tool_calls =
-        message["tool_calls"].as_array().into_iter().flatten().filter_map(super::message::call).collect();
+    step.tool_calls = message["tool_calls"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(super::message::parse_recorded_call)
+        .collect();
     if step.tool_calls.is_empty()
-        && let Some(action) = text_of(message, &["action"]).filter(|it| !it.trim().is_empty())
+        && let Some(action) = first_text_field(message, &["action"]).filter(|it| !it.trim().is_empty())
     {
-        step.tool_calls.push(command(action.trim()));
+        step.tool_calls.push(parse_swe_agent_command(action.trim()));
     }
     step
 }

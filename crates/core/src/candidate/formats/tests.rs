@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::candidate::Role;
+use crate::candidate::StepRole;
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn fixtures() -> Vec<(String, PathBuf)> {
 }
 
 /// A trace in the terms of the expectations: what a format does not say is not there.
-fn told(format: Format, trace: &Trace) -> Value {
+fn told(format: TraceFormat, trace: &Trace) -> Value {
     let steps: Vec<Value> = trace
         .steps
         .iter()
@@ -147,7 +147,7 @@ fn jurists_own_form_reads_back_the_same() {
         let written = serde_json::to_string(&trace).unwrap();
         let (format, again) = read_trace(&written, None)
             .unwrap_or_else(|error| panic!("{}: {error}\n{written}", path.display()));
-        assert_eq!((format, again), (Format::Jurist, trace), "{}", path.display());
+        assert_eq!((format, again), (TraceFormat::Jurist, trace), "{}", path.display());
     }
 }
 
@@ -160,8 +160,8 @@ fn what_cannot_be_read_is_an_error_that_lists_what_can() {
         assert!(error.contains("openai-chat") && error.contains("claude-code"), "{text}: {error}");
     }
     assert!(matches!(
-        read_trace(r#"[{"role": "user", "content": "x"}]"#, Some(Format::Mcp)),
-        Err(TraceError::NothingRead(Format::Mcp))
+        read_trace(r#"[{"role": "user", "content": "x"}]"#, Some(TraceFormat::Mcp)),
+        Err(TraceError::NothingRead(TraceFormat::Mcp))
     ));
     assert_eq!(read_trace("  ", None).unwrap().1, Trace::default());
 }
@@ -192,7 +192,7 @@ fn shapes_that_others_take_for_no_tool_calls_are_read() {
 fn what_stands_around_a_trace_of_any_format_is_kept() {
     let row = r#"{"trace_id": "t1", "status": "failed", "task": "Find it", "messages": [{"role": "user", "content": "Hi"}]}"#;
     let (format, trace) = read_trace(row, None).unwrap();
-    assert_eq!(format, Format::OpenaiChat);
+    assert_eq!(format, TraceFormat::OpenaiChat);
     let said = (trace.id.as_deref(), trace.status.as_deref(), trace.task.as_deref());
     assert_eq!(said, (Some("t1"), Some("failed"), Some("Find it")));
 }
@@ -207,7 +207,7 @@ fn a_tool_message_of_older_spans_may_be_a_plain_text() {
         "attributes": [{ "key": "gen_ai.operation.name", "value": { "stringValue": "chat" } }],
     });
     let spans = json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": [span] }] }] });
-    assert_eq!(read_value(&spans, None).unwrap().0, Format::Otlp);
+    assert_eq!(read_trace_value(&spans, None).unwrap().0, TraceFormat::Otlp);
 }
 
 mod anything {
@@ -238,8 +238,8 @@ mod anything {
     proptest! {
         #[test]
         fn no_value_makes_a_format_panic(value in json()) {
-            for format in Format::ALL.iter().copied().map(Some).chain([None]) {
-                let _ = read_value(&value, format);
+            for format in TraceFormat::ALL.iter().copied().map(Some).chain([None]) {
+                let _ = read_trace_value(&value, format);
             }
         }
 
@@ -250,7 +250,7 @@ mod anything {
             let at = cut.index(text.len());
             let damaged = text[..at].iter().collect::<String>() + &with + &text[(at + with.len()).min(text.len())..].iter().collect::<String>();
             let _ = read_trace(&damaged, None);
-            for format in Format::ALL {
+            for format in TraceFormat::ALL {
                 let _ = read_trace(&damaged, Some(*format));
             }
         }
@@ -264,8 +264,8 @@ fn spans_without_messages_still_count_tokens_once() {
             "gen_ai.operation.name": operation, "gen_ai.usage.input_tokens": 7, "gen_ai.usage.output_tokens": 2 } })
     };
     let spans = json!([span("a", "invoke_agent"), span("b", "chat")]);
-    let (format, trace) = read_value(&spans, None).unwrap();
-    assert_eq!((format, trace.steps.len()), (Format::Otlp, 0));
+    let (format, trace) = read_trace_value(&spans, None).unwrap();
+    assert_eq!((format, trace.steps.len()), (TraceFormat::Otlp, 0));
     assert_eq!((trace.usage.input, trace.usage.output), (7, 2));
 }
 
@@ -286,10 +286,11 @@ fn what_only_an_agents_span_says_is_read_and_what_it_repeats_is_not() {
             "attributes": attributes })
     };
     let texts = |spans: Value| {
-        let (_, trace) = read_value(&spans, None).unwrap();
+        let (_, trace) = read_trace_value(&spans, None).unwrap();
         trace.steps.iter().map(|step| (step.role, step.text.clone())).collect::<Vec<_>>()
     };
-    let whole = vec![(Role::User, "Where is it?".to_owned()), (Role::Assistant, "On its way.".to_owned())];
+    let whole =
+        vec![(StepRole::User, "Where is it?".to_owned()), (StepRole::Assistant, "On its way.".to_owned())];
     let agent = |input: &str, output: &str| span("a", 1, "invoke_agent", input, output);
     let call = |input: &str, output: &str| span("b", 2, "chat", input, output);
     // The question stands on the agent's span alone, the answer, both, and everything twice.

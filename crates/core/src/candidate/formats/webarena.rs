@@ -2,28 +2,30 @@
 
 use serde_json::{Map, Value};
 
-use super::{action, items, shown, text_of};
-use crate::candidate::trace::{Role, Step, ToolCall, ToolResult, Trace};
+use super::{action, compact_value_text, first_text_field, nested_items};
+use crate::candidate::trace::{StepRole, ToolCall, ToolResult, Trace, TraceStep};
 
-pub(super) fn fits(value: &Value) -> bool {
+pub(super) fn is_web_agent_trace(value: &Value) -> bool {
     let action = &value["actions"][0];
     let is_data = action.get("operation").is_some() || action.get("action_type").is_some();
     let is_page = |it: &Value| (it["obs"].is_object() || it["url"].is_string()) && it.get("action").is_some();
-    is_data || items(value, &["steps", "trajectory"]).first().is_some_and(is_page)
+    is_data || nested_items(value, &["steps", "trajectory"]).first().is_some_and(is_page)
 }
 
-pub(super) fn read(value: &Value) -> Trace {
+pub(super) fn read_web_agent_trace(value: &Value) -> Trace {
     let mut trace = Trace::default();
-    let task = text_of(value, &["intent", "confirmed_task", "task", "goal", "instruction"]);
-    trace.steps.extend(task.map(|it| Step::new(Role::User, it)));
+    let task = first_text_field(value, &["intent", "confirmed_task", "task", "goal", "instruction"]);
+    trace.steps.extend(task.map(|it| TraceStep::new(StepRole::User, it)));
     let reprs = value["action_reprs"].as_array();
     match value["actions"].as_array() {
         Some(actions) if reprs.is_some() => {
             let labels = reprs.into_iter().flatten().filter_map(Value::as_str);
-            trace.steps.extend(actions.iter().zip(labels).map(|(action, label)| mind2web(action, label)));
+            trace
+                .steps
+                .extend(actions.iter().zip(labels).map(|(action, label)| read_mind2web_step(action, label)));
         }
-        Some(actions) => actions.iter().for_each(|it| gui(it, &mut trace.steps)),
-        None => pages(items(value, &["steps", "trajectory"]), &mut trace),
+        Some(actions) => actions.iter().for_each(|it| add_gui_step(it, &mut trace.steps)),
+        None => pages(nested_items(value, &["steps", "trajectory"]), &mut trace),
     }
     trace
 }
@@ -31,18 +33,18 @@ pub(super) fn read(value: &Value) -> Trace {
 /// What was seen before acting comes first.
 fn pages(steps: &[Value], trace: &mut Trace) {
     let goal = steps.first().and_then(|it| it["obs"]["goal"].as_str());
-    trace.steps.extend(goal.map(|it| Step::new(Role::User, it)));
+    trace.steps.extend(goal.map(|it| TraceStep::new(StepRole::User, it)));
     for step in steps {
         let obs = &step["obs"];
-        let seen =
-            text_of(step, &["observation"]).or(text_of(obs, &["axtree_txt", "pruned_html", "dom_txt"]));
-        let mut answers = Step {
-            role: Role::Tool,
-            screenshot: text_of(step, &["screenshot"]).map(str::to_owned),
-            ..Step::default()
+        let seen = first_text_field(step, &["observation"])
+            .or(first_text_field(obs, &["axtree_txt", "pruned_html", "dom_txt"]));
+        let mut answers = TraceStep {
+            role: StepRole::Tool,
+            screenshot: first_text_field(step, &["screenshot"]).map(str::to_owned),
+            ..TraceStep::default()
         };
         // The error is about the action before this page.
-        let failed = text_of(obs, &["last_action_error"]).filter(|it| !it.is_empty());
+        let failed = first_text_field(obs, &["last_action_error"]).filter(|it| !it.is_empty());
         answers.results.extend(failed.map(|it| ToolResult {
             text: it.to_owned(),
             error: true,
@@ -50,13 +52,21 @@ fn pages(steps: &[Value], trace: &mut Trace) {
         }));
         answers.results.extend(seen.map(|it| ToolResult { text: it.to_owned(), ..ToolResult::default() }));
         trace.steps.push(answers);
-        let thought =
-            text_of(step, &["thought", "reasoning"]).or(text_of(&step["agent_info"], &["think", "thought"]));
-        let mut acted = Step { reasoning: thought.unwrap_or_default().to_owned(), ..Step::default() };
-        if let Some(text) = text_of(step, &["action"]) {
-            let call = if obs.is_object() { browsergym(text) } else { webarena(text) };
+        let thought = first_text_field(step, &["thought", "reasoning"])
+            .or(first_text_field(&step["agent_info"], &["think", "thought"]));
+        let mut acted =
+            TraceStep { reasoning: thought.unwrap_or_default().to_owned(), ..TraceStep::default() };
+        if let Some(text) = first_text_field(step, &["action"]) {
+            let call =
+                if obs.is_object() { parse_browsergym_action(text) } else { parse_webarena_action(text) };
             let answers = matches!(call.name.as_str(), "stop" | "send_msg_to_user");
-            acted.text = call.arguments.values().next().filter(|_| answers).map(shown).unwrap_or_default();
+            acted.text = call
+                .arguments
+                .values()
+                .next()
+                .filter(|_| answers)
+                .map(compact_value_text)
+                .unwrap_or_default();
             acted.tool_calls.push(call);
         }
         trace.steps.push(acted);
@@ -69,7 +79,7 @@ fn pages(steps: &[Value], trace: &mut Trace) {
 }
 
 /// `type [164] [quince jam [250 g]] [1]`: arguments by the names of WebArena's own instructions.
-fn webarena(text: &str) -> ToolCall {
+fn parse_webarena_action(text: &str) -> ToolCall {
     let text = text.trim();
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let names: &[&str] = match name {
@@ -82,14 +92,14 @@ fn webarena(text: &str) -> ToolCall {
         "stop" => &["answer"],
         _ => &["input"],
     };
-    let values = bracketed(rest.trim(), names.len());
+    let values = split_bracketed_arguments(rest.trim(), names.len());
     let arguments =
         names.iter().zip(values).map(|(name, value)| ((*name).to_owned(), Value::from(value))).collect();
     ToolCall { name: name.to_owned(), arguments, ..ToolCall::default() }
 }
 
 /// The texts in brackets; brackets inside a text belong to it.
-fn bracketed(text: &str, n_names: usize) -> Vec<String> {
+fn split_bracketed_arguments(text: &str, n_names: usize) -> Vec<String> {
     let Some(inner) = text.strip_prefix('[').and_then(|it| it.strip_suffix(']')) else { return Vec::new() };
     if n_names < 2 {
         return vec![inner.to_owned()];
@@ -106,7 +116,7 @@ fn bracketed(text: &str, n_names: usize) -> Vec<String> {
 }
 
 /// `fill('a12', 'text')`: positional arguments by BrowserGym's published signatures.
-fn browsergym(text: &str) -> ToolCall {
+fn parse_browsergym_action(text: &str) -> ToolCall {
     let Some(open) = text.find('(') else { return ToolCall::new(None, text.trim(), &Value::Null) };
     let name = text[..open].trim();
     let inside = text[open + 1..].trim().trim_end_matches(')');
@@ -139,7 +149,7 @@ fn browsergym(text: &str) -> ToolCall {
     ToolCall { name: name.to_owned(), arguments, ..ToolCall::default() }
 }
 
-fn mind2web(value: &Value, label: &str) -> Step {
+fn read_mind2web_step(value: &Value, label: &str) -> TraceStep {
     let operation = match &value["operation"] {
         Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
         other => other.clone(),
@@ -151,11 +161,11 @@ fn mind2web(value: &Value, label: &str) -> Step {
         arguments.insert("value".to_owned(), text.into());
     }
     let call = ToolCall { name: name.to_owned(), arguments, ..ToolCall::default() };
-    let screenshot = text_of(value, &["screenshot"]).map(str::to_owned);
-    Step { tool_calls: vec![call], screenshot, ..Step::default() }
+    let screenshot = first_text_field(value, &["screenshot"]).map(str::to_owned);
+    TraceStep { tool_calls: vec![call], screenshot, ..TraceStep::default() }
 }
 
-fn gui(value: &Value, steps: &mut Vec<Step>) {
+fn add_gui_step(value: &Value, steps: &mut Vec<TraceStep>) {
     let name = value["action_type"].as_str().unwrap_or_default();
     let own = ["action_type", "thought", "observation", "screenshot", "timestamp"];
     let arguments: Map<String, Value> = value
@@ -165,19 +175,24 @@ fn gui(value: &Value, steps: &mut Vec<Step>) {
         .filter(|(key, _)| !own.contains(&key.as_str()))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
-    let answer = if name == "stop" { text_of(value, &["value", "answer"]) } else { None };
-    steps.push(Step {
+    let answer = if name == "stop" { first_text_field(value, &["value", "answer"]) } else { None };
+    steps.push(TraceStep {
         text: answer.unwrap_or_default().to_owned(),
-        reasoning: text_of(value, &["thought"]).unwrap_or_default().to_owned(),
+        reasoning: first_text_field(value, &["thought"]).unwrap_or_default().to_owned(),
         tool_calls: vec![ToolCall { name: name.to_owned(), arguments, ..ToolCall::default() }],
-        ..Step::default()
+        ..TraceStep::default()
     });
-    let screenshot = text_of(value, &["screenshot"]).map(str::to_owned);
-    match text_of(value, &["observation"]) {
+    let screenshot = first_text_field(value, &["screenshot"]).map(str::to_owned);
+    match first_text_field(value, &["observation"]) {
         Some(text) => {
             let result =
                 ToolResult { name: Some(name.to_owned()), text: text.to_owned(), ..ToolResult::default() };
-            steps.push(Step { role: Role::Tool, results: vec![result], screenshot, ..Step::default() });
+            steps.push(TraceStep {
+                role: StepRole::Tool,
+                results: vec![result],
+                screenshot,
+                ..TraceStep::default()
+            });
         }
         None => {
             if let Some(last) = steps.last_mut() {

@@ -6,16 +6,16 @@ use super::grader;
 use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, pretty};
-use crate::dialect::fields::Fields;
+use crate::dialect::fields::MappingReader;
 use crate::dialect::lower::Spot;
-use crate::dialect::method::{Ids, method};
-use crate::dialect::rubric::{UNREADABLE, ranges};
-use crate::rubric::{Aggregation, Ask, Criterion, Group, Operator, Polarity, Scale};
-use crate::source::{Node, Shape};
+use crate::dialect::method::{CriterionIds, read_method_params};
+use crate::dialect::rubric::{UNREADABLE, read_score_ranges};
+use crate::rubric::{Aggregation, Criterion, CriterionKind, Group, Operator, Polarity, Scale};
+use crate::source::{NodeShape, SourceNode};
 
 /// All assertions of one test.
 #[derive(Default)]
-pub(super) struct Asserted {
+pub(super) struct AssertionCriteria {
     pub(super) criteria: Vec<Criterion>,
     pub(super) spots: Vec<Spot>,
     /// The judge's prompt, model and temperature where an assertion names them.
@@ -28,14 +28,15 @@ pub(super) struct Asserted {
 /// Types whose `value` is a rubric.
 const RUBRIC_TYPES: [&str; 5] = ["llm-rubric", "agent-rubric", "rubrics", "rubric", "llm-grader"];
 
-pub(super) fn assertions(cx: &Context<'_>, nodes: &[&Node]) -> Asserted {
-    let mut reader = Reader { cx, ids: Ids::default(), asserted: Asserted::default() };
+pub(super) fn assertions(cx: &Context<'_>, nodes: &[&SourceNode]) -> AssertionCriteria {
+    let mut reader =
+        AssertionReader { cx, ids: CriterionIds::default(), asserted: AssertionCriteria::default() };
     let (criteria, spots) = reader.list(nodes);
     let mut asserted = reader.asserted;
     (asserted.criteria, asserted.spots) = (criteria, spots);
     // A single group is the rubric itself.
     if let [only] = asserted.criteria.as_slice()
-        && let Ask::Group(group) = &only.ask
+        && let CriterionKind::Group(group) = &only.ask
         && (only.polarity, only.required, only.threshold) == (Polarity::Plain, false, None)
     {
         asserted.criteria = group.criteria.clone();
@@ -44,16 +45,16 @@ pub(super) fn assertions(cx: &Context<'_>, nodes: &[&Node]) -> Asserted {
     asserted
 }
 
-struct Reader<'a> {
+struct AssertionReader<'a> {
     cx: &'a Context<'a>,
-    ids: Ids,
-    asserted: Asserted,
+    ids: CriterionIds,
+    asserted: AssertionCriteria,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> AssertionReader<'a> {
     /// All plain strings become one rubric, which stands where the first of them did.
-    fn list(&mut self, nodes: &[&Node]) -> (Vec<Criterion>, Vec<Spot>) {
-        let strings: Vec<&Node> = nodes.iter().copied().filter(|it| it.text().is_some()).collect();
+    fn list(&mut self, nodes: &[&SourceNode]) -> (Vec<Criterion>, Vec<Spot>) {
+        let strings: Vec<&SourceNode> = nodes.iter().copied().filter(|it| it.text().is_some()).collect();
         let (mut criteria, mut spots) = (Vec::new(), Vec::new());
         for &node in nodes {
             let read = match node.text() {
@@ -69,7 +70,7 @@ impl<'a> Reader<'a> {
         (criteria, spots)
     }
 
-    fn strings(&mut self, strings: &[&Node]) -> (Criterion, Spot) {
+    fn strings(&mut self, strings: &[&SourceNode]) -> (Criterion, Spot) {
         let mut spot = Spot::new(strings[0].span);
         let mut criteria = Vec::new();
         for node in strings {
@@ -83,9 +84,9 @@ impl<'a> Reader<'a> {
         (group, spot)
     }
 
-    fn assertion(&mut self, node: &Node) -> Option<(Criterion, Spot)> {
+    fn assertion(&mut self, node: &SourceNode) -> Option<(Criterion, Spot)> {
         let cx = self.cx;
-        let fields = Fields::new(cx, node, "assertion")?;
+        let fields = MappingReader::new(cx, node, "assertion")?;
         // An entry of v4's inline `rubrics` list has no type.
         if !fields.has("type") && (fields.has("outcome") || fields.has("score_ranges")) {
             let criterion = self.item(node, 1)?;
@@ -102,8 +103,8 @@ impl<'a> Reader<'a> {
         let type_node = fields.need("type")?;
         let written = cx.plain_text(type_node, "type")?;
         let (kind, inverted) = match written.strip_prefix("not-") {
-            Some(kind) => (canonical(kind), true),
-            None => (canonical(&written), false),
+            Some(kind) => (canonical_assertion_type(kind), true),
+            None => (canonical_assertion_type(&written), false),
         };
         let mut spot = Spot::new(fields.start())
             .key("weight", fields.span("weight"))
@@ -119,18 +120,21 @@ impl<'a> Reader<'a> {
         };
         // Without a known type nobody knows which keys belong here.
         let ask = ask?;
-        let default =
-            if let Ask::Group(_) | Ask::Question(_) = &ask { kind.as_str() } else { written.as_str() };
+        let default = if let CriterionKind::Group(_) | CriterionKind::Question(_) = &ask {
+            kind.as_str()
+        } else {
+            written.as_str()
+        };
         let id = self.ids.fresh(named.as_deref().unwrap_or(default));
         let description = match &ask {
-            Ask::Question(_) => self.text_of(&fields, &kind),
+            CriterionKind::Question(_) => self.text_of(&fields, &kind),
             _ => String::new(),
         };
         let mut criterion = Criterion::new(id, description, ask);
         criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
         criterion.required = fields.bool("required").unwrap_or(false);
         criterion.threshold = fields.number_in("min_score", 0.0..=1.0);
-        if matches!(criterion.ask, Ask::Group(_) | Ask::Question(_)) {
+        if matches!(criterion.ask, CriterionKind::Group(_) | CriterionKind::Question(_)) {
             criterion.threshold = criterion.threshold.or(fields.number_in("threshold", 0.0..=1.0));
             criterion.operator = fields.word("operator", &Operator::ALL);
         }
@@ -138,7 +142,7 @@ impl<'a> Reader<'a> {
         if inverted != negate {
             criterion.polarity = Polarity::Negated;
             // What the items demand is now what must not be; their own gates would fail what passes.
-            if let Ask::Group(group) = &mut criterion.ask {
+            if let CriterionKind::Group(group) = &mut criterion.ask {
                 group.criteria.iter_mut().for_each(without_gates);
             }
         }
@@ -148,10 +152,15 @@ impl<'a> Reader<'a> {
         Some((criterion, spot))
     }
 
-    fn method(&mut self, fields: &Fields<'_>, kind: &str, (at, written): (&Node, &str)) -> Option<Ask> {
+    fn method(
+        &mut self,
+        fields: &MappingReader<'_>,
+        kind: &str,
+        (at, written): (&SourceNode, &str),
+    ) -> Option<CriterionKind> {
         let cx = self.cx;
-        let check = catalogue::find(CHECKS, kind).filter(|it| !it.name.contains('_'));
-        let recipe = catalogue::find(RECIPES, kind).filter(|it| !it.name.contains('_'));
+        let check = catalogue::find_catalogue_entry(CHECKS, kind).filter(|it| !it.name.contains('_'));
+        let recipe = catalogue::find_catalogue_entry(RECIPES, kind).filter(|it| !it.name.contains('_'));
         let Some(entry) = check.or(recipe) else {
             let known = CHECKS.iter().chain(RECIPES).map(|it| it.name).filter(|it| !it.contains('_'));
             let message = format!("assertion type `{written}` is not supported");
@@ -177,18 +186,18 @@ impl<'a> Reader<'a> {
         if !entry.params.iter().any(|it| it.name == "config") {
             fields.ignores(&["config"]);
         }
-        let mut method = method(fields, entry);
+        let mut method = read_method_params(fields, entry);
         if entry.name == "contains" && !method.params.contains_key("value") {
             fields.missing("value");
         }
         if entry.name == "script" {
             self.other_keys(fields, &mut method.params);
         }
-        Some(if check.is_some() { Ask::Check(method) } else { Ask::Recipe(method) })
+        Some(if check.is_some() { CriterionKind::Check(method) } else { CriterionKind::Recipe(method) })
     }
 
     /// AgentV hands whatever else a script assertion says to the script.
-    fn other_keys(&self, fields: &Fields<'_>, params: &mut serde_json::Map<String, Json>) {
+    fn other_keys(&self, fields: &MappingReader<'_>, params: &mut serde_json::Map<String, Json>) {
         const OWN: [&str; 17] = [
             "type",
             "name",
@@ -217,14 +226,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn set(&mut self, fields: &Fields<'_>, spot: &mut Spot) -> Option<Ask> {
+    fn set(&mut self, fields: &MappingReader<'_>, spot: &mut Spot) -> Option<CriterionKind> {
         let list = fields.any(&["assert", "assertions", "evaluators"]);
         let Some(items) = list.and_then(|it| self.cx.list(it, "assert")) else {
             fields.missing("assert");
             return None;
         };
         if let Some(node) = fields.get("aggregator")
-            && node.get("type").and_then(Node::text) != Some("weighted_average")
+            && node.get("type").and_then(SourceNode::text) != Some("weighted_average")
         {
             self.cx.error(
                 Code::Unsupported,
@@ -238,17 +247,17 @@ impl<'a> Reader<'a> {
         let key =
             ["assert", "assertions", "evaluators"].into_iter().find(|it| fields.has(it)).unwrap_or("assert");
         spot.keys.push(("criteria", fields.key_span(key)));
-        Some(Ask::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
+        Some(CriterionKind::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
     }
 
     /// The judge that an assertion asks for; a test has one.
-    fn judge(&mut self, fields: &Fields<'_>) {
+    fn judge(&mut self, fields: &MappingReader<'_>) {
         let cx = self.cx;
         let model = fields.any(&["provider", "target", "model"]).and_then(|it| grader(cx, it));
         let prompt = fields.any(&["prompt", "rubricPrompt"]).and_then(|it| match &it.shape {
-            Shape::Scalar(_) => cx.text(it, "prompt"),
-            Shape::List(_) => Some(pretty(&cx.json(it))),
-            Shape::Map(_) => {
+            NodeShape::Scalar(_) => cx.text(it, "prompt"),
+            NodeShape::List(_) => Some(pretty(&cx.json(it))),
+            NodeShape::Map(_) => {
                 cx.error(Code::Unsupported, cx.head(it), "a prompt made by a command is not supported");
                 None
             }
@@ -276,7 +285,7 @@ impl<'a> Reader<'a> {
         self.asserted.temperature = temperature.or(self.asserted.temperature);
     }
 
-    fn rubric(&mut self, fields: &Fields<'_>, kind: &str, spot: &mut Spot) -> Option<Ask> {
+    fn rubric(&mut self, fields: &MappingReader<'_>, kind: &str, spot: &mut Spot) -> Option<CriterionKind> {
         self.judge(fields);
         let value = self.value(fields);
         fields.knows(&["value", "criteria", "rubrics"]);
@@ -285,26 +294,26 @@ impl<'a> Reader<'a> {
             if self.asserted.prompt.is_none() {
                 fields.missing("value");
             }
-            return Some(Ask::Question(Scale::Unit));
+            return Some(CriterionKind::Question(Scale::Unit));
         };
-        let items: Vec<&Node> = match &value.shape {
-            Shape::List(items) if items.iter().any(|it| it.text().is_some() || is_item(it)) => {
+        let items: Vec<&SourceNode> = match &value.shape {
+            NodeShape::List(items) if items.iter().any(|it| it.text().is_some() || is_item(it)) => {
                 items.iter().collect()
             }
             _ if is_item(value) => vec![value],
-            Shape::List(items) if items.is_empty() => {
+            NodeShape::List(items) if items.is_empty() => {
                 let key =
                     ["value", "criteria", "rubrics"].into_iter().find(|it| fields.has(it)).unwrap_or("value");
                 self.cx.error(Code::Empty, fields.key_span(key), "this rubric lists nothing");
                 return None;
             }
-            _ if fields.has("score_ranges") => return self.ranged(fields),
+            _ if fields.has("score_ranges") => return self.read_ranged_question(fields),
             _ if kind == "agent-rubric" => {
-                let entry = catalogue::find(RECIPES, kind)?;
+                let entry = catalogue::find_catalogue_entry(RECIPES, kind)?;
                 let params = [("value".to_owned(), self.cx.json(value))].into_iter().collect();
-                return Some(Ask::Recipe(catalogue::Method { entry, params }));
+                return Some(CriterionKind::Recipe(catalogue::GradingMethod { entry, params }));
             }
-            _ => return Some(Ask::Question(Scale::Unit)),
+            _ => return Some(CriterionKind::Question(Scale::Unit)),
         };
         let mut criteria = Vec::new();
         for (at, item) in items.iter().enumerate() {
@@ -315,10 +324,10 @@ impl<'a> Reader<'a> {
                 criteria.push(criterion);
             }
         }
-        Some(Ask::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
+        Some(CriterionKind::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
     }
 
-    fn value<'f>(&self, fields: &Fields<'f>) -> Option<&'f Node> {
+    fn value<'f>(&self, fields: &MappingReader<'f>) -> Option<&'f SourceNode> {
         let node = fields.any(&["value", "criteria", "rubrics"])?;
         // A mapping may hold the list one level further down.
         let inner =
@@ -327,14 +336,14 @@ impl<'a> Reader<'a> {
     }
 
     /// One text with `score_ranges` beside it.
-    fn ranged(&self, fields: &Fields<'_>) -> Option<Ask> {
+    fn read_ranged_question(&self, fields: &MappingReader<'_>) -> Option<CriterionKind> {
         fields
             .get("score_ranges")
-            .and_then(|it| ranges(self.cx, it))
-            .map(|it| Ask::Question(Scale::Ranges(it)))
+            .and_then(|it| read_score_ranges(self.cx, it))
+            .map(|it| CriterionKind::Question(Scale::Ranges(it)))
     }
 
-    fn text_of(&self, fields: &Fields<'_>, kind: &str) -> String {
+    fn text_of(&self, fields: &MappingReader<'_>, kind: &str) -> String {
         match self.value(fields) {
             Some(node) if node.text().is_some() => {
                 self.cx.template(node, "value").unwrap_or_else(|| UNREADABLE.to_owned())
@@ -345,11 +354,11 @@ impl<'a> Reader<'a> {
     }
 
     /// One rubric item: a string, or a mapping with an outcome.
-    fn item(&mut self, node: &Node, number: usize) -> Option<Criterion> {
+    fn item(&mut self, node: &SourceNode, number: usize) -> Option<Criterion> {
         let cx = self.cx;
         let auto = format!("rubric-{number}");
         let checklist = |id: String, text: String| {
-            let mut criterion = Criterion::new(id, text, Ask::Question(Scale::Binary));
+            let mut criterion = Criterion::new(id, text, CriterionKind::Question(Scale::Binary));
             criterion.required = true;
             criterion
         };
@@ -357,10 +366,10 @@ impl<'a> Reader<'a> {
             let text = cx.template(node, "assert").unwrap_or_else(|| UNREADABLE.to_owned());
             return Some(checklist(self.ids.fresh(&auto), text));
         }
-        let fields = Fields::new(cx, node, "rubric item")?;
+        let fields = MappingReader::new(cx, node, "rubric item")?;
         let outcome =
             fields.any(&["outcome", "criteria", "description"]).and_then(|it| cx.template(it, "outcome"));
-        let scale = fields.get("score_ranges").map(|it| ranges(cx, it));
+        let scale = fields.get("score_ranges").map(|it| read_score_ranges(cx, it));
         if outcome.is_none() && scale.is_none() {
             fields.missing("outcome");
         }
@@ -371,7 +380,7 @@ impl<'a> Reader<'a> {
         let id = written.unwrap_or_else(|| self.ids.fresh(&auto));
         let mut criterion = checklist(id.clone(), outcome.unwrap_or(id));
         if let Some(Some(ranges)) = scale {
-            criterion.ask = Ask::Question(Scale::Ranges(ranges));
+            criterion.ask = CriterionKind::Question(Scale::Ranges(ranges));
         }
         criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
         criterion.required = fields.bool("required").unwrap_or(true);
@@ -388,17 +397,21 @@ impl<'a> Reader<'a> {
 
 fn without_gates(criterion: &mut Criterion) {
     (criterion.required, criterion.min_score, criterion.threshold) = (false, None, None);
-    if let Ask::Group(group) = &mut criterion.ask {
+    if let CriterionKind::Group(group) = &mut criterion.ask {
         group.criteria.iter_mut().for_each(without_gates);
     }
 }
 
 fn group(id: String, criteria: Vec<Criterion>) -> Criterion {
-    Criterion::new(id, "", Ask::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
+    Criterion::new(
+        id,
+        "",
+        CriterionKind::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }),
+    )
 }
 
 /// v4 also writes `_` for `-`, and has names that were changed later.
-fn canonical(kind: &str) -> String {
+fn canonical_assertion_type(kind: &str) -> String {
     let kind = kind.replace('_', "-");
     match kind.as_str() {
         "code-grader" => "script".to_owned(),
@@ -408,7 +421,7 @@ fn canonical(kind: &str) -> String {
 }
 
 /// Whether a mapping is one item of a rubric, not free-form data.
-fn is_item(node: &Node) -> bool {
+fn is_item(node: &SourceNode) -> bool {
     let has = |key: &str| node.get(key).is_some();
     node.get("outcome").is_some_and(|it| it.text().is_some())
         || has("score_ranges")

@@ -10,17 +10,19 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use assertion::{Asserted, assertions};
-use prompt::{Prompt, candidate, interpolated, messages, prompts, with_vars};
+use assertion::{AssertionCriteria, assertions};
+use prompt::{
+    AgentvPrompt, prompts, read_agentv_candidate, read_input_messages, rewrite_old_variables, with_vars,
+};
 
 use super::context::{Context, pretty};
-use super::fields::Fields;
+use super::fields::MappingReader;
 use super::lower::{Spot, accept};
 use super::{rows, settings};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::rubric::{Ask, Criterion, Draft, Rubric};
-use crate::source::{Entry, Node, Shape, Span};
-use crate::suite::{Agent, Calls, Case, Judge, Suite, Target, Workspace};
+use crate::rubric::{Criterion, CriterionKind, Draft, Rubric};
+use crate::source::{NodeEntry, NodeShape, SourceNode, SourceSpan};
+use crate::suite::{AgentSettings, Calls, Case, CaseTarget, Judge, Suite, Workspace};
 use crate::template;
 
 /// Keys that only an AgentV or promptfoo file has at its top.
@@ -90,48 +92,48 @@ const UNSUPPORTED: &[&str] = &[
     "window_size",
 ];
 
-pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
+pub(super) fn read_agentv_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
     let mut suite = Suite::default();
-    let node = &interpolated(node.clone());
+    let node = &rewrite_old_variables(node.clone());
     if node.get("refs").is_some() && node.get("tests").is_none() && node.get("default_test").is_none() {
-        settings::agentv(cx, node);
+        settings::read_agentv_refs(cx, node);
         return suite;
     }
     let is_defaults =
-        |it: &Entry| ["options", "threshold", "vars", "metadata", "assert"].contains(&it.key.as_str());
+        |it: &NodeEntry| ["options", "threshold", "vars", "metadata", "assert"].contains(&it.key.as_str());
     if node.get("options").is_some() && node.map().is_some_and(|it| it.iter().all(is_defaults)) {
         // A file of defaults that suites refer to.
-        Defaults::default().merge(cx, node);
+        AgentvTestDefaults::default().merge(cx, node);
         return suite;
     }
-    let Some(fields) = Fields::new(cx, node, "suite") else { return suite };
+    let Some(fields) = MappingReader::new(cx, node, "suite") else { return suite };
     suite.name = fields.name("name");
     suite.description = fields.text("description");
-    let defaults = Defaults::read(&fields);
+    let defaults = AgentvTestDefaults::read(&fields);
     suite.judge = defaults.judge.clone();
-    let mut names: BTreeMap<String, Span> = BTreeMap::new();
+    let mut names: BTreeMap<String, SourceSpan> = BTreeMap::new();
     let node = fields.any(&["tests", "eval_cases", "evalcases"]);
     let tests = node.map(|it| test_nodes(cx, it)).unwrap_or_default();
-    if let Some(node) = node.filter(|it| it.list().is_some_and(<[Node]>::is_empty)) {
+    if let Some(node) = node.filter(|it| it.list().is_some_and(<[SourceNode]>::is_empty)) {
         cx.error(Code::Empty, node.span, "`tests` lists nothing");
     }
     for (at, test) in tests.iter().enumerate() {
         for (test, suffix) in with_vars(cx, test, &defaults) {
-            suite.cases.extend(case(cx, &test, at, &suffix, &defaults, &mut names));
+            suite.cases.extend(read_agentv_case(cx, &test, at, &suffix, &defaults, &mut names));
         }
     }
-    let shared: Vec<&Node> = defaults.assertions().collect();
+    let shared: Vec<&SourceNode> = defaults.assertions().collect();
     if tests.is_empty() && !shared.is_empty() {
         let draft = Draft { pass_mark: defaults.threshold, ..Draft::default() };
-        let rubric = rubric(cx, &shared, draft, Spot::new(fields.start()));
+        let rubric = read_agentv_rubric(cx, &shared, draft, Spot::new(fields.start()));
         suite.rubrics.extend(rubric.map(|it| ("assert".to_owned(), it.0)));
     }
-    without_effect(&fields);
+    report_ineffective_keys(&fields);
     fields.finish();
     suite
 }
 
-fn without_effect(fields: &Fields<'_>) {
+fn report_ineffective_keys(fields: &MappingReader<'_>) {
     fields.knows(&DESCRIPTIVE);
     fields.ignores(WITHOUT_EFFECT);
     fields.refuses(UNSUPPORTED);
@@ -139,18 +141,18 @@ fn without_effect(fields: &Fields<'_>) {
 
 /// What every test of a file starts from.
 #[derive(Default)]
-struct Defaults<'a> {
+struct AgentvTestDefaults<'a> {
     threshold: f64,
-    asserted: Vec<&'a Node>,
+    asserted: Vec<&'a SourceNode>,
     /// Assertions of a shared `default_test` file.
-    shared: Vec<Node>,
-    vars: Vec<Entry>,
+    shared: Vec<SourceNode>,
+    vars: Vec<NodeEntry>,
     metadata: Map<String, Json>,
     tags: Vec<String>,
     rubric_prompt: Option<String>,
     grader: Option<String>,
-    prompts: Vec<Prompt>,
-    targets: Vec<Target>,
+    prompts: Vec<AgentvPrompt>,
+    targets: Vec<CaseTarget>,
     workspace: Option<Workspace>,
     input: Vec<Json>,
     /// What the files attached to every input hold.
@@ -159,8 +161,8 @@ struct Defaults<'a> {
     judge: Judge,
 }
 
-impl<'a> Defaults<'a> {
-    fn read(fields: &Fields<'a>) -> Self {
+impl<'a> AgentvTestDefaults<'a> {
+    fn read(fields: &MappingReader<'a>) -> Self {
         let cx = fields.cx;
         let mut defaults = Self {
             threshold: PASS_MARK,
@@ -174,17 +176,17 @@ impl<'a> Defaults<'a> {
             prompts: fields.get("prompts").map(|it| prompts(cx, it)).unwrap_or_default(),
             targets: fields
                 .any(&["providers", "targets", "target"])
-                .map(|it| targets(cx, it))
+                .map(|it| read_agentv_targets(cx, it))
                 .unwrap_or_default(),
-            workspace: workspace(fields),
+            workspace: read_agentv_workspace(fields),
             input_files: fields.texts_of("input_files"),
-            input: fields.get("input").map(|it| messages(cx, it)).unwrap_or_default(),
+            input: fields.get("input").map(|it| read_input_messages(cx, it)).unwrap_or_default(),
             repeat: 1,
             // All criteria of one assertion are graded in one call.
             judge: Judge { calls: Some(Calls::PerRubric), ..Judge::default() },
         };
         match fields.get("tags").map(|it| (it, &it.shape)) {
-            Some((_, Shape::Map(_))) => {
+            Some((_, NodeShape::Map(_))) => {
                 defaults.metadata.insert("tags".to_owned(), Json::Object(fields.json_map("tags")));
             }
             Some(_) => defaults.tags = fields.texts("tags"),
@@ -192,7 +194,7 @@ impl<'a> Defaults<'a> {
         }
         for (key, what) in [("evaluate_options", "set of options"), ("evaluateOptions", "set of options")] {
             if let Some(options) = fields.fields(key, what) {
-                defaults.repeat = repeat(&options).unwrap_or(1);
+                defaults.repeat = read_repeat_count(&options).unwrap_or(1);
                 options.knows(&[
                     "budget_usd",
                     "max_concurrency",
@@ -228,7 +230,7 @@ impl<'a> Defaults<'a> {
             defaults.asserted.extend(assert_nodes(&execution));
             if defaults.targets.is_empty() {
                 let node = execution.any(&["targets", "target"]);
-                defaults.targets = node.map(|it| targets(cx, it)).unwrap_or_default();
+                defaults.targets = node.map(|it| read_agentv_targets(cx, it)).unwrap_or_default();
             }
             execution.knows(&[
                 "workers",
@@ -252,19 +254,19 @@ impl<'a> Defaults<'a> {
     }
 
     /// What follows a test's own assertions: those of the default test, then those of the suite.
-    fn assertions(&self) -> impl Iterator<Item = &Node> {
+    fn assertions(&self) -> impl Iterator<Item = &SourceNode> {
         self.shared.iter().chain(self.asserted.iter().copied())
     }
 
     /// Inline, or `file://…`, or `ref://name` through the project's configuration.
-    fn default_test(&mut self, cx: &Context<'_>, node: &Node) {
+    fn default_test(&mut self, cx: &Context<'_>, node: &SourceNode) {
         let Some(text) = node.text() else {
             self.merge(cx, node);
             return;
         };
         let mut reference = cx.expand_path(text, node.span);
         if let Some(name) = reference.strip_prefix("ref://") {
-            let Some(found) = settings::reference(cx, name, node.span) else { return };
+            let Some(found) = settings::resolve_file_reference(cx, name, node.span) else { return };
             reference = found;
         }
         let Some(path) = reference.strip_prefix("file://") else {
@@ -275,18 +277,18 @@ impl<'a> Defaults<'a> {
             return;
         };
         if let Some(parsed) = cx.find(path, node.span).and_then(|it| cx.parse(it)) {
-            self.merge(cx, &interpolated(parsed));
+            self.merge(cx, &rewrite_old_variables(parsed));
         }
     }
 
-    fn merge(&mut self, cx: &Context<'_>, node: &Node) {
-        let Some(fields) = Fields::new(cx, node, "default test") else { return };
+    fn merge(&mut self, cx: &Context<'_>, node: &SourceNode) {
+        let Some(fields) = MappingReader::new(cx, node, "default test") else { return };
         self.vars = fields.map("vars").unwrap_or_default().to_vec();
         self.shared = assert_nodes(&fields).iter().map(|&it| it.clone()).collect();
         self.threshold = fields.number_in("threshold", 0.0..=1.0).unwrap_or(self.threshold);
         self.metadata.extend(fields.json_map("metadata"));
         if let Some(options) = fields.fields("options", "set of options") {
-            let read = Options::read(&options);
+            let read = AgentvTestOptions::read(&options);
             options.finish();
             self.rubric_prompt = read.rubric_prompt.or_else(|| self.rubric_prompt.take());
             self.grader = read.grader.or_else(|| self.grader.take());
@@ -294,13 +296,13 @@ impl<'a> Defaults<'a> {
         }
         fields.refuses(&["provider", "providers", "prompts"]);
         fields.ignores(&["workspace"]);
-        without_effect(&fields);
+        report_ineffective_keys(&fields);
         fields.finish();
     }
 }
 
 /// The keys of an `options` block that mean something here.
-struct Options {
+struct AgentvTestOptions {
     rubric_prompt: Option<String>,
     grader: Option<String>,
     repeat: Option<u32>,
@@ -308,8 +310,8 @@ struct Options {
     suffix: Option<String>,
 }
 
-impl Options {
-    fn read(fields: &Fields<'_>) -> Self {
+impl AgentvTestOptions {
+    fn read(fields: &MappingReader<'_>) -> Self {
         let cx = fields.cx;
         fields.refuses(&[
             "transform",
@@ -323,11 +325,11 @@ impl Options {
         fields.ignores(&["disableConversationVar", "runSerially"]);
         Self {
             rubric_prompt: fields.any(&["rubric_prompt", "rubricPrompt"]).and_then(|it| match &it.shape {
-                Shape::Scalar(_) => cx.text(it, "rubric_prompt"),
+                NodeShape::Scalar(_) => cx.text(it, "rubric_prompt"),
                 _ => Some(pretty(&cx.json(it))),
             }),
             grader: fields.get("provider").and_then(|it| grader(cx, it)),
-            repeat: repeat(fields),
+            repeat: read_repeat_count(fields),
             prefix: fields.text("prefix"),
             suffix: fields.text("suffix"),
         }
@@ -335,11 +337,11 @@ impl Options {
 }
 
 /// The model that grades, by name or as `{id, …}`.
-fn grader(cx: &Context<'_>, node: &Node) -> Option<String> {
+fn grader(cx: &Context<'_>, node: &SourceNode) -> Option<String> {
     if node.map().is_none() {
         return cx.plain_text(node, "provider");
     }
-    let fields = Fields::new(cx, node, "provider")?;
+    let fields = MappingReader::new(cx, node, "provider")?;
     let id = fields.need("id").and_then(|it| cx.plain_text(it, "id"));
     fields.ignores(&["config", "label", "delay", "env"]);
     fields.finish();
@@ -347,10 +349,10 @@ fn grader(cx: &Context<'_>, node: &Node) -> Option<String> {
 }
 
 /// A number of trials, or a block that holds one.
-fn repeat(fields: &Fields<'_>) -> Option<u32> {
+fn read_repeat_count(fields: &MappingReader<'_>) -> Option<u32> {
     let node = fields.get("repeat")?;
     let count = if node.map().is_some() {
-        let block = Fields::new(fields.cx, node, "repeat block")?;
+        let block = MappingReader::new(fields.cx, node, "repeat block")?;
         block.knows(&["strategy", "early_exit", "cost_limit_usd"]);
         let count = block.need("count").and_then(|it| fields.cx.integer(it, "count", 1..=10_000));
         block.finish();
@@ -361,27 +363,27 @@ fn repeat(fields: &Fields<'_>) -> Option<u32> {
     count.and_then(|it| u32::try_from(it).ok())
 }
 
-fn assert_nodes<'a>(fields: &Fields<'a>) -> Vec<&'a Node> {
+fn assert_nodes<'a>(fields: &MappingReader<'a>) -> Vec<&'a SourceNode> {
     let node = fields.any(&["assert", "assertions", "evaluators"]);
     node.and_then(|it| fields.cx.list(it, "assert")).unwrap_or_default().iter().collect()
 }
 
 /// Tests written out, or in files of their own.
-fn test_nodes(cx: &Context<'_>, node: &Node) -> Vec<Node> {
+fn test_nodes(cx: &Context<'_>, node: &SourceNode) -> Vec<SourceNode> {
     match &node.shape {
-        Shape::List(items) => items
+        NodeShape::List(items) => items
             .iter()
             .flat_map(|it| if it.text().is_some() { test_file(cx, it) } else { vec![it.clone()] })
             .collect(),
-        Shape::Scalar(_) => test_file(cx, node),
-        Shape::Map(_) => {
+        NodeShape::Scalar(_) => test_file(cx, node),
+        NodeShape::Map(_) => {
             cx.wrong_type(node, "tests", "a list, or the path of a file");
             Vec::new()
         }
     }
 }
 
-fn test_file(cx: &Context<'_>, node: &Node) -> Vec<Node> {
+fn test_file(cx: &Context<'_>, node: &SourceNode) -> Vec<SourceNode> {
     let Some(written) = cx.path(node, "tests") else { return Vec::new() };
     let path = written.as_str();
     let extension = Path::new(path).extension().and_then(|it| it.to_str()).unwrap_or_default().to_lowercase();
@@ -398,9 +400,9 @@ fn test_file(cx: &Context<'_>, node: &Node) -> Vec<Node> {
         return Vec::new();
     }
     if extension == "jsonl" {
-        return rows::lines(cx, file).into_iter().map(interpolated).collect();
+        return rows::lines(cx, file).into_iter().map(rewrite_old_variables).collect();
     }
-    let Some(parsed) = cx.parse(file).map(interpolated) else { return Vec::new() };
+    let Some(parsed) = cx.parse(file).map(rewrite_old_variables) else { return Vec::new() };
     match parsed.get("tests").unwrap_or(&parsed).list() {
         Some(items) => items.to_vec(),
         None => vec![parsed],
@@ -408,7 +410,7 @@ fn test_file(cx: &Context<'_>, node: &Node) -> Vec<Node> {
 }
 
 /// The folder whose copy an agent works in; hooks and pools have no effect here.
-fn workspace(fields: &Fields<'_>) -> Option<Workspace> {
+fn read_agentv_workspace(fields: &MappingReader<'_>) -> Option<Workspace> {
     let node = fields.get("workspace")?;
     let path = match node.map() {
         Some(entries) => {
@@ -423,19 +425,19 @@ fn workspace(fields: &Fields<'_>) -> Option<Workspace> {
     Some(Workspace { path: path?, git: None })
 }
 
-fn targets(cx: &Context<'_>, node: &Node) -> Vec<Target> {
-    let own: Vec<Target> = match &node.shape {
-        Shape::List(items) => items.iter().filter_map(|it| target(cx, it)).collect(),
-        _ => target(cx, node).into_iter().collect(),
+fn read_agentv_targets(cx: &Context<'_>, node: &SourceNode) -> Vec<CaseTarget> {
+    let own: Vec<CaseTarget> = match &node.shape {
+        NodeShape::List(items) => items.iter().filter_map(|it| read_agentv_target(cx, it)).collect(),
+        _ => read_agentv_target(cx, node).into_iter().collect(),
     };
     own.into_iter().map(|it| settings::named_target(cx, node.span, &it.id).unwrap_or(it)).collect()
 }
 
 /// A name, `{id, label, config}`, or `{name: {label, config}}`.
-fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
+fn read_agentv_target(cx: &Context<'_>, node: &SourceNode) -> Option<CaseTarget> {
     let Some(entries) = node.map() else {
         let id = cx.raw_text(node, "providers")?;
-        return Some(Target { id, label: None, config: Map::new() });
+        return Some(CaseTarget { id, label: None, config: Map::new() });
     };
     let (id, inner) = match entries {
         [only] if !["id", "name", "label"].contains(&only.key.as_str()) => {
@@ -443,7 +445,7 @@ fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
         }
         _ => (None, node),
     };
-    let fields = Fields::new(cx, inner, "provider")?;
+    let fields = MappingReader::new(cx, inner, "provider")?;
     let id = id.or_else(|| fields.any(&["id", "name"]).and_then(|it| cx.raw_text(it, "id")));
     if id.is_none() {
         fields.missing("id");
@@ -463,18 +465,18 @@ fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
         "reasoning_effort",
     ]);
     fields.finish();
-    Some(Target { id: id?, label, config })
+    Some(CaseTarget { id: id?, label, config })
 }
 
-fn case(
+fn read_agentv_case(
     cx: &Context<'_>,
-    node: &Node,
+    node: &SourceNode,
     at: usize,
     suffix: &str,
-    defaults: &Defaults<'_>,
-    names: &mut BTreeMap<String, Span>,
+    defaults: &AgentvTestDefaults<'_>,
+    names: &mut BTreeMap<String, SourceSpan>,
 ) -> Option<Case> {
-    let fields = Fields::new(cx, node, "test")?;
+    let fields = MappingReader::new(cx, node, "test")?;
     let description = fields.text("description");
     let id = fields.name("id");
     let (name, description) = match (id, description) {
@@ -503,8 +505,10 @@ fn case(
         threshold = block.number_in("threshold", 0.0..=1.0).or(threshold);
         skip_defaults |= block.bool("skip_defaults").unwrap_or(false);
         own.extend(assert_nodes(&block));
-        own_targets.extend(block.any(&["targets", "target"]).map(|it| targets(cx, it)).unwrap_or_default());
-        own_repeat = repeat(&block).or(own_repeat);
+        own_targets.extend(
+            block.any(&["targets", "target"]).map(|it| read_agentv_targets(cx, it)).unwrap_or_default(),
+        );
+        own_repeat = read_repeat_count(&block).or(own_repeat);
         block.ignores(&["cache", "timeout_seconds", "budget_usd", "fail_on_error", "workers"]);
         block.finish();
     }
@@ -512,7 +516,8 @@ fn case(
     let alone = own.is_empty() && (skip_defaults || defaults.assertions().next().is_none());
     let as_assertion = fields.any(&["criteria", "expected_outcome"]).filter(|_| alone);
     own.extend(as_assertion);
-    let options = fields.fields("options", "set of options").map(|it| (Options::read(&it), it.finish()).0);
+    let options =
+        fields.fields("options", "set of options").map(|it| (AgentvTestOptions::read(&it), it.finish()).0);
     let draft = Draft {
         description: guidance.filter(|_| as_assertion.is_none()),
         pass_mark: threshold.unwrap_or(defaults.threshold),
@@ -539,16 +544,16 @@ fn case(
         }
         None
     } else {
-        rubric(cx, &own, draft, spot)
+        read_agentv_rubric(cx, &own, draft, spot)
     };
-    let (mut candidate, matrix) = candidate(&fields, defaults, options.as_ref());
+    let (mut candidate, matrix) = read_agentv_candidate(&fields, defaults, options.as_ref());
     let mut metadata = defaults.metadata.clone();
     metadata.extend(fields.json_map("metadata"));
     let tags = metadata
         .get("tags")
         .and_then(Json::as_array)
         .map(|it| it.iter().filter_map(Json::as_str).map(str::to_owned).collect());
-    let own_workspace = workspace(&fields);
+    let own_workspace = read_agentv_workspace(&fields);
     // Everybody else gets them filled in.
     if rubric.as_ref().is_some_and(|it| it.0.external_checks().next().is_some()) {
         candidate.vars = fields.json_map("vars");
@@ -556,7 +561,7 @@ fn case(
     let origin = cx.origin(fields.start());
     fields.knows(&["vars"]);
     fields.refuses(&["provider", "providers", "prompts"]);
-    without_effect(&fields);
+    report_ineffective_keys(&fields);
     fields.finish();
     let (rubric, asserted) = rubric?;
     let mut judge = defaults.judge.clone();
@@ -574,7 +579,7 @@ fn case(
         candidate,
         server: None,
         targets: if own_targets.is_empty() { defaults.targets.clone() } else { own_targets },
-        agent: Agent::default(),
+        agent: AgentSettings::default(),
         workspace: own_workspace.or_else(|| defaults.workspace.clone()),
         rubric,
         judge,
@@ -593,7 +598,7 @@ fn case(
 /// A suite's texts name the fields of rows. This dialect has none, so that `{{ row.x }}` is text.
 fn escape_rows(text: &mut String) {
     if text.contains("{{") {
-        *text = template::escape(text, |name| name.starts_with("row."));
+        *text = template::escape_braces(text, |name| name.starts_with("row."));
     }
 }
 
@@ -601,14 +606,21 @@ fn escape_rows_of(criteria: &mut [Criterion]) {
     for criterion in criteria {
         escape_rows(&mut criterion.description);
         match &mut criterion.ask {
-            Ask::Check(method) | Ask::Recipe(method) => method.for_each_text(&mut escape_rows),
-            Ask::Group(group) => escape_rows_of(&mut group.criteria),
-            Ask::Question(_) | Ask::Tree(_) => {}
+            CriterionKind::Check(method) | CriterionKind::Recipe(method) => {
+                method.for_each_text(&mut escape_rows)
+            }
+            CriterionKind::Group(group) => escape_rows_of(&mut group.criteria),
+            CriterionKind::Question(_) | CriterionKind::Tree(_) => {}
         }
     }
 }
 
-fn rubric(cx: &Context<'_>, nodes: &[&Node], draft: Draft, spot: Spot) -> Option<(Arc<Rubric>, Asserted)> {
+fn read_agentv_rubric(
+    cx: &Context<'_>,
+    nodes: &[&SourceNode],
+    draft: Draft,
+    spot: Spot,
+) -> Option<(Arc<Rubric>, AssertionCriteria)> {
     let mut asserted = assertions(cx, nodes);
     (!asserted.criteria.is_empty()).then_some(())?;
     let mut draft = Draft {

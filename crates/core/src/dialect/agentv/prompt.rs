@@ -5,43 +5,43 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value as Json;
 
-use super::{Defaults, Options};
+use super::{AgentvTestDefaults, AgentvTestOptions};
 use crate::candidate::Candidate;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, pretty};
-use crate::dialect::fields::Fields;
+use crate::dialect::fields::MappingReader;
 use crate::dialect::native;
-use crate::source::{Entry, Node, Scalar, Shape};
-use crate::suite::Matrix;
+use crate::source::{NodeEntry, NodeShape, Scalar, SourceNode};
+use crate::suite::CaseMatrix;
 use crate::template;
 
 /// One prompt to run: text, or a conversation.
 #[derive(Clone)]
-pub(super) struct Prompt {
-    node: Node,
+pub(super) struct AgentvPrompt {
+    node: SourceNode,
 }
 
-pub(super) fn prompts(cx: &Context<'_>, node: &Node) -> Vec<Prompt> {
-    let is_message = |it: &Node| it.get("role").is_some() && it.get("content").is_some();
+pub(super) fn prompts(cx: &Context<'_>, node: &SourceNode) -> Vec<AgentvPrompt> {
+    let is_message = |it: &SourceNode| it.get("role").is_some() && it.get("content").is_some();
     match &node.shape {
-        Shape::List(items) if !items.is_empty() && items.iter().all(is_message) => {
-            vec![Prompt { node: node.clone() }]
+        NodeShape::List(items) if !items.is_empty() && items.iter().all(is_message) => {
+            vec![AgentvPrompt { node: node.clone() }]
         }
-        Shape::List(items) => items.iter().filter_map(|it| prompt(cx, it)).collect(),
-        _ => prompt(cx, node).into_iter().collect(),
+        NodeShape::List(items) => items.iter().filter_map(|it| read_agentv_prompt(cx, it)).collect(),
+        _ => read_agentv_prompt(cx, node).into_iter().collect(),
     }
 }
 
 /// Text, `file://…`, a conversation, or a mapping that holds one of them.
-fn prompt(cx: &Context<'_>, node: &Node) -> Option<Prompt> {
-    let with_text = |text: String| Prompt {
-        node: Node { span: node.span, shape: Shape::Scalar(Scalar { text, plain: false }) },
+fn read_agentv_prompt(cx: &Context<'_>, node: &SourceNode) -> Option<AgentvPrompt> {
+    let with_text = |text: String| AgentvPrompt {
+        node: SourceNode { span: node.span, shape: NodeShape::Scalar(Scalar { text, plain: false }) },
     };
     match &node.shape {
-        Shape::Scalar(it) if it.text.starts_with("file://") => cx.text(node, "prompts").map(with_text),
-        Shape::Scalar(_) | Shape::List(_) => Some(Prompt { node: node.clone() }),
-        Shape::Map(_) => {
-            let fields = Fields::new(cx, node, "prompt")?;
+        NodeShape::Scalar(it) if it.text.starts_with("file://") => cx.text(node, "prompts").map(with_text),
+        NodeShape::Scalar(_) | NodeShape::List(_) => Some(AgentvPrompt { node: node.clone() }),
+        NodeShape::Map(_) => {
+            let fields = MappingReader::new(cx, node, "prompt")?;
             let inner = fields.any(&["prompt", "raw", "messages"]).cloned();
             let file = fields.any(&["file", "path"]).and_then(|it| {
                 let path = cx.plain_text(it, "file")?;
@@ -56,7 +56,7 @@ fn prompt(cx: &Context<'_>, node: &Node) -> Option<Prompt> {
                     .map(|it| cx.text_of(it).to_string())
             };
             let read = match inner {
-                Some(node) => Some(Prompt { node }),
+                Some(node) => Some(AgentvPrompt { node }),
                 None => file.or_else(by_id).map(with_text),
             };
             if read.is_none() {
@@ -69,11 +69,15 @@ fn prompt(cx: &Context<'_>, node: &Node) -> Option<Prompt> {
 }
 
 /// The test once per combination of its variables, filled in; with what tells the copies apart.
-pub(super) fn with_vars(cx: &Context<'_>, test: &Node, defaults: &Defaults<'_>) -> Vec<(Node, String)> {
+pub(super) fn with_vars(
+    cx: &Context<'_>,
+    test: &SourceNode,
+    defaults: &AgentvTestDefaults<'_>,
+) -> Vec<(SourceNode, String)> {
     let own =
         test.get("vars").filter(|it| !it.is_null()).and_then(|it| cx.entries(it, "vars")).unwrap_or_default();
     let inherited = defaults.vars.iter().filter(|it| !own.iter().any(|mine| mine.key == it.key));
-    let vars: Vec<&Entry> = own.iter().chain(inherited).collect();
+    let vars: Vec<&NodeEntry> = own.iter().chain(inherited).collect();
     let mut combinations: Vec<Vec<(&str, Json)>> = vec![Vec::new()];
     for var in vars {
         let value = cx.json(&var.value);
@@ -98,21 +102,21 @@ pub(super) fn with_vars(cx: &Context<'_>, test: &Node, defaults: &Defaults<'_>) 
         .enumerate()
         .map(|(at, vars)| {
             let mut test = test.clone();
-            if let Shape::Map(entries) = &mut test.shape {
+            if let NodeShape::Map(entries) = &mut test.shape {
                 let span = test.span;
                 entries.retain(|it| it.key != "vars");
-                let vars: Vec<Entry> = vars
+                let vars: Vec<NodeEntry> = vars
                     .iter()
-                    .map(|(key, value)| Entry {
+                    .map(|(key, value)| NodeEntry {
                         key: (*key).to_owned(),
                         key_span: span,
-                        value: Node::of_json(value, span),
+                        value: SourceNode::of_json(value, span),
                     })
                     .collect();
-                entries.push(Entry {
+                entries.push(NodeEntry {
                     key: "vars".to_owned(),
                     key_span: span,
-                    value: Node { span, shape: Shape::Map(vars) },
+                    value: SourceNode { span, shape: NodeShape::Map(vars) },
                 });
             }
             substitute(&mut test, &vars);
@@ -125,15 +129,15 @@ static OLD_VARIABLE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\$\{\{\s*([A-Z_][A-Z0-9_]*)\s*\}\}").expect("a valid pattern"));
 
 /// v4 writes `${{ X }}` for what is `{{ env.X }}` now; a price in a prompt, `${{ amount }}`, is not meant.
-pub(super) fn interpolated(mut node: Node) -> Node {
-    fn visit(node: &mut Node) {
+pub(super) fn rewrite_old_variables(mut node: SourceNode) -> SourceNode {
+    fn visit(node: &mut SourceNode) {
         match &mut node.shape {
-            Shape::Scalar(it) if it.text.contains("${{") => {
+            NodeShape::Scalar(it) if it.text.contains("${{") => {
                 it.text = OLD_VARIABLE.replace_all(&it.text, "{{ env.$1 }}").into_owned();
             }
-            Shape::Scalar(_) => {}
-            Shape::List(items) => items.iter_mut().for_each(visit),
-            Shape::Map(entries) => entries.iter_mut().for_each(|it| visit(&mut it.value)),
+            NodeShape::Scalar(_) => {}
+            NodeShape::List(items) => items.iter_mut().for_each(visit),
+            NodeShape::Map(entries) => entries.iter_mut().for_each(|it| visit(&mut it.value)),
         }
     }
     visit(&mut node);
@@ -141,36 +145,36 @@ pub(super) fn interpolated(mut node: Node) -> Node {
 }
 
 /// Fills `{{ name }}` and `{{ vars.name }}` in every text below `node`.
-fn substitute(node: &mut Node, vars: &[(&str, Json)]) {
+fn substitute(node: &mut SourceNode, vars: &[(&str, Json)]) {
     match &mut node.shape {
-        Shape::Scalar(it) if it.text.contains("{{") => {
+        NodeShape::Scalar(it) if it.text.contains("{{") => {
             it.text = template::replace(&it.text, |name| {
                 let name = name.strip_prefix("vars.").unwrap_or(name);
                 let value = vars.iter().find(|it| it.0 == name).map(|it| &it.1)?;
                 Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
             });
         }
-        Shape::Scalar(_) => {}
-        Shape::List(items) => items.iter_mut().for_each(|it| substitute(it, vars)),
-        Shape::Map(entries) => entries.iter_mut().for_each(|it| substitute(&mut it.value, vars)),
+        NodeShape::Scalar(_) => {}
+        NodeShape::List(items) => items.iter_mut().for_each(|it| substitute(it, vars)),
+        NodeShape::Map(entries) => entries.iter_mut().for_each(|it| substitute(&mut it.value, vars)),
     }
 }
 
-pub(super) fn candidate(
-    fields: &Fields<'_>,
-    defaults: &Defaults<'_>,
-    options: Option<&Options>,
-) -> (Candidate, Matrix) {
+pub(super) fn read_agentv_candidate(
+    fields: &MappingReader<'_>,
+    defaults: &AgentvTestDefaults<'_>,
+    options: Option<&AgentvTestOptions>,
+) -> (Candidate, CaseMatrix) {
     let cx = fields.cx;
     let mut candidate = Candidate {
-        expected: fields.get("expected_output").map(|it| expected(cx, it)),
+        expected: fields.get("expected_output").map(|it| read_expected_output(cx, it)),
         response: fields.any(&["provider_output", "providerOutput", "output"]).map(|it| match it.text() {
             Some(_) => cx.template(it, "provider_output").unwrap_or_default(),
             None => pretty(&cx.json(it)),
         }),
         ..Candidate::default()
     };
-    let vars = fields.get("vars").and_then(Node::map).unwrap_or_default();
+    let vars = fields.get("vars").and_then(SourceNode::map).unwrap_or_default();
     let vars: Vec<(&str, Json)> = vars.iter().map(|it| (it.key.as_str(), cx.json(&it.value))).collect();
     if let Some((_, context)) = vars.iter().find(|it| it.0 == "context") {
         candidate.context = match context {
@@ -183,17 +187,18 @@ pub(super) fn candidate(
     let files = fields.texts_of("input_files");
     candidate.context.extend(if files.is_empty() { defaults.input_files.clone() } else { files });
     match fields.get("input").map(|it| (it, &it.shape)) {
-        Some((node, Shape::Scalar(_))) if defaults.input.is_empty() => {
+        Some((node, NodeShape::Scalar(_))) if defaults.input.is_empty() => {
             candidate.input = cx.template(node, "input");
         }
         Some((node, _)) => {
-            candidate.messages = defaults.input.iter().cloned().chain(messages(cx, node)).collect();
+            candidate.messages =
+                defaults.input.iter().cloned().chain(read_input_messages(cx, node)).collect();
         }
         None => candidate.messages = defaults.input.clone(),
     }
     let texts: Vec<String> =
         defaults.prompts.iter().filter_map(|it| filled_prompt(cx, it, &vars, options, fields)).collect();
-    let mut matrix = Matrix::default();
+    let mut matrix = CaseMatrix::default();
     match texts.as_slice() {
         [] => {}
         [only] => candidate.input = Some(only.clone()),
@@ -215,10 +220,10 @@ pub(super) fn candidate(
 
 fn filled_prompt(
     cx: &Context<'_>,
-    prompt: &Prompt,
+    prompt: &AgentvPrompt,
     vars: &[(&str, Json)],
-    options: Option<&Options>,
-    fields: &Fields<'_>,
+    options: Option<&AgentvTestOptions>,
+    fields: &MappingReader<'_>,
 ) -> Option<String> {
     let mut node = prompt.node.clone();
     substitute(&mut node, vars);
@@ -254,10 +259,10 @@ fn filled_prompt(
 }
 
 /// Names between braces that no variable fills in; those of the environment are reported where they are filled in.
-fn unfilled_names(node: &Node, vars: &[(&str, Json)]) -> Vec<String> {
+fn unfilled_names(node: &SourceNode, vars: &[(&str, Json)]) -> Vec<String> {
     let mut names = Vec::new();
     match &node.shape {
-        Shape::Scalar(scalar) => drop(template::replace(&scalar.text, |name| {
+        NodeShape::Scalar(scalar) => drop(template::replace(&scalar.text, |name| {
             let variable = name.strip_prefix("vars.").unwrap_or(name);
             let is_filled = name.starts_with("env.")
                 || template::is_escape(name)
@@ -265,8 +270,8 @@ fn unfilled_names(node: &Node, vars: &[(&str, Json)]) -> Vec<String> {
             names.extend((!is_filled).then(|| name.to_owned()));
             None
         })),
-        Shape::List(items) => items.iter().for_each(|item| names.extend(unfilled_names(item, vars))),
-        Shape::Map(entries) => {
+        NodeShape::List(items) => items.iter().for_each(|item| names.extend(unfilled_names(item, vars))),
+        NodeShape::Map(entries) => {
             entries.iter().for_each(|entry| names.extend(unfilled_names(&entry.value, vars)));
         }
     }
@@ -274,21 +279,23 @@ fn unfilled_names(node: &Node, vars: &[(&str, Json)]) -> Vec<String> {
 }
 
 /// `input` as messages: text is a user's message, a mapping is one message, a list is all of them.
-pub(super) fn messages(cx: &Context<'_>, node: &Node) -> Vec<Json> {
+pub(super) fn read_input_messages(cx: &Context<'_>, node: &SourceNode) -> Vec<Json> {
     let user = |content: Json| serde_json::json!({ "role": "user", "content": content });
     match &node.shape {
-        Shape::Scalar(_) => cx.template(node, "input").map(|it| user(Json::String(it))).into_iter().collect(),
-        Shape::Map(_) if node.get("role").is_none() => vec![user(cx.json(node))],
-        Shape::Map(_) => vec![cx.json(node)],
-        Shape::List(items) => items.iter().filter_map(|it| native::message(cx, it)).collect(),
+        NodeShape::Scalar(_) => {
+            cx.template(node, "input").map(|it| user(Json::String(it))).into_iter().collect()
+        }
+        NodeShape::Map(_) if node.get("role").is_none() => vec![user(cx.json(node))],
+        NodeShape::Map(_) => vec![cx.json(node)],
+        NodeShape::List(items) => items.iter().filter_map(|it| native::read_message_node(cx, it)).collect(),
     }
 }
 
 /// The reference answer: of a conversation, what its last message says.
-pub(super) fn expected(cx: &Context<'_>, node: &Node) -> Json {
+pub(super) fn read_expected_output(cx: &Context<'_>, node: &SourceNode) -> Json {
     if node.text().is_some() {
         return cx.template(node, "expected_output").map_or(Json::Null, Json::String);
     }
-    let last = node.list().and_then(<[Node]>::last).filter(|it| it.get("role").is_some());
+    let last = node.list().and_then(<[SourceNode]>::last).filter(|it| it.get("role").is_some());
     cx.json(last.and_then(|it| it.get("content")).unwrap_or(node))
 }

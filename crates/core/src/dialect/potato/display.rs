@@ -3,14 +3,14 @@
 use serde_json::{Map, Value as Json};
 
 use super::super::context::Context;
-use super::super::fields::Fields;
+use super::super::fields::MappingReader;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::Node;
-use crate::suite::Annotation;
+use crate::source::SourceNode;
+use crate::suite::AnnotationTask;
 
 /// The `display` of a task, or what Potato calls `instance_display`, checked key by key.
-pub(super) fn display(cx: &Context<'_>, node: &Node) -> Map<String, Json> {
-    let Some(fields) = Fields::new(cx, node, "display") else { return Map::new() };
+pub(super) fn read_item_display(cx: &Context<'_>, node: &SourceNode) -> Map<String, Json> {
+    let Some(fields) = MappingReader::new(cx, node, "display") else { return Map::new() };
     fields.text("type");
     fields.text("trace_key");
     fields.text("diff_key");
@@ -30,11 +30,11 @@ pub(super) fn display(cx: &Context<'_>, node: &Node) -> Map<String, Json> {
 }
 
 /// A field by its name, or with a label.
-fn shown_field(cx: &Context<'_>, node: &Node) {
+fn shown_field(cx: &Context<'_>, node: &SourceNode) {
     if node.text().is_some() {
         return;
     }
-    let Some(field) = Fields::new(cx, node, "shown field") else { return };
+    let Some(field) = MappingReader::new(cx, node, "shown field") else { return };
     field.need("key").and_then(|key| cx.text(key, "key"));
     field.text("label");
     field.text("type");
@@ -42,20 +42,20 @@ fn shown_field(cx: &Context<'_>, node: &Node) {
     field.finish();
 }
 
-fn read_layout(cx: &Context<'_>, node: &Node) {
+fn read_layout(cx: &Context<'_>, node: &SourceNode) {
     if node.text().is_some() {
         cx.word(node, "layout", &[("side_by_side", ()), ("stacked", ())]);
         return;
     }
-    let Some(layout) = Fields::new(cx, node, "display layout") else { return };
+    let Some(layout) = MappingReader::new(cx, node, "display layout") else { return };
     layout.word("direction", &[("horizontal", ()), ("vertical", ())]);
     layout.ignores(&["gap", "columns"]);
     layout.finish();
 }
 
 /// Fields that are to be shown and that no row has: people would rate what they cannot see.
-pub(super) fn check_shown_fields(cx: &Context<'_>, node: Option<&Node>, annotation: &Annotation) {
-    let fields = node.and_then(|node| node.get("fields")).and_then(Node::list).unwrap_or_default();
+pub(super) fn check_shown_fields(cx: &Context<'_>, node: Option<&SourceNode>, annotation: &AnnotationTask) {
+    let fields = node.and_then(|node| node.get("fields")).and_then(SourceNode::list).unwrap_or_default();
     for field in fields {
         let key = if field.text().is_some() { Some(field) } else { field.get("key") };
         let Some((node, name)) = key.and_then(|key| Some((key, key.text()?))) else { continue };

@@ -1,12 +1,12 @@
 //! The judge of an evaluator: `config`, which is a Potato configuration with its `ai_support`.
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::dialect::fields::Fields;
-use crate::source::Node;
+use crate::dialect::fields::MappingReader;
+use crate::source::SourceNode;
 use crate::suite::Judge;
 
 /// The judge that the parameters of an evaluator name, if they do.
-pub(super) fn judge(params: &Fields<'_>) -> Option<Judge> {
+pub(super) fn read_evaluator_judge(params: &MappingReader<'_>) -> Option<Judge> {
     let (cx, config) = (params.cx, params.get("config")?);
     if cx.entries(config, "config")?.is_empty() {
         return None;
@@ -23,17 +23,17 @@ pub(super) fn judge(params: &Fields<'_>) -> Option<Judge> {
         );
         return None;
     };
-    let fields = Fields::new(cx, support, "ai_support")?;
+    let fields = MappingReader::new(cx, support, "ai_support")?;
     let is_enabled = fields.bool("enabled").unwrap_or(true);
     let vendor = fields.need("endpoint_type").and_then(|it| cx.plain_text(it, "endpoint_type"));
-    let endpoint = fields.need("ai_config").and_then(|it| Fields::new(cx, it, "ai_config"));
+    let endpoint = fields.need("ai_config").and_then(|it| MappingReader::new(cx, it, "ai_config"));
     // How hints to annotators look and are kept.
     fields.knows(&["cache_config", "features"]);
     fields.finish();
-    endpoint.and_then(|it| served(it, vendor.as_deref()?)).filter(|_| is_enabled)
+    endpoint.and_then(|it| read_judge_endpoint(it, vendor.as_deref()?)).filter(|_| is_enabled)
 }
 
-fn served(fields: Fields<'_>, vendor: &str) -> Option<Judge> {
+fn read_judge_endpoint(fields: MappingReader<'_>, vendor: &str) -> Option<Judge> {
     let cx = fields.cx;
     let model = fields.need("model").and_then(|it| cx.plain_text(it, "model"));
     if let Some(key) = fields.raw("api_key").filter(|it| is_secret(it)) {
@@ -59,6 +59,6 @@ fn served(fields: Fields<'_>, vendor: &str) -> Option<Judge> {
 }
 
 /// Whether a key is written out, and not a variable that holds it.
-fn is_secret(node: &Node) -> bool {
+fn is_secret(node: &SourceNode) -> bool {
     node.text().is_some_and(|text| !text.is_empty() && !text.contains(['$', '{']))
 }

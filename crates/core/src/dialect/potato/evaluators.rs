@@ -7,16 +7,18 @@ use serde_json::Value as Json;
 use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
-use crate::dialect::fields::Fields;
+use crate::dialect::fields::MappingReader;
 use crate::dialect::lower::{Spot, accept};
-use crate::dialect::method::{Ids, method};
-use crate::dialect::rubric::{Named, preset};
+use crate::dialect::method::{CriterionIds, read_method_params};
+use crate::dialect::rubric::{NamedRubrics, preset};
 use crate::dialect::tree::{choices, leaf};
-use crate::rubric::{Answers, Ask, Criterion, Draft, Graph, Node as TreeNode, Rubric, Target, WHOLE};
-use crate::source::{Node, Shape, Span};
+use crate::rubric::{
+    AnswerTarget, Criterion, CriterionKind, Draft, Graph, NodeAnswers, Rubric, TreeNode, WHOLE,
+};
+use crate::source::{NodeShape, SourceNode, SourceSpan};
 use crate::suite::Judge;
 
-use super::endpoint::judge;
+use super::endpoint::read_evaluator_judge;
 
 /// A list of evaluators as a rubric, with the judge that their `config` names.
 pub(super) struct EvaluatorList {
@@ -31,8 +33,8 @@ struct Evaluator {
 }
 
 /// A list of evaluators is a rubric whose criteria are those evaluators.
-pub(super) fn evaluators(cx: &Context<'_>, items: &[Node], span: Span) -> EvaluatorList {
-    let (mut ids, mut spot, mut criteria) = (Ids::default(), Spot::new(span), Vec::new());
+pub(super) fn evaluators(cx: &Context<'_>, items: &[SourceNode], span: SourceSpan) -> EvaluatorList {
+    let (mut ids, mut spot, mut criteria) = (CriterionIds::default(), Spot::new(span), Vec::new());
     let mut judge: Option<Judge> = None;
     for item in items {
         let Some(evaluator) = evaluator(cx, item, &mut ids) else { continue };
@@ -53,28 +55,32 @@ pub(super) fn evaluators(cx: &Context<'_>, items: &[Node], span: Span) -> Evalua
     EvaluatorList { rubric, judge: judge.unwrap_or_default() }
 }
 
-fn evaluator(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<Evaluator> {
-    let fields = Fields::new(cx, node, "evaluator")?;
+fn evaluator(cx: &Context<'_>, node: &SourceNode, ids: &mut CriterionIds) -> Option<Evaluator> {
+    let fields = MappingReader::new(cx, node, "evaluator")?;
     let name_node = fields.need("name")?;
     let name = cx.plain_text(name_node, "name")?;
     let key = fields.name("key");
-    let empty = Node { span: name_node.span, shape: Shape::Map(Vec::new()) };
-    let params = Fields::new(cx, fields.get("params").unwrap_or(&empty), "set of parameters")?;
+    let empty = SourceNode { span: name_node.span, shape: NodeShape::Map(Vec::new()) };
+    let params = MappingReader::new(cx, fields.get("params").unwrap_or(&empty), "set of parameters")?;
     params.knows(&["key"]);
-    let judge = judge(&params);
+    let judge = read_evaluator_judge(&params);
     let key = key.or_else(|| params.name("key"));
     let mut spot = Spot::new(fields.start());
     let ask = if name == "rubric_dag" {
         dag(&params, &mut spot)
-    } else if let Some(entry) = catalogue::find(CHECKS, &name).filter(|it| is_evaluator(it.name)) {
-        let mut method = method(&params, entry);
+    } else if let Some(entry) =
+        catalogue::find_catalogue_entry(CHECKS, &name).filter(|it| is_evaluator(it.name))
+    {
+        let mut method = read_method_params(&params, entry);
         // Potato looks for text whatever its case, unless told otherwise.
         if name == "contains" {
             method.params.entry("case_sensitive").or_insert(Json::Bool(false));
         }
-        Some(Ask::Check(method))
-    } else if let Some(entry) = catalogue::find(RECIPES, &name).filter(|it| is_evaluator(it.name)) {
-        Some(Ask::Recipe(method(&params, entry)))
+        Some(CriterionKind::Check(method))
+    } else if let Some(entry) =
+        catalogue::find_catalogue_entry(RECIPES, &name).filter(|it| is_evaluator(it.name))
+    {
+        Some(CriterionKind::Recipe(read_method_params(&params, entry)))
     } else {
         let known = CHECKS.iter().chain(RECIPES).map(|it| it.name).filter(|it| is_evaluator(it));
         cx.report(
@@ -110,12 +116,12 @@ fn is_evaluator(name: &str) -> bool {
             )
 }
 
-fn dag(params: &Fields<'_>, spot: &mut Spot) -> Option<Ask> {
+fn dag(params: &MappingReader<'_>, spot: &mut Spot) -> Option<CriterionKind> {
     let cx = params.cx;
     params.exclusive("dag", "preset", "a graph of your own, or a ready-made one");
     if let Some(node) = params.get("preset") {
         let name = cx.plain_text(node, "preset")?;
-        let rubric = preset(cx, &name, node.span, &Named::default())?;
+        let rubric = preset(cx, &name, node.span, &NamedRubrics::default())?;
         return match rubric.criteria.as_slice() {
             [only] if only.id == WHOLE => Some(only.ask.clone()),
             _ => {
@@ -124,7 +130,7 @@ fn dag(params: &Fields<'_>, spot: &mut Spot) -> Option<Ask> {
             }
         };
     }
-    let fields = Fields::new(cx, params.need("dag")?, "dag")?;
+    let fields = MappingReader::new(cx, params.need("dag")?, "dag")?;
     let before = cx.n_errors();
     fields.knows(&["key"]);
     if fields.raw("root").is_none() {
@@ -139,19 +145,23 @@ fn dag(params: &Fields<'_>, spot: &mut Spot) -> Option<Ask> {
         nodes.extend(dag_node(cx, &entry.value, &entry.key, spot));
     }
     fields.finish();
-    (cx.n_errors() == before).then_some(Ask::Tree(Graph { root: root?, nodes }))
+    (cx.n_errors() == before).then_some(CriterionKind::Tree(Graph { root: root?, nodes }))
 }
 
-fn dag_node(cx: &Context<'_>, node: &Node, id: &str, spot: &mut Spot) -> Option<TreeNode> {
-    let fields = Fields::new(cx, node, "dag node")?;
+fn dag_node(cx: &Context<'_>, node: &SourceNode, id: &str, spot: &mut Spot) -> Option<TreeNode> {
+    let fields = MappingReader::new(cx, node, "dag node")?;
     let ask = fields.need("question").and_then(|it| cx.text(it, "question"));
     let answers = choices(&fields, |_, node| match node.scalar() {
         Some(it) => {
             spot.nodes.targets.insert((id.to_owned(), it.text.clone()), node.span);
-            Some(Target::Node(it.text.clone()))
+            Some(AnswerTarget::Node(it.text.clone()))
         }
-        None => leaf(cx, node).map(Target::Leaf),
+        None => leaf(cx, node).map(AnswerTarget::Leaf),
     });
     fields.finish();
-    Some(TreeNode { id: id.to_owned(), ask: ask?, answers: answers.unwrap_or(Answers::Choices(Vec::new())) })
+    Some(TreeNode {
+        id: id.to_owned(),
+        ask: ask?,
+        answers: answers.unwrap_or(NodeAnswers::Choices(Vec::new())),
+    })
 }

@@ -11,17 +11,19 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use display::{check_shown_fields, display};
+use display::{check_shown_fields, read_item_display};
 use evaluators::evaluators;
-use schemes::{rubric_eval, scheme};
+use schemes::{read_annotation_scheme, rubric_eval};
 
 use super::context::{Context, tidy};
-use super::fields::Fields;
+use super::fields::MappingReader;
 use super::rows;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::Rubric;
-use crate::source::{Node, Span};
-use crate::suite::{Annotation, ItemOrder, Known, KnownFor, Row, Scheme, SchemeKind, Suite};
+use crate::source::{SourceNode, SourceSpan};
+use crate::suite::{
+    AnnotationTask, DataRow, ItemOrder, KnownItem, KnownItemPurpose, Scheme, SchemeKind, Suite,
+};
 
 /// Keys that only a Potato file has at its top.
 pub(super) const MARKS: [&str; 2] = ["annotation_schemes", "evaluators"];
@@ -98,10 +100,10 @@ const WITHOUT_EFFECT: &[&str] = &[
     "webhooks",
 ];
 
-pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
+pub(super) fn read_potato_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
     let mut suite = Suite::default();
     if node.get("evaluators").is_some() && node.get("annotation_schemes").is_none() {
-        let Some(fields) = Fields::new(cx, node, "evaluator file") else { return suite };
+        let Some(fields) = MappingReader::new(cx, node, "evaluator file") else { return suite };
         if let Some(items) = fields.list("evaluators") {
             let list = evaluators(cx, items, fields.key_span("evaluators"));
             suite.rubrics.extend(list.rubric.map(|it| ("evaluators".to_owned(), it)));
@@ -112,21 +114,21 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
     }
     if node.get("criteria").is_some() {
         // The rows of a rubric without the task around them.
-        let Some(fields) = Fields::new(cx, node, "list of criteria") else { return suite };
+        let Some(fields) = MappingReader::new(cx, node, "list of criteria") else { return suite };
         if let Some(SchemeKind::Rubric { rubric, .. }) = rubric_eval(&fields) {
             suite.rubrics.insert("criteria".to_owned(), rubric);
         }
         fields.finish();
         return suite;
     }
-    let Some(fields) = Fields::new(cx, node, "annotation task") else { return suite };
-    suite.annotation = annotation(fields);
-    suite.rubrics.extend(rubrics(suite.annotation.as_ref()));
+    let Some(fields) = MappingReader::new(cx, node, "annotation task") else { return suite };
+    suite.annotation = read_annotation_task(fields);
+    suite.rubrics.extend(annotation_rubrics(suite.annotation.as_ref()));
     suite
 }
 
 /// The rubrics that people fill in, by the names of their schemes.
-pub(super) fn rubrics(annotation: Option<&Annotation>) -> Vec<(String, Arc<Rubric>)> {
+pub(super) fn annotation_rubrics(annotation: Option<&AnnotationTask>) -> Vec<(String, Arc<Rubric>)> {
     let schemes = annotation.into_iter().flat_map(|it| &it.schemes);
     let rubric = |it: &Scheme| match &it.kind {
         SchemeKind::Rubric { rubric, .. } => Some((it.name.clone(), Arc::clone(rubric))),
@@ -136,10 +138,10 @@ pub(super) fn rubrics(annotation: Option<&Annotation>) -> Vec<(String, Arc<Rubri
 }
 
 /// An annotation task: a file of its own, or the `annotation` block of a native file.
-pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
+pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<AnnotationTask> {
     let cx = fields.cx;
     let mut schemes: Vec<Scheme> = Vec::new();
-    let mut names: HashMap<&str, Span> = HashMap::new();
+    let mut names: HashMap<&str, SourceSpan> = HashMap::new();
     if fields.list_is_empty("annotation_schemes") {
         cx.error(
             Code::Empty,
@@ -156,12 +158,12 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
             let message = format!("there are two schemes `{}`", name.text().unwrap_or_default());
             cx.report(Diagnostic::error(Code::DuplicateId, name.span, message).also(first, "the first one"));
         }
-        schemes.extend(scheme(cx, item));
+        schemes.extend(read_annotation_scheme(cx, item));
     }
     let item =
         fields.fields("item_properties", "set of item properties").map(item_properties).unwrap_or_default();
     let shown_as = fields.any(&["display", "instance_display"]);
-    let mut annotation = Annotation {
+    let mut annotation = AnnotationTask {
         name: fields.text("annotation_task_name"),
         description: fields
             .any(&["task_description", "annotation_task_description", "annotation_instructions"])
@@ -169,7 +171,7 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
         data_files: Vec::new(),
         id_key: item.0,
         text_key: item.1,
-        display: shown_as.map(|node| display(cx, node)).unwrap_or_default(),
+        display: shown_as.map(|node| read_item_display(cx, node)).unwrap_or_default(),
         schemes,
         rows: Vec::new(),
         allow_back_navigation: true,
@@ -186,12 +188,14 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
             .filter(|it| it.text() != Some("-1"))
             .and_then(|it| cx.integer(it, "max_annotations_per_user", 1..=1_000_000))
             .and_then(|it| u32::try_from(it).ok()),
-        order: order(&fields),
+        order: read_item_order(&fields),
         known: Vec::new(),
         known_files: Vec::new(),
         check_every: None,
         min_seconds: None,
-        stale_minutes: fields.fields("instance_reclaim", "reclaim of abandoned items").and_then(reclaim),
+        stale_minutes: fields
+            .fields("instance_reclaim", "reclaim of abandoned items")
+            .and_then(read_reclaim_minutes),
         completion_code: fields.text("completion_code"),
         crowd: false,
         output_path: fields.text("output_annotation_dir"),
@@ -213,15 +217,15 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
         annotation.data_files.extend(path);
     }
     check_shown_fields(cx, shown_as, &annotation);
-    checks(&fields, &mut annotation);
-    came_by_address(&fields, &mut annotation);
+    read_quality_checks(&fields, &mut annotation);
+    read_login_settings(&fields, &mut annotation);
     fields.ignores(WITHOUT_EFFECT);
     fields.finish();
     Some(annotation)
 }
 
 /// Which item comes next. Strategies that need a model of the answers or of the texts are not there.
-fn order(fields: &Fields<'_>) -> Option<ItemOrder> {
+fn read_item_order(fields: &MappingReader<'_>) -> Option<ItemOrder> {
     fields.word(
         "assignment_strategy",
         &[
@@ -233,7 +237,7 @@ fn order(fields: &Fields<'_>) -> Option<ItemOrder> {
     )
 }
 
-fn reclaim(fields: Fields<'_>) -> Option<u32> {
+fn read_reclaim_minutes(fields: MappingReader<'_>) -> Option<u32> {
     let enabled = fields.bool("enabled").unwrap_or(true);
     let hours = fields.number_in("timeout_hours", 1.0 / 60.0..=2160.0);
     fields.knows(&["preserve_completed_annotations", "prolific", "quality_control"]);
@@ -242,7 +246,7 @@ fn reclaim(fields: Fields<'_>) -> Option<u32> {
 }
 
 /// Items with known answers: those that everybody is trained with, and those that are mixed in.
-fn checks(fields: &Fields<'_>, annotation: &mut Annotation) {
+fn read_quality_checks(fields: &MappingReader<'_>, annotation: &mut AnnotationTask) {
     let cx = fields.cx;
     if let Some(training) = fields.fields("training", "training") {
         let enabled = training.bool("enabled").unwrap_or(true);
@@ -256,11 +260,17 @@ fn checks(fields: &Fields<'_>, annotation: &mut Annotation) {
         ]);
         training.ignores(&["passing_criteria", "failure_action"]);
         training.finish();
-        known(cx, file, KnownFor::Training, ("correct_answers", "training_instances"), annotation);
+        read_known_items(
+            cx,
+            file,
+            KnownItemPurpose::Training,
+            ("correct_answers", "training_instances"),
+            annotation,
+        );
     }
     for (key, purpose, answers) in [
-        ("attention_checks", KnownFor::Attention, "expected_answer"),
-        ("gold_standards", KnownFor::Gold, "gold_label"),
+        ("attention_checks", KnownItemPurpose::Attention, "expected_answer"),
+        ("gold_standards", KnownItemPurpose::Gold, "gold_label"),
     ] {
         let Some(inner) = fields.fields(key, "set of items with known answers") else { continue };
         let enabled = inner.bool("enabled").unwrap_or(true);
@@ -273,17 +283,17 @@ fn checks(fields: &Fields<'_>, annotation: &mut Annotation) {
         inner.knows(&["mode", "accuracy", "feedback"]);
         inner.ignores(&["probability", "failure_handling", "auto_promote"]);
         inner.finish();
-        known(cx, file, purpose, (answers, "items"), annotation);
+        read_known_items(cx, file, purpose, (answers, "items"), annotation);
     }
 }
 
 /// Rows with what is right about them.
-fn known(
+fn read_known_items(
     cx: &Context<'_>,
-    file: Option<&Node>,
-    purpose: KnownFor,
+    file: Option<&SourceNode>,
+    purpose: KnownItemPurpose,
     (answers, list): (&'static str, &str),
-    annotation: &mut Annotation,
+    annotation: &mut AnnotationTask,
 ) {
     let Some(node) = file else { return };
     let Some(path) = cx.path(node, "items_file") else { return };
@@ -292,7 +302,7 @@ fn known(
     // A file may be a list of rows, or hold it under a name.
     let is_document = [".json", ".yaml", ".yml"].iter().any(|it| path.ends_with(it));
     let document = if is_document { cx.parse(found) } else { None };
-    let rows: Vec<Row> = match document.as_ref().and_then(|it| it.get(list)).and_then(Node::list) {
+    let rows: Vec<DataRow> = match document.as_ref().and_then(|it| it.get(list)).and_then(SourceNode::list) {
         Some(items) => items.iter().filter_map(|it| it.to_json().as_object().cloned()).collect(),
         None => rows::rows_of(cx, found, node.span),
     };
@@ -318,12 +328,12 @@ fn known(
         row.insert(id_key.clone(), id.clone());
         let why = row.remove("explanation").and_then(|it| it.as_str().map(str::to_owned));
         let item = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
-        annotation.known.push(Known { purpose, item, row, answers, why });
+        annotation.known.push(KnownItem { purpose, item, row, answers, why });
     }
 }
 
 /// People whom a platform sends with an id in the address.
-fn came_by_address(fields: &Fields<'_>, annotation: &mut Annotation) {
+fn read_login_settings(fields: &MappingReader<'_>, annotation: &mut AnnotationTask) {
     if let Some(login) = fields.fields("login", "login") {
         let kind = login.text("type");
         annotation.crowd = kind.as_deref().is_some_and(|it| ["url_direct", "prolific"].contains(&it));
@@ -332,7 +342,7 @@ fn came_by_address(fields: &Fields<'_>, annotation: &mut Annotation) {
     }
 }
 
-fn item_properties(fields: Fields<'_>) -> (Option<String>, Option<String>) {
+fn item_properties(fields: MappingReader<'_>) -> (Option<String>, Option<String>) {
     let keys = (fields.text("id_key"), fields.text("text_key"));
     fields.knows(&["category_key", "image_key"]);
     fields.finish();
@@ -342,14 +352,14 @@ fn item_properties(fields: Fields<'_>) -> (Option<String>, Option<String>) {
 /// Data is needed when people start, not to know what they are asked; so a missing file is a warning.
 fn data_file(
     cx: &Context<'_>,
-    node: &Node,
+    node: &SourceNode,
     id_key: Option<&str>,
     text_key: Option<&str>,
-    all: &mut Vec<Row>,
+    all: &mut Vec<DataRow>,
 ) -> Option<String> {
     let mut node = node;
     if node.map().is_some() {
-        let fields = Fields::new(cx, node, "data file")?;
+        let fields = MappingReader::new(cx, node, "data file")?;
         let path = fields.need("path");
         fields.knows(&["encoding", "type", "format", "id_key", "text_key", "filter_by_prior_annotation"]);
         fields.finish();
@@ -366,7 +376,7 @@ fn data_file(
     }
     let file = cx.find(&path, node.span)?;
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let rows: Vec<Row> = rows::rows_of(cx, file, node.span);
+    let rows: Vec<DataRow> = rows::rows_of(cx, file, node.span);
     if let (Some(key), Some(row)) =
         (text_key, rows.first().filter(|it| text_key.is_some_and(|key| !it.contains_key(key))))
     {

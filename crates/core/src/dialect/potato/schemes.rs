@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
-use crate::dialect::fields::Fields;
+use crate::dialect::fields::MappingReader;
 use crate::dialect::lower::{Spot, accept};
 use crate::dialect::rubric::UNREADABLE;
-use crate::rubric::{Ask, Criterion, Draft, GraderKind, Scale, Value};
-use crate::source::Node;
-use crate::suite::{ErrorKind, Notes, Overall, Scheme, SchemeKind, Severity, Trajectory};
+use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Scale, Value};
+use crate::source::SourceNode;
+use crate::suite::{Notes, Overall, Scheme, SchemeKind, StepErrorCategory, StepErrorSeverity, Trajectory};
 
 const TYPES: [&str; 8] =
     ["rubric_eval", "trajectory_eval", "pairwise", "likert", "radio", "select", "multiselect", "text"];
 
-pub(super) fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
-    let fields = Fields::new(cx, node, "scheme")?;
+pub(super) fn read_annotation_scheme(cx: &Context<'_>, node: &SourceNode) -> Option<Scheme> {
+    let fields = MappingReader::new(cx, node, "scheme")?;
     let kind =
         fields.need("annotation_type").and_then(|it| Some((cx.plain_text(it, "annotation_type")?, it.span)));
     let name = fields.name("name");
@@ -25,7 +25,7 @@ pub(super) fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
     }
     let description = fields.text("description");
     let required = match fields.get("label_requirement").map(|it| (it, it.map().is_some())) {
-        Some((node, true)) => Fields::new(cx, node, "label requirement").and_then(|it| {
+        Some((node, true)) => MappingReader::new(cx, node, "label requirement").and_then(|it| {
             let required = it.bool("required");
             it.knows(&["required_label"]);
             it.finish();
@@ -48,9 +48,9 @@ pub(super) fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
         "rubric_eval" => rubric_eval(&fields),
         "trajectory_eval" => trajectory_eval(&fields),
         "pairwise" => Some(pairwise(&fields)),
-        "likert" => Some(likert(&fields)),
+        "likert" => Some(read_likert_scheme(&fields)),
         "radio" | "select" | "multiselect" => choice(&fields, kind == "select", kind == "multiselect"),
-        "text" => Some(text(&fields)),
+        "text" => Some(read_text_scheme(&fields)),
         other => {
             cx.report(
                 Diagnostic::error(
@@ -70,7 +70,7 @@ pub(super) fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
     Some(Scheme { name: name?, description, required: required.unwrap_or(by_default), kind })
 }
 
-pub(super) fn rubric_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
+pub(super) fn rubric_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
     let cx = fields.cx;
     let rating = rating_scale(fields);
     let mut spot = Spot::new(fields.start()).key("criteria", fields.key_span("criteria"));
@@ -86,7 +86,7 @@ pub(super) fn rubric_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
         || shown.then(|| Overall { label: None, description: None, levels: BTreeMap::new() }),
         |it| overall(it, &rating),
     );
-    let notes = fields.fields("notes", "notes field").and_then(notes);
+    let notes = fields.fields("notes", "notes field").and_then(read_notes_field);
     let may_skip = fields.bool("allow_not_applicable").unwrap_or(true);
     let display = crate::rubric::Display::Likert { min: rating.min, max: rating.max };
     let draft = Draft { criteria, display, ..Draft::default() };
@@ -95,23 +95,23 @@ pub(super) fn rubric_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
     Some(SchemeKind::Rubric { rubric: Arc::new(rubric?), overall, notes, may_skip })
 }
 
-type Labels = BTreeMap<i64, String>;
+type PointLabels = BTreeMap<i64, String>;
 
 /// The scale that all rows of a rubric share.
 struct Rating {
     min: i64,
     max: i64,
-    labels: Labels,
+    labels: PointLabels,
 }
 
 /// Both spellings: `scale: {min, max, labels}`, and `scale_points` with `scale_labels`.
-fn rating_scale(fields: &Fields<'_>) -> Rating {
+fn rating_scale(fields: &MappingReader<'_>) -> Rating {
     let cx = fields.cx;
     fields.exclusive("scale", "scale_points", "two spellings of the scale");
     fields.exclusive("scale", "scale_labels", "two spellings of the scale");
     if let Some(scale) = fields.fields("scale", "rating scale") {
         let bound = |key, default| scale.integer(key, -1_000_000..=1_000_000).unwrap_or(default);
-        let mut rating = Rating { min: bound("min", 1), max: bound("max", 5), labels: Labels::new() };
+        let mut rating = Rating { min: bound("min", 1), max: bound("max", 5), labels: PointLabels::new() };
         let (min, max) = (rating.min, rating.max);
         if max <= min {
             let message = format!("the lowest point ({min}) must be under the highest ({max})");
@@ -134,15 +134,15 @@ fn rating_scale(fields: &Fields<'_>) -> Rating {
         let message = format!("there are {} labels for {max} points", labels.len());
         cx.error(Code::Scale, fields.key_span("scale_labels"), message);
     }
-    let label = |(point, it): (i64, &Node)| Some((point, cx.scalar_text(it, "scale_labels")?));
+    let label = |(point, it): (i64, &SourceNode)| Some((point, cx.scalar_text(it, "scale_labels")?));
     Rating { min: 1, max, labels: (1..=max).zip(labels).filter_map(label).collect() }
 }
 
 impl Rating {
     /// Texts for points of the scale; what is off the scale is reported at its place.
-    fn texts(&self, fields: &Fields<'_>, key: &'static str) -> Labels {
+    fn texts(&self, fields: &MappingReader<'_>, key: &'static str) -> PointLabels {
         let (cx, Self { min, max, .. }) = (fields.cx, self);
-        let text = |it: &crate::source::Entry| {
+        let text = |it: &crate::source::NodeEntry| {
             let point: Option<i64> = it.key.parse().ok();
             let point = point.filter(|it| (*min..=*max).contains(it));
             if point.is_none() {
@@ -155,8 +155,8 @@ impl Rating {
     }
 }
 
-fn rated_criterion(cx: &Context<'_>, node: &Node, rating: &Rating) -> Option<(Criterion, Spot)> {
-    let fields = Fields::new(cx, node, "rated criterion")?;
+fn rated_criterion(cx: &Context<'_>, node: &SourceNode, rating: &Rating) -> Option<(Criterion, Spot)> {
+    let fields = MappingReader::new(cx, node, "rated criterion")?;
     let name = fields.name("name");
     if name.is_none() {
         fields.missing("name");
@@ -166,8 +166,11 @@ fn rated_criterion(cx: &Context<'_>, node: &Node, rating: &Rating) -> Option<(Cr
     let description = fields.text("description").or_else(|| label.clone()).or_else(|| name.clone());
     let scale = Scale::Likert { min: rating.min, max: rating.max, labels: rating.labels.clone() };
     let name = name.unwrap_or_else(|| UNREADABLE.to_owned());
-    let mut criterion =
-        Criterion::new(name, description.unwrap_or_else(|| UNREADABLE.to_owned()), Ask::Question(scale));
+    let mut criterion = Criterion::new(
+        name,
+        description.unwrap_or_else(|| UNREADABLE.to_owned()),
+        CriterionKind::Question(scale),
+    );
     criterion.label = label;
     criterion.by = vec![GraderKind::Human];
     criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
@@ -180,7 +183,7 @@ fn rated_criterion(cx: &Context<'_>, node: &Node, rating: &Rating) -> Option<(Cr
     Some((criterion, spot))
 }
 
-fn overall(fields: Fields<'_>, rating: &Rating) -> Option<Overall> {
+fn overall(fields: MappingReader<'_>, rating: &Rating) -> Option<Overall> {
     let enabled = fields.bool("enabled").unwrap_or(true);
     let overall = Overall {
         label: fields.text("label"),
@@ -191,14 +194,14 @@ fn overall(fields: Fields<'_>, rating: &Rating) -> Option<Overall> {
     enabled.then_some(overall)
 }
 
-fn notes(fields: Fields<'_>) -> Option<Notes> {
+fn read_notes_field(fields: MappingReader<'_>) -> Option<Notes> {
     let enabled = fields.bool("enabled").unwrap_or(true);
     let notes = Notes { label: fields.text("label"), placeholder: fields.text("placeholder") };
     fields.finish();
     enabled.then_some(notes)
 }
 
-fn trajectory_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
+fn trajectory_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
     let cx = fields.cx;
     let before = cx.n_errors();
     fields.exclusive("step_correctness", "correctness_options", "two spellings of the marks");
@@ -219,16 +222,16 @@ fn trajectory_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
     if marks.len() < 2 {
         cx.error(Code::Scale, marks_span, "a step needs at least two marks; the first one means correct");
     }
-    if let Some(mark) = repeated(&marks) {
+    if let Some(mark) = find_repeated_text(&marks) {
         cx.error(Code::DuplicateId, marks_span, format!("the mark `{mark}` is there twice"));
     }
     let errors = fields.any(&["error_taxonomy", "error_types"]);
     let errors = errors.and_then(|it| cx.list(it, "error_taxonomy")).unwrap_or_default();
     let severities = fields.any(&["severity_levels", "severities"]);
     let severities = severities.and_then(|it| cx.list(it, "severity_levels")).unwrap_or_default();
-    let mut read: Vec<Severity> = Vec::new();
+    let mut read: Vec<StepErrorSeverity> = Vec::new();
     for node in severities {
-        let Some(severity) = severity(cx, node) else { continue };
+        let Some(severity) = read_severity_level(cx, node) else { continue };
         if read.iter().any(|it| it.name == severity.name) {
             let span = node.get("name").map_or(node.span, |it| it.span);
             cx.error(Code::DuplicateId, span, format!("there are two severities `{}`", severity.name));
@@ -237,7 +240,7 @@ fn trajectory_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
     }
     let severities = read;
     let default = [("minor", -1.0), ("major", -5.0), ("critical", -10.0)];
-    let default = default.map(|(name, weight)| Severity { name: name.to_owned(), weight }).to_vec();
+    let default = default.map(|(name, weight)| StepErrorSeverity { name: name.to_owned(), weight }).to_vec();
     let initial = match fields.fields("running_score", "running score") {
         Some(score) => {
             let initial = score.number_in("initial", 0.0..=1e9);
@@ -259,11 +262,13 @@ fn trajectory_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
 }
 
 /// `{category, types: [{name}]}`, `{name, subtypes: [..]}`, or a name alone.
-fn error_kind(cx: &Context<'_>, node: &Node) -> Option<ErrorKind> {
+fn error_kind(cx: &Context<'_>, node: &SourceNode) -> Option<StepErrorCategory> {
     if node.map().is_none() {
-        return cx.scalar_text(node, "error_types").map(|category| ErrorKind { category, types: Vec::new() });
+        return cx
+            .scalar_text(node, "error_types")
+            .map(|category| StepErrorCategory { category, types: Vec::new() });
     }
-    let fields = Fields::new(cx, node, "kind of error")?;
+    let fields = MappingReader::new(cx, node, "kind of error")?;
     let category = fields.any(&["category", "name", "label"]).and_then(|it| cx.scalar_text(it, "category"));
     if category.is_none() {
         fields.missing("category");
@@ -272,7 +277,7 @@ fn error_kind(cx: &Context<'_>, node: &Node) -> Option<ErrorKind> {
     let types = types.iter().filter_map(|it| match it.map() {
         None => cx.scalar_text(it, "types"),
         Some(_) => {
-            let inner = Fields::new(cx, it, "type of error")?;
+            let inner = MappingReader::new(cx, it, "type of error")?;
             let name = inner.name("name");
             if name.is_none() {
                 inner.missing("name");
@@ -283,21 +288,21 @@ fn error_kind(cx: &Context<'_>, node: &Node) -> Option<ErrorKind> {
     });
     let types = types.collect();
     fields.finish();
-    Some(ErrorKind { category: category?, types })
+    Some(StepErrorCategory { category: category?, types })
 }
 
-fn severity(cx: &Context<'_>, node: &Node) -> Option<Severity> {
-    let fields = Fields::new(cx, node, "severity")?;
+fn read_severity_level(cx: &Context<'_>, node: &SourceNode) -> Option<StepErrorSeverity> {
+    let fields = MappingReader::new(cx, node, "severity")?;
     let name = fields.name("name");
     if name.is_none() {
         fields.missing("name");
     }
     let weight = fields.need("weight").and_then(|it| cx.number_in(it, "weight", -1e9..=1e9));
     fields.finish();
-    Some(Severity { name: name?, weight: weight? })
+    Some(StepErrorSeverity { name: name?, weight: weight? })
 }
 
-fn pairwise(fields: &Fields<'_>) -> SchemeKind {
+fn pairwise(fields: &MappingReader<'_>) -> SchemeKind {
     fields.word("mode", &[("binary", ())]);
     let labels = fields.texts("labels");
     if fields.has("labels") && labels.len() != 2 {
@@ -313,7 +318,7 @@ fn pairwise(fields: &Fields<'_>) -> SchemeKind {
     }
 }
 
-fn likert(fields: &Fields<'_>) -> SchemeKind {
+fn read_likert_scheme(fields: &MappingReader<'_>) -> SchemeKind {
     let size = fields.need("size").and_then(|it| fields.cx.integer(it, "size", 2..=100)).unwrap_or(5);
     fields.knows(&["displaying_score", "bad_text_label", "sequential_key_binding"]);
     SchemeKind::Likert {
@@ -324,16 +329,16 @@ fn likert(fields: &Fields<'_>) -> SchemeKind {
 }
 
 /// A text that stands in a list for the second time.
-fn repeated(texts: &[String]) -> Option<&String> {
+fn find_repeated_text(texts: &[String]) -> Option<&String> {
     texts.iter().enumerate().find(|(at, it)| texts[..*at].contains(it)).map(|it| it.1)
 }
 
 /// A label alone, or with how it is drawn.
-fn label(cx: &Context<'_>, node: &Node) -> Option<String> {
+fn read_label_name(cx: &Context<'_>, node: &SourceNode) -> Option<String> {
     if node.map().is_none() {
         return cx.scalar_text(node, "labels");
     }
-    let fields = Fields::new(cx, node, "label")?;
+    let fields = MappingReader::new(cx, node, "label")?;
     let name = fields.name("name");
     if name.is_none() {
         fields.missing("name");
@@ -354,12 +359,12 @@ fn label(cx: &Context<'_>, node: &Node) -> Option<String> {
     name
 }
 
-fn choice(fields: &Fields<'_>, dropdown: bool, many: bool) -> Option<SchemeKind> {
+fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<SchemeKind> {
     let cx = fields.cx;
     let items = fields.need("labels").and_then(|it| cx.list(it, "labels"))?;
     let mut labels: Vec<String> = Vec::new();
     for item in items {
-        let Some(label) = label(cx, item) else { continue };
+        let Some(label) = read_label_name(cx, item) else { continue };
         if labels.contains(&label) {
             let span = item.get("name").map_or(item.span, |it| it.span);
             cx.error(Code::DuplicateId, span, format!("the label `{label}` is there twice"));
@@ -385,7 +390,7 @@ fn choice(fields: &Fields<'_>, dropdown: bool, many: bool) -> Option<SchemeKind>
     Some(SchemeKind::Choice { labels, dropdown, many })
 }
 
-fn text(fields: &Fields<'_>) -> SchemeKind {
+fn read_text_scheme(fields: &MappingReader<'_>) -> SchemeKind {
     fields.knows(&[
         "rows",
         "cols",

@@ -4,10 +4,12 @@ use std::fmt::Write as _;
 
 use serde_json::Value as Json;
 
-use super::text::{Quotes, clipped};
+use super::text::{Quotes, clip_to_bytes};
 use crate::candidate::diff::FileChange;
-use crate::candidate::{Material, Role, Step, TRACE_TOKENS, ToolCall, Trace, for_judge};
-use crate::chart::escaped;
+use crate::candidate::{
+    JudgeInput, StepRole, TRACE_TOKENS, ToolCall, Trace, TraceStep, render_trace_for_judge,
+};
+use crate::chart::escape_xml;
 use crate::quantity::plural;
 
 /// About what a step costs besides its texts.
@@ -24,71 +26,92 @@ const MOST_CONTEXT: usize = 20;
 const MOST_FILES: usize = 50;
 
 /// What was asked.
-pub(super) fn task(material: &Material, room: usize) -> String {
-    part("Task", &plain(&material.task, room / 10), Fold::Open)
+pub(super) fn render_task_part(material: &JudgeInput, room: usize) -> String {
+    render_folding_part("Task", &render_unquoted_text(&material.task, room / 10), FoldState::Open)
 }
 
 /// The candidate, and what it was compared to, within about `room` bytes.
-pub(super) fn parts(material: &Material, quotes: &mut Quotes<'_>, room: usize) -> String {
+pub(super) fn render_candidate_parts(material: &JudgeInput, quotes: &mut Quotes<'_>, room: usize) -> String {
     let most = room / 5;
     let mut out = String::new();
     if let Some(response) = &material.response {
-        out += &part("Response", &text(quotes, "response", response, most), Fold::Open);
+        out += &render_folding_part(
+            "Response",
+            &render_quoted_text(quotes, "response", response, most),
+            FoldState::Open,
+        );
     } else if let Some(output) = &material.raw_output {
-        out += &part("Output", &plain(&format!("{output:#}"), most), Fold::Open);
+        out += &render_folding_part(
+            "Output",
+            &render_unquoted_text(&format!("{output:#}"), most),
+            FoldState::Open,
+        );
     }
     if let Some(diff) = material.diff.as_deref().filter(|it| !it.trim().is_empty()) {
-        out += &part("Diff", &boxed("diff", diff, &quotes.diff("diff", diff, most)), Fold::Open);
+        out += &render_folding_part(
+            "Diff",
+            &wrap_in_text_box("diff", diff, &quotes.diff("diff", diff, most)),
+            FoldState::Open,
+        );
     }
     if let Some(trace) = &material.trace {
-        let status = trace.status.as_deref().map(|it| format!(", {}", clipped(it, 80))).unwrap_or_default();
+        let status =
+            trace.status.as_deref().map(|it| format!(", {}", clip_to_bytes(it, 80))).unwrap_or_default();
         let title = format!("Trace, {}{status}", plural(trace.steps.len(), "step"));
         let open = material.response.is_none() || quotes.any_under("trace") || trace.steps.len() <= SHORT;
-        let fold = if open { Fold::Open } else { Fold::Closed };
-        out += &part(&title, &steps(trace, quotes, room / 2), fold);
+        let fold = if open { FoldState::Open } else { FoldState::Closed };
+        out += &render_folding_part(&title, &render_trace_steps(trace, quotes, room / 2), fold);
         if quotes.any_in("trace") {
             let read = read_by_judge(trace);
-            let read = boxed("said", &read, &quotes.text("trace", &read, 0));
-            out += &part("Trace as the judge read it", &read, Fold::Open);
+            let read = wrap_in_text_box("said", &read, &quotes.text("trace", &read, 0));
+            out += &render_folding_part("Trace as the judge read it", &read, FoldState::Open);
         }
     }
-    out += &part("Requirements", &list(&material.requirements, most / 2), Fold::Closed);
+    out += &render_folding_part(
+        "Requirements",
+        &render_bullet_list(&material.requirements, most / 2),
+        FoldState::Closed,
+    );
     let reference = material.reference.as_deref().unwrap_or_default();
-    out += &part("Reference", &plain(reference, most / 2), Fold::Closed);
+    out += &render_folding_part("Reference", &render_unquoted_text(reference, most / 2), FoldState::Closed);
     let share = most / material.context.len().clamp(1, MOST_CONTEXT);
     for (context, at) in material.context.iter().take(MOST_CONTEXT).zip(1..) {
-        out += &part(&format!("Context {at}"), &plain(context, share), Fold::Closed);
+        out += &render_folding_part(
+            &format!("Context {at}"),
+            &render_unquoted_text(context, share),
+            FoldState::Closed,
+        );
     }
     out
 }
 
 #[derive(Clone, Copy)]
-enum Fold {
+enum FoldState {
     Open,
     Closed,
 }
 
-fn part(title: &str, html: &str, fold: Fold) -> String {
-    let open = if matches!(fold, Fold::Open) { " open" } else { "" };
+fn render_folding_part(title: &str, html: &str, fold: FoldState) -> String {
+    let open = if matches!(fold, FoldState::Open) { " open" } else { "" };
     if html.is_empty() {
         return String::new();
     }
-    format!("<details class=\"part\"{open}><summary>{}</summary>{html}</details>\n", escaped(title))
+    format!("<details class=\"part\"{open}><summary>{}</summary>{html}</details>\n", escape_xml(title))
 }
 
 /// The part that evidence calls `trace`: the agent's own steps as one text.
 fn read_by_judge(trace: &Trace) -> String {
-    let steps = trace.steps.iter().filter(|it| is_own(it)).cloned().collect();
-    for_judge(&Trace { steps, ..Trace::default() }, TRACE_TOKENS)
+    let steps = trace.steps.iter().filter(|it| is_agent_step(it)).cloned().collect();
+    render_trace_for_judge(&Trace { steps, ..Trace::default() }, TRACE_TOKENS)
 }
 
 /// What somebody else said to an agent is not its own, so no evidence stands in it.
-fn is_own(step: &Step) -> bool {
-    !matches!(step.role, Role::User | Role::System)
+fn is_agent_step(step: &TraceStep) -> bool {
+    !matches!(step.role, StepRole::User | StepRole::System)
 }
 
 /// A text from which nothing is quoted.
-fn plain(text: &str, most: usize) -> String {
+fn render_unquoted_text(text: &str, most: usize) -> String {
     if text.trim().is_empty() {
         return String::new();
     }
@@ -97,22 +120,26 @@ fn plain(text: &str, most: usize) -> String {
     } else {
         String::new()
     };
-    boxed("said", text, &(escaped(&clipped(text, most)) + &note))
+    wrap_in_text_box("said", text, &(escape_xml(&clip_to_bytes(text, most)) + &note))
 }
 
-fn text(quotes: &mut Quotes<'_>, part: &str, text: &str, most: usize) -> String {
-    if text.trim().is_empty() { String::new() } else { boxed("said", text, &quotes.text(part, text, most)) }
+fn render_quoted_text(quotes: &mut Quotes<'_>, part: &str, text: &str, most: usize) -> String {
+    if text.trim().is_empty() {
+        String::new()
+    } else {
+        wrap_in_text_box("said", text, &quotes.text(part, text, most))
+    }
 }
 
 /// A long text scrolls, and then a keyboard must reach it.
-fn boxed(class: &str, text: &str, html: &str) -> String {
+fn wrap_in_text_box(class: &str, text: &str, html: &str) -> String {
     let long = LONG < text.len() || 24 < text.lines().count();
     let focus = if long { " tabindex=\"0\"" } else { "" };
     format!("<div class=\"{class}\" dir=\"auto\"{focus}>{html}</div>")
 }
 
-fn list(items: &[String], most: usize) -> String {
-    let items: Vec<String> = items.iter().map(|it| format!("<li>{}</li>", escaped(it))).collect();
+fn render_bullet_list(items: &[String], most: usize) -> String {
+    let items: Vec<String> = items.iter().map(|it| format!("<li>{}</li>", escape_xml(it))).collect();
     // Whole items only: half a tag would be worse than one requirement less.
     let mut left = most;
     let fits = |it: &&String| {
@@ -126,9 +153,9 @@ fn list(items: &[String], most: usize) -> String {
     if items.is_empty() { String::new() } else { format!("<ul>{kept}{note}</ul>") }
 }
 
-fn steps(trace: &Trace, quotes: &mut Quotes<'_>, room: usize) -> String {
+fn render_trace_steps(trace: &Trace, quotes: &mut Quotes<'_>, room: usize) -> String {
     let most = room / 6;
-    let kept = kept(trace, quotes, room, most);
+    let kept = select_visible_steps(trace, quotes, room, most);
     let mut out = String::from("<ol class=\"steps\">");
     let mut omitted = 0;
     for (at, step) in trace.steps.iter().enumerate() {
@@ -136,15 +163,19 @@ fn steps(trace: &Trace, quotes: &mut Quotes<'_>, room: usize) -> String {
             omitted += 1;
             continue;
         }
-        out.push_str(&gap(omitted));
+        out.push_str(&render_omitted_steps(omitted));
         omitted = 0;
-        out.push_str(&self::step(at + 1, step, quotes, most));
+        out.push_str(&self::render_trace_step(at + 1, step, quotes, most));
     }
-    let files = trace.files.iter().take(MOST_FILES).map(|it| changed(&escaped(&clipped(&it.path, 400)), it));
-    out + &gap(omitted) + "</ol>" + &files.collect::<String>()
+    let files = trace
+        .files
+        .iter()
+        .take(MOST_FILES)
+        .map(|it| render_file_change(&escape_xml(&clip_to_bytes(&it.path, 400)), it));
+    out + &render_omitted_steps(omitted) + "</ol>" + &files.collect::<String>()
 }
 
-fn gap(omitted: usize) -> String {
+fn render_omitted_steps(omitted: usize) -> String {
     match omitted {
         0 => String::new(),
         n => format!("<li class=\"cut\">{} left out</li>", plural(n, "step")),
@@ -152,13 +183,13 @@ fn gap(omitted: usize) -> String {
 }
 
 /// Which steps are shown: those that are quoted, then from both ends towards the middle until the room is used.
-fn kept(trace: &Trace, quotes: &Quotes<'_>, room: usize, most: usize) -> Vec<bool> {
+fn select_visible_steps(trace: &Trace, quotes: &Quotes<'_>, room: usize, most: usize) -> Vec<bool> {
     let n = trace.steps.len();
     let mut kept: Vec<bool> = (1..=n).map(|it| quotes.any_under(&format!("trace.{it}"))).collect();
     let mut left = room;
     for turn in 0..n {
         let at = if turn % 2 == 0 { turn / 2 } else { n - 1 - turn / 2 };
-        let size = size(&trace.steps[at], most);
+        let size = estimate_step_size(&trace.steps[at], most);
         if left < size {
             break;
         }
@@ -168,57 +199,62 @@ fn kept(trace: &Trace, quotes: &Quotes<'_>, room: usize, most: usize) -> Vec<boo
     kept
 }
 
-fn size(step: &Step, most: usize) -> usize {
+fn estimate_step_size(step: &TraceStep, most: usize) -> usize {
     let calls = step.tool_calls.iter().map(|it| Json::Object(it.arguments.clone()).to_string().len());
     let results = step.results.iter().map(|it| it.text.len());
     let texts = [step.text.len(), step.reasoning.len()].into_iter().chain(calls).chain(results);
     texts.map(|it| it.min(most) + STEP).sum::<usize>() + STEP * step.files.len()
 }
 
-fn step(at: usize, step: &Step, quotes: &mut Quotes<'_>, most: usize) -> String {
-    let (role, depth) = (role(step.role), step.depth.min(6));
+fn render_trace_step(at: usize, step: &TraceStep, quotes: &mut Quotes<'_>, most: usize) -> String {
+    let (role, depth) = (role_label(step.role), step.depth.min(6));
     let mut out = format!("<li class=\"step {role}\" style=\"--depth: {depth}\"><div class=\"who\">");
     let _ = write!(out, "<span class=\"at\">{at}</span> <b>{role}</b>");
     if let Some(agent) = &step.agent {
-        let _ = write!(out, " <bdi>{}</bdi>", escaped(&clipped(agent, 80)));
+        let _ = write!(out, " <bdi>{}</bdi>", escape_xml(&clip_to_bytes(agent, 80)));
     }
     if let Some(time) = step.time {
-        let moment = super::moment(time);
+        let moment = super::format_utc_seconds(time);
         let clock = moment.split(' ').next_back().unwrap_or_default();
         let _ = write!(out, " <time title=\"{moment} UTC\">{clock}</time>");
     }
     out.push_str("</div>");
     let mut none = Quotes::none();
-    let quotes = if is_own(step) { quotes } else { &mut none };
+    let quotes = if is_agent_step(step) { quotes } else { &mut none };
     let part = |kind: &str| format!("trace.{at}.{kind}");
     if !step.reasoning.trim().is_empty() {
         let name = part("reasoning");
         let open = if quotes.any_in(&name) { " open" } else { "" };
-        let html = text(quotes, &name, &step.reasoning, most);
+        let html = render_quoted_text(quotes, &name, &step.reasoning, most);
         let _ = write!(out, "<details class=\"thinks\"{open}><summary>thinks</summary>{html}</details>");
     }
-    out.push_str(&text(quotes, &part("text"), &step.text, most));
+    out.push_str(&render_quoted_text(quotes, &part("text"), &step.text, most));
     for (nth, call) in step.tool_calls.iter().enumerate() {
-        out.push_str(&self::call(&part(&format!("call.{}", nth + 1)), call, quotes, most));
+        out.push_str(&self::render_tool_call(&part(&format!("call.{}", nth + 1)), call, quotes, most));
     }
     for (nth, result) in step.results.iter().enumerate() {
         let (class, word) = if result.error { ("result broke", "error") } else { ("result", "result") };
-        let name = result.name.as_deref().map(|it| format!(" <bdi>{}</bdi>", escaped(&clipped(it, 120))));
-        let html = text(quotes, &part(&format!("result.{}", nth + 1)), &result.text, most);
+        let name =
+            result.name.as_deref().map(|it| format!(" <bdi>{}</bdi>", escape_xml(&clip_to_bytes(it, 120))));
+        let html = render_quoted_text(quotes, &part(&format!("result.{}", nth + 1)), &result.text, most);
         let name = name.unwrap_or_default();
         let _ = write!(out, "<div class=\"{class}\"><div class=\"deed\">{word}{name}</div>{html}</div>");
     }
     for file in step.files.iter().take(MOST_FILES) {
-        out += &changed(&quotes.one_of(&part("file"), &file.path, 400), file);
+        out += &render_file_change(&quotes.one_of(&part("file"), &file.path, 400), file);
     }
     if let Some(screenshot) = &step.screenshot {
         // Named, not loaded: the page asks nobody for anything.
-        let _ = write!(out, "<div class=\"changed\">picture {}</div>", escaped(&clipped(screenshot, 200)));
+        let _ = write!(
+            out,
+            "<div class=\"changed\">picture {}</div>",
+            escape_xml(&clip_to_bytes(screenshot, 200))
+        );
     }
     out + "</li>"
 }
 
-fn changed(path: &str, file: &FileChange) -> String {
+fn render_file_change(path: &str, file: &FileChange) -> String {
     let (added, removed) = (file.added, file.removed);
     format!(
         "<div class=\"changed\">{path} <span class=\"add\">+{added}</span> <span class=\"del\">−{removed}</span></div>"
@@ -226,7 +262,7 @@ fn changed(path: &str, file: &FileChange) -> String {
 }
 
 /// As its arguments one by one, or as the text that a quote was found in.
-fn call(part: &str, call: &ToolCall, quotes: &mut Quotes<'_>, most: usize) -> String {
+fn render_tool_call(part: &str, call: &ToolCall, quotes: &mut Quotes<'_>, most: usize) -> String {
     let took = call.duration_ms.map(|it| format!(" <time>{it:.0} ms</time>")).unwrap_or_default();
     if quotes.any_in(part) {
         let whole = format!("{} {}", call.name, Json::Object(call.arguments.clone()));
@@ -235,7 +271,7 @@ fn call(part: &str, call: &ToolCall, quotes: &mut Quotes<'_>, most: usize) -> St
             "<div class=\"call\"><div class=\"deed\">calls{took}</div><div class=\"said\">{html}</div></div>"
         );
     }
-    let name = escaped(&clipped(&call.name, 120));
+    let name = escape_xml(&clip_to_bytes(&call.name, 120));
     let share = most / call.arguments.len().max(1);
     let arguments: String = call.arguments.iter().take(40).map(|it| argument(it.0, it.1, share)).collect();
     format!(
@@ -245,15 +281,19 @@ fn call(part: &str, call: &ToolCall, quotes: &mut Quotes<'_>, most: usize) -> St
 
 fn argument(name: &str, value: &Json, most: usize) -> String {
     let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    format!("<dt>{}</dt><dd>{}</dd>", escaped(&clipped(name, 80)), escaped(&clipped(&value, most.max(80))))
+    format!(
+        "<dt>{}</dt><dd>{}</dd>",
+        escape_xml(&clip_to_bytes(name, 80)),
+        escape_xml(&clip_to_bytes(&value, most.max(80)))
+    )
 }
 
-fn role(role: Role) -> &'static str {
+fn role_label(role: StepRole) -> &'static str {
     match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-        Role::Other => "other",
+        StepRole::System => "system",
+        StepRole::User => "user",
+        StepRole::Assistant => "assistant",
+        StepRole::Tool => "tool",
+        StepRole::Other => "other",
     }
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::grade::Outcome;
 use crate::report::Rubrics;
-use crate::report::is_bad;
-use crate::rubric::{Ask, Question, Rubric, WHOLE};
+use crate::report::is_negative_criterion;
+use crate::rubric::{CriterionKind, Question, Rubric, WHOLE};
 use crate::run::{CaseResult, Run};
 
 /// A criterion over all cases.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mean {
-    pub name: Name,
+    pub name: CriterionName,
     /// On 0..=1, best is 1; absent when nobody could score it.
     pub mean: Option<f64>,
     /// How many cases it was scored in; the trials of one are one.
@@ -23,7 +23,7 @@ pub(super) struct Mean {
 /// What a criterion is known by. Two rubrics may call different things the same: of a text and of a tree, the
 /// whole.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Name {
+pub(super) struct CriterionName {
     id: String,
     /// What to call it; of what must not hold, its absence is what is scored.
     pub label: String,
@@ -31,7 +31,7 @@ pub(super) struct Name {
 
 /// What is counted of a criterion on the way.
 #[derive(Default)]
-struct Sum {
+struct CriterionSum {
     place: usize,
     n_asked: usize,
     n_scored: f64,
@@ -40,17 +40,17 @@ struct Sum {
 }
 
 /// Every criterion, in the order in which the cases name them. A tree is one of them.
-pub(super) fn means(run: &Run, rubrics: &Rubrics) -> Vec<Mean> {
+pub(super) fn compute_criterion_means(run: &Run, rubrics: &Rubrics) -> Vec<Mean> {
     let mut found: Vec<Mean> = Vec::new();
-    let mut sums: BTreeMap<Name, Sum> = BTreeMap::new();
+    let mut sums: BTreeMap<CriterionName, CriterionSum> = BTreeMap::new();
     let mut n_graded = 0;
     for result in run.results.iter() {
-        let asked = asked(run, rubrics, &result);
+        let asked = case_criterion_scores(run, rubrics, &result);
         n_graded += usize::from(!asked.is_empty());
         for (name, worth) in asked {
             let sum = sums.entry(name).or_insert_with_key(|name| {
                 found.push(Mean { name: name.clone(), mean: None, n: 0, shared: false });
-                Sum { place: found.len() - 1, ..Sum::default() }
+                CriterionSum { place: found.len() - 1, ..CriterionSum::default() }
             });
             sum.n_asked += 1;
             if let Some(worth) = worth {
@@ -72,7 +72,11 @@ pub(super) fn means(run: &Run, rubrics: &Rubrics) -> Vec<Mean> {
 }
 
 /// What each criterion of a case is worth to its score, where it was scored; several graders count as their mean.
-pub(super) fn asked(run: &Run, rubrics: &Rubrics, result: &CaseResult) -> Vec<(Name, Option<f64>)> {
+pub(super) fn case_criterion_scores(
+    run: &Run,
+    rubrics: &Rubrics,
+    result: &CaseResult,
+) -> Vec<(CriterionName, Option<f64>)> {
     let mut asked: Vec<(String, Vec<f64>)> = Vec::new();
     let mut add = |id: &str, worth: Option<f64>| match asked.iter_mut().find(|it| it.0 == id) {
         Some(it) => it.1.extend(worth),
@@ -80,44 +84,45 @@ pub(super) fn asked(run: &Run, rubrics: &Rubrics, result: &CaseResult) -> Vec<(N
     };
     let rubric = rubrics.get(&result.rubric);
     for grade in &result.grades {
-        match question(rubric, &grade.criterion) {
+        match find_rubric_question(rubric, &grade.criterion) {
             // A node leads somewhere; what it leads to is the score.
             Some(Question { criterion, node: Some(_) }) => add(&criterion.id, None),
             _ => add(&grade.criterion, worth(run, result, &grade.criterion, &grade.outcome)),
         }
     }
     for step in &result.verdict.path {
-        let tree = question(rubric, &step.node).map_or(WHOLE, |it| it.criterion.id.as_str());
+        let tree = find_rubric_question(rubric, &step.node).map_or(WHOLE, |it| it.criterion.id.as_str());
         if step.score.is_some() {
             add(tree, step.score);
         }
     }
     let mean = |it: Vec<f64>| (!it.is_empty()).then(|| it.iter().sum::<f64>() / it.len() as f64);
-    let name = |id: String| Name { label: label(run, rubrics, result, &id), id };
+    let name = |id: String| CriterionName { label: criterion_label(run, rubrics, result, &id), id };
     asked.into_iter().map(|(id, worths)| (name(id), mean(worths))).collect()
 }
 
 /// What an outcome is worth: of what must not hold, none at all is best.
 pub(super) fn worth(run: &Run, result: &CaseResult, id: &str, outcome: &Outcome) -> Option<f64> {
     let unit = outcome.unit().filter(|it| (0.0..=1.0).contains(it))?;
-    let bad = run.rubrics.get(&result.rubric).is_some_and(|it| is_bad(it, id));
+    let bad = run.rubrics.get(&result.rubric).is_some_and(|it| is_negative_criterion(it, id));
     Some(if bad { 1.0 - unit } else { unit })
 }
 
-pub(super) fn question<'a>(rubric: Option<&'a Rubric>, id: &str) -> Option<Question<'a>> {
+pub(super) fn find_rubric_question<'a>(rubric: Option<&'a Rubric>, id: &str) -> Option<Question<'a>> {
     rubric?.questions().nth(rubric?.position(id)?)
 }
 
-fn label(run: &Run, rubrics: &Rubrics, result: &CaseResult, id: &str) -> String {
+fn criterion_label(run: &Run, rubrics: &Rubrics, result: &CaseResult, id: &str) -> String {
     let rubric = rubrics.get(&result.rubric);
-    let is_tree = rubric.is_some_and(|it| it.criteria.iter().any(|it| matches!(it.ask, Ask::Tree(_))));
-    let question = question(rubric, id);
+    let is_tree =
+        rubric.is_some_and(|it| it.criteria.iter().any(|it| matches!(it.ask, CriterionKind::Tree(_))));
+    let question = find_rubric_question(rubric, id);
     let title = match question {
         _ if id == WHOLE && (is_tree || !result.verdict.path.is_empty()) => "decision path",
         _ if id == WHOLE => "rubric as a whole",
         Some(it) => it.criterion.title(),
         None => id,
     };
-    let bad = run.rubrics.get(&result.rubric).is_some_and(|it| is_bad(it, id));
+    let bad = run.rubrics.get(&result.rubric).is_some_and(|it| is_negative_criterion(it, id));
     if bad { format!("not {title}") } else { title.to_owned() }
 }

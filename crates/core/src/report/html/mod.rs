@@ -13,12 +13,17 @@ use std::collections::BTreeSet;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde_json::{Value as Json, json};
 
-use self::criteria::{Mean, question, worth};
-use self::text::{Quotes, clipped};
-use super::shown::{Rubrics, bounds, rubrics, shown_score};
-use super::{Tally, gates, judges, mean_score, notes, said, status_word, with_evidence, word};
-use crate::chart::{Chart, Distribution, Layer, Measure, Place, Radar, RadarSeries, Tone, palette};
-use crate::grade::{Outcome, Spend, Status, Time, Usd, Value};
+use self::criteria::{Mean, find_rubric_question, worth};
+use self::text::{Quotes, clip_to_bytes};
+use super::shown::{Rubrics, criterion_scale_bounds, format_native_score, parse_run_rubrics};
+use super::{
+    RunTally, case_notes, gates, join_grader_names, mean_run_score, said, status_word, variant_in_words,
+    with_evidence,
+};
+use crate::chart::{
+    Chart, ChartMedium, Distribution, DistributionLayer, MeasuredValue, Radar, RadarSeries, Tone, palette,
+};
+use crate::grade::{Outcome, Spend, Time, Usd, Value, VerdictStatus};
 use crate::quantity::plural;
 use crate::rubric::{Criterion, Polarity};
 use crate::run::{CaseResult, NotGraded, Run};
@@ -39,16 +44,16 @@ const RADAR: std::ops::RangeInclusive<usize> = 3..=12;
 /// So many points and names are listed; more are counted.
 const MOST_POINTS: usize = 40;
 
-pub(super) fn render(run: &Run) -> String {
+pub(super) fn render_html_report(run: &Run) -> String {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    let page = environment.render_str(PAGE, Serde(&page(run)));
+    let page = environment.render_str(PAGE, Serde(&build_page_json(run)));
     page.expect("the page gets all it names, a test renders it") + "\n"
 }
 
 /// What all cases of a page share.
-struct Shared<'a> {
+struct HtmlPageContext<'a> {
     run: &'a Run,
     rubrics: Rubrics,
     means: Vec<Mean>,
@@ -56,11 +61,11 @@ struct Shared<'a> {
     room: usize,
 }
 
-fn page(run: &Run) -> Json {
-    let rubrics = rubrics(run);
-    let means = criteria::means(run, &rubrics);
+fn build_page_json(run: &Run) -> Json {
+    let rubrics = parse_run_rubrics(run);
+    let means = criteria::compute_criterion_means(run, &rubrics);
     let room = (ROOM / run.results.len().max(1)).clamp(*CASE_ROOM.start(), *CASE_ROOM.end());
-    let shared = Shared { run, rubrics, means, room };
+    let shared = HtmlPageContext { run, rubrics, means, room };
     // What needs a person comes first.
     let mut order: Vec<(u8, usize)> =
         run.results.iter().map(|it| urgency(it.verdict.status)).zip(0..).collect();
@@ -68,24 +73,24 @@ fn page(run: &Run) -> Json {
     let order: Vec<usize> = order.into_iter().map(|it| it.1).collect();
     let first = order.first().copied();
     let cases = order.into_iter().map(|it| shared.case(it, first == Some(it)));
-    let tally = Tally::of(run);
+    let tally = RunTally::of(run);
     let percent = |it: f64| format!("{:.0}", it * 100.0);
     json!({
         "colours": { "light": palette::light(), "dark": palette::dark() },
         "title": run.suite.as_deref().unwrap_or("Jurist"),
-        "id": run.id, "started": moment(run.started), "n": n_cases(run),
+        "id": run.id, "started": format_utc_seconds(run.started), "n": n_cases(run),
         "tally": { "pass": tally.passed, "fail": tally.failed, "error": tally.errors, "deferred": tally.deferred },
         "rate": tally.pass_rate().map(|it| percent(it.0)),
         "low": tally.pass_rate().map(|it| percent(it.1)),
         "high": tally.pass_rate().map(|it| percent(it.2)),
         "decided": plural(tally.passed + tally.failed, "decided case"),
-        "mean": mean_score(run).map(|it| format!("{it:.2}")),
-        "took": said::seconds(run).map(duration),
+        "mean": mean_run_score(run).map(|it| format!("{it:.2}")),
+        "took": said::run_duration_seconds(run).map(format_duration),
         "cost": run.spend.cost.map(|it| it.to_string()),
-        "tokens": tokens(run.spend), "seed": run.seed.to_string(),
+        "tokens": format_token_usage(run.spend), "seed": run.seed.to_string(),
         "histogram": shared.histogram(), "criteria": shared.criteria(), "rubrics": shared.rubric_rows(),
         "judges": judge_rows(run),
-        "not_graded": NotGraded::of(run).map(|it| clipped(&it.statement, 2_000).into_owned()),
+        "not_graded": NotGraded::of(run).map(|it| clip_to_bytes(&it.statement, 2_000).into_owned()),
         "cases": cases.collect::<Vec<_>>(),
     })
 }
@@ -98,27 +103,27 @@ fn n_cases(run: &Run) -> String {
     plural(n, "case") + &trials
 }
 
-fn urgency(status: Status) -> u8 {
+fn urgency(status: VerdictStatus) -> u8 {
     match status {
-        Status::Fail => 0,
-        Status::Error => 1,
-        Status::Deferred => 2,
-        Status::Pass => 3,
+        VerdictStatus::Fail => 0,
+        VerdictStatus::Error => 1,
+        VerdictStatus::Deferred => 2,
+        VerdictStatus::Pass => 3,
     }
 }
 
-impl Shared<'_> {
+impl HtmlPageContext<'_> {
     /// How the scores are spread, with the mark they are held against.
     fn histogram(&self) -> Json {
-        let layer = |name: &str, tone| Layer { name: name.to_owned(), tone, counts: vec![0; 10] };
+        let layer = |name: &str, tone| DistributionLayer { name: name.to_owned(), tone, counts: vec![0; 10] };
         let mut layers = [layer("failed", Tone::Fail), layer("passed", Tone::Pass)];
         for result in self.run.results.iter() {
             let Some(score) = result.verdict.score else { continue };
-            layers[usize::from(result.verdict.status == Status::Pass)].counts[tenth(score)] += 1;
+            layers[usize::from(result.verdict.status == VerdictStatus::Pass)].counts[tenth(score)] += 1;
         }
         let chart =
             Chart::Distribution(Distribution::of_tenths("Scores".to_owned(), layers.into(), self.mark()));
-        json!({ "svg": chart.svg(Place::Page), "rows": chart.table().rows })
+        json!({ "svg": chart.svg(ChartMedium::Page), "rows": chart.table().rows })
     }
 
     /// The pass mark of the cases, if they share one.
@@ -132,16 +137,16 @@ impl Shared<'_> {
 
     fn criteria(&self) -> Json {
         let shared = self.means.iter().filter(|it| it.shared);
-        let (axes, values): (Vec<String>, Vec<Measure>) =
-            shared.filter_map(|it| Some((it.name.label.clone(), Measure::of(it.mean?)))).unzip();
+        let (axes, values): (Vec<String>, Vec<MeasuredValue>) =
+            shared.filter_map(|it| Some((it.name.label.clone(), MeasuredValue::of(it.mean?)))).unzip();
         let mark = self.mark();
         let radar = RADAR.contains(&axes.len()).then(|| {
             let series = vec![RadarSeries { name: String::new(), values }];
-            Chart::Radar(Radar { title: "Criteria".to_owned(), axes, series, mark }).svg(Place::Page)
+            Chart::Radar(Radar { title: "Criteria".to_owned(), axes, series, mark }).svg(ChartMedium::Page)
         });
         let rows = self.means.iter().take(200).map(|it| {
             json!({
-                "label": clipped(&it.name.label, 120), "n": it.n, "mean": it.mean.map(|it| format!("{it:.2}")),
+                "label": clip_to_bytes(&it.name.label, 120), "n": it.n, "mean": it.mean.map(|it| format!("{it:.2}")),
                 "percent": it.mean.map(|it| it * 100.0),
                 "low": it.mean.zip(mark).is_some_and(|(mean, mark)| mean < mark),
             })
@@ -150,11 +155,11 @@ impl Shared<'_> {
     }
 
     fn rubric_rows(&self) -> Vec<Json> {
-        let row = |(version, _): (&crate::grade::Version, &Json)| {
+        let row = |(version, _): (&crate::grade::RubricHash, &Json)| {
             let rubric = self.rubrics.get(version);
             json!({
                 "version": version.as_str(), "short": version.short(),
-                "description": rubric.and_then(|it| it.description.as_deref()).map(|it| clipped(it, 600)),
+                "description": rubric.and_then(|it| it.description.as_deref()).map(|it| clip_to_bytes(it, 600)),
                 "mark": self.run.pass_mark(version),
                 "n": self.run.results.iter().filter(|it| it.rubric == *version).count(),
             })
@@ -165,25 +170,25 @@ impl Shared<'_> {
     fn case(&self, at: usize, open: bool) -> Json {
         let result = &self.run.results.get(at);
         let (verdict, rubric) = (&result.verdict, self.rubrics.get(&result.rubric));
-        let ids = ids(result);
+        let ids = graded_criterion_ids(result);
         let hue = |id: &str| ids.iter().position(|it| *it == id).unwrap_or(0);
         let mut quotes = Quotes::new(at + 1, &result.grades, hue);
-        let task = candidate::task(&result.material, self.room);
-        let parts = candidate::parts(&result.material, &mut quotes, self.room);
+        let task = candidate::render_task_part(&result.material, self.room);
+        let parts = candidate::render_candidate_parts(&result.material, &mut quotes, self.room);
         let mark = self.run.pass_mark(&result.rubric);
         json!({
-            "at": at + 1, "name": clipped(&result.case, 300), "status": status_word(verdict.status), "open": open,
-            "candidate": (result.candidate != result.case).then(|| clipped(&result.candidate, 300)),
-            "score": shown_score(result, rubric),
+            "at": at + 1, "name": clip_to_bytes(&result.case, 300), "status": status_word(verdict.status), "open": open,
+            "candidate": (result.candidate != result.case).then(|| clip_to_bytes(&result.candidate, 300)),
+            "score": format_native_score(result, rubric),
             "unit": verdict.score.map(|it| format!("{it:.2}")),
             "percent": verdict.score.map(|it| it.clamp(0.0, 1.0) * 100.0),
             "mark": mark.map(|it| format!("{it:.2}")), "mark_percent": mark.map(|it| it.clamp(0.0, 1.0) * 100.0),
-            "low": self.falls_short(result), "why": why(result), "gates": gates(result),
-            "notes": notes(result),
+            "low": self.falls_short(result), "why": explain_verdict(result), "gates": gates(result),
+            "notes": case_notes(result),
             "panel": result.panel.as_ref().and_then(|it| it.why.as_deref()),
-            "judges": clipped(&judges(result), 400), "cost": result.spend.cost.map(|it| it.to_string()),
+            "judges": clip_to_bytes(&join_grader_names(result), 400), "cost": result.spend.cost.map(|it| it.to_string()),
             "nanos": result.spend.cost.map_or(0, Usd::nanos),
-            "tokens": tokens(result.spend), "cached": result.spend.from_cache, "took": agent_took(result),
+            "tokens": format_token_usage(result.spend), "cached": result.spend.from_cache, "took": agent_took(result),
             "rubric": result.rubric.short(),
             "path": path::draw(rubric, &verdict.path),
             "rows": self.rows(result, &quotes), "task": task, "parts": parts,
@@ -193,7 +198,7 @@ impl Shared<'_> {
     /// Which criteria a filter finds the case by, as places among all criteria.
     fn falls_short(&self, result: &CaseResult) -> String {
         let mark = self.run.pass_mark(&result.rubric).unwrap_or(1.0);
-        let asked = criteria::asked(self.run, &self.rubrics, result).into_iter();
+        let asked = criteria::case_criterion_scores(self.run, &self.rubrics, result).into_iter();
         let low = asked.filter(|it| it.1.is_some_and(|it| it < mark)).map(|it| it.0);
         let places = low.filter_map(|name| self.means.iter().position(|it| it.name == name));
         places.map(|it| it.to_string()).collect::<Vec<_>>().join(" ")
@@ -205,7 +210,7 @@ impl Shared<'_> {
         // Reasons share what room there is; few criteria may say all they have.
         let most = (self.room / 3 / result.grades.len().max(1)).max(240);
         let row = |id: &str| {
-            let question = question(rubric, id);
+            let question = find_rubric_question(rubric, id);
             let (title, description) = match &question {
                 Some(it) => match it.node {
                     Some(node) => (node.ask.as_str(), ""),
@@ -216,80 +221,84 @@ impl Shared<'_> {
             let own = (0..result.grades.len()).filter(|&it| result.grades[it].criterion == id);
             let grades = own.map(|it| self.grade(result, it, quotes, most));
             json!({
-                "title": clipped(title, 400), "description": clipped(description, 600.min(most)),
+                "title": clip_to_bytes(title, 400), "description": clip_to_bytes(description, 600.min(most)),
                 "tags": question.filter(|it| it.node.is_none()).map(|it| tags(it.criterion)),
                 "grades": grades.collect::<Vec<_>>(),
             })
         };
-        ids(result).into_iter().map(row).collect()
+        graded_criterion_ids(result).into_iter().map(row).collect()
     }
 
     fn grade(&self, result: &CaseResult, at: usize, quotes: &Quotes<'_>, most: usize) -> Json {
         let grade = &result.grades[at];
-        let question = question(self.rubrics.get(&result.rubric), &grade.criterion);
+        let question = find_rubric_question(self.rubrics.get(&result.rubric), &grade.criterion);
         let criterion = question.map(|it| it.criterion);
         // An answer inside a tree leads on; it is neither good nor bad.
         let is_node = question.is_some_and(|it| it.node.is_some());
         let unit = grade.outcome.unit().filter(|_| !is_node);
         let worth = worth(self.run, result, &grade.criterion, &grade.outcome).filter(|_| !is_node);
         let mark = criterion.and_then(|it| it.threshold).or_else(|| self.run.pass_mark(&result.rubric));
-        let (kind, told) = told(&grade.outcome, criterion);
+        let (kind, told) = outcome_kind_and_text(&grade.outcome, criterion);
         let told = with_evidence(grade, told);
         // A broken grader's detail is often its reason as well.
         let reason = Some(grade.reason.as_str()).filter(|it| !told.ends_with(it)).unwrap_or_default();
         let points = grade.points.iter().take(MOST_POINTS).enumerate().map(|(nth, it)| {
-            json!({ "text": clipped(&it.text, 400), "holds": it.holds, "quotes": quotes.cited(at, Some(nth)) })
+            json!({ "text": clip_to_bytes(&it.text, 400), "holds": it.holds, "quotes": quotes.render_citations(at, Some(nth)) })
         });
         let n_quotes = grade.evidence.len() + grade.points.iter().map(|it| it.evidence.len()).sum::<usize>();
         json!({
-            "grader": clipped(&grade.grader.name, 120), "kind": kind, "said": clipped(&told, 400),
+            "grader": clip_to_bytes(&grade.grader.name, 120), "kind": kind, "said": clip_to_bytes(&told, 400),
             "percent": unit.map(|it| it.clamp(0.0, 1.0) * 100.0),
             "short": worth.zip(mark).is_some_and(|(worth, mark)| worth + 1e-9 < mark),
-            "reason": clipped(reason, most), "quotes": quotes.cited(at, None),
+            "reason": clip_to_bytes(reason, most), "quotes": quotes.render_citations(at, None),
             "points": points.collect::<Vec<_>>(),
             "more_points": grade.points.len().saturating_sub(MOST_POINTS),
             "more_quotes": n_quotes.saturating_sub(quotes.n_of(at)),
-            "cost": grade.spend.cost.map(|it| it.to_string()), "time": grade.time.map(moment),
-            "failures": grade.attempts.iter().take(5).map(|it| word(&it.failure)).collect::<Vec<_>>().join(", "),
+            "cost": grade.spend.cost.map(|it| it.to_string()), "time": grade.time.map(format_utc_seconds),
+            "failures": grade.attempts.iter().take(5).map(|it| variant_in_words(&it.failure)).collect::<Vec<_>>().join(", "),
         })
     }
 }
 
 /// What came of asking, as a kind for the eye and in words.
-fn told(outcome: &Outcome, criterion: Option<&Criterion>) -> (&'static str, String) {
+fn outcome_kind_and_text(outcome: &Outcome, criterion: Option<&Criterion>) -> (&'static str, String) {
     match outcome {
-        Outcome::Scored { value, .. } => ("scored", shown_value(value, criterion)),
-        Outcome::NotApplicable | Outcome::Abstained { .. } => ("other", said::answer(outcome)),
-        Outcome::Failed { .. } => ("error", said::answer(outcome)),
-        Outcome::Deferred { .. } => ("deferred", said::answer(outcome)),
+        Outcome::Scored { value, .. } => ("scored", format_answer_value(value, criterion)),
+        Outcome::NotApplicable | Outcome::Abstained { .. } => ("other", said::format_outcome(outcome)),
+        Outcome::Failed { .. } => ("error", said::format_outcome(outcome)),
+        Outcome::Deferred { .. } => ("deferred", said::format_outcome(outcome)),
     }
 }
 
 /// What a verdict means that is more than a score against a mark.
-fn why(result: &CaseResult) -> Option<String> {
+fn explain_verdict(result: &CaseResult) -> Option<String> {
     let troubles: BTreeSet<String> = result
         .grades
         .iter()
         .filter_map(|it| match &it.outcome {
-            Outcome::Failed { failure, .. } => Some(word(failure)),
-            Outcome::Deferred { why } => Some(word(why)),
+            Outcome::Failed { failure, .. } => Some(variant_in_words(failure)),
+            Outcome::Deferred { why } => Some(variant_in_words(why)),
             _ => None,
         })
         .collect();
     let troubles = troubles.into_iter().collect::<Vec<_>>().join(", ");
     match result.verdict.status {
-        Status::Error if troubles.is_empty() => Some("No verdict: nobody could tell.".to_owned()),
-        Status::Error => {
+        VerdictStatus::Error if troubles.is_empty() => Some("No verdict: nobody could tell.".to_owned()),
+        VerdictStatus::Error => {
             Some(format!("No verdict: a grader broke ({troubles}). That is no failure of the candidate."))
         }
-        Status::Deferred => Some(format!("No verdict yet: somebody has still to be asked ({troubles}).")),
-        Status::Pass if result.verdict.vacuous => Some("Passed because no criterion applied.".to_owned()),
-        Status::Pass | Status::Fail => None,
+        VerdictStatus::Deferred => {
+            Some(format!("No verdict yet: somebody has still to be asked ({troubles})."))
+        }
+        VerdictStatus::Pass if result.verdict.vacuous => {
+            Some("Passed because no criterion applied.".to_owned())
+        }
+        VerdictStatus::Pass | VerdictStatus::Fail => None,
     }
 }
 
 /// The criteria of a case, each once.
-fn ids(result: &CaseResult) -> Vec<&str> {
+fn graded_criterion_ids(result: &CaseResult) -> Vec<&str> {
     let mut ids: Vec<&str> = Vec::new();
     for grade in &result.grades {
         if !ids.contains(&grade.criterion.as_str()) {
@@ -313,12 +322,12 @@ fn tags(criterion: &Criterion) -> Vec<String> {
     [polarity, required, least, weight].into_iter().flatten().collect()
 }
 
-fn shown_value(value: &Value, criterion: Option<&Criterion>) -> String {
+fn format_answer_value(value: &Value, criterion: Option<&Criterion>) -> String {
     match value {
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Text(text) => text.clone(),
-        Value::Number(number) => match criterion.and_then(bounds) {
+        Value::Number(number) => match criterion.and_then(criterion_scale_bounds) {
             Some((_, top)) => format!("{number}/{top}"),
             None => format!("{number:.2}"),
         },
@@ -332,17 +341,17 @@ fn judge_rows(run: &Run) -> Vec<Json> {
         let (name, spend) = (grade.grader.name, grade.spend);
         match rows.iter_mut().find(|it| it.0 == name) {
             Some(row) => (row.2, row.3) = (row.2 + 1, row.3.plus(spend)),
-            None => rows.push((name, word(&grade.grader.kind), 1, spend)),
+            None => rows.push((name, variant_in_words(&grade.grader.kind), 1, spend)),
         }
     }
     let row = |(name, kind, n, spend): (String, String, usize, Spend)| {
         let cost = spend.cost.map(|it| it.to_string());
-        json!({ "name": clipped(&name, 200), "kind": kind, "n": n, "cost": cost, "tokens": tokens(spend) })
+        json!({ "name": clip_to_bytes(&name, 200), "kind": kind, "n": n, "cost": cost, "tokens": format_token_usage(spend) })
     };
     rows.into_iter().take(100).map(row).collect()
 }
 
-fn tokens(spend: Spend) -> Option<String> {
+fn format_token_usage(spend: Spend) -> Option<String> {
     let thousands =
         |it: u64| if it < 10_000 { it.to_string() } else { format!("{:.0}k", it as f64 / 1000.0) };
     (0 < spend.tokens_in + spend.tokens_out)
@@ -353,15 +362,15 @@ fn tokens(spend: Spend) -> Option<String> {
 fn agent_took(result: &CaseResult) -> Option<String> {
     let times = result.material.trace.iter().flat_map(|it| &it.steps).filter_map(|it| it.time);
     let (first, last) = (times.clone().min()?, times.max()?);
-    (first < last).then(|| duration((last.micros() - first.micros()) as f64 / 1e6))
+    (first < last).then(|| format_duration((last.micros() - first.micros()) as f64 / 1e6))
 }
 
 /// `2026-03-20 10:15:32`, always in UTC.
-fn moment(time: Time) -> String {
+fn format_utc_seconds(time: Time) -> String {
     time.to_string().chars().take(19).map(|it| if it == 'T' { ' ' } else { it }).collect()
 }
 
-fn duration(seconds: f64) -> String {
+fn format_duration(seconds: f64) -> String {
     match seconds as u64 {
         0..=9 => format!("{seconds:.1} s"),
         it @ 10..=59 => format!("{it} s"),

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::text::clipped;
-use crate::chart::escaped;
-use crate::grade::Step;
-use crate::rubric::{Ask, Criterion, Graph, Leaf, Node, Question, Rubric, Target};
+use super::text::clip_to_bytes;
+use crate::chart::escape_xml;
+use crate::grade::TreePathStep;
+use crate::rubric::{AnswerTarget, Criterion, CriterionKind, Graph, Leaf, Question, Rubric, TreeNode};
 
 /// How much is shown of the ways that were not taken.
 const FAINT_DEPTH: usize = 3;
@@ -15,14 +15,18 @@ const MOST_FAINT: usize = 24;
 const MOST_STEPS: usize = 100;
 
 /// Every tree of a rubric with the answers it got, or the answers alone where the rubric is not known.
-pub(super) fn draw(rubric: Option<&Rubric>, path: &[Step]) -> String {
+pub(super) fn draw(rubric: Option<&Rubric>, path: &[TreePathStep]) -> String {
     let trees = rubric.map(trees).unwrap_or_default();
     if trees.is_empty() {
         return if path.is_empty() { String::new() } else { answers_alone(path) };
     }
     let n = trees.len();
     let flow = |(criterion, graph): (&Criterion, &Graph)| {
-        let title = if n == 1 { String::new() } else { format!("<h4>{}</h4>", said(criterion.title())) };
+        let title = if n == 1 {
+            String::new()
+        } else {
+            format!("<h4>{}</h4>", escape_clipped_text(criterion.title()))
+        };
         title + &Flow { criterion, graph, path, left: MOST_FAINT }.draw()
     };
     trees.into_iter().map(flow).collect()
@@ -31,7 +35,7 @@ pub(super) fn draw(rubric: Option<&Rubric>, path: &[Step]) -> String {
 fn trees(rubric: &Rubric) -> Vec<(&Criterion, &Graph)> {
     let mut trees: Vec<(&Criterion, &Graph)> = Vec::new();
     for question in rubric.questions() {
-        if let Ask::Tree(graph) = &question.criterion.ask
+        if let CriterionKind::Tree(graph) = &question.criterion.ask
             && trees.last().is_none_or(|it| it.0.id != question.criterion.id)
         {
             trees.push((question.criterion, graph));
@@ -40,18 +44,18 @@ fn trees(rubric: &Rubric) -> Vec<(&Criterion, &Graph)> {
     trees
 }
 
-fn answers_alone(path: &[Step]) -> String {
+fn answers_alone(path: &[TreePathStep]) -> String {
     let mut out = String::from("<ol class=\"flow\">");
     for step in path.iter().take(MOST_STEPS) {
         let _ = write!(
             out,
             "<li class=\"node\"><div class=\"ask\">{}</div><ul class=\"ways\"><li class=\"taken\">\
              <span class=\"answer\">{}</span></li></ul></li>",
-            said(&step.node),
-            said(&step.answer)
+            escape_clipped_text(&step.node),
+            escape_clipped_text(&step.answer)
         );
         if let Some(score) = step.score {
-            out.push_str(&end(&Leaf { score, reason: step.reason.clone() }));
+            out.push_str(&render_leaf_item(&Leaf { score, reason: step.reason.clone() }));
         }
     }
     out + "</ol>"
@@ -61,7 +65,7 @@ fn answers_alone(path: &[Step]) -> String {
 struct Flow<'a> {
     criterion: &'a Criterion,
     graph: &'a Graph,
-    path: &'a [Step],
+    path: &'a [TreePathStep],
     left: usize,
 }
 
@@ -76,25 +80,28 @@ impl<'a> Flow<'a> {
             let _ = write!(
                 out,
                 "<li class=\"{class}\"><div class=\"ask\">{}</div><ul class=\"ways\">",
-                said(&node.ask)
+                escape_clipped_text(&node.ask)
             );
             let mut next = None;
             for (label, target) in node.answers.targets() {
                 if answer == Some(label) && next.is_none() {
                     next = Some(target);
                 } else {
-                    out.push_str(&self.faint(label, target, FAINT_DEPTH));
+                    out.push_str(&self.render_untaken_branch(label, target, FAINT_DEPTH));
                 }
             }
             if let (Some(answer), Some(_)) = (answer, next) {
-                let _ =
-                    write!(out, "<li class=\"taken\"><span class=\"answer\">{}</span></li>", said(answer));
+                let _ = write!(
+                    out,
+                    "<li class=\"taken\"><span class=\"answer\">{}</span></li>",
+                    escape_clipped_text(answer)
+                );
             }
             out.push_str("</ul></li>");
             at = match next {
-                Some(Target::Node(id)) => self.node(id),
-                Some(Target::Leaf(leaf)) => {
-                    out.push_str(&end(leaf));
+                Some(AnswerTarget::Node(id)) => self.node(id),
+                Some(AnswerTarget::Leaf(leaf)) => {
+                    out.push_str(&render_leaf_item(leaf));
                     None
                 }
                 None => {
@@ -106,45 +113,50 @@ impl<'a> Flow<'a> {
         out + "</ol>"
     }
 
-    fn node(&self, id: &str) -> Option<&'a Node> {
+    fn node(&self, id: &str) -> Option<&'a TreeNode> {
         self.graph.position(id).map(|it| &self.graph.nodes[it])
     }
 
-    fn answer(&self, node: &Node) -> Option<&'a str> {
+    fn answer(&self, node: &TreeNode) -> Option<&'a str> {
         let id = Question { criterion: self.criterion, node: Some(node) }.id();
         self.path.iter().find(|it| it.node == id).map(|it| it.answer.as_str())
     }
 
     /// A way that was not taken, and a little of where it leads.
-    fn faint(&mut self, label: &str, target: &Target, depth: usize) -> String {
+    fn render_untaken_branch(&mut self, label: &str, target: &AnswerTarget, depth: usize) -> String {
         let Some(left) = self.left.checked_sub(1) else { return String::new() };
         self.left = left;
         let to = match target {
-            Target::Leaf(leaf) => leaf_of(leaf),
-            Target::Node(id) => self.node(id).map(|it| self.below(it, depth)).unwrap_or_default(),
+            AnswerTarget::Leaf(leaf) => render_leaf(leaf),
+            AnswerTarget::Node(id) => self.node(id).map(|it| self.below(it, depth)).unwrap_or_default(),
         };
-        format!("<li class=\"faint\"><span class=\"answer\">{}</span> {to}</li>", said(label))
+        format!("<li class=\"faint\"><span class=\"answer\">{}</span> {to}</li>", escape_clipped_text(label))
     }
 
-    fn below(&mut self, node: &Node, depth: usize) -> String {
-        let ask = format!("<span>{}</span>", said(&node.ask));
+    fn below(&mut self, node: &TreeNode, depth: usize) -> String {
+        let ask = format!("<span>{}</span>", escape_clipped_text(&node.ask));
         if depth <= 1 {
             return ask + " …";
         }
-        let ways: String = node.answers.targets().map(|it| self.faint(it.0, it.1, depth - 1)).collect();
+        let ways: String =
+            node.answers.targets().map(|it| self.render_untaken_branch(it.0, it.1, depth - 1)).collect();
         format!("{ask}<ul class=\"ways\">{ways}</ul>")
     }
 }
 
-fn end(leaf: &Leaf) -> String {
-    format!("<li class=\"end\">{}</li>", leaf_of(leaf))
+fn render_leaf_item(leaf: &Leaf) -> String {
+    format!("<li class=\"end\">{}</li>", render_leaf(leaf))
 }
 
-fn leaf_of(leaf: &Leaf) -> String {
-    let reason = leaf.reason.as_deref().map(|it| format!(" <span>{}</span>", said(it))).unwrap_or_default();
+fn render_leaf(leaf: &Leaf) -> String {
+    let reason = leaf
+        .reason
+        .as_deref()
+        .map(|it| format!(" <span>{}</span>", escape_clipped_text(it)))
+        .unwrap_or_default();
     format!("<b class=\"leaf\">{:.2}</b>{reason}", leaf.score)
 }
 
-fn said(text: &str) -> String {
-    escaped(&clipped(text, 400))
+fn escape_clipped_text(text: &str) -> String {
+    escape_xml(&clip_to_bytes(text, 400))
 }

@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::candidate::diff::FileChange;
-use crate::candidate::{Material, Role, Step, ToolCall, ToolResult, Trace};
-use crate::grade::{FORMAT, Grade, Point, Reason, Version};
+use crate::candidate::{JudgeInput, StepRole, ToolCall, ToolResult, Trace, TraceStep};
+use crate::grade::{FORMAT, Grade, GradedPoint, Reason, RubricHash};
 use crate::run::RunId;
 
 fn grade(criterion: &str, unit: f64, evidence: &Json) -> Grade {
@@ -18,11 +18,11 @@ fn found(part: &str, start: usize, end: usize) -> Json {
     json!({ "quote": "q", "found": { "in": part, "start": start, "end": end } })
 }
 
-fn version(name: &str) -> Version {
+fn version(name: &str) -> RubricHash {
     serde_json::from_value(json!(name)).unwrap()
 }
 
-fn result(grades: Vec<Grade>, material: Material) -> CaseResult {
+fn result(grades: Vec<Grade>, material: JudgeInput) -> CaseResult {
     let verdict = json!({ "status": "fail", "score": 0.5, "counts": {} });
     CaseResult {
         case: "case".to_owned(),
@@ -104,28 +104,28 @@ fn a_place_that_is_none_is_not_marked_and_the_row_says_so() {
     }
     let grades =
         [grade("a", 1.0, &json!([found("response", 1, 4), found("elsewhere", 0, 1), { "quote": "q" }]))];
-    let material = Material { response: Some(text.to_owned()), ..Material::default() };
-    let html = render(&run(criteria(&["a"]), vec![result(grades.to_vec(), material)]));
+    let material = JudgeInput { response: Some(text.to_owned()), ..JudgeInput::default() };
+    let html = render_html_report(&run(criteria(&["a"]), vec![result(grades.to_vec(), material)]));
     assert!(html.contains("response, 1 to 4: no such place in the candidate"), "{html}");
     assert!(html.contains("elsewhere, 0 to 1: no such place in the candidate"), "{html}");
     assert!(html.contains("not found in the candidate") && !html.contains("<mark"), "{html}");
 }
 
 /// Every part that a material can have, each with this text.
-fn material(text: &str) -> Material {
+fn material(text: &str) -> JudgeInput {
     let text = || text.to_owned();
-    let step = Step {
+    let step = TraceStep {
         agent: Some(text()),
         reasoning: text(),
         tool_calls: vec![ToolCall::new(None, text(), &json!({ text(): text() }))],
         results: vec![ToolResult { name: Some(text()), text: text(), error: true, call: None }],
         files: vec![FileChange { path: text(), ..Default::default() }],
         screenshot: Some(text()),
-        ..Step::new(Role::Assistant, text())
+        ..TraceStep::new(StepRole::Assistant, text())
     };
     let (files, status) = (step.files.clone(), Some(text()));
-    let steps = vec![Step::new(Role::User, text()), step];
-    Material {
+    let steps = vec![TraceStep::new(StepRole::User, text()), step];
+    JudgeInput {
         task: text(),
         context: vec![text(), text()],
         reference: Some(text()),
@@ -134,7 +134,7 @@ fn material(text: &str) -> Material {
         diff: Some(text()),
         requirements: vec![text()],
         raw_output: Some(json!(text())),
-        ..Material::default()
+        ..JudgeInput::default()
     }
 }
 
@@ -148,8 +148,10 @@ fn every_part_can_be_quoted_and_leads_back() {
     }
     evidence.push(found("trace", 0, 5));
     let n = evidence.len();
-    let html =
-        render(&run(criteria(&["a"]), vec![result(vec![grade("a", 1.0, &json!(evidence))], material)]));
+    let html = render_html_report(&run(
+        criteria(&["a"]),
+        vec![result(vec![grade("a", 1.0, &json!(evidence))], material)],
+    ));
     for number in 1..=n {
         for link in [format!("id=\"m1-{number}\" href=\"#q1-{number}\""), format!("id=\"q1-{number}\"")] {
             assert_eq!(html.matches(&link).count(), 1, "{link} of {n}");
@@ -159,7 +161,7 @@ fn every_part_can_be_quoted_and_leads_back() {
     // What a user said is nobody's evidence.
     let material = self::material("some words");
     let grades = vec![grade("a", 1.0, &json!([found("trace.1.text", 0, 4)]))];
-    assert!(!render(&run(criteria(&["a"]), vec![result(grades, material)])).contains("<mark"));
+    assert!(!render_html_report(&run(criteria(&["a"]), vec![result(grades, material)])).contains("<mark"));
 }
 
 /// What a stranger would write to break out of a text, an attribute or a script.
@@ -171,7 +173,11 @@ fn hostile() -> Run {
     let mut grades = vec![
         Grade {
             reason: Reason::new(HOSTILE),
-            points: vec![Point { text: HOSTILE.to_owned(), holds: false, evidence: answer.evidence.clone() }],
+            points: vec![GradedPoint {
+                text: HOSTILE.to_owned(),
+                holds: false,
+                evidence: answer.evidence.clone(),
+            }],
             ..answer
         },
         grade("root", 1.0, &json!([found("diff", 2, 9), found("trace.2.call.1", 0, 12)])),
@@ -205,8 +211,8 @@ fn hostile() -> Run {
 #[test]
 fn texts_of_strangers_stay_texts() {
     let run = hostile();
-    assert!(rubrics(&run).contains_key(&version(HOSTILE)));
-    let html = render(&run);
+    assert!(parse_run_rubrics(&run).contains_key(&version(HOSTILE)));
+    let html = render_html_report(&run);
     assert!(!html.contains("<b>\"") && !html.contains("<b>'") && !html.contains("<b>&"));
     assert_eq!((html.matches("<script").count(), html.matches("</script").count()), (1, 1));
     // Every element that is opened is closed: no text took part.
@@ -228,7 +234,7 @@ fn texts_of_strangers_stay_texts() {
 
 #[test]
 fn the_page_asks_nobody_for_anything() {
-    let html = render(&hostile());
+    let html = render_html_report(&hostile());
     assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("url("));
     assert!(!html.contains("src=") && !html.contains("<link") && !html.contains("@import"));
     assert!(html.contains(
@@ -239,8 +245,8 @@ fn the_page_asks_nobody_for_anything() {
 #[track_caller]
 fn check_radar(cases: &[&str], expected: bool) {
     let grades = |names: &&str| names.split(' ').map(|it| grade(it, 0.5, &json!([]))).collect();
-    let results = cases.iter().map(|it| result(grades(it), Material::default())).collect();
-    let html = render(&run(criteria(&["a"]), results));
+    let results = cases.iter().map(|it| result(grades(it), JudgeInput::default())).collect();
+    let html = render_html_report(&run(criteria(&["a"]), results));
     assert_eq!(html.contains("<polygon"), expected, "{cases:?}");
     assert!(html.contains("<th scope=\"row\"><bdi>a</bdi></th>"), "a table in any case");
 }
@@ -258,51 +264,52 @@ fn a_radar_needs_three_to_twelve_criteria_that_the_cases_share() {
 #[test]
 fn what_must_not_hold_counts_by_its_absence() {
     let rubric = json!({ "criteria": [{ "name": "leak", "description": "Leaks.", "guard": true }] });
-    let run = run(rubric, vec![result(vec![grade("leak", 0.0, &json!([]))], Material::default())]);
-    let means = criteria::means(&run, &rubrics(&run));
+    let run = run(rubric, vec![result(vec![grade("leak", 0.0, &json!([]))], JudgeInput::default())]);
+    let means = criteria::compute_criterion_means(&run, &parse_run_rubrics(&run));
     assert_eq!((means[0].name.label.as_str(), means[0].mean), ("not leak", Some(1.0)));
 }
 
 #[test]
 fn a_text_and_a_tree_are_two_rows_and_trials_are_one_case() {
     let tree = json!({ "tree": { "ask": "Did it?", "yes": { "score": 1.0 }, "no": { "score": 0.0 } } });
-    let mut first = result(Vec::new(), Material::default());
+    let mut first = result(Vec::new(), JudgeInput::default());
     let walked = json!([{ "node": "rubric/1", "answer": "yes", "score": 1.0 }]);
     first.verdict.path = serde_json::from_value(walked).unwrap();
     let trial = |n: u32| {
-        let mut result = result(vec![grade(crate::rubric::WHOLE, 0.5, &json!([]))], Material::default());
+        let mut result = result(vec![grade(crate::rubric::WHOLE, 0.5, &json!([]))], JudgeInput::default());
         (result.case, result.trial, result.rubric) =
             (format!("greets [trial {n} of 2]"), Some(n), version("text"));
         result
     };
     let mut run = run(tree, vec![first, trial(1), trial(2)]);
     run.rubrics.insert(version("text"), criteria(&[crate::rubric::WHOLE]));
-    let means = criteria::means(&run, &rubrics(&run));
+    let means = criteria::compute_criterion_means(&run, &parse_run_rubrics(&run));
     let told: Vec<(&str, usize)> = means.iter().map(|it| (it.name.label.as_str(), it.n)).collect();
     assert_eq!(told, [("decision path", 1), ("rubric as a whole", 1)]);
-    assert!(render(&run).contains("<h2>2 cases, tried 3 times</h2>"));
+    assert!(render_html_report(&run).contains("<h2>2 cases, tried 3 times</h2>"));
 }
 
 #[test]
 fn huge_candidates_make_a_page_that_opens() {
     let long = "\"<long> ".repeat(500_000);
     let text = format!("{long}the end");
-    let step = || Step {
+    let step = || TraceStep {
         results: vec![ToolResult { text: "x".repeat(50_000), ..Default::default() }],
-        ..Step::default()
+        ..TraceStep::default()
     };
-    let steps: Vec<Step> = (0..500).map(|_| step()).collect();
-    let material = Material {
+    let steps: Vec<TraceStep> = (0..500).map(|_| step()).collect();
+    let material = JudgeInput {
         task: long.clone(),
         context: vec![long.clone(), long.clone()],
         diff: Some("+a\n".repeat(1_000_000)),
         response: Some(text.clone()),
         trace: Some(Trace { steps, ..Trace::default() }),
         requirements: vec![long.clone()],
-        ..Material::default()
+        ..JudgeInput::default()
     };
     let evidence = json!([found("response", text.len() - 7, text.len()), found("trace.250.result.1", 9, 12)]);
-    let html = render(&run(criteria(&["a"]), vec![result(vec![grade("a", 1.0, &evidence)], material)]));
+    let html =
+        render_html_report(&run(criteria(&["a"]), vec![result(vec![grade("a", 1.0, &evidence)], material)]));
     assert!(html.len() < 600_000, "{}", html.len());
     // What is quoted is shown wherever it stands.
     assert!(simple(&html).contains("[1:the end]") && simple(&html).contains("[2:xxx]"));
@@ -312,11 +319,11 @@ fn huge_candidates_make_a_page_that_opens() {
 #[test]
 fn many_cases_share_the_room_there_is() {
     let one = || {
-        let material = Material { response: Some("<words> ".repeat(5_000)), ..Material::default() };
+        let material = JudgeInput { response: Some("<words> ".repeat(5_000)), ..JudgeInput::default() };
         let reason = Reason::new(&"why ".repeat(600));
         result(vec![Grade { reason, ..grade("a", 1.0, &json!([])) }], material)
     };
-    let html = render(&run(criteria(&["a"]), (0..1000).map(|_| one()).collect()));
+    let html = render_html_report(&run(criteria(&["a"]), (0..1000).map(|_| one()).collect()));
     assert!(html.len() < 2 * ROOM, "{}", html.len());
 }
 
@@ -324,9 +331,9 @@ fn many_cases_share_the_room_there_is() {
 fn walked(answers: Json) -> String {
     let rubric = json!({ "tree": { "ask": "Builds?", "no": { "score": 0, "reason": "broken" },
         "yes": { "ask": "Tested?", "yes": { "score": 1 }, "no": { "score": 0.5, "reason": "hope" } } } });
-    let mut result = result(vec![grade("root", 1.0, &json!([]))], Material::default());
+    let mut result = result(vec![grade("root", 1.0, &json!([]))], JudgeInput::default());
     result.verdict.path = serde_json::from_value(answers).unwrap();
-    path::draw(rubrics(&run(rubric, Vec::new())).get(&version("r")), &result.verdict.path)
+    path::draw(parse_run_rubrics(&run(rubric, Vec::new())).get(&version("r")), &result.verdict.path)
 }
 
 #[test]
@@ -343,17 +350,17 @@ fn a_path_stands_out_from_the_ways_not_taken() {
     assert_eq!(half.matches("class=\"taken\"").count(), 1);
     assert!(half.contains("no answer, so the path ends here"), "{half}");
     let steps = json!([{ "node": "root", "answer": "yes", "score": 1.0 }]);
-    let alone = path::draw(None, &serde_json::from_value::<Vec<crate::grade::Step>>(steps).unwrap());
+    let alone = path::draw(None, &serde_json::from_value::<Vec<crate::grade::TreePathStep>>(steps).unwrap());
     assert!(alone.contains("root") && alone.contains("1.00") && !alone.contains("faint"), "{alone}");
 }
 
 #[test]
 fn a_score_is_shown_on_the_scale_of_its_rubric() {
     let shown = |rubric: Json, native: Option<f64>| {
-        let mut result = result(Vec::new(), Material::default());
+        let mut result = result(Vec::new(), JudgeInput::default());
         result.verdict.native = native;
         let run = run(rubric, Vec::new());
-        shown_score(&result, rubrics(&run).get(&version("r")))
+        format_native_score(&result, parse_run_rubrics(&run).get(&version("r")))
     };
     let likert = json!({ "likert": { "min": 1, "max": 5 } });
     // What people mean by a judge's 5 is something else, so that the 5 is not what counts.
@@ -362,10 +369,13 @@ fn a_score_is_shown_on_the_scale_of_its_rubric() {
         let mut grade = grade("a", unit, &json!([]));
         grade.outcome =
             serde_json::from_value(json!({ "kind": "scored", "value": 5.0, "unit": unit })).unwrap();
-        let mut result = result(vec![grade], Material::default());
+        let mut result = result(vec![grade], JudgeInput::default());
         (result.verdict.native, result.verdict.score) = (Some(5.0), Some(unit));
         let run = run(rubric.clone(), Vec::new());
-        assert_eq!(shown_score(&result, rubrics(&run).get(&version("r"))).as_deref(), expected);
+        assert_eq!(
+            format_native_score(&result, parse_run_rubrics(&run).get(&version("r"))).as_deref(),
+            expected
+        );
     }
     let criterion = |scale: &Json| json!([{ "name": "a", "description": "A.", "scale": scale }]);
     assert_eq!(shown(json!({ "criteria": criterion(&likert) }), Some(3.0)).as_deref(), Some("3.0/5"));
@@ -382,17 +392,18 @@ fn a_score_is_shown_on_the_scale_of_its_rubric() {
 
 #[test]
 fn errors_and_deferrals_read_as_no_failures() {
-    let case = |status: Status, outcome: Json| {
+    let case = |status: VerdictStatus, outcome: Json| {
         let outcome = serde_json::from_value(outcome).unwrap();
-        let mut result = result(vec![Grade { outcome, ..grade("a", 0.0, &json!([])) }], Material::default());
+        let mut result =
+            result(vec![Grade { outcome, ..grade("a", 0.0, &json!([])) }], JudgeInput::default());
         (result.verdict.status, result.verdict.score) = (status, None);
         result
     };
     let results = vec![
-        case(Status::Deferred, json!({ "kind": "deferred", "why": "no_key" })),
-        case(Status::Error, json!({ "kind": "failed", "failure": "timeout", "detail": "60 s" })),
+        case(VerdictStatus::Deferred, json!({ "kind": "deferred", "why": "no_key" })),
+        case(VerdictStatus::Error, json!({ "kind": "failed", "failure": "timeout", "detail": "60 s" })),
     ];
-    let html = render(&run(criteria(&["a"]), results));
+    let html = render_html_report(&run(criteria(&["a"]), results));
     assert!(html.contains("No case has a verdict yet."), "{html}");
     assert!(html.contains("a grader broke (timeout). That is no failure of the candidate."), "{html}");
     assert!(html.contains("No verdict yet: somebody has still to be asked (no key)."), "{html}");

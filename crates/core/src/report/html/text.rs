@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use crate::chart::escaped;
+use crate::chart::escape_xml;
 use crate::grade::{Evidence, Grade};
 
 /// A case shows no more quotes than this, and says how many there are.
@@ -21,7 +21,7 @@ const LONGEST: usize = 1000;
 pub(super) const HUES: usize = 6;
 
 /// At most so many bytes of a text, with an ellipsis if there was more.
-pub(super) fn clipped(text: &str, most: usize) -> Cow<'_, str> {
+pub(super) fn clip_to_bytes(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most { text.into() } else { format!("{}…", &text[..floor(text, most)]).into() }
 }
 
@@ -32,7 +32,7 @@ fn floor(text: &str, at: usize) -> usize {
 
 /// A quote of a case, with the number that its row and its mark carry.
 #[derive(Debug)]
-struct Quote<'a> {
+struct NumberedQuote<'a> {
     number: usize,
     hue: usize,
     /// Which of the case's grades it is evidence for, and which point of it.
@@ -47,7 +47,7 @@ struct Quote<'a> {
 pub(super) struct Quotes<'a> {
     /// The number of the case, for links inside the page.
     case: usize,
-    all: Vec<Quote<'a>>,
+    all: Vec<NumberedQuote<'a>>,
     marked: BTreeSet<usize>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Quotes<'a> {
             let own = grade.evidence.iter().map(|it| (None, it));
             let points = grade.points.iter().enumerate();
             let of_points = points.flat_map(|(at, it)| it.evidence.iter().map(move |it| (Some(at), it)));
-            all.extend(own.chain(of_points).map(|(point, evidence)| Quote {
+            all.extend(own.chain(of_points).map(|(point, evidence)| NumberedQuote {
                 number: 0,
                 hue: hue(&grade.criterion) % HUES,
                 grade: at,
@@ -81,14 +81,14 @@ impl<'a> Quotes<'a> {
     /// The quotes behind a grade or one of its points, each with a link to its mark if it has one.
     ///
     /// To be asked for when the candidate has been rendered.
-    pub fn cited(&self, grade: usize, point: Option<usize>) -> String {
+    pub fn render_citations(&self, grade: usize, point: Option<usize>) -> String {
         let own = self.all.iter().filter(|it| it.grade == grade && it.point == point);
         own.map(|it| self.citation(it)).collect()
     }
 
-    fn citation(&self, quote: &Quote<'_>) -> String {
-        let (case, Quote { number, hue, .. }) = (self.case, quote);
-        let said = escaped(&clipped(&quote.evidence.quote, LONGEST));
+    fn citation(&self, quote: &NumberedQuote<'_>) -> String {
+        let (case, NumberedQuote { number, hue, .. }) = (self.case, quote);
+        let said = escape_xml(&clip_to_bytes(&quote.evidence.quote, LONGEST));
         let head = format!("<blockquote id=\"q{case}-{number}\" dir=\"auto\" class=\"h{hue}");
         if self.marked.contains(number) {
             let link = format!(
@@ -99,7 +99,7 @@ impl<'a> Quotes<'a> {
         let place = match &quote.evidence.found {
             None => "not found in the candidate".to_owned(),
             Some(it) => {
-                let part = escaped(&clipped(&it.part, 80));
+                let part = escape_xml(&clip_to_bytes(&it.part, 80));
                 format!("{part}, {} to {}: no such place in the candidate", it.start, it.end)
             }
         };
@@ -129,26 +129,26 @@ impl<'a> Quotes<'a> {
     /// A part of the candidate as HTML: its first `most` bytes, and what is quoted from the rest.
     pub fn text(&mut self, part: &str, text: &str, most: usize) -> String {
         let places = self.places(part, text);
-        shown(text, &places, most, |range| self.marked(text, range, &places))
+        render_visible_ranges(text, &places, most, |range| self.render_marked_range(text, range, &places))
     }
 
     /// The same for one of several texts under one name: only what is quoted to the letter is its own.
     pub fn one_of(&mut self, part: &str, text: &str, most: usize) -> String {
         let mut places = self.places(part, text);
         places.retain(|it| text[it.start..it.end] == self.all[it.index].evidence.quote);
-        shown(text, &places, most, |range| self.marked(text, range, &places))
+        render_visible_ranges(text, &places, most, |range| self.render_marked_range(text, range, &places))
     }
 
     /// The same for a unified diff, line by line.
     pub fn diff(&mut self, part: &str, text: &str, most: usize) -> String {
         let places = self.places(part, text);
-        shown(text, &places, most, |range| {
+        render_visible_ranges(text, &places, most, |range| {
             let mut out = String::new();
             let mut at = range.start;
             while at < range.end {
                 let end = text[at..range.end].find('\n').map_or(range.end, |it| at + it + 1);
                 let line = &text[text[..at].rfind('\n').map_or(0, |it| it + 1)..];
-                let marked = self.marked(text, at..end, &places);
+                let marked = self.render_marked_range(text, at..end, &places);
                 let _ = write!(out, "<span class=\"{}\">{marked}</span>", line_kind(line));
                 at = end;
             }
@@ -157,26 +157,26 @@ impl<'a> Quotes<'a> {
     }
 
     /// Where the quotes stand that say that they stand in this text, and can.
-    fn places(&self, part: &str, text: &str) -> Vec<Place> {
-        let place = |(index, quote): (usize, &Quote<'_>)| {
+    fn places(&self, part: &str, text: &str) -> Vec<QuoteRange> {
+        let place = |(index, quote): (usize, &NumberedQuote<'_>)| {
             let found = quote.evidence.found.as_ref().filter(|it| it.part == part)?;
             let (start, end) = (usize::try_from(found.start).ok()?, usize::try_from(found.end).ok()?);
             // Whoever wrote the run may have had another text before them.
             text.get(start..end).filter(|it| !it.is_empty())?;
-            Some(Place { start, end, index })
+            Some(QuoteRange { start, end, index })
         };
         self.all.iter().enumerate().filter_map(place).collect()
     }
 
     /// A stretch of a text, cut wherever a quote begins or ends so that marks never cross.
-    fn marked(&mut self, text: &str, range: Range<usize>, places: &[Place]) -> String {
+    fn render_marked_range(&mut self, text: &str, range: Range<usize>, places: &[QuoteRange]) -> String {
         let edges = places.iter().flat_map(|it| [it.start, it.end]).filter(|it| range.contains(it));
         let edges: BTreeSet<usize> = edges.chain([range.start, range.end]).collect();
         let edges: Vec<usize> = edges.into_iter().collect();
         let mut out = String::new();
         for pair in edges.windows(2) {
-            let piece = escaped(&text[pair[0]..pair[1]]);
-            let here: Vec<&Place> =
+            let piece = escape_xml(&text[pair[0]..pair[1]]);
+            let here: Vec<&QuoteRange> =
                 places.iter().filter(|it| it.start <= pair[0] && pair[1] <= it.end).collect();
             let Some(last) = here.last() else {
                 out.push_str(&piece);
@@ -186,10 +186,14 @@ impl<'a> Quotes<'a> {
             let names = names.into_iter().collect::<Vec<_>>().join(", ");
             let hue = self.all[last.index].hue;
             let many = if 1 < here.len() { " many" } else { "" };
-            let _ = write!(out, "<mark class=\"h{hue}{many}\" title=\"{}\">", escaped(&clipped(&names, 200)));
+            let _ = write!(
+                out,
+                "<mark class=\"h{hue}{many}\" title=\"{}\">",
+                escape_xml(&clip_to_bytes(&names, 200))
+            );
             for place in here.iter().filter(|it| it.start == pair[0]) {
                 let (case, number) = (self.case, self.all[place.index].number);
-                let name = escaped(&clipped(self.all[place.index].criterion, 80));
+                let name = escape_xml(&clip_to_bytes(self.all[place.index].criterion, 80));
                 let _ = write!(
                     out,
                     "<a class=\"badge\" id=\"m{case}-{number}\" href=\"#q{case}-{number}\" \
@@ -205,28 +209,33 @@ impl<'a> Quotes<'a> {
 
 /// A quote's stretch of a text.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct QuoteRange {
     start: usize,
     end: usize,
     index: usize,
 }
 
 /// The stretches of a text that are shown, and how much is left out between them.
-fn shown(text: &str, places: &[Place], most: usize, mut draw: impl FnMut(Range<usize>) -> String) -> String {
+fn render_visible_ranges(
+    text: &str,
+    places: &[QuoteRange],
+    most: usize,
+    mut draw: impl FnMut(Range<usize>) -> String,
+) -> String {
     let mut out = String::new();
     let mut at = 0;
-    for range in kept(text, places, most) {
-        out.push_str(&left_out(range.start - at));
+    for range in find_visible_ranges(text, places, most) {
+        out.push_str(&render_omitted_bytes(range.start - at));
         at = range.end;
         out.push_str(&draw(range));
     }
-    out + &left_out(text.len() - at)
+    out + &render_omitted_bytes(text.len() - at)
 }
 
-fn kept(text: &str, places: &[Place], most: usize) -> Vec<Range<usize>> {
+fn find_visible_ranges(text: &str, places: &[QuoteRange], most: usize) -> Vec<Range<usize>> {
     // To leave out less than the note about it takes would be silly.
     let most = if text.len() <= most + AROUND { text.len() } else { most };
-    let around = |it: &Place| {
+    let around = |it: &QuoteRange| {
         let end = it.end.min(it.start + LONGEST);
         floor(text, it.start.saturating_sub(AROUND))..floor(text, end + AROUND)
     };
@@ -243,7 +252,7 @@ fn kept(text: &str, places: &[Place], most: usize) -> Vec<Range<usize>> {
     kept
 }
 
-fn left_out(n_bytes: usize) -> String {
+fn render_omitted_bytes(n_bytes: usize) -> String {
     match n_bytes {
         0 => String::new(),
         it if it < 1000 => format!("<span class=\"cut\">{it} bytes left out</span>"),
