@@ -33,7 +33,7 @@ enum ImageFormat {
 /// The ending decides.
 pub fn parse_chart_file(path: &str) -> Result<ChartFile, String> {
     let path = PathBuf::from(path);
-    let ending = path.extension().and_then(|it| it.to_str()).map(str::to_lowercase);
+    let ending = path.extension().and_then(|extension| extension.to_str()).map(str::to_lowercase);
     let kind = match ending.as_deref() {
         Some("svg") => ImageFormat::Svg,
         Some("png") => ImageFormat::Png,
@@ -122,7 +122,7 @@ fn other_font(letter: char, tried: &[ID], fonts: &mut Arc<Database>) -> Option<I
 /// Letters that are little pictures, such as most emoji, would leave a hole.
 fn has_outlines(font: &[u8], index: u32) -> bool {
     let format: Option<OutlineGlyphFormat> =
-        FontRef::from_index(font, index).ok().and_then(|it| it.outline_glyphs().format());
+        FontRef::from_index(font, index).ok().and_then(|font_ref| font_ref.outline_glyphs().format());
     format.is_some()
 }
 
@@ -146,8 +146,11 @@ mod tests {
     /// How many pixels are about as dark as text, in the part where labels stand.
     fn dark(pixmap: &Pixmap) -> usize {
         let is_label = |at: usize| at as u32 % pixmap.width() < 100 && 90 < at as u32 / pixmap.width();
-        let is_dark = |(at, it): &(usize, &resvg::tiny_skia::PremultipliedColorU8)| {
-            is_label(*at) && it.red() < 90 && it.green() < 90 && it.blue() < 90
+        let is_dark = |(at, premultiplied_color_u8): &(usize, &resvg::tiny_skia::PremultipliedColorU8)| {
+            is_label(*at)
+                && premultiplied_color_u8.red() < 90
+                && premultiplied_color_u8.green() < 90
+                && premultiplied_color_u8.blue() < 90
         };
         pixmap.pixels().iter().enumerate().filter(is_dark).count()
     }
@@ -158,7 +161,13 @@ mod tests {
         assert_eq!((pixmap.width(), missing.len()), (1280, 0));
         let corner = pixmap.pixel(0, 0).unwrap();
         assert_eq!((corner.red(), corner.green(), corner.blue(), corner.alpha()), (255, 255, 255, 255));
-        let blue = pixmap.pixels().iter().filter(|it| it.red() < 80 && 150 < it.blue()).count();
+        let blue = pixmap
+            .pixels()
+            .iter()
+            .filter(|premultiplied_color_u8| {
+                premultiplied_color_u8.red() < 80 && 150 < premultiplied_color_u8.blue()
+            })
+            .count();
         assert!(2_000 < blue, "{blue} pixels are as blue as the bar");
         assert!(dark(&drawn("").0) + 50 < dark(&pixmap), "the label is not there");
     }

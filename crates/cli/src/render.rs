@@ -43,15 +43,15 @@ pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &Sources) -> String {
         let group = Group::with_title(title).element(annotate_snippets::Origin::path(path));
         return Renderer::styled().render(&append_diagnostic_notes(group, diagnostic));
     }
-    let spans = diagnostic.also.iter().map(|it| it.0).chain([diagnostic.span]);
-    let local: Vec<SourceSpan> = spans.filter(|it| it.file == diagnostic.span.file).collect();
-    let first = local.iter().map(|it| it.start).min().unwrap_or(0);
-    let last = local.iter().map(|it| it.start).max().unwrap_or(0);
+    let spans = diagnostic.also.iter().map(|also| also.0).chain([diagnostic.span]);
+    let local: Vec<SourceSpan> = spans.filter(|span| span.file == diagnostic.span.file).collect();
+    let first = local.iter().map(|source_span| source_span.start).min().unwrap_or(0);
+    let last = local.iter().map(|source_span| source_span.start).max().unwrap_or(0);
     let (offset, text) = source.lines_around(first..last, 0);
     let line_start = sources.place(SourceSpan { start: first, end: first, ..diagnostic.span }).line;
     let range = |span: SourceSpan| {
         let start = (span.start as usize).saturating_sub(offset).min(text.len());
-        let line_end = text[start..].find('\n').map_or(text.len(), |it| start + it);
+        let line_end = text[start..].find('\n').map_or(text.len(), |n| start + n);
         start..(span.end as usize).saturating_sub(offset).clamp(start, line_end)
     };
     let mut primary = AnnotationKind::Primary.span(range(diagnostic.span));
@@ -59,11 +59,11 @@ pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &Sources) -> String {
         primary = primary.label(printable(label));
     }
     let mut snippet = Snippet::source(text).line_start(line_start).path(&path).annotation(primary);
-    for (span, label) in diagnostic.also.iter().filter(|it| it.0.file == diagnostic.span.file) {
+    for (span, label) in diagnostic.also.iter().filter(|also| also.0.file == diagnostic.span.file) {
         snippet = snippet.annotation(AnnotationKind::Context.span(range(*span)).label(printable(label)));
     }
     let mut groups = append_diagnostic_notes(Group::with_title(title).element(snippet), diagnostic);
-    let fits_a_screen = text.lines().all(|it| it.len() <= WIDE);
+    let fits_a_screen = text.lines().all(|line| line.len() <= WIDE);
     if let (Some(replacement), Some(help), true) = (&diagnostic.replacement, &diagnostic.help, fits_a_screen)
     {
         let patch = Snippet::source(text)
@@ -147,7 +147,8 @@ impl ProgressLine {
 
 /// How wide the terminal is that reads standard output; a file or a pipe has no end.
 pub fn terminal_columns() -> Option<usize> {
-    terminal_size::terminal_size_of(std::io::stdout()).map(|it| usize::from(it.0.0))
+    terminal_size::terminal_size_of(std::io::stdout())
+        .map(|terminal_size_of| usize::from(terminal_size_of.0.0))
 }
 
 /// Something that a person should know, while the work goes on.

@@ -67,7 +67,7 @@ fn play(scenario: &str) -> String {
 fn commands_answer_as_shown() {
     let bless = std::env::var_os("JURIST_BLESS").is_some();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/commands");
-    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|dir| dir.unwrap().path()).collect();
     paths.sort();
     assert!(!paths.is_empty());
     for path in paths {

@@ -8,8 +8,10 @@ use std::process::Command;
 
 fn pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let docs = fs::read_dir(root.join("docs")).unwrap().map(|it| it.unwrap().path());
-    docs.filter(|it| it.extension().is_some_and(|it| it == "md")).chain([root.join("README.md")]).collect()
+    let docs = fs::read_dir(root.join("docs")).unwrap().map(|dir| dir.unwrap().path());
+    docs.filter(|doc| doc.extension().is_some_and(|extension| extension == "md"))
+        .chain([root.join("README.md")])
+        .collect()
 }
 
 /// Blocks of a language, with the line they begin at.
@@ -27,8 +29,8 @@ fn blocks<'t>(text: &'t str, language: &str) -> Vec<(usize, &'t str)> {
 fn every_column_of_an_export_is_documented() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/statistics.md");
     let text = fs::read_to_string(page).unwrap();
-    let rows =
-        jurist_core::report::COLUMNS.map(|it| format!("| `{}` | {} | {} |\n", it.name, it.kind, it.about));
+    let rows = jurist_core::report::COLUMNS
+        .map(|column| format!("| `{}` | {} | {} |\n", column.name, column.kind, column.about));
     assert!(text.contains(&rows.concat()), "docs/statistics.md must hold:\n{}", rows.concat());
 }
 
@@ -40,12 +42,12 @@ fn every_yaml_block_of_the_documentation_is_in_order() {
         let text = fs::read_to_string(&page).unwrap();
         for (line, block) in blocks(&text, "yaml") {
             // A block that shows what goes wrong says so in its first line.
-            if block.lines().next().is_some_and(|it| it.contains("broken") || it.contains("warns")) {
+            if block.lines().next().is_some_and(|line| line.contains("broken") || line.contains("warns")) {
                 continue;
             }
             n_blocks += 1;
             // Settings are known by where they stand.
-            let is_settings = block.lines().next().is_some_and(|it| it.contains(".jurist/config.yaml"));
+            let is_settings = block.lines().next().is_some_and(|line| line.contains(".jurist/config.yaml"));
             let file = folder.path().join(if is_settings { ".jurist/config.yaml" } else { "suite.yaml" });
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(&file, block).unwrap();
@@ -59,8 +61,10 @@ fn every_yaml_block_of_the_documentation_is_in_order() {
             let shown = String::from_utf8(output.stdout).unwrap();
             let faults: Vec<&str> = shown
                 .lines()
-                .filter(|it| it.contains("\"severity\":\"error\""))
-                .filter(|it| !it.contains("\"code\":\"unreadable\"") && !it.contains("there is no such file"))
+                .filter(|line| line.contains("\"severity\":\"error\""))
+                .filter(|line| {
+                    !line.contains("\"code\":\"unreadable\"") && !line.contains("there is no such file")
+                })
                 .collect();
             assert!(faults.is_empty(), "{}:{line}: {faults:#?}\n{block}", page.display());
         }
@@ -73,9 +77,9 @@ fn every_field_of_a_record_is_documented() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/checks.md");
     let text = fs::read_to_string(page).unwrap();
     let row = |row: &jurist_core::candidate::FieldRow| {
-        let name = |it: &jurist_core::candidate::FieldName| match it.tool {
-            "Jurist" => format!("`{}`", it.name),
-            tool => format!("`{}` ({tool})", it.name),
+        let name = |field_name: &jurist_core::candidate::FieldName| match field_name.tool {
+            "Jurist" => format!("`{}`", field_name.name),
+            tool => format!("`{}` ({tool})", field_name.name),
         };
         let names: Vec<String> = row.names.iter().map(name).collect();
         format!("| {} | {} |\n", names.join(", "), row.about)

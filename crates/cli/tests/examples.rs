@@ -14,9 +14,9 @@ fn files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/tests/dialects");
     let mut files: Vec<PathBuf> = ["native", "agentv"]
         .iter()
-        .flat_map(|it| std::fs::read_dir(root.join(it)).unwrap())
-        .map(|it| it.unwrap().path())
-        .filter(|it| it.extension().is_some_and(|it| it == "yaml"))
+        .flat_map(|text| std::fs::read_dir(root.join(text)).unwrap())
+        .map(|result| result.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
         .collect();
     files.sort();
     files
@@ -70,7 +70,7 @@ async fn every_documented_suite_runs_to_a_verdict() {
                 // What cannot be run, and what waits for a person, says so.
                 "deferred" => {
                     let grades = result["grades"].as_array().unwrap();
-                    assert!(grades.iter().any(|it| it["outcome"]["kind"] == "deferred"), "{case:?}");
+                    assert!(grades.iter().any(|grade| grade["outcome"]["kind"] == "deferred"), "{case:?}");
                 }
                 other => panic!("{case:?} is {other}: {result}"),
             }

@@ -20,9 +20,8 @@ const RUBRIC: &str = "rubrics:\n  one:\n    criteria:\n      - {name: city, desc
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("rubric.yaml"), RUBRIC).unwrap();
-    let record = |it: usize| {
-        json!({ "id": it, "input": "Which?", "output": format!("Paris, {it}.") }).to_string() + "\n"
-    };
+    let record =
+        |n: usize| json!({ "id": n, "input": "Which?", "output": format!("Paris, {n}.") }).to_string() + "\n";
     fs::write(folder.path().join("records.jsonl"), (0..20).map(record).collect::<String>()).unwrap();
     fs::create_dir(folder.path().join(".jurist")).unwrap();
     let prices = "prices:\n  openai/judge-1: {input: 1, output: 2}\n";
@@ -44,7 +43,7 @@ async fn jurist(folder: &Path, server: &Server, args: &[&str]) -> Output {
 }
 
 fn lines(output: &Output) -> Vec<Json> {
-    String::from_utf8_lossy(&output.stdout).lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+    String::from_utf8_lossy(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 const GRADE: [&str; 4] = ["grade", "records.jsonl", "--rubric", "rubric.yaml"];
@@ -55,12 +54,12 @@ async fn records_are_graded_in_their_order_and_the_second_time_for_nothing() {
     for round in 0..2 {
         let output = jurist(folder.path(), &server, &GRADE).await;
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        let ids: Vec<u64> = lines(&output).iter().map(|it| it["id"].as_u64().unwrap()).collect();
+        let ids: Vec<u64> = lines(&output).iter().map(|line| line["id"].as_u64().unwrap()).collect();
         assert_eq!(ids, (0..20).collect::<Vec<_>>());
         assert!(
             lines(&output)
                 .iter()
-                .all(|it| it["status"] == "pass" && it["spend"]["from_cache"] == (round == 1))
+                .all(|line| line["status"] == "pass" && line["spend"]["from_cache"] == (round == 1))
         );
         assert_eq!(server.n_seen(), 40);
     }
@@ -76,7 +75,7 @@ async fn the_same_seed_and_replies_give_the_same_bytes_at_any_concurrency() {
                 .await;
         outputs.push(output.stdout);
     }
-    assert!(outputs.iter().all(|it| it == &outputs[0]) && !outputs[0].is_empty());
+    assert!(outputs.iter().all(|output| output == &outputs[0]) && !outputs[0].is_empty());
 }
 
 #[tokio::test]
@@ -95,10 +94,10 @@ async fn how_it_ends_tells_what_happened() {
         "{}",
         String::from_utf8_lossy(&down.stderr)
     );
-    assert!(lines(&down).iter().all(|it| it["status"] == "error" && it["score"].is_null()));
+    assert!(lines(&down).iter().all(|line| line["status"] == "error" && line["score"].is_null()));
     let capped = run(Act::Fit, &["--max-cost", "0.02"]).await;
     assert_eq!(capped.status.code(), Some(5));
-    let count = |status: &str| lines(&capped).iter().filter(|it| it["status"] == status).count();
+    let count = |status: &str| lines(&capped).iter().filter(|line| line["status"] == status).count();
     assert!(0 < count("pass") && 0 < count("deferred"), "{} {}", count("pass"), count("deferred"));
     assert_eq!(run(Act::Fit, &["--concurrency", "0"]).await.status.code(), Some(2));
 }
@@ -119,7 +118,7 @@ async fn a_recording_needs_neither_server_nor_key_nor_name() {
         .await
         .unwrap();
     assert_eq!(replayed.status.code(), Some(0), "{}", String::from_utf8_lossy(&replayed.stderr));
-    let scores = |output: &Output| lines(output).iter().map(|it| it["score"].clone()).collect::<Vec<_>>();
+    let scores = |output: &Output| lines(output).iter().map(|line| line["score"].clone()).collect::<Vec<_>>();
     assert_eq!(scores(&recorded), scores(&replayed));
 }
 
@@ -142,7 +141,7 @@ async fn a_batch_grades_everything_at_half_the_price() {
         let mut sent = sent.lock().unwrap();
         match seen.path.as_str() {
             "/files" => {
-                sent.extend(seen.body.as_str().unwrap().lines().filter_map(|it| serde_json::from_str(it).ok()));
+                sent.extend(seen.body.as_str().unwrap().lines().filter_map(|line| serde_json::from_str(line).ok()));
                 Act::Raw(r#"{"id": "file-1"}"#.into())
             }
             "/batches" => Act::Raw(r#"{"id": "batch_1"}"#.into()),
@@ -150,7 +149,7 @@ async fn a_batch_grades_everything_at_half_the_price() {
             "/files/out/content" => {
                 let body = json!({ "choices": [{ "message": { "content": r#"{"reasoning": "r", "score": 1}"# } }],
                     "usage": { "prompt_tokens": 1000, "completion_tokens": 500 } });
-                let line = |it: &Json| json!({ "custom_id": it["custom_id"], "response": { "status_code": 200, "body": body } }).to_string() + "\n";
+                let line = |value: &Json| json!({ "custom_id": value["custom_id"], "response": { "status_code": 200, "body": body } }).to_string() + "\n";
                 Act::Raw(sent.iter().map(line).collect())
             }
             other => panic!("{other} is no address of a batch"),
@@ -160,7 +159,7 @@ async fn a_batch_grades_everything_at_half_the_price() {
     let output = jurist(folder.path(), &server, &[&GRADE[..], &["--batch"]].concat()).await;
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(lines(&output).len(), 20);
-    assert!(lines(&output).iter().all(|it| it["spend"]["cost"] == json!(0.002)));
+    assert!(lines(&output).iter().all(|line| line["spend"]["cost"] == json!(0.002)));
     assert_eq!(server.n_seen(), 4);
     let suite = "evals:\n  - {name: one, response: Lyon., rubric: Is right.}\n";
     fs::write(folder.path().join("suite.yaml"), suite).unwrap();
@@ -193,9 +192,8 @@ async fn a_run_that_was_killed_goes_on_and_grades_nothing_twice() {
     fs::create_dir(folder.path().join(".jurist")).unwrap();
     let suite = "evals:\n  - name: many\n    data: rows.jsonl\n    prompt: '{{ row.question }}'\n    response: '{{ row.answer }}'\n    rubric: Is right.\n";
     fs::write(folder.path().join("suite.yaml"), suite).unwrap();
-    let row = |it: usize| {
-        json!({ "question": format!("{it}?"), "answer": format!("It is {it}.") }).to_string() + "\n"
-    };
+    let row =
+        |n: usize| json!({ "question": format!("{n}?"), "answer": format!("It is {n}.") }).to_string() + "\n";
     fs::write(folder.path().join("rows.jsonl"), (0..N).map(row).collect::<String>()).unwrap();
     // The first run never comes to its end, however late it is killed.
     let server = Server::start(|seen| match (is_second(seen), seen.nth < N / 2) {
@@ -294,7 +292,7 @@ async fn the_best_of_several_answers_passes_and_the_others_do_not() {
         let place = |label: &str| {
             prompt.split(&format!("## {label}\n")).nth(1).unwrap().split("\n## ").next().unwrap().to_owned()
         };
-        let best = ["A", "B", "C"].into_iter().find(|it| place(it).contains("Paris")).unwrap();
+        let best = ["A", "B", "C"].into_iter().find(|text| place(text).contains("Paris")).unwrap();
         Act::Say(json!({ "reasoning": "it names the capital", "verdict": best }).to_string())
     })
     .await;
@@ -306,7 +304,9 @@ async fn the_best_of_several_answers_passes_and_the_others_do_not() {
     let results = lines(&output);
     let told: Vec<(&str, &str)> = results
         .iter()
-        .map(|it| (it["material"]["response"].as_str().unwrap(), it["verdict"]["status"].as_str().unwrap()))
+        .map(|result| {
+            (result["material"]["response"].as_str().unwrap(), result["verdict"]["status"].as_str().unwrap())
+        })
         .collect();
     assert_eq!(told, [("Lyon it is.", "fail"), ("Paris it is.", "pass"), ("Nice it is.", "fail")]);
     assert_eq!(server.n_seen(), 1, "one question for all three");
@@ -329,7 +329,7 @@ async fn errors_are_tried_again_and_failures_are_not() {
     fs::write(folder.path().join("suite.yaml"), suite).unwrap();
     let args = ["eval", "suite.yaml", "--no-cache", "--concurrency", "1", "--reporter", "ndjson"];
     let status = |output: &Output| -> Vec<String> {
-        lines(output).iter().map(|it| it["verdict"]["status"].as_str().unwrap().to_owned()).collect()
+        lines(output).iter().map(|line| line["verdict"]["status"].as_str().unwrap().to_owned()).collect()
     };
     let output = jurist(folder.path(), &server, &args).await;
     assert_eq!(status(&output), ["error", "fail"]);
@@ -339,7 +339,10 @@ async fn errors_are_tried_again_and_failures_are_not() {
     // The log of a run that was tried again holds the last word.
     let shown = jurist_plain(folder.path(), &["runs", "list"]).await;
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    assert!(shown.lines().next().is_some_and(|it| it.contains("1 passed    1 failed   0 errors")), "{shown}");
+    assert!(
+        shown.lines().next().is_some_and(|line| line.contains("1 passed    1 failed   0 errors")),
+        "{shown}"
+    );
 }
 
 async fn jurist_plain(folder: &Path, args: &[&str]) -> Output {
@@ -390,7 +393,7 @@ async fn a_live_suite_runs_from_the_command_line_and_is_refused_where_it_may_not
     let steps = results[0]["material"]["trace"]["steps"].as_array().unwrap();
     assert_eq!(steps.len(), 4);
     assert!(
-        results[0]["spend"]["cost"].as_f64().is_none_or(|it| 0.0 < it)
+        results[0]["spend"]["cost"].as_f64().is_none_or(|number| 0.0 < number)
             && results[0]["spend"]["tokens_in"].as_u64() > Some(0)
     );
 }

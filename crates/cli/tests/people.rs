@@ -98,7 +98,8 @@ impl Server {
         let request = request.header("cookie", cookie).header("content-type", "application/json");
         let reply = request.body(body.to_string()).send().await.unwrap();
         let cookies = reply.headers().get_all("set-cookie").iter();
-        let cookie = cookies.filter_map(|it| it.to_str().ok()?.split(';').next().map(str::to_owned));
+        let cookie = cookies
+            .filter_map(|header_value| header_value.to_str().ok()?.split(';').next().map(str::to_owned));
         let cookie = cookie.collect::<Vec<_>>().join("; ");
         let (status, text) = (reply.status().as_u16(), reply.text().await.unwrap());
         Reply { status, body: serde_json::from_str(&text).unwrap_or(Json::String(text)), cookie }
@@ -192,7 +193,7 @@ fn judged() -> Folder {
 fn confirming(work: &Json, corrected: &[(&str, Json)]) -> Json {
     let claims = work["schemes"][0]["claims"].as_array().unwrap();
     let mut said = serde_json::Map::new();
-    for claim in claims.iter().filter(|it| it["said"].is_object() && it["from_parts"] != true) {
+    for claim in claims.iter().filter(|claim| claim["said"].is_object() && claim["from_parts"] != true) {
         said.insert(claim["id"].as_str().unwrap().to_owned(), json!({ "verdict": "confirmed" }));
     }
     for (id, value) in corrected {
@@ -236,15 +237,15 @@ fn a_corrected_part_decides_its_total_and_reaches_every_figure() {
     });
     let exported = folder.said(&["export", "people", "--format", "csv"]);
     let rows: Vec<&str> = exported.lines().collect();
-    let row = |name: &str| rows.iter().filter(|it| it.contains(name)).count();
+    let row = |name: &str| rows.iter().filter(|row| row.contains(name)).count();
     assert_eq!((row(",spec,"), row(",spec#3,"), row(",refund.root.no,")), (2, 2, 2), "{exported}");
     assert_eq!(row(",refund.root.yes,"), 0, "nobody is asked there: {exported}");
-    assert!(rows.iter().any(|it| it.contains(",spec,") && it.contains("0.6666")), "{exported}");
+    assert!(rows.iter().any(|row| row.contains(",spec,") && row.contains("0.6666")), "{exported}");
     let aligned = folder.said(&["align", "--human", "people", "--judge", "latest", "--json"]);
     let aligned: Json = serde_json::from_str(&aligned).unwrap();
     let agreement = |criterion: &str| {
         let all = aligned.as_array().unwrap();
-        let of = all.iter().find(|it| it["criterion"] == criterion);
+        let of = all.iter().find(|value| value["criterion"] == criterion);
         of.unwrap_or_else(|| panic!("no {criterion}: {aligned}"))["alignment"]["with_consensus"]["percent"]["value"]
             .as_f64()
     };
@@ -414,7 +415,7 @@ fn agreement_is_the_same_on_the_page_in_the_database_and_in_files() {
         server.ask(reqwest::Method::GET, &format!("/tasks/{task}/agreement"), "", &json!({})).await.body
     });
     let criteria = page["criteria"].as_array().unwrap();
-    let short = criteria.iter().find(|it| it["criterion"] == "short").unwrap();
+    let short = criteria.iter().find(|criterion| criterion["criterion"] == "short").unwrap();
     assert_eq!(short["interval"].as_array().map(Vec::len), Some(2), "{short}");
     for source in ["people", "noon.jsonl", "noon.csv"] {
         let agree = |scale: &[&str]| {

@@ -54,14 +54,14 @@ impl Project {
 }
 
 fn grade<'a>(run: &'a Json, case: &str, criterion: &str) -> &'a Json {
-    let result = run["results"].as_array().unwrap().iter().find(|it| it["case"] == case);
+    let result = run["results"].as_array().unwrap().iter().find(|item| item["case"] == case);
     let result = result.unwrap_or_else(|| panic!("no case {case}: {run}"));
-    let found = result["grades"].as_array().unwrap().iter().find(|it| it["criterion"] == criterion);
+    let found = result["grades"].as_array().unwrap().iter().find(|item| item["criterion"] == criterion);
     found.unwrap_or_else(|| panic!("no grade {criterion}: {result}"))
 }
 
 fn status(run: &Json, case: &str) -> String {
-    let result = run["results"].as_array().unwrap().iter().find(|it| it["case"] == case).unwrap();
+    let result = run["results"].as_array().unwrap().iter().find(|item| item["case"] == case).unwrap();
     result["verdict"]["status"].as_str().unwrap().to_owned()
 }
 
@@ -353,8 +353,10 @@ fn records_are_graded_by_programs_as_well() {
     let params = r#"{"value": "1/0 if output == 'boom' else len(output) > 3"}"#;
     let output =
         project.run(&["grade", "answers.jsonl", "--allow-commands", "--check", "python", "--params", params]);
-    let lines: Vec<Json> =
-        String::from_utf8_lossy(&output.stdout).lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let lines: Vec<Json> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!((&lines[0]["score"], &lines[1]["score"]), (&json!(1.0), &json!(0.0)), "{output:?}");
     assert_eq!((&lines[2]["score"], &lines[2]["failure"]), (&Json::Null, &json!("crashed")));
     assert!(lines[2]["comment"].as_str().unwrap().contains("division by zero"), "{output:?}");

@@ -26,9 +26,13 @@ fn run(line: &str, folder: &Path, data: &Path) -> String {
 
 /// Numbers in a text, with how many places each was written to.
 fn numbers(text: &str) -> Vec<(f64, usize)> {
-    let is_part = |it: char| it.is_ascii_digit() || it == '.';
-    let found = text.split(|it: char| !is_part(it)).map(|it| it.trim_end_matches('.'));
-    found.filter_map(|it| Some((it.parse().ok()?, it.split_once('.').map_or(0, |it| it.1.len())))).collect()
+    let is_part = |letter: char| letter.is_ascii_digit() || letter == '.';
+    let found = text.split(|text: char| !is_part(text)).map(|part| part.trim_end_matches('.'));
+    found
+        .filter_map(|found| {
+            Some((found.parse().ok()?, found.split_once('.').map_or(0, |found| found.1.len())))
+        })
+        .collect()
 }
 
 #[test]
@@ -57,10 +61,10 @@ fn published_numbers_are_reproduced_by_one_command_each() {
                 let is_there = |(number, places): &(f64, usize)| {
                     found
                         .iter()
-                        .any(|it| (it.0 - number).abs() <= 0.5 * 10_f64.powi(-(*places as i32)) + 1e-15)
+                        .any(|found| (found.0 - number).abs() <= 0.5 * 10_f64.powi(-(*places as i32)) + 1e-15)
                 };
                 n_checked += published.len();
-                missing.extend(published.drain(..).filter(|it| !is_there(it)));
+                missing.extend(published.drain(..).filter(|published| !is_there(published)));
             }
             _ if in_block => {
                 if let Some(command) = line.strip_prefix("$ ") {

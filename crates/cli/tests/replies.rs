@@ -22,7 +22,7 @@ const OURS: [(&str, &str); 8] = [
 
 /// What a safe implementation answers, where the file says so in words.
 fn allows(sane: &str, score: Option<f64>) -> bool {
-    let close = |it: f64| score.is_some_and(|score| (score - it).abs() < 1e-9);
+    let close = |value: f64| score.is_some_and(|score| (score - value).abs() < 1e-9);
     match sane {
         "score 0 or null" => score.is_none() || close(0.0),
         "null or rescale" | "null" | "null or accept" => score.is_none(),
@@ -61,7 +61,7 @@ fn scripted_replies_come_to_what_is_sane() {
                 (a, b) => a == b,
             },
         };
-        if agrees == OURS.iter().any(|it| case["id"] == it.0) {
+        if agrees == OURS.iter().any(|our| case["id"] == our.0) {
             wrong.push(format!("{} {case}\n  {line}", case["id"]));
         }
     }

@@ -52,8 +52,10 @@ impl Served {
         let mut said = BufReader::new(child.stdout.take().unwrap());
         said.read_line(&mut line).unwrap();
         let start = line.find("http://").unwrap_or_else(|| panic!("no address: {line}"));
-        let url: String =
-            line[start..].chars().take_while(|it| !it.is_whitespace() && *it != '\u{1b}').collect();
+        let url: String = line[start..]
+            .chars()
+            .take_while(|letter| !letter.is_whitespace() && *letter != '\u{1b}')
+            .collect();
         Self { child, _said: said, url }
     }
 }
@@ -66,12 +68,12 @@ impl Drop for Served {
 }
 
 fn export(trace: u64, n_spans: u64) -> Json {
-    let span = |it: u64| {
+    let span = |n: u64| {
         let mut span = json!({
-            "traceId": format!("{trace:032x}"), "spanId": format!("{it:016x}"), "name": "work",
+            "traceId": format!("{trace:032x}"), "spanId": format!("{n:016x}"), "name": "work",
             "startTimeUnixNano": "1700000000000000000", "endTimeUnixNano": "1700000001000000000",
         });
-        if it != 1 {
+        if n != 1 {
             span["parentSpanId"] = json!(format!("{:016x}", 1));
         }
         span
@@ -99,7 +101,7 @@ fn what_was_acknowledged_survives_a_kill() {
                     let request =
                         client.post(format!("{url}/v1/traces")).header("content-type", "application/json");
                     let sent = request.body(export(trace, 10).to_string()).send().await;
-                    if sent.is_ok_and(|it| it.status().is_success()) {
+                    if sent.is_ok_and(|sent| sent.status().is_success()) {
                         acknowledged.lock().unwrap().push(trace);
                     }
                 }
@@ -148,7 +150,7 @@ fn the_past_goes_into_a_database_or_through_a_server_and_is_kept_once() {
             json!({ "messages": [
             { "role": "user", "content": question }, { "role": "assistant", "content": "Yes." }] })
         };
-        let lines: Vec<String> = (0..300).map(|it| chat(&format!("{it}?")).to_string()).collect();
+        let lines: Vec<String> = (0..300).map(|n| chat(&format!("{n}?")).to_string()).collect();
         write("many.jsonl", &(lines.join("\n") + "\n{ broken\n"));
         write("one.json", &serde_json::to_string_pretty(&chat("Alone?")).unwrap());
         write("spans.jsonl", &format!("{}\n{}\n", export(7, 3), export(8, 3)));
@@ -187,11 +189,11 @@ async fn collector() -> (String, Arc<Mutex<Vec<(String, Vec<u8>)>>>) {
             tokio::spawn(async move {
                 let mut bytes = Vec::new();
                 loop {
-                    let end = bytes.windows(4).position(|it| it == b"\r\n\r\n");
+                    let end = bytes.windows(4).position(|byte| byte == b"\r\n\r\n");
                     let whole = end.and_then(|end| {
                         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
                         let length = head.to_lowercase();
-                        let length = length.lines().find_map(|it| it.strip_prefix("content-length: "))?;
+                        let length = length.lines().find_map(|line| line.strip_prefix("content-length: "))?;
                         let until = end + 4 + length.parse::<usize>().unwrap();
                         (until <= bytes.len()).then_some((head, end + 4, until))
                     });
@@ -233,24 +235,34 @@ async fn what_the_server_does_is_told_to_a_collector() {
     Command::new("kill").args(["-TERM", &served.child.id().to_string()]).status().unwrap();
     served.child.wait().unwrap();
     let posted = posted.lock().unwrap();
-    assert!(posted.iter().all(|it| it.0.to_lowercase().contains("x-key: open sesame")));
-    assert!(!posted.iter().any(|it| it.1.windows(14).any(|it| it == b"hunter2hunter2")), "no secrets");
-    let of =
-        |path: &'static str| posted.iter().filter(move |it| it.0.contains(path)).map(|it| it.1.as_slice());
+    assert!(posted.iter().all(|posted| posted.0.to_lowercase().contains("x-key: open sesame")));
+    assert!(
+        !posted.iter().any(|posted| posted.1.windows(14).any(|posted| posted == b"hunter2hunter2")),
+        "no secrets"
+    );
+    let of = |path: &'static str| {
+        posted.iter().filter(move |posted| posted.0.contains(path)).map(|posted| posted.1.as_slice())
+    };
     let traces =
-        of("/v1/traces").flat_map(|it| ExportTraceServiceRequest::decode(it).unwrap().resource_spans);
-    let mut spans: Vec<Span> = traces.flat_map(|it| it.scope_spans).flat_map(|it| it.spans).collect();
+        of("/v1/traces").flat_map(|bytes| ExportTraceServiceRequest::decode(bytes).unwrap().resource_spans);
+    let mut spans: Vec<Span> = traces
+        .flat_map(|resource_spans| resource_spans.scope_spans)
+        .flat_map(|scope_spans| scope_spans.spans)
+        .collect();
     // One ends when its answer has been sent, which may be after the next has begun.
     spans.sort_by_key(|span| span.start_time_unix_nano);
-    let names: Vec<&str> = spans.iter().map(|it| it.name.as_str()).collect();
+    let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
     assert_eq!(names, ["GET /api/v1/projects", "GET /api/v1/rubrics/{id}"], "probes make none");
     assert_eq!(spans[0].trace_id, 0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c_u128.to_be_bytes());
     assert_eq!(spans[0].parent_span_id, 0xb7ad_6b71_6920_3331_u64.to_be_bytes());
     assert!(spans[0].start_time_unix_nano < spans[0].end_time_unix_nano);
-    let status = |it: &Span| it.attributes.iter().find(|it| it.key == "http.response.status_code").cloned();
+    let status = |span: &Span| {
+        span.attributes.iter().find(|key_value| key_value.key == "http.response.status_code").cloned()
+    };
     assert_eq!(status(&spans[0]).unwrap().value.unwrap().value, Some(Value::IntValue(200)));
-    let logs = of("/v1/logs").flat_map(|it| ExportLogsServiceRequest::decode(it).unwrap().resource_logs);
-    assert!(logs.flat_map(|it| it.scope_logs).flat_map(|it| it.log_records).count() != 0);
+    let logs =
+        of("/v1/logs").flat_map(|bytes| ExportLogsServiceRequest::decode(bytes).unwrap().resource_logs);
+    assert!(logs.flat_map(|log| log.scope_logs).flat_map(|it| it.log_records).count() != 0);
 }
 
 #[test]
@@ -296,7 +308,7 @@ async fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let served = Served::of(command, place.to_str().unwrap());
     let (kept, refused) = send(&served.url, 1..400).await;
     assert!(!kept.is_empty() && !refused.is_empty(), "{} kept, {} refused", kept.len(), refused.len());
-    assert!(refused.iter().all(|it| *it == 503), "a sender may try again: {refused:?}");
+    assert!(refused.iter().all(|refused| *refused == 503), "a sender may try again: {refused:?}");
     drop(served);
     // There is room again.
     let served = Served::start(place.to_str().unwrap());
@@ -327,7 +339,7 @@ async fn a_slow_disk_makes_senders_wait_and_loses_nothing() {
     std::fs::write(&source, SLOW).unwrap();
     let mut compile = Command::new("cc");
     compile.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).arg("-ldl");
-    if !compile.status().is_ok_and(|it| it.success()) {
+    if !compile.status().is_ok_and(|status| status.success()) {
         return eprintln!("SKIPPED: there is no C compiler to slow the disk down with");
     }
     let place = folder.path().join("jurist.db");
@@ -335,9 +347,9 @@ async fn a_slow_disk_makes_senders_wait_and_loses_nothing() {
     command.env("LD_PRELOAD", &library);
     let mut served = Served::of(command, place.to_str().unwrap());
     let begun = std::time::Instant::now();
-    let senders = (0..16_u64).map(|it| {
+    let senders = (0..16_u64).map(|n| {
         let url = served.url.clone();
-        tokio::spawn(async move { send(&url, it * 100 + 1..it * 100 + 6).await })
+        tokio::spawn(async move { send(&url, n * 100 + 1..n * 100 + 6).await })
     });
     let mut all = Vec::new();
     for sender in senders.collect::<Vec<_>>() {

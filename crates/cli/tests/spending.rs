@@ -152,9 +152,9 @@ async fn a_batch_that_may_cost_more_than_the_cap_goes_out_in_parts() {
             "/batches" => Act::Raw(r#"{"id": "b"}"#.into()),
             "/batches/b" => Act::Raw(r#"{"status": "completed", "output_file_id": "out"}"#.into()),
             "/files/out/content" => {
-                let line = |it: &Json| {
+                let line = |value: &Json| {
                     let response = json!({ "status_code": 200, "body": reply() });
-                    json!({ "custom_id": it["custom_id"], "response": response }).to_string() + "\n"
+                    json!({ "custom_id": value["custom_id"], "response": response }).to_string() + "\n"
                 };
                 Act::Raw(sent.last().unwrap().iter().map(line).collect())
             }
@@ -168,6 +168,6 @@ async fn a_batch_that_may_cost_more_than_the_cap_goes_out_in_parts() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(told_cost(folder.path()), 40 * CALL / 2);
     assert_eq!(latest(folder.path()).await.unwrap().cost.nanos(), 40 * CALL / 2);
-    let n_batches = server.seen.lock().unwrap().iter().filter(|it| it.path == "/batches").count();
+    let n_batches = server.seen.lock().unwrap().iter().filter(|seen| seen.path == "/batches").count();
     assert!(1 < n_batches, "{n_batches}");
 }

@@ -27,15 +27,18 @@ fn metadata() -> Json {
 /// Which packages each package needs to be built, by name.
 fn dependencies(metadata: &Json) -> BTreeMap<String, BTreeSet<String>> {
     let packages = metadata["packages"].as_array().unwrap();
-    let names: BTreeMap<&str, &str> =
-        packages.iter().map(|it| (it["id"].as_str().unwrap(), it["name"].as_str().unwrap())).collect();
-    let is_normal = |dep: &Json| dep["dep_kinds"].as_array().unwrap().iter().any(|it| it["kind"].is_null());
+    let names: BTreeMap<&str, &str> = packages
+        .iter()
+        .map(|package| (package["id"].as_str().unwrap(), package["name"].as_str().unwrap()))
+        .collect();
+    let is_normal =
+        |dep: &Json| dep["dep_kinds"].as_array().unwrap().iter().any(|item| item["kind"].is_null());
     let nodes = metadata["resolve"]["nodes"].as_array().unwrap();
     nodes
         .iter()
         .map(|node| {
-            let deps = node["deps"].as_array().unwrap().iter().filter(|it| is_normal(it));
-            let deps = deps.map(|it| names[it["pkg"].as_str().unwrap()].to_owned()).collect();
+            let deps = node["deps"].as_array().unwrap().iter().filter(|item| is_normal(item));
+            let deps = deps.map(|dep| names[dep["pkg"].as_str().unwrap()].to_owned()).collect();
             (names[node["id"].as_str().unwrap()].to_owned(), deps)
         })
         .collect()
@@ -44,13 +47,14 @@ fn dependencies(metadata: &Json) -> BTreeMap<String, BTreeSet<String>> {
 /// Rust files of the product, with their path from the root; tests and benches are left out.
 fn sources() -> Vec<(String, String)> {
     fn visit(folder: &Path, root: &Path, all: &mut Vec<(String, String)>) {
-        let mut entries: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+        let mut entries: Vec<PathBuf> =
+            fs::read_dir(folder).unwrap().map(|dir| dir.unwrap().path()).collect();
         entries.sort();
         for path in entries {
             if path.is_dir() {
                 visit(&path, root, all);
-            } else if path.extension().is_some_and(|it| it == "rs")
-                && path.file_name().is_some_and(|it| it != "tests.rs")
+            } else if path.extension().is_some_and(|extension| extension == "rs")
+                && path.file_name().is_some_and(|name| name != "tests.rs")
             {
                 let text = fs::read_to_string(&path).unwrap();
                 let product = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
@@ -78,11 +82,11 @@ fn crates_know_only_those_below_them() {
     ]
     .into();
     let dependencies = dependencies(&metadata());
-    let ours: Vec<&String> = dependencies.keys().filter(|it| it.starts_with("jurist")).collect();
+    let ours: Vec<&String> = dependencies.keys().filter(|key| key.starts_with("jurist")).collect();
     for name in ours {
         let allowed =
             allowed.get(name.as_str()).unwrap_or_else(|| panic!("{name} has no place in the house yet"));
-        for dependency in dependencies[name].iter().filter(|it| it.starts_with("jurist")) {
+        for dependency in dependencies[name].iter().filter(|dependency| dependency.starts_with("jurist")) {
             assert!(allowed.contains(&dependency.as_str()), "{name} must not know {dependency}");
         }
     }
@@ -111,7 +115,9 @@ fn core_reaches_no_runtime_network_database_clock_or_chance() {
     let dependencies = dependencies(&metadata());
     let (mut reached, mut to_visit) = (BTreeSet::new(), vec!["jurist-core".to_owned()]);
     while let Some(name) = to_visit.pop() {
-        to_visit.extend(dependencies[&name].iter().filter(|it| reached.insert((*it).clone())).cloned());
+        to_visit.extend(
+            dependencies[&name].iter().filter(|dependency| reached.insert((*dependency).clone())).cloned(),
+        );
     }
     for name in banned {
         assert!(!reached.contains(name), "core reaches {name}");
@@ -127,7 +133,7 @@ fn core_reaches_no_runtime_network_database_clock_or_chance() {
         "async fn",
         "tokio",
     ];
-    for (path, text) in sources().iter().filter(|it| it.0.starts_with("crates/core/")) {
+    for (path, text) in sources().iter().filter(|source| source.0.starts_with("crates/core/")) {
         for word in words {
             assert!(!code_of(text).contains(word), "{path} says {word}");
         }
@@ -136,23 +142,23 @@ fn core_reaches_no_runtime_network_database_clock_or_chance() {
 
 /// A file without its comments, where examples may show anything.
 fn code_of(text: &str) -> String {
-    text.lines().filter(|it| !it.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 fn modules_of_core_use_only_what_stands_above_them() {
     let lib = fs::read_to_string(root().join("crates/core/src/lib.rs")).unwrap();
     let order: Vec<&str> =
-        lib.lines().filter_map(|it| it.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+        lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
     assert!(5 < order.len());
     for (path, text) in sources() {
         let Some(inside) = path.strip_prefix("crates/core/src/") else { continue };
         let module = inside.split(['/', '.']).next().unwrap();
-        let Some(place) = order.iter().position(|it| *it == module) else { continue };
+        let Some(place) = order.iter().position(|order| *order == module) else { continue };
         for below in &order[place + 1..] {
             let named = [format!("crate::{below}::"), format!("crate::{{{below}")];
             assert!(
-                !named.iter().any(|it| code_of(&text).contains(it)),
+                !named.iter().any(|named| code_of(&text).contains(named)),
                 "{path} uses `{below}`, which stands below `{module}`"
             );
         }
@@ -176,9 +182,9 @@ fn each_thing_has_one_place() {
     ];
     for (path, text) in sources() {
         for (words, what, allowed) in &places {
-            let found = words.iter().any(|it| code_of(&text).contains(it));
+            let found = words.iter().any(|word| code_of(&text).contains(word));
             assert!(
-                !found || allowed.iter().any(|it| path.starts_with(it)),
+                !found || allowed.iter().any(|allowed| path.starts_with(allowed)),
                 "{path}: {what} belong in {allowed:?}"
             );
         }
@@ -195,7 +201,7 @@ fn types_of_the_api_have_names_of_their_own() {
             if !traits.contains("ToSchema") {
                 continue;
             }
-            let mut words = after.split_whitespace().skip_while(|it| !["struct", "enum"].contains(it));
+            let mut words = after.split_whitespace().skip_while(|word| !["struct", "enum"].contains(word));
             let name = words.nth(1).unwrap_or_default();
             let name = name.split(['<', '(', ';']).next().unwrap_or_default().to_owned();
             if let Some(other) = seen.insert(name.clone(), path.clone()) {
@@ -226,17 +232,17 @@ fn pages() -> Vec<(String, String)> {
 
 #[test]
 fn colours_and_pixels_of_the_pages_stand_in_their_tokens_alone() {
-    let is_hex = |it: &str| {
-        let digits = it.bytes().take_while(u8::is_ascii_hexdigit).count();
-        [3, 4, 6, 8].contains(&digits) && !it[digits..].starts_with(|next: char| next.is_alphanumeric())
+    let is_hex = |text: &str| {
+        let digits = text.bytes().take_while(u8::is_ascii_hexdigit).count();
+        [3, 4, 6, 8].contains(&digits) && !text[digits..].starts_with(|next: char| next.is_alphanumeric())
     };
-    for (path, text) in pages().iter().filter(|it| it.0 != "web/src/style/tokens.css") {
+    for (path, text) in pages().iter().filter(|page| page.0 != "web/src/style/tokens.css") {
         let mut words = ["rgb(", "rgba(", "hsl(", "oklch(", "light-dark("].iter();
-        assert!(!words.any(|it| text.contains(it)), "{path} names a colour; it belongs in tokens.css");
+        assert!(!words.any(|word| text.contains(word)), "{path} names a colour; it belongs in tokens.css");
         let is_colour = text.split('#').skip(1).any(is_hex);
         assert!(!is_colour, "{path} names a colour; it belongs in tokens.css");
-        let mut before_px = text.split("px").map(|it| it.chars().last());
-        let has_pixels = before_px.any(|it| it.is_some_and(|it| it.is_ascii_digit()));
+        let mut before_px = text.split("px").map(|part| part.chars().last());
+        let has_pixels = before_px.any(|before_px| before_px.is_some_and(|letter| letter.is_ascii_digit()));
         assert!(!path.ends_with(".css") || !has_pixels, "{path} names pixels; they belong in tokens.css");
     }
 }
@@ -254,7 +260,7 @@ fn each_dialect_is_read_in_its_own_file() {
         for (key, home) in shapes {
             let reads = [".get(", ".need(", ".list(", ".text(", ".any(&[", ".number("]
                 .iter()
-                .any(|it| text.contains(&format!("{it}{key}")));
+                .any(|one_text| text.contains(&format!("{one_text}{key}")));
             assert!(
                 !reads || path.ends_with(&format!("dialect/{home}")),
                 "{path} reads {key}, which is the business of {home}"
@@ -268,7 +274,7 @@ fn nothing_prints_but_the_command() {
     for (path, text) in sources() {
         let prints = ["println!", "print!(", "eprintln!", "eprint!(", "dbg!("]
             .iter()
-            .any(|it| code_of(&text).contains(it));
+            .any(|one_text| code_of(&text).contains(one_text));
         assert!(!prints, "{path} prints; the command line writes to a stream it was given");
     }
 }
@@ -355,14 +361,16 @@ fn the_command_reference_is_up_to_date() {
         String::from_utf8(output.stdout).unwrap()
     };
     let main = help(&[]);
-    let commands = main.lines().skip_while(|it| *it != "Commands:").skip(1).take_while(|it| !it.is_empty());
+    let commands =
+        main.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let mut page = String::from(
         "# The `jurist` command\n\nGenerated from `jurist --help`; a test compares the two.\n\n",
     );
     page += &format!("```text\n{main}```\n");
     // What is indented further goes on with what stands above it.
-    let commands = commands.filter_map(|it| it.strip_prefix("  ")).filter(|it| !it.starts_with(' '));
-    for command in commands.filter_map(|it| it.split_whitespace().next()) {
+    let commands =
+        commands.filter_map(|command| command.strip_prefix("  ")).filter(|text| !text.starts_with(' '));
+    for command in commands.filter_map(|command| command.split_whitespace().next()) {
         page += &format!("\n## jurist {command}\n\n```text\n{}```\n", help(&[command]));
     }
     check_generated(&root().join("docs/cli.md"), &page);

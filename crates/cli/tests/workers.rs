@@ -120,7 +120,7 @@ async fn a_worker_that_is_killed_costs_no_result_and_none_is_there_twice() {
     let run: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(folder.path().join("run.json")).unwrap()).unwrap();
     let mut cases: Vec<&str> =
-        run["results"].as_array().unwrap().iter().map(|it| it["case"].as_str().unwrap()).collect();
+        run["results"].as_array().unwrap().iter().map(|item| item["case"].as_str().unwrap()).collect();
     cases.sort_unstable();
     cases.dedup();
     assert_eq!(cases.len(), n);

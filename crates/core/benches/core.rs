@@ -19,7 +19,7 @@ const N_CASES: usize = 1000;
 fn suite() -> String {
     let case = |at: usize| {
         let criteria: String = (0..5)
-            .map(|it| format!("        - name: criterion-{it}\n          description: The answer has property {it} of case {at}.\n          weight: {}\n", it + 1))
+            .map(|n| format!("        - name: criterion-{n}\n          description: The answer has property {n} of case {at}.\n          weight: {}\n", n + 1))
             .collect();
         format!(
             "  - name: case {at}\n    prompt: What about number {at}?\n    response: Number {at} is fine.\n    rubric:\n      threshold: 0.8\n      criteria:\n{criteria}"

@@ -31,11 +31,11 @@ fn around(value: f64, half: f64) -> MeasuredValue {
 }
 
 fn names(names: &[&str]) -> Vec<String> {
-    names.iter().map(|it| (*it).to_owned()).collect()
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 fn series(name: &str, values: &[f64], half: f64) -> RadarSeries {
-    RadarSeries { name: name.to_owned(), values: values.iter().map(|it| around(*it, half)).collect() }
+    RadarSeries { name: name.to_owned(), values: values.iter().map(|value| around(*value, half)).collect() }
 }
 
 fn bar(label: &str, measure: MeasuredValue, tone: Tone) -> Bar {
@@ -73,7 +73,7 @@ fn normal() -> Vec<(&'static str, Chart)> {
             measure: around(value, 0.35 / (at + 1.5).sqrt()),
         }
     });
-    let kappa = |it: f64| Some(it);
+    let kappa = |value: f64| Some(value);
     vec![
         ("radar-one", radar("What opus is good at", vec![plain])),
         ("radar-several", radar("Three agents, with intervals", vec![opus, haiku, mini])),
@@ -176,27 +176,29 @@ fn normal() -> Vec<(&'static str, Chart)> {
 fn extreme() -> Vec<(&'static str, Chart)> {
     let long =
         "a criterion whose author could not stop explaining what <b>exactly</b> is & isn't meant by it";
-    let many: Vec<String> = (1..=30)
-        .map(|it| if it % 4 == 0 { format!("{it} {long}") } else { format!("criterion {it}") })
-        .collect();
-    let wave = |it: usize, shift: f64| (0.55 + 0.4 * (it as f64 * 0.7 + shift).sin()).clamp(0.0, 1.0);
+    let many: Vec<String> =
+        (1..=30).map(|n| if n % 4 == 0 { format!("{n} {long}") } else { format!("criterion {n}") }).collect();
+    let wave = |n: usize, shift: f64| (0.55 + 0.4 * (n as f64 * 0.7 + shift).sin()).clamp(0.0, 1.0);
     let nan = MeasuredValue::new(Some(f64::NAN), Some((0.0, f64::INFINITY)));
     let shape = |name: &str, shift: f64| {
-        let values = (0..30).map(|it| if it == 7 { nan } else { MeasuredValue::of(wave(it, shift)) });
+        let values = (0..30).map(|n| if n == 7 { nan } else { MeasuredValue::of(wave(n, shift)) });
         RadarSeries { name: name.to_owned(), values: values.collect() }
     };
-    let spread = |it: usize| around(wave(it, 0.0) * 1800.0 - 700.0, 240.0);
+    let spread = |n: usize| around(wave(n, 0.0) * 1800.0 - 700.0, 240.0);
     let tone = [Tone::Plain, Tone::Pass, Tone::Fail, Tone::Error, Tone::Deferred];
-    let bars =
-        many.iter().enumerate().map(|(at, it)| bar(it, if at == 3 { nan } else { spread(at) }, tone[at % 5]));
-    let cells = (0..30).map(|row| (0..30).map(|it| (row != it).then(|| wave(row * 31 + it, 0.2))).collect());
+    let bars = many
+        .iter()
+        .enumerate()
+        .map(|(at, text)| bar(text, if at == 3 { nan } else { spread(at) }, tone[at % 5]));
+    let cells = (0..30).map(|row| (0..30).map(|n| (row != n).then(|| wave(row * 31 + n, 0.2))).collect());
     let wide =
-        |it: usize| MeasuredValue::new(Some(wave(it, 0.4) - 0.5), Some((wave(it, 0.4) - 0.9, wave(it, 0.4))));
-    let rows = many.iter().enumerate().map(|(at, it)| row(it, if at == 5 { nan } else { wide(at) }, at * 40));
-    let noisy = (0..300_u16).map(|it| TrendChartPoint {
-        at: f64::from(it).powi(2),
-        label: format!("2026-01-{it} after the release of a new prompt"),
-        measure: if it % 50 == 49 { nan } else { around(1e5 * wave(it.into(), 0.0), 9e4) },
+        |n: usize| MeasuredValue::new(Some(wave(n, 0.4) - 0.5), Some((wave(n, 0.4) - 0.9, wave(n, 0.4))));
+    let rows =
+        many.iter().enumerate().map(|(at, text)| row(text, if at == 5 { nan } else { wide(at) }, at * 40));
+    let noisy = (0..300_u16).map(|n| TrendChartPoint {
+        at: f64::from(n).powi(2),
+        label: format!("2026-01-{n} after the release of a new prompt"),
+        measure: if n % 50 == 49 { nan } else { around(1e5 * wave(n.into(), 0.0), 9e4) },
     });
     vec![
         (

@@ -62,14 +62,14 @@ fn rate<T>(work: impl Fn() -> T) -> f64 {
 /// Seconds that this thread has been on a processor, where Linux tells.
 fn on_cpu() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split_whitespace().next()?.parse::<f64>().ok().map(|it| it / 1e9)
+    text.split_whitespace().next()?.parse::<f64>().ok().map(|word| word / 1e9)
 }
 
 /// About 1 kB of words.
 fn text() -> String {
     let words =
         ["the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "while", "others", "sleep"];
-    (0..190).map(|it| words[(it * 7 + it / 5) % words.len()]).collect::<Vec<_>>().join(" ")
+    (0..190).map(|n| words[(n * 7 + n / 5) % words.len()]).collect::<Vec<_>>().join(" ")
 }
 
 /// An agent's run of 20 tool calls.

@@ -69,10 +69,11 @@ fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
 
 fn time(folder: &Path, case: &str) -> Result<(), Box<dyn Error>> {
     let bytes = fs::read(folder.join(case))?;
-    let (seconds, result) = if let Some((name, _, n_raters)) = RATED.iter().find(|it| it.0 == case) {
-        let cells: Vec<Option<f64>> = bytes.iter().map(|it| (0 < *it).then_some(f64::from(*it))).collect();
-        let names: Vec<String> = (1..=*n_raters).map(|it| it.to_string()).collect();
-        let rating = |it: u8| usize::from(it) - 1;
+    let (seconds, result) = if let Some((name, _, n_raters)) = RATED.iter().find(|rated| rated.0 == case) {
+        let cells: Vec<Option<f64>> =
+            bytes.iter().map(|byte| (0 < *byte).then_some(f64::from(*byte))).collect();
+        let names: Vec<String> = (1..=*n_raters).map(|n| n.to_string()).collect();
+        let rating = |byte: u8| usize::from(byte) - 1;
         median(|| {
             if name.starts_with("kappa") {
                 let pairs: Vec<(usize, usize)> =
@@ -83,7 +84,7 @@ fn time(folder: &Path, case: &str) -> Result<(), Box<dyn Error>> {
         })?
     } else {
         let values: Vec<f64> =
-            bytes.as_chunks().0.iter().map(|it: &[u8; 8]| f64::from_le_bytes(*it)).collect();
+            bytes.as_chunks().0.iter().map(|chunk: &[u8; 8]| f64::from_le_bytes(*chunk)).collect();
         median(|| Ok(bootstrap(black_box(&values), Statistic::Mean, 0.05, N_DRAWS, 1)?.percentile.0))?
     };
     println!(r#"{{"case": "{case}", "seconds": {seconds}, "result": {result}, "peak_mb": {}}}"#, peak_mb());
@@ -120,19 +121,23 @@ fn describe_lines(text: &str) -> f64 {
 
 fn agree_table(text: &str) -> Result<f64, Box<dyn Error>> {
     let names: Vec<String> =
-        text.lines().take(1).flat_map(|it| it.split(',').skip(1)).map(str::to_owned).collect();
-    let cells: Vec<Option<f64>> =
-        text.lines().skip(1).flat_map(|it| it.split(',').skip(1)).map(|it| it.trim().parse().ok()).collect();
+        text.lines().take(1).flat_map(|line| line.split(',').skip(1)).map(str::to_owned).collect();
+    let cells: Vec<Option<f64>> = text
+        .lines()
+        .skip(1)
+        .flat_map(|line| line.split(',').skip(1))
+        .map(|text| text.trim().parse().ok())
+        .collect();
     let found = measure_agreement(&Ratings::of_numbers(names, &cells)?, Level::Ordinal, 0);
     Ok(found.krippendorff_alpha.value().unwrap_or_default())
 }
 
 fn rank_lines(text: &str) -> Result<f64, Box<dyn Error>> {
-    let names: Vec<String> = (0..60).map(|it| format!("p{it}")).collect();
+    let names: Vec<String> = (0..60).map(|n| format!("p{n}")).collect();
     let mut pairs = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let row: serde_json::Value = serde_json::from_str(line)?;
-        let place = |key: &str| row[key].as_str().and_then(|it| it[1..].parse::<usize>().ok()).unwrap_or(0);
+        let place = |key: &str| row[key].as_str().and_then(|row| row[1..].parse::<usize>().ok()).unwrap_or(0);
         let won = place("winner") == place("first");
         let preferred = if won { Preferred::First } else { Preferred::Second };
         pairs.push(Pair::new(at, place("first"), place("second"), preferred));
@@ -157,7 +162,7 @@ fn median(
 /// What Linux saw this process use at most.
 fn peak_mb() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|it| it.split_whitespace().next()?.parse::<f64>().ok());
-    kilobytes.map_or(0.0, |it| (it / 1024.0).round())
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+    kilobytes.map_or(0.0, |value| (value / 1024.0).round())
 }

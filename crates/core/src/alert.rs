@@ -58,7 +58,7 @@ impl std::str::FromStr for AlertKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|it| it.as_str() == text);
+        let found = Self::ALL.into_iter().find(|alert_kind| alert_kind.as_str() == text);
         found.ok_or_else(|| format!("`{text}` is no kind of alert"))
     }
 }
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn money_warns_at_four_fifths_and_stops_before_it_is_too_much() {
         let cap = Cap::usual(&Rates::default());
-        let dollars = |it: f64| Usd::from_nanos((it * 1e9) as i64);
+        let dollars = |value: f64| Usd::from_nanos((value * 1e9) as i64);
         check(&spend_signal("2026-03", dollars(49.99), Some(&cap)), "over");
         check(&spend_signal("2026-03", dollars(50.0), Some(&cap)), "£40.00 of the £50.00");
         check(&spend_signal("2026-03", dollars(500.0), None), "over");

@@ -135,7 +135,7 @@ pub fn find_catalogue_entry(
     entries: &'static [CatalogueEntry],
     name: &str,
 ) -> Option<&'static CatalogueEntry> {
-    entries.iter().find(|it| it.name == name)
+    entries.iter().find(|entry| entry.name == name)
 }
 
 const fn need(name: &'static str, kind: ParamKind) -> Param {

@@ -197,15 +197,15 @@ impl Diagnostic {
 
 /// The known name that `written` is most likely a slip of the keyboard for.
 pub fn closest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
-    let fold = |it: &str| it.to_lowercase().replace(['-', ' '], "_");
+    let fold = |text: &str| text.to_lowercase().replace(['-', ' '], "_");
     let folded = fold(written);
     let allowed = (written.chars().count() / 3).max(1);
     known
         .iter()
-        .map(|&it| (strsim::damerau_levenshtein(&folded, &fold(it)), it))
-        .filter(|(distance, it)| *distance <= allowed && *distance < it.chars().count())
+        .map(|&known| (strsim::damerau_levenshtein(&folded, &fold(known)), known))
+        .filter(|(distance, text)| *distance <= allowed && *distance < text.chars().count())
         .min_by_key(|(distance, _)| *distance)
-        .map(|(_, it)| it)
+        .map(|(_, text)| text)
 }
 
 /// More than anybody reads are counted, not kept: a broken file of megabytes must not fill the memory.
@@ -281,7 +281,7 @@ impl Diagnostics {
 
     /// In the order a reader meets them: by file, then by place.
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
-        self.all.sort_by_key(|it| (it.span.file, it.span.start, it.severity));
+        self.all.sort_by_key(|diagnostic| (diagnostic.span.file, diagnostic.span.start, diagnostic.severity));
         self.all
     }
 }

@@ -115,7 +115,7 @@ pub fn plan_suite(suite: &Suite, select: &CaseSelection) -> Result<Plan, NoPlan>
         return Err(NoPlan::Empty);
     }
     let mut units = Vec::new();
-    for case in suite.cases.iter().filter(|it| is_tagged(it, &select.tags)) {
+    for case in suite.cases.iter().filter(|case| is_tagged(case, &select.tags)) {
         let templates = case.templates();
         for cell in case.expand() {
             // Filled once to know its name, and that every field it names is there.
@@ -139,7 +139,7 @@ pub fn plan_suite(suite: &Suite, select: &CaseSelection) -> Result<Plan, NoPlan>
     }
     let units = select_groups(units, select);
     if units.is_empty() {
-        let names: Vec<&str> = suite.cases.iter().take(20).map(|it| it.name.as_str()).collect();
+        let names: Vec<&str> = suite.cases.iter().take(20).map(|case| case.name.as_str()).collect();
         return Err(NoPlan::NothingSelected(names.join(", ")));
     }
     Ok(Plan { units })
@@ -185,7 +185,7 @@ pub fn group_compared<'a>(units: impl Iterator<Item = &'a PlanUnit>) -> Vec<Vec<
 }
 
 fn is_tagged(case: &Case, tags: &[String]) -> bool {
-    tags.is_empty() || case.tags.iter().any(|it| tags.contains(it))
+    tags.is_empty() || case.tags.iter().any(|tag| tags.contains(tag))
 }
 
 /// How many judges answer every question.
@@ -249,19 +249,19 @@ fn path_lengths(graph: &Graph) -> (u32, u32) {
         for (at, node) in graph.nodes.iter().enumerate() {
             let targets = match &node.answers {
                 NodeAnswers::YesNo { yes, no } => vec![yes, no],
-                NodeAnswers::Choices(choices) => choices.iter().map(|it| &it.1).collect(),
+                NodeAnswers::Choices(choices) => choices.iter().map(|choice| &choice.1).collect(),
             };
-            let below = targets.into_iter().map(|it| match it {
+            let below = targets.into_iter().map(|target| match target {
                 AnswerTarget::Leaf(_) => (0, 0),
-                AnswerTarget::Node(id) => graph.position(id).map_or((0, 0), |it| lengths[it]),
+                AnswerTarget::Node(id) => graph.position(id).map_or((0, 0), |index| lengths[index]),
             });
             let below: Vec<(u32, u32)> = below.collect();
-            let least = below.iter().map(|it| it.0).min().unwrap_or(0);
-            let most = below.iter().map(|it| it.1).max().unwrap_or(0);
+            let least = below.iter().map(|below| below.0).min().unwrap_or(0);
+            let most = below.iter().map(|below| below.1).max().unwrap_or(0);
             lengths[at] = (1 + least, 1 + most);
         }
     }
-    graph.position(&graph.root).map_or((0, 0), |it| lengths[it])
+    graph.position(&graph.root).map_or((0, 0), |index| lengths[index])
 }
 
 #[cfg(test)]
@@ -283,7 +283,8 @@ mod tests {
             variables: VariableExpansion::Filled,
         };
         let loaded = dialect::read_suite(Path::new("suite.yaml"), None, &world);
-        let messages: Vec<String> = loaded.diagnostics.iter().map(|it| it.message.clone()).collect();
+        let messages: Vec<String> =
+            loaded.diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect();
         loaded.suite.unwrap_or_else(|| panic!("{messages:?}"))
     }
 
@@ -310,7 +311,7 @@ evals:
 ";
 
     fn names(select: &CaseSelection) -> Vec<String> {
-        plan_suite(&suite(SUITE), select).unwrap().units.into_iter().map(|it| it.name).collect()
+        plan_suite(&suite(SUITE), select).unwrap().units.into_iter().map(|unit| unit.name).collect()
     }
 
     #[test]
@@ -323,7 +324,7 @@ evals:
         );
         assert_eq!(names(&CaseSelection { tags: vec!["fast".into()], ..CaseSelection::default() }), all[..2]);
         let shards: Vec<Vec<String>> = (1..=3)
-            .map(|it| names(&CaseSelection { shard: Some((it, 3)), ..CaseSelection::default() }))
+            .map(|n| names(&CaseSelection { shard: Some((n, 3)), ..CaseSelection::default() }))
             .collect();
         assert_eq!(shards, [vec![all[0], all[3]], vec![all[1]], vec![all[2]]]);
         let error = plan_suite(

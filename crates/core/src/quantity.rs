@@ -88,9 +88,9 @@ impl Time {
         let bytes = text.as_bytes();
         let digits = |from: usize, to: usize| -> Option<i64> {
             let part = text.get(from..to)?;
-            part.bytes().all(|it| it.is_ascii_digit()).then(|| part.parse().ok())?
+            part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())?
         };
-        let at = |index: usize, allowed: &[u8]| bytes.get(index).is_some_and(|it| allowed.contains(it));
+        let at = |index: usize, allowed: &[u8]| bytes.get(index).is_some_and(|byte| allowed.contains(byte));
         if !(at(4, b"-") && at(7, b"-") && at(10, b"Tt ") && at(13, b":") && at(16, b":")) {
             return None;
         }

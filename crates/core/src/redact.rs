@@ -81,12 +81,13 @@ static ASSIGNMENTS: LazyLock<Regex> = LazyLock::new(|| {
 /// Whether a variable of this name holds something that nobody should see.
 pub fn is_secret_variable(name: &str) -> bool {
     let name = name.to_uppercase();
-    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS"].iter().any(|it| name.ends_with(it))
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS"].iter().any(|text| name.ends_with(text))
 }
 
 /// Whether a field of this name does.
 fn is_secret_field(name: &str) -> bool {
-    let name: String = name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let name: String =
+        name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let parts = [
         "apikey",
         "secret",
@@ -101,7 +102,7 @@ fn is_secret_field(name: &str) -> bool {
         "sessiontoken",
         "bearertoken",
     ];
-    name == "token" || parts.iter().any(|it| name.contains(it))
+    name == "token" || parts.iter().any(|part| name.contains(part))
 }
 
 /// Everything that must not be kept: keys by their shape, fields by their name, and what else is known.
@@ -115,9 +116,10 @@ pub struct Redactor {
 impl Redactor {
     /// Values such as those of secret variables, and patterns that a project adds.
     pub fn new(values: impl IntoIterator<Item = String>, patterns: &[String]) -> Result<Self, regex::Error> {
-        let mut values: Vec<String> = values.into_iter().filter(|it| LEAST_LENGTH <= it.len()).collect();
-        values.sort_by_key(|it| std::cmp::Reverse(it.len()));
-        let patterns = patterns.iter().map(|it| RegexBuilder::new(it).size_limit(1 << 20).build());
+        let mut values: Vec<String> =
+            values.into_iter().filter(|value| LEAST_LENGTH <= value.len()).collect();
+        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        let patterns = patterns.iter().map(|pattern| RegexBuilder::new(pattern).size_limit(1 << 20).build());
         Ok(Self { values, patterns: patterns.collect::<Result<_, _>>()? })
     }
 
@@ -141,12 +143,13 @@ impl Redactor {
             }
         }
         if FIELDS.is_match(&text) {
-            let named = |it: &Captures<'_>| match (it.get(3), it.get(4)) {
+            let named = |captures: &Captures<'_>| match (captures.get(3), captures.get(4)) {
                 // A description of a field, such as a tool's parameter, is not its value.
-                (Some(_), Some(value)) if value.as_str().contains("\"type\"") => it[0].to_owned(),
+                (Some(_), Some(value)) if value.as_str().contains("\"type\"") => captures[0].to_owned(),
                 (Some(name), _) => format!("{}\"{REDACTED}\"", name.as_str()),
                 _ => {
-                    let name = it.get(1).or_else(|| it.get(2)).map_or("", |it| it.as_str());
+                    let name =
+                        captures.get(1).or_else(|| captures.get(2)).map_or("", |captures| captures.as_str());
                     format!("{name}{REDACTED}")
                 }
             };
@@ -183,7 +186,7 @@ impl Redactor {
             Value::Array(items) => {
                 items
                     .iter_mut()
-                    .map(|it| self.walk(it, is_foreign))
+                    .map(|item| self.walk(item, is_foreign))
                     .filter(|is_redacted| *is_redacted)
                     .count()
                     != 0
@@ -192,16 +195,16 @@ impl Redactor {
             Value::Object(map) if map.get("key").and_then(Value::as_str).is_some_and(is_secret_field) => {
                 map.get_mut("value").is_some_and(blank_attribute)
             }
-            Value::Object(map) => map.iter_mut().fold(false, |any, (name, it)| {
+            Value::Object(map) => map.iter_mut().fold(false, |any, (name, value)| {
                 let is_secret = is_secret_field(name);
-                let is_redacted = match it {
-                    Value::String(_) if is_secret => blank(it),
+                let is_redacted = match value {
+                    Value::String(_) if is_secret => blank(value),
                     Value::Number(_) | Value::Array(_) | Value::Object(_)
-                        if is_secret && is_foreign && !is_schema(it) =>
+                        if is_secret && is_foreign && !is_schema(value) =>
                     {
-                        blank(it)
+                        blank(value)
                     }
-                    _ => self.walk(it, is_foreign || name == "arguments"),
+                    _ => self.walk(value, is_foreign || name == "arguments"),
                 };
                 is_redacted || any
             }),
@@ -215,7 +218,9 @@ fn is_schema(value: &Value) -> bool {
     let types = ["string", "number", "integer", "boolean", "array", "object", "null"];
     match &value["type"] {
         Value::String(name) => types.contains(&name.as_str()),
-        Value::Array(names) => names.iter().all(|name| name.as_str().is_some_and(|it| types.contains(&it))),
+        Value::Array(names) => {
+            names.iter().all(|name| name.as_str().is_some_and(|name| types.contains(&name)))
+        }
         _ => false,
     }
 }

@@ -24,8 +24,12 @@ fn fixtures(tree: &str) -> Vec<(Dialect, PathBuf)> {
     let mut all = Vec::new();
     for (name, dialect) in Dialect::ALL {
         let entries = fs::read_dir(tests().join(tree).join(name)).expect("each dialect has fixtures");
-        let paths = entries.map(|it| it.unwrap().path());
-        all.extend(paths.filter(|it| it.extension().is_some_and(|it| it == "yaml")).map(|it| (dialect, it)));
+        let paths = entries.map(|entry| entry.unwrap().path());
+        all.extend(
+            paths
+                .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
+                .map(|path| (dialect, path)),
+        );
     }
     all.sort_by(|a, b| a.1.cmp(&b.1));
     assert!(!all.is_empty());
@@ -60,9 +64,11 @@ fn load(path: &Path, text: Option<&str>) -> LoadedSuite {
 
 /// Line and code of everything wrong; advice is not.
 fn problems(loaded: &LoadedSuite, path: &Path) -> BTreeSet<(usize, String)> {
-    let faults = loaded.diagnostics.iter().filter(|it| it.severity != DiagnosticSeverity::Advice);
-    let own = faults.filter(|it| loaded.sources.get(it.span.file).path == path);
-    own.map(|it| (loaded.sources.place(it.span).line, it.code.name().to_owned())).collect()
+    let faults =
+        loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity != DiagnosticSeverity::Advice);
+    let own = faults.filter(|diagnostic| loaded.sources.get(diagnostic.span.file).path == path);
+    own.map(|diagnostic| (loaded.sources.place(diagnostic.span).line, diagnostic.code.name().to_owned()))
+        .collect()
 }
 
 /// What `#~ code` at the end of a line expects.

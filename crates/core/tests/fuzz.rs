@@ -37,14 +37,15 @@ fn survive(text: &str, file: &str, dialect: Option<Dialect>) {
     let loaded = load(text, file, dialect);
     for diagnostic in loaded.diagnostics.iter() {
         let shown = diagnostic.to_json(&loaded.sources);
-        assert!(shown["line"].as_u64().is_some_and(|it| 0 < it));
+        assert!(shown["line"].as_u64().is_some_and(|n| 0 < n));
     }
     if let Some(suite) = &loaded.suite {
         let yaml = to_yaml(&to_native(suite));
         let again = load(&yaml, "again.yaml", Some(Dialect::Native));
         // Files that are not there are the damage itself.
-        let is_fault =
-            |it: &&Diagnostic| it.severity == DiagnosticSeverity::Error && it.code != Code::Unreadable;
+        let is_fault = |diagnostic: &&Diagnostic| {
+            diagnostic.severity == DiagnosticSeverity::Error && diagnostic.code != Code::Unreadable
+        };
         let faults: Vec<&Diagnostic> = again.diagnostics.iter().filter(is_fault).collect();
         assert!(faults.is_empty() || suite.cases.is_empty(), "{text}\n---\n{yaml}\n{faults:#?}");
         if let Some(again) = &again.suite {
@@ -57,10 +58,10 @@ fn survive(text: &str, file: &str, dialect: Option<Dialect>) {
 
 fn seeds(dialect: Dialect) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/dialects").join(dialect.name());
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|dir| dir.unwrap().path()).collect();
     paths.sort();
-    let texts = paths.iter().filter(|it| it.extension().is_some_and(|it| it == "yaml"));
-    texts.map(|it| fs::read_to_string(it).unwrap()).collect()
+    let texts = paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    texts.map(|text| fs::read_to_string(text).unwrap()).collect()
 }
 
 /// Pieces that have broken readers before.
@@ -186,7 +187,7 @@ fn monitor_survives_anything() {
 
 fn is_refused(text: &str, code: &str) {
     let loaded = load(text, "suite.yaml", None);
-    let codes: Vec<&str> = loaded.diagnostics.iter().map(|it| it.code.name()).collect();
+    let codes: Vec<&str> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code.name()).collect();
     assert!(codes.contains(&code), "{codes:?}");
 }
 
@@ -200,7 +201,7 @@ fn bombs_are_defused() {
     is_refused(&laughs, "too-large");
     is_refused(&("[".repeat(100_000)), "too-deep");
     is_refused(
-        &("a:\n".to_owned() + &(0..5000).map(|it| format!("{:1$}a:\n", "", it + 1)).collect::<String>()),
+        &("a:\n".to_owned() + &(0..5000).map(|n| format!("{:1$}a:\n", "", n + 1)).collect::<String>()),
         "too-deep",
     );
     is_refused("evals: &a\n  - *a\n", "syntax");

@@ -22,7 +22,7 @@ fn lines(path: &str) -> Option<Vec<Json>> {
         println!("SKIPPED: {} is absent", path.display());
         return None;
     };
-    Some(text.lines().map(|it| serde_json::from_str(it).unwrap()).collect())
+    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
 /// Everything that is expected is found, and numbers are near enough.
@@ -71,7 +71,7 @@ fn families_have_the_values_of_trusted_packages() {
     ];
     let Some(cases) = lines("conformance/stats_reference.jsonl") else { return };
     let mut n_held = 0;
-    for case in cases.iter().filter(|it| FAMILIES.contains(&it["family"].as_str().unwrap())) {
+    for case in cases.iter().filter(|case| FAMILIES.contains(&case["family"].as_str().unwrap())) {
         let input = input(case, &cases);
         let mut expected = case["expected"].clone();
         let is_undefined = expected["undefined"] == json!(true);
@@ -95,7 +95,7 @@ fn input(case: &Json, cases: &[Json]) -> Json {
     let Some(other) = case["input"]["same_input_as"].as_str() else { return case["input"].clone() };
     if other == "dawid_skene_anaesthetists_7workers" {
         // The anaesthetists of 1979, of whom the first answered three times and counts as three.
-        let original = cases.iter().find(|it| it["id"] == "dawid_skene_1979_original").unwrap();
+        let original = cases.iter().find(|case| case["id"] == "dawid_skene_1979_original").unwrap();
         let mut long = Vec::new();
         for (item, raters) in original["input"]["responses"].as_object().unwrap() {
             for (rater, answers) in raters.as_object().unwrap() {
@@ -108,7 +108,7 @@ fn input(case: &Json, cases: &[Json]) -> Json {
         }
         return json!({ "long": long });
     }
-    cases.iter().find(|it| it["id"] == other).unwrap()["input"].clone()
+    cases.iter().find(|case| case["id"] == other).unwrap()["input"].clone()
 }
 
 fn value(it: &Json) -> Option<Value> {
@@ -122,8 +122,8 @@ fn value(it: &Json) -> Option<Value> {
 /// One row for each item, one answer for each key.
 fn table(rows: &[&Json], raters: &[&str]) -> Ratings {
     let cells: Vec<Option<Value>> =
-        rows.iter().flat_map(|row| raters.iter().map(|it| value(&row[*it]))).collect();
-    Ratings::of_values(raters.iter().map(|it| (*it).to_owned()).collect(), &cells).unwrap()
+        rows.iter().flat_map(|row| raters.iter().map(|rater| value(&row[*rater]))).collect();
+    Ratings::of_values(raters.iter().map(|rater| (*rater).to_owned()).collect(), &cells).unwrap()
 }
 
 fn digits(found: f64, n: usize) -> String {
@@ -157,7 +157,7 @@ fn devai_judge_agrees_with_people_as_published() {
         ("GPT-Pilot", "0.8661", "0.7301"),
         ("OpenHands", "0.9016", "0.7995"),
     ] {
-        let rows: Vec<&Json> = rows.iter().filter(|it| it["agent"] == agent).collect();
+        let rows: Vec<&Json> = rows.iter().filter(|row| row["agent"] == agent).collect();
         let found = align(&table(&rows, &["judge", "human"]), 0, &[1], Level::Nominal, 1).unwrap();
         assert_eq!(digits(found.with_consensus.percent.value().unwrap(), 4), percent, "{agent}");
         assert_eq!(digits(found.with_consensus.kappa.value().unwrap(), 4), kappa, "{agent}");
@@ -171,7 +171,7 @@ fn llm_rubric_people_hardly_agree_and_its_judge_correlates_as_published() {
     let Some(rows) = lines("data/llm_rubric/synth_ratings.jsonl") else { return };
     let check = |question: &str, level, expected: &str| {
         let names: Vec<(String, &str)> =
-            rows.iter().map(|it| (it["rater"].to_string(), it["text_id"].as_str().unwrap())).collect();
+            rows.iter().map(|row| (row["rater"].to_string(), row["text_id"].as_str().unwrap())).collect();
         let entries = names.iter().zip(&rows).filter_map(|((rater, text), row)| {
             Some((rater.as_str(), *text, value(&row["human"][question])?))
         });
@@ -185,19 +185,19 @@ fn llm_rubric_people_hardly_agree_and_its_judge_correlates_as_published() {
     check("Q7", Level::Ordinal, "0.1133");
 
     let Some(rows) = lines("data/llm_rubric/real.jsonl") else { return };
-    let people: Vec<f64> = rows.iter().map(|it| it["human"]["Q0"].as_f64().unwrap()).collect();
+    let people: Vec<f64> = rows.iter().map(|row| row["human"]["Q0"].as_f64().unwrap()).collect();
     let expected = |row: &Json| {
         let shares = row["judge_probs_1to4"]["Q0"].as_array().unwrap();
         let share = |at: usize| shares[at].as_f64().unwrap();
         let sum: f64 = (0..4).map(share).sum();
         (0..4).map(|at| share(at) * (at + 1) as f64).sum::<f64>() / sum
     };
-    let sampled: Vec<f64> = rows.iter().map(|it| it["judge_sampled"]["Q0"].as_f64().unwrap()).collect();
+    let sampled: Vec<f64> = rows.iter().map(|row| row["judge_sampled"]["Q0"].as_f64().unwrap()).collect();
     let mean: Vec<f64> = rows.iter().map(expected).collect();
     for (judge, published) in
         [(&sampled, ["0.039810", "0.045245", "0.040967"]), (&mean, ["0.177301", "0.086675", "0.065928"])]
     {
         let found = [pearson(judge, &people), spearman(judge, &people), kendall(judge, &people)];
-        assert_eq!(found.map(|it| digits(it.unwrap().value, 6)), published);
+        assert_eq!(found.map(|found| digits(found.unwrap().value, 6)), published);
     }
 }

@@ -42,7 +42,7 @@ fn paperbench(node: &Json, next_id: &mut usize, outcomes: &mut Vec<Outcome>) -> 
         outcomes.push(met(node["score"].as_f64() == Some(1.0)));
         CriterionKind::Question(Scale::Binary)
     } else {
-        let criteria = children.iter().map(|it| paperbench(it, next_id, outcomes)).collect();
+        let criteria = children.iter().map(|child| paperbench(child, next_id, outcomes)).collect();
         CriterionKind::Group(Group { criteria, aggregation: Aggregation::WeightedAverage })
     };
     Criterion { weight: node["weight"].as_f64().unwrap(), ..Criterion::new(id, "…", ask) }
@@ -75,9 +75,9 @@ fn paperbench_trees_score_as_published_at_every_node() {
 fn devai_requirements_hold_only_with_their_prerequisites() {
     let Some(path) = shared("devai/verdicts.jsonl") else { return };
     let rows: Vec<Json> =
-        fs::read_to_string(path).unwrap().lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+        fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let text = |row: &Json, keys: &[&str]| {
-        let value = keys.iter().find_map(|it| row.get(*it)).unwrap_or(&Json::Null);
+        let value = keys.iter().find_map(|key| row.get(*key)).unwrap_or(&Json::Null);
         value.as_str().map_or_else(|| value.to_string(), str::to_owned)
     };
     let mut by_agent: std::collections::BTreeMap<String, (usize, usize)> = std::collections::BTreeMap::new();
@@ -93,8 +93,12 @@ fn devai_requirements_hold_only_with_their_prerequisites() {
         let criterion = |row: &&Json| {
             let id = row["requirement_id"].to_string();
             // Task 45 upstream lists requirements that require themselves; our rubrics refuse that.
-            let requires =
-                row["prerequisites"].as_array().unwrap().iter().map(Json::to_string).filter(|it| *it != id);
+            let requires = row["prerequisites"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(Json::to_string)
+                .filter(|text| *text != id);
             Criterion {
                 requires: requires.collect(),
                 ..Criterion::new(id.clone(), "…", CriterionKind::Question(Scale::Binary))
@@ -103,7 +107,7 @@ fn devai_requirements_hold_only_with_their_prerequisites() {
         let rubric =
             Rubric::new(Draft { criteria: rows.iter().map(criterion).collect(), ..Draft::default() })
                 .unwrap();
-        let outcomes: Vec<Outcome> = rows.iter().map(|it| met(it["human"].as_bool().unwrap())).collect();
+        let outcomes: Vec<Outcome> = rows.iter().map(|row| met(row["human"].as_bool().unwrap())).collect();
         let verdict = judge(&rubric, &outcomes);
         let n_met = verdict.score.unwrap() * rows.len() as f64;
         assert!(matches!(verdict.status, VerdictStatus::Pass | VerdictStatus::Fail));

@@ -33,16 +33,16 @@ const FAMILIES: [&str; 14] = [
 /// Everything that is expected is there, within the tolerance; more may be.
 fn differs(found: &Json, expected: &Json, tolerance: f64) -> Option<String> {
     match expected {
-        Json::Object(map) => {
-            map.iter().find_map(|(key, it)| Some(format!("{key}: {}", differs(&found[key], it, tolerance)?)))
-        }
-        Json::Array(list) if found.as_array().is_some_and(|it| it.len() == list.len()) => list
+        Json::Object(map) => map
+            .iter()
+            .find_map(|(key, value)| Some(format!("{key}: {}", differs(&found[key], value, tolerance)?))),
+        Json::Array(list) if found.as_array().is_some_and(|items| items.len() == list.len()) => list
             .iter()
             .enumerate()
-            .find_map(|(at, it)| Some(format!("{at}: {}", differs(&found[at], it, tolerance)?))),
+            .find_map(|(at, value)| Some(format!("{at}: {}", differs(&found[at], value, tolerance)?))),
         Json::Number(number) => {
             let expected = number.as_f64().unwrap();
-            let near = found.as_f64().is_some_and(|it| (it - expected).abs() <= tolerance);
+            let near = found.as_f64().is_some_and(|number| (number - expected).abs() <= tolerance);
             (!near).then(|| format!("{found} where {expected} belongs"))
         }
         _ => (found != expected).then(|| format!("{found} where {expected} belongs")),
@@ -72,7 +72,7 @@ fn estimates_are_those_of_trusted_packages() {
             Err(why) => Some(why.to_string()),
             Ok(found) => differs(&found, &case["expected"], case["abs_tol"].as_f64().unwrap()),
         };
-        wrong.extend(problem.map(|it| format!("{}: {it}", case["id"])));
+        wrong.extend(problem.map(|problem| format!("{}: {problem}", case["id"])));
     }
     println!("{n} cases");
     assert!(wrong.is_empty() && 30 <= n, "{n} cases, of these wrong:\n{}", wrong.join("\n"));

@@ -61,17 +61,19 @@ fn bradley_terry_agrees_with_the_reference() {
 #[test]
 fn people_and_judges_rank_the_models_of_pandalm() {
     let Some(text) = shared("data/pandalm/items.jsonl") else { return };
-    let items: Vec<Json> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let items: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut names: Vec<String> = Vec::new();
     let mut place = |name: &str| {
-        names.iter().position(|it| it == name).unwrap_or_else(|| {
+        names.iter().position(|text| text == name).unwrap_or_else(|| {
             names.push(name.to_owned());
             names.len() - 1
         })
     };
     let sides: Vec<(usize, usize)> = items
         .iter()
-        .map(|it| it["pair"].as_str().unwrap().split_once('_').map(|(a, b)| (place(a), place(b))).unwrap())
+        .map(|item| {
+            item["pair"].as_str().unwrap().split_once('_').map(|(a, b)| (place(a), place(b))).unwrap()
+        })
         .collect();
     assert_eq!(names.len(), 5);
     let pairs = |keys: &[&str]| -> Vec<Pair> {
@@ -93,10 +95,10 @@ fn people_and_judges_rank_the_models_of_pandalm() {
     let order = |pairs: &[Pair], ties: TieModel| -> Vec<String> {
         let model = BradleyTerryModel { ties, ..BradleyTerryModel::default() };
         let ranking = fit_bradley_terry(&names, pairs, model).unwrap();
-        assert!(ranking.players.iter().all(|it| it.strength.interval.is_some()));
+        assert!(ranking.players.iter().all(|player| player.strength.interval.is_some()));
         let mut players = ranking.players;
         players.sort_by(|a, b| b.strength.value.total_cmp(&a.strength.value));
-        players.into_iter().map(|it| it.name).collect()
+        players.into_iter().map(|ranked| ranked.name).collect()
     };
     let people = pairs(&["annotator1", "annotator2", "annotator3"]);
     assert_eq!((people.len(), pairs(&["judge_gpt35"]).len()), (3 * 999, 999 - 25));

@@ -18,7 +18,7 @@ fn lines(path: &str) -> Option<Vec<Json>> {
         println!("SKIPPED: {} is absent", path.display());
         return None;
     };
-    Some(text.lines().map(|it| serde_json::from_str(it).unwrap()).collect())
+    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
 #[test]
@@ -29,10 +29,11 @@ fn tau_bench_runs_are_read_whole() {
         let (format, trace) = read_trace_value(&row["messages"], None).unwrap();
         assert_eq!(format, TraceFormat::OpenaiChat);
         let messages = row["messages"].as_array().unwrap();
-        let calls: usize = messages.iter().map(|it| it["tool_calls"].as_array().map_or(0, Vec::len)).sum();
-        let answers = messages.iter().filter(|it| it["role"] == "tool").count();
+        let calls: usize =
+            messages.iter().map(|message| message["tool_calls"].as_array().map_or(0, Vec::len)).sum();
+        let answers = messages.iter().filter(|message| message["role"] == "tool").count();
         assert_eq!(trace.tool_calls().count(), calls);
-        assert_eq!(trace.steps.iter().map(|it| it.results.len()).sum::<usize>(), answers);
+        assert_eq!(trace.steps.iter().map(|step| step.results.len()).sum::<usize>(), answers);
     }
 }
 
@@ -41,7 +42,7 @@ fn swe_agent_trajectories_of_every_generation_are_read() {
     let Some(rows) = lines("swe_agent_traj/trajectories.jsonl") else { return };
     let mut n_with_diff = 0;
     for row in &rows {
-        let Some(steps) = row["trajectory"].as_array().filter(|it| !it.is_empty()) else {
+        let Some(steps) = row["trajectory"].as_array().filter(|items| !items.is_empty()) else {
             assert!(
                 read_trace_value(row, None).is_err(),
                 "a line without a trajectory is no trace: {}",
@@ -52,10 +53,12 @@ fn swe_agent_trajectories_of_every_generation_are_read() {
         let (format, trace) =
             read_trace_value(row, None).unwrap_or_else(|error| panic!("{}: {error}", row["file"]));
         assert_eq!(format, TraceFormat::SweAgent, "{}", row["file"]);
-        let acted =
-            steps.iter().filter(|it| it["action"].as_str().is_some_and(|it| !it.trim().is_empty())).count();
+        let acted = steps
+            .iter()
+            .filter(|step| step["action"].as_str().is_some_and(|text| !text.trim().is_empty()))
+            .count();
         assert_eq!(trace.tool_calls().count(), acted, "{}", row["file"]);
-        let is_diff = row["info"]["submission"].as_str().is_some_and(|it| it.contains("diff --git"));
+        let is_diff = row["info"]["submission"].as_str().is_some_and(|row| row.contains("diff --git"));
         assert_eq!(trace.file_changes().next().is_some(), is_diff, "{}", row["file"]);
         n_with_diff += usize::from(is_diff);
     }
@@ -70,7 +73,7 @@ fn trail_spans_become_conversations() {
         let (format, trace) = read_trace_value(row, None).unwrap();
         assert_eq!(format, TraceFormat::Otlp);
         assert!(0 < trace.usage.input, "tokens are counted");
-        assert!(trace.steps.iter().any(|it| it.role == StepRole::System), "the instructions are there");
+        assert!(trace.steps.iter().any(|step| step.role == StepRole::System), "the instructions are there");
         assert!(5 < trace.steps.len());
     }
 }

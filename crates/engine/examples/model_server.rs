@@ -12,7 +12,7 @@ use server::{Act, Server};
 
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
-    let latency: u64 = std::env::args().nth(1).and_then(|it| it.parse().ok()).unwrap_or(0);
+    let latency: u64 = std::env::args().nth(1).and_then(|arg| arg.parse().ok()).unwrap_or(0);
     let server = Server::start(move |_| match latency {
         0 => Act::Fit,
         _ => Act::Wait(Duration::from_millis(latency), Box::new(Act::Fit)),

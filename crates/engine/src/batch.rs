@@ -171,7 +171,7 @@ impl BatchClient<'_> {
     pub(crate) fn tickets(&self) -> Vec<BatchTicket> {
         let paths = std::fs::read_dir(self.folder).into_iter().flatten().flatten().map(|file| file.path());
         let mut paths: Vec<PathBuf> =
-            paths.filter(|path| path.extension().is_some_and(|it| it == "json")).collect();
+            paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect();
         paths.sort();
         paths.into_iter().filter_map(read_ticket).collect()
     }
@@ -215,7 +215,7 @@ impl BatchClient<'_> {
             let _ = std::fs::remove_file(&ticket.path);
         }
         let mut replies = BatchReplies::new();
-        for line in results?.lines().filter(|it| !it.trim().is_empty()) {
+        for line in results?.lines().filter(|line| !line.trim().is_empty()) {
             let line: Json =
                 serde_json::from_str(line).map_err(|_| not_understood("a line of the results"))?;
             let key = line["custom_id"].as_str().unwrap_or_default().to_owned();
@@ -251,8 +251,7 @@ impl VendorBatchApi<'_> {
     async fn submit(&self, part: &[BatchEntry]) -> Result<String, ModelError> {
         let base = &self.http.endpoint().base_url;
         if self.is_anthropic()? {
-            let entry =
-                |it: &BatchEntry| json!({ "custom_id": it.key, "params": self.http.body(&it.request) });
+            let entry = |batch_entry: &BatchEntry| json!({ "custom_id": batch_entry.key, "params": self.http.body(&batch_entry.request) });
             let body = json!({ "requests": part.iter().map(entry).collect::<Vec<_>>() });
             let made = self.post(&format!("{base}/v1/messages/batches"), in_reply_order(&body), None).await?;
             return read_text_field(&made, "id");
@@ -261,10 +260,11 @@ impl VendorBatchApi<'_> {
             Protocol::OpenaiResponses => "/v1/responses",
             _ => "/v1/chat/completions",
         };
-        let line = |it: &BatchEntry| {
-            let body = self.http.body(&it.request);
-            in_reply_order(&json!({ "custom_id": it.key, "method": "POST", "url": path, "body": body }))
-                + "\n"
+        let line = |batch_entry: &BatchEntry| {
+            let body = self.http.body(&batch_entry.request);
+            in_reply_order(
+                &json!({ "custom_id": batch_entry.key, "method": "POST", "url": path, "body": body }),
+            ) + "\n"
         };
         let lines: String = part.iter().map(line).collect();
         // The hash of what it separates cannot stand in it.
@@ -348,7 +348,7 @@ impl VendorBatchApi<'_> {
         if line["error"]["code"] == "batch_cancelled" {
             return Err(ModelError::new(ModelErrorKind::Rejected, "the batch was cancelled"));
         }
-        let status = response["status_code"].as_u64().and_then(|it| u16::try_from(it).ok()).unwrap_or(500);
+        let status = response["status_code"].as_u64().and_then(|n| u16::try_from(n).ok()).unwrap_or(500);
         let text = if response.is_null() { line["error"].to_string() } else { response["body"].to_string() };
         self.http.read_answer(&RawResponse { status, retry_after: None, text }, false)
     }

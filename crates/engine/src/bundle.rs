@@ -57,12 +57,12 @@ impl Bundle {
         plan: &Plan,
     ) -> Result<Self, NotBundled> {
         let variables = reading.variables.borrow().clone();
-        if let Some(name) = variables.keys().find(|it| is_secret_variable(it)) {
+        if let Some(name) = variables.keys().find(|key| is_secret_variable(key)) {
             return Err(NotBundled::Secret(name.clone()));
         }
         let mut bundle = Self {
             suite: project.within(&project.suite)?,
-            dialect: dialect.map(|it| it.name().to_owned()),
+            dialect: dialect.map(|dialect| dialect.name().to_owned()),
             files: BTreeMap::new(),
             variables,
         };
@@ -93,7 +93,7 @@ impl Bundle {
             variables: VariableExpansion::Filled,
         };
         let dialect = self.dialect.as_ref().and_then(|name| Dialect::ALL.iter().find(|it| it.0 == name));
-        let mut loaded = dialect::read_suite(&self.path(), dialect.map(|it| it.1), &world);
+        let mut loaded = dialect::read_suite(&self.path(), dialect.map(|dialect| dialect.1), &world);
         loaded.shorten(Path::new("/"));
         loaded
     }
@@ -116,19 +116,19 @@ impl Bundle {
 fn matching(pattern: &Path, texts: &BTreeMap<PathBuf, Arc<str>>) -> Vec<PathBuf> {
     let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
     let Ok(pattern) = Pattern::new(&pattern.to_string_lossy()) else { return Vec::new() };
-    texts.keys().filter(|it| pattern.matches_path_with(it, options)).cloned().collect()
+    texts.keys().filter(|key| pattern.matches_path_with(key, options)).cloned().collect()
 }
 
 /// A path from the project's root, as a bundle writes it.
 pub(crate) fn within(path: &Path, root: &Path) -> Result<String, NotBundled> {
     let outside = || NotBundled::Outside(path.to_owned());
     let inside = path.strip_prefix(root).map_err(|_| outside())?;
-    let part = |it: Component<'_>| match it {
+    let part = |component: Component<'_>| match component {
         Component::Normal(name) => name.to_str().map(str::to_owned),
         _ => None,
     };
     let parts: Option<Vec<String>> = inside.components().map(part).collect();
-    parts.map(|it| it.join("/")).ok_or_else(outside)
+    parts.map(|part| part.join("/")).ok_or_else(outside)
 }
 
 #[cfg(test)]
@@ -157,7 +157,7 @@ evals:
     #[test]
     fn a_suite_reads_the_same_from_its_bundle() {
         let folder = tempfile::tempdir().unwrap();
-        let at = |it: &str| folder.path().join(it);
+        let at = |text: &str| folder.path().join(text);
         for it in [".git", "evals/answers", "traces", "evals/rows"] {
             fs::create_dir_all(at(it)).unwrap();
         }
@@ -170,7 +170,8 @@ evals:
 
         let (loaded, reading) = load_suite_with_sources(&at("evals/suite.yaml"), LoadOptions::default());
         let project = SuiteFiles::of(&at("evals/suite.yaml"), Outside::Refused);
-        let messages: Vec<String> = loaded.diagnostics.iter().map(|it| it.message.clone()).collect();
+        let messages: Vec<String> =
+            loaded.diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect();
         let suite = loaded.suite.unwrap_or_else(|| panic!("{messages:?}"));
         let planned = plan_suite(&suite, &CaseSelection::default()).unwrap();
         let bundle = Bundle::new(&reading, &project, None, &planned).unwrap();

@@ -114,7 +114,7 @@ pub async fn execute(
         (group_compared_jobs(jobs).into_iter(), JoinSet::new(), None);
     tokio::pin!(interrupt);
     loop {
-        if until.deadline.is_some_and(|it| it <= Instant::now()) {
+        if until.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             stopped = stopped.or(Some(EarlyStop::Deadline));
         }
         while stopped.is_none()
@@ -130,7 +130,7 @@ pub async fn execute(
                 for (result, exchanges) in &mut all {
                     redact_result(result, exchanges, &shared.redactor);
                 }
-                jobs.iter().map(|it| it.at).zip(all).collect::<Vec<_>>()
+                jobs.iter().map(|job| job.at).zip(all).collect::<Vec<_>>()
             });
         }
         tokio::select! {
@@ -157,7 +157,7 @@ fn redact_result(result: &mut CaseResult, exchanges: &mut [JudgeExchange], redac
         *result = serde_json::from_value(value).expect("only texts were changed");
         // Quotes stand elsewhere now.
         let parts = result.material.parts();
-        for evidence in result.grades.iter_mut().flat_map(|it| &mut it.evidence) {
+        for evidence in result.grades.iter_mut().flat_map(|grade| &mut grade.evidence) {
             if evidence.found.is_some() {
                 evidence.found = locate(&evidence.quote, &parts);
             }
@@ -185,7 +185,7 @@ pub fn select_again(jobs: Vec<GradingJob>, is_wanted: impl Fn(&GradingJob) -> bo
 }
 
 async fn grade_jobs(jobs: &[GradingJob], caller: &ModelClient) -> Vec<(CaseResult, Vec<JudgeExchange>)> {
-    let found = join_all(jobs.iter().map(|it| load_judge_input(it, caller))).await;
+    let found = join_all(jobs.iter().map(|job| load_judge_input(job, caller))).await;
     let mut contests = run_contests(jobs, caller, &found).await;
     let each = jobs.iter().zip(&found).zip(&contests);
     let answers =
@@ -237,7 +237,7 @@ fn compare_scores(
         let present: Vec<(usize, &[JudgeAnswers])> = answers
             .iter()
             .enumerate()
-            .filter_map(|(at, it)| Some((at, it.as_ref()?.as_ref().ok()?.as_slice())))
+            .filter_map(|(at, result)| Some((at, result.as_ref()?.as_ref().ok()?.as_slice())))
             .collect();
         let totals: Result<Vec<f64>, NotComparable> =
             present.iter().map(|(_, members)| mean_total(&check, rubric, members)).collect();
@@ -245,7 +245,9 @@ fn compare_scores(
             (None, Ok(totals)) => check
                 .standings(&totals)
                 .into_iter()
-                .map(|it| (best_score_outcome(it.is_best), it.comment))
+                .map(|max_score_result| {
+                    (best_score_outcome(max_score_result.is_best), max_score_result.comment)
+                })
                 .collect(),
             // A comparison that leaves somebody out would name the wrong winner.
             (Some(missing), _) => vec![missing; present.len()],
@@ -303,7 +305,7 @@ async fn run_contests(
 ) -> Vec<BTreeMap<String, ContestResult>> {
     let mut all = vec![BTreeMap::new(); jobs.len()];
     let present: Vec<(usize, &JudgeInput)> =
-        found.iter().enumerate().filter_map(|(at, it)| Some((at, &it.as_ref().ok()?.0))).collect();
+        found.iter().enumerate().filter_map(|(at, result)| Some((at, &result.as_ref().ok()?.0))).collect();
     let (Some(first), true) = (jobs.first(), 1 < jobs.len()) else { return all };
     for (criterion, text) in first.unit.contests() {
         if let Some((outcome, reason)) = find_missing_output(jobs, found) {
@@ -314,19 +316,20 @@ async fn run_contests(
             }
             continue;
         }
-        let candidates = present.iter().map(|it| it.1).collect();
+        let candidates = present.iter().map(|present| present.1).collect();
         let task = first.unit.cell.task();
         let about = (task.as_str(), text.as_str());
         let compared =
             compare_candidates(caller, &first.bench.members[0], candidates, about, false, first.bench.seed)
                 .await;
-        let mut took = compared.as_ref().ok().map(|it| (it.spend, it.exchanges.clone()));
+        let mut took =
+            compared.as_ref().ok().map(|preference| (preference.spend, preference.exchanges.clone()));
         for (place, (at, _)) in present.iter().enumerate() {
             let (outcome, reason) = match &compared {
                 Err(outcome) => (outcome.clone(), String::new()),
                 Ok(preference) => {
                     // Of two that are alike, both are the best.
-                    let unit = f64::from(u8::from(preference.winner.is_none_or(|it| it == place)));
+                    let unit = f64::from(u8::from(preference.winner.is_none_or(|winner| winner == place)));
                     let outcome = Outcome::Scored { value: Value::Number(unit), unit: Some(unit) };
                     (outcome, preference.reason.clone())
                 }
@@ -362,8 +365,11 @@ async fn conclude(
     };
     match concluded {
         Ok(mut decision) => {
-            let exchanges =
-                decision.opinions.iter_mut().flat_map(|it| std::mem::take(&mut it.exchanges)).collect();
+            let exchanges = decision
+                .opinions
+                .iter_mut()
+                .flat_map(|opinion| std::mem::take(&mut opinion.exchanges))
+                .collect();
             (build_case_result(unit, decision, material, spend), exchanges)
         }
         Err(error) => {
@@ -458,7 +464,7 @@ fn build_ungraded_result(
         verdict: compute_verdict(rubric, &answers, 0.0),
         panel: None,
         projected_calls: Some(unit.calls),
-        grades: rubric.questions().map(|it| grade(it.id())).collect(),
+        grades: rubric.questions().map(|question| grade(question.id())).collect(),
         spend: Spend::default(),
         metadata: build_result_metadata(unit),
         material,
@@ -481,7 +487,7 @@ fn build_case_result(
         // A stronger judge decides alone.
         panel: decision.panel.filter(|_| !decision.escalated),
         projected_calls: Some(unit.calls),
-        grades: decision.opinions.into_iter().flat_map(|it| it.grades).collect(),
+        grades: decision.opinions.into_iter().flat_map(|opinion| opinion.grades).collect(),
         spend: if spend.is_nothing() { decision.spend } else { decision.spend.plus(spend) },
         metadata: build_result_metadata(unit),
         material,
@@ -492,16 +498,16 @@ fn build_case_result(
 ///
 /// Gates are those that failed for at least half of those who voted; the path is that of a member who agrees.
 fn combined_verdict(decision: &JudgeDecision) -> Verdict {
-    let verdicts: Vec<&Verdict> = decision.opinions.iter().map(|it| &it.verdict).collect();
-    let agrees = |it: &&&Verdict| it.status == decision.status;
+    let verdicts: Vec<&Verdict> = decision.opinions.iter().map(|opinion| &opinion.verdict).collect();
+    let agrees = |verdict: &&&Verdict| verdict.status == decision.status;
     let own = verdicts.last().copied().expect("a bench has a member");
     let Some(panel) = decision.panel.as_ref().filter(|_| !decision.escalated) else {
         return Verdict { status: decision.status, score: decision.score, ..own.clone() };
     };
     let own = verdicts.iter().rev().find(agrees).copied().unwrap_or(own);
     let mut failed_gates: Vec<FailedGate> = Vec::new();
-    for gate in verdicts.iter().flat_map(|it| &it.failed_gates) {
-        let n_failed = verdicts.iter().filter(|it| it.failed_gates.contains(gate)).count();
+    for gate in verdicts.iter().flat_map(|verdict| &verdict.failed_gates) {
+        let n_failed = verdicts.iter().filter(|verdict| verdict.failed_gates.contains(gate)).count();
         if panel.voters as usize <= 2 * n_failed && !failed_gates.contains(gate) {
             failed_gates.push(gate.clone());
         }
@@ -529,9 +535,9 @@ fn build_result_metadata(unit: &PlanUnit) -> BTreeMap<String, Json> {
     let target = case.targets.first().map(CaseTarget::name);
     let model = case.agent.model.as_deref().filter(|_| live && target.is_none());
     let known = [("agent", target.or(model)), ("model", model)];
-    let known = known.into_iter().filter_map(|(name, it)| Some((name.to_owned(), Json::from(it?))));
+    let known = known.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Json::from(text?))));
     let tags = (!case.tags.is_empty()).then(|| ("tags".to_owned(), Json::from(case.tags.clone())));
-    let is_short = |it: &Json| match it {
+    let is_short = |value: &Json| match value {
         Json::Null | Json::Array(_) | Json::Object(_) => false,
         Json::String(text) => text.len() <= LONGEST_FIELD,
         Json::Bool(_) | Json::Number(_) => true,

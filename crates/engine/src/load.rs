@@ -61,14 +61,15 @@ pub fn load_suite_with_sources(path: &Path, options: LoadOptions) -> (LoadedSuit
         },
         glob: &|pattern| {
             // The part before the first wildcard decides where the pattern leads.
-            let wild = |it: &Component<'_>| it.as_os_str().to_string_lossy().contains(['*', '?', '[']);
-            let fixed: PathBuf = pattern.components().take_while(|it| !wild(it)).collect();
+            let wild =
+                |component: &Component<'_>| component.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+            let fixed: PathBuf = pattern.components().take_while(|component| !wild(component)).collect();
             if !inside(&fixed) {
                 return Err(ReadError::Outside);
             }
             let found = glob::glob(&pattern.to_string_lossy())
                 .map_err(|error| ReadError::Other(error.to_string()))?;
-            Ok(found.flatten().filter(|it| inside(it)).collect())
+            Ok(found.flatten().filter(|found| inside(found)).collect())
         },
         variable: &|name| {
             let value = std::env::var(name).ok()?;
@@ -85,7 +86,7 @@ pub fn load_suite_with_sources(path: &Path, options: LoadOptions) -> (LoadedSuit
 /// An absolute path without `..`; links on the way stay what they are at its end.
 fn normalize_path(path: &Path, here: &Path) -> PathBuf {
     let joined = here.join(path);
-    let folder = joined.parent().and_then(|it| it.canonicalize().ok());
+    let folder = joined.parent().and_then(|folder| folder.canonicalize().ok());
     match (folder, joined.file_name()) {
         (Some(folder), Some(name)) => folder.join(name),
         _ => std::path::absolute(&joined).unwrap_or(joined),
@@ -99,7 +100,7 @@ fn project_root(path: &Path) -> PathBuf {
 
 /// The project that a folder is in, or else the folder itself.
 pub fn root_of(folder: &Path) -> PathBuf {
-    let is_root = |it: &&Path| [".git", ".jurist", ".agentv"].iter().any(|mark| it.join(mark).exists());
+    let is_root = |path: &&Path| [".git", ".jurist", ".agentv"].iter().any(|mark| path.join(mark).exists());
     folder.ancestors().find(is_root).unwrap_or(folder).to_owned()
 }
 
@@ -139,8 +140,8 @@ impl SuiteFiles {
     /// The text of a file that is found like any other.
     pub fn read(&self, reference: &str) -> Result<Arc<str>, ReadError> {
         let Some(texts) = &self.texts else { return read_text_file(&self.find(reference)?) };
-        let mut places = self.suite.ancestors().skip(1).map(|it| it.join(reference));
-        places.find_map(|it| texts.get(&it).cloned()).ok_or(ReadError::Missing)
+        let mut places = self.suite.ancestors().skip(1).map(|ancestor| ancestor.join(reference));
+        places.find_map(|place| texts.get(&place).cloned()).ok_or(ReadError::Missing)
     }
 
     /// A file or folder: beside the suite, or in a folder above, up to the project's root.
@@ -148,10 +149,10 @@ impl SuiteFiles {
         if self.texts.is_some() {
             return Err(ReadError::Other("it did not travel with the suite".to_owned()));
         }
-        let above = |it: &&Path| it.starts_with(&self.root);
-        let places = self.folder.ancestors().take_while(above).map(|it| it.join(reference));
-        let found = places.into_iter().find(|it| it.exists()).ok_or(ReadError::Missing)?;
-        let real = |it: &Path| it.canonicalize().unwrap_or_else(|_| it.to_owned());
+        let above = |path: &&Path| path.starts_with(&self.root);
+        let places = self.folder.ancestors().take_while(above).map(|ancestor| ancestor.join(reference));
+        let found = places.into_iter().find(|place| place.exists()).ok_or(ReadError::Missing)?;
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let inside = self.outside == Outside::Allowed || real(&found).starts_with(real(&self.root));
         if inside { Ok(found) } else { Err(ReadError::Outside) }
     }
@@ -159,7 +160,7 @@ impl SuiteFiles {
 
 /// A variable of the environment; an empty one is none.
 pub fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|it| !it.is_empty())
+    std::env::var(name).ok().filter(|var| !var.is_empty())
 }
 
 /// What programs inherit of the environment: nothing that could be a secret.
@@ -193,14 +194,14 @@ pub fn variables() -> impl Iterator<Item = (String, String)> {
 
 /// Values of variables whose names say that they are secret.
 pub fn secrets() -> impl Iterator<Item = String> {
-    std::env::vars().filter(|it| jurist_core::redact::is_secret_variable(&it.0)).map(|it| it.1)
+    std::env::vars().filter(|var| jurist_core::redact::is_secret_variable(&var.0)).map(|var| var.1)
 }
 
 /// Where replies are kept unless something else is said: the user's cache folder.
 pub fn cache_folder() -> Option<PathBuf> {
     let own = variable("JURIST_CACHE").map(PathBuf::from);
-    let shared = || variable("XDG_CACHE_HOME").map(|it| PathBuf::from(it).join("jurist"));
-    let home = || variable("HOME").map(|it| PathBuf::from(it).join(".cache/jurist"));
+    let shared = || variable("XDG_CACHE_HOME").map(|variable| PathBuf::from(variable).join("jurist"));
+    let home = || variable("HOME").map(|variable| PathBuf::from(variable).join(".cache/jurist"));
     own.or_else(shared).or_else(home)
 }
 
@@ -273,8 +274,8 @@ mod tests {
         loaded
             .diagnostics
             .iter()
-            .filter(|it| it.severity == DiagnosticSeverity::Error)
-            .map(|it| it.code.name())
+            .filter(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error)
+            .map(|diagnostic| diagnostic.code.name())
             .collect()
     }
 
@@ -338,7 +339,7 @@ mod tests {
             SuiteFiles::of(&project.join("a/b/suite.yaml"), outside).find(reference)
         };
 
-        assert!(find("trace.json", Outside::Refused).is_ok_and(|it| it.ends_with("project/trace.json")));
+        assert!(find("trace.json", Outside::Refused).is_ok_and(|at| at.ends_with("project/trace.json")));
         assert_eq!(find("absent.json", Outside::Refused), Err(ReadError::Missing));
         assert_eq!(find("../../../secret.txt", Outside::Refused), Err(ReadError::Outside));
         assert!(find("../../../secret.txt", Outside::Allowed).is_ok());

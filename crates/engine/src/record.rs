@@ -125,23 +125,27 @@ impl Recorder {
 
 /// A request as it is written down and looked up: without anything that looks like a key.
 fn redact_request(request: &Request) -> Request {
-    let part = |it: &String| redact(it).into_owned();
-    let messages = request.messages.iter().map(|it| Message {
-        parts: it.parts.iter().map(part).collect(),
-        calls: clean_calls(&it.calls),
-        results: it.results.iter().map(|it| ToolResult { text: part(&it.text), ..it.clone() }).collect(),
-        ..it.clone()
+    let part = |text: &String| redact(text).into_owned();
+    let messages = request.messages.iter().map(|message| Message {
+        parts: message.parts.iter().map(part).collect(),
+        calls: clean_calls(&message.calls),
+        results: message
+            .results
+            .iter()
+            .map(|result| ToolResult { text: part(&result.text), ..result.clone() })
+            .collect(),
+        ..message.clone()
     });
     Request { system: part(&request.system), messages: messages.collect(), ..request.clone() }
 }
 
 /// What a model calls tools with may hold keys as well.
 fn clean_calls(calls: &[ToolCall]) -> Vec<ToolCall> {
-    let clean = |it: &ToolCall| {
-        let mut arguments = serde_json::Value::Object(it.arguments.clone());
+    let clean = |tool_call: &ToolCall| {
+        let mut arguments = serde_json::Value::Object(tool_call.arguments.clone());
         Redactor::default().data(&mut arguments);
         let arguments = arguments.as_object().cloned().unwrap_or_default();
-        ToolCall { arguments, ..it.clone() }
+        ToolCall { arguments, ..tool_call.clone() }
     };
     calls.iter().map(clean).collect()
 }
@@ -158,7 +162,7 @@ impl Cassette {
             .and_then(std::io::read_to_string)
             .map_err(|error| BadCassette::File { path: path.to_owned(), error })?;
         let mut calls = BTreeMap::new();
-        for (at, line) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
+        for (at, line) in text.lines().enumerate().filter(|line| !line.1.trim().is_empty()) {
             let exchange: RecordedCall = serde_json::from_str(line).map_err(|error| BadCassette::Line {
                 path: path.to_owned(),
                 line: at + 1,
@@ -171,7 +175,7 @@ impl Cassette {
 
     /// The models that were asked.
     pub fn models(&self) -> BTreeSet<&str> {
-        self.calls.values().map(|it| it.request.model.as_str()).collect()
+        self.calls.values().map(|recorded_call| recorded_call.request.model.as_str()).collect()
     }
 
     fn find(&self, request: &Request) -> Result<ModelReply, ModelError> {
@@ -185,7 +189,11 @@ impl Cassette {
     /// The recorded request that is most like this one, and where they part.
     fn missing(&self, request: &Request) -> String {
         // A look at a thousand of them is enough to help.
-        let nearest = self.calls.values().take(1000).max_by_key(|it| likeness(&it.request, request));
+        let nearest = self
+            .calls
+            .values()
+            .take(1000)
+            .max_by_key(|recorded_call| likeness(&recorded_call.request, request));
         match nearest {
             Some(it) => {
                 format!(
@@ -200,11 +208,11 @@ impl Cassette {
 
 /// What a request says, line by line, without the code of its material, which differs whenever anything does.
 fn request_lines(request: &Request) -> Vec<String> {
-    let parts = request.messages.iter().flat_map(|it| &it.parts);
+    let parts = request.messages.iter().flat_map(|message| &message.parts);
     let texts: Vec<&str> = std::iter::once(&request.system).chain(parts).map(String::as_str).collect();
-    let code = texts.iter().find_map(|it| it.split_once("material is ")?.1.get(..16));
-    let plain = |it: &str| code.map_or_else(|| it.to_owned(), |code| it.replace(code, "…"));
-    texts.iter().flat_map(|it| it.lines()).map(plain).collect()
+    let code = texts.iter().find_map(|text| text.split_once("material is ")?.1.get(..16));
+    let plain = |text: &str| code.map_or_else(|| text.to_owned(), |code| text.replace(code, "…"));
+    texts.iter().flat_map(|text| text.lines()).map(plain).collect()
 }
 
 /// Lines that two requests share, from both ends.
@@ -237,7 +245,7 @@ fn describe_difference(recorded: &Request, asked: &Request) -> String {
     }
     let shared = left.iter().zip(&right).take_while(|(a, b)| a == b).count();
     let line = |lines: &[String]| {
-        lines.get(shared).map_or("its end".to_owned(), |it| format!("`{}`", shorten_line(it)))
+        lines.get(shared).map_or("its end".to_owned(), |text| format!("`{}`", shorten_line(text)))
     };
     format!("says {} where this one says {}", line(&left), line(&right))
 }

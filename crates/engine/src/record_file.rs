@@ -80,7 +80,8 @@ impl RecordFile {
         let (input, extension) = if path.as_os_str() == "-" {
             (Box::new(std::io::stdin()) as Box<dyn Read + Send>, String::new())
         } else {
-            let extension = path.extension().and_then(|it| it.to_str()).unwrap_or_default().to_lowercase();
+            let extension =
+                path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_lowercase();
             (Box::new(open_file(path).map_err(unreadable)?) as Box<dyn Read + Send>, extension)
         };
         let mut reader = ByteReader::new(input);

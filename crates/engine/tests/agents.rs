@@ -28,7 +28,8 @@ fn script() -> String {
 }
 
 fn stdio(arguments: &[&str]) -> McpServer {
-    let args = std::iter::once(script()).chain(arguments.iter().map(|it| (*it).to_owned())).collect();
+    let args =
+        std::iter::once(script()).chain(arguments.iter().map(|argument| (*argument).to_owned())).collect();
     let env = BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]);
     McpServer::Stdio { command: "python3".to_owned(), args, env, cwd: None }
 }
@@ -65,7 +66,7 @@ fn target(id: &str, config: Json) -> Option<CaseTarget> {
 }
 
 fn agents(servers: &[(&str, McpServer)], allowed: bool) -> Agents {
-    let servers = servers.iter().map(|(name, it)| ((*name).to_owned(), it.clone())).collect();
+    let servers = servers.iter().map(|(name, mcp_server)| ((*name).to_owned(), mcp_server.clone())).collect();
     let resolver = Resolver::new(ProjectSettings::default(), |_| None).unwrap();
     Agents::new(Arc::new(resolver), servers, project(Path::new(".")), None, allowed)
 }
@@ -109,7 +110,7 @@ async fn a_model_uses_the_tools_of_its_server_in_every_protocol() {
         assert_eq!(produced.response.as_deref(), Some("It is 42."), "{vendor}");
         let trace = produced.trace.unwrap();
         assert_eq!(trace.status.as_deref(), Some("completed"), "{vendor}");
-        let roles: Vec<StepRole> = trace.steps.iter().map(|it| it.role).collect();
+        let roles: Vec<StepRole> = trace.steps.iter().map(|step| step.role).collect();
         assert_eq!(
             roles,
             [StepRole::User, StepRole::Assistant, StepRole::Tool, StepRole::Assistant],
@@ -145,7 +146,7 @@ async fn what_a_tool_does_wrong_is_told_to_the_model_and_what_breaks_the_server_
     let trace = produce(&agents, &case).await.unwrap().trace.unwrap();
     let results = &trace.steps[2].results;
     let told: Vec<(&str, bool)> =
-        results.iter().map(|it| (&it.text[..it.text.len().min(24)], it.error)).collect();
+        results.iter().map(|result| (&result.text[..result.text.len().min(24)], result.error)).collect();
     assert_eq!(told[0], ("the database is closed", true));
     assert_eq!(told[1], ("unknown tool nowhere", true));
     assert!(results[2].text.len() < 101_000 && results[2].text.ends_with("3000000 bytes in all]"));
@@ -210,7 +211,10 @@ async fn a_run_from_the_cache_or_a_cassette_has_the_measurements_of_the_first() 
         .with_tape(Tape::Record(Recorder::new(&tape).unwrap()));
     let first = agents.produce(&recording, &case, which).await.unwrap().measurements;
     recording.tape.finish().unwrap();
-    assert!(first.duration_ms.is_some_and(|it| 0.0 < it) && first.usage.is_some(), "{first:?}");
+    assert!(
+        first.duration_ms.is_some_and(|duration_m| 0.0 < duration_m) && first.usage.is_some(),
+        "{first:?}"
+    );
     let cached = ModelClient::default().with_cache(cache, Caching::Use);
     let replayed = ModelClient::default().with_tape(Tape::Replay(Cassette::load(&tape).unwrap()));
     for caller in [cached, replayed] {
@@ -228,7 +232,11 @@ async fn programs_are_measured_unless_they_say_it_themselves() {
         produce(&agents, &case).await.unwrap().measurements
     };
     let plain = run("echo 42").await;
-    assert!(plain.duration_ms.is_some_and(|it| 0.0 < it) && plain.usage.is_none() && plain.cost.is_none());
+    assert!(
+        plain.duration_ms.is_some_and(|duration_m| 0.0 < duration_m)
+            && plain.usage.is_none()
+            && plain.cost.is_none()
+    );
     let told = run(r#"echo '{"output": "42", "duration_ms": 2000, "cost_usd": 0.25}'"#).await;
     assert_eq!(
         (told.duration_ms, told.cost.map(jurist_core::quantity::Usd::nanos)),
@@ -435,7 +443,7 @@ fn npm(package: &str, version: &str) -> Option<std::path::PathBuf> {
         npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
             .arg(&folder)
             .arg(format!("{package}@{version}"));
-        if !npm.output().is_ok_and(|it| it.status.success()) {
+        if !npm.output().is_ok_and(|output| output.status.success()) {
             eprintln!("skipped: {package} cannot be had from the npm registry");
             return None;
         }

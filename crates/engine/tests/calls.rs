@@ -321,8 +321,9 @@ async fn batch_endpoint(
             "/v1/messages/batches/b/results" | "/files/out/content" => {
                 let lines = last.iter().filter_map(|entry| {
                     let text = entry.to_string();
-                    let name =
-                        ["one", "two", "three"].into_iter().find(|it| text.contains(&format!("{it}: ")));
+                    let name = ["one", "two", "three"]
+                        .into_iter()
+                        .find(|one_text| text.contains(&format!("{one_text}: ")));
                     let n = counts.entry(name.unwrap().to_owned()).or_default();
                     *n += 1;
                     let mut line = answer(name.unwrap(), *n);
@@ -393,7 +394,7 @@ async fn entries_of_a_batch_that_failed_on_the_vendors_side_are_sent_again_and_o
         let (bench, caller) = (bench(vendor, &server), caller().with_batches());
         let decision = decide_in_batches(&rubric(&["one", "two", "three"]), &bench, &caller).await;
         let units: Vec<Option<f64>> =
-            decision.opinions[0].grades.iter().map(|it| it.outcome.unit()).collect();
+            decision.opinions[0].grades.iter().map(|grade| grade.outcome.unit()).collect();
         assert_eq!(units, [Some(0.5), Some(0.5), None], "{told}");
         assert_eq!(*sizes.lock().unwrap(), [3, 2, 1], "{told}: what breaks is sent three times at most");
         assert_eq!(caller.budget.spent_amount(), Some(Usd::from_nanos(2_000_000)), "{told}");
@@ -433,9 +434,9 @@ async fn a_batch_under_a_cap_goes_out_in_parts_that_fit_at_their_worst() {
         assert_eq!(*sizes.lock().unwrap(), expected, "{cap}");
         assert!(caller.budget.spent_amount().unwrap() <= cap);
         let grades = &decision.opinions[0].grades;
-        assert_eq!(grades.iter().filter(|it| it.outcome.unit().is_some()).count(), n_graded, "{cap}");
+        assert_eq!(grades.iter().filter(|grade| grade.outcome.unit().is_some()).count(), n_graded, "{cap}");
         let over = Outcome::Deferred { why: Deferral::OverBudget };
-        assert_eq!(grades.iter().filter(|it| it.outcome == over).count(), 3 - n_graded, "{cap}");
+        assert_eq!(grades.iter().filter(|grade| grade.outcome == over).count(), 3 - n_graded, "{cap}");
         assert!(n_graded == 3 || decision.status == VerdictStatus::Deferred, "{cap}: {:?}", decision.status);
     }
 }

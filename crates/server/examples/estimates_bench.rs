@@ -32,7 +32,7 @@ judge_model: openai/gpt-5-mini
 
 #[tokio::main]
 async fn main() {
-    let n: usize = std::env::args().nth(1).map_or(1_000_000, |it| it.parse().unwrap());
+    let n: usize = std::env::args().nth(1).map_or(1_000_000, |text| text.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path().join("jurist.db").to_str().unwrap()).await.unwrap();
     println!("SQLite, {n} decisions");
@@ -83,7 +83,7 @@ async fn measured(store: &Store, n: usize) {
 
 fn shown(what: &str, took: &mut Vec<Duration>) {
     took.sort();
-    let ms = |it: Duration| it.as_secs_f64() * 1e3;
+    let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
     println!("  {what:<24} {:>8.1} ms, at most {:.1} ms", ms(took[took.len() / 2]), ms(took[took.len() - 1]));
     took.clear();
 }

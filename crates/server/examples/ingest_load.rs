@@ -24,8 +24,8 @@ async fn main() -> std::io::Result<()> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut args = std::env::args().skip(1);
     let url = args.next().expect("the address of a server") + "/v1/traces";
-    let seconds: u64 = args.next().and_then(|it| it.parse().ok()).unwrap_or(10);
-    let n_senders: u64 = args.next().and_then(|it| it.parse().ok()).unwrap_or(16);
+    let seconds: u64 = args.next().and_then(|arg| arg.parse().ok()).unwrap_or(10);
+    let n_senders: u64 = args.next().and_then(|arg| arg.parse().ok()).unwrap_or(16);
     let (next, n_busy) = (Arc::new(AtomicU64::new(1)), Arc::new(AtomicU64::new(0)));
     let started = Instant::now();
     let until = started + Duration::from_secs(seconds);
@@ -78,8 +78,7 @@ async fn send(
 }
 
 fn export(first: u64) -> ExportTraceServiceRequest {
-    let spans =
-        (first..first + TRACES).flat_map(|trace| (1..=SPANS).map(move |it| span(trace, it))).collect();
+    let spans = (first..first + TRACES).flat_map(|trace| (1..=SPANS).map(move |n| span(trace, n))).collect();
     let resource = Resource { attributes: vec![text("service.name", "load")], ..Resource::default() };
     let scope_spans = vec![ScopeSpans { spans, ..ScopeSpans::default() }];
     let of_resource = ResourceSpans { resource: Some(resource), scope_spans, ..ResourceSpans::default() };

@@ -43,10 +43,10 @@ const MOST: Duration = Duration::from_millis(200);
 #[tokio::main]
 async fn main() {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let n: usize = std::env::args().nth(1).map_or(100_000, |it| it.parse().unwrap());
+    let n: usize = std::env::args().nth(1).map_or(100_000, |text| text.parse().unwrap());
     let only = std::env::args().nth(2);
     let place = std::env::args().nth(3);
-    let is_wanted = |engine: &str| only.as_deref().is_none_or(|it| it == engine);
+    let is_wanted = |engine: &str| only.as_deref().is_none_or(|only| only == engine);
     if is_wanted("sqlite") {
         let folder = tempfile::tempdir().unwrap();
         let passing = folder.path().join("jurist.db").display().to_string();
@@ -166,7 +166,7 @@ async fn pages(url: &str, n: usize) {
             took.push(begun.elapsed());
         }
         took.sort();
-        let ms = |it: Duration| it.as_secs_f64() * 1e3;
+        let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
         let slow = if MOST < took[25] { "  TOO SLOW" } else { "" };
         n_slow += usize::from(!slow.is_empty());
         let path = path.replace(&middle, "…");
@@ -190,26 +190,28 @@ impl Filler<'_> {
     async fn fill(&self, numbers: std::ops::Range<usize>) {
         let (store, project, time) = (self.store, self.project, self.time);
         let traces: Vec<(TraceId, FinishedTrace)> =
-            numbers.clone().map(|it| (id(it), self.finished(it))).collect();
+            numbers.clone().map(|number| (id(number), self.finished(number))).collect();
         store.put_traces(project, &traces, time).await.unwrap();
         let seen = |(trace, _): &(TraceId, _)| TraceRevision { trace: trace.clone(), revision: 1 };
         let seen: Vec<TraceRevision> = traces.iter().map(seen).collect();
-        let decisions: Vec<NewMonitorDecision> = numbers.clone().map(|it| self.decision(it)).collect();
+        let decisions: Vec<NewMonitorDecision> =
+            numbers.clone().map(|number| self.decision(number)).collect();
         store.consider(project, &seen, &decisions, |_| None, time).await.unwrap();
         let grades: Vec<NewGrade> =
-            numbers.clone().flat_map(|it| (0..CRITERIA).map(move |at| self.grade(it, at))).collect();
-        let verdicts: Vec<NewVerdict> = numbers.clone().map(|it| self.verdict(it)).collect();
+            numbers.clone().flat_map(|number| (0..CRITERIA).map(move |at| self.grade(number, at))).collect();
+        let verdicts: Vec<NewVerdict> = numbers.clone().map(|number| self.verdict(number)).collect();
         store.record(project, &grades, &verdicts).await.unwrap();
         // PostgreSQL takes several at once.
         let scored = numbers.clone().collect::<Vec<_>>();
         for some in scored.chunks(8) {
-            futures_util::future::join_all(some.iter().map(|it| self.score(*it))).await;
-            futures_util::future::join_all(some.iter().map(|it| self.pay(*it))).await;
+            futures_util::future::join_all(some.iter().map(|n| self.score(*n))).await;
+            futures_util::future::join_all(some.iter().map(|n| self.pay(*n))).await;
         }
-        for n in scored.iter().filter(|it| it.is_multiple_of(20)) {
+        for n in scored.iter().filter(|scored| scored.is_multiple_of(20)) {
             store.add_contest(project, &self.contest(*n)).await.unwrap();
         }
-        let labels: Vec<NewLabel> = numbers.filter(|it| it % 100 == 1).map(|it| self.label(it)).collect();
+        let labels: Vec<NewLabel> =
+            numbers.filter(|number| number % 100 == 1).map(|number| self.label(number)).collect();
         store.add_labels(project, &labels, time).await.unwrap();
     }
 

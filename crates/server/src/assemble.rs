@@ -54,7 +54,7 @@ pub async fn run_assembly_loop(app: App, mut stopped: watch::Receiver<bool>) {
         };
         tokio::select! {
             // Also when nobody is left who could say so.
-            _ = stopped.wait_for(|it| *it) => return,
+            _ = stopped.wait_for(|stopped| *stopped) => return,
             () = tokio::time::sleep(pause) => {}
         }
     }
@@ -77,8 +77,9 @@ pub(crate) async fn assemble_ready_traces(
     stopped: &watch::Receiver<bool>,
 ) -> Result<usize, StoreError> {
     let now = clock::current_time();
-    let before =
-        |it: Duration| Time::from_micros(now.micros() - i64::try_from(it.as_micros()).unwrap_or(i64::MAX));
+    let before = |duration: Duration| {
+        Time::from_micros(now.micros() - i64::try_from(duration.as_micros()).unwrap_or(i64::MAX))
+    };
     let mut ready =
         app.store.ready_traces(before(app.settings.settle), before(app.settings.idle), BATCH).await?;
     let n = ready.len();
@@ -88,7 +89,7 @@ pub(crate) async fn assemble_ready_traces(
     // middle of its transaction would keep SQLite's only writer from everybody, this task included.
     let done: Vec<_> = stream::iter(ready)
         .take_while(|_| std::future::ready(!*stopped.borrow()))
-        .map(|it| async move { (it.project, assemble_trace(app, &it).await) })
+        .map(|ready_trace| async move { (ready_trace.project, assemble_trace(app, &ready_trace).await) })
         .buffer_unordered(AT_ONCE)
         .collect()
         .await;
@@ -110,7 +111,7 @@ async fn record_agent_sighting(
     agent: String,
 ) -> Result<(), StoreError> {
     let (now, key) = (clock::current_time(), (project, agent));
-    if seen.get(&key).is_none_or(|it| it.micros() + 60_000_000 < now.micros()) {
+    if seen.get(&key).is_none_or(|time| time.micros() + 60_000_000 < now.micros()) {
         app.store.see_agent(project, &key.1, now).await?;
         if 10_000 < seen.len() {
             seen.clear();
@@ -147,9 +148,9 @@ async fn assemble_trace(app: &App, ready: &ReadyTrace) -> Result<Option<String>,
     let earlier = if 0 < head.revision && head.n_late == head.n_pieces {
         // It came whole; what came later follows it.
         store.trace_content_at(project, id, 1).await?
-    } else if pieces.iter().any(|it| it.body.is_none()) {
+    } else if pieces.iter().any(|piece| piece.body.is_none()) {
         // Retention took the bodies away; what they were put together to stays.
-        pieces.retain(|it| head.finished.is_none_or(|finished| finished < it.received));
+        pieces.retain(|piece| head.finished.is_none_or(|finished| finished < piece.received));
         store.trace_content(project, id).await?
     } else {
         None
@@ -252,24 +253,24 @@ impl TraceBuilder {
         self.metadata.insert("format".to_owned(), json!(TraceFormat::Otlp.name()));
         self.metadata.insert("n_spans".to_owned(), json!(facts.len()));
         self.read(&Json::Array(spans), Some(TraceFormat::Otlp));
-        let ids: HashSet<&str> = facts.iter().map(|it| it.id.as_str()).collect();
-        let is_top = |it: &&SpanFacts| it.parent.as_deref().is_none_or(|it| !ids.contains(it));
+        let ids: HashSet<&str> = facts.iter().map(|facts| facts.id.as_str()).collect();
+        let is_top = |facts: &&SpanFacts| facts.parent.as_deref().is_none_or(|parent| !ids.contains(parent));
         // Clocks differ between machines: a root is a root even if a span below it seems to begin earlier.
         let mut tops: Vec<&SpanFacts> = facts.iter().filter(is_top).collect();
-        tops.sort_by_key(|it| (it.parent.is_some(), it.start));
-        let n_orphans = tops.iter().filter(|it| it.parent.is_some()).count();
+        tops.sort_by_key(|facts| (facts.parent.is_some(), facts.start));
+        let n_orphans = tops.iter().filter(|facts| facts.parent.is_some()).count();
         if 0 < n_orphans {
             self.metadata.insert("n_without_parent".to_owned(), json!(n_orphans));
         }
         let Some(top) = tops.first() else { return };
         let finished = &mut self.finished;
-        let status = top.failed.map(|it| if it { "error" } else { "ok" }.to_owned());
+        let status = top.failed.map(|failed| if failed { "error" } else { "ok" }.to_owned());
         finished.trace.status = finished.trace.status.take().or(status);
         finished.is_failed = top.failed == Some(true);
         let has_root = top.parent.is_none();
-        let starts = || facts.iter().map(|it| it.start).filter(|it| 0 < *it);
+        let starts = || facts.iter().map(|facts| facts.start).filter(|n| 0 < *n);
         let start = if has_root && 0 < top.start { top.start } else { starts().min().unwrap_or(0) };
-        let end = if has_root { top.end } else { facts.iter().map(|it| it.end).max().unwrap_or(0) };
+        let end = if has_root { top.end } else { facts.iter().map(|facts| facts.end).max().unwrap_or(0) };
         let micros = |nanos: u64| i64::try_from(nanos / 1000).unwrap_or(i64::MAX);
         if 0 < start {
             finished.started = Time::from_micros(micros(start));
@@ -278,17 +279,19 @@ impl TraceBuilder {
         }
         let told =
             |of: fn(&SpanFacts) -> Option<&String>| of(top).or_else(|| facts.iter().find_map(of)).cloned();
-        finished.agent = told(|it| it.agent.as_ref())
-            .or_else(|| told(|it| it.service.as_ref()).filter(|it| !it.starts_with("unknown_service")));
-        finished.session = told(|it| it.session.as_ref());
+        finished.agent = told(|facts| facts.agent.as_ref()).or_else(|| {
+            told(|facts| facts.service.as_ref()).filter(|told| !told.starts_with("unknown_service"))
+        });
+        finished.session = told(|facts| facts.session.as_ref());
         let least =
-            || facts.iter().filter_map(|it| it.probability).min_by(|a, b| a.get().total_cmp(&b.get()));
+            || facts.iter().filter_map(|facts| facts.probability).min_by(|a, b| a.get().total_cmp(&b.get()));
         finished.probability = top.probability.or_else(least).unwrap_or_default();
-        let models: BTreeSet<&String> = facts.iter().filter_map(|it| it.model.as_ref()).take(1000).collect();
+        let models: BTreeSet<&String> =
+            facts.iter().filter_map(|facts| facts.model.as_ref()).take(1000).collect();
         if !models.is_empty() {
             self.metadata.insert("models".to_owned(), json!(models));
         }
-        if let Some(service) = told(|it| it.service.as_ref()) {
+        if let Some(service) = told(|facts| facts.service.as_ref()) {
             self.metadata.insert("service".to_owned(), json!(service));
         }
     }
@@ -323,8 +326,8 @@ impl TraceBuilder {
             trace.usage = end.usage.unwrap_or(trace.usage);
             let says_so = || trace.status.as_deref().is_some_and(means_failure);
             finished.is_failed = end.failed.unwrap_or_else(says_so);
-            let span = begun.map(|it| time.micros() - it.micros());
-            finished.duration = span.filter(|it| 0 <= *it).or(finished.duration);
+            let span = begun.map(|begun| time.micros() - begun.micros());
+            finished.duration = span.filter(|span| 0 <= *span).or(finished.duration);
             self.metadata.extend(end.metadata);
         }
     }

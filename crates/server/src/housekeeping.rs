@@ -30,7 +30,7 @@ pub async fn run_housekeeping_loop(app: App, mut stopped: watch::Receiver<bool>)
         if let Err(error) = watch_monitors(&app.store, rates, clock::current_time()).await {
             tracing::warn!(%error, "monitors cannot be looked after");
         }
-        if let Ok(stopped) = tokio::time::timeout(PAUSE, stopped.wait_for(|it| *it)).await {
+        if let Ok(stopped) = tokio::time::timeout(PAUSE, stopped.wait_for(|stopped| *stopped)).await {
             drop(stopped);
             return;
         }
@@ -39,7 +39,7 @@ pub async fn run_housekeeping_loop(app: App, mut stopped: watch::Receiver<bool>)
 
 /// Until told to stop.
 pub async fn checkpoint(app: App, mut stopped: watch::Receiver<bool>) {
-    while tokio::time::timeout(CHECKPOINT, stopped.wait_for(|it| *it)).await.is_err() {
+    while tokio::time::timeout(CHECKPOINT, stopped.wait_for(|stopped| *stopped)).await.is_err() {
         if let Err(error) = app.store.checkpoint().await {
             tracing::warn!(%error, "the database's log cannot be emptied");
         }

@@ -120,18 +120,22 @@ pub async fn load_month_spend(
     // Far enough back for a forecast on the first of a month.
     let back = Time::from_micros(month.start.micros() - 31 * 86_400_000_000);
     let all = store.spend_by_day(project, back, month.end).await?;
-    let paid: Vec<DaySum> = all.iter().map(|it| DaySum { day: it.day, paid: it.settled }).collect();
+    let paid: Vec<DaySum> =
+        all.iter().map(|day_spend| DaySum { day: day_spend.day, paid: day_spend.settled }).collect();
     let ahead = forecast(sums.settled, &paid, sums.cap, now);
     let is_over = month.end <= now;
-    let of_month: Vec<&DaySpend> = all.iter().filter(|it| month.start <= it.day).collect();
+    let of_month: Vec<&DaySpend> = all.iter().filter(|day_spend| month.start <= day_spend.day).collect();
     let parts = |name: fn(&DaySpend) -> &str| sum_spend_by_name(&of_month, name);
-    let mut subjects = parts(|it| &it.subject);
+    let mut subjects = parts(|day_spend| &day_spend.subject);
     // What was spent for nothing in particular, such as a ping, is among the purposes.
-    subjects.retain(|it| !it.name.is_empty());
+    subjects.retain(|part_shown| !part_shown.name.is_empty());
     subjects.truncate(SUBJECTS);
     for monitor in store.all_monitors(project).await? {
         let id = monitor.id.to_string();
-        subjects.iter_mut().filter(|it| it.name == id).for_each(|it| it.name.clone_from(&monitor.name));
+        subjects
+            .iter_mut()
+            .filter(|part_shown| part_shown.name == id)
+            .for_each(|part_shown| part_shown.name.clone_from(&monitor.name));
     }
     Ok(SpendShown {
         month: month.to_string(),
@@ -139,17 +143,17 @@ pub async fn load_month_spend(
         cap: cap.as_ref().map(CapShown::from),
         spent: dollars_as_float(sums.settled),
         reserved: dollars_as_float(sums.reserved),
-        assumed: dollars_as_float(sum_amounts(of_month.iter().map(|it| it.assumed))),
-        no_forecast: ahead.as_ref().err().filter(|_| !is_over).map(|it| it.0.clone()),
-        forecast: ahead.ok().filter(|_| !is_over).map(|it| ForecastShown {
-            expected: dollars_as_float(it.expected),
-            low: dollars_as_float(it.low),
-            high: dollars_as_float(it.high),
-            reaches_cap: it.reaches_cap.map(|it| it.to_string()),
+        assumed: dollars_as_float(sum_amounts(of_month.iter().map(|day_spend| day_spend.assumed))),
+        no_forecast: ahead.as_ref().err().filter(|_| !is_over).map(|undefined| undefined.0.clone()),
+        forecast: ahead.ok().filter(|_| !is_over).map(|forecast| ForecastShown {
+            expected: dollars_as_float(forecast.expected),
+            low: dollars_as_float(forecast.low),
+            high: dollars_as_float(forecast.high),
+            reaches_cap: forecast.reaches_cap.map(|time| time.to_string()),
         }),
         days: sum_spend_by_day(&of_month),
-        purposes: parts(|it| &it.purpose),
-        judges: parts(|it| &it.model),
+        purposes: parts(|day_spend| &day_spend.purpose),
+        judges: parts(|day_spend| &day_spend.model),
         subjects,
     })
 }
@@ -177,7 +181,7 @@ pub async fn load_alerts(
     limit: usize,
 ) -> Result<(Vec<AlertShown>, Option<String>), StoreError> {
     let page = store.alerts(project, which, after, limit).await?;
-    Ok((page.items.into_iter().map(AlertShown::from).collect(), page.next.map(|it| it.to_string())))
+    Ok((page.items.into_iter().map(AlertShown::from).collect(), page.next.map(|cursor| cursor.to_string())))
 }
 
 fn sum_spend_by_day(all: &[&DaySpend]) -> Vec<DayShown> {
@@ -201,7 +205,7 @@ fn sum_spend_by_name(all: &[&DaySpend], name: fn(&DaySpend) -> &str) -> Vec<Part
         (*spent, *n) = (spent.plus(it.settled), *n + it.n);
     }
     let mut parts: Vec<_> = parts.into_iter().collect();
-    parts.sort_by_key(|it| std::cmp::Reverse(it.1.0));
+    parts.sort_by_key(|part| std::cmp::Reverse(part.1.0));
     let shown = |(name, (spent, n_calls)): (&str, (Usd, u64))| PartShown {
         name: name.to_owned(),
         spent: dollars_as_float(spent),
@@ -227,7 +231,7 @@ impl From<&Cap> for CapShown {
 
 impl From<Alert> for AlertShown {
     fn from(it: Alert) -> Self {
-        let time = |it: Option<Time>| it.map(|it| it.to_string());
+        let time = |it: Option<Time>| it.map(|time| time.to_string());
         let part = |key: &str| it.facts[key].as_str().map(str::to_owned);
         let has_monitor = !matches!(it.kind, AlertKind::Spend | AlertKind::SpendStop);
         Self {

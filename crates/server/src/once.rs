@@ -28,7 +28,7 @@ pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
 ) -> Result<T, ApiError> {
     let Some(key) = headers.get(KEY) else { return work.await };
     let bad = || ApiError::bad("an Idempotency-Key has from 1 to 200 letters, none of them special");
-    let key = key.to_str().ok().filter(|it| (1..=200).contains(&it.len())).ok_or_else(bad)?;
+    let key = key.to_str().ok().filter(|text| (1..=200).contains(&text.len())).ok_or_else(bad)?;
     let request = serde_json::to_vec(request).expect("a request is plain data");
     let hash = blake3::hash(&request).to_hex();
     let now = clock::current_time();

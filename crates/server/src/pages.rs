@@ -53,8 +53,8 @@ fn build_page_response(name: &str, headers: &HeaderMap) -> Option<Response> {
         None => Pages::get(name)?,
     };
     let tag = page_etag(&file);
-    let had = headers.get(header::IF_NONE_MATCH).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    if had.split(',').any(|it| it.trim().trim_start_matches("W/") == tag) {
+    let had = headers.get(header::IF_NONE_MATCH).and_then(|header| header.to_str().ok()).unwrap_or_default();
+    if had.split(',').any(|part| part.trim().trim_start_matches("W/") == tag) {
         return Some(not_modified(tag));
     }
     let keep = if name.starts_with(ASSETS) { "public, max-age=31536000, immutable" } else { "no-cache" };
@@ -64,20 +64,22 @@ fn build_page_response(name: &str, headers: &HeaderMap) -> Option<Response> {
     all.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
     all.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     all.insert(header::ETAG, tag);
-    encoding.map(|it| all.insert(header::CONTENT_ENCODING, it));
+    encoding.map(|header_value| all.insert(header::CONTENT_ENCODING, header_value));
     Some(response)
 }
 
 fn takes_packed(headers: &HeaderMap) -> bool {
-    let all = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|it| it.to_str().ok());
-    all.flat_map(|it| it.split(',')).any(|it| {
-        let (name, weight) = it.split_once(';').unwrap_or((it, ""));
+    let all =
+        headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|header_value| header_value.to_str().ok());
+    all.flat_map(|text| text.split(',')).any(|text| {
+        let (name, weight) = text.split_once(';').unwrap_or((text, ""));
         name.trim() == "gzip" && !matches!(weight.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
     })
 }
 
 fn page_etag(file: &EmbeddedFile) -> HeaderValue {
-    let hash: String = file.metadata.sha256_hash()[..16].iter().map(|it| format!("{it:02x}")).collect();
+    let hash: String =
+        file.metadata.sha256_hash()[..16].iter().map(|sha256_hash| format!("{sha256_hash:02x}")).collect();
     HeaderValue::from_str(&format!("\"{hash}\"")).expect("digits in quotes are a header")
 }
 

@@ -36,11 +36,11 @@ impl<W: Write + Send> ParquetGradeWriter<W> {
 /// A whole table: numbers where a column has nothing else, texts otherwise.
 pub fn write_parquet_table(columns: &[String], rows: &[Vec<Json>]) -> Result<Vec<u8>, ParquetError> {
     let column = |at: usize| -> ArrayRef {
-        let cells = || rows.iter().map(|it| &it[at]);
-        if cells().all(|it| it.is_number() || it.is_null()) && cells().any(Json::is_number) {
+        let cells = || rows.iter().map(|row| &row[at]);
+        if cells().all(|cell| cell.is_number() || cell.is_null()) && cells().any(Json::is_number) {
             return Arc::new(cells().map(Json::as_f64).collect::<Float64Array>());
         }
-        let text = |it: &Json| match it {
+        let text = |value: &Json| match value {
             Json::Null => None,
             Json::String(text) => Some(text.clone()),
             other => Some(other.to_string()),
@@ -62,31 +62,43 @@ fn parquet_properties() -> WriterProperties {
 }
 
 fn batch(rows: &[GradeRow<'_>]) -> Result<RecordBatch, ParquetError> {
-    let columns = COLUMNS.iter().map(|it| (it.name, array(it, rows), true));
+    let columns = COLUMNS.iter().map(|column| (column.name, array(column, rows), true));
     Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
 }
 
 fn array(column: &Column, rows: &[GradeRow<'_>]) -> ArrayRef {
-    let cells = || rows.iter().map(|it| (column.cell)(it));
+    let cells = || rows.iter().map(|row| (column.cell)(row));
     match column.kind {
-        ColumnKind::Text | ColumnKind::Json => {
-            Arc::new(cells().map(|it| it.map(|it| it.to_string())).collect::<StringArray>())
-        }
+        ColumnKind::Text | ColumnKind::Json => Arc::new(
+            cells().map(|cell| cell.map(|grade_cell| grade_cell.to_string())).collect::<StringArray>(),
+        ),
         ColumnKind::Number => {
-            let number = |it| if let GradeCell::Number(it) = it? { Some(it) } else { None };
+            let number = |grade_cell| {
+                if let GradeCell::Number(grade_cell) = grade_cell? { Some(grade_cell) } else { None }
+            };
             Arc::new(cells().map(number).collect::<Float64Array>())
         }
         ColumnKind::Count => {
             // Signed, for not everybody reads the other kind.
-            let count = |it| if let GradeCell::Count(it) = it? { i64::try_from(it).ok() } else { None };
+            let count = |grade_cell| {
+                if let GradeCell::Count(grade_cell) = grade_cell? {
+                    i64::try_from(grade_cell).ok()
+                } else {
+                    None
+                }
+            };
             Arc::new(cells().map(count).collect::<Int64Array>())
         }
         ColumnKind::Flag => {
-            let flag = |it| if let GradeCell::Flag(it) = it? { Some(it) } else { None };
+            let flag = |grade_cell| {
+                if let GradeCell::Flag(grade_cell) = grade_cell? { Some(grade_cell) } else { None }
+            };
             Arc::new(cells().map(flag).collect::<BooleanArray>())
         }
         ColumnKind::Time => {
-            let micros = |it| if let GradeCell::Time(it) = it? { Some(it.micros()) } else { None };
+            let micros = |grade_cell| {
+                if let GradeCell::Time(grade_cell) = grade_cell? { Some(grade_cell.micros()) } else { None }
+            };
             Arc::new(cells().map(micros).collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
         }
     }
@@ -106,7 +118,7 @@ mod tests {
     fn round(rows: &[GradeRow<'_>]) -> Vec<RecordBatch> {
         let file = tempfile::NamedTempFile::new().unwrap();
         let mut table = ParquetGradeWriter::new(file.reopen().unwrap()).unwrap();
-        rows.chunks(2).for_each(|it| table.add(it).unwrap());
+        rows.chunks(2).for_each(|rows| table.add(rows).unwrap());
         table.end().unwrap();
         let reader = ParquetRecordBatchReaderBuilder::try_new(file.reopen().unwrap()).unwrap();
         assert_eq!(reader.schema().fields().len(), COLUMNS.len());
@@ -136,9 +148,9 @@ mod tests {
         let [batch] = batches.as_slice() else { panic!("{} batches", batches.len()) };
         let column = |name: &str| batch.column_by_name(name).unwrap();
         let texts = |name: &str| -> Vec<Option<String>> {
-            column(name).as_string::<i32>().iter().map(|it| it.map(str::to_owned)).collect()
+            column(name).as_string::<i32>().iter().map(|string| string.map(str::to_owned)).collect()
         };
-        let some = |it: &str| Some(it.to_owned());
+        let some = |text: &str| Some(text.to_owned());
         assert_eq!(texts("candidate"), [some("größe"), some("größe"), some("größe")]);
         assert_eq!(texts("value"), [some("4"), some("yes"), None]);
         assert_eq!(texts("why"), [None, None, some("timeout")]);
@@ -151,7 +163,7 @@ mod tests {
         assert_eq!(column("tokens_in").as_primitive::<Int64Type>().value(2), 12);
         let time = column("time").as_primitive::<TimestampMicrosecondType>();
         assert_eq!((time.value(0), time.timezone()), (1_774_001_732_250_000, Some("UTC")));
-        assert!(column("from_cache").as_boolean().iter().all(|it| it == Some(false)));
+        assert!(column("from_cache").as_boolean().iter().all(|boolean| boolean == Some(false)));
     }
 
     #[test]
@@ -169,6 +181,6 @@ mod tests {
 
     #[test]
     fn a_table_without_rows_has_its_columns() {
-        assert!(round(&[]).iter().all(|it| it.num_rows() == 0));
+        assert!(round(&[]).iter().all(|round| round.num_rows() == 0));
     }
 }

@@ -74,7 +74,7 @@ impl BoundServer {
         tokio::select! {
             () = serve_connections(self.listener, router, limits, metrics, stopped.clone()) => {}
             // A client that never ends must not keep the server from it.
-            () = async { let _ = stopped.wait_for(|it| *it).await; tokio::time::sleep(DRAIN).await } => {}
+            () = async { let _ = stopped.wait_for(|stopped| *stopped).await; tokio::time::sleep(DRAIN).await } => {}
         };
         // It knows that it should stop, and leaves no trace half done.
         let _ = tokio::time::timeout(DRAIN, assembling).await;
@@ -126,7 +126,7 @@ fn request_span(method: &str, route: &str, headers: &HeaderMap) -> Span {
     if is_frequent {
         return Span::none();
     }
-    let parent = headers.get("traceparent").and_then(|it| it.to_str().ok());
+    let parent = headers.get("traceparent").and_then(|header| header.to_str().ok());
     tracing::info_span!(
         REQUEST,
         otel.name = format!("{method} {route}"),
@@ -143,7 +143,7 @@ async fn limit_body_size(State(app): State<App>, request: Request, next: Next) -
         return next.run(request).await;
     }
     let most = app.settings.max_body;
-    next.run(request.map(|it| Body::new(Limited::new(it, most)))).await
+    next.run(request.map(|body| Body::new(Limited::new(body, most)))).await
 }
 
 /// A request is answered within a time, unless its body is read line by line.
@@ -162,8 +162,10 @@ async fn known_host(State(app): State<App>, request: Request, next: Next) -> Res
     if 1 < request.headers().get_all(header::HOST).iter().count() {
         return ApiError::Bad("a request has one `Host` header".to_owned()).into_response();
     }
-    let host = request.headers().get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    let name = host.rsplit_once(':').filter(|it| it.1.bytes().all(|it| it.is_ascii_digit()));
+    let host =
+        request.headers().get(header::HOST).and_then(|header| header.to_str().ok()).unwrap_or_default();
+    let name =
+        host.rsplit_once(':').filter(|rsplit_once| rsplit_once.1.bytes().all(|byte| byte.is_ascii_digit()));
     let name = name.map_or(host, |it| it.0);
     if app.settings.access == Access::Open && !matches!(name, "localhost" | "127.0.0.1" | "[::1]") {
         let why = "an open server answers to localhost only; start it with --auth for others";

@@ -106,7 +106,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
         let Some(span) = context.span(id) else { return };
         let mut fields = self.fields();
         attributes.record(&mut fields);
-        let above = span.parent().and_then(|it| Some(span_ids(it.extensions().get::<Span>()?)));
+        let above = span.parent().and_then(|span_ref| Some(span_ids(span_ref.extensions().get::<Span>()?)));
         let (trace_id, parent_span_id) =
             above.or(fields.parent).unwrap_or_else(|| (random::<16>().to_vec(), Vec::new()));
         // Whoever asked is somebody else; work of our own is internal.
@@ -136,7 +136,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut fields = self.fields();
         event.record(&mut fields);
-        let within = context.event_span(event).and_then(|it| Some(span_ids(it.extensions().get::<Span>()?)));
+        let within = context
+            .event_span(event)
+            .and_then(|span_ref| Some(span_ids(span_ref.extensions().get::<Span>()?)));
         let (trace_id, span_id) = within.unwrap_or_default();
         let level = *event.metadata().level();
         // As OpenTelemetry numbers them.
@@ -226,13 +228,16 @@ fn parent(header: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     let mut parts = header.split('-');
     let (version, trace, span) = (parts.next()?, decode_hex(parts.next()?)?, decode_hex(parts.next()?)?);
     let is_known = version.len() == 2 && version != "ff" && trace.len() == 16 && span.len() == 8;
-    let is_set = |it: &[u8]| it.iter().any(|it| *it != 0);
+    let is_set = |bytes: &[u8]| bytes.iter().any(|byte| *byte != 0);
     (is_known && is_set(&trace) && is_set(&span)).then_some((trace, span))
 }
 
 fn decode_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |it: u8| char::from(it).to_digit(16).and_then(|it| u8::try_from(it).ok());
-    text.as_bytes().chunks(2).map(|it| Some(digit(*it.first()?)? << 4 | digit(*it.get(1)?)?)).collect()
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    text.as_bytes()
+        .chunks(2)
+        .map(|bytes| Some(digit(*bytes.first()?)? << 4 | digit(*bytes.get(1)?)?))
+        .collect()
 }
 
 fn span_ids(span: &Span) -> (Vec<u8>, Vec<u8>) {
@@ -262,7 +267,7 @@ impl Exporter {
                 tokio::time::sleep(PAUSE).await;
             };
             let stopped = tokio::select! {
-                _ = stop.wait_for(|it| *it) => true,
+                _ = stop.wait_for(|stop| *stop) => true,
                 () = gathered => false,
             };
             while (stopped || some.len() < BATCH)

@@ -27,7 +27,7 @@ const DAY: i64 = 86_400_000_000;
 
 #[tokio::main]
 async fn main() {
-    let n_grades: usize = std::env::args().nth(1).map_or(1_000_000, |it| it.parse().unwrap());
+    let n_grades: usize = std::env::args().nth(1).map_or(1_000_000, |text| text.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     sync_compared(folder.path()).await;
     let path = folder.path().join("jurist.db");
@@ -211,7 +211,7 @@ async fn grades(store: &Store, n_grades: usize) {
     );
     // Spread over all candidates, and over agents and verdicts, which repeat every five and seven.
     let step = (n_candidates / 20_000).max(1);
-    for n in (0..n_candidates.min(20_000)).map(|it| it * step + it % step) {
+    for n in (0..n_candidates.min(20_000)).map(|n| n * step + n % step) {
         store
             .put_trace(project, &TraceId::new(format!("trace-{n}")).unwrap(), &trace(n, now), now)
             .await

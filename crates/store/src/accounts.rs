@@ -321,7 +321,7 @@ impl std::str::FromStr for ProjectRole {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let all = [Self::Annotator, Self::Viewer, Self::Member, Self::Owner];
-        let role = all.into_iter().find(|it| it.as_str() == text);
+        let role = all.into_iter().find(|project_role| project_role.as_str() == text);
         role.ok_or_else(|| format!("`{text}` is not a role: annotator, viewer, member or owner"))
     }
 }

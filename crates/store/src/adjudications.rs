@@ -52,7 +52,7 @@ impl Store {
         tx.execute(DECIDE, args![id, project, *task, *item, scheme, criterion, body, *author, now]).await?;
         tx.insert(
             labels::ADD,
-            label.into_iter().map(|it| labels::build_label_row(project, it, now)).collect(),
+            label.into_iter().map(|label| labels::build_label_row(project, label, now)).collect(),
         )
         .await?;
         tx.commit().await?;

@@ -123,7 +123,7 @@ impl Store {
         let all = i64::from(which == AlertSelection::All);
         let rows = self.db.fetch(LIST, args![project, Cursor::top(after).id, limit + 1, all]).await?;
         let alerts = rows.iter().map(read_alert_row).collect::<Result<_, _>>()?;
-        Ok(ResultPage::of(alerts, limit, |it: &Alert| Cursor::new(0, &it.id)))
+        Ok(ResultPage::of(alerts, limit, |alert: &Alert| Cursor::new(0, &alert.id)))
     }
 
     pub async fn alert_sent(&self, project: ProjectId, id: AlertId, now: Time) -> Result<(), StoreError> {

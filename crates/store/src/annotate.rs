@@ -240,7 +240,7 @@ impl Store {
         let last = tx.optional(LAST_PLACE, args![task]).await?;
         let last: i64 = last.map(|row| row.get("place")).transpose()?.unwrap_or(-1);
         let mut seen = BTreeSet::new();
-        let distinct = items.iter().filter(|it| seen.insert(it.candidate.as_str()));
+        let distinct = items.iter().filter(|item| seen.insert(item.candidate.as_str()));
         let row = |(item, place): (&NewItem, i64)| {
             let body = pack(item.body.to_string().as_bytes());
             let (id, role, turn) = (ItemId::at(now), item.role.as_str(), item.turn.unwrap_or(place));
@@ -276,10 +276,12 @@ impl Store {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<ResultPage<AnnotationItem>, StoreError> {
-        let place = after.map_or(-1, |it| it.sort);
+        let place = after.map_or(-1, |cursor| cursor.sort);
         let rows = self.db.fetch(ITEMS, args![project, task, place, limit + 1]).await?;
         let items = rows.iter().map(read_item).collect::<Result<_, _>>()?;
-        let place = |it: &AnnotationItem| Cursor::new(i64::try_from(it.place).unwrap_or(i64::MAX), &it.id);
+        let place = |annotation_item: &AnnotationItem| {
+            Cursor::new(i64::try_from(annotation_item.place).unwrap_or(i64::MAX), &annotation_item.id)
+        };
         Ok(ResultPage::of(items, limit, place))
     }
 

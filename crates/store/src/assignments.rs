@@ -208,7 +208,7 @@ pub(crate) fn select_unanswered_items(
     account: AccountId,
     candidates: &BTreeSet<&str>,
 ) -> SelectQuery {
-    let candidates = candidates.iter().map(|it| Arg::from(*it)).collect();
+    let candidates = candidates.iter().map(|candidate| Arg::from(*candidate)).collect();
     SelectQuery::new(UNANSWERED, args![project, account]).and_in("candidate", candidates)
 }
 
@@ -270,7 +270,7 @@ impl Store {
         let (_, version) = lock(&mut tx, project, item.task, now).await?;
         let there = tx.fetch(OF_ITEM, args![project, item.id]).await?;
         let there: Vec<Assignment> = there.iter().map(read_assignment_row).collect::<Result<_, _>>()?;
-        if let Some(mine) = there.into_iter().find(|it| it.account == account) {
+        if let Some(mine) = there.into_iter().find(|assignment| assignment.account == account) {
             return Ok(mine);
         }
         let assignment = insert_assignment(&mut tx, project, &item, account, version, until, now).await?;
@@ -407,7 +407,7 @@ impl Store {
         of: &Assignment,
     ) -> Result<(Option<AssignmentId>, Option<AssignmentId>), StoreError> {
         let args = || args![of.task, of.account, of.id];
-        let id = |row: Option<DbRow>| row.map(|it| it.parse("id")).transpose();
+        let id = |row: Option<DbRow>| row.map(|row| row.parse("id")).transpose();
         Ok((id(self.db.optional(BEFORE, args()).await?)?, id(self.db.optional(AFTER, args()).await?)?))
     }
 
@@ -429,10 +429,12 @@ impl Store {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<ResultPage<SubmittedAnnotation>, StoreError> {
-        let place = after.map(|it| it.id.clone()).unwrap_or_default();
+        let place = after.map(|cursor| cursor.id.clone()).unwrap_or_default();
         let rows = self.db.fetch(ANNOTATIONS, args![project, task, place, limit + 1]).await?;
         let annotations = rows.iter().map(read_annotation).collect::<Result<_, _>>()?;
-        Ok(ResultPage::of(annotations, limit, |it: &SubmittedAnnotation| Cursor::new(0, &it.id)))
+        Ok(ResultPage::of(annotations, limit, |submitted_annotation: &SubmittedAnnotation| {
+            Cursor::new(0, &submitted_annotation.id)
+        }))
     }
 
     /// With all their revisions.
@@ -482,7 +484,7 @@ async fn choose_item(
     }
     let row = tx.optional(N_MINE, args![task, account]).await?;
     let counts =
-        row.map(|it| Ok::<_, StoreError>((it.count("n_items")?, it.count("n_checks")?))).transpose()?;
+        row.map(|row| Ok::<_, StoreError>((row.count("n_items")?, row.count("n_checks")?))).transpose()?;
     let (n_items, n_checks) = counts.unwrap_or_default();
     if giving.quota.is_some_and(|quota| quota <= n_items) {
         return Ok(Err(NextAssignment::Quota));

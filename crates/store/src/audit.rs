@@ -61,7 +61,9 @@ impl Store {
     ) -> Result<ResultPage<StoredAuditEntry>, StoreError> {
         let rows = filter.select(after, limit).fetch(&self.db).await?;
         let entries = rows.iter().map(read_audit_row).collect::<Result<_, _>>()?;
-        Ok(ResultPage::of(entries, limit, |it: &StoredAuditEntry| Cursor::new(0, &it.id)))
+        Ok(ResultPage::of(entries, limit, |stored_audit_entry: &StoredAuditEntry| {
+            Cursor::new(0, &stored_audit_entry.id)
+        }))
     }
 }
 

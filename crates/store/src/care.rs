@@ -104,7 +104,7 @@ impl Store {
         let name = path.display().to_string();
         sqlx::query("VACUUM INTO $1").bind(name.clone()).execute(&mut connection).await?;
         connection.close().await?;
-        let kept = std::fs::File::open(path).and_then(|it| it.sync_all());
+        let kept = std::fs::File::open(path).and_then(|file| file.sync_all());
         kept.map_err(|error| StoreError::Unreachable { place: name, error: sqlx::Error::Io(error) })
     }
 
@@ -173,7 +173,7 @@ impl Store {
         }
         for row in self.db.fetch("PRAGMA foreign_key_check", Vec::new()).await? {
             let (what, parent): (String, String) = (row.get("table")?, row.get("parent")?);
-            let which = row.get::<Option<i64>>("rowid")?.map(|it| it.to_string()).unwrap_or_default();
+            let which = row.get::<Option<i64>>("rowid")?.map(|row| row.to_string()).unwrap_or_default();
             problems.push(IntegrityProblem { what, which, why: format!("its row in {parent} is missing") });
         }
         Ok(problems)

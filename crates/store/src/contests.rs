@@ -94,7 +94,7 @@ impl Store {
         monitor: Option<MonitorId>,
         limit: usize,
     ) -> Result<Vec<Contest>, StoreError> {
-        let monitor = monitor.map(|it| it.to_string());
+        let monitor = monitor.map(|monitor| monitor.to_string());
         self.db.fetch(NEWEST, args![project, monitor, limit]).await?.iter().map(read).collect()
     }
 }
@@ -116,7 +116,7 @@ impl std::str::FromStr for Contested {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|it| it.as_str() == text);
+        let found = Self::ALL.into_iter().find(|contested| contested.as_str() == text);
         found.ok_or_else(|| format!("`{text}` is no outcome of a contest"))
     }
 }

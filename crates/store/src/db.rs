@@ -175,7 +175,7 @@ impl Tx {
         while rest.len() != 0 {
             let n = match self {
                 // Few sizes, so that few statements are prepared.
-                Self::Lite(..) => [128, 16, 1].into_iter().find(|it| *it <= rest.len()).unwrap_or(1),
+                Self::Lite(..) => [128, 16, 1].into_iter().find(|n| *n <= rest.len()).unwrap_or(1),
                 Self::Pg(_) => rest.len().min(8192),
             };
             let chunk: Vec<Vec<Arg>> = rest.by_ref().take(n).collect();
@@ -227,8 +227,7 @@ impl Bulk {
     pub fn values(&self, n_rows: usize) -> String {
         let n_columns = self.types.len();
         let row = |row: usize| {
-            let columns: Vec<String> =
-                (1..=n_columns).map(|it| format!("${}", row * n_columns + it)).collect();
+            let columns: Vec<String> = (1..=n_columns).map(|n| format!("${}", row * n_columns + n)).collect();
             format!("({})", columns.join(", "))
         };
         let rows: Vec<String> = (0..n_rows).map(row).collect();
@@ -338,11 +337,11 @@ impl DbRow {
 
     /// A count, which is never negative.
     pub fn count(&self, column: &str) -> Result<u64, StoreError> {
-        self.get(column).map(|it: i64| u64::try_from(it).unwrap_or(0))
+        self.get(column).map(|n: i64| u64::try_from(n).unwrap_or(0))
     }
 
     pub fn flag(&self, column: &str) -> Result<bool, StoreError> {
-        self.get(column).map(|it: i64| it != 0)
+        self.get(column).map(|n: i64| n != 0)
     }
 
     pub fn json(&self, column: &'static str) -> Result<serde_json::Value, StoreError> {

@@ -249,12 +249,13 @@ impl Store {
         now: Time,
     ) -> Result<Vec<NewMonitorDecision>, StoreError> {
         let mut sorted: Vec<&NewMonitorDecision> = decisions.iter().collect();
-        sorted.sort_by_key(|it| (&it.trace, it.monitor));
+        sorted
+            .sort_by_key(|new_monitor_decision| (&new_monitor_decision.trace, new_monitor_decision.monitor));
         let mut traces: Vec<&TraceRevision> = traces.iter().collect();
         traces.sort();
         let mut tx = self.db.begin().await?;
         let mut revised: BTreeMap<(&TraceId, MonitorId), NewMonitorDecision> = BTreeMap::new();
-        for decision in sorted.iter().filter(|it| 1 < it.revision) {
+        for decision in sorted.iter().filter(|new_monitor_decision| 1 < new_monitor_decision.revision) {
             if let Some(anew) = self.revise(&mut tx, project, decision).await? {
                 revised.insert((&decision.trace, decision.monitor), anew);
             }
@@ -263,20 +264,27 @@ impl Store {
             .into_iter()
             .map(|decision| revised.get(&(&decision.trace, decision.monitor)).unwrap_or(decision))
             .collect();
-        let rows = tx.insert(DECIDE, sorted.iter().map(|it| it.args(project, now)).collect()).await?;
+        let rows = tx
+            .insert(
+                DECIDE,
+                sorted.iter().map(|new_monitor_decision| new_monitor_decision.args(project, now)).collect(),
+            )
+            .await?;
         let mut new = Vec::new();
         for row in rows {
             let (trace, monitor): (TraceId, MonitorId) = (row.parse("trace")?, row.parse("monitor")?);
-            let at = sorted.binary_search_by_key(&(&trace, monitor), |it| (&it.trace, it.monitor));
-            new.extend(at.ok().map(|it| sorted[it].clone()));
+            let at = sorted.binary_search_by_key(&(&trace, monitor), |new_monitor_decision| {
+                (&new_monitor_decision.trace, new_monitor_decision.monitor)
+            });
+            new.extend(at.ok().map(|index| sorted[index].clone()));
         }
         let events = new
             .iter()
-            .map(|it| build_event_row(project, &it.trace, it.monitor, it.state, &it.reason, now))
+            .map(|new| build_event_row(project, &new.trace, new.monitor, new.state, &new.reason, now))
             .collect();
         tx.insert(ADD_EVENTS, events).await?;
         let mut tally = DecisionTallyChanges::default();
-        new.iter().for_each(|it| tally.add(&it.tally_subject(now), it.state, 1));
+        new.iter().for_each(|new| tally.add(&new.tally_subject(now), new.state, 1));
         tx.insert(ADD_TALLIES, tally.args(project)).await?;
         let jobs: Vec<NewJob> = new.iter().filter_map(&job).collect();
         let added = self.add_jobs_in(&mut tx, &jobs, now).await?;
@@ -396,8 +404,8 @@ impl Store {
     ) -> Result<ResultPage<MonitorDecision>, StoreError> {
         let rows = filter.select(project, monitor, after, limit).fetch(&self.db).await?;
         let decisions = rows.iter().map(read_decision_row).collect::<Result<_, _>>()?;
-        Ok(ResultPage::of(decisions, limit, |it: &MonitorDecision| {
-            Cursor::new(it.decided.micros(), &it.trace)
+        Ok(ResultPage::of(decisions, limit, |monitor_decision: &MonitorDecision| {
+            Cursor::new(monitor_decision.decided.micros(), &monitor_decision.trace)
         }))
     }
 
@@ -409,7 +417,9 @@ impl Store {
         after: Option<&MonitorDecision>,
         limit: usize,
     ) -> Result<Vec<MonitorDecision>, StoreError> {
-        let (time, trace) = after.map_or((i64::MIN, ""), |it| (it.decided.micros(), it.trace.as_str()));
+        let (time, trace) = after.map_or((i64::MIN, ""), |monitor_decision| {
+            (monitor_decision.decided.micros(), monitor_decision.trace.as_str())
+        });
         let rows = self.db.fetch(WAITING, args![project, monitor, time, trace, limit]).await?;
         rows.iter().map(read_decision_row).collect()
     }
@@ -445,7 +455,7 @@ impl Store {
         };
         // In one order everywhere, so that two transactions wait for each other and do not deadlock.
         let mut sorted: Vec<&MonitorDecision> = decisions.iter().collect();
-        sorted.sort_by_key(|it| (&it.trace, it.monitor));
+        sorted.sort_by_key(|monitor_decision| (&monitor_decision.trace, monitor_decision.monitor));
         let (mut tx, mut jobs) = (self.db.begin().await?, Vec::new());
         for it in sorted {
             let before = self.hold(&mut tx, project, &it.trace, it.monitor).await?;
@@ -542,7 +552,7 @@ impl Store {
         monitor: MonitorId,
     ) -> Result<Option<Time>, StoreError> {
         let row = self.db.optional(NEWEST, args![project, monitor]).await?;
-        row.map(|it| it.time("decided")).transpose()
+        row.map(|row| row.time("decided")).transpose()
     }
 
     /// What an agent's newest finished traces cost, as far as they say so.

@@ -71,7 +71,7 @@ impl StoreError {
                 let of_pg = ["40001", "40P01", "53100", "53300", "57P01", "57P02", "57P03"];
                 // SQLite: busy, locked, the disk fails, the disk is full, its files cannot be opened; higher bits
                 // tell them apart further.
-                let of_lite = |it: i32| [5, 6, 10, 13, 14].contains(&(it & 0xff));
+                let of_lite = |n: i32| [5, 6, 10, 13, 14].contains(&(n & 0xff));
                 // SQLite ends a transaction by itself when the disk is full.
                 let is_over = error.message().contains("no transaction is active");
                 of_pg.contains(&code.as_ref()) || code.parse().is_ok_and(of_lite) || is_over

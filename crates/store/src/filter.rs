@@ -38,7 +38,7 @@ impl SelectQuery {
         if values.is_empty() {
             return self;
         }
-        let places: Vec<String> = (1..=values.len()).map(|it| format!("${}", self.args.len() + it)).collect();
+        let places: Vec<String> = (1..=values.len()).map(|n| format!("${}", self.args.len() + n)).collect();
         self.args.extend(values);
         self.sql += &format!(" AND {column} IN ({})", places.join(", "));
         self

@@ -181,7 +181,7 @@ pub(crate) fn of_candidates(
     candidates: &[&str],
 ) -> SelectQuery {
     SelectQuery::new(OF_CANDIDATES, args![project, version, kind_name(kind)])
-        .and_in("candidate", candidates.iter().map(|it| Arg::from(*it)).collect())
+        .and_in("candidate", candidates.iter().map(|candidate| Arg::from(*candidate)).collect())
         .then("ORDER BY candidate, time, id")
 }
 
@@ -198,9 +198,10 @@ impl Store {
         verdicts: &[NewVerdict],
     ) -> Result<Recorded, StoreError> {
         // By id: in one order everywhere, so that two transactions wait for each other and do not deadlock.
-        let grades: BTreeMap<GradeId, &NewGrade> = grades.iter().map(|it| (it.id(project), it)).collect();
+        let grades: BTreeMap<GradeId, &NewGrade> =
+            grades.iter().map(|grade| (grade.id(project), grade)).collect();
         let verdicts: BTreeMap<GradeId, &NewVerdict> =
-            verdicts.iter().map(|it| (it.id(project), it)).collect();
+            verdicts.iter().map(|verdict| (verdict.id(project), verdict)).collect();
         let mut tx = self.db.begin().await?;
         let rows = grades.iter().map(|(id, grade)| grade.args(id, project)).collect();
         let new = read_grade_ids(&tx.insert(ADD, rows).await?)?;
@@ -217,9 +218,9 @@ impl Store {
         let new_verdicts: Vec<&NewVerdict> = new.iter().filter_map(|id| verdicts.get(id).copied()).collect();
         tx.insert(tallies::ADD_VERDICTS, tallies::of_verdicts(project, &new_verdicts)).await?;
         let mut of_traces = new_verdicts.clone();
-        of_traces.sort_by_key(|it| (&it.candidate, it.time));
+        of_traces.sort_by_key(|new_verdict| (&new_verdict.candidate, new_verdict.time));
         for it in of_traces {
-            let score = it.verdict.score.filter(|it| it.is_finite());
+            let score = it.verdict.score.filter(|score| score.is_finite());
             tx.execute(SCORE_TRACE, args![project, &it.candidate, score, it.time]).await?;
         }
         tx.commit().await?;
@@ -270,7 +271,9 @@ impl Store {
     ) -> Result<ResultPage<GradeHead>, StoreError> {
         let rows = filter.select(LIST, project, after, limit).fetch(&self.db).await?;
         let heads = rows.iter().map(read_grade_row).collect::<Result<_, _>>()?;
-        Ok(ResultPage::of(heads, limit, |it: &GradeHead| Cursor::new(it.time.micros(), &it.id)))
+        Ok(ResultPage::of(heads, limit, |grade_head: &GradeHead| {
+            Cursor::new(grade_head.time.micros(), &grade_head.id)
+        }))
     }
 
     /// With their texts, for those who write them out; the newest first.
@@ -332,7 +335,9 @@ impl Store {
     ) -> Result<ResultPage<StoredVerdict>, StoreError> {
         let rows = filter.select(project, after, limit).fetch(&self.db).await?;
         let verdicts = rows.iter().map(read_verdict).collect::<Result<_, _>>()?;
-        Ok(ResultPage::of(verdicts, limit, |it: &StoredVerdict| Cursor::new(it.time.micros(), &it.id)))
+        Ok(ResultPage::of(verdicts, limit, |stored_verdict: &StoredVerdict| {
+            Cursor::new(stored_verdict.time.micros(), &stored_verdict.id)
+        }))
     }
 
     /// The newest verdict of each monitor on each of some candidates.
@@ -417,7 +422,7 @@ impl NewGrade {
 impl NewVerdict {
     /// The same for the same candidate, rubric version, monitor and attempt.
     pub fn id(&self, project: ProjectId) -> GradeId {
-        let monitor = self.monitor.map(|it| it.to_string()).unwrap_or_default();
+        let monitor = self.monitor.map(|monitor| monitor.to_string()).unwrap_or_default();
         let parts = [
             &project.to_string(),
             &self.candidate,
@@ -467,7 +472,7 @@ impl GradeFilter {
 
     #[cfg(feature = "testing")]
     pub(crate) fn statements(&self, project: ProjectId) -> [String; 3] {
-        [LIST, LIST_WHOLE, VALUES].map(|it| self.select(it, project, None, 1).sql)
+        [LIST, LIST_WHOLE, VALUES].map(|text| self.select(text, project, None, 1).sql)
     }
 }
 
@@ -515,13 +520,16 @@ impl std::str::FromStr for OutcomeKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|it| it.as_str() == text).ok_or_else(|| format!("`{text}` is no outcome"))
+        Self::ALL
+            .into_iter()
+            .find(|outcome_kind| outcome_kind.as_str() == text)
+            .ok_or_else(|| format!("`{text}` is no outcome"))
     }
 }
 
 /// What cannot be added up is not a score.
 pub(crate) fn finite_unit(grade: &Grade) -> Option<f64> {
-    grade.outcome.unit().filter(|it| it.is_finite())
+    grade.outcome.unit().filter(|unit| unit.is_finite())
 }
 
 pub(crate) fn kind_name(kind: GraderKind) -> &'static str {
@@ -535,7 +543,7 @@ pub(crate) fn kind_name(kind: GraderKind) -> &'static str {
 pub(crate) fn read_grader_kind(row: &DbRow) -> Result<GraderKind, StoreError> {
     let name: String = row.get("grader_kind")?;
     let kinds = [GraderKind::Check, GraderKind::Judge, GraderKind::Human];
-    let kind = kinds.into_iter().find(|it| kind_name(*it) == name);
+    let kind = kinds.into_iter().find(|kind| kind_name(*kind) == name);
     kind.ok_or_else(|| StoreError::damaged_row("grader", &name, "there is no such kind"))
 }
 
@@ -556,7 +564,7 @@ fn read_grade_row(row: &DbRow) -> Result<GradeHead, StoreError> {
         agent: row.get("agent")?,
         outcome: row.parse("outcome")?,
         unit: row.get("unit")?,
-        is_passed: row.get::<Option<i64>>("is_passed")?.map(|it| it != 0),
+        is_passed: row.get::<Option<i64>>("is_passed")?.map(|row| row != 0),
         probability: row.probability()?,
         cost: row.maybe_usd("cost")?,
         time: row.time("time")?,

@@ -35,8 +35,8 @@ fn uuid_v7(time: Time, random: [u8; 10]) -> Uuid {
 fn parse_prefixed_uuid(text: &str, prefix: &'static str) -> Result<Uuid, BadId> {
     let uuid = text
         .strip_prefix(prefix)
-        .filter(|it| it.len() == 32 && !it.bytes().any(|it| it.is_ascii_uppercase()))
-        .and_then(|it| Uuid::parse_str(it).ok());
+        .filter(|rest| rest.len() == 32 && !rest.bytes().any(|byte| byte.is_ascii_uppercase()))
+        .and_then(|rest| Uuid::parse_str(rest).ok());
     uuid.ok_or_else(|| BadId { text: text.to_owned(), prefix })
 }
 
@@ -68,7 +68,7 @@ macro_rules! text_form {
 
         impl From<Option<$name>> for crate::db::Arg {
             fn from(id: Option<$name>) -> Self {
-                Self::Text(id.map(|it| it.to_string()))
+                Self::Text(id.map(|id| id.to_string()))
             }
         }
     };
@@ -149,7 +149,7 @@ pub struct Region(String);
 
 impl Region {
     pub fn new(text: &str) -> Option<Self> {
-        let is_right = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit();
+        let is_right = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         ((1..=8).contains(&text.len()) && text.bytes().all(is_right)).then(|| Self(text.to_owned()))
     }
 }
@@ -179,7 +179,8 @@ impl FromStr for RubricVersionId {
 
     fn from_str(text: &str) -> Result<Self, BadId> {
         let bad = || BadId { text: text.to_owned(), prefix: Self::PREFIX };
-        let (region, uuid) = text.strip_prefix("rubv_").and_then(|it| it.split_once('_')).ok_or_else(bad)?;
+        let (region, uuid) =
+            text.strip_prefix("rubv_").and_then(|rest| rest.split_once('_')).ok_or_else(bad)?;
         let region = Region::new(region).ok_or_else(bad)?;
         Ok(Self { region, uuid: parse_prefixed_uuid(uuid, "").map_err(|_| bad())? })
     }

@@ -154,7 +154,7 @@ impl Store {
         if self.db.is_pg() && !added.is_empty() {
             tx.fetch("SELECT CAST(pg_notify($1, '') AS TEXT)", args![CHANNEL]).await?;
         }
-        Ok(ids.into_iter().map(|it| added.contains(&it).then_some(it)).collect())
+        Ok(ids.into_iter().map(|id| added.contains(&id).then_some(id)).collect())
     }
 
     pub(crate) fn wake_workers(&self, added: &[Option<JobId>]) {
@@ -184,7 +184,7 @@ impl Store {
         let rows = tx.fetch(AssertSqlSafe(sql), args).await?;
         tx.commit().await?;
         let mut jobs: Vec<Job> = rows.iter().map(read_job_row).collect::<Result<_, _>>()?;
-        jobs.sort_by_key(|it| (-it.priority, it.id));
+        jobs.sort_by_key(|job| (-job.priority, job.id));
         Ok(jobs)
     }
 
@@ -274,7 +274,7 @@ impl Store {
     ) -> Result<ResultPage<Job>, StoreError> {
         let rows = self.db.fetch(DEAD, args![project, Cursor::top(after).id, limit + 1]).await?;
         let jobs = rows.iter().map(read_job_row).collect::<Result<_, _>>()?;
-        Ok(ResultPage::of(jobs, limit, |it: &Job| Cursor::new(0, &it.id)))
+        Ok(ResultPage::of(jobs, limit, |job: &Job| Cursor::new(0, &job.id)))
     }
 
     /// Lets a dead job be tried again.
@@ -316,7 +316,7 @@ impl Store {
                 (left.n_dead, left.error) = (row.count("n")?, row.get("error")?);
             } else {
                 let (n, why): (u64, Option<String>) = (row.count("n_told")?, row.get("error")?);
-                (left.n_waiting, left.put_off) = (row.count("n")?, why.map(|it| (n, it)));
+                (left.n_waiting, left.put_off) = (row.count("n")?, why.map(|why| (n, why)));
             }
         }
         Ok(left)
@@ -381,7 +381,7 @@ impl Wake {
     }
 
     fn ring(&self) {
-        self.rings.send_modify(|it| *it += 1);
+        self.rings.send_modify(|ring| *ring += 1);
     }
 
     fn waker(self: std::sync::Arc<Self>, db: &Db) -> Waker {
@@ -426,7 +426,7 @@ pub(crate) fn build_lease_query(
     now: Time,
     until: Time,
 ) -> (String, Vec<Arg>) {
-    let kinds = kinds.iter().map(|it| Arg::from(*it)).collect();
+    let kinds = kinds.iter().map(|kind| Arg::from(*kind)).collect();
     let select =
         SelectQuery::new(TAKE, args![worker, until, now]).and_in("kind", kinds).then(IN_ORDER).limit(n);
     // SQLite has one writer, so nobody else can be taking.
@@ -473,7 +473,7 @@ impl std::str::FromStr for JobState {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL
             .into_iter()
-            .find(|it| it.as_str() == text)
+            .find(|job_state| job_state.as_str() == text)
             .ok_or_else(|| format!("`{text}` is no state of a job"))
     }
 }

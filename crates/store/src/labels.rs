@@ -53,7 +53,7 @@ impl Store {
         now: Time,
     ) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
-        tx.insert(ADD, labels.iter().map(|it| build_label_row(project, it, now)).collect()).await?;
+        tx.insert(ADD, labels.iter().map(|label| build_label_row(project, label, now)).collect()).await?;
         tx.commit().await
     }
 
@@ -68,7 +68,7 @@ impl Store {
     ) -> Result<ResultPage<StoredLabel>, StoreError> {
         let rows = select(project, rubric_version, candidate, after, limit).fetch(&self.db).await?;
         let labels = rows.iter().map(read_label_row).collect::<Result<_, _>>()?;
-        Ok(ResultPage::of(labels, limit, |it: &StoredLabel| Cursor::new(0, &it.id)))
+        Ok(ResultPage::of(labels, limit, |stored_label: &StoredLabel| Cursor::new(0, &stored_label.id)))
     }
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn select(
     after: Option<&Cursor>,
     limit: usize,
 ) -> SelectQuery {
-    let place = after.map(|it| it.id.clone()).unwrap_or_default();
+    let place = after.map(|cursor| cursor.id.clone()).unwrap_or_default();
     SelectQuery::new(LIST, args![project, rubric_version, place])
         .and_maybe("candidate = ?", candidate)
         .then("ORDER BY id")

@@ -99,7 +99,7 @@ impl Store {
             None => 0,
         };
         self.refuse_newer(version)?;
-        let pending = MIGRATIONS.iter().zip(1_i64..).filter(|it| version < it.1);
+        let pending = MIGRATIONS.iter().zip(1_i64..).filter(|migration| version < migration.1);
         for (migration, number) in pending {
             migration.apply(&mut tx, &self.db).await?;
             tx.execute(APPLY, args![number, now]).await?;

@@ -272,8 +272,9 @@ fn unreachable(place: &str, error: sqlx::Error) -> StoreError {
 
 /// SQLITE_READONLY in any of its forms, which are told apart by the higher bits.
 fn is_read_only(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|it| it.code()?.parse::<i32>().ok());
-    code.is_some_and(|it| it & 0xff == 8)
+    let code =
+        error.as_database_error().and_then(|database_error| database_error.code()?.parse::<i32>().ok());
+    code.is_some_and(|code| code & 0xff == 8)
 }
 
 fn without_password(url: &str) -> String {

@@ -274,7 +274,7 @@ async fn insert_pieces(
     }
     receipt.n_new = new.len();
     let is_new = |piece: &NewPiece| new.contains(&(piece.trace.clone(), piece.id.clone()));
-    let old: Vec<&(&NewPiece, String)> = distinct.values().filter(|it| !is_new(it.0)).collect();
+    let old: Vec<&(&NewPiece, String)> = distinct.values().filter(|value| !is_new(value.0)).collect();
     for of_trace in old.chunk_by(|a, b| a.0.trace == b.0.trace) {
         for some in of_trace.chunks(500) {
             let there = find_known_pieces(tx, project, some).await?;
@@ -288,7 +288,7 @@ async fn insert_pieces(
             }
         }
     }
-    let pieces = distinct.values().map(|it| it.0).filter(|it| is_new(it));
+    let pieces = distinct.values().map(|value| value.0).filter(|new_piece| is_new(new_piece));
     for row in tx.insert(TOUCH, build_trace_rows(project, pieces, now)).await? {
         if row.get::<String>("state")? == "reopened" {
             receipt.reopened.push(row.parse("id")?);
@@ -316,8 +316,11 @@ async fn refuse_beyond_limit(
             counts.insert(row.get("id")?, usize::try_from(row.get::<i64>("n_pieces")?).unwrap_or(usize::MAX));
         }
         for trace in some {
-            let of_trace: Vec<&(&NewPiece, String)> =
-                distinct.range((*trace, "")..).take_while(|it| it.0.0 == *trace).map(|it| it.1).collect();
+            let of_trace: Vec<&(&NewPiece, String)> = distinct
+                .range((*trace, "")..)
+                .take_while(|range| range.0.0 == *trace)
+                .map(|range| range.1)
+                .collect();
             let n_there = counts.get(trace.as_str()).copied().unwrap_or(0);
             if n_there + of_trace.len() <= MAX_PIECES {
                 continue;
@@ -326,7 +329,7 @@ async fn refuse_beyond_limit(
             for part in of_trace.chunks(500) {
                 known.extend(find_known_pieces(tx, project, part).await?.into_keys());
             }
-            let new = of_trace.iter().map(|it| it.0.id.clone()).filter(|id| !known.contains(id));
+            let new = of_trace.iter().map(|of_trace| of_trace.0.id.clone()).filter(|id| !known.contains(id));
             refused.extend(new.skip(MAX_PIECES.saturating_sub(n_there)).map(|id| ((*trace).clone(), id)));
         }
     }
@@ -359,10 +362,10 @@ fn build_trace_rows<'a>(
         traces.entry(&piece.trace).or_default().push(piece);
     }
     let row = |(trace, pieces): (&TraceId, Vec<&NewPiece>)| {
-        let agent = pieces.iter().find_map(|it| it.agent.clone());
-        let session = pieces.iter().find_map(|it| it.session.clone());
-        let has_end = pieces.iter().any(|it| it.kind.ends());
-        let started = pieces.iter().map(|it| it.time).min().unwrap_or(now);
+        let agent = pieces.iter().find_map(|piece| piece.agent.clone());
+        let session = pieces.iter().find_map(|piece| piece.session.clone());
+        let has_end = pieces.iter().any(|piece| piece.kind.ends());
+        let started = pieces.iter().map(|piece| piece.time).min().unwrap_or(now);
         let n = pieces.len();
         let (none, whole, metadata) = (0_i64, 1.0, "{}");
         args![
@@ -398,7 +401,7 @@ impl std::str::FromStr for PieceKind {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL
             .into_iter()
-            .find(|it| it.as_str() == text)
+            .find(|piece_kind| piece_kind.as_str() == text)
             .ok_or_else(|| format!("`{text}` is no kind of piece"))
     }
 }
@@ -406,7 +409,7 @@ impl std::str::FromStr for PieceKind {
 fn read_piece_row(row: &DbRow) -> Result<Piece, StoreError> {
     let body: Option<Vec<u8>> = row.get("body")?;
     let id: String = row.get("id")?;
-    let body = body.map(|it| crate::pack::unpack(&it)).transpose();
+    let body = body.map(|body| crate::pack::unpack(&body)).transpose();
     let body = body.map_err(|why| StoreError::damaged_row("piece", &id, &why))?;
     Ok(Piece { id, kind: row.parse("kind")?, time: row.time("time")?, received: row.time("received")?, body })
 }

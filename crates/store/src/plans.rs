@@ -78,7 +78,7 @@ impl Index {
         let n_rows = if BY_PEOPLE.contains(&self.table.as_str()) { SOME } else { MANY };
         let (mut told, mut n_values) = (vec![n_rows], 1);
         for column in &self.columns {
-            let few = FEW.iter().find(|it| it.0 == column).map_or(n_rows, |it| it.1);
+            let few = FEW.iter().find(|few| few.0 == column).map_or(n_rows, |it| it.1);
             n_values = n_rows.min(n_values * few);
             told.push(n_rows / n_values);
         }
@@ -94,7 +94,7 @@ pub(crate) async fn write_index_statistics(tx: &mut Tx) -> Result<(), StoreError
     let mut indexes: Vec<Index> = Vec::new();
     for row in tx.fetch(INDEXES, Vec::new()).await? {
         let (name, column): (String, String) = (row.get("index_name")?, row.get("of_column")?);
-        match indexes.last_mut().filter(|it| it.name == name) {
+        match indexes.last_mut().filter(|index| index.name == name) {
             Some(it) => it.columns.push(column),
             None => indexes.push(read_index_row(&row, name, column)?),
         }

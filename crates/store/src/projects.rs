@@ -53,7 +53,9 @@ impl Store {
             // Another process was faster.
             Err(StoreError::Taken { .. }) => {
                 let found = self.project_named(DEFAULT).await?;
-                found.map(|it| it.id).ok_or_else(|| StoreError::unknown("project", DEFAULT))
+                found
+                    .map(|stored_project| stored_project.id)
+                    .ok_or_else(|| StoreError::unknown("project", DEFAULT))
             }
             added => {
                 let id = added?.id;
@@ -102,8 +104,8 @@ impl Store {
 
     /// Holds from the next reservation on.
     pub async fn set_cap(&self, id: ProjectId, cap: Option<Cap>) -> Result<(), StoreError> {
-        let text = cap.as_ref().map(|it| cap_to_json(it).to_string());
-        self.touch_project(id, SET_CAP, args![id, text, cap.map(|it| it.usd().nanos())]).await
+        let text = cap.as_ref().map(|cap| cap_to_json(cap).to_string());
+        self.touch_project(id, SET_CAP, args![id, text, cap.map(|cap| cap.usd().nanos())]).await
     }
 
     pub async fn rename_project(&self, id: ProjectId, name: &str) -> Result<(), StoreError> {
@@ -136,8 +138,8 @@ fn cap_to_json(cap: &Cap) -> Json {
 fn cap(row: &DbRow) -> Result<Option<Cap>, StoreError> {
     let text: Option<String> = row.get("cap")?;
     // One that was set in dollars alone is one in dollars.
-    let dollars = row.maybe_usd("monthly_cap")?.map(|it| it.nanos() as f64 / 1e9);
-    let told = text.and_then(|it| serde_json::from_str(&it).ok());
+    let dollars = row.maybe_usd("monthly_cap")?.map(|usd| usd.nanos() as f64 / 1e9);
+    let told = text.and_then(|text| serde_json::from_str(&text).ok());
     Ok(told.or_else(|| Cap::new(dollars?, Currency::USD, 1.0).ok()))
 }
 

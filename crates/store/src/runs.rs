@@ -178,7 +178,7 @@ impl Store {
         after: Option<usize>,
         limit: usize,
     ) -> Result<Vec<(usize, CaseResult)>, StoreError> {
-        let after = after.map_or(-1, |it| i64::try_from(it).unwrap_or(i64::MAX));
+        let after = after.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
         let rows = self.db.fetch(RESULTS, args![project, run.to_string(), after, limit]).await?;
         let read = |row: &DbRow| {
             let place = usize::try_from(row.count("place")?).unwrap_or(usize::MAX);
@@ -207,7 +207,7 @@ impl Store {
         let pages = stream::try_unfold(Some(None), move |after: Option<Option<usize>>| async move {
             let Some(after) = after else { return Ok(None) };
             let page = self.results(project, run, after, PAGE).await?;
-            let next = page.last().filter(|_| page.len() == PAGE).map(|it| Some(it.0));
+            let next = page.last().filter(|_| page.len() == PAGE).map(|page| Some(page.0));
             Ok::<_, StoreError>(Some((stream::iter(page.into_iter().map(Ok)), next)))
         });
         pages.try_flatten()
@@ -220,7 +220,7 @@ impl Store {
         let results: Vec<(Spend, Packed)> =
             self.result_stream(project, id).map_ok(spent).try_collect().await?;
         run.spend = results.iter().fold(Spend::default(), |sum, it| sum.plus(it.0));
-        run.results = results.into_iter().map(|it| it.1).collect();
+        run.results = results.into_iter().map(|result| result.1).collect();
         // Calls that led to no result were paid for as well.
         let paid = self.subject_spend(project, &id.to_string(), None).await?.settled;
         run.spend.cost = run.spend.cost.map(|cost| cost.max(paid));
@@ -237,7 +237,7 @@ impl Store {
         let place = Cursor::top(after);
         let rows = self.db.fetch(HEADS, args![project, place.id, limit + 1]).await?;
         let heads = rows.iter().map(read_run_head).collect::<Result<_, _>>()?;
-        Ok(ResultPage::of(heads, limit, |it: &RunHead| Cursor::new(0, &it.id)))
+        Ok(ResultPage::of(heads, limit, |run_head: &RunHead| Cursor::new(0, &run_head.id)))
     }
 
     /// One of them.
@@ -273,14 +273,14 @@ impl Store {
             return Ok(found);
         }
         let end = name.trim_start_matches("run_");
-        let is_end = 6 <= end.len() && end.bytes().all(|it| it.is_ascii_hexdigit());
+        let is_end = 6 <= end.len() && end.bytes().all(|byte| byte.is_ascii_hexdigit());
         let rows = match is_end {
             true => self.db.fetch(ENDING, args![project, format!("%{end}")]).await?,
             false => Vec::new(),
         };
         let hint = match rows.as_slice() {
             [only] => return only.parse("id"),
-            [] => latest.map(|it| format!("; the latest is {it}")).unwrap_or_default(),
+            [] => latest.map(|run_id| format!("; the latest is {run_id}")).unwrap_or_default(),
             _ => "; several end like that".to_owned(),
         };
         Err(StoreError::Unknown { what: "run", id: name.to_owned(), hint })

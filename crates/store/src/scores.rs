@@ -200,21 +200,21 @@ impl Store {
         if let Some(refused @ (DecisionChange::Moved | DecisionChange::Closed)) = change {
             return Ok(refused);
         }
-        let key = scored.rescore.map(|it| it.to_string()).unwrap_or_default();
+        let key = scored.rescore.map(|rescore| rescore.to_string()).unwrap_or_default();
         let args = args![project, scored.monitor, &scored.trace, &scored.rubric_version, key];
         let mut there: BTreeMap<(String, String), bool> = BTreeMap::new();
         for row in tx.fetch(THERE, args).await? {
             let is_scored = row.get::<Option<f64>>("unit")?.is_some();
             there.insert((row.get("judge")?, row.get("criterion")?), is_scored);
         }
-        let known = |it: &Score| there.get(&(it.judge.clone(), it.criterion.clone())).copied();
-        let mut new: Vec<&Score> = scores.iter().filter(|it| known(it) != Some(true)).collect();
+        let known = |score: &Score| there.get(&(score.judge.clone(), score.criterion.clone())).copied();
+        let mut new: Vec<&Score> = scores.iter().filter(|score| known(score) != Some(true)).collect();
         // In one order everywhere, so that two transactions wait for each other and do not deadlock.
-        new.sort_by_key(|it| (&it.judge, &it.criterion));
-        tx.insert(ADD, new.iter().map(|it| it.args(project, scored, now)).collect()).await?;
-        let tallied = |it: &&Score| {
-            let change = if known(it).is_some() { TallyChange::Heal } else { TallyChange::Add };
-            it.tally_args(project, scored, change)
+        new.sort_by_key(|score| (&score.judge, &score.criterion));
+        tx.insert(ADD, new.iter().map(|score| score.args(project, scored, now)).collect()).await?;
+        let tallied = |score: &&Score| {
+            let change = if known(score).is_some() { TallyChange::Heal } else { TallyChange::Add };
+            score.tally_args(project, scored, change)
         };
         tx.insert(ADD_TALLIES, new.iter().map(tallied).collect()).await?;
         if let Some(outcome) = outcome {
@@ -255,9 +255,14 @@ impl Store {
             // Engines round differently, and a score of 1 stays one.
             Some((stratum.parse().ok()?, (f64::from(unit.parse::<u32>().ok()?) / 1e9).min(1.0)))
         };
-        let damaged = |it: &str| StoreError::damaged_row("score", &it, "it is a stratum and a number");
+        let damaged = |text: &str| StoreError::damaged_row("score", &text, "it is a stratum and a number");
         let scores = scores.unwrap_or_default();
-        scores.split_ascii_whitespace().map(|it| read(it).ok_or_else(|| damaged(it))).collect()
+        scores
+            .split_ascii_whitespace()
+            .map(|split_ascii_whitespace| {
+                read(split_ascii_whitespace).ok_or_else(|| damaged(split_ascii_whitespace))
+            })
+            .collect()
     }
 
     /// Traces that people labelled as well; the newest label counts.
@@ -274,7 +279,7 @@ impl Store {
                 criterion: row.get("criterion")?,
                 human: row.get("human")?,
                 unit: row.get("unit")?,
-                is_passed: row.get::<Option<i64>>("is_passed")?.map(|it| it == 1),
+                is_passed: row.get::<Option<i64>>("is_passed")?.map(|row| row == 1),
                 probability: row.probability()?,
             })
         };
@@ -295,7 +300,7 @@ impl Store {
                 rubric_version: row.parse("rubric_version")?,
                 judge: row.get("judge")?,
                 unit: row.get("unit")?,
-                is_passed: row.get::<Option<i64>>("is_passed")?.map(|it| it == 1),
+                is_passed: row.get::<Option<i64>>("is_passed")?.map(|row| row == 1),
                 probability: row.probability()?,
             })
         };
@@ -333,11 +338,11 @@ impl Score {
             &scored.rubric_version,
             &self.judge,
             &self.criterion,
-            scored.rescore.map(|it| it.to_string()).unwrap_or_default(),
+            scored.rescore.map(|rescore| rescore.to_string()).unwrap_or_default(),
             scored.stratum.as_str(),
             scored.agent.as_deref(),
             scored.probability,
-            self.unit.filter(|it| it.is_finite()),
+            self.unit.filter(|unit| unit.is_finite()),
             self.is_passed.map(i64::from),
             scored.decided,
             now,
@@ -379,7 +384,7 @@ pub(crate) async fn withdraw_scores(
             judge: row.get("judge")?,
             criterion: row.get("criterion")?,
             unit: row.get("unit")?,
-            is_passed: row.get::<Option<i64>>("is_passed")?.map(|it| it == 1),
+            is_passed: row.get::<Option<i64>>("is_passed")?.map(|row| row == 1),
         };
         changes.push(score.tally_args(project, &scored, TallyChange::Withdraw));
     }
@@ -393,9 +398,11 @@ impl Score {
     fn tally_args(&self, project: ProjectId, scored: &ScoreContext, change: TallyChange) -> Vec<Arg> {
         let (mut units, mut passes) = (WeightedScoreSums::default(), WeightedScoreSums::default());
         let probability = scored.probability.get();
-        let unit = self.unit.filter(|it| it.is_finite());
-        unit.into_iter().for_each(|it| units.add(it, probability));
-        self.is_passed.into_iter().for_each(|it| passes.add(f64::from(u8::from(it)), probability));
+        let unit = self.unit.filter(|unit| unit.is_finite());
+        unit.into_iter().for_each(|unit| units.add(unit, probability));
+        self.is_passed
+            .into_iter()
+            .for_each(|is_passed| passes.add(f64::from(u8::from(is_passed)), probability));
         let sign = if change == TallyChange::Withdraw { -1 } else { 1 };
         let n_errors = sign * i64::from(unit.is_none()) - i64::from(change == TallyChange::Heal);
         let count = |n: usize| sign * i64::try_from(n).unwrap_or(i64::MAX);
@@ -406,7 +413,7 @@ impl Score {
             utc_day_start(scored.decided),
             scored.version,
             &scored.rubric_version,
-            scored.rescore.map(|it| it.to_string()).unwrap_or_default(),
+            scored.rescore.map(|rescore| rescore.to_string()).unwrap_or_default(),
             &self.judge,
             &self.criterion,
             scored.agent.as_deref().unwrap_or_default(),
@@ -443,7 +450,7 @@ impl ScoreFilter {
 
 fn read_tally(row: &DbRow) -> Result<ScoreTally, StoreError> {
     let rescore: String = row.get("rescore")?;
-    let count = |column| row.count(column).map(|it| usize::try_from(it).unwrap_or(usize::MAX));
+    let count = |column| row.count(column).map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     // Squares of 0 and 1 are what they are squares of.
     let (p_wx, p_wwx): (f64, f64) = (row.get("p_wx")?, row.get("p_wwx")?);
     Ok(ScoreTally {

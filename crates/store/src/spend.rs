@@ -158,9 +158,9 @@ impl Store {
             return Ok(Reserve::OverLimit(MonthSpend { cap: limit, ..spent }));
         }
         let (purpose, model) = (wanted.purpose, wanted.model);
-        let job = wanted.job.map(|it| it.id);
+        let job = wanted.job.map(|job| job.id);
         let (worker, attempt) =
-            (wanted.job.and_then(|it| it.leased_by.as_deref()), wanted.job.map(|it| it.attempts as i64));
+            (wanted.job.and_then(|job| job.leased_by.as_deref()), wanted.job.map(|job| job.attempts as i64));
         let held = args![id, project, &month, nanos, purpose, now, subject, model, job, worker, attempt];
         tx.execute(HOLD, held).await?;
         let noted = args![id, "reserve", project, &month, nanos, purpose, now, subject, model];
@@ -207,7 +207,7 @@ impl Store {
         let (purpose, subject): (String, Option<String>) = (row.get("purpose")?, row.get("subject")?);
         let model: Option<String> = row.get("model")?;
         let kind = if cost.is_some() { "settle" } else { "assume" };
-        let paid = cost.map_or(held, |it| it.nanos().max(0));
+        let paid = cost.map_or(held, |usd| usd.nanos().max(0));
         tx.execute(SETTLE, args![project, &month, held, paid]).await?;
         tx.execute(SETTLE_FOR, args![project, &month, subject.as_deref(), held, paid]).await?;
         let (subject, model) = (subject.as_deref(), model.as_deref());
@@ -256,8 +256,9 @@ impl Store {
 
     /// What was set aside and cannot be settled any more: nobody works on its job, perhaps after having spent it.
     pub async fn stale_reservations(&self, now: Time, limit: usize) -> Result<Vec<Reservation>, StoreError> {
-        let before =
-            |it: Duration| Time::from_micros(now.micros() - i64::try_from(it.as_micros()).unwrap_or(0));
+        let before = |duration: Duration| {
+            Time::from_micros(now.micros() - i64::try_from(duration.as_micros()).unwrap_or(0))
+        };
         let args = args![before(GRACE), before(LONGEST), now, limit];
         self.db.fetch(STALE, args).await?.iter().map(read_reservation_row).collect()
     }

@@ -60,7 +60,7 @@ impl Store {
         let row = row.ok_or_else(|| StoreError::unknown("run", &run))?;
         let n_units: Option<i64> = row.get("n_units")?;
         Ok(RunProgress {
-            n_units: n_units.map(|it| u64::try_from(it).unwrap_or(0)),
+            n_units: n_units.map(|n_unit| u64::try_from(n_unit).unwrap_or(0)),
             n_results: row.count("n_results")?,
             ended: row.maybe_time("ended")?,
         })

@@ -230,14 +230,14 @@ impl TallyFilter {
             TallyPeriod::Hour => ("? <= time", "time < ?"),
             TallyPeriod::Day | TallyPeriod::All => ("? <= day", "day < ?"),
         };
-        let day = |it: Time| if by == TallyPeriod::Hour { it.micros() } else { tally_day_start(it) };
+        let day = |time: Time| if by == TallyPeriod::Hour { time.micros() } else { tally_day_start(time) };
         SelectQuery::new(select, args![project])
             .and_maybe("rubric_version = ?", self.rubric_version.as_ref())
             .and_maybe("agent = ?", self.agent.as_deref())
             .and_maybe(from, self.from.map(day))
             .and_maybe(
                 until,
-                self.until.map(|it| if by == TallyPeriod::Hour { it.micros() } else { day_after(it) }),
+                self.until.map(|time| if by == TallyPeriod::Hour { time.micros() } else { day_after(time) }),
             )
     }
 }
@@ -393,7 +393,7 @@ pub(crate) fn of_verdicts(project: ProjectId, verdicts: &[&NewVerdict]) -> Vec<V
         }
         sum.by_status[new.verdict.status as usize] += 1;
         sum.cost = sum.cost.saturating_add(new.cost.map_or(0, Usd::nanos));
-        sum.scores.add(new.verdict.score.filter(|it| it.is_finite()), new.probability);
+        sum.scores.add(new.verdict.score.filter(|score| score.is_finite()), new.probability);
     }
     let row = |((day, version, agent), sum): (_, VerdictSums)| {
         let [pass, fail, error, deferred] = sum.by_status;

@@ -98,7 +98,7 @@ impl Store {
 
     /// Notes that it was seen, to the minute.
     pub async fn use_token(&self, token: &AccessToken, now: Time) -> Result<(), StoreError> {
-        if token.used.is_some_and(|it| now.micros() - it.micros() <= 60_000_000) {
+        if token.used.is_some_and(|time| now.micros() - time.micros() <= 60_000_000) {
             return Ok(());
         }
         self.db.execute(USED, args![token.id, now]).await.map(drop)
@@ -144,7 +144,7 @@ fn read_owner(row: &DbRow) -> Result<TokenOwner, StoreError> {
 
 fn read_token_row(row: &DbRow) -> Result<AccessToken, StoreError> {
     let scopes = row.json("scopes")?;
-    let scopes = scopes.as_array().into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned));
+    let scopes = scopes.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned));
     Ok(AccessToken {
         id: row.parse("id")?,
         project: row.parse("project")?,

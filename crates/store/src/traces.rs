@@ -282,7 +282,7 @@ impl Store {
     ) -> Result<Vec<PutOutcome>, StoreError> {
         // In one order everywhere, so that two transactions wait for each other and do not deadlock.
         let mut order: Vec<usize> = (0..traces.len()).collect();
-        order.sort_by_key(|it| &traces[*it].0);
+        order.sort_by_key(|index| &traces[*index].0);
         let mut puts = vec![PutOutcome::New; traces.len()];
         let mut tx = self.db.begin().await?;
         for at in order {
@@ -325,7 +325,7 @@ impl Store {
     ) -> Result<ResultPage<TraceHead>, StoreError> {
         let rows = filter.select(&self.db, project, after, limit).fetch(&self.db).await?;
         let heads = rows.iter().map(read_trace_head).collect::<Result<_, _>>()?;
-        Ok(ResultPage::of(heads, limit, |it: &TraceHead| filter.order.by.place(it)))
+        Ok(ResultPage::of(heads, limit, |head: &TraceHead| filter.order.by.place(head)))
     }
 
     /// Takes away what traces of before a time said, and what judges said about them; their numbers stay.
@@ -389,7 +389,7 @@ impl TraceListFilter {
         limit: usize,
     ) -> SelectQuery {
         let TraceOrder { by, is_falling } = self.order;
-        let end = self.id_prefix.as_ref().map(|it| format!("{it}\u{10ffff}"));
+        let end = self.id_prefix.as_ref().map(|id_prefix| format!("{id_prefix}\u{10ffff}"));
         let (column, direction, sign) =
             (by.column(), if is_falling { "DESC" } else { "ASC" }, if is_falling { "<" } else { ">" });
         let place = if is_falling { Cursor::top(after) } else { Cursor::bottom(after) };
@@ -462,7 +462,7 @@ impl std::str::FromStr for TraceOrder {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, is_falling) = text.strip_prefix('-').map_or((text, false), |it| (it, true));
+        let (name, is_falling) = text.strip_prefix('-').map_or((text, false), |text| (text, true));
         let by = match name {
             "time" => TraceKey::Time,
             "cost" => TraceKey::Cost,
@@ -485,7 +485,7 @@ fn title_of(trace: &Trace) -> Option<String> {
     if title.len() < words.len() {
         title.push('…');
     }
-    Some(title).filter(|it| !it.is_empty())
+    Some(title).filter(|text| !text.is_empty())
 }
 
 impl FinishedTrace {
@@ -535,7 +535,7 @@ impl std::str::FromStr for TraceState {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL
             .into_iter()
-            .find(|it| it.as_str() == text)
+            .find(|trace_state| trace_state.as_str() == text)
             .ok_or_else(|| format!("`{text}` is no state of a trace"))
     }
 }
@@ -552,7 +552,7 @@ pub(crate) fn status_name(status: VerdictStatus) -> &'static str {
 pub(crate) fn status_of(row: &DbRow) -> Result<VerdictStatus, StoreError> {
     let name: String = row.get("status")?;
     let all = [VerdictStatus::Pass, VerdictStatus::Fail, VerdictStatus::Error, VerdictStatus::Deferred];
-    let status = all.into_iter().find(|it| status_name(*it) == name);
+    let status = all.into_iter().find(|verdict_status| status_name(*verdict_status) == name);
     status.ok_or_else(|| StoreError::damaged_row("verdict", &name, "there is no such status"))
 }
 

@@ -67,8 +67,12 @@ pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
     let (grades, declared) = read_with_parts(&args.files, args.task.as_deref())?;
     let grades = filter_by_criterion(grades, args.criterion.as_deref(), &args.told)?;
     let rated = group_ratings_by_criterion(&grades, args.level.map(Into::into), args.scale, &declared)?;
-    let found: Vec<Agreement> =
-        rated.iter().map(|it| measure_agreement(&it.ratings, it.level, args.told.seed)).collect();
+    let found: Vec<Agreement> = rated
+        .iter()
+        .map(|criterion_ratings| {
+            measure_agreement(&criterion_ratings.ratings, criterion_ratings.level, args.told.seed)
+        })
+        .collect();
     let mut out = crate::render::stdout();
     if args.told.json {
         let mut told = serde_json::Map::new();
@@ -87,7 +91,7 @@ pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
         picture.draw(&build_agreement_chart(rated, found))?;
     }
     // Nothing at all is a fault of the file.
-    let known = found.iter().any(|it| it.percent.value().is_some());
+    let known = found.iter().any(|agreement| agreement.percent.value().is_some());
     Ok(if known { CommandOutcome::Passed } else { CommandOutcome::BadInput })
 }
 
@@ -95,13 +99,15 @@ pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
 fn build_agreement_chart(rated: &CriterionRatings<'_>, found: &Agreement) -> Chart {
     let which = if rated.level == Level::Nominal { "kappa" } else { "quadratic kappa" };
     let title = format!("Agreement on {} ({which})", rated.criterion);
-    let pairs = found.pairs.iter().map(|it| (&it.raters, kappa_for_level(&it.measures, rated.level).value()));
+    let pairs =
+        found.pairs.iter().map(|pair| (&pair.raters, kappa_for_level(&pair.measures, rated.level).value()));
     Chart::Matrix(MatrixChart::of_pairs(title, rated.ratings.raters(), pairs))
 }
 
 /// Answers of a criterion that are no score.
 fn count_unscored_grades(grades: &[Grade], criterion: &str) -> usize {
-    let is_silent = |it: &&Grade| it.criterion == criterion && !matches!(it.outcome, Outcome::Scored { .. });
+    let is_silent =
+        |grade: &&Grade| grade.criterion == criterion && !matches!(grade.outcome, Outcome::Scored { .. });
     grades.iter().filter(is_silent).count()
 }
 
@@ -140,7 +146,7 @@ fn show_agreement(
         writeln!(out, "  {name:<22}{}", format_measure(measure))?;
     }
     // Those of means and of single graders say the same about the same variance.
-    let icc = it.icc.iter().filter(|it| it.0.ends_with(",1)") && level != Level::Nominal);
+    let icc = it.icc.iter().filter(|icc| icc.0.ends_with(",1)") && level != Level::Nominal);
     for (name, measure) in icc {
         writeln!(out, "  {name:<22}{}", format_measure(measure))?;
     }
@@ -153,7 +159,7 @@ fn show_agreement(
     });
     let rows: Vec<(String, &str, &CoefficientResult)> =
         pairs.take(MOST_ROWS).chain(without.take(MOST_ROWS)).collect();
-    let width = rows.iter().map(|it| it.0.chars().count() + 1).max().unwrap_or(0).max(22);
+    let width = rows.iter().map(|row| row.0.chars().count() + 1).max().unwrap_or(0).max(22);
     for (name, word, measure) in rows {
         writeln!(out, "  {name:<width$}{word} {}", format_measure(measure))?;
     }
@@ -192,7 +198,7 @@ fn interpret_agreement(it: &Agreement) -> String {
         return "Nothing can be said about how far these graders agree beyond chance.".to_owned();
     };
     let Some((low, _)) = alpha.interval else {
-        let same = it.percent.value().is_some_and(|it| 1.0 <= it);
+        let same = it.percent.value().is_some_and(|value| 1.0 <= value);
         return if same && MANY <= it.n_items {
             "Graders gave the same answer throughout.".to_owned()
         } else {

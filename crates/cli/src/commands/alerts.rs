@@ -75,7 +75,8 @@ pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
             true => writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?,
             false => write!(out, "{}", render_alert_list(&found))?,
         }
-        let is_new = |it: &AlertShown| it.resolved.is_none() && it.acknowledged.is_none();
+        let is_new =
+            |alert_shown: &AlertShown| alert_shown.resolved.is_none() && alert_shown.acknowledged.is_none();
         Ok(if found.iter().any(is_new) { CommandOutcome::Failed } else { CommandOutcome::Passed })
     })
 }
@@ -84,13 +85,18 @@ fn render_alert_list(all: &[AlertShown]) -> String {
     if all.is_empty() {
         return "nothing to tell\n".to_owned();
     }
-    let line = |it: &AlertShown| {
-        let (mark, rest) = match (&it.resolved, &it.acknowledged) {
+    let line = |alert_shown: &AlertShown| {
+        let (mark, rest) = match (&alert_shown.resolved, &alert_shown.acknowledged) {
             (Some(time), _) => ("\x1b[32m✓\x1b[0m", format!("over since {time}")),
             (None, Some(time)) => ("\x1b[33m!\x1b[0m", format!("seen {time}")),
-            (None, None) => ("\x1b[31m!\x1b[0m", format!("jurist alerts ack {}", it.id)),
+            (None, None) => ("\x1b[31m!\x1b[0m", format!("jurist alerts ack {}", alert_shown.id)),
         };
-        format!("{mark} {}\n  {} since {}, {rest}\n", printable(&it.message), it.kind, it.raised)
+        format!(
+            "{mark} {}\n  {} since {}, {rest}\n",
+            printable(&alert_shown.message),
+            alert_shown.kind,
+            alert_shown.raised
+        )
     };
     all.iter().map(line).collect()
 }

@@ -64,14 +64,14 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
     let (humans, mut declared) = read_with_parts(&args.human, args.task.as_deref())?;
     let (judged, of_judge) = read_with_parts(&args.judge, None)?;
     declared.extend(of_judge);
-    let judged = judged.into_iter().filter(|it| it.grader.kind != GraderKind::Check);
+    let judged = judged.into_iter().filter(|grade| grade.grader.kind != GraderKind::Check);
     // A name that both have is two graders.
-    let marked = |mut it: Grade| {
-        it.grader.name = format!("{} (judge)", it.grader.name);
-        it
+    let marked = |mut grade: Grade| {
+        grade.grader.name = format!("{} (judge)", grade.grader.name);
+        grade
     };
     let judged: Vec<Grade> = judged.map(marked).collect();
-    let mut judges: Vec<String> = judged.iter().map(|it| it.grader.name.clone()).collect();
+    let mut judges: Vec<String> = judged.iter().map(|grade| grade.grader.name.clone()).collect();
     judges.sort_unstable();
     judges.dedup();
     let all: Vec<Grade> = humans.into_iter().chain(judged).collect();
@@ -84,7 +84,8 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
     let mut out = crate::render::stdout();
     let (mut told_any, mut below, mut report, mut fewest) = (false, false, Vec::new(), usize::MAX);
     let parts = build_alignment_groups(&all);
-    let n_versions = parts.iter().filter_map(|it| it.version).collect::<BTreeSet<_>>().len();
+    let n_versions =
+        parts.iter().filter_map(|alignment_group| alignment_group.version).collect::<BTreeSet<_>>().len();
     if 0 < n_versions && !args.told.json {
         writeln!(
             out,
@@ -96,7 +97,7 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
             group_ratings_by_criterion(&part.grades, args.level.map(Into::into), args.scale, &declared)?;
         let Some(rated) = one.pop() else { continue };
         let version = part.version;
-        let is_judge = |it: &usize| judges.contains(&rated.ratings.raters()[*it]);
+        let is_judge = |index: &usize| judges.contains(&rated.ratings.raters()[*index]);
         let (own, people): (Vec<usize>, Vec<usize>) = (0..rated.ratings.n_raters()).partition(is_judge);
         for judge in own {
             match align(&rated.ratings, judge, &people, rated.level, args.told.seed) {
@@ -113,8 +114,9 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
                     let kappa = kappa_for_level(&found.with_consensus, rated.level);
                     let n_compared = found.n_items - found.n_split;
                     fewest = fewest.min(n_compared);
-                    below |= args.min_kappa.is_some_and(|it| {
-                        n_compared < args.min_candidates || kappa.interval().is_none_or(|(low, _)| low < it)
+                    below |= args.min_kappa.is_some_and(|min_kappa| {
+                        n_compared < args.min_candidates
+                            || kappa.interval().is_none_or(|(low, _)| low < min_kappa)
                     });
                     if !args.told.json {
                         if let Some(it) = version {
@@ -164,18 +166,18 @@ struct AlignmentGroup<'a> {
 fn build_alignment_groups(grades: &[Grade]) -> Vec<AlignmentGroup<'_>> {
     let mut criteria: Vec<(&str, Vec<&RubricHash>)> = Vec::new();
     for grade in grades {
-        let at = criteria.iter().position(|it| it.0 == grade.criterion).unwrap_or_else(|| {
+        let at = criteria.iter().position(|criterion| criterion.0 == grade.criterion).unwrap_or_else(|| {
             criteria.push((&grade.criterion, Vec::new()));
             criteria.len() - 1
         });
-        if let Some(version) = grade.rubric.as_ref().filter(|it| !criteria[at].1.contains(it)) {
+        if let Some(version) = grade.rubric.as_ref().filter(|rubric| !criteria[at].1.contains(rubric)) {
             criteria[at].1.push(version);
         }
     }
     let part = |criterion: &str, version: Option<&RubricHash>| -> Vec<Grade> {
-        let fits = |it: &&Grade| {
-            let same = it.rubric.is_none() || version.is_none() || it.rubric.as_ref() == version;
-            it.criterion == criterion && same
+        let fits = |grade: &&Grade| {
+            let same = grade.rubric.is_none() || version.is_none() || grade.rubric.as_ref() == version;
+            grade.criterion == criterion && same
         };
         grades.iter().filter(fits).cloned().collect()
     };
@@ -183,11 +185,10 @@ fn build_alignment_groups(grades: &[Grade]) -> Vec<AlignmentGroup<'_>> {
     for (criterion, versions) in &criteria {
         match versions.as_slice() {
             [] | [_] => parts.push(AlignmentGroup { version: None, grades: part(criterion, None) }),
-            several => parts.extend(
-                several
-                    .iter()
-                    .map(|it| AlignmentGroup { version: Some(it), grades: part(criterion, Some(it)) }),
-            ),
+            several => parts.extend(several.iter().map(|rubric_hash| AlignmentGroup {
+                version: Some(rubric_hash),
+                grades: part(criterion, Some(rubric_hash)),
+            })),
         }
     }
     parts
@@ -249,8 +250,8 @@ fn show_alignment(
             printable_line(&found.judge),
             printable_line(&found.humans.join(", "))
         )?;
-        let about = |it: &&Grade| {
-            it.candidate == found.item && it.criterion == rated.criterion && !it.reason.is_empty()
+        let about = |grade: &&Grade| {
+            grade.candidate == found.item && grade.criterion == rated.criterion && !grade.reason.is_empty()
         };
         for grade in grades.iter().filter(about) {
             writeln!(
@@ -268,12 +269,12 @@ fn show_alignment(
 /// Rows are what most people say, columns what the judge says.
 fn show_confusion_matrix(out: &mut impl Write, it: &Alignment) -> anyhow::Result<()> {
     let labels: Vec<String> =
-        it.confusion.labels.iter().map(|it| printable_line(it).chars().take(8).collect()).collect();
-    let head: String = labels.iter().map(|it| format!("{it:>9}")).collect();
+        it.confusion.labels.iter().map(|label| printable_line(label).chars().take(8).collect()).collect();
+    let head: String = labels.iter().map(|label| format!("{label:>9}")).collect();
     writeln!(out, "  {:<14}\x1b[2mjudge\x1b[0m", "")?;
     writeln!(out, "  \x1b[2m{:<10}\x1b[0m{head}", "people")?;
     for (label, counts) in labels.iter().zip(&it.confusion.counts) {
-        let row: String = counts.iter().map(|it| format!("{it:>9}")).collect();
+        let row: String = counts.iter().map(|count| format!("{count:>9}")).collect();
         writeln!(out, "  {label:<10}{row}")?;
     }
     Ok(())

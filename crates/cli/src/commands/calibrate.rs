@@ -58,7 +58,7 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
         MethodName::Quantile => MappingMethod::Quantile,
     };
     let found = calibrate(&judge, &human, method, args.told.seed)?;
-    let passes: Vec<bool> = human.iter().map(|it| args.threshold <= *it).collect();
+    let passes: Vec<bool> = human.iter().map(|human| args.threshold <= *human).collect();
     let mark = calibrate_threshold(&judge, &passes, args.threshold, args.told.seed);
     let shown = select_anchors(&judge, &human, args.anchors);
     let mut out = crate::render::stdout();
@@ -66,7 +66,7 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
         let told = json!({
             "calibration": found,
             "threshold": mark.as_ref().ok(),
-            "anchors": shown.as_ref().ok().map(|it| it.chosen.iter().map(|at| both[*at].0).collect::<Vec<_>>()),
+            "anchors": shown.as_ref().ok().map(|shown| shown.chosen.iter().map(|at| both[*at].0).collect::<Vec<_>>()),
         });
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
@@ -127,10 +127,10 @@ fn pass_mark(found: &Result<Threshold, Undefined>, current: f64) -> String {
 }
 
 fn diagram(found: &Calibration) -> Chart {
-    let bins = found.before.reliability.bins.iter().map(|it| ReliabilityBin {
-        predicted: it.score,
-        observed: MeasuredValue::new(Some(it.human), it.interval),
-        n: it.n,
+    let bins = found.before.reliability.bins.iter().map(|bin| ReliabilityBin {
+        predicted: bin.score,
+        observed: MeasuredValue::new(Some(bin.human), bin.interval),
+        n: bin.n,
     });
     let error = Some(found.before.reliability.ece);
     Chart::Reliability(ReliabilityChart {

@@ -54,8 +54,11 @@ pub fn run_check_command(args: &CheckArgs) -> anyhow::Result<CommandOutcome> {
         let n_advice_left_out = loaded.diagnostics.n_advice_left_out();
         n_errors += loaded.diagnostics.n_errors();
         let mut diagnostics = loaded.diagnostics.into_sorted();
-        diagnostics.retain(|it| args.lint || it.severity != DiagnosticSeverity::Advice);
-        n_warnings += diagnostics.iter().filter(|it| it.severity == DiagnosticSeverity::Warning).count();
+        diagnostics.retain(|diagnostic| args.lint || diagnostic.severity != DiagnosticSeverity::Advice);
+        n_warnings += diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.severity == DiagnosticSeverity::Warning)
+            .count();
         print_file_diagnostics(args.format, &diagnostics, &loaded.sources)?;
         // What cannot be run is found by planning, once the file itself is in order.
         if let Some(suite) = loaded.suite.filter(|suite| !suite.cases.is_empty()) {

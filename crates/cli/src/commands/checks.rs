@@ -23,7 +23,7 @@ pub fn run_checks_command(args: &ChecksArgs) -> anyhow::Result<CommandOutcome> {
     let word = args.word.as_deref().unwrap_or_default();
     let mut out = crate::render::stdout();
     for (title, entries) in [("checks", CHECKS), ("recipes", RECIPES)] {
-        let found: Vec<&CatalogueEntry> = entries.iter().filter(|it| it.name.contains(word)).collect();
+        let found: Vec<&CatalogueEntry> = entries.iter().filter(|entry| entry.name.contains(word)).collect();
         if found.is_empty() {
             continue;
         }
@@ -32,7 +32,7 @@ pub fn run_checks_command(args: &ChecksArgs) -> anyhow::Result<CommandOutcome> {
             let params: Vec<String> = entry
                 .params
                 .iter()
-                .map(|it| if it.required { it.name.to_owned() } else { format!("[{}]", it.name) })
+                .map(|param| if param.required { param.name.to_owned() } else { format!("[{}]", param.name) })
                 .collect();
             writeln!(out, "  {:<28}{}", entry.name, entry.help)?;
             let looks_at = format!("looks at {}", entry.looks_at.describe());

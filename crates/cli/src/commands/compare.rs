@@ -73,7 +73,7 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
             .context("there is no picture, for no case was decided by both with the same rubric")?;
         picture.draw(&chart)?;
     }
-    let dropped = args.max_drop.is_some_and(|it| drop_is_shown(&compared, it));
+    let dropped = args.max_drop.is_some_and(|max_drop| drop_is_shown(&compared, max_drop));
     let decision = args.gates.decide(Some(&compared.regressions), RunTally::of(&after), after.results.len());
     for reason in &decision.reasons {
         render::print_note(&printable_line(reason));
@@ -83,7 +83,9 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
 
 /// A drop that is larger than allowed, wherever in its interval the truth lies.
 pub fn drop_is_shown(compared: &Comparison, most: f64) -> bool {
-    let is_larger = |it: &Difference| it.is_shown() && it.interval.is_some_and(|(_, high)| high < -most);
+    let is_larger = |difference: &Difference| {
+        difference.is_shown() && difference.interval.is_some_and(|(_, high)| high < -most)
+    };
     compared.score.as_ref().is_some_and(is_larger)
 }
 
@@ -93,17 +95,17 @@ pub fn show_comparison(out: &mut impl Write, compared: &Comparison, after: &Run)
     }
     let rows: Vec<(&str, &Difference)> = [("score", &compared.score), ("pass rate", &compared.pass_rate)]
         .into_iter()
-        .filter_map(|(name, it)| Some((name, it.as_ref()?)))
+        .filter_map(|(name, difference)| Some((name, difference.as_ref()?)))
         // A rubric of one question has nothing to add.
         .chain(
             compared
                 .criteria
                 .iter()
                 .filter(|_| 1 < compared.criteria.len())
-                .map(|(name, it)| (name.as_str(), it)),
+                .map(|(name, difference)| (name.as_str(), difference)),
         )
         .collect();
-    let width = rows.iter().map(|it| it.0.chars().count()).max().unwrap_or(0).clamp(9, 40);
+    let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0).clamp(9, 40);
     if !rows.is_empty() {
         let title = format!("{:<width$}  before  after  difference", plural(compared.n_cases, "case"));
         writeln!(out, "\x1b[1m{title}\x1b[0m")?;
@@ -126,13 +128,13 @@ pub fn show_comparison(out: &mut impl Write, compared: &Comparison, after: &Run)
             it.before, it.after, it.difference
         )?;
     }
-    let worse = compared.changed.iter().filter(|it| it.after != VerdictStatus::Pass);
-    let worse: BTreeSet<&str> = worse.map(|it| it.case.as_str()).collect();
+    let worse = compared.changed.iter().filter(|status_change| status_change.after != VerdictStatus::Pass);
+    let worse: BTreeSet<&str> = worse.map(|status_change| status_change.case.as_str()).collect();
     let why: BTreeMap<String, Vec<String>> = after
         .results
         .iter()
-        .filter(|it| worse.contains(it.case.as_str()))
-        .map(|it| (it.case.clone(), reasons(after, &it)))
+        .filter(|result| worse.contains(result.case.as_str()))
+        .map(|result| (result.case.clone(), reasons(after, &result)))
         .collect();
     for change in &compared.changed {
         let colour = match change.after {
@@ -140,7 +142,7 @@ pub fn show_comparison(out: &mut impl Write, compared: &Comparison, after: &Run)
             VerdictStatus::Fail => "31",
             VerdictStatus::Error | VerdictStatus::Deferred => "33",
         };
-        let score = |it: Option<f64>| it.map_or("–".to_owned(), |it| format!("{it:.2}"));
+        let score = |it: Option<f64>| it.map_or("–".to_owned(), |value| format!("{value:.2}"));
         writeln!(
             out,
             "\x1b[{colour}m{}\x1b[0m  {} → {}  {} → {}",
@@ -161,7 +163,7 @@ pub fn show_comparison(out: &mut impl Write, compared: &Comparison, after: &Run)
     ];
     let left_out: Vec<String> = left_out
         .iter()
-        .filter(|it| 0 < it.0)
+        .filter(|left_out| 0 < left_out.0)
         .map(|(n, why)| format!("{} {why}", plural(*n, "case")))
         .collect();
     if !left_out.is_empty() {

@@ -40,7 +40,7 @@ pub fn run_convert_command(args: &ConvertArgs) -> anyhow::Result<CommandOutcome>
     let tree = to_native(&suite);
     if ["rubrics", "evals", "monitors", "annotation", "servers", "judges"]
         .iter()
-        .all(|it| tree.get(it).is_none())
+        .all(|text| tree.get(text).is_none())
     {
         anyhow::bail!("`{}` defines nothing that could be converted", args.file.display());
     }

@@ -52,7 +52,7 @@ struct DriftPoint {
 impl DriftPoint {
     /// When it was, in words.
     fn when(&self) -> String {
-        self.time.map_or_else(|| format!("`{}`", printable_line(&self.candidate)), |it| it.to_string())
+        self.time.map_or_else(|| format!("`{}`", printable_line(&self.candidate)), |time| time.to_string())
     }
 }
 
@@ -65,19 +65,21 @@ pub fn run_drift_command(args: &DriftArgs) -> anyhow::Result<CommandOutcome> {
     let points = collect_drift_points(&grades, criterion, args.scale, &mut n_off_scale)?;
     anyhow::ensure!(!points.is_empty(), "no grade of `{criterion}` is a number or on a scale");
     let n_reference = args.reference.unwrap_or(points.len() / 2);
-    let scores: Vec<f64> = points.iter().map(|it| it.score).collect();
+    let scores: Vec<f64> = points.iter().map(|point| point.score).collect();
     let found = detect_drift(&scores, n_reference, ALPHA)?;
     let mut out = crate::render::stdout();
     if args.told.json {
-        let last = |it: &[RunningMean]| {
-            it.last().map(|last| json!({ "n": it.len(), "mean": last.mean, "interval": last.interval }))
+        let last = |running_means: &[RunningMean]| {
+            running_means
+                .last()
+                .map(|last| json!({ "n": running_means.len(), "mean": last.mean, "interval": last.interval }))
         };
-        let place = |it: &Alarm| {
+        let place = |alarm: &Alarm| {
             let at = |step: usize| {
                 let point = &points[n_reference + step - 1];
                 json!({ "candidate": point.candidate, "time": point.time })
             };
-            json!({ "since": at(it.since), "noticed": at(it.at), "before": it.before, "now": it.now })
+            json!({ "since": at(alarm.since), "noticed": at(alarm.at), "before": alarm.before, "now": alarm.now })
         };
         let told = json!({
             "criterion": criterion, "reference": last(&found.reference), "watched": last(&found.since),
@@ -105,7 +107,7 @@ fn collect_drift_points(
 ) -> anyhow::Result<Vec<DriftPoint>> {
     let mut points: Vec<(DriftPoint, f64)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
-    for grade in grades.iter().filter(|it| it.criterion == criterion) {
+    for grade in grades.iter().filter(|grade| grade.criterion == criterion) {
         let Some(unit) = unit_score(grade, scale, n_off_scale)? else { continue };
         let at = *places.entry(&grade.candidate).or_insert_with(|| {
             let candidate = grade.candidate.clone();
@@ -118,11 +120,11 @@ fn collect_drift_points(
         *n += 1.0;
         point.time = point.time.zip(grade.time).map(|(a, b)| a.min(b));
     }
-    let mut points: Vec<DriftPoint> = points.into_iter().map(|it| it.0).collect();
-    if points.iter().all(|it| it.time.is_some()) {
-        points.sort_by_key(|it| it.time);
+    let mut points: Vec<DriftPoint> = points.into_iter().map(|point| point.0).collect();
+    if points.iter().all(|point| point.time.is_some()) {
+        points.sort_by_key(|point| point.time);
     } else {
-        points.iter_mut().for_each(|it| it.time = None);
+        points.iter_mut().for_each(|point| point.time = None);
     }
     Ok(points)
 }
@@ -184,14 +186,14 @@ fn show_drift(
 const MOST_POINTS: usize = 200;
 
 fn build_drift_chart(criterion: &str, points: &[DriftPoint], found: &DriftReport) -> Chart {
-    let at = |place: usize| points[place].time.map_or(place as f64, |it| it.micros() as f64 / 1e6);
+    let at = |place: usize| points[place].time.map_or(place as f64, |time| time.micros() as f64 / 1e6);
     let part = |looks: &[RunningMean], from: usize| {
         let step = looks.len().div_ceil(MOST_POINTS).max(1);
-        let kept = looks.iter().enumerate().filter(move |it| (it.0 + 1).is_multiple_of(step));
-        let drawn = kept.map(|(place, it)| TrendChartPoint {
+        let kept = looks.iter().enumerate().filter(move |look| (look.0 + 1).is_multiple_of(step));
+        let drawn = kept.map(|(place, running_mean)| TrendChartPoint {
             at: at(from + place),
             label: drift_point_label(&points[from + place], from + place),
-            measure: MeasuredValue::new(Some(it.mean), Some(it.interval)),
+            measure: MeasuredValue::new(Some(running_mean.mean), Some(running_mean.interval)),
         });
         drawn.collect::<Vec<_>>()
     };
@@ -212,5 +214,5 @@ fn build_drift_chart(criterion: &str, points: &[DriftPoint], found: &DriftReport
 
 /// The day, or the number of the candidate.
 fn drift_point_label(point: &DriftPoint, place: usize) -> String {
-    point.time.map_or_else(|| (place + 1).to_string(), |it| it.to_string().chars().take(10).collect())
+    point.time.map_or_else(|| (place + 1).to_string(), |time| time.to_string().chars().take(10).collect())
 }

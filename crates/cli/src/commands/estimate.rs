@@ -3,7 +3,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use jurist_core::chart::{Chart, Forest, ForestRow, MeasuredValue as Drawing};
+use jurist_core::chart::{Chart, Forest, ForestRow, MeasuredValue};
 use jurist_core::grade::read_stratum_sizes;
 use jurist_core::quantity::plural;
 use jurist_core::stats::{
@@ -50,7 +50,8 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
         args.pass_mark.map_or(EstimatedQuantity::Mean, |pass_mark| EstimatedQuantity::PassRate { pass_mark });
     let found = compare_estimators(&match_labels_to_scores(&machine, people.as_ref()), quantity);
     let sample = estimate_from_sample(args, &machine)?;
-    let off = machine.n_off_scale + people.as_ref().map_or(0, |it| it.n_off_scale);
+    let off =
+        machine.n_off_scale + people.as_ref().map_or(0, |candidate_scores| candidate_scores.n_off_scale);
     if found.judge.value().is_none() && found.labels.value().is_none() {
         anyhow::bail!("no grade of `{}` is a number or on a scale", machine.criterion);
     }
@@ -94,11 +95,20 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
 
 fn match_labels_to_scores(machine: &CandidateScores, people: Option<&CandidateScores>) -> LabelledScores {
     let none = BTreeMap::new();
-    let (judged, humans) = (&machine.numbers, people.map_or(&none, |it| &it.numbers));
+    let (judged, humans) =
+        (&machine.numbers, people.map_or(&none, |candidate_scores| &candidate_scores.numbers));
     LabelledScores {
         both: judged.iter().filter_map(|(id, judge)| Some((*humans.get(id)?, *judge))).collect(),
-        judge_only: judged.iter().filter(|it| !humans.contains_key(it.0)).map(|it| *it.1).collect(),
-        human_only: humans.iter().filter(|it| !judged.contains_key(it.0)).map(|it| *it.1).collect(),
+        judge_only: judged
+            .iter()
+            .filter(|judged| !humans.contains_key(judged.0))
+            .map(|judged| *judged.1)
+            .collect(),
+        human_only: humans
+            .iter()
+            .filter(|human| !judged.contains_key(human.0))
+            .map(|human| *human.1)
+            .collect(),
     }
 }
 
@@ -117,14 +127,16 @@ fn estimate_from_sample(
     };
     let how: BTreeMap<String, (Option<String>, Option<f64>)> = read_sampled_candidates(&args.sides.judge)?
         .into_iter()
-        .map(|it| (it.candidate, (it.stratum, it.probability)))
+        .map(|sampled_candidate| {
+            (sampled_candidate.candidate, (sampled_candidate.stratum, sampled_candidate.probability))
+        })
         .collect();
     if how.is_empty() {
         anyhow::ensure!(sizes.is_none(), "--population needs a column `stratum` in what the judge said");
         return Ok(None);
     }
-    let mark = |it: &f64| args.pass_mark.map_or(*it, |mark| f64::from(u8::from(mark - 1e-9 <= *it)));
-    let ids = how.keys().chain(machine.numbers.keys().filter(|it| !how.contains_key(*it)));
+    let mark = |value: &f64| args.pass_mark.map_or(*value, |mark| f64::from(u8::from(mark - 1e-9 <= *value)));
+    let ids = how.keys().chain(machine.numbers.keys().filter(|key| !how.contains_key(*key)));
     let drawn = ids.map(|id| {
         let (stratum, probability) = how.get(id).cloned().unwrap_or_default();
         SampledScore { stratum, probability, score: machine.numbers.get(id).map(mark) }
@@ -141,7 +153,7 @@ fn named_estimators(it: &EstimatorComparison) -> Vec<(&'static str, &Coefficient
         ("corrected (PPI++)", Some(&it.ppi_plus_plus)),
         ("by its mistakes (Rogan–Gladen)", it.rogan_gladen.as_ref()),
     ];
-    ways.into_iter().filter_map(|(name, it)| Some((name, it?))).collect()
+    ways.into_iter().filter_map(|(name, coefficient)| Some((name, coefficient?))).collect()
 }
 
 fn show_estimators(
@@ -184,7 +196,9 @@ fn show_estimators(
 /// What a newcomer takes away.
 fn interpret_estimators(it: &EstimatorComparison) -> String {
     let what = if it.quantity == EstimatedQuantity::Mean { "mean" } else { "pass rate" };
-    let best = [&it.ppi_plus_plus, &it.labels].into_iter().find_map(|it| Some((it.value()?, it.interval())));
+    let best = [&it.ppi_plus_plus, &it.labels]
+        .into_iter()
+        .find_map(|coefficient| Some((coefficient.value()?, coefficient.interval())));
     let Some((value, interval)) = best else {
         let value = it.judge.value().unwrap_or_default();
         return format!(
@@ -204,8 +218,9 @@ fn interpret_estimators(it: &EstimatorComparison) -> String {
         Some(_) => "The judge alone is not shown to be off.".to_owned(),
         None => "The judge scored nothing.".to_owned(),
     };
-    let more =
-        it.labels_to_halve.map(|it| format!(" {} would halve the interval.", plural(it, "more label")));
+    let more = it.labels_to_halve.map(|labels_to_halve| {
+        format!(" {} would halve the interval.", plural(labels_to_halve, "more label"))
+    });
     format!(
         "The {what} is {value:.3}, and with 95 % confidence between {low:.3} and {high:.3}. {off}{}",
         more.unwrap_or_default()
@@ -222,8 +237,12 @@ fn show_sample(out: &mut impl Write, it: &SampleEstimate, has_labels: bool) -> a
         writeln!(out, "  {name:<32}{}", format_measure(measure))?;
     }
     let costs = [
-        it.strata.as_ref().and_then(|it| Some((it.n, it.n_eff?, it.design_effect?))),
-        it.weights.as_ref().map(|it| (it.n, it.n_eff, it.design_effect)),
+        it.strata
+            .as_ref()
+            .and_then(|stratified| Some((stratified.n, stratified.n_eff?, stratified.design_effect?))),
+        it.weights
+            .as_ref()
+            .map(|weighted_mean| (weighted_mean.n, weighted_mean.n_eff, weighted_mean.design_effect)),
     ];
     if let Some((n, n_eff, design_effect)) = costs.into_iter().flatten().next() {
         writeln!(
@@ -237,8 +256,9 @@ fn show_sample(out: &mut impl Write, it: &SampleEstimate, has_labels: bool) -> a
     for warning in &it.warnings {
         writeln!(out, "\x1b[33m{}\x1b[0m", printable_line(warning))?;
     }
-    let best =
-        [&it.post_stratified, &it.hajek].into_iter().find_map(|it| Some((it.value()?, it.interval()?)));
+    let best = [&it.post_stratified, &it.hajek]
+        .into_iter()
+        .find_map(|coefficient| Some((coefficient.value()?, coefficient.interval()?)));
     if let Some((value, (low, high))) = best {
         let naive = it.naive.value().unwrap_or_default();
         writeln!(
@@ -256,7 +276,7 @@ fn show_sample(out: &mut impl Write, it: &SampleEstimate, has_labels: bool) -> a
 }
 
 fn show_strata(out: &mut impl Write, it: &Stratified) -> anyhow::Result<()> {
-    let width = it.strata.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
+    let width = it.strata.iter().map(|stratum| stratum.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
     for stratum in &it.strata {
         let said = match (&stratum.mean, &stratum.not_estimable) {
             (Some(mean), _) => format!("{mean:.3}"),
@@ -289,17 +309,17 @@ fn build_estimator_chart(
 ) -> Chart {
     let row = |(name, measure): (&str, &CoefficientResult)| ForestRow {
         label: name.to_owned(),
-        measure: Drawing::new(measure.value(), measure.interval()),
+        measure: MeasuredValue::new(measure.value(), measure.interval()),
         n: if let CoefficientResult::Known(it) = measure { it.n } else { 0 },
     };
     let of_sample = sample
         .iter()
-        .flat_map(|it| [("post-stratified", &it.post_stratified), ("by probability", &it.hajek)])
+        .flat_map(|sample| [("post-stratified", &sample.post_stratified), ("by probability", &sample.hajek)])
         .collect::<Vec<_>>();
     let rows = named_estimators(it)
         .into_iter()
         .chain(of_sample)
-        .filter(|it| it.1.value().is_some())
+        .filter(|named_estimator| named_estimator.1.value().is_some())
         .map(row)
         .collect();
     let reference = it.judge.value().unwrap_or_default();

@@ -109,8 +109,8 @@ async fn evaluate_suite_files(args: &EvalArgs) -> anyhow::Result<CommandOutcome>
         CaseSelection { filter: args.filter.clone(), tags: args.tag.clone(), shard: args.shard, names: None };
     if let Some(name) = &args.only_failed {
         let before = runs.load(name).await?;
-        let failed = before.results.iter().filter(|it| it.verdict.status != VerdictStatus::Pass);
-        select.names = Some(failed.map(|it| it.case).collect());
+        let failed = before.results.iter().filter(|result| result.verdict.status != VerdictStatus::Pass);
+        select.names = Some(failed.map(|result| result.case).collect());
     }
     let files: Vec<&PathBuf> = args.files.iter().chain(&args.config).collect();
     anyhow::ensure!(files.len() < 2 || args.resume.is_none(), "--resume is for one suite at a time");
@@ -121,16 +121,19 @@ async fn evaluate_suite_files(args: &EvalArgs) -> anyhow::Result<CommandOutcome>
         let finished = evaluate_file(args, &runs, file, &select, part).await?;
         wrong |= finished.is_none();
         total.extend(finished);
-        if total.last().is_some_and(|it| it.ended == CommandOutcome::Interrupted) {
+        if total.last().is_some_and(|finished_run| finished_run.ended == CommandOutcome::Interrupted) {
             return Ok(CommandOutcome::Interrupted);
         }
     }
     if 1 < files.len()
-        && let Some(all) = NotGraded::of_all(total.iter().map(|it| (&it.not_graded, it.n_cases)))
+        && let Some(all) = NotGraded::of_all(
+            total.iter().map(|finished_run| (&finished_run.not_graded, finished_run.n_cases)),
+        )
     {
         render::print_note(&format!("in all {} suites, {}", files.len(), all.statement));
     }
-    let ended = total.iter().map(|it| it.ended).fold(CommandOutcome::Passed, worse_outcome);
+    let ended =
+        total.iter().map(|finished_run| finished_run.ended).fold(CommandOutcome::Passed, worse_outcome);
     Ok(if wrong { CommandOutcome::BadInput } else { ended })
 }
 
@@ -329,7 +332,7 @@ impl PreparedEval<'_> {
         made: &mut BTreeMap<String, Arc<ResolvedJudges>>,
     ) -> anyhow::Result<Arc<ResolvedJudges>> {
         let mut judge = args.running.judging.judge(&unit.cell.judge());
-        if judge.model.as_deref().is_none_or(|it| it == "auto") {
+        if judge.model.as_deref().is_none_or(|model| model == "auto") {
             judge.model.clone_from(&self.default_model);
         }
         args.running.judging.consent(&judge, &self.suite.judges)?;
@@ -367,7 +370,7 @@ impl PreparedEval<'_> {
         let running = if case.candidate.is_given() { None } else { self.agents.check(&case).err() };
         let checks = unit.cell.template().rubric.external_checks();
         let is_allowed = args.running.judging.allow_commands;
-        let refused = checks.filter_map(|it| permit_check(is_allowed, &it.check).err());
+        let refused = checks.filter_map(|check| permit_check(is_allowed, &check.check).err());
         let refused = refused.map(|error| error.to_string());
         running.map(|error| error.to_string()).into_iter().chain(judging).chain(refused).collect()
     }
@@ -397,7 +400,7 @@ impl PreparedEval<'_> {
 
 /// How several files end is how the worst of them does.
 fn worse_outcome(a: CommandOutcome, b: CommandOutcome) -> CommandOutcome {
-    let rank = |it: &CommandOutcome| match it {
+    let rank = |command_outcome: &CommandOutcome| match command_outcome {
         CommandOutcome::Passed => 0,
         CommandOutcome::Incomplete => 1,
         CommandOutcome::OverBudget => 2,
@@ -418,18 +421,21 @@ fn explain_eval_plan(args: &EvalArgs, loaded: &PreparedEval<'_>, plan: &Plan) ->
         let problems = loaded.find_problems(args, unit, &mut made);
         let bench = loaded.judges_for_unit(args, unit, &mut made).ok();
         let case = unit.cell.case().expect("it was filled when it was planned");
-        let names: Vec<&str> =
-            bench.iter().flat_map(|it| &it.members).map(|it| it.line.name.as_str()).collect();
+        let names: Vec<&str> = bench
+            .iter()
+            .flat_map(|resolved_judges| &resolved_judges.members)
+            .map(|judge_model| judge_model.line.name.as_str())
+            .collect();
         let judges = match (unit.calls.most, names.as_slice()) {
             (0, _) => "checks alone".to_owned(),
             (_, []) => "no judge".to_owned(),
             (_, names) => count_distinct_names(names),
         };
-        let expected = bench
-            .as_ref()
-            .map(|it| estimate_candidate_cost(it, candidate_text_size(&case.candidate), unit.calls));
-        let cost = expected.and_then(|it| it.cost);
-        most_tokens += expected.map_or(0.0, |it| it.tokens);
+        let expected = bench.as_ref().map(|resolved_judges| {
+            estimate_candidate_cost(resolved_judges, candidate_text_size(&case.candidate), unit.calls)
+        });
+        let cost = expected.and_then(|candidate_cost_estimate| candidate_cost_estimate.cost);
+        most_tokens += expected.map_or(0.0, |candidate_cost_estimate| candidate_cost_estimate.tokens);
         let rubric = describe_rubric(&loaded.suite, &case.rubric, args.running.is_verbose());
         writeln!(out, "  {}", unit.name)?;
         writeln!(
@@ -439,10 +445,15 @@ fn explain_eval_plan(args: &EvalArgs, loaded: &PreparedEval<'_>, plan: &Plan) ->
             format_call_range(unit.calls),
             format_cost_range(cost)
         )?;
-        let missing = bench.iter().flat_map(|it| &it.members).find_map(|it| it.line.model.missing_key());
-        let missing = missing.filter(|_| 0 < unit.calls.most).map(|it| format!("will not be graded: {it}"));
+        let missing = bench
+            .iter()
+            .flat_map(|resolved_judges| &resolved_judges.members)
+            .find_map(|judge_model| judge_model.line.model.missing_key());
+        let missing =
+            missing.filter(|_| 0 < unit.calls.most).map(|missing| format!("will not be graded: {missing}"));
         n_wrong += usize::from(!problems.is_empty());
-        for problem in problems.into_iter().map(|it| format!("cannot be run: {it}")).chain(missing) {
+        for problem in problems.into_iter().map(|problem| format!("cannot be run: {problem}")).chain(missing)
+        {
             writeln!(out, "      \x1b[33m{}\x1b[0m", printable_line(&problem))?;
         }
         sum = sum.plus(unit.calls);
@@ -463,10 +474,10 @@ fn explain_eval_plan(args: &EvalArgs, loaded: &PreparedEval<'_>, plan: &Plan) ->
 
 /// A rubric by its name, where it has one; its hash is for those who ask for everything.
 fn describe_rubric(suite: &Suite, rubric: &Rubric, verbose: bool) -> String {
-    let named = suite.rubrics.iter().find(|(_, it)| it.version() == rubric.version()).map(|it| it.0);
+    let named = suite.rubrics.iter().find(|(_, it)| it.version() == rubric.version()).map(|at| at.0);
     let name = named
         .or(rubric.name.as_ref())
-        .map_or_else(|| "its own rubric".to_owned(), |it| format!("rubric `{it}`"));
+        .map_or_else(|| "its own rubric".to_owned(), |text| format!("rubric `{text}`"));
     let n = rubric.n_questions();
     let questions = if n == 1 { "1 criterion".to_owned() } else { format!("{n} criteria") };
     let hash = if verbose { format!(" {}", rubric.version().short()) } else { String::new() };
@@ -491,7 +502,7 @@ fn format_call_range(range: CallRange) -> String {
 
 fn format_cost_range(cost: Option<(f64, f64)>) -> String {
     let Some((least, most)) = cost else { return "price not known".to_owned() };
-    let dollars = |it: f64| Usd::from_nanos((it * 1e9).round() as i64).to_string();
+    let dollars = |value: f64| Usd::from_nanos((value * 1e9).round() as i64).to_string();
     if (least - most).abs() < 1e-9 {
         format!("about {}", dollars(most))
     } else {
@@ -533,7 +544,7 @@ async fn run_prepared_eval(
 ) -> anyhow::Result<Option<FinishedRun>> {
     let judging = &args.running.judging;
     let caller = judging.caller(&loaded.settings)?;
-    let live = plan.units.iter().find(|it| !it.cell.template().candidate.is_given());
+    let live = plan.units.iter().find(|unit| !unit.cell.template().candidate.is_given());
     if let Some(unit) = live.filter(|_| judging.batch) {
         anyhow::bail!("--batch is for answers that are given, and `{}` has to be run", unit.name);
     }
@@ -550,20 +561,20 @@ async fn run_prepared_eval(
         Some(name) => runs.resume(name).await?,
         None => {
             let suite = loaded.suite.name.clone().unwrap_or_else(|| loaded.file.display().to_string());
-            let run = args.running.new_run(suite, plan.units.iter().map(|it| &it.cell.template().rubric));
+            let run = args.running.new_run(suite, plan.units.iter().map(|unit| &unit.cell.template().rubric));
             let log = args.running.log(runs, &run).await;
             ResumedRun { run, results: Vec::new(), paid: Usd::default(), log }
         }
     };
-    let mut rubrics = plan.units.iter().map(|it| it.cell.template().rubric.version());
+    let mut rubrics = plan.units.iter().map(|unit| unit.cell.template().rubric.version());
     anyhow::ensure!(
-        rubrics.all(|it| run.rubrics.contains_key(it)),
+        rubrics.all(|rubric| run.rubrics.contains_key(rubric)),
         "a rubric has changed since {} began; begin a new run",
         run.id
     );
     let mut done = BTreeMap::new();
     for (at, result) in before {
-        let unit = plan.units.get(at).filter(|it| it.name == result.case).with_context(|| {
+        let unit = plan.units.get(at).filter(|unit| unit.name == result.case).with_context(|| {
             format!("`{}` is no longer where it was in {}; begin a new run", result.case, run.id)
         })?;
         // What had no verdict is asked again, as is what was graded against another version.

@@ -127,7 +127,7 @@ impl ExportArgs {
 
 /// What the database knows of a grade besides the grade.
 pub fn grade_head_fields(head: &GradeHead) -> MetadataFields {
-    let agent = head.agent.as_ref().map(|it| ("agent".to_owned(), json!(it)));
+    let agent = head.agent.as_ref().map(|agent| ("agent".to_owned(), json!(agent)));
     let version = ("rubric_version".to_owned(), json!(head.rubric_version.to_string()));
     let probability = ("probability".to_owned(), json!(head.probability.get()));
     agent.into_iter().chain([version, probability]).collect()
@@ -137,12 +137,14 @@ pub fn grade_head_fields(head: &GradeHead) -> MetadataFields {
 fn infer_export_format(path: Option<&Path>) -> anyhow::Result<GradeExportFormat> {
     let names: Vec<String> = GradeExportFormat::value_variants()
         .iter()
-        .filter_map(|it| Some(it.to_possible_value()?.get_name().to_owned()))
+        .filter_map(|grade_export_format| {
+            Some(grade_export_format.to_possible_value()?.get_name().to_owned())
+        })
         .collect();
     let Some(path) = path else {
         anyhow::bail!("say --out FILE, or for standard output --format with one of {}", names.join(", "))
     };
-    let ending = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
+    let ending = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     GradeExportFormat::from_str(ending, true).map_err(|_| {
         anyhow::anyhow!(
             "`{}` does not end in .{}; --format says what it is",

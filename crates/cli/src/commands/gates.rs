@@ -15,7 +15,7 @@ pub struct RunGateArgs {
 }
 
 fn parse_pass_rate(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|it| (0.0..=1.0).contains(it));
+    let share = text.parse().ok().filter(|text| (0.0..=1.0).contains(text));
     share.ok_or_else(|| "a share from 0 to 1, such as 0.9".to_owned())
 }
 

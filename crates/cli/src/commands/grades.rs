@@ -96,8 +96,11 @@ pub enum SourceGrade<'a> {
 
 impl GradeSourceContents {
     fn of(run: Run) -> Self {
-        let results =
-            run.results.iter().map(|it| CaseResult { material: JudgeInput::default(), ..it }).collect();
+        let results = run
+            .results
+            .iter()
+            .map(|result| CaseResult { material: JudgeInput::default(), ..result })
+            .collect();
         Self::Run(Box::new(run), results)
     }
 }
@@ -106,7 +109,7 @@ impl GradeSource {
     pub fn rows(&self) -> Box<dyn Iterator<Item = GradeRow<'_>> + '_> {
         match &self.held {
             GradeSourceContents::Run(run, results) => {
-                Box::new(results.iter().flat_map(|it| grade_rows(run, it)))
+                Box::new(results.iter().flat_map(|result| grade_rows(run, result)))
             }
             GradeSourceContents::Grades(all) => {
                 Box::new(all.iter().map(|(grade, fields)| GradeRow { grade, of: None, fields: Some(fields) }))
@@ -123,7 +126,7 @@ impl GradeSource {
         let GradeSourceContents::Lines(text) = &self.held else {
             return self.rows().try_for_each(|row| each(SourceGrade::Row(row)));
         };
-        for (at, line) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
+        for (at, line) in text.lines().enumerate().filter(|line| !line.1.trim().is_empty()) {
             if let Some(short) = ShortGrade::parse(line) {
                 each(SourceGrade::Short(short))?;
                 continue;
@@ -143,7 +146,7 @@ impl GradeSource {
     /// With every line read.
     pub fn load(self) -> anyhow::Result<Self> {
         let GradeSourceContents::Lines(text) = &self.held else { return Ok(self) };
-        let lines = text.lines().enumerate().filter(|it| !it.1.trim().is_empty());
+        let lines = text.lines().enumerate().filter(|line| !line.1.trim().is_empty());
         let grades =
             lines.map(|(at, line)| parse_source_line(line, at, &self.name)).collect::<Result<Vec<_>, _>>()?;
         Ok(Self { held: GradeSourceContents::Grades(grades.into_iter().flatten().collect()), ..self })
@@ -151,7 +154,9 @@ impl GradeSource {
 
     fn into_grades(self) -> Vec<Grade> {
         match self.held {
-            GradeSourceContents::Run(_, results) => results.into_iter().flat_map(|it| it.grades).collect(),
+            GradeSourceContents::Run(_, results) => {
+                results.into_iter().flat_map(|result| result.grades).collect()
+            }
             GradeSourceContents::Grades(all) => all.into_iter().map(|it| it.0).collect(),
             GradeSourceContents::Lines(_) => Vec::new(),
         }
@@ -308,7 +313,7 @@ pub fn open_sources(paths: &[PathBuf]) -> anyhow::Result<Vec<GradeSource>> {
 }
 
 pub fn no_grades(paths: &[PathBuf]) -> String {
-    let names: Vec<String> = paths.iter().map(|it| format!("`{}`", it.display())).collect();
+    let names: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
     format!("there are no grades in {}", names.join(", "))
 }
 
@@ -321,11 +326,11 @@ async fn open_grade_source(
     if let Some(which) = StoredGradeKind::from_name(name).filter(|_| !is_file) {
         return Ok(GradeSourceContents::Grades(runs.load_stored_grades(which).await?));
     }
-    if !is_file || path.extension().is_some_and(|it| it == "json") {
+    if !is_file || path.extension().is_some_and(|extension| extension == "json") {
         return Ok(GradeSourceContents::of(runs.load(name).await?));
     }
     let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
-    if path.extension().is_some_and(|it| it == "csv" || it == "tsv") {
+    if path.extension().is_some_and(|extension| extension == "csv" || extension == "tsv") {
         let table = read_grade_table(&text, delimiter(path)).with_context(|| format!("`{name}`"))?;
         if let Some(reading) = &table.reading {
             render::print_note(&format!("`{name}` is {reading}"));
@@ -341,7 +346,7 @@ pub fn filter_by_criterion(
     wanted: Option<&str>,
     told: &AnalysisOutputArgs,
 ) -> anyhow::Result<Vec<Grade>> {
-    let criteria: BTreeSet<&str> = grades.iter().map(|it| it.criterion.as_str()).collect();
+    let criteria: BTreeSet<&str> = grades.iter().map(|grade| grade.criterion.as_str()).collect();
     let listed = || criteria.iter().copied().collect::<Vec<_>>().join(", ");
     match wanted {
         Some(name) => {
@@ -350,7 +355,7 @@ pub fn filter_by_criterion(
                 "there is no criterion `{name}`; there are {}",
                 listed()
             );
-            Ok(grades.into_iter().filter(|it| it.criterion == name).collect())
+            Ok(grades.into_iter().filter(|grade| grade.criterion == name).collect())
         }
         None => {
             anyhow::ensure!(
@@ -380,7 +385,7 @@ impl CriterionRatings<'_> {
         let again = |n: usize| plural(n, "answer") + if n == 1 { " is" } else { " are" };
         let said =
             |n| format!("{} left out: of a grader's answers for one candidate the first counts.", again(n));
-        Some(self.n_repeated).filter(|it| 0 < *it).map(said)
+        Some(self.n_repeated).filter(|n| 0 < *n).map(said)
     }
 
     /// Everything to know before the numbers.
@@ -414,7 +419,7 @@ pub fn group_ratings_by_criterion<'a>(
         let mut hints = Vec::new();
         hints.extend(read_numbers(&mut entries));
         hints.extend(disjoint_answers_hint(&entries));
-        let is_ordered = entries.iter().all(|it| matches!(it.2, Value::Number(_)));
+        let is_ordered = entries.iter().all(|entry| matches!(entry.2, Value::Number(_)));
         let level = level.unwrap_or(if is_ordered { Level::Ordinal } else { Level::Nominal });
         let n_entries = entries.len();
         let ratings = Ratings::of_entries(entries).with_context(|| format!("`{criterion}`"))?;
@@ -441,15 +446,15 @@ pub fn group_ratings_by_criterion<'a>(
 /// Takes numbers written as text for numbers, where all answers to a criterion are numbers, and says so.
 fn read_numbers(entries: &mut [(&str, &str, Value)]) -> Option<String> {
     let number = |value: &Value| match value {
-        Value::Text(text) => text.trim().parse::<f64>().ok().filter(|it| it.is_finite()),
+        Value::Text(text) => text.trim().parse::<f64>().ok().filter(|text| text.is_finite()),
         Value::Number(number) => Some(*number),
         Value::Bool(_) => None,
     };
-    let n_texts = entries.iter().filter(|it| matches!(it.2, Value::Text(_))).count();
-    let n_numbers = entries.iter().filter(|it| number(&it.2).is_some()).count();
+    let n_texts = entries.iter().filter(|entry| matches!(entry.2, Value::Text(_))).count();
+    let n_numbers = entries.iter().filter(|entry| number(&entry.2).is_some()).count();
     let with_comma = |it: &&(&str, &str, Value)| matches!(&it.2, Value::Text(text) if text.trim().replacen(',', ".", 1).parse::<f64>().is_ok());
     let n_commas = entries.iter().filter(with_comma).count()
-        - entries.iter().filter(with_comma).filter(|it| number(&it.2).is_some()).count();
+        - entries.iter().filter(with_comma).filter(|entry| number(&entry.2).is_some()).count();
     if 0 < n_commas {
         return Some(format!(
             "{} with a decimal comma and taken for a label; write 0.5 instead of 0,5.",
@@ -491,14 +496,14 @@ fn disjoint_answers_hint(entries: &[(&str, &str, Value)]) -> Option<String> {
         words.entry(*grader).or_default().insert(value.to_string());
     }
     let all: Vec<(&&str, &BTreeSet<String>)> = words.iter().take(100).collect();
-    let is_number = |words: &BTreeSet<String>| words.iter().all(|it| it.parse::<f64>().is_ok());
+    let is_number = |words: &BTreeSet<String>| words.iter().all(|word| word.parse::<f64>().is_ok());
     let apart = |a: &BTreeSet<String>, b: &BTreeSet<String>| {
         a.is_disjoint(b)
             && (2 <= a.len().min(b.len()) || is_number(a) != is_number(b))
             && !(is_number(a) && is_number(b))
     };
     let listed = |words: &BTreeSet<String>| {
-        words.iter().take(3).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+        words.iter().take(3).map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
     };
     let pairs = all.iter().enumerate().flat_map(|(at, a)| all[at + 1..].iter().map(move |b| (a, b)));
     let (a, b) = pairs.into_iter().find(|(a, b)| apart(a.1, b.1))?;
@@ -577,21 +582,21 @@ fn average_candidate_scores(
 ) -> anyhow::Result<CandidateScores> {
     let criterion = select_criterion(grades, criterion)?;
     let (mut sums, mut n_off_scale) = (BTreeMap::<&str, (f64, f64)>::new(), 0);
-    for grade in grades.iter().filter(|it| it.criterion == criterion) {
+    for grade in grades.iter().filter(|grade| grade.criterion == criterion) {
         let sum = sums.entry(&grade.candidate).or_default();
         if let Some(unit) = unit_score(grade, scale, &mut n_off_scale)? {
             (sum.0, sum.1) = (sum.0 + unit, sum.1 + 1.0);
         }
     }
-    let without = sums.iter().filter(|it| it.1.1 <= 0.0).map(|it| (*it.0).to_owned()).collect();
-    let scored = sums.iter().filter(|it| 0.0 < it.1.1);
+    let without = sums.iter().filter(|sum| sum.1.1 <= 0.0).map(|sum| (*sum.0).to_owned()).collect();
+    let scored = sums.iter().filter(|sum| 0.0 < sum.1.1);
     let numbers = scored.map(|(id, (sum, n))| ((*id).to_owned(), sum / n)).collect();
     Ok(CandidateScores { criterion: criterion.to_owned(), numbers, without, n_off_scale })
 }
 
 /// The criterion that is asked for, or the only one.
 pub fn select_criterion<'a>(grades: &'a [Grade], asked: Option<&'a str>) -> anyhow::Result<&'a str> {
-    let mut criteria: Vec<&str> = grades.iter().map(|it| it.criterion.as_str()).collect();
+    let mut criteria: Vec<&str> = grades.iter().map(|grade| grade.criterion.as_str()).collect();
     criteria.sort_unstable();
     criteria.dedup();
     match (asked, criteria.as_slice()) {
@@ -609,10 +614,10 @@ pub fn select_criterion<'a>(grades: &'a [Grade], asked: Option<&'a str>) -> anyh
 /// How the candidates of files were sampled, where they say so.
 pub fn read_sampled_candidates(paths: &[PathBuf]) -> anyhow::Result<Vec<SampledCandidate>> {
     let mut all = Vec::new();
-    for path in paths.iter().filter(|it| it.is_file()) {
+    for path in paths.iter().filter(|path| path.is_file()) {
         let name = path.display().to_string();
         let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
-        match path.extension().and_then(|it| it.to_str()) {
+        match path.extension().and_then(|extension| extension.to_str()) {
             Some("csv" | "tsv") => {
                 all.extend(
                     SampledCandidate::of_table(&text, delimiter(path))
@@ -634,5 +639,5 @@ pub fn read_sampled_candidates(paths: &[PathBuf]) -> anyhow::Result<Vec<SampledC
 
 /// What stands between the cells of a table.
 pub fn delimiter(path: &Path) -> u8 {
-    if path.extension().is_some_and(|it| it == "tsv") { b'\t' } else { b',' }
+    if path.extension().is_some_and(|extension| extension == "tsv") { b'\t' } else { b',' }
 }

@@ -150,19 +150,19 @@ struct IngestClient {
 
 impl IngestClient {
     fn new(args: &IngestArgs, url: &str) -> anyhow::Result<Self> {
-        let format = args.format.map(|it| it.name().to_owned());
+        let format = args.format.map(|format| format.name().to_owned());
         let query = [("format", format), ("agent", args.agent.clone()), ("session", args.session.clone())];
         Ok(Self {
             client: client(&NetworkOptions::default())?,
             url: format!("{}/api/v1/traces/bulk", url.trim_end_matches('/')),
             token: args.token.clone().or_else(|| load::variable("JURIST_TOKEN")),
             project: args.project.clone(),
-            query: query.into_iter().filter_map(|it| Some((it.0, it.1?))).collect(),
+            query: query.into_iter().filter_map(|query| Some((query.0, query.1?))).collect(),
         })
     }
 
     async fn send(&self, batch: &[(usize, Vec<u8>)]) -> anyhow::Result<Vec<LineAnswer>> {
-        let body = batch.iter().flat_map(|it| [it.1.as_slice(), b"\n"]).collect::<Vec<_>>().concat();
+        let body = batch.iter().flat_map(|batch| [batch.1.as_slice(), b"\n"]).collect::<Vec<_>>().concat();
         let mut url = reqwest::Url::parse(&self.url).context("the address of the server")?;
         url.query_pairs_mut().extend_pairs(&self.query);
         for _ in 0..20 {
@@ -176,8 +176,10 @@ impl IngestClient {
             let response = request.body(body.clone()).send().await.context("the server does not answer")?;
             let status = response.status();
             if matches!(status.as_u16(), 429 | 503) {
-                let after =
-                    response.headers().get("retry-after").and_then(|it| it.to_str().ok()?.parse().ok());
+                let after = response
+                    .headers()
+                    .get("retry-after")
+                    .and_then(|header| header.to_str().ok()?.parse().ok());
                 tokio::time::sleep(Duration::from_secs(after.unwrap_or(1).clamp(1, 60))).await;
                 continue;
             }
@@ -185,8 +187,9 @@ impl IngestClient {
             anyhow::ensure!(status.is_success(), "the server says {status}: {}", text.trim());
             let answers = text.lines().map(serde_json::from_str).collect::<Result<Vec<LineAnswer>, _>>();
             // It counts the lines of this request, and we those of the file.
-            let place =
-                |it: LineAnswer| Some(LineAnswer { line: batch.get(it.line.checked_sub(1)?)?.0, ..it });
+            let place = |line_answer: LineAnswer| {
+                Some(LineAnswer { line: batch.get(line_answer.line.checked_sub(1)?)?.0, ..line_answer })
+            };
             return Ok(answers.context("the server's answer")?.into_iter().filter_map(place).collect());
         }
         anyhow::bail!("the server has no room for this; try again later")
@@ -214,7 +217,7 @@ impl TraceBatches {
         load::open_file(path)?.take(SAMPLE).read_to_end(&mut sample)?;
         if sample.len() as u64 == SAMPLE {
             // The last line may be cut.
-            let end = sample.iter().rposition(|it| *it == b'\n').map_or(sample.len(), |it| it + 1);
+            let end = sample.iter().rposition(|sample| *sample == b'\n').map_or(sample.len(), |n| n + 1);
             sample.truncate(end);
         }
         let holds = detect_file_layout(&String::from_utf8_lossy(&sample), format);
@@ -258,13 +261,13 @@ impl Iterator for TraceBatches {
 fn detect_file_layout(sample: &str, format: Option<TraceFormat>) -> TraceFileLayout {
     // A line that is broken says nothing about the others.
     let lines: Vec<(&str, Json)> =
-        sample.lines().filter_map(|it| Some((it, serde_json::from_str(it).ok()?))).collect();
+        sample.lines().filter_map(|line| Some((line, serde_json::from_str(line).ok()?))).collect();
     let is_by_line =
-        |it: &Json| ["resourceSpans", "trace", "pieces"].iter().any(|key| it.get(*key).is_some());
-    if lines.first().is_some_and(|it| is_by_line(&it.1)) {
+        |value: &Json| ["resourceSpans", "trace", "pieces"].iter().any(|key| value.get(*key).is_some());
+    if lines.first().is_some_and(|line| is_by_line(&line.1)) {
         return TraceFileLayout::Many;
     }
-    let whole: Vec<&str> = lines.iter().map(|it| it.0).collect();
+    let whole: Vec<&str> = lines.iter().map(|line| line.0).collect();
     let n = read_traces(&whole.join("\n"), format).map_or(1, |it| it.len());
     if 1 < n { TraceFileLayout::Many } else { TraceFileLayout::One }
 }

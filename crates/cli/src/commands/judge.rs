@@ -171,7 +171,7 @@ fn read_candidate_file(path: &Path, task: Option<&str>) -> anyhow::Result<Candid
     if let Some(task) = task {
         task.clone_into(&mut material.task);
     }
-    let row = record.and_then(|it| it.as_object().cloned());
+    let row = record.and_then(|record| record.as_object().cloned());
     Ok(CandidateFile { material, row })
 }
 
@@ -197,7 +197,8 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
     let line = resolver.resolve_endpoint(&judge)?;
     let request = ping_of(&line.name);
     let mut out = render::stdout();
-    let address = line.http.as_ref().map(|it| format!(" at {}", it.endpoint().address())).unwrap_or_default();
+    let address =
+        line.http.as_ref().map(|http| format!(" at {}", http.endpoint().address())).unwrap_or_default();
     writeln!(out, "\x1b[1m{}\x1b[0m{address}", line.name)?;
     let price = match line.price {
         Some(it) if it.input == 0.0 && it.output == 0.0 => "nothing, it runs here".to_owned(),
@@ -229,7 +230,7 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
                 };
                 writeln!(out, "  {:<12}{}{kept}", "structured", http.shape().name())?;
             }
-            let cost = line.price.map(|it| format!(", {}", it.of(reply.usage))).unwrap_or_default();
+            let cost = line.price.map(|price| format!(", {}", price.of(reply.usage))).unwrap_or_default();
             writeln!(
                 out,
                 "  {:<12}{} tokens in, {} out{cost}",
@@ -256,7 +257,8 @@ pub fn load_current_settings() -> anyhow::Result<dialect::ProjectSettings> {
 /// The settings of the project that a folder is in.
 pub fn load_folder_settings(folder: &Path) -> anyhow::Result<dialect::ProjectSettings> {
     let folder = std::path::absolute(folder)?;
-    let file = folder.ancestors().map(|it| it.join(".jurist/config.yaml")).find(|it| it.is_file());
+    let file =
+        folder.ancestors().map(|ancestor| ancestor.join(".jurist/config.yaml")).find(|path| path.is_file());
     match file {
         Some(path) => {
             let loaded = jurist_engine::load::load_suite(&path, Default::default());
@@ -300,11 +302,13 @@ async fn judge_candidate(
 
 /// How a command ends that came to this decision.
 pub fn command_outcome_for_decision(decision: &JudgeDecision, no_defer: bool) -> CommandOutcome {
-    let is_over = |it: &Grade| matches!(it.outcome, Outcome::Deferred { why: Deferral::OverBudget });
+    let is_over = |grade: &Grade| matches!(grade.outcome, Outcome::Deferred { why: Deferral::OverBudget });
     match decision.status {
         VerdictStatus::Fail => CommandOutcome::Failed,
         VerdictStatus::Error => CommandOutcome::Incomplete,
-        VerdictStatus::Deferred if decision.opinions.iter().flat_map(|it| &it.grades).any(is_over) => {
+        VerdictStatus::Deferred
+            if decision.opinions.iter().flat_map(|opinion| &opinion.grades).any(is_over) =>
+        {
             CommandOutcome::OverBudget
         }
         VerdictStatus::Deferred if no_defer => CommandOutcome::Incomplete,
@@ -322,7 +326,7 @@ pub fn decision_line(id: &Json, decision: &JudgeDecision) -> Json {
         line["verdict"] = json!(only.verdict);
         line["grades"] = json!(only.grades);
     } else {
-        let opinion = |it: &jurist_engine::judge::JudgeOpinion| json!({ "judge": it.judge, "verdict": it.verdict, "grades": it.grades });
+        let opinion = |judge_opinion: &jurist_engine::judge::JudgeOpinion| json!({ "judge": judge_opinion.judge, "verdict": judge_opinion.verdict, "grades": judge_opinion.grades });
         line["opinions"] = decision.opinions.iter().map(opinion).collect();
         line["panel"] = json!(decision.panel);
         line["disputed"] = json!(decision.disputed);
@@ -345,12 +349,13 @@ fn show_decision(
         }
         writeln!(out, "\x1b[1m{}\x1b[0m", opinion.judge)?;
         for grade in &opinion.grades {
-            let is_bad = |it: &&Criterion| it.id == grade.criterion && states_what_is_bad(it);
+            let is_bad =
+                |criterion: &&Criterion| criterion.id == grade.criterion && states_what_is_bad(criterion);
             let must_not = leaves(&rubric.criteria).iter().any(is_bad);
             show_grade(out, grade, if must_not { " · must not hold" } else { "" })?;
         }
         for step in &opinion.verdict.path {
-            let leaf = step.score.map(|it| format!(" ends at {it}")).unwrap_or_default();
+            let leaf = step.score.map(|score| format!(" ends at {score}")).unwrap_or_default();
             writeln!(out, "  → {}: {}{leaf}", step.node, step.answer)?;
         }
         for gate in &opinion.verdict.failed_gates {
@@ -380,10 +385,10 @@ fn show_decision(
     };
     let score = decision
         .score
-        .map(|it| {
+        .map(|score| {
             format!(
                 " with {}, pass mark {:.2}",
-                rubric.display.show(it, decision.status == VerdictStatus::Pass),
+                rubric.display.show(score, decision.status == VerdictStatus::Pass),
                 rubric.pass_mark
             )
         })
@@ -447,7 +452,7 @@ fn show_grade(out: &mut impl Write, grade: &Grade, remark: &str) -> anyhow::Resu
 
 /// An outcome in words.
 fn describe_outcome(outcome: &Outcome) -> String {
-    let word = |it: Json| it.as_str().unwrap_or_default().replace('_', " ");
+    let word = |value: Json| value.as_str().unwrap_or_default().replace('_', " ");
     match outcome {
         Outcome::Scored { value, unit: Some(unit) } => format!("{value} ({unit:.2})"),
         Outcome::Scored { value, unit: None } => value.to_string(),
@@ -469,7 +474,7 @@ fn cost(spend: &Spend) -> String {
 
 /// Criteria that are not groups, depth first.
 fn leaves(criteria: &[Criterion]) -> Vec<&Criterion> {
-    let below = |it: &'_ Criterion| !it.children().is_empty();
+    let below = |criterion: &'_ Criterion| !criterion.children().is_empty();
     let mut all = Vec::new();
     let mut to_visit: Vec<&Criterion> = criteria.iter().rev().collect();
     while let Some(criterion) = to_visit.pop() {
@@ -506,8 +511,8 @@ async fn compare_candidate_files(
 ) -> anyhow::Result<CommandOutcome> {
     let criteria: Vec<String> = leaves(&rubric.criteria).into_iter().map(goal).collect();
     let names: Vec<String> =
-        std::iter::once(&ask.candidate).chain(&ask.against).map(|it| it.display().to_string()).collect();
-    let candidates: Vec<&JudgeInput> = all.iter().map(|it| &it.material).collect();
+        std::iter::once(&ask.candidate).chain(&ask.against).map(|once| once.display().to_string()).collect();
+    let candidates: Vec<&JudgeInput> = all.iter().map(|candidate_file| &candidate_file.material).collect();
     let about = (names[0].as_str(), criteria.join("\n"));
     let compared = compare_candidates(
         caller,
@@ -530,13 +535,13 @@ async fn compare_candidate_files(
             });
         }
     };
-    let name = |it: &Option<usize>| it.map_or("a tie".to_owned(), |it| names[it].clone());
+    let name = |n: &Option<usize>| n.map_or("a tie".to_owned(), |index| names[index].clone());
     if ask.json {
         let rounds: Vec<Json> = rounds
             .iter()
-            .map(|(order, winner)| json!({ "shown": order.iter().map(|it| &names[*it]).collect::<Vec<_>>(), "winner": winner.map(|it| &names[it]) }))
+            .map(|(order, winner)| json!({ "shown": order.iter().map(|order| &names[*order]).collect::<Vec<_>>(), "winner": winner.map(|winner| &names[winner]) }))
             .collect();
-        let line = json!({ "winner": winner.map(|it| &names[it]), "reason": reason, "rounds": rounds, "spend": spend });
+        let line = json!({ "winner": winner.map(|winner| &names[winner]), "reason": reason, "rounds": rounds, "spend": spend });
         writeln!(out, "{line}")?;
         return Ok(CommandOutcome::Passed);
     }
@@ -546,7 +551,7 @@ async fn compare_candidate_files(
         }
     }
     for (order, winner) in &rounds {
-        let shown: Vec<&str> = order.iter().map(|it| names[*it].as_str()).collect();
+        let shown: Vec<&str> = order.iter().map(|index| names[*index].as_str()).collect();
         writeln!(out, "  shown as {}: {}", shown.join(", "), name(winner))?;
     }
     writeln!(out, "{}", printable(&reason))?;
@@ -604,11 +609,11 @@ pub fn finding(decision: &JudgeDecision, is_tree: bool) -> DataRow {
     let opinion = &decision.opinions[0];
     // One evaluator is one criterion, or one tree.
     let grade = opinion.grades.last();
-    line["comment"] = json!(grade.map(|it| it.reason.as_str()));
-    if let Some(Outcome::Failed { failure, detail }) = grade.map(|it| &it.outcome) {
+    line["comment"] = json!(grade.map(|grade| grade.reason.as_str()));
+    if let Some(Outcome::Failed { failure, detail }) = grade.map(|grade| &grade.outcome) {
         line["error"] = json!({ "failure": failure, "detail": detail });
     }
-    let path: Vec<Json> = opinion.verdict.path.iter().map(|it| json!([it.node, it.answer])).collect();
+    let path: Vec<Json> = opinion.verdict.path.iter().map(|path| json!([path.node, path.answer])).collect();
     if is_tree {
         line["path"] = json!(path);
     }
@@ -619,9 +624,9 @@ pub fn finding(decision: &JudgeDecision, is_tree: bool) -> DataRow {
         }
         Some(_) => {}
         None => {
-            let points = grade.map_or(&[][..], |it| &it.points);
-            line["score"] = json!(grade.and_then(|it| it.outcome.unit()));
-            line["value"] = match grade.map(|it| &it.outcome) {
+            let points = grade.map_or(&[][..], |grade| &grade.points);
+            line["score"] = json!(grade.and_then(|grade| grade.outcome.unit()));
+            line["value"] = match grade.map(|grade| &grade.outcome) {
                 Some(Outcome::Scored { .. }) if !points.is_empty() => line["comment"].clone(),
                 Some(Outcome::Scored { value, .. }) => json!(value),
                 _ => Json::Null,
@@ -652,8 +657,8 @@ async fn judge_scripted_record(record: &Json) -> Result<JudgeDecision, String> {
         .diagnostics
         .into_sorted()
         .into_iter()
-        .filter(|it| it.severity == jurist_core::diagnostic::DiagnosticSeverity::Error)
-        .map(|it| it.message)
+        .filter(|sorted| sorted.severity == jurist_core::diagnostic::DiagnosticSeverity::Error)
+        .map(|diagnostic| diagnostic.message)
         .collect();
     let suite = loaded.suite.ok_or_else(|| problems.join("; "))?;
     let rubric = suite.rubrics.values().next().ok_or("no evaluator")?;
@@ -664,7 +669,8 @@ async fn judge_scripted_record(record: &Json) -> Result<JudgeDecision, String> {
     }
     let material = JudgeInput::from_record(&whole, &keys).map_err(|error| error.to_string())?;
     let replies = record["judge_replies"].as_array().into_iter().flatten();
-    let replies = replies.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect();
+    let replies =
+        replies.map(|reply| reply.as_str().map_or_else(|| reply.to_string(), str::to_owned)).collect();
     let line = ModelEndpoint {
         model: Arc::new(Script::new(replies)),
         vendor: "script".to_owned(),

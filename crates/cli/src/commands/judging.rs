@@ -88,7 +88,7 @@ impl JudgingArgs {
              where models are and what may be started is up to the server"
         );
         asked.judge.clone_from(&self.judge);
-        asked.max_cost = self.max_cost.map(|it| it.nanos() as f64 / 1e9);
+        asked.max_cost = self.max_cost.map(|usd| usd.nanos() as f64 / 1e9);
         asked.seed = self.seed;
         asked.replies = match (self.no_cache, self.refresh) {
             (true, _) => ReplyCaching::Off,
@@ -129,7 +129,7 @@ impl JudgingArgs {
         let named = judge.model.clone().or_else(|| load::variable("JURIST_JUDGE"));
         let model = match (named.as_deref(), &self.replay) {
             (Some("auto"), _) => Some(resolver.local().await?),
-            (None, Some(path)) => Cassette::load(path)?.models().first().map(|it| (*it).to_owned()),
+            (None, Some(path)) => Cassette::load(path)?.models().first().map(|model| (*model).to_owned()),
             _ => judge.model.clone(),
         };
         Ok(Judge { model, ..judge })
@@ -161,14 +161,14 @@ impl JudgingArgs {
 
     /// A program that a file names is not run unless a person agrees: files may come from strangers.
     pub fn consent(&self, judge: &Judge, named: &BTreeMap<String, Judge>) -> anyhow::Result<()> {
-        let by_person = |it: &str| self.judge.as_deref() == Some(it);
-        let of_judge = |it: &Judge| {
-            let several = it.panel.iter().chain(it.escalate.as_ref().map(|it| &it.to));
-            it.model.iter().chain(several).cloned().collect::<Vec<_>>()
+        let by_person = |text: &str| self.judge.as_deref() == Some(text);
+        let of_judge = |judge: &Judge| {
+            let several = judge.panel.iter().chain(judge.escalate.as_ref().map(|escalate| &escalate.to));
+            judge.model.iter().chain(several).cloned().collect::<Vec<_>>()
         };
         let mut models: Vec<String> = of_judge(judge);
         models.extend(named.values().flat_map(of_judge));
-        let program = models.iter().find(|it| it.starts_with("command:") && !by_person(it));
+        let program = models.iter().find(|model| model.starts_with("command:") && !by_person(model));
         match program {
             Some(program) => {
                 let is_allowed = self.allow_commands || self.replay.is_some();
@@ -208,7 +208,7 @@ impl JudgingArgs {
             concurrency: self
                 .concurrency
                 .or(told.concurrency)
-                .map_or(VendorRateLimits::default().concurrency, |it| it as usize),
+                .map_or(VendorRateLimits::default().concurrency, |n| n as usize),
             requests_per_minute: told.requests_per_minute,
             tokens_per_minute: told.tokens_per_minute,
         };
@@ -242,10 +242,17 @@ impl JudgingArgs {
         }
         let folder = load::cache_folder().context("batches need a cache folder; set JURIST_CACHE or HOME")?;
         render::print_terminal_summary(&format!("{n_wanted} requests go out in a batch"));
-        let poll = load::variable("JURIST_BATCH_POLL_MS").and_then(|it| it.parse().ok()).unwrap_or(10_000);
+        let poll = load::variable("JURIST_BATCH_POLL_MS")
+            .and_then(|variable| variable.parse().ok())
+            .unwrap_or(10_000);
         let progress = std::sync::Mutex::new(render::ProgressLine::new());
-        let listener = |it: jurist_engine::batch::BatchProgress| {
-            let line = || format!("batch {}: {}, {} of {}", it.id, it.status, it.done, it.total);
+        let listener = |batch_progress: jurist_engine::batch::BatchProgress| {
+            let line = || {
+                format!(
+                    "batch {}: {}, {} of {}",
+                    batch_progress.id, batch_progress.status, batch_progress.done, batch_progress.total
+                )
+            };
             progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner).show(line);
         };
         let (folder, poll) = (folder.join("batches"), std::time::Duration::from_millis(poll));
@@ -261,7 +268,7 @@ impl JudgingArgs {
     pub fn width(&self, settings: &ProjectSettings) -> usize {
         self.concurrency
             .or(settings.limits.concurrency)
-            .map_or(VendorRateLimits::default().concurrency, |it| it as usize)
+            .map_or(VendorRateLimits::default().concurrency, |n| n as usize)
     }
 
     pub fn finish(&self, caller: &ModelClient) -> anyhow::Result<()> {
@@ -288,7 +295,7 @@ pub enum BatchOutcome {
 
 /// Where replies are kept.
 pub fn cache() -> Option<Cache> {
-    load::cache_folder().map(|it| Cache::new(it.join("replies")))
+    load::cache_folder().map(|cache_folder| Cache::new(cache_folder.join("replies")))
 }
 
 /// Runs what waits for a network.

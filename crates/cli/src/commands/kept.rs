@@ -277,7 +277,7 @@ impl StoredRuns {
         let id = self.find(name).await?;
         let ProjectStore { store, project } = self.project_store().await?;
         let exchanges = store.exchanges(*project, &id.to_string(), case).await?;
-        exchanges.into_iter().map(|it| Ok(serde_json::from_value(it)?)).collect()
+        exchanges.into_iter().map(|exchange| Ok(serde_json::from_value(exchange)?)).collect()
     }
 
     pub async fn remove(&self, name: &str) -> anyhow::Result<()> {
@@ -328,13 +328,17 @@ impl RunLog {
         let (mut some, mut outcome) = (Vec::new(), Ok(()));
         while 0 < coming.recv_many(&mut some, BATCH).await {
             if let (Some(ProjectStore { store, project }), Ok(())) = (&self.kept, &outcome) {
-                let json = |it: &JudgeExchange| serde_json::to_value(it).expect("an exchange is plain data");
-                let asked: Vec<Vec<Json>> =
-                    some.iter().map(|it| it.exchanges.iter().map(json).collect()).collect();
+                let json = |judge_exchange: &JudgeExchange| {
+                    serde_json::to_value(judge_exchange).expect("an exchange is plain data")
+                };
+                let asked: Vec<Vec<Json>> = some
+                    .iter()
+                    .map(|run_unit_result| run_unit_result.exchanges.iter().map(json).collect())
+                    .collect();
                 let graded = some.iter().zip(&asked);
-                let graded = graded.map(|(it, exchanges)| NewRunResult {
-                    place: it.place,
-                    result: &it.result,
+                let graded = graded.map(|(run_unit_result, exchanges)| NewRunResult {
+                    place: run_unit_result.place,
+                    result: &run_unit_result.result,
                     exchanges,
                 });
                 let graded: Vec<NewRunResult<'_>> = graded.collect();

@@ -40,7 +40,7 @@ impl Logging {
         let redactor = Redactor::new(load::secrets(), &[])?;
         let (telemetry, exporter) = collector(&redactor).map(Collector::open).unzip();
         let told = Targets::new().with_target("jurist", LevelFilter::INFO);
-        let telemetry = telemetry.map(|it| it.with_filter(told));
+        let telemetry = telemetry.map(|telemetry| telemetry.with_filter(told));
         let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Clean(Arc::new(redactor)));
         let registry = tracing_subscriber::registry().with(telemetry);
         match self.log_format {
@@ -54,7 +54,8 @@ impl Logging {
 /// Where the usual variables of OpenTelemetry say.
 fn collector(redactor: &Redactor) -> Option<Collector> {
     let headers = load::variable("OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default();
-    let header = |it: &str| it.split_once('=').map(|(name, value)| (name.trim().into(), value.trim().into()));
+    let header =
+        |text: &str| text.split_once('=').map(|(name, value)| (name.trim().into(), value.trim().into()));
     Some(Collector {
         endpoint: load::variable("OTEL_EXPORTER_OTLP_ENDPOINT")?,
         headers: headers.split(',').filter_map(header).collect(),

@@ -213,20 +213,21 @@ impl LoadingArgs {
 }
 
 fn dialect(name: &str) -> Result<Dialect, String> {
-    let found = Dialect::ALL.iter().find(|it| it.0 == name).map(|it| it.1);
+    let found = Dialect::ALL.iter().find(|it| it.0 == name).map(|at| at.1);
     found.ok_or_else(|| format!("one of {}", Dialect::ALL.map(|it| it.0).join(", ")))
 }
 
 /// A suite that is in order; otherwise everything wrong with it is printed.
 fn load_valid_suite(path: &Path, options: LoadOptions) -> anyhow::Result<Option<Suite>> {
-    Ok(load_suite_with_settings(path, options)?.map(|it| it.0))
+    Ok(load_suite_with_settings(path, options)?.map(|suite_with_setting| suite_with_setting.0))
 }
 
 fn load_suite_with_settings(
     path: &Path,
     options: LoadOptions,
 ) -> anyhow::Result<Option<(Suite, ProjectSettings)>> {
-    Ok(load_suite_with_reading(path, options)?.map(|it| (it.0, it.1)))
+    Ok(load_suite_with_reading(path, options)?
+        .map(|suite_with_reading| (suite_with_reading.0, suite_with_reading.1)))
 }
 
 /// A suite that is in order, with what it was read from.
@@ -235,11 +236,11 @@ fn load_suite_with_reading(
     options: LoadOptions,
 ) -> anyhow::Result<Option<(Suite, ProjectSettings, Reading)>> {
     let (loaded, reading) = load_suite_with_sources(path, options);
-    let not_advice = |it: &Diagnostic| it.severity != DiagnosticSeverity::Advice;
+    let not_advice = |diagnostic: &Diagnostic| diagnostic.severity != DiagnosticSeverity::Advice;
     let diagnostics: Vec<Diagnostic> =
         loaded.diagnostics.into_sorted().into_iter().filter(not_advice).collect();
     render::print_diagnostics(&diagnostics, &loaded.sources)?;
-    Ok(loaded.suite.map(|it| (it, loaded.settings, reading)))
+    Ok(loaded.suite.map(|suite| (suite, loaded.settings, reading)))
 }
 
 /// A rubric with everything that decides who judges by it.
@@ -268,18 +269,21 @@ fn choose_file_rubric(
     loading: &LoadingArgs,
 ) -> anyhow::Result<Option<ChosenRubric>> {
     let Some((suite, settings)) = load_suite_with_settings(path, loading.options())? else { return Ok(None) };
-    let monitor_name =
-        |it: &'_ Monitor| it.agents.first().map_or_else(|| "monitor".to_owned(), |it| it.0.clone());
+    let monitor_name = |monitor: &'_ Monitor| {
+        monitor.agents.first().map_or_else(|| "monitor".to_owned(), |monitor| monitor.0.clone())
+    };
     // Evals come first: one that uses a named rubric also says who judges.
-    let of_cases = suite.cases.iter().map(|it| (it.name.clone(), &it.rubric, &it.judge, Some(&it.candidate)));
+    let of_cases =
+        suite.cases.iter().map(|case| (case.name.clone(), &case.rubric, &case.judge, Some(&case.candidate)));
     let named = suite.rubrics.iter().map(|(name, rubric)| (name.clone(), rubric, &suite.judge, None));
-    let of_monitors = suite.monitors.iter().map(|it| (monitor_name(it), &it.rubric, &suite.judge, None));
+    let of_monitors =
+        suite.monitors.iter().map(|monitor| (monitor_name(monitor), &monitor.rubric, &suite.judge, None));
     let all: Vec<FileRubric<'_>> = of_cases.chain(named).chain(of_monitors).collect();
     let names: Vec<&str> = all.iter().map(|it| it.0.as_str()).collect();
-    let taken = |it: &FileRubric<'_>| ChosenRubric {
-        candidate: it.3.cloned(),
-        rubric: Arc::clone(it.1),
-        judge: it.2.clone(),
+    let taken = |file_rubric: &FileRubric<'_>| ChosenRubric {
+        candidate: file_rubric.3.cloned(),
+        rubric: Arc::clone(file_rubric.1),
+        judge: file_rubric.2.clone(),
         judges: suite.judges.clone(),
         settings: settings.clone(),
         project: SuiteFiles::of(path, loading.options().outside),

@@ -58,9 +58,9 @@ pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
     };
     let truth =
         if args.truth.is_empty() { Vec::new() } else { read_grade_files(&args.truth, task_of_truth)? };
-    let marked = truth.into_iter().map(|mut it| {
-        it.grader.name.push_str(TRUTH);
-        it
+    let marked = truth.into_iter().map(|mut grade| {
+        grade.grader.name.push_str(TRUTH);
+        grade
     });
     let (grades, declared) = read_with_scales(&args.files, task_of_members)?;
     let all: Vec<Grade> = grades.into_iter().chain(marked).collect();
@@ -68,7 +68,7 @@ pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
     let mut out = crate::render::stdout();
     let (mut report, mut told_any) = (Vec::new(), false);
     for rated in group_ratings_by_criterion(&all, args.level.map(Into::into), None, &declared)? {
-        let is_truth = |it: &usize| rated.ratings.raters()[*it].ends_with(TRUTH);
+        let is_truth = |index: &usize| rated.ratings.raters()[*index].ends_with(TRUTH);
         let (truth, members): (Vec<usize>, Vec<usize>) = (0..rated.ratings.n_raters()).partition(is_truth);
         let panelists = rated.ratings.of_raters(&members);
         let together = match members.len() {
@@ -80,8 +80,10 @@ pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
         told_any |= together.is_ok();
         if args.told.json {
             let undefined = |why: &str| json!({ "undefined": why });
-            let worth = worth.map(|it| it.map_or_else(|why| undefined(&why.to_string()), |it| json!(it)));
-            let together = together.map_or_else(|why| undefined(&why), |it| json!(it));
+            let worth =
+                worth.map(|worth| worth.map_or_else(|why| undefined(&why.to_string()), |panel| json!(panel)));
+            let together =
+                together.map_or_else(|why| undefined(&why), |question_consensus| json!(question_consensus));
             report.push(json!({
                 "criterion": rated.criterion, "together": together, "worth": worth,
                 "n_repeated": rated.n_repeated,
@@ -115,10 +117,10 @@ pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
 fn right_answers(ratings: &Ratings, truth: &[usize]) -> Vec<Option<usize>> {
     let right = |item: usize| {
         let mut counts = vec![0_usize; ratings.n_answers()];
-        truth.iter().filter_map(|it| ratings.get(item, *it)).for_each(|it| counts[it] += 1);
-        let most = counts.iter().copied().max().filter(|it| 0 < *it)?;
-        let mut winners = counts.iter().enumerate().filter(|it| *it.1 == most);
-        winners.next().filter(|_| winners.next().is_none()).map(|it| it.0)
+        truth.iter().filter_map(|truth| ratings.get(item, *truth)).for_each(|index| counts[index] += 1);
+        let most = counts.iter().copied().max().filter(|count| 0 < *count)?;
+        let mut winners = counts.iter().enumerate().filter(|count| *count.1 == most);
+        winners.next().filter(|_| winners.next().is_none()).map(|winner| winner.0)
     };
     (0..ratings.n_items()).map(right).collect()
 }
@@ -129,13 +131,13 @@ fn show_panel_consensus(
     ratings: &Ratings,
     it: &QuestionConsensus,
 ) -> anyhow::Result<()> {
-    let n_alone = it.items.iter().filter(|it| it.n < 2).count();
-    let n_tied = it.items.iter().filter(|it| it.majority.is_none()).count() - n_alone;
+    let n_alone = it.items.iter().filter(|item| item.n < 2).count();
+    let n_tied = it.items.iter().filter(|item| item.majority.is_none()).count() - n_alone;
     let overruled: Vec<&str> = it
         .items
         .iter()
-        .filter(|it| it.majority.as_ref().is_some_and(|majority| *majority != it.answer))
-        .map(|it| it.item.as_str())
+        .filter(|item| item.majority.as_ref().is_some_and(|majority| *majority != item.answer))
+        .map(|item| item.item.as_str())
         .collect();
     writeln!(
         out,
@@ -147,11 +149,12 @@ fn show_panel_consensus(
     for said in rated.notes() {
         writeln!(out, "  {said}")?;
     }
-    let names = ratings.raters().iter().map(|it| printable_line(it)).collect::<Vec<_>>();
-    let width = names.iter().map(|it| it.chars().count()).max().unwrap_or(0).clamp(8, 40);
+    let names = ratings.raters().iter().map(|rater| printable_line(rater)).collect::<Vec<_>>();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(8, 40);
     writeln!(out, "  {:<width$}  with the majority  reliability", "")?;
     for (rater, name) in ratings.raters().iter().zip(&names) {
-        let percent = |it: Option<&f64>| it.map_or("–".to_owned(), |it| format!("{:.0} %", it * 100.0));
+        let percent =
+            |it: Option<&f64>| it.map_or("–".to_owned(), |value| format!("{:.0} %", value * 100.0));
         let (majority, reliability) =
             (percent(it.with_majority.get(rater)), percent(it.reliability.get(rater)));
         writeln!(out, "  {name:<width$}  {majority:>17}  {reliability:>11}")?;
@@ -183,7 +186,7 @@ fn show_panel_accuracy(out: &mut impl Write, it: &Panel) -> anyhow::Result<()> {
     writeln!(out, "  majority is right       {}", format_measure(&it.accuracy))?;
     writeln!(out, "  independent votes       {}", format_measure(&it.effective_votes))?;
     for member in &it.members {
-        let gain = member.gain(it).map(|it| format!("  adds {it:+.3}")).unwrap_or_default();
+        let gain = member.gain(it).map(|gain| format!("  adds {gain:+.3}")).unwrap_or_default();
         writeln!(out, "  {:<24}{}{gain}", printable_line(&member.rater), format_measure(&member.accuracy))?;
     }
     for pair in &it.pairs {
@@ -196,8 +199,8 @@ fn show_panel_accuracy(out: &mut impl Write, it: &Panel) -> anyhow::Result<()> {
         let idle: Vec<String> = it
             .members
             .iter()
-            .filter(|member| 2 < n && member.gain(it).is_some_and(|it| it <= 0.0))
-            .map(|it| printable_line(&it.rater))
+            .filter(|member| 2 < n && member.gain(it).is_some_and(|gain| gain <= 0.0))
+            .map(|member| printable_line(&member.rater))
             .collect();
         let idle = match idle.as_slice() {
             [] => String::new(),
@@ -211,6 +214,6 @@ fn show_panel_accuracy(out: &mut impl Write, it: &Panel) -> anyhow::Result<()> {
 /// Which two err together.
 fn build_error_chart(criterion: &str, ratings: &Ratings, it: &Panel) -> Chart {
     let title = format!("Errors on {criterion} that go together");
-    let pairs = it.pairs.iter().map(|it| (&it.raters, it.correlation.value()));
+    let pairs = it.pairs.iter().map(|pair| (&pair.raters, pair.correlation.value()));
     Chart::Matrix(MatrixChart::of_pairs(title, ratings.raters(), pairs))
 }

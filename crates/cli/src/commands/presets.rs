@@ -28,7 +28,7 @@ pub fn run_presets_command(args: &PresetsArgs) -> anyhow::Result<CommandOutcome>
         return Ok(CommandOutcome::Passed);
     };
     let Some(preset) = find_preset(name) else {
-        let names: Vec<&str> = ALL.iter().map(|it| it.name).collect();
+        let names: Vec<&str> = ALL.iter().map(|preset| preset.name).collect();
         match closest(name, &names) {
             Some(meant) => bail!("there is no preset `{name}`; did you mean `{meant}`?"),
             None => bail!("there is no preset `{name}`; there are {}", names.join(", ")),

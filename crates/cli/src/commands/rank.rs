@@ -66,12 +66,12 @@ pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
         })
     };
     let mut pairs = Vec::new();
-    for (at, row) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
+    for (at, row) in text.lines().enumerate().filter(|line| !line.1.trim().is_empty()) {
         let row: ComparisonLine = serde_json::from_str(row).map_err(|error| {
             // A file of another kind is told by what it lacks; what is no JSON at all says nothing by its end.
             let why = error.to_string();
             let why = why.split(" at line").next().filter(|_| error.is_data());
-            let why = why.map(|it| format!(": {it}")).unwrap_or_default();
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             anyhow::anyhow!(
                 "`{name}`, line {} is no comparison{why}; a line is such as \
                  {{\"first\": \"agent-a\", \"second\": \"agent-b\", \"winner\": \"agent-b\"}}",
@@ -107,7 +107,7 @@ pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
         let told = json!({ "ranking": ranking, "elo": ratings, "win_rates": rates.matrix(), "names": names });
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
-        let width = names.iter().map(|it| it.chars().count()).max().unwrap_or(0).clamp(6, 40);
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).clamp(6, 40);
         writeln!(out, "\x1b[1m{:<width$}  strength  95 % interval      as Elo  win rate\x1b[0m", "")?;
         for at in &order {
             let it = &ranking.players[*at].strength;

@@ -54,7 +54,7 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
     };
     let judging = &args.running.judging;
     let (kept, lost): (Vec<CaseResult>, Vec<CaseResult>) =
-        before.results.iter().partition(|it| !it.material.is_empty());
+        before.results.iter().partition(|result| !result.material.is_empty());
     anyhow::ensure!(!kept.is_empty(), "`{}` holds nothing that could be graded again", args.run);
     if !lost.is_empty() {
         crate::render::print_warning(&format!(
@@ -95,7 +95,7 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
         jobs.push(GradingJob { at, unit, bench, agents: Arc::clone(&agents), material });
     }
     let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
-    let run = args.running.new_run(name, jobs.iter().map(|it| &it.unit.cell.template().rubric));
+    let run = args.running.new_run(name, jobs.iter().map(|job| &job.unit.cell.template().rubric));
     let log = args.running.log(&runs, &run).await;
     let ready =
         ReadyRun { jobs, run, log, done: BTreeMap::new(), paid: Usd::default(), part: RunScope::default() };
@@ -105,7 +105,7 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
 /// The eval of the same name if the file has one, or the file's only rubric.
 fn build_regrade_case(args: &RegradeArgs, suite: &Suite, result: &CaseResult) -> anyhow::Result<Case> {
     let is_same =
-        |it: &&Case| result.base() == it.name || result.base().starts_with(&format!("{} [", it.name));
+        |case: &&Case| result.base() == case.name || result.base().starts_with(&format!("{} [", case.name));
     let named = suite.cases.iter().filter(|_| args.rubric_name.is_none()).find(is_same);
     let (rubric, judge) = match named {
         Some(case) => (Arc::clone(&case.rubric), case.judge.clone()),

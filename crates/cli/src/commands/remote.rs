@@ -118,10 +118,10 @@ impl Remote {
     /// The page of a run; none where nobody says in which project it is.
     async fn address(&self, id: RunId) -> Option<String> {
         let all = self.get("/projects").await.ok()?;
-        let is_wanted = |it: &&Json| match &self.project {
-            Some(wanted) => it["name"] == wanted.as_str() || it["id"] == wanted.as_str(),
+        let is_wanted = |value: &&Json| match &self.project {
+            Some(wanted) => value["name"] == wanted.as_str() || value["id"] == wanted.as_str(),
             // A token sees its own and no other.
-            None => self.token.is_some() || it["name"] == "default",
+            None => self.token.is_some() || value["name"] == "default",
         };
         let project = all.as_array()?.iter().find(is_wanted)?;
         let mut address = reqwest::Url::parse(&self.url).ok()?;
@@ -194,12 +194,12 @@ impl Remote {
             text.push_str(&String::from_utf8_lossy(&chunk));
             while let Some((event, rest)) = text.split_once("\n\n") {
                 let field =
-                    |name: &str| event.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(": "));
+                    |name: &str| event.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
                 if let Some(id) = field("id") {
                     *last = Some(id.to_owned());
                 }
                 let data: Json =
-                    field("data").and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default();
+                    field("data").and_then(|field| serde_json::from_str(field).ok()).unwrap_or_default();
                 match field("event") {
                     Some("ended") => return Ok(true),
                     Some("progress") => progress.show(|| format!("{} of {n_units}", data["n_results"])),

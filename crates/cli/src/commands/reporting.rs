@@ -29,9 +29,9 @@ pub struct Reporter {
 pub fn reporter(text: &str) -> Result<Reporter, String> {
     let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
     let known = ReportFormat::ALL.iter().map(|it| (it.0, Some(it.1))).chain([("pretty", None)]);
-    let format = known.clone().find(|it| it.0 == name).map(|it| it.1);
-    let format =
-        format.ok_or_else(|| format!("one of {}", known.map(|it| it.0).collect::<Vec<_>>().join(", ")))?;
+    let format = known.clone().find(|known| known.0 == name).map(|at| at.1);
+    let format = format
+        .ok_or_else(|| format!("one of {}", known.map(|known| known.0).collect::<Vec<_>>().join(", ")))?;
     Ok(Reporter { format, file: file.map(PathBuf::from) })
 }
 
@@ -65,7 +65,10 @@ impl Reporter {
     pub fn for_suite(&self, label: &str) -> Self {
         let named = |file: &PathBuf| {
             let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-            let ending = file.extension().map(|it| format!(".{}", it.to_string_lossy())).unwrap_or_default();
+            let ending = file
+                .extension()
+                .map(|extension| format!(".{}", extension.to_string_lossy()))
+                .unwrap_or_default();
             file.with_file_name(format!("{stem}-{label}{ending}"))
         };
         Self { format: self.format, file: self.file.as_ref().map(named) }
@@ -96,7 +99,7 @@ impl Reporter {
             load::variable("GITHUB_STEP_SUMMARY").filter(|_| self.format == Some(ReportFormat::Github))
         {
             let page = std::fs::OpenOptions::new().append(true).create(true).open(&page);
-            page.and_then(|mut it| it.write_all(github_summary(run, compared).as_bytes()))
+            page.and_then(|mut file| file.write_all(github_summary(run, compared).as_bytes()))
                 .context("cannot write the summary of the workflow")?;
         }
         match &self.file {
@@ -143,9 +146,9 @@ pub fn show_run(
     verbose: bool,
     columns: Option<usize>,
 ) -> anyhow::Result<()> {
-    let width = run.results.iter().map(|it| it.case.chars().count()).max().unwrap_or(0).clamp(12, 60);
-    let room = columns.map(|it| it.saturating_sub(BESIDE_A_NAME).max(12));
-    let width = room.map_or(width, |it| width.min(it));
+    let width = run.results.iter().map(|result| result.case.chars().count()).max().unwrap_or(0).clamp(12, 60);
+    let room = columns.map(|column| column.saturating_sub(BESIDE_A_NAME).max(12));
+    let width = room.map_or(width, |n| width.min(n));
     let rubrics = parse_run_rubrics(run);
     // What keeps one case from a verdict often keeps all of them from it.
     let mut said: BTreeMap<String, String> = BTreeMap::new();
@@ -166,11 +169,11 @@ pub fn show_run(
             show_answers(out, &result)?;
         } else if result.verdict.status != VerdictStatus::Pass {
             let shared = obstacle(&result);
-            if let Some(first) = shared.as_ref().and_then(|it| said.get(it)) {
+            if let Some(first) = shared.as_ref().and_then(|shared| said.get(shared)) {
                 writeln!(out, "    as `{first}`")?;
                 continue;
             }
-            said.extend(shared.map(|it| (it, printable_line(&result.case))));
+            said.extend(shared.map(|shared| (shared, printable_line(&result.case))));
             for reason in reasons(run, &result) {
                 writeln!(out, "    {}", printable_line(&reason))?;
             }
@@ -202,16 +205,18 @@ fn obstacle(result: &CaseResult) -> Option<String> {
         Outcome::Deferred { .. } => Some(grade.reason.as_str().to_owned()),
         _ => None,
     };
-    let first = of(result.grades.first()?).filter(|it| LONG < it.chars().count())?;
-    let same = result.grades.iter().all(|it| of(it).as_ref() == Some(&first));
+    let first = of(result.grades.first()?).filter(|text| LONG < text.chars().count())?;
+    let same = result.grades.iter().all(|grade| of(grade).as_ref() == Some(&first));
     same.then_some(first)
 }
 
 /// One case with everything that was said about it.
 pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow::Result<()> {
     let (mark, colour) = status_mark(result.verdict.status);
-    let pass_mark =
-        run.pass_mark(&result.rubric).map(|it| format!(", pass mark {it:.2}")).unwrap_or_default();
+    let pass_mark = run
+        .pass_mark(&result.rubric)
+        .map(|pass_mark| format!(", pass mark {pass_mark:.2}"))
+        .unwrap_or_default();
     writeln!(
         out,
         "\x1b[{colour}m{mark}\x1b[0m {}  {}{pass_mark}",
@@ -239,9 +244,9 @@ fn status_mark(status: VerdictStatus) -> (&'static str, &'static str) {
 /// On 0..=1, and as its author thinks of it where that is something else.
 fn score(result: &CaseResult, rubrics: &Rubrics) -> String {
     let own = format_native_score(result, rubrics.get(&result.rubric))
-        .map(|it| format!(" ({it})"))
+        .map(|format_native_score| format!(" ({format_native_score})"))
         .unwrap_or_default();
-    result.verdict.score.map_or("  – ".to_owned(), |it| format!("{it:.2}{own}"))
+    result.verdict.score.map_or("  – ".to_owned(), |value| format!("{value:.2}{own}"))
 }
 
 /// Every answer with its reason and its quotes.
@@ -277,7 +282,10 @@ fn show_answers(out: &mut impl Write, result: &CaseResult) -> anyhow::Result<()>
 }
 
 fn format_evidence(evidence: &Evidence) -> String {
-    let place = evidence.found.as_ref().map(|it| format!("{} {}–{}", it.part, it.start, it.end));
+    let place = evidence
+        .found
+        .as_ref()
+        .map(|location| format!("{} {}–{}", location.part, location.start, location.end));
     let place = place.unwrap_or_else(|| "not found".to_owned());
     format!("\x1b[2m“{}” {place}\x1b[0m", printable_line(&evidence.quote))
 }
@@ -288,17 +296,18 @@ const BESIDE_A_MEAN: usize = 30;
 /// The mean of each criterion with its interval, where there are several cases.
 fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>) -> anyhow::Result<()> {
     let (score, criteria) = estimate_run_means(run);
-    let Some(score) = score.filter(|it| 1 < it.n) else { return Ok(()) };
-    let rows: Vec<(&str, &Estimate)> =
-        std::iter::once(("score", &score)).chain(criteria.iter().map(|(id, it)| (id.as_str(), it))).collect();
+    let Some(score) = score.filter(|estimate| 1 < estimate.n) else { return Ok(()) };
+    let rows: Vec<(&str, &Estimate)> = std::iter::once(("score", &score))
+        .chain(criteria.iter().map(|(id, estimate)| (id.as_str(), estimate)))
+        .collect();
     // A rubric of one question has nothing to add.
     let rows = if criteria.len() == 1 { &rows[..1] } else { &rows[..] };
-    let width = rows.iter().map(|it| it.0.chars().count()).max().unwrap_or(0).clamp(5, 40);
-    let width = columns.map_or(width, |it| width.min(it.saturating_sub(BESIDE_A_MEAN)).max(5));
+    let width = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0).clamp(5, 40);
+    let width = columns.map_or(width, |n| width.min(n.saturating_sub(BESIDE_A_MEAN)).max(5));
     writeln!(out, "\n\x1b[1m{:<width$}  mean  95 % interval    cases\x1b[0m", "")?;
     for (name, it) in rows {
         // Where all are the same, an interval without width would promise too much.
-        let interval = it.interval.filter(|it| it.0 < it.1);
+        let interval = it.interval.filter(|interval| interval.0 < interval.1);
         let interval = interval.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
         let name = shorten_name(&printable_line(name), width);
         writeln!(out, "{name:<width$}  {:.2}  {interval:<15} {:>6}", it.mean, it.n)?;
@@ -309,8 +318,8 @@ fn show_criterion_means(out: &mut impl Write, run: &Run, columns: Option<usize>)
 
 /// Quotes that were found, for answers that are less than perfect.
 fn imperfect_answer_quotes(result: &CaseResult) -> impl Iterator<Item = &Evidence> {
-    let lacking = result.grades.iter().filter(|it| it.outcome.unit().is_some_and(|it| it < 1.0));
-    lacking.flat_map(|it| &it.evidence).filter(|it| it.found.is_some()).take(3)
+    let lacking = result.grades.iter().filter(|grade| grade.outcome.unit().is_some_and(|unit| unit < 1.0));
+    lacking.flat_map(|grade| &grade.evidence).filter(|evidence| evidence.found.is_some()).take(3)
 }
 
 /// The run in a line, or in several where a terminal has few columns; its id leads to where it can be looked at.
@@ -328,11 +337,11 @@ pub fn format_run_summary(
     if let Some((rate, low, high)) = tally.pass_rate() {
         parts.push(format!("pass rate {:.0} % ({:.0} to {:.0})", rate * 100.0, low * 100.0, high * 100.0));
     }
-    parts.extend(mean_run_score(run).map(|it| format!("mean {it:.2}")));
+    parts.extend(mean_run_score(run).map(|mean_run_score| format!("mean {mean_run_score:.2}")));
     if run.spend.from_cache && run.spend.tokens_in == 0 {
         parts.push("nothing paid".to_owned());
     } else {
-        parts.extend(run.spend.cost.map(|it| it.to_string()));
+        parts.extend(run.spend.cost.map(|usd| usd.to_string()));
     }
     if !took.is_zero() {
         parts.push(format!("{:.1} s", took.as_secs_f64()));
@@ -345,7 +354,7 @@ pub fn format_run_summary(
     for (at, part) in parts.iter().enumerate() {
         let between = if at == 0 { "  " } else { " · " };
         let more = between.chars().count() + part.chars().count();
-        if columns.is_some_and(|it| it < used + more) {
+        if columns.is_some_and(|column| column < used + more) {
             shown += &format!("\n  {part}");
             used = 2 + part.chars().count();
         } else {

@@ -219,7 +219,8 @@ impl RunExecutionArgs {
         let redactor = Redactor::new(load::secrets(), &settings.redact)?;
         let shared = Arc::new(GradingContext { caller, redactor });
         let (started, n_before, n_units) = (Instant::now(), results.len(), results.len() + jobs.len());
-        let deadline = self.max_time.map(|it| started + Duration::from_secs_f64(it.clamp(0.0, 1e7)));
+        let deadline =
+            self.max_time.map(|max_time| started + Duration::from_secs_f64(max_time.clamp(0.0, 1e7)));
         let until = StopCondition { first_failure: self.fail_fast, deadline };
         let mut progress = render::ProgressLine::new().quiet(self.quiet);
         let broken = RefCell::new(BTreeSet::new());
@@ -254,8 +255,12 @@ impl RunExecutionArgs {
                     let rate = n_new as f64 / started.elapsed().as_secs_f64().max(1e-9);
                     let left = (n_units - results.len()) as f64 / rate.max(1e-9);
                     let left = if n_new == 0 { String::new() } else { format!(" · {left:.0} s left") };
-                    let spent =
-                        shared.caller.budget.spent_amount().map(|it| format!(" · {it}")).unwrap_or_default();
+                    let spent = shared
+                        .caller
+                        .budget
+                        .spent_amount()
+                        .map(|usd| format!(" · {usd}"))
+                        .unwrap_or_default();
                     format!("{} of {n_units} · {rate:.1}/s{left}{spent}", results.len())
                 });
             };
@@ -269,11 +274,11 @@ impl RunExecutionArgs {
         };
         let (stopped, mut kept) = tokio::join!(grading, log.store_results(coming));
         progress.clear();
-        for warning in agents.iter().flat_map(|it| it.warnings()) {
+        for warning in agents.iter().flat_map(|agents| agents.warnings()) {
             render::print_warning(&warning);
         }
         run.results = results.into_values().collect();
-        run.spend = run.results.iter().fold(Spend::default(), |sum, it| sum.plus(it.spend));
+        run.spend = run.results.iter().fold(Spend::default(), |sum, result| sum.plus(result.spend));
         // Calls that led to no result, of this attempt or an earlier one, were paid for as well.
         let paid = shared.caller.budget.spent_amount();
         run.spend.cost = run.spend.cost.map(|cost| paid.map_or(cost, |paid| cost.max(paid)));
@@ -313,7 +318,7 @@ impl RunExecutionArgs {
         baseline: Option<&Run>,
         told: &RunReportContext,
     ) -> anyhow::Result<FinishedRun> {
-        let mut compared = baseline.map(|it| compare_runs(it, run, run.seed));
+        let mut compared = baseline.map(|baseline| compare_runs(baseline, run, run.seed));
         if let Some(compared) = compared.as_mut().filter(|_| told.part.is_selection) {
             // What was left out on purpose is not missing.
             compared.regressions.undecided.retain(|undecided| undecided.after.is_some());
@@ -322,7 +327,7 @@ impl RunExecutionArgs {
             Some(label) => self.reporter.iter().map(|reporter| reporter.for_suite(label)).collect(),
             None => self.reporter.clone(),
         };
-        let regressions = compared.as_ref().map(|it| &it.regressions);
+        let regressions = compared.as_ref().map(|comparison| &comparison.regressions);
         let decision = self.gates.decide(regressions, RunTally::of(run), told.n_units);
         let ended = command_outcome_for_run(run, told, self.gates.are_set(), decision.ended);
         let not_graded = NotGraded::of(run);
@@ -352,7 +357,7 @@ impl RunExecutionArgs {
                 unwritten = true;
             }
         }
-        let dropped = compared.is_some_and(|it| drop_is_shown(&it, self.max_drop));
+        let dropped = compared.is_some_and(|comparison| drop_is_shown(&comparison, self.max_drop));
         let ended = match ended {
             CommandOutcome::Passed if unwritten => CommandOutcome::BadInput,
             CommandOutcome::Passed if dropped => CommandOutcome::Failed,
@@ -401,8 +406,8 @@ fn command_outcome_for_run(
     let over_budget = run
         .results
         .iter()
-        .flat_map(|it| it.grades)
-        .any(|it| matches!(it.outcome, Outcome::Deferred { why: Deferral::OverBudget }));
+        .flat_map(|result| result.grades)
+        .any(|grade| matches!(grade.outcome, Outcome::Deferred { why: Deferral::OverBudget }));
     match told.stopped {
         Some(EarlyStop::Interrupted) => CommandOutcome::Interrupted,
         _ if 0 < tally.failed && !has_gates => CommandOutcome::Failed,

@@ -76,16 +76,16 @@ async fn run_runs_subcommand(what: &RunsSubcommand) -> anyhow::Result<CommandOut
         }
         RunsSubcommand::Show { run: name, case: Some(case), prompts } => {
             let run = runs.load(name).await?;
-            let Some(result) = run.results.iter().find(|it| it.case == *case) else {
-                let names: Vec<String> = run.results.iter().map(|it| it.case).collect();
+            let Some(result) = run.results.iter().find(|result| result.case == *case) else {
+                let names: Vec<String> = run.results.iter().map(|result| result.case).collect();
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                let meant = closest(case, &names).map(|it| format!("; did you mean `{it}`?"));
+                let meant = closest(case, &names).map(|closest| format!("; did you mean `{closest}`?"));
                 anyhow::bail!("the run has no case `{case}`{}", meant.unwrap_or_default());
             };
             case_in_full(&mut out, &run, &result)?;
             for exchange in if *prompts { runs.exchanges(name, case).await? } else { Vec::new() } {
                 writeln!(out, "\n\x1b[1m{}, asked of {}\x1b[0m", exchange.criterion, exchange.request.model)?;
-                let parts = exchange.request.messages.iter().flat_map(|it| &it.parts);
+                let parts = exchange.request.messages.iter().flat_map(|message| &message.parts);
                 for text in std::iter::once(&exchange.request.system).chain(parts) {
                     writeln!(out, "{}\n", printable(text.trim_end()))?;
                 }

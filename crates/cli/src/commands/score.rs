@@ -64,7 +64,7 @@ enum TieBreakName {
 }
 
 fn parse_consensus_share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|it| (0.01..=1.0).contains(it));
+    let share = text.parse().ok().filter(|text| (0.01..=1.0).contains(text));
     share.ok_or_else(|| "a number above 0, up to 1".to_owned())
 }
 
@@ -82,7 +82,7 @@ impl ScoreArgs {
             Some(AggregateName::Majority) => Aggregate::Majority,
             None => judge.aggregate.unwrap_or_default(),
         };
-        let jury = judge.jury.filter(|_| self.aggregate.is_none()).map(|it| it.consensus);
+        let jury = judge.jury.filter(|_| self.aggregate.is_none()).map(|jury| jury.consensus);
         match self.consensus.or(jury) {
             Some(consensus) => Combine::Jury { consensus },
             None => Combine::Panel { aggregate, tie_break },
@@ -156,9 +156,10 @@ fn read_grade_lines(path: &Path, sheet: &mut GradeBook<'_>) -> anyhow::Result<bo
                 sheet.candidate(&id, response);
                 None
             }
-            Ok(GradesFileLine::Grades(grades)) => {
-                grades.into_iter().find_map(|it| sheet.add(it).err()).map(|it| explain_refused_grade(&it))
-            }
+            Ok(GradesFileLine::Grades(grades)) => grades
+                .into_iter()
+                .find_map(|grade| sheet.add(grade).err())
+                .map(|grade_rejection| explain_refused_grade(&grade_rejection)),
             Err(error) => Some(error.to_string()),
         };
         if let Some(problem) = problem {
@@ -198,8 +199,8 @@ fn print_verdicts(
             CandidateVerdict::Panel { panel, .. } => (panel.status, panel.score, None),
         };
         tally.count(status);
-        let shown = score.map(|it| rubric.display.show(it, status == VerdictStatus::Pass));
-        let weighted_score = native.map(|it| (it * 100.0).round() / 100.0);
+        let shown = score.map(|score| rubric.display.show(score, status == VerdictStatus::Pass));
+        let weighted_score = native.map(|native| (native * 100.0).round() / 100.0);
         let version = rubric.version().as_str();
         match &ballot {
             CandidateVerdict::Single(verdict) => {
@@ -214,7 +215,7 @@ fn print_verdicts(
                 writeln!(out, "{}", serde_json::to_string(&row)?)?;
             }
             CandidateVerdict::Panel { panel, members } => {
-                tally.votes.extend(members.iter().map(|it| it.1.score).collect::<Option<Vec<f64>>>());
+                tally.votes.extend(members.iter().map(|member| member.1.score).collect::<Option<Vec<f64>>>());
                 let graders =
                     members.iter().map(|(grader, verdict)| PanelMemberRow { grader, verdict }).collect();
                 let row = ScoredCandidateRow {

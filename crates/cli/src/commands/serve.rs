@@ -85,7 +85,7 @@ pub struct ServeArgs {
 impl ServeArgs {
     fn limits(&self) -> IngestLimits {
         // Twice as many at once after a pause: exporters send in bursts.
-        let rate = self.ingest_rate.filter(|it| 0.0 < *it);
+        let rate = self.ingest_rate.filter(|ingest_rate| 0.0 < *ingest_rate);
         let rate = rate.map(|per_second| Rate { per_second, burst: 2.0 * per_second });
         IngestLimits {
             bytes: self.ingest_memory.saturating_mul(1024 * 1024),
@@ -180,5 +180,5 @@ pub fn watch_stop_signals() -> anyhow::Result<watch::Receiver<bool>> {
 
 /// Until it is told to stop.
 pub async fn wait_for_stop(mut stopping: watch::Receiver<bool>) {
-    let _ = stopping.wait_for(|it| *it).await;
+    let _ = stopping.wait_for(|stopping| *stopping).await;
 }

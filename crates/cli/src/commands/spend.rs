@@ -123,7 +123,7 @@ async fn set_spend_cap(
                 actor: "command line".to_owned(),
                 action: if cap.is_some() { "cap.set" } else { "cap.lift" }.to_owned(),
                 target: project.to_string(),
-                body: cap.as_ref().map_or(json!({}), |it| json!(CapShown::from(it))),
+                body: cap.as_ref().map_or(json!({}), |cap| json!(CapShown::from(cap))),
             };
             store.note(&entry, clock::current_time()).await?;
             Ok(())
@@ -135,10 +135,11 @@ async fn set_spend_cap(
 const WIDTH: usize = 40;
 
 fn render_spend_page(shown: &SpendShown) -> String {
-    let cap = shown.cap.as_ref().and_then(|it| Cap::new(it.amount, it.currency.parse().ok()?, it.rate).ok());
+    let cap =
+        shown.cap.as_ref().and_then(|cap| Cap::new(cap.amount, cap.currency.parse().ok()?, cap.rate).ok());
     let money = |dollars: f64| {
         let amount = Usd::from_nanos((dollars * 1e9).round() as i64);
-        cap.map_or_else(|| amount.to_string(), |it| it.format_amount(amount))
+        cap.map_or_else(|| amount.to_string(), |cap| cap.format_amount(amount))
     };
     let mut page = String::new();
     let is_over = 1.0 <= shown.elapsed;
@@ -213,10 +214,10 @@ fn bar(share: f64, elapsed: f64) -> String {
 
 /// A column for each day with spending.
 fn sparkline(shown: &SpendShown) -> String {
-    let most = shown.days.iter().map(|it| it.spent).fold(f64::MIN_POSITIVE, f64::max);
+    let most = shown.days.iter().map(|day| day.spent).fold(f64::MIN_POSITIVE, f64::max);
     let column =
         |spent: f64| ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][((spent / most * 7.0).round() as usize).min(7)];
-    shown.days.iter().map(|it| column(it.spent)).collect()
+    shown.days.iter().map(|day| column(day.spent)).collect()
 }
 
 /// Parts that are shown; the others are counted.
@@ -227,7 +228,7 @@ fn render_spend_table(name: &str, parts: &[PartShown], money: &dyn Fn(f64) -> St
         return String::new();
     }
     let width =
-        parts.iter().take(PARTS).map(|it| it.name.chars().count()).chain([name.len()]).max().unwrap_or(0);
+        parts.iter().take(PARTS).map(|part| part.name.chars().count()).chain([name.len()]).max().unwrap_or(0);
     let mut table = format!("\n\x1b[1m{name:width$}  {:>12}  {:>8}\x1b[0m\n", "spent", "calls");
     for it in parts.iter().take(PARTS) {
         let name = printable(&it.name);
@@ -261,9 +262,9 @@ mod tests {
             }),
             no_forecast: None,
             days: (1..=3)
-                .map(|it| jurist_server::DayShown {
-                    day: format!("2026-11-0{it}"),
-                    spent: f64::from(it),
+                .map(|n| jurist_server::DayShown {
+                    day: format!("2026-11-0{n}"),
+                    spent: f64::from(n),
                     n_calls: 4,
                 })
                 .collect(),
@@ -274,7 +275,7 @@ mod tests {
         let plain = render_spend_page(&shown);
         let plain = ["\x1b[0m", "\x1b[1m", "\x1b[32m", "\x1b[33m"]
             .iter()
-            .fold(plain, |it, code| it.replace(code, ""));
+            .fold(plain, |text, code| text.replace(code, ""));
         assert_eq!(
             plain,
             "\

@@ -123,17 +123,17 @@ fn format_answer_count(n: u64) -> String {
 fn load_annotation(args: &StartArgs) -> anyhow::Result<Option<AnnotationTask>> {
     let loaded = load::load_suite(&args.config, args.loading.options());
     let mut diagnostics: Vec<Diagnostic> = loaded.diagnostics.into_sorted();
-    diagnostics.retain(|it| it.severity != DiagnosticSeverity::Advice);
+    diagnostics.retain(|diagnostic| diagnostic.severity != DiagnosticSeverity::Advice);
     for diagnostic in &mut diagnostics {
         if diagnostic.code == Code::Unreadable {
             diagnostic.severity = DiagnosticSeverity::Error;
         }
     }
     render::print_diagnostics(&diagnostics, &loaded.sources)?;
-    if diagnostics.iter().any(|it| it.severity == DiagnosticSeverity::Error) {
+    if diagnostics.iter().any(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error) {
         return Ok(None);
     }
-    let Some(annotation) = loaded.suite.and_then(|it| it.annotation) else {
+    let Some(annotation) = loaded.suite.and_then(|suite| suite.annotation) else {
         anyhow::bail!("`{}` asks nothing of people: it has no `annotation_schemes`", args.config.display());
     };
     if annotation.rows.is_empty() {
@@ -144,11 +144,15 @@ fn load_annotation(args: &StartArgs) -> anyhow::Result<Option<AnnotationTask>> {
 
 /// Beside the file, unless told.
 fn choose_output_folder(args: &StartArgs, annotation: &AnnotationTask) -> Option<PathBuf> {
-    if let Some(format) = annotation.output_format.as_deref().filter(|it| !["jsonl", "json"].contains(it)) {
+    if let Some(format) =
+        annotation.output_format.as_deref().filter(|output_format| !["jsonl", "json"].contains(output_format))
+    {
         render::print_warning(&format!(
             "answers are written as JSON lines; `{format}` is to be had from the page"
         ));
     }
     let beside = args.config.parent().unwrap_or(Path::new(""));
-    args.output.clone().or_else(|| annotation.output_path.as_ref().map(|it| beside.join(it)))
+    args.output
+        .clone()
+        .or_else(|| annotation.output_path.as_ref().map(|output_path| beside.join(output_path)))
 }

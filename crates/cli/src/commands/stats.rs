@@ -126,7 +126,9 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
     let mut out = render::stdout();
     if args.told.json {
         let described = |groups: &[(String, ScoreDistribution)]| {
-            let all = groups.iter().map(|(name, it)| Ok((name.clone(), serde_json::to_value(it)?)));
+            let all = groups.iter().map(|(name, score_distribution)| {
+                Ok((name.clone(), serde_json::to_value(score_distribution)?))
+            });
             all.collect::<Result<serde_json::Map<String, Json>, serde_json::Error>>()
         };
         let left_out = json!({ "without_score": unscored, "without_field": without });
@@ -150,7 +152,7 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
             [(unscored, "without a score".to_owned()), (without, format!("without `{}`", args.by))];
         let left_out: Vec<String> = left_out
             .iter()
-            .filter(|it| 0 < it.0)
+            .filter(|left_out| 0 < left_out.0)
             .map(|(n, why)| format!("{} {}", plural(*n, "grade"), printable_line(why)))
             .collect();
         if !left_out.is_empty() {
@@ -206,7 +208,7 @@ fn collect_scores(
                     return Ok(());
                 }
                 // Grades of one result stand together.
-                let result = row.of.map(|it| std::ptr::from_ref(it.1));
+                let result = row.of.map(|of| std::ptr::from_ref(of.1));
                 if result.is_some() && result != last {
                     last = result;
                     found.add_verdict(&row, &source.name, args);
@@ -294,7 +296,7 @@ impl CollectedScores {
             FILE => vec![file.to_owned()],
             // What tells the grades of one verdict apart says nothing about the verdict.
             by => Some(row.grouping_values(by))
-                .filter(|values| grade_rows(run, result).all(|it| it.grouping_values(by) == *values))
+                .filter(|values| grade_rows(run, result).all(|row| row.grouping_values(by) == *values))
                 .unwrap_or_default(),
         };
         for value in &values {
@@ -321,20 +323,20 @@ fn fields(sources: &[GradeSource]) -> Vec<String> {
     let rows = || sources.iter().flat_map(GradeSource::rows);
     let columns = COLUMNS
         .iter()
-        .filter(|it| matches!(it.kind, ColumnKind::Text | ColumnKind::Count | ColumnKind::Flag));
-    let used = columns.filter(|column| rows().any(|it| (column.cell)(&it).is_some()));
-    let known: BTreeSet<String> = rows().flat_map(|it| it.names()).collect();
-    let own = used.map(|it| it.name.to_owned()).chain([FILE.to_owned()]);
-    own.filter(|it| !known.contains(it)).chain(known.clone()).collect()
+        .filter(|column| matches!(column.kind, ColumnKind::Text | ColumnKind::Count | ColumnKind::Flag));
+    let used = columns.filter(|column| rows().any(|row| (column.cell)(&row).is_some()));
+    let known: BTreeSet<String> = rows().flat_map(|row| row.names()).collect();
+    let own = used.map(|column| column.name.to_owned()).chain([FILE.to_owned()]);
+    own.filter(|own| !known.contains(own)).chain(known.clone()).collect()
 }
 
 fn show_descriptions(out: &mut impl Write, groups: &[(String, ScoreDistribution)]) -> anyhow::Result<()> {
-    let width = groups.iter().map(|it| it.0.chars().count()).max().unwrap_or(0).clamp(6, 40);
+    let width = groups.iter().map(|group| group.0.chars().count()).max().unwrap_or(0).clamp(6, 40);
     writeln!(out, "\x1b[1m{:<width$}  mean  95 % interval      sd      n  from 0 to 1\x1b[0m", "")?;
     for (name, it) in groups {
         let interval =
             interval_with_width(it).map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
-        let sd = it.sd.map_or("   –".to_owned(), |it| format!("{it:.2}"));
+        let sd = it.sd.map_or("   –".to_owned(), |value| format!("{value:.2}"));
         let name: String = printable_line(name).chars().take(width).collect();
         let bars = bars(&it.tenths);
         writeln!(out, "{name:<width$}  {:.2}  {interval:<15} {sd:>6} {:>6}  {bars}", it.estimate.mean, it.n)?;
@@ -358,9 +360,9 @@ fn chart_title(what: &str, by: &str) -> String {
 const CRITERION: &str = "criterion";
 
 fn build_means_chart(groups: &[(String, ScoreDistribution)], by: &str) -> Chart {
-    let bar = |(name, it): &(String, ScoreDistribution)| Bar {
+    let bar = |(name, score_distribution): &(String, ScoreDistribution)| Bar {
         label: name.clone(),
-        measure: measure(it),
+        measure: measure(score_distribution),
         tone: Tone::Plain,
     };
     let bars = groups.iter().map(bar).collect();
@@ -377,10 +379,10 @@ fn build_score_radar(scored: &ScoreTable, args: &StatsArgs) -> Chart {
     let names = scored.values(field);
     let series = names.iter().map(|name| {
         let means = scored.only(field, name).describe_by(ScoreField::Criterion);
-        let value = |axis: &String| means.iter().find(|it| it.0 == *axis).map(|it| measure(&it.1));
+        let value = |axis: &String| means.iter().find(|mean| mean.0 == *axis).map(|at| measure(&at.1));
         RadarSeries {
             name: name.clone(),
-            values: axes.iter().map(|it| value(it).unwrap_or_default()).collect(),
+            values: axes.iter().map(|axis| value(axis).unwrap_or_default()).collect(),
         }
     });
     let series = series.collect();
@@ -417,7 +419,7 @@ fn distribution(groups: &[(String, ScoreDistribution)], by: &str) -> Chart {
 fn bars(tenths: &[usize; 10]) -> String {
     const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = tenths.iter().copied().max().unwrap_or(0).max(1);
-    tenths.iter().map(|it| HEIGHTS[(it * 8).div_ceil(most)]).collect()
+    tenths.iter().map(|tenth| HEIGHTS[(tenth * 8).div_ceil(most)]).collect()
 }
 
 fn run_stats_compute(file: &std::path::Path) -> anyhow::Result<CommandOutcome> {
@@ -425,10 +427,10 @@ fn run_stats_compute(file: &std::path::Path) -> anyhow::Result<CommandOutcome> {
     let mut out = std::io::BufWriter::new(render::stdout());
     let (mut n_lines, mut n_known) = (0, 0);
     let problems: Vec<Result<Json, serde_json::Error>> =
-        text.lines().filter(|it| !it.trim().is_empty()).map(serde_json::from_str).collect();
+        text.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str).collect();
     // An input may be that of another line.
     let inputs: HashMap<String, &Json> =
-        problems.iter().flatten().map(|it| (it["id"].to_string(), &it["input"])).collect();
+        problems.iter().flatten().map(|problem| (problem["id"].to_string(), &problem["input"])).collect();
     for problem in &problems {
         n_lines += 1;
         let (id, answer) = match problem {

@@ -76,7 +76,7 @@ pub async fn project_of(store: &Store, name: Option<&str>) -> anyhow::Result<Pro
     if let Some(found) = store.project_named(name).await? {
         return Ok(found.id);
     }
-    let names: Vec<String> = store.projects().await?.into_iter().map(|it| it.name).collect();
+    let names: Vec<String> = store.projects().await?.into_iter().map(|project| project.name).collect();
     anyhow::bail!("there is no project `{name}`; there are {}", names.join(", "))
 }
 

@@ -55,7 +55,8 @@ struct TraceFileArgs {
 }
 
 pub fn parse_trace_format(name: &str) -> Result<TraceFormat, String> {
-    let names = || TraceFormat::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+    let names =
+        || TraceFormat::ALL.iter().map(|trace_format| trace_format.name()).collect::<Vec<_>>().join(", ");
     TraceFormat::from_name(name).ok_or_else(|| format!("one of {}", names()))
 }
 
@@ -96,7 +97,8 @@ fn read_trace_file(input: &TraceFileArgs) -> anyhow::Result<Vec<(TraceFormat, Tr
 
 fn headline(format: TraceFormat, trace: &Trace) -> String {
     let n_calls = trace.tool_calls().count();
-    let n_errors = trace.steps.iter().flat_map(|it| &it.results).filter(|it| it.error).count();
+    let n_errors =
+        trace.steps.iter().flat_map(|step| &step.results).filter(|tool_result| tool_result.error).count();
     let mut parts =
         vec![format.name().to_owned(), plural(trace.steps.len(), "step"), plural(n_calls, "tool call")];
     if 0 < n_errors {
@@ -105,7 +107,7 @@ fn headline(format: TraceFormat, trace: &Trace) -> String {
     if !trace.usage.is_nothing() {
         parts.push(format!("{} tokens in, {} out", trace.usage.input, trace.usage.output));
     }
-    parts.extend(trace.cost.map(|it| it.to_string()));
+    parts.extend(trace.cost.map(|usd| usd.to_string()));
     parts.extend(trace.status.clone());
     parts.join(" · ")
 }
@@ -114,7 +116,7 @@ fn headline(format: TraceFormat, trace: &Trace) -> String {
 fn colour_trace_lines(text: &str) -> String {
     let line = |line: &str| {
         let word = line.trim_start();
-        let is_title = word.starts_with(|it: char| it.is_ascii_digit())
+        let is_title = word.starts_with(|word: char| word.is_ascii_digit())
             && word.split_whitespace().count() <= 3
             && !line.starts_with("     ");
         let colour = match word {
@@ -137,19 +139,23 @@ fn stats(traces: &[(TraceFormat, Trace)], out: &mut impl Write) -> anyhow::Resul
         (0, 0, jurist_core::candidate::Usage::default(), None);
     for (_, trace) in traces {
         n_steps += trace.steps.len();
-        n_said += trace.steps.iter().filter(|it| it.role == StepRole::Assistant).count();
+        n_said += trace.steps.iter().filter(|step| step.role == StepRole::Assistant).count();
         usage = usage.plus(trace.usage);
         cost = match (cost, trace.cost) {
             (None, it) => it,
             (Some(sum), Some(more)) => Some(jurist_core::quantity::Usd::plus(sum, more)),
             (sum, None) => sum,
         };
-        let names: BTreeMap<&str, &str> =
-            trace.tool_calls().filter_map(|it| Some((it.id.as_deref()?, it.name.as_str()))).collect();
+        let names: BTreeMap<&str, &str> = trace
+            .tool_calls()
+            .filter_map(|tool_call| Some((tool_call.id.as_deref()?, tool_call.name.as_str())))
+            .collect();
         for call in trace.tool_calls() {
             tools.entry(&call.name).or_default().0 += 1;
         }
-        for result in trace.steps.iter().flat_map(|it| &it.results).filter(|it| it.error) {
+        for result in
+            trace.steps.iter().flat_map(|step| &step.results).filter(|tool_result| tool_result.error)
+        {
             let name = result.name.as_deref().or_else(|| names.get(result.call.as_deref()?).copied());
             tools.entry(name.unwrap_or("(unnamed)")).or_default().1 += 1;
         }
@@ -167,7 +173,7 @@ fn stats(traces: &[(TraceFormat, Trace)], out: &mut impl Write) -> anyhow::Resul
     }
     writeln!(out, "\n{:<28}{:>8}{:>8}", "tool", "calls", "errors")?;
     let mut tools: Vec<_> = tools.into_iter().collect();
-    tools.sort_by_key(|it| std::cmp::Reverse(it.1.0));
+    tools.sort_by_key(|tool| std::cmp::Reverse(tool.1.0));
     for (name, (n_calls, n_errors)) in tools {
         writeln!(out, "{name:<28}{n_calls:>8}{n_errors:>8}")?;
     }

@@ -9,8 +9,8 @@ pub fn build_schemes(annotation: &suite::AnnotationTask) -> Vec<Scheme> {
     let (mut steps, rest): (Vec<_>, Vec<_>) = annotation
         .schemes
         .iter()
-        .map(|it| build_scheme(it, annotation.shows_score))
-        .partition(|it| matches!(it.kind, SchemeKind::Trajectory { .. }));
+        .map(|scheme| build_scheme(scheme, annotation.shows_score))
+        .partition(|scheme| matches!(scheme.kind, SchemeKind::Trajectory { .. }));
     steps.extend(rest);
     steps
 }
@@ -19,16 +19,16 @@ pub fn build_schemes(annotation: &suite::AnnotationTask) -> Vec<Scheme> {
 ///
 /// Those that say so; where none does, everything that a judge would be asked, so that people can be held against it.
 pub fn schemes_of_rubric(rubric: &Rubric, name: &str, shows_score: bool) -> Option<Scheme> {
-    let is_human = |it: &Question<'_>| it.criterion.by.contains(&GraderKind::Human);
-    let any_human = rubric.questions().any(|it| is_human(&it));
-    let asked = |it: &Question<'_>| match it.criterion.ask {
+    let is_human = |question: &Question<'_>| question.criterion.by.contains(&GraderKind::Human);
+    let any_human = rubric.questions().any(|question| is_human(&question));
+    let asked = |question: &Question<'_>| match question.criterion.ask {
         CriterionKind::Check(_) | CriterionKind::Group(_) => false,
         CriterionKind::Question(_) | CriterionKind::Recipe(_) | CriterionKind::Tree(_) => {
-            !any_human || is_human(it)
+            !any_human || is_human(question)
         }
     };
     let criteria: Vec<Criterion> =
-        rubric.questions().filter(asked).map(|it| criterion_from_question(&it)).collect();
+        rubric.questions().filter(asked).map(|question| criterion_from_question(&question)).collect();
     let shows_score = shows_score && is_one_scale(&criteria);
     let kind = SchemeKind::Rubric { criteria, overall: None, notes: None, shows_score };
     let scheme =
@@ -51,12 +51,12 @@ fn build_scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
             errors: it
                 .errors
                 .iter()
-                .map(|it| ErrorCategory { category: it.category.clone(), types: it.types.clone() })
+                .map(|error| ErrorCategory { category: error.category.clone(), types: error.types.clone() })
                 .collect(),
             severities: it
                 .severities
                 .iter()
-                .map(|it| SeverityLevel { name: it.name.clone(), weight: it.weight })
+                .map(|severity| SeverityLevel { name: severity.name.clone(), weight: severity.weight })
                 .collect(),
             initial: it.initial,
         },
@@ -87,26 +87,26 @@ fn build_rubric_scheme(
     notes: Option<&suite::Notes>,
     shows_score: bool,
 ) -> SchemeKind {
-    let overall = overall.and_then(|it| {
+    let overall = overall.and_then(|overall| {
         let mut points = criteria.first()?.points.clone();
         for point in &mut points {
             point.text = match &point.value {
-                Value::Number(at) => it.levels.get(&(*at as i64)).cloned(),
+                Value::Number(at) => overall.levels.get(&(*at as i64)).cloned(),
                 _ => None,
             };
         }
         Some(Criterion {
             name: "overall".to_owned(),
-            label: it.label.clone().unwrap_or_else(|| "Overall".to_owned()),
-            description: it.description.clone(),
+            label: overall.label.clone().unwrap_or_else(|| "Overall".to_owned()),
+            description: overall.description.clone(),
             weight: 0.0,
             points,
             may_skip: false,
         })
     });
-    let notes = notes.map(|it| NotesField {
-        label: it.label.clone().unwrap_or_else(|| "Notes".to_owned()),
-        placeholder: it.placeholder.clone(),
+    let notes = notes.map(|notes| NotesField {
+        label: notes.label.clone().unwrap_or_else(|| "Notes".to_owned()),
+        placeholder: notes.placeholder.clone(),
     });
     SchemeKind::Rubric { criteria, overall, notes, shows_score }
 }
@@ -118,7 +118,7 @@ fn criterion_from_question(question: &Question<'_>) -> Criterion {
         Some(node) => (node.ask.clone(), None),
         None => {
             let description =
-                Some(asked.description.clone()).filter(|it| !it.is_empty() && it != asked.title());
+                Some(asked.description.clone()).filter(|text| !text.is_empty() && text != asked.title());
             (asked.title().to_owned(), description)
         }
     };
@@ -136,18 +136,18 @@ fn criterion_from_question(question: &Question<'_>) -> Criterion {
 pub(super) fn scale_points(question: &Question<'_>) -> Vec<ScalePoint> {
     let asked = question.criterion;
     let values: Vec<(Value, Option<String>, Option<String>)> =
-        match (&question.node.map(|it| &it.answers), &asked.ask) {
+        match (&question.node.map(|node| &node.answers), &asked.ask) {
             (Some(NodeAnswers::Choices(choices)), _) => {
-                choices.iter().map(|it| (Value::Text(it.0.clone()), None, None)).collect()
+                choices.iter().map(|choice| (Value::Text(choice.0.clone()), None, None)).collect()
             }
             (Some(NodeAnswers::YesNo { .. }), _) => {
-                ["no", "yes"].map(|it| (Value::Text(it.to_owned()), None, None)).to_vec()
+                ["no", "yes"].map(|text| (Value::Text(text.to_owned()), None, None)).to_vec()
             }
             (None, CriterionKind::Question(scale)) => scale_values(scale),
             // A recipe answers on 0..=1.
             _ => scale_values(&Scale::Unit),
         };
-    let level = |value: &Value| asked.levels.iter().find(|it| it.0 == *value).map(|it| it.1.clone());
+    let level = |value: &Value| asked.levels.iter().find(|level| level.0 == *value).map(|at| at.1.clone());
     values
         .into_iter()
         .map(|(value, label, text)| {
@@ -163,35 +163,35 @@ fn scale_values(scale: &Scale) -> Vec<(Value, Option<String>, Option<String>)> {
             (Value::Bool(false), Some("Not met".to_owned()), None),
             (Value::Bool(true), Some("Met".to_owned()), None),
         ],
-        Scale::Unit => (0..=10).map(|it| (Value::Number(f64::from(it) / 10.0), None, None)).collect(),
+        Scale::Unit => (0..=10).map(|n| (Value::Number(f64::from(n) / 10.0), None, None)).collect(),
         Scale::Likert { min, max, labels } => {
-            (*min..=*max).map(|it| (Value::Number(it as f64), labels.get(&it).cloned(), None)).collect()
+            (*min..=*max).map(|n| (Value::Number(n as f64), labels.get(&n).cloned(), None)).collect()
         }
         Scale::Ranges(ranges) => ranges
             .iter()
             .flat_map(|range| {
-                (range.from..=range.to).map(|it| (Value::Number(it as f64), None, Some(range.text.clone())))
+                (range.from..=range.to).map(|n| (Value::Number(n as f64), None, Some(range.text.clone())))
             })
             .collect(),
         Scale::Choices(choices) => {
             let mut choices: Vec<_> = choices.iter().collect();
             choices.sort_by(|a, b| a.score.total_cmp(&b.score));
-            choices.into_iter().map(|it| (Value::Text(it.label.clone()), None, None)).collect()
+            choices.into_iter().map(|choice| (Value::Text(choice.label.clone()), None, None)).collect()
         }
     }
 }
 
 /// Whether a mean over them means anything.
 pub(super) fn is_one_scale(criteria: &[Criterion]) -> bool {
-    let ends = |it: &Criterion| match (
-        it.points.first().map(|it| &it.value),
-        it.points.last().map(|it| &it.value),
+    let ends = |criterion: &Criterion| match (
+        criterion.points.first().map(|point| &point.value),
+        criterion.points.last().map(|point| &point.value),
     ) {
         (Some(Value::Number(low)), Some(Value::Number(high))) => Some((*low, *high)),
         _ => None,
     };
     let first = criteria.first().and_then(ends);
-    first.is_some() && criteria.iter().all(|it| ends(it) == first)
+    first.is_some() && criteria.iter().all(|criterion| ends(criterion) == first)
 }
 
 #[cfg(test)]
@@ -213,12 +213,15 @@ mod tests {
         let mut tone = Asked::new("tone", "It is polite.", CriterionKind::Question(Scale::likert(1, 5)));
         let clear = Asked::new("clear", "It is clear.", CriterionKind::Question(Scale::Binary));
         let all = schemes_of_rubric(&rubric(vec![tone.clone(), clear.clone()]), "r", true).unwrap();
-        assert_eq!(criteria(&all).iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["tone", "clear"]);
+        assert_eq!(
+            criteria(&all).iter().map(|criterion| criterion.name.as_str()).collect::<Vec<_>>(),
+            ["tone", "clear"]
+        );
         assert!(matches!(all.kind, SchemeKind::Rubric { shows_score: false, .. }), "two scales have no mean");
         tone.by = vec![GraderKind::Judge, GraderKind::Human];
         let theirs = schemes_of_rubric(&rubric(vec![tone, clear]), "r", true).unwrap();
         assert_eq!(criteria(&theirs).len(), 1);
-        let units: Vec<Option<f64>> = criteria(&theirs)[0].points.iter().map(|it| it.unit).collect();
+        let units: Vec<Option<f64>> = criteria(&theirs)[0].points.iter().map(|point| point.unit).collect();
         assert_eq!(units, [0.0, 0.25, 0.5, 0.75, 1.0].map(Some));
     }
 }

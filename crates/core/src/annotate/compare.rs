@@ -61,7 +61,7 @@ pub fn compare_expected_answers(expecting: &ItemAnswerKey, draft: &Draft) -> Vec
                 add(scheme, labels.join(", "), given.join(", "), labels == given);
             }
             ExpectedAnswer::One(value) => {
-                let given = answer.and_then(|it| row_answer_value(it, scheme));
+                let given = answer.and_then(|answer| row_answer_value(answer, scheme));
                 add(
                     scheme,
                     value.to_string(),
@@ -71,7 +71,7 @@ pub fn compare_expected_answers(expecting: &ItemAnswerKey, draft: &Draft) -> Vec
             }
             ExpectedAnswer::Rows(rows) => {
                 for (row, value) in rows {
-                    let given = answer.and_then(|it| row_answer_value(it, row));
+                    let given = answer.and_then(|answer| row_answer_value(answer, row));
                     add(
                         row,
                         value.to_string(),
@@ -99,12 +99,12 @@ fn row_answer_value(answer: &Answer, row: &str) -> Option<Value> {
     match answer {
         Answer::Rubric { criteria, overall, .. } => match criteria.get(row) {
             Some(rated) => value(&rated.rating),
-            None => overall.as_ref().filter(|_| row == "overall").and_then(|it| value(&it.rating)),
+            None => overall.as_ref().filter(|_| row == "overall").and_then(|rated| value(&rated.rating)),
         },
         Answer::Trajectory { steps } => steps.get(row)?.mark.clone().map(Value::Text),
         Answer::Pairwise { label } => label.clone().map(Value::Text),
         Answer::Choice { labels } => labels.first().cloned().map(Value::Text),
-        Answer::Likert { value } => value.map(|it| Value::Number(f64::from(it))),
+        Answer::Likert { value } => value.map(|value| Value::Number(f64::from(value))),
         Answer::Text { text } => Some(Value::Text(text.trim().to_owned())),
         Answer::Verify { claims } => value(&claims.get(row)?.rating),
     }
@@ -142,8 +142,8 @@ pub fn compute_median(numbers: &[f64]) -> Option<f64> {
 /// of everybody's, once there are enough to tell.
 pub fn measure_annotator_pace(seconds: &[f64], everybody: &[f64], min_seconds: Option<f64>) -> AnnotatorPace {
     let limit = min_seconds
-        .or_else(|| compute_median(everybody).filter(|_| 10 <= everybody.len()).map(|it| it / 3.0));
-    let n_too_fast = limit.map_or(0, |limit| seconds.iter().filter(|it| **it < limit).count());
+        .or_else(|| compute_median(everybody).filter(|_| 10 <= everybody.len()).map(|median| median / 3.0));
+    let n_too_fast = limit.map_or(0, |limit| seconds.iter().filter(|second| **second < limit).count());
     AnnotatorPace { n_too_fast, median: compute_median(seconds) }
 }
 
@@ -169,15 +169,17 @@ mod tests {
             r#"{"item": "t", "tolerance": 1, "answers": {"r": {"a": 5, "b": 3, "z": 1}, "s": {"2": "incorrect"}, "c": ["y", "x"]}}"#,
         )
         .unwrap();
-        let found: Vec<(String, bool)> =
-            compare_expected_answers(&expecting, &draft).into_iter().map(|it| (it.row, it.ok)).collect();
+        let found: Vec<(String, bool)> = compare_expected_answers(&expecting, &draft)
+            .into_iter()
+            .map(|answer_check| (answer_check.row, answer_check.ok))
+            .collect();
         let expected = [("c", true), ("a", true), ("b", false), ("z", false), ("2", true)];
-        assert_eq!(found, expected.map(|it| (it.0.to_owned(), it.1)));
+        assert_eq!(found, expected.map(|expected| (expected.0.to_owned(), expected.1)));
     }
 
     #[test]
     fn too_fast_is_what_the_owner_says_or_far_from_everybody() {
-        let everybody: Vec<f64> = (0..20).map(|it| 60.0 + f64::from(it)).collect();
+        let everybody: Vec<f64> = (0..20).map(|n| 60.0 + f64::from(n)).collect();
         assert_eq!(measure_annotator_pace(&[5.0, 50.0], &everybody, None).n_too_fast, 1);
         assert_eq!(measure_annotator_pace(&[5.0, 50.0], &everybody, Some(55.0)).n_too_fast, 2);
         assert_eq!(measure_annotator_pace(&[5.0], &[5.0], None).n_too_fast, 0, "nobody to compare with");

@@ -27,7 +27,7 @@ const OVERALL: &str = "overall";
 /// Everything that keeps a draft from being submitted; nothing if it may be.
 pub fn gaps(schemes: &[Scheme], draft: &Draft) -> Vec<Gap> {
     let mut found = Vec::new();
-    for name in draft.keys().filter(|name| !schemes.iter().any(|it| it.name == **name)) {
+    for name in draft.keys().filter(|name| !schemes.iter().any(|scheme| scheme.name == **name)) {
         found.push(Gap {
             scheme: name.clone(),
             row: name.clone(),
@@ -45,7 +45,7 @@ pub fn gaps(schemes: &[Scheme], draft: &Draft) -> Vec<Gap> {
 
 fn find_scheme_gaps(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnMut(&str, String)) {
     let (name, required) = (scheme.name.as_str(), scheme.required);
-    if answer.is_some_and(|it| !matches_scheme_kind(&scheme.kind, it)) {
+    if answer.is_some_and(|answer| !matches_scheme_kind(&scheme.kind, answer)) {
         return gap(name, "the answer is one to another kind of question".to_owned());
     }
     match (&scheme.kind, answer) {
@@ -55,7 +55,7 @@ fn find_scheme_gaps(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnM
                 Some(Answer::Rubric { criteria, overall, .. }) => (criteria, overall.as_ref()),
                 _ => (&nothing.0, nothing.1),
             };
-            for row in rows.keys().filter(|row| !criteria.iter().any(|it| it.name == **row)) {
+            for row in rows.keys().filter(|row| !criteria.iter().any(|criterion| criterion.name == **row)) {
                 gap(row, "there is no such criterion".to_owned());
             }
             for criterion in criteria {
@@ -73,7 +73,7 @@ fn find_scheme_gaps(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnM
         (SchemeKind::Trajectory { steps, marks, errors, severities, .. }, _) => {
             let nothing = BTreeMap::new();
             let marked = if let Some(Answer::Trajectory { steps }) = answer { steps } else { &nothing };
-            for row in marked.keys().filter(|row| !steps.iter().any(|it| it.to_string() == **row)) {
+            for row in marked.keys().filter(|row| !steps.iter().any(|step| step.to_string() == **row)) {
                 gap(row, "there is no such step".to_owned());
             }
             for step in steps {
@@ -85,7 +85,7 @@ fn find_scheme_gaps(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnM
         (SchemeKind::Verify { claims }, _) => {
             let nothing = BTreeMap::new();
             let said = if let Some(Answer::Verify { claims }) = answer { claims } else { &nothing };
-            for row in said.keys().filter(|row| !claims.iter().any(|it| it.id == **row)) {
+            for row in said.keys().filter(|row| !claims.iter().any(|claim| claim.id == **row)) {
                 gap(row, "there is no such claim".to_owned());
             }
             let reached = reached_claims(claims, said);
@@ -93,7 +93,10 @@ fn find_scheme_gaps(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnM
                 if let Some(why) = contradiction(claims, said, claim) {
                     gap(&claim.id, why);
                 }
-                match said.get(&claim.id).and_then(|it| it.verdict.map(|verdict| (verdict, &it.rating))) {
+                match said
+                    .get(&claim.id)
+                    .and_then(|verified| verified.verdict.map(|verdict| (verdict, &verified.rating)))
+                {
                     None if required && !claim.from_parts => gap(&claim.id, "not answered".to_owned()),
                     Some((Verification::Confirmed, _)) if claim.said.is_none() => {
                         gap(&claim.id, "the judge was not asked this; say what is right".to_owned());
@@ -126,7 +129,7 @@ fn simple_gap(kind: &SchemeKind, answer: Option<&Answer>, required: bool) -> Opt
         (SchemeKind::Choice { labels, many, .. }, Some(Answer::Choice { labels: chosen })) => {
             match chosen.len() {
                 0 => unanswered(),
-                _ if chosen.iter().any(|it| !labels.contains(it)) => among(labels),
+                _ if chosen.iter().any(|chosen| !labels.contains(chosen)) => among(labels),
                 1 => None,
                 _ => (!many).then(|| "only one may be chosen".to_owned()),
             }
@@ -154,7 +157,7 @@ fn matches_scheme_kind(kind: &SchemeKind, answer: &Answer) -> bool {
 }
 
 fn rating_gap(criterion: &Criterion, rated: Option<&Rated>, required: bool) -> Option<String> {
-    match rated.and_then(|it| it.rating.as_ref()) {
+    match rated.and_then(|rated| rated.rating.as_ref()) {
         None => required.then(|| "not rated".to_owned()),
         Some(Rating::Scored { value }) => criterion.point(value).is_none().then(|| off_scale_message(value)),
         Some(Rating::NotApplicable | Rating::Abstained) => {
@@ -192,7 +195,7 @@ fn mark_gap(
     }
     match &marked.severity {
         None if !severities.is_empty() && required => Some("say how bad it is".to_owned()),
-        Some(severity) if !severities.iter().any(|it| it.name == *severity) => {
+        Some(severity) if !severities.iter().any(|severity_level| severity_level.name == *severity) => {
             Some(format!("`{severity}` is no severity here"))
         }
         _ => None,
@@ -201,9 +204,12 @@ fn mark_gap(
 
 /// A category, a type, or both as `category::type`.
 fn is_error(errors: &[ErrorCategory], error: &str) -> bool {
-    errors.iter().any(|it| {
-        it.category == error
-            || it.types.iter().any(|kind| kind == error || format!("{}::{kind}", it.category) == error)
+    errors.iter().any(|error_category| {
+        error_category.category == error
+            || error_category
+                .types
+                .iter()
+                .any(|kind| kind == error || format!("{}::{kind}", error_category.category) == error)
     })
 }
 
@@ -214,7 +220,7 @@ pub fn weighted_score(criteria: &[Criterion], rated: &BTreeMap<String, Rated>) -
     }
     let (mut sum, mut weights) = (0.0, 0.0);
     for criterion in criteria {
-        let rating = rated.get(&criterion.name).and_then(|it| it.rating.as_ref());
+        let rating = rated.get(&criterion.name).and_then(|rated| rated.rating.as_ref());
         if let Some(Rating::Scored { value: Value::Number(value) }) = rating {
             sum += value * criterion.weight;
             weights += criterion.weight;
@@ -232,9 +238,12 @@ pub fn running_score(kind: &SchemeKind, steps: &BTreeMap<String, Marked>) -> Opt
         if mark_gap(marks, errors, severities, marked, true).is_some() {
             return None;
         }
-        let marked = marked.filter(|it| it.mark.as_ref() != marks.first());
-        let severity = marked.and_then(|it| it.severity.as_ref());
-        let weight = severities.iter().find(|it| Some(&it.name) == severity).map_or(0.0, |it| it.weight);
+        let marked = marked.filter(|marked| marked.mark.as_ref() != marks.first());
+        let severity = marked.and_then(|marked| marked.severity.as_ref());
+        let weight = severities
+            .iter()
+            .find(|severity_level| Some(&severity_level.name) == severity)
+            .map_or(0.0, |severity_level| severity_level.weight);
         score -= weight.abs();
     }
     Some(score.max(0.0))

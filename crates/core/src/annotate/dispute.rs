@@ -32,13 +32,14 @@ pub fn collect_question_ratings<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> 
             comment: None,
             evidence: &[],
         };
-        let text = |it: &str| Rating::Scored { value: Value::Text(it.to_owned()) };
+        let text = |text: &str| Rating::Scored { value: Value::Text(text.to_owned()) };
         match (&scheme.kind, answer) {
             (
                 SchemeKind::Rubric { criteria, overall, .. },
                 Answer::Rubric { criteria: rated, overall: whole, .. },
             ) => {
-                let rows = criteria.iter().filter_map(|it| Some((it, rated.get(&it.name)?)));
+                let rows =
+                    criteria.iter().filter_map(|criterion| Some((criterion, rated.get(&criterion.name)?)));
                 for (criterion, rated) in rows.chain(overall.as_ref().zip(whole.as_ref())) {
                     let Some(rating) = rated.rating.clone() else { continue };
                     found.push(QuestionRating {
@@ -90,20 +91,21 @@ pub fn collect_question_ratings<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> 
 /// The mean distance of two people, on 0..=1: numbers by the length of their scale, everything else equal or not.
 /// Whoever could not tell says nothing. `None` of fewer than two.
 pub fn disagreement(ratings: &[&Rating], points: &[ScalePoint]) -> Option<f64> {
-    let ratings: Vec<&&Rating> = ratings.iter().filter(|it| ***it != Rating::Abstained).collect();
+    let ratings: Vec<&&Rating> = ratings.iter().filter(|rating| ***rating != Rating::Abstained).collect();
     if ratings.len() < 2 {
         return None;
     }
-    let number = |it: &Rating| match it {
-        Rating::Scored { value: Value::Number(it) } => Some(*it),
+    let number = |rating: &Rating| match rating {
+        Rating::Scored { value: Value::Number(rating) } => Some(*rating),
         _ => None,
     };
-    let given = ratings.iter().filter_map(|it| number(it));
-    let ends = points.iter().filter_map(|it| match it.value {
-        Value::Number(it) => Some(it),
+    let given = ratings.iter().filter_map(|rating| number(rating));
+    let ends = points.iter().filter_map(|point| match point.value {
+        Value::Number(point) => Some(point),
         _ => None,
     });
-    let (low, high) = ends.chain(given).fold((f64::MAX, f64::MIN), |(a, b), it| (a.min(it), b.max(it)));
+    let (low, high) =
+        ends.chain(given).fold((f64::MAX, f64::MIN), |(a, b), value| (a.min(value), b.max(value)));
     let (mut sum, mut n) = (0.0, 0.0);
     for (at, a) in ratings.iter().enumerate() {
         for b in &ratings[..at] {
@@ -130,7 +132,7 @@ mod tests {
 
     fn likert() -> Vec<ScalePoint> {
         let point =
-            |it: i32| ScalePoint { value: Value::Number(f64::from(it)), label: None, text: None, unit: None };
+            |n: i32| ScalePoint { value: Value::Number(f64::from(n)), label: None, text: None, unit: None };
         (1..=5).map(point).collect()
     }
 
@@ -146,10 +148,10 @@ mod tests {
     proptest! {
         #[test]
         fn it_lies_on_0_to_1_and_is_0_only_for_those_who_agree(values in prop::collection::vec(1..=5_i32, 2..8)) {
-            let ratings: Vec<Rating> = values.iter().map(|it| scored(f64::from(*it))).collect();
+            let ratings: Vec<Rating> = values.iter().map(|value| scored(f64::from(*value))).collect();
             let found = disagreement(&ratings.iter().collect::<Vec<_>>(), &likert()).unwrap();
             prop_assert!((0.0..=1.0).contains(&found));
-            prop_assert_eq!(found == 0.0, values.iter().all(|it| *it == values[0]));
+            prop_assert_eq!(found == 0.0, values.iter().all(|value| *value == values[0]));
         }
     }
 }

@@ -41,9 +41,10 @@ pub fn form_to_json(form: &ExportedForm<'_>) -> Map<String, Json> {
     }
     row.insert("annotator".to_owned(), form.annotator.into());
     row.insert("timestamp".to_owned(), to_the_second(form.time).into());
-    let first = form.schemes.iter().position(|it| matches!(it.kind, SchemeKind::Rubric { .. }));
+    let first = form.schemes.iter().position(|scheme| matches!(scheme.kind, SchemeKind::Rubric { .. }));
     for (at, scheme) in form.schemes.iter().enumerate() {
-        let Some(answer) = form.draft.get(&scheme.name).and_then(|it| answer_to_json(&scheme.kind, it))
+        let Some(answer) =
+            form.draft.get(&scheme.name).and_then(|answer| answer_to_json(&scheme.kind, answer))
         else {
             continue;
         };
@@ -78,7 +79,7 @@ pub fn form_to_json_line(form: &ExportedForm<'_>) -> String {
         order.push(&scheme.name);
         if let SchemeKind::Rubric { criteria, .. } = &scheme.kind {
             order.push("criteria_ratings");
-            order.extend(criteria.iter().map(|it| it.name.as_str()));
+            order.extend(criteria.iter().map(|criterion| criterion.name.as_str()));
         }
     }
     order.extend(["overall", "notes", "weighted_score", "steps", "step_index", "correctness", "error_type"]);
@@ -92,12 +93,13 @@ fn write_ordered_json(value: &Json, order: &[&str], text: &mut String) {
     let (open, close, parts): (char, char, Vec<(Option<&String>, &Json)>) = match value {
         Json::Object(map) => {
             let mut parts: Vec<(Option<&String>, &Json)> = map.iter().map(|(a, b)| (Some(a), b)).collect();
-            let place =
-                |key: &Option<&String>| order.iter().position(|it| Some(*it) == key.map(String::as_str));
-            parts.sort_by_key(|it| place(&it.0).unwrap_or(usize::MAX));
+            let place = |key: &Option<&String>| {
+                order.iter().position(|order| Some(*order) == key.map(String::as_str))
+            };
+            parts.sort_by_key(|part| place(&part.0).unwrap_or(usize::MAX));
             ('{', '}', parts)
         }
-        Json::Array(all) => ('[', ']', all.iter().map(|it| (None, it)).collect()),
+        Json::Array(all) => ('[', ']', all.iter().map(|value| (None, value)).collect()),
         other => return text.push_str(&other.to_string()),
     };
     text.push(open);
@@ -169,7 +171,7 @@ fn rubric_answer_to_json(
                 without.insert(name(), why.into());
             }
         }
-        if let Some(comment) = said.comment.as_ref().filter(|it| !it.trim().is_empty()) {
+        if let Some(comment) = said.comment.as_ref().filter(|comment| !comment.trim().is_empty()) {
             comments.insert(name(), json!(comment));
         }
         if !said.evidence.is_empty() {
@@ -179,10 +181,10 @@ fn rubric_answer_to_json(
     }
     let mut found = Map::new();
     found.insert("criteria_ratings".to_owned(), Json::Object(ratings));
-    if let Some(rating) = overall.and_then(|it| it.rating.as_ref()) {
+    if let Some(rating) = overall.and_then(|rated| rated.rating.as_ref()) {
         found.insert("overall".to_owned(), rating_to_json(rating));
     }
-    if let Some(notes) = notes.filter(|it| !it.trim().is_empty()) {
+    if let Some(notes) = notes.filter(|note| !note.trim().is_empty()) {
         found.insert("notes".to_owned(), notes.into());
     }
     if let Some(score) = weighted_score(criteria, rated) {
@@ -235,19 +237,21 @@ fn step_to_json(kind: &SchemeKind, number: usize, marked: &Marked) -> Json {
         if let Some(error) = &marked.error {
             let (category, subtype) = match error.split_once("::") {
                 Some((category, subtype)) => (category, Some(subtype)),
-                None => match errors.iter().find(|it| it.types.contains(error)) {
+                None => match errors.iter().find(|error_category| error_category.types.contains(error)) {
                     Some(it) => (it.category.as_str(), Some(error.as_str())),
                     None => (error.as_str(), None),
                 },
             };
             step.insert("error_type".to_owned(), category.into());
-            subtype.into_iter().for_each(|it| drop(step.insert("error_subtype".to_owned(), it.into())));
+            subtype
+                .into_iter()
+                .for_each(|subtype| drop(step.insert("error_subtype".to_owned(), subtype.into())));
         }
         if let Some(severity) = &marked.severity {
             step.insert("severity".to_owned(), severity.as_str().into());
         }
     }
-    if let Some(rationale) = marked.rationale.as_ref().filter(|it| !it.trim().is_empty()) {
+    if let Some(rationale) = marked.rationale.as_ref().filter(|rationale| !rationale.trim().is_empty()) {
         step.insert("rationale".to_owned(), rationale.as_str().into());
     }
     Json::Object(step)
@@ -272,13 +276,13 @@ const BESIDE: [&str; 3] = ["unrated", "comment", "quotes"];
 /// The columns of a table, in the order of the schemes.
 pub fn export_columns(id_key: &str, schemes: &[Scheme]) -> Vec<String> {
     let mut columns: Vec<String> = [id_key, "annotator", "timestamp"].map(str::to_owned).to_vec();
-    let first = schemes.iter().position(|it| matches!(it.kind, SchemeKind::Rubric { .. }));
+    let first = schemes.iter().position(|scheme| matches!(scheme.kind, SchemeKind::Rubric { .. }));
     for (at, scheme) in schemes.iter().enumerate() {
         let named =
-            |it: &str| if Some(at) == first { it.to_owned() } else { format!("{}.{it}", scheme.name) };
+            |text: &str| if Some(at) == first { text.to_owned() } else { format!("{}.{text}", scheme.name) };
         match &scheme.kind {
             SchemeKind::Rubric { criteria, overall, notes, .. } => {
-                columns.extend(criteria.iter().map(|it| named(&it.name)));
+                columns.extend(criteria.iter().map(|criterion| named(&criterion.name)));
                 columns.extend(overall.iter().map(|_| named("overall")));
                 columns.extend(notes.iter().map(|_| named("notes")));
                 columns.push(named("weighted_score"));
@@ -307,13 +311,15 @@ pub fn export_cells(form: &ExportedForm<'_>) -> Vec<Json> {
         json!(form.annotator),
         row.get("timestamp").cloned().unwrap_or_default(),
     ];
-    let first = form.schemes.iter().position(|it| matches!(it.kind, SchemeKind::Rubric { .. }));
+    let first = form.schemes.iter().position(|scheme| matches!(scheme.kind, SchemeKind::Rubric { .. }));
     for (at, scheme) in form.schemes.iter().enumerate() {
         let key = if Some(at) == first { "rubric" } else { scheme.name.as_str() };
         let said = row.get(key).cloned().unwrap_or_default();
         match &scheme.kind {
             SchemeKind::Rubric { criteria, overall, notes, .. } => {
-                cells.extend(criteria.iter().map(|it| said["criteria_ratings"][&it.name].clone()));
+                cells.extend(
+                    criteria.iter().map(|criterion| said["criteria_ratings"][&criterion.name].clone()),
+                );
                 cells.extend(overall.iter().map(|_| said["overall"].clone()));
                 cells.extend(notes.iter().map(|_| said["notes"].clone()));
                 cells.push(said["weighted_score"].clone());
@@ -329,7 +335,8 @@ pub fn export_cells(form: &ExportedForm<'_>) -> Vec<Json> {
             SchemeKind::Trajectory { marks, .. } => {
                 let right = marks.first().map(String::as_str);
                 let steps = said["steps"].as_array().map(Vec::as_slice).unwrap_or_default();
-                let is_wrong = |it: &&Json| it["correctness"].as_str().is_some_and(|it| Some(it) != right);
+                let is_wrong =
+                    |value: &&Json| value["correctness"].as_str().is_some_and(|text| Some(text) != right);
                 let n_wrong = (!said.is_null()).then(|| steps.iter().filter(is_wrong).count());
                 cells.push(json!(n_wrong));
                 cells.push(said["score"].clone());

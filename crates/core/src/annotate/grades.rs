@@ -83,7 +83,7 @@ fn rating_outcome(rating: &Rating, points: &[ScalePoint], comment: Option<&str>)
 /// What a rating is worth on 0..=1.
 pub fn rating_unit(points: &[ScalePoint], rating: &Rating) -> Option<f64> {
     let Rating::Scored { value } = rating else { return None };
-    point_of(points, value).and_then(|it| it.unit)
+    point_of(points, value).and_then(|scale_point| scale_point.unit)
 }
 
 fn evidence_of(quote: &Quote) -> Evidence {

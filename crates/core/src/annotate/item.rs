@@ -98,8 +98,8 @@ impl RowLayout {
 
     /// The name of a row, if it has one.
     pub fn id(&self, row: &Map<String, Json>) -> Option<String> {
-        let id = row.get(self.id_key.as_deref().unwrap_or("id")).filter(|it| !it.is_null())?;
-        Some(value_to_display_text(id)).filter(|it| !it.is_empty())
+        let id = row.get(self.id_key.as_deref().unwrap_or("id")).filter(|row| !row.is_null())?;
+        Some(value_to_display_text(id)).filter(|text| !text.is_empty())
     }
 }
 
@@ -111,11 +111,11 @@ pub fn build_item(
     schemes: &[Scheme],
     turn: bool,
 ) -> Item {
-    let labels = schemes.iter().find_map(|it| match &it.kind {
+    let labels = schemes.iter().find_map(|scheme| match &scheme.kind {
         SchemeKind::Pairwise { labels, .. } => Some(labels),
         _ => None,
     });
-    let marks = schemes.iter().any(|it| matches!(it.kind, SchemeKind::Trajectory { .. }));
+    let marks = schemes.iter().any(|scheme| matches!(scheme.kind, SchemeKind::Trajectory { .. }));
     let mut item = Item { id, ..Item::default() };
     if let Some((trace, marked)) = trace_of(row, shape, marks) {
         (item.trace, item.marked) = (Some(trace), marked);
@@ -124,7 +124,7 @@ pub fn build_item(
         (labels, row.get(shape.items_key.as_deref().unwrap_or("text")))
     {
         item.candidates =
-            all.iter().zip(labels).map(|(it, label)| build_compared_candidate(label, it)).collect();
+            all.iter().zip(labels).map(|(value, label)| build_compared_candidate(label, value)).collect();
         if turn {
             item.candidates.reverse();
         }
@@ -137,20 +137,20 @@ pub fn build_item(
         Some(key) => {
             row.get(key).filter(|_| item.candidates.is_empty() || shape.items_key.as_ref() != Some(key))
         }
-        None => TEXTS.iter().find_map(|it| row.get(*it)).filter(|it| it.is_string()),
+        None => TEXTS.iter().find_map(|text| row.get(*text)).filter(|map| map.is_string()),
     };
-    let text = text.map(value_to_display_text).filter(|it| !it.trim().is_empty());
+    let text = text.map(value_to_display_text).filter(|text| !text.trim().is_empty());
     let task = row.get("task").and_then(Json::as_str).map(str::to_owned);
     match (item.trace.is_some() || !item.candidates.is_empty(), text) {
         (true, text) => item.task = text.or(task),
         (false, Some(text)) => {
-            item.task = task.filter(|it| *it != text);
+            item.task = task.filter(|task| *task != text);
             item.text = Some(text);
         }
         (false, None) => {
             let rest: Map<String, Json> = row
                 .iter()
-                .filter(|it| Some(it.0) != shape.id_key.as_ref())
+                .filter(|row| Some(row.0) != shape.id_key.as_ref())
                 .map(|(a, b)| (a.clone(), b.clone()))
                 .collect();
             item.text = serde_json::to_string_pretty(&rest).ok();
@@ -189,8 +189,8 @@ pub fn item_of_trace(id: String, trace: Trace) -> Item {
 /// What a judge had before it beside the task and the candidate.
 pub fn collect_judge_context(material: &JudgeInput) -> Vec<Given> {
     let all = |kind, texts: &[String]| {
-        let kept = texts.iter().filter(|it| !it.trim().is_empty());
-        kept.map(|it| Given { kind, text: it.clone() }).collect::<Vec<_>>()
+        let kept = texts.iter().filter(|text| !text.trim().is_empty());
+        kept.map(|kept| Given { kind, text: kept.clone() }).collect::<Vec<_>>()
     };
     let one = |kind, text: &Option<String>| all(kind, text.as_slice());
     [
@@ -208,12 +208,14 @@ const TITLE: usize = 120;
 impl Item {
     /// Its first words, for lists: what was asked, else what there is to look at. Nothing where it has no words.
     pub fn title(&self) -> Option<String> {
-        let asked = self.trace.iter().flat_map(|it| &it.steps).filter(|it| it.role == StepRole::User);
-        let compared = self.candidates.iter().filter_map(|it| it.text.as_deref());
+        let asked =
+            self.trace.iter().flat_map(|trace| &trace.steps).filter(|step| step.role == StepRole::User);
+        let compared = self.candidates.iter().filter_map(|compared| compared.text.as_deref());
         let fields = self.fields.iter().map(|field| field.text.as_str());
         let own = [self.task.as_deref(), self.text.as_deref()].into_iter().flatten().chain(fields);
-        let mut all = own.chain(asked.map(|it| it.text.as_str())).chain(compared);
-        let words: Vec<&str> = all.find(|it| !it.trim().is_empty())?.split_whitespace().take(TITLE).collect();
+        let mut all = own.chain(asked.map(|step| step.text.as_str())).chain(compared);
+        let words: Vec<&str> =
+            all.find(|text| !text.trim().is_empty())?.split_whitespace().take(TITLE).collect();
         let line = words.join(" ");
         match line.char_indices().nth(TITLE) {
             Some((end, _)) => Some(format!("{}…", line[..end].trim_end())),
@@ -246,7 +248,8 @@ fn trace_key<'a>(row: &Map<String, Json>, shape: &'a RowLayout, marks: bool) -> 
                 _ => false,
             };
             listed.into_iter().find(|key| holds_trace(key)).or_else(|| {
-                let is_trace = |key: &&str| row.get(*key).is_some_and(|it| it.is_array() || it.is_object());
+                let is_trace =
+                    |key: &&str| row.get(*key).is_some_and(|row| row.is_array() || row.is_object());
                 TRACES.into_iter().find(is_trace)
             })
         }
@@ -263,9 +266,9 @@ fn trace_of(row: &Map<String, Json>, shape: &RowLayout, marks: bool) -> Option<(
     let wrapped = || read_trace_value(&serde_json::json!({ "steps": value }), None);
     let whole = read_trace_value(value, None)
         .or_else(|_| wrapped())
-        .map(|it| it.1)
+        .map(|trace_value| trace_value.1)
         .ok()
-        .filter(|it| !it.steps.is_empty());
+        .filter(|trace| !trace.steps.is_empty());
     let every = |trace: Trace| {
         let all = (1..=trace.steps.len()).collect();
         (trace, all)
@@ -289,7 +292,7 @@ fn trace_of(row: &Map<String, Json>, shape: &RowLayout, marks: bool) -> Option<(
         }),
     };
     if trace.files.is_empty() {
-        trace.files = parse_file_changes(shape.diff_key.as_ref().and_then(|it| row.get(it)));
+        trace.files = parse_file_changes(shape.diff_key.as_ref().and_then(|diff_key| row.get(diff_key)));
     }
     Some((trace, marked))
 }
@@ -300,7 +303,7 @@ fn parse_file_changes(value: Option<&Json>) -> Vec<diff::FileChange> {
         Some(Json::String(text)) => diff::parse_unified_diff(text),
         Some(Json::Array(all)) => all.iter().flat_map(parse_change_entry).collect(),
         Some(Json::Object(by_path)) => {
-            let one = |(path, it): (&String, &Json)| match it {
+            let one = |(path, value): (&String, &Json)| match value {
                 Json::String(text) => with_path(diff::parse_unified_diff(text), path),
                 other => parse_change_entry(other),
             };
@@ -311,7 +314,7 @@ fn parse_file_changes(value: Option<&Json>) -> Vec<diff::FileChange> {
 }
 
 fn parse_change_entry(value: &Json) -> Vec<diff::FileChange> {
-    let text = |keys: &[&str]| keys.iter().find_map(|it| value.get(*it)?.as_str());
+    let text = |keys: &[&str]| keys.iter().find_map(|key| value.get(*key)?.as_str());
     let path = value
         .as_str()
         .or_else(|| text(&["path", "file", "file_path", "filename", "name"]))
@@ -325,19 +328,19 @@ fn with_path(parsed: Vec<diff::FileChange>, path: &str) -> Vec<diff::FileChange>
         return parsed;
     }
     let named = diff::FileChange { path: path.to_owned(), ..diff::FileChange::default() };
-    Some(named).filter(|it| !it.path.is_empty()).into_iter().collect()
+    Some(named).filter(|file_change| !file_change.path.is_empty()).into_iter().collect()
 }
 
 /// One step for each entry, whatever its format makes of it.
 fn read_trace_by_entry(listed: &[Json], text_key: Option<&str>) -> Trace {
     let steps = listed.iter().enumerate().map(|(at, entry)| {
         let read = read_trace_value(&Json::Array(vec![entry.clone()]), None)
-            .map(|it| it.1.steps)
+            .map(|trace_value| trace_value.1.steps)
             .unwrap_or_default();
-        let merged = read.into_iter().reduce(merge_steps).filter(|it| !it.is_empty());
+        let merged = read.into_iter().reduce(merge_steps).filter(|step| !step.is_empty());
         merged.unwrap_or_else(|| {
-            let text = text_key.and_then(|it| entry.get(it)).map(value_to_display_text);
-            let text = text.filter(|it| !it.is_empty()).unwrap_or_else(|| to_pretty_json(entry));
+            let text = text_key.and_then(|text_key| entry.get(text_key)).map(value_to_display_text);
+            let text = text.filter(|text| !text.is_empty()).unwrap_or_else(|| to_pretty_json(entry));
             let text = if text.is_empty() { format!("(step {})", at + 1) } else { text };
             TraceStep::new(StepRole::Assistant, text)
         })
@@ -367,7 +370,7 @@ fn merge_steps(mut a: TraceStep, b: TraceStep) -> TraceStep {
 /// What an agent did in a trace, by number from 1; all of it where nobody says who did what.
 fn agent_step_numbers(trace: &Trace) -> Vec<usize> {
     let of = |is: &dyn Fn(&TraceStep) -> bool| -> Vec<usize> {
-        trace.steps.iter().enumerate().filter(|it| is(it.1)).map(|it| it.0 + 1).collect()
+        trace.steps.iter().enumerate().filter(|step| is(step.1)).map(|step| step.0 + 1).collect()
     };
     let acted = of(&|it| it.role == StepRole::Assistant);
     if acted.is_empty() { of(&|_| true) } else { acted }
@@ -469,9 +472,12 @@ mod tests {
         let row = row(&json!({"id": 1, "text": ["one", "two"]}));
         for (turn, expected) in [(false, ["A", "B"]), (true, ["B", "A"])] {
             let item = build_item("i".into(), &row, &RowLayout::default(), &schemes, turn);
-            assert_eq!(item.candidates.iter().map(|it| it.label.as_str()).collect::<Vec<_>>(), expected);
             assert_eq!(
-                item.candidates.iter().find(|it| it.label == "A").unwrap().text.as_deref(),
+                item.candidates.iter().map(|candidate| candidate.label.as_str()).collect::<Vec<_>>(),
+                expected
+            );
+            assert_eq!(
+                item.candidates.iter().find(|candidate| candidate.label == "A").unwrap().text.as_deref(),
                 Some("one")
             );
         }

@@ -385,5 +385,5 @@ impl Criterion {
 
 /// The point of a scale that a value is.
 pub fn point_of<'a>(points: &'a [ScalePoint], value: &Value) -> Option<&'a ScalePoint> {
-    points.iter().find(|it| it.value == *value)
+    points.iter().find(|point| point.value == *value)
 }

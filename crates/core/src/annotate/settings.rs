@@ -105,7 +105,7 @@ impl AnnotationSettings {
     pub fn of(annotation: &suite::AnnotationTask) -> Self {
         let default = Self::default();
         let known = |purpose: suite::KnownItemPurpose| {
-            let of = annotation.known.iter().filter(|it| it.purpose == purpose);
+            let of = annotation.known.iter().filter(|known| known.purpose == purpose);
             of.filter_map(to_item_answer_key).collect()
         };
         Self {
@@ -133,7 +133,7 @@ impl AnnotationSettings {
 
     pub fn check(&self) -> Result<(), BadSettings> {
         let bad = |why: &str| Err(BadSettings(why.to_owned()));
-        if self.overlap.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
+        if self.overlap.is_some_and(|overlap| !(0.0..=1.0).contains(&overlap)) {
             return bad("`overlap` is a share of the items, from 0 to 1");
         }
         if [self.annotators_per_item, self.overlap_annotators, self.quota].contains(&Some(0)) {
@@ -145,7 +145,7 @@ impl AnnotationSettings {
         if self.check_every == 0 {
             return bad("`check_every` is 1 or more");
         }
-        if self.min_seconds.is_some_and(|it| !it.is_finite() || it < 0.0) {
+        if self.min_seconds.is_some_and(|min_second| !min_second.is_finite() || min_second < 0.0) {
             return bad("`min_seconds` is 0 or more");
         }
         if !self.blind {
@@ -154,18 +154,20 @@ impl AnnotationSettings {
             );
         }
         let checks = || self.training.iter().chain(&self.gold).chain(&self.attention);
-        let mut items: Vec<&str> = checks().map(|it| it.item.as_str()).collect();
+        let mut items: Vec<&str> = checks().map(|item_answer_key| item_answer_key.item.as_str()).collect();
         items.sort_unstable();
-        if let Some(pair) = items.windows(2).find(|it| it[0] == it[1]) {
+        if let Some(pair) = items.windows(2).find(|item| item[0] == item[1]) {
             return Err(BadSettings(format!(
                 "the item `{}` is there twice among training, gold and attention",
                 pair[0]
             )));
         }
-        if let Some(it) = checks().find(|it| it.answers.is_empty()) {
+        if let Some(it) = checks().find(|item_answer_key| item_answer_key.answers.is_empty()) {
             return Err(BadSettings(format!("the item `{}` has no answers to be held against", it.item)));
         }
-        if checks().any(|it| it.tolerance.is_some_and(|it| !it.is_finite() || it < 0.0)) {
+        if checks().any(|item_answer_key| {
+            item_answer_key.tolerance.is_some_and(|tolerance| !tolerance.is_finite() || tolerance < 0.0)
+        }) {
             return bad("`tolerance` is 0 or more, in points of the scale");
         }
         Ok(())
@@ -196,11 +198,10 @@ mod tests {
             overlap_annotators: Some(3),
             ..AnnotationSettings::default()
         };
-        let wanted: Vec<u32> =
-            (0..2000).map(|it| settings.annotators_wanted(&format!("trace_{it}"))).collect();
-        let several = wanted.iter().filter(|it| **it == 3).count();
+        let wanted: Vec<u32> = (0..2000).map(|n| settings.annotators_wanted(&format!("trace_{n}"))).collect();
+        let several = wanted.iter().filter(|wanted| **wanted == 3).count();
         assert!((330..=470).contains(&several), "{several}");
-        assert!(wanted.iter().all(|it| [1, 3].contains(it)));
+        assert!(wanted.iter().all(|wanted| [1, 3].contains(wanted)));
         assert_eq!(AnnotationSettings::default().annotators_wanted("a"), 0, "everybody, unless told");
     }
 

@@ -18,7 +18,7 @@ fn annotation_with(yaml: &str, files: &[(&str, &str)]) -> crate::suite::Annotati
         root: PathBuf::from("/"),
         read: &|path| match path == Path::new("/config.yaml") {
             true => Ok(yaml.into()),
-            false => match files.iter().find(|it| Path::new("/").join(it.0) == path) {
+            false => match files.iter().find(|file| Path::new("/").join(file.0) == path) {
                 Some(file) => Ok(file.1.into()),
                 None => Err(ReadError::Missing),
             },
@@ -32,7 +32,7 @@ fn annotation_with(yaml: &str, files: &[(&str, &str)]) -> crate::suite::Annotati
 }
 
 fn rated(ratings: &[(&str, f64)]) -> BTreeMap<String, Rated> {
-    ratings.iter().map(|(name, it)| ((*name).to_owned(), Rated::of(Value::Number(*it)))).collect()
+    ratings.iter().map(|(name, value)| ((*name).to_owned(), Rated::of(Value::Number(*value)))).collect()
 }
 
 /// The ratings that the tutorial exports.
@@ -110,7 +110,7 @@ fn every_row_that_is_not_rated_is_named_and_the_whole_is_not_asked_for() {
     let Some(Answer::Rubric { criteria, overall, .. }) = draft.get_mut("agent_quality") else { panic!() };
     criteria.remove("efficiency");
     *overall = None;
-    let rows = |draft: &Draft| gaps(&schemes, draft).into_iter().map(|it| it.row).collect::<Vec<_>>();
+    let rows = |draft: &Draft| gaps(&schemes, draft).into_iter().map(|gap| gap.row).collect::<Vec<_>>();
     assert_eq!(rows(&draft), ["efficiency"]);
     assert_eq!(rows(&Draft::new()).len(), 5);
     let Some(Answer::Rubric { criteria, .. }) = draft.get_mut("agent_quality") else { panic!() };
@@ -143,13 +143,13 @@ fn what_is_not_applicable_leaves_the_score_and_stays_apart_in_export_and_grades(
         json!({"efficiency": "not_applicable", "documentation": "abstained"})
     );
     let SchemeKind::Rubric { .. } = &schemes[0].kind else { panic!() };
-    let version = annotation(TUTORIAL).schemes.iter().find_map(|it| match &it.kind {
+    let version = annotation(TUTORIAL).schemes.iter().find_map(|scheme| match &scheme.kind {
         crate::suite::SchemeKind::Rubric { rubric, .. } => Some(rubric.version().clone()),
         _ => None,
     });
     let rubrics = BTreeMap::from([("agent_quality".to_owned(), version.unwrap())]);
     let found = build_human_grades(&schemes, &draft, &rubrics, "t", "ann", Time::from_micros(0));
-    let of = |name: &str| found.iter().find(|it| it.criterion == name).unwrap();
+    let of = |name: &str| found.iter().find(|grade| grade.criterion == name).unwrap();
     assert_eq!(of("correctness").outcome, Outcome::Scored { value: Value::Number(4.0), unit: Some(0.75) });
     assert_eq!(of("correctness").reason.as_str(), "catches it");
     assert_eq!(of("correctness").evidence[0].found.as_ref().unwrap().part, "trace.2.text");
@@ -260,7 +260,10 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
 fn the_running_score_is_withheld_until_all_is_said_and_never_under_zero() {
     let schemes = both();
     let score = |steps: &[(&str, Marked)]| {
-        running_score(&schemes[0].kind, &steps.iter().map(|(n, it)| ((*n).to_owned(), it.clone())).collect())
+        running_score(
+            &schemes[0].kind,
+            &steps.iter().map(|(n, marked)| ((*n).to_owned(), marked.clone())).collect(),
+        )
     };
     assert_eq!(score(&[("2", wrong(Some("minor")))]), None);
     assert_eq!(score(&[("2", wrong(Some("minor"))), ("4", wrong(None))]), None, "how bad is not said");
@@ -296,7 +299,7 @@ proptest! {
 #[test]
 fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
     let annotation = annotation(TUTORIAL);
-    let rubric = annotation.schemes.iter().find_map(|it| match &it.kind {
+    let rubric = annotation.schemes.iter().find_map(|scheme| match &scheme.kind {
         crate::suite::SchemeKind::Rubric { rubric, .. } => Some(rubric.clone()),
         _ => None,
     });
@@ -306,7 +309,10 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
         "points": [{"text": "it compiles", "holds": true}]}"#;
     let judged: crate::grade::Grade = serde_json::from_str(grade).unwrap();
     let found = claims(&rubric, &[judged]);
-    assert_eq!(found.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["correctness", "correctness#1"]);
+    assert_eq!(
+        found.iter().map(|found| found.id.as_str()).collect::<Vec<_>>(),
+        ["correctness", "correctness#1"]
+    );
     let scheme = Scheme {
         name: "v".into(),
         description: None,
@@ -316,7 +322,7 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
     let schemes = [scheme];
     let verified = |verdict, rating: Option<f64>| Verified {
         verdict: Some(verdict),
-        rating: rating.map(|it| Rating::Scored { value: Value::Number(it) }),
+        rating: rating.map(|rating| Rating::Scored { value: Value::Number(rating) }),
         comment: None,
     };
     let draft = |first: Verified| {
@@ -333,7 +339,7 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
     let rubrics = BTreeMap::from([("v".to_owned(), rubric.version().clone())]);
     let found = build_human_grades(&schemes, &corrected, &rubrics, "t", "ann", Time::from_micros(0));
     assert_eq!(
-        found.iter().map(|it| it.criterion.as_str()).collect::<Vec<_>>(),
+        found.iter().map(|found| found.criterion.as_str()).collect::<Vec<_>>(),
         ["correctness", "correctness#1"]
     );
     assert_eq!(found[0].outcome.unit(), Some(1.0));
@@ -381,7 +387,9 @@ login: {type: url_direct, url_argument: PROLIFIC_PID}
         (AssignmentOrder::Fixed, 12, Some(3.0))
     );
     assert_eq!((settings.completion_code.as_deref(), settings.crowd), (Some("THANKS"), true));
-    let named = |all: &[ItemAnswerKey]| all.iter().map(|it| it.item.clone()).collect::<Vec<_>>();
+    let named = |all: &[ItemAnswerKey]| {
+        all.iter().map(|item_answer_key| item_answer_key.item.clone()).collect::<Vec<_>>()
+    };
     assert_eq!(
         [named(&settings.training), named(&settings.attention), named(&settings.gold)],
         [["try"], ["look"], ["gold"]]
@@ -391,7 +399,11 @@ login: {type: url_direct, url_argument: PROLIFIC_PID}
         ("tone".to_owned(), Answer::Choice { labels: vec!["friendly".into()] }),
         ("overall".to_owned(), Answer::Likert { value: Some(4) }),
     ]);
-    assert!(compare_expected_answers(&settings.training[0], &draft).iter().all(|it| it.ok));
+    assert!(
+        compare_expected_answers(&settings.training[0], &draft)
+            .iter()
+            .all(|compare_expected_answer| compare_expected_answer.ok)
+    );
 }
 
 #[test]

@@ -234,9 +234,9 @@ fn branch_name(rating: &Rating) -> Option<String> {
 fn quote_from_evidence(evidence: &crate::grade::Evidence) -> Quote {
     let found = evidence.found.as_ref();
     Quote {
-        part: found.map(|it| it.part.clone()),
+        part: found.map(|location| location.part.clone()),
         quote: evidence.quote.clone(),
-        start: found.map(|it| it.start),
-        end: found.map(|it| it.end),
+        start: found.map(|location| location.start),
+        end: found.map(|location| location.end),
     }
 }

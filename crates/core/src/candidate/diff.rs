@@ -50,7 +50,7 @@ pub fn parse_unified_diff(text: &str) -> Vec<FileChange> {
             let path = paths.rsplit_once(" b/").map_or(paths, |it| it.1);
             files.push(FileChange { path: path.to_owned(), ..FileChange::default() });
         } else if let Some(old) = line.strip_prefix("--- ")
-            && let Some(new) = lines.peek().and_then(|it| it.strip_prefix("+++ "))
+            && let Some(new) = lines.peek().and_then(|line| line.strip_prefix("+++ "))
         {
             apply_file_paths(&mut files, parse_diff_path(old), parse_diff_path(new));
             lines.next();
@@ -99,7 +99,7 @@ fn parse_diff_path(text: &str) -> Option<String> {
 /// Git has named the file already; a plain diff names it here.
 fn apply_file_paths(files: &mut Vec<FileChange>, old: Option<String>, new: Option<String>) {
     let path = new.clone().or_else(|| old.clone()).unwrap_or_default();
-    let is_new_file = files.last().is_none_or(|it| it.path != path || !it.hunks.is_empty());
+    let is_new_file = files.last().is_none_or(|file| file.path != path || !file.hunks.is_empty());
     if is_new_file {
         files.push(FileChange { path, ..FileChange::default() });
     }
@@ -174,7 +174,7 @@ deleted file mode 100644
 ";
         let files = parse_unified_diff(text);
         let read: Vec<(&str, ChangeKind, u32, u32)> =
-            files.iter().map(|it| (it.path.as_str(), it.kind, it.added, it.removed)).collect();
+            files.iter().map(|file| (file.path.as_str(), file.kind, file.added, file.removed)).collect();
         assert_eq!(
             read,
             [

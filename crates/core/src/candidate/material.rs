@@ -78,10 +78,10 @@ impl JudgeInput {
         let conversation = || {
             let messages = Value::Array(candidate.messages.clone());
             read_trace_value(&messages, None)
-                .map(|it| render_trace_for_judge(&it.1, TRACE_TOKENS))
+                .map(|trace_value| render_trace_for_judge(&trace_value.1, TRACE_TOKENS))
                 .unwrap_or_default()
         };
-        let task = candidate.input.clone().filter(|it| !it.is_empty()).unwrap_or_else(conversation);
+        let task = candidate.input.clone().filter(|input| !input.is_empty()).unwrap_or_else(conversation);
         Self {
             task: if task.is_empty() {
                 trace.as_ref().and_then(task_of_trace).unwrap_or_default()
@@ -114,7 +114,7 @@ impl JudgeInput {
             }
         };
         add("response".to_owned(), self.response.as_deref().unwrap_or_default());
-        for (at, step) in self.trace.iter().flat_map(|it| &it.steps).enumerate() {
+        for (at, step) in self.trace.iter().flat_map(|trace| &trace.steps).enumerate() {
             let at = at + 1;
             // What somebody else said to it is not its own.
             if matches!(step.role, StepRole::User | StepRole::System) {
@@ -144,14 +144,14 @@ impl JudgeInput {
 
     /// What conditions such as `when` look at.
     pub fn text(&self) -> String {
-        self.parts().into_iter().map(|it| it.text).collect::<Vec<_>>().join("\n")
+        self.parts().into_iter().map(|part| part.text).collect::<Vec<_>>().join("\n")
     }
 }
 
 /// What a run was asked: its task, or its first user.
 pub fn task_of_trace(trace: &Trace) -> Option<String> {
-    let is_user = |it: &&TraceStep| it.role == StepRole::User;
-    trace.task.clone().or_else(|| trace.steps.iter().find(is_user).map(|it| it.text.clone()))
+    let is_user = |step: &&TraceStep| step.role == StepRole::User;
+    trace.task.clone().or_else(|| trace.steps.iter().find(is_user).map(|step| step.text.clone()))
 }
 
 pub(crate) fn pretty_value_text(value: &Value) -> String {

@@ -235,7 +235,11 @@ struct KnownName {
 /// All names of the table in alphabetical order: a record has few fields, and each is looked up once.
 static NAMES: LazyLock<Vec<KnownName>> = LazyLock::new(|| {
     let names_of = |row: &'static FieldRow| {
-        let known = |(rank, it): (usize, &FieldName)| KnownName { name: it.name, field: row.field, rank };
+        let known = |(rank, field_name): (usize, &FieldName)| KnownName {
+            name: field_name.name,
+            field: row.field,
+            rank,
+        };
         row.names.iter().enumerate().map(known)
     };
     let mut names: Vec<KnownName> = RECORD_FIELDS.iter().flat_map(names_of).collect();
@@ -413,7 +417,7 @@ impl<'a> RecordFields<'a> {
     pub fn inside(&self, holder: RecordField, field: RecordField) -> Option<&'a Value> {
         let map = self.non_null_value(holder)?.as_object()?;
         let row = RECORD_FIELDS.iter().find(|row| row.field == field)?;
-        row.names.iter().filter_map(|it| map.get(it.name)).find(|value| !value.is_null())
+        row.names.iter().filter_map(|name| map.get(name.name)).find(|value| !value.is_null())
     }
 
     /// What the candidate said: the value itself, or the text inside what a tool wraps around it.
@@ -423,7 +427,7 @@ impl<'a> RecordFields<'a> {
             Value::Object(map) if map.contains_key("choices") => {
                 // A model's output as Inspect writes it.
                 let message = map["choices"].get(0).and_then(|choice| choice.get("message")?.get("content"));
-                Ok(map.get("completion").filter(|it| it.is_string()).or(message).or(Some(value)))
+                Ok(map.get("completion").filter(|map| map.is_string()).or(message).or(Some(value)))
             }
             Value::Array(items) if self.name(RecordField::Response) == Some("sampled") => {
                 match items.as_slice() {

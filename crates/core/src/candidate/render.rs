@@ -13,7 +13,7 @@ pub fn render_trace_for_judge(trace: &Trace, max_tokens: usize) -> String {
     let blocks: Vec<String> =
         trace.steps.iter().enumerate().map(|(at, step)| render_step_block(at + 1, step)).collect();
     let budget = max_tokens.saturating_mul(CHARS_PER_TOKEN);
-    let total: usize = blocks.iter().map(|it| it.chars().count() + 1).sum();
+    let total: usize = blocks.iter().map(|block| block.chars().count() + 1).sum();
     if total <= budget {
         return blocks.join("\n");
     }
@@ -73,7 +73,7 @@ fn render_step_body(step: &TraceStep, out: &mut String, n_lines: usize) {
     }
     for result in &step.results {
         let mark = if result.error { "✗" } else { "←" };
-        let name = result.name.as_deref().map(|it| format!("{it}: ")).unwrap_or_default();
+        let name = result.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
         let _ = writeln!(out, "{mark} {name}{}", clip_lines(&result.text, n_lines));
     }
     for file in &step.files {
@@ -110,10 +110,10 @@ pub fn render_trace_for_person(trace: &Trace, n_lines: usize, depth: u32) -> Str
         let indent = "  ".repeat(step.depth.min(MAX_INDENT) as usize);
         if depth < step.depth {
             let mut folded = vec![step];
-            while let Some((_, next)) = steps.next_if(|it| depth < it.1.depth) {
+            while let Some((_, next)) = steps.next_if(|step| depth < step.1.depth) {
                 folded.push(next);
             }
-            let n_calls: usize = folded.iter().map(|it| it.tool_calls.len()).sum();
+            let n_calls: usize = folded.iter().map(|step| step.tool_calls.len()).sum();
             let n_steps = folded.len();
             let title = step_title(step);
             let _ = writeln!(
@@ -129,7 +129,7 @@ pub fn render_trace_for_person(trace: &Trace, n_lines: usize, depth: u32) -> Str
         let mut text = String::new();
         render_step_body(step, &mut text, n_lines);
         for line in text.lines() {
-            let line = line.replace(|it: char| it.is_control() && it != '\t', "\u{fffd}");
+            let line = line.replace(|line: char| line.is_control() && line != '\t', "\u{fffd}");
             let _ = writeln!(out, "{indent}     {line}");
         }
     }
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_long_trace_loses_its_middle_and_says_so() {
         let steps = (0..100)
-            .map(|it| TraceStep::new(StepRole::Assistant, format!("step {it} {}", "x".repeat(100))))
+            .map(|n| TraceStep::new(StepRole::Assistant, format!("step {n} {}", "x".repeat(100))))
             .collect();
         let trace = Trace { steps, ..Trace::default() };
         let text = render_trace_for_judge(&trace, 300);

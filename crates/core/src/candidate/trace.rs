@@ -209,13 +209,13 @@ impl Trace {
 
     /// Every tool call in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
-        self.steps.iter().flat_map(|it| &it.tool_calls)
+        self.steps.iter().flat_map(|step| &step.tool_calls)
     }
 
     /// The last thing the agent said.
     pub fn answer(&self) -> Option<&str> {
-        let said = self.steps.iter().rev().filter(|it| it.role == StepRole::Assistant && it.depth == 0);
-        said.map(|it| it.text.as_str()).find(|it| !it.is_empty())
+        let said = self.steps.iter().rev().filter(|step| step.role == StepRole::Assistant && step.depth == 0);
+        said.map(|step| step.text.as_str()).find(|text| !text.is_empty())
     }
 
     /// Everything that anybody said or did in it, a line for each.
@@ -237,6 +237,6 @@ impl Trace {
 
     /// Every file change, of the run and of its steps.
     pub fn file_changes(&self) -> impl Iterator<Item = &FileChange> {
-        self.files.iter().chain(self.steps.iter().flat_map(|it| &it.files))
+        self.files.iter().chain(self.steps.iter().flat_map(|step| &step.files))
     }
 }

@@ -12,8 +12,8 @@ pub(super) struct Axis {
 impl Axis {
     /// Reaches all values: scores on 0..=1 get the whole of it, others round numbers around them.
     pub(super) fn over(values: impl Iterator<Item = f64>, places: (f64, f64)) -> Self {
-        let (low, high) =
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
+        let (low, high) = values
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         if high < low || 0.0 <= low && high <= 1.0 {
             return Self::between(0.0, 1.0, places);
         }
@@ -53,7 +53,7 @@ impl Axis {
             _ if 1e3 <= step => format!("{:.0}k", value / 1e3).replace('-', "−"),
             _ => format!("{value:.digits$}").replace('-', "−"),
         };
-        (0..=n).map(|it| first + step * it as f64).map(|it| (it, written(it))).collect()
+        (0..=n).map(|n| first + step * n as f64).map(|value| (value, written(value))).collect()
     }
 }
 
@@ -61,6 +61,6 @@ impl Axis {
 fn tick_step(wide: f64, n: f64) -> f64 {
     let rough = wide / n;
     let power = 10.0_f64.powf(rough.log10().floor());
-    let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|it| rough <= it * power * (1.0 + 1e-9));
+    let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|value| rough <= value * power * (1.0 + 1e-9));
     times.unwrap_or(10.0) * power
 }

@@ -28,18 +28,18 @@ const VALUE: f64 = 62.0;
 
 /// How much room names get at the left: what they need, and no more than this.
 pub(super) fn label_room<'a>(labels: impl Iterator<Item = &'a str>) -> f64 {
-    labels.map(|it| width(&to_single_line(it), SIZE)).fold(24.0, f64::max).min(210.0)
+    labels.map(|label| width(&to_single_line(label), SIZE)).fold(24.0, f64::max).min(210.0)
 }
 
 impl Bars {
     pub(super) fn draw(&self) -> Canvas {
-        let room = label_room(self.bars.iter().map(|it| it.label.as_str()));
+        let room = label_room(self.bars.iter().map(|bar| bar.label.as_str()));
         let row = if 14 < self.bars.len() { 20.0 } else { 28.0 };
         let bottom = TOP + row * self.bars.len().max(1) as f64;
         let about = format!("Bars for {} values; the table holds them.", self.bars.len());
         let mut canvas = Canvas::new(WIDTH, bottom + 26.0, &self.title, about);
         let mark = self.mark.and_then(finite);
-        let reach = self.bars.iter().flat_map(|it| it.measure.reach()).chain(mark).chain([0.0]);
+        let reach = self.bars.iter().flat_map(|bar| bar.measure.reach()).chain(mark).chain([0.0]);
         let axis = Axis::over(reach, (room + 22.0, WIDTH - VALUE));
         draw_ticks(&mut canvas, &axis, (TOP - 4.0, bottom));
         let high = row * 0.56;
@@ -68,7 +68,7 @@ impl Bars {
     }
 
     pub(super) fn table(&self) -> ChartTable {
-        let row = |it: &Bar| [to_single_line(&it.label)].into_iter().chain(it.measure.cells()).collect();
+        let row = |bar: &Bar| [to_single_line(&bar.label)].into_iter().chain(bar.measure.cells()).collect();
         ChartTable::new(&["", "Value", "95 % interval"], self.bars.iter().map(row))
     }
 }

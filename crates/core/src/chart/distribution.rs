@@ -29,7 +29,7 @@ pub struct DistributionLayer {
 impl Distribution {
     /// Scores on 0..=1 by tenths.
     pub fn of_tenths(title: String, layers: Vec<DistributionLayer>, mark: Option<f64>) -> Self {
-        let edges = (0..=10_u8).map(|it| f64::from(it) / 10.0).collect();
+        let edges = (0..=10_u8).map(|byte| f64::from(byte) / 10.0).collect();
         Self { title, edges, layers, mark }
     }
 }
@@ -44,19 +44,20 @@ impl Distribution {
     pub(super) fn draw(&self) -> Canvas {
         let bins = self.bins();
         let legend: Vec<(String, String)> =
-            self.layers.iter().map(|it| (it.tone.class().to_owned(), it.name.clone())).collect();
+            self.layers.iter().map(|layer| (layer.tone.class().to_owned(), layer.name.clone())).collect();
         let legend = if 1 < legend.len() { legend } else { Vec::new() };
-        let total: usize = self.layers.iter().flat_map(|it| &it.counts).sum();
+        let total: usize = self.layers.iter().flat_map(|layer| &layer.counts).sum();
         let about = format!("How {total} values spread over {} ranges.", bins.len());
         let mut canvas =
             Canvas::new(WIDTH, BOTTOM + 28.0 + legend_height(WIDTH, &legend), &self.title, about);
         let (low, high) = (bins.first().map_or(0.0, |it| it.0), bins.last().map_or(1.0, |it| it.1));
         let across = Axis::between(low, high, (LEFT, RIGHT));
-        let count = |at: usize| self.layers.iter().map(move |it| it.counts.get(at).copied().unwrap_or(0));
+        let count =
+            |at: usize| self.layers.iter().map(move |layer| layer.counts.get(at).copied().unwrap_or(0));
         let most = (0..bins.len()).map(|at| count(at).sum::<usize>()).max().unwrap_or(0).max(1);
         let up = Axis::between(0.0, most as f64, (BOTTOM, TOP));
         // There are no halves of a case.
-        for (value, written) in up.ticks().into_iter().filter(|it| (it.0 - it.0.round()).abs() < 1e-9) {
+        for (value, written) in up.ticks().into_iter().filter(|tick| (tick.0 - tick.0.round()).abs() < 1e-9) {
             let (y, whole) = (up.at(value), written.split('.').next().unwrap_or_default());
             canvas.line("grid", (LEFT, y), (RIGHT, y));
             canvas.text(LEFT - 7.0, y + 4.0, TextAnchor::End, LEFT - 10.0, whole);
@@ -78,7 +79,7 @@ impl Distribution {
         for (value, written) in across.ticks() {
             canvas.text(across.at(value), BOTTOM + 18.0, TextAnchor::Middle, 60.0, &written);
         }
-        if let Some(mark) = self.mark.and_then(finite).filter(|it| across.holds(*it)) {
+        if let Some(mark) = self.mark.and_then(finite).filter(|value| across.holds(*value)) {
             draw_mark(&mut canvas, across.at(mark), (TOP - 6.0, BOTTOM), mark);
         }
         canvas.legend(BOTTOM + 28.0, &legend);
@@ -88,14 +89,15 @@ impl Distribution {
     /// Bins as far as their edges make sense.
     fn bins(&self) -> Vec<(f64, f64)> {
         let edges: Vec<f64> = self.edges.iter().copied().filter_map(finite).collect();
-        edges.windows(2).filter(|it| it[0] < it[1]).map(|it| (it[0], it[1])).collect()
+        edges.windows(2).filter(|edge| edge[0] < edge[1]).map(|edge| (edge[0], edge[1])).collect()
     }
 
     pub(super) fn table(&self) -> ChartTable {
-        let names: Vec<String> = self.layers.iter().map(|it| to_single_line(&it.name)).collect();
+        let names: Vec<String> = self.layers.iter().map(|layer| to_single_line(&layer.name)).collect();
         let head: Vec<&str> = ["Range"].into_iter().chain(names.iter().map(String::as_str)).collect();
         let rows = self.bins().into_iter().enumerate().map(|(at, (from, to))| {
-            let counts = self.layers.iter().map(|it| it.counts.get(at).copied().unwrap_or(0).to_string());
+            let counts =
+                self.layers.iter().map(|layer| layer.counts.get(at).copied().unwrap_or(0).to_string());
             [format_range(from, to)].into_iter().chain(counts).collect()
         });
         ChartTable::new(&head, rows)
@@ -104,12 +106,12 @@ impl Distribution {
 
 /// Tenths are written with one digit.
 fn format_range(from: f64, to: f64) -> String {
-    let written = |it: f64| {
-        let tenth = format!("{it:.1}");
-        if tenth.parse().is_ok_and(|back: f64| (back - it).abs() < 1e-9) {
+    let written = |value: f64| {
+        let tenth = format!("{value:.1}");
+        if tenth.parse().is_ok_and(|back: f64| (back - value).abs() < 1e-9) {
             tenth
         } else {
-            format_short_number(it)
+            format_short_number(value)
         }
     };
     format!("{} to {}", written(from), written(to))

@@ -30,9 +30,11 @@ const TOP: f64 = 12.0;
 impl Forest {
     pub(super) fn draw(&self) -> Canvas {
         let all = || self.rows.iter().chain(&self.whole);
-        let room = label_room(all().map(|it| it.label.as_str())).min(180.0);
-        let said =
-            all().map(|it| width(&it.measure.value_with_interval(), SIZE)).fold(40.0, f64::max).min(170.0);
+        let room = label_room(all().map(|forest_row| forest_row.label.as_str())).min(180.0);
+        let said = all()
+            .map(|forest_row| width(&forest_row.measure.value_with_interval(), SIZE))
+            .fold(40.0, f64::max)
+            .min(170.0);
         let row = if 14 < self.rows.len() { 20.0 } else { 28.0 };
         let bottom = TOP + row * all().count().max(1) as f64;
         let about = format!(
@@ -41,11 +43,11 @@ impl Forest {
             self.reference
         );
         let mut canvas = Canvas::new(WIDTH, bottom + 26.0, &self.title, about);
-        let reach = all().flat_map(|it| it.measure.reach()).chain([self.reference]);
-        let axis = Axis::over(reach.filter(|it| it.is_finite()), (room + 26.0, WIDTH - said - 26.0));
+        let reach = all().flat_map(|forest_row| forest_row.measure.reach()).chain([self.reference]);
+        let axis = Axis::over(reach.filter(|reach| reach.is_finite()), (room + 26.0, WIDTH - said - 26.0));
         draw_ticks(&mut canvas, &axis, (TOP, bottom));
         canvas.line("axis", (axis.at(self.reference), TOP), (axis.at(self.reference), bottom));
-        let most = self.rows.iter().map(|it| it.n).max().unwrap_or(0).max(1) as f64;
+        let most = self.rows.iter().map(|row| row.n).max().unwrap_or(0).max(1) as f64;
         for (at, it) in all().enumerate() {
             let middle = TOP + row * (at as f64 + 0.5);
             canvas.ink(room + 12.0, middle + 4.0, TextAnchor::End, room, &it.label);
@@ -86,11 +88,11 @@ impl Forest {
     }
 
     pub(super) fn table(&self) -> ChartTable {
-        let row = |it: &ForestRow| {
-            [to_single_line(&it.label)]
+        let row = |forest_row: &ForestRow| {
+            [to_single_line(&forest_row.label)]
                 .into_iter()
-                .chain(it.measure.cells())
-                .chain([it.n.to_string()])
+                .chain(forest_row.measure.cells())
+                .chain([forest_row.n.to_string()])
                 .collect()
         };
         ChartTable::new(&["", "Estimate", "95 % interval", "n"], self.rows.iter().chain(&self.whole).map(row))

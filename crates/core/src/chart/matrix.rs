@@ -40,7 +40,7 @@ impl MatrixChart {
         labels: &[String],
         counts: &[Vec<usize>],
     ) -> Self {
-        let cells = counts.iter().map(|row| row.iter().map(|it| Some(*it as f64)).collect()).collect();
+        let cells = counts.iter().map(|row| row.iter().map(|row| Some(*row as f64)).collect()).collect();
         let (rows, columns) = (labels.to_vec(), labels.to_vec());
         Self { title, row_name, column_name, rows, columns, cells, shade: Shade::ShareOfRow }
     }
@@ -52,7 +52,7 @@ impl MatrixChart {
         pairs: impl IntoIterator<Item = (&'a (String, String), Option<f64>)>,
     ) -> Self {
         let mut cells = vec![vec![None; graders.len()]; graders.len()];
-        let place = |name: &String| graders.iter().position(|it| it == name);
+        let place = |name: &String| graders.iter().position(|grader| grader == name);
         for ((a, b), value) in pairs {
             if let (Some(a), Some(b)) = (place(a), place(b)) {
                 cells[a][b] = value;
@@ -94,7 +94,7 @@ impl MatrixChart {
         Some(match self.shade {
             Shade::Signed | Shade::Unit => value.clamp(-1.0, 1.0),
             Shade::ShareOfRow => {
-                let total: f64 = (0..self.columns.len()).filter_map(|it| self.cell(row, it)).sum();
+                let total: f64 = (0..self.columns.len()).filter_map(|n| self.cell(row, n)).sum();
                 if 0.0 < total { value / total } else { 0.0 }
             }
         })
@@ -104,7 +104,8 @@ impl MatrixChart {
         let (n_rows, n_columns) = (self.rows.len(), self.columns.len());
         let left = 20.0 + super::bars::label_room(self.rows.iter().map(String::as_str)).min(170.0);
         let size = ((600.0 - left) / n_columns.max(1) as f64).clamp(LEAST, 58.0);
-        let longest = self.columns.iter().map(|it| width(&to_single_line(it), SIZE)).fold(0.0, f64::max);
+        let longest =
+            self.columns.iter().map(|column| width(&to_single_line(column), SIZE)).fold(0.0, f64::max);
         let slanted = size - 6.0 < longest;
         // Slanted text takes as much to the right as it takes up.
         let room = longest.min(120.0);
@@ -193,12 +194,12 @@ impl MatrixChart {
     }
 
     pub(super) fn table(&self) -> ChartTable {
-        let columns: Vec<String> = self.columns.iter().map(|it| to_single_line(it)).collect();
+        let columns: Vec<String> = self.columns.iter().map(|column| to_single_line(column)).collect();
         let head: Vec<&str> = [""].into_iter().chain(columns.iter().map(String::as_str)).collect();
         let rows = self.rows.iter().enumerate().map(|(row, name)| {
             [to_single_line(name)]
                 .into_iter()
-                .chain((0..columns.len()).map(|it| self.formatted_cell(row, it)))
+                .chain((0..columns.len()).map(|n| self.formatted_cell(row, n)))
                 .collect()
         });
         ChartTable::new(&head, rows)

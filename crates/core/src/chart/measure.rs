@@ -46,8 +46,12 @@ impl MeasuredValue {
         };
         let wide = if low < high { high - low } else { 1.0 };
         let sure = (-wide.log10()).floor().clamp(1.0, 5.0) as usize + 1;
-        let written = |it: f64| {
-            if self.reach().all(|it| it.abs() < 100.0) { digits(it, sure) } else { format_short_number(it) }
+        let written = |value: f64| {
+            if self.reach().all(|reach| reach.abs() < 100.0) {
+                digits(value, sure)
+            } else {
+                format_short_number(value)
+            }
         };
         [self.value.map_or_else(none, written), format!("{} to {}", written(low), written(high))]
     }
@@ -83,7 +87,7 @@ pub(super) fn format_rounded_number(value: f64) -> String {
 fn digits(value: f64, n: usize) -> String {
     let text = format!("{value:.n$}");
     // Not −0.00.
-    let is_zero = text.chars().all(|it| matches!(it, '-' | '0' | '.'));
+    let is_zero = text.chars().all(|letter| matches!(letter, '-' | '0' | '.'));
     if is_zero { text.replace('-', "") } else { text.replace('-', "−") }
 }
 
@@ -96,6 +100,6 @@ pub struct ChartTable {
 
 impl ChartTable {
     pub(super) fn new(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Self {
-        Self { head: head.iter().map(|it| (*it).to_owned()).collect(), rows: rows.into_iter().collect() }
+        Self { head: head.iter().map(|head| (*head).to_owned()).collect(), rows: rows.into_iter().collect() }
     }
 }

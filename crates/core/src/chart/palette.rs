@@ -61,12 +61,12 @@ impl Tone {
 
 /// The variables for a light page, as CSS declarations.
 pub fn light() -> String {
-    COLOURS.iter().map(|it| format!("--{}: {}; ", it.0, it.1)).collect()
+    COLOURS.iter().map(|colour| format!("--{}: {}; ", colour.0, colour.1)).collect()
 }
 
 /// The variables for a dark page.
 pub fn dark() -> String {
-    COLOURS.iter().map(|it| format!("--{}: {}; ", it.0, it.2)).collect()
+    COLOURS.iter().map(|colour| format!("--{}: {}; ", colour.0, colour.2)).collect()
 }
 
 /// Rules that hold inside of charts only. What a page says comes before what is said here.
@@ -113,7 +113,7 @@ fn by_day(rules: &str) -> String {
 
 /// Classes that say what a mark stands for, each with the name of its colour.
 fn tones() -> impl Iterator<Item = (String, String)> {
-    let same = ["pass", "fail", "error", "deferred"].map(|it| (it.to_owned(), it.to_owned()));
+    let same = ["pass", "fail", "error", "deferred"].map(|text| (text.to_owned(), text.to_owned()));
     let series = (0..SERIES).map(|at| (format!("s{at}"), format!("series-{at}")));
     same.into_iter().chain([("plain".to_owned(), "bar".to_owned())]).chain(series)
 }

@@ -70,8 +70,12 @@ impl Radar {
             return self.as_bars().draw();
         }
         let layout = RadarLayout::new(self.axes.len());
-        let legend: Vec<(String, String)> =
-            self.series.iter().enumerate().map(|(at, it)| (series_class(at), it.name.clone())).collect();
+        let legend: Vec<(String, String)> = self
+            .series
+            .iter()
+            .enumerate()
+            .map(|(at, radar_series)| (series_class(at), radar_series.name.clone()))
+            .collect();
         let legend = if 1 < legend.len() { legend } else { Vec::new() };
         let (wide, high) = (2.0 * layout.middle.0, 2.0 * layout.middle.1);
         let about = format!("{} on {} axes from 0 in the middle to 1.", self.names(), self.axes.len());
@@ -104,7 +108,7 @@ impl Radar {
     fn draw_series(&self, canvas: &mut Canvas, layout: &RadarLayout, index: usize, series: &RadarSeries) {
         let tone = series_class(index);
         let measure = |at: usize| series.values.get(at).copied().unwrap_or_default();
-        let whole = (0..layout.n).all(|it| measure(it).value().is_some());
+        let whole = (0..layout.n).all(|n| measure(n).value().is_some());
         let end = |at: usize, low: bool| {
             let (from, to) = measure(at).interval().unwrap_or_else(|| {
                 let value = measure(at).value().unwrap_or(0.0);
@@ -112,7 +116,7 @@ impl Radar {
             });
             if low { from } else { to }
         };
-        if whole && (0..layout.n).any(|it| measure(it).interval().is_some()) {
+        if whole && (0..layout.n).any(|n| measure(n).interval().is_some()) {
             canvas.ring(
                 &format!("{tone} band"),
                 &layout.ring(|at| end(at, false)),
@@ -121,7 +125,8 @@ impl Radar {
         } else if whole && self.series.len() == 1 {
             canvas.polygon(&format!("{tone} area"), &layout.ring(|at| measure(at).value().unwrap_or(0.0)));
         }
-        let point = |at: usize| measure(at % layout.n).value().map(|it| layout.place(at % layout.n, it));
+        let point =
+            |at: usize| measure(at % layout.n).value().map(|value| layout.place(at % layout.n, value));
         // Where nothing was scored, the line is broken.
         if whole {
             let outline: Vec<(f64, f64)> = (0..layout.n).filter_map(point).collect();
@@ -146,7 +151,7 @@ impl Radar {
         for side in [TextAnchor::End, TextAnchor::Start] {
             let is_here = |at: usize| (layout.direction(at).0 < -1e-6) == (side == TextAnchor::End);
             let mut labels: Vec<(usize, f64)> = (0..layout.n)
-                .filter(|it| is_here(*it))
+                .filter(|n| is_here(*n))
                 .map(|at| (at, self.label_place(layout, at).1))
                 .collect();
             labels.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -194,7 +199,7 @@ impl Radar {
     fn value_behind(&self, at: usize) -> String {
         let [one] = self.series.as_slice() else { return String::new() };
         let value = one.values.get(at).and_then(MeasuredValue::value);
-        value.map_or_else(|| " –".to_owned(), |it| format!(" {}", format_short_number(it)))
+        value.map_or_else(|| " –".to_owned(), |value| format!(" {}", format_short_number(value)))
     }
 
     /// One or two axes make no shape.

@@ -49,10 +49,13 @@ impl ReliabilityChart {
         canvas.line("mark", (LEFT, BOTTOM), (RIGHT, TOP));
         let points: Vec<(f64, f64)> = self
             .drawable_bins()
-            .filter_map(|it| Some((across.at(it.predicted), up.at(it.observed.value()?))))
+            .filter_map(|reliability_bin| {
+                Some((across.at(reliability_bin.predicted), up.at(reliability_bin.observed.value()?)))
+            })
             .collect();
         canvas.path("s0 stroke", "", &points, PathShape::Open);
-        let most = self.drawable_bins().map(|it| it.n).max().unwrap_or(0).max(1) as f64;
+        let most =
+            self.drawable_bins().map(|reliability_bin| reliability_bin.n).max().unwrap_or(0).max(1) as f64;
         for bin in self.drawable_bins() {
             let x = across.at(bin.predicted);
             if let Some((low, high)) = bin.observed.interval() {
@@ -73,8 +76,10 @@ impl ReliabilityChart {
         canvas.line("axis", (LEFT, floor), (RIGHT, floor));
         canvas.text(LEFT - 7.0, floor - COUNTS + 8.0, TextAnchor::End, 40.0, &most.to_string());
         canvas.text(LEFT - 7.0, floor, TextAnchor::End, 40.0, "n");
-        let error =
-            self.error.and_then(finite).map(|it| format!(", calibration error {}", format_short_number(it)));
+        let error = self
+            .error
+            .and_then(finite)
+            .map(|value| format!(", calibration error {}", format_short_number(value)));
         let said = format!("predicted across, observed up{}", error.unwrap_or_default());
         canvas.text(LEFT, floor + 22.0, TextAnchor::Start, RIGHT - LEFT, &said);
         canvas
@@ -83,18 +88,18 @@ impl ReliabilityChart {
     /// Groups that something can be said of, in the order of their predictions.
     fn drawable_bins(&self) -> impl Iterator<Item = ReliabilityBin> {
         let mut bins: Vec<ReliabilityBin> =
-            self.bins.iter().filter(|it| (0.0..=1.0).contains(&it.predicted)).copied().collect();
+            self.bins.iter().filter(|bin| (0.0..=1.0).contains(&bin.predicted)).copied().collect();
         bins.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
         bins.into_iter()
     }
 
     pub(super) fn table(&self) -> ChartTable {
-        let row = |it: ReliabilityBin| {
-            let observed = it.observed.cells();
-            [format_short_number(it.predicted)]
+        let row = |reliability_bin: ReliabilityBin| {
+            let observed = reliability_bin.observed.cells();
+            [format_short_number(reliability_bin.predicted)]
                 .into_iter()
                 .chain(observed)
-                .chain([it.n.to_string()])
+                .chain([reliability_bin.n.to_string()])
                 .collect()
         };
         ChartTable::new(&["Predicted", "Observed", "95 % interval", "n"], self.drawable_bins().map(row))

@@ -9,7 +9,7 @@ use crate::chart::text::{SIZE, width};
 const HOSTILE: &str = "</text><script>alert('1')</script>\u{0}\u{202e}\"&<b>";
 
 fn measures(values: &[f64]) -> Vec<MeasuredValue> {
-    values.iter().map(|it| MeasuredValue::new(Some(*it), Some((it - 0.1, it + 0.2)))).collect()
+    values.iter().map(|value| MeasuredValue::new(Some(*value), Some((value - 0.1, value + 0.2)))).collect()
 }
 
 /// One of each kind from the same labels and numbers.
@@ -21,9 +21,12 @@ fn all(title: &str, labels: &[String], values: &[f64]) -> Vec<Chart> {
     let n = labels.len();
     let cells: Vec<Vec<Option<f64>>> =
         (0..n).map(|row| (0..n).map(|it| values.get((row + it) % (n + 1)).copied()).collect()).collect();
-    let bins =
-        values.iter().map(|it| ReliabilityBin { predicted: *it, observed: MeasuredValue::of(*it), n: n * 3 });
-    let counts: Vec<Vec<usize>> = (0..n).map(|row| (0..n).map(|it| row * 7 % (it + 2)).collect()).collect();
+    let bins = values.iter().map(|value| ReliabilityBin {
+        predicted: *value,
+        observed: MeasuredValue::of(*value),
+        n: n * 3,
+    });
+    let counts: Vec<Vec<usize>> = (0..n).map(|row| (0..n).map(|n| row * 7 % (n + 2)).collect()).collect();
     let layer = |tone, n: usize| DistributionLayer {
         name: title(),
         tone,
@@ -32,7 +35,7 @@ fn all(title: &str, labels: &[String], values: &[f64]) -> Vec<Chart> {
     let row = |(label, measure)| ForestRow { label, measure, n };
     let mut points: Vec<TrendChartPoint> =
         pairs().map(|(label, measure)| TrendChartPoint { at: 0.0, label, measure }).collect();
-    points.iter_mut().zip(values).for_each(|(point, it)| point.at = *it * 3.0);
+    points.iter_mut().zip(values).for_each(|(point, value)| point.at = *value * 3.0);
     vec![
         Chart::Radar(Radar { title: title(), axes: labels.to_vec(), series: vec![series("")], mark }),
         Chart::Radar(Radar {
@@ -65,11 +68,11 @@ fn all(title: &str, labels: &[String], values: &[f64]) -> Vec<Chart> {
 }
 
 fn labels(n: usize) -> Vec<String> {
-    (0..n).map(|it| if it % 3 == 2 { HOSTILE.repeat(it) } else { format!("label {it}") }).collect()
+    (0..n).map(|n| if n % 3 == 2 { HOSTILE.repeat(n) } else { format!("label {n}") }).collect()
 }
 
 fn waves(n: usize) -> Vec<f64> {
-    (0..n).map(|it| 0.5 + 0.5 * (it as f64).sin()).collect()
+    (0..n).map(|n| 0.5 + 0.5 * (n as f64).sin()).collect()
 }
 
 static VIEW: LazyLock<Regex> = LazyLock::new(|| find("viewBox=\"0 ([^ ]*) ([^ ]*) ([^\"]*)\""));
@@ -94,10 +97,11 @@ fn find(pattern: &str) -> Regex {
 
 /// A text with the box it takes, as far as its width is known.
 fn boxes(svg: &str) -> Vec<(f64, f64, f64, String)> {
-    let place = |it: regex::Captures<'_>| {
-        let (x, y, text) = (it[1].parse::<f64>().unwrap(), it[2].parse().unwrap(), unescaped(&it[4]));
+    let place = |captures: regex::Captures<'_>| {
+        let (x, y, text) =
+            (captures[1].parse::<f64>().unwrap(), captures[2].parse().unwrap(), unescaped(&captures[4]));
         let wide = width(&text, SIZE);
-        let left = match &it[3] {
+        let left = match &captures[3] {
             "start" => x,
             "middle" => x - wide / 2.0,
             _ => x - wide,
@@ -248,15 +252,15 @@ fn tables_hold_what_is_drawn() {
     for chart in all("t", &labels(4), &[0.25, 0.5, f64::NAN, 0.875]) {
         let (svg, table) = (chart.svg(ChartMedium::Page), chart.table());
         assert!(
-            !table.rows.is_empty() && table.rows.iter().all(|it| it.len() == table.head.len()),
+            !table.rows.is_empty() && table.rows.iter().all(|row| row.len() == table.head.len()),
             "{table:?}"
         );
         // A range that nothing lies in has no bar.
-        let drawn = table.rows.iter().filter(|row| !row[1..].iter().all(|it| it == "0"));
-        for cell in drawn.flatten().filter(|it| *it != "–") {
+        let drawn = table.rows.iter().filter(|row| !row[1..].iter().all(|row| row == "0"));
+        for cell in drawn.flatten().filter(|drawn| *drawn != "–") {
             assert!(svg.contains(&escape_xml(cell)), "{cell} is not in {svg}");
         }
-        assert!(!svg.contains("NaN") && !table.rows.iter().flatten().any(|it| it.contains("NaN")));
+        assert!(!svg.contains("NaN") && !table.rows.iter().flatten().any(|row| row.contains("NaN")));
     }
 }
 
@@ -276,10 +280,11 @@ fn times(matrix: [[f64; 3]; 3], it: [f64; 3]) -> [f64; 3] {
 
 /// How far apart two colours look, in CIELAB.
 fn distance(one: [f64; 3], other: [f64; 3]) -> f64 {
-    let lab = |it: [f64; 3]| {
+    let lab = |values: [f64; 3]| {
         // To XYZ under daylight, white being 1.
-        let xyz = times([[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0177, 0.1095, 0.8729]], it);
-        let [x, y, z] = xyz.map(|it| if 0.008_856 < it { it.cbrt() } else { 7.787 * it + 16.0 / 116.0 });
+        let xyz =
+            times([[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0177, 0.1095, 0.8729]], values);
+        let [x, y, z] = xyz.map(|xyz| if 0.008_856 < xyz { xyz.cbrt() } else { 7.787 * xyz + 16.0 / 116.0 });
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     };
     let (one, other) = (lab(one), lab(other));
@@ -309,10 +314,10 @@ const EYES: [[[f64; 3]; 3]; 4] = [
 #[test]
 fn colours_can_be_read_and_told_apart_by_everybody() {
     let contrast = |a: [f64; 3], b: [f64; 3]| {
-        let [a, b] = [a, b].map(|it| 0.2126 * it[0] + 0.7152 * it[1] + 0.0722 * it[2]);
+        let [a, b] = [a, b].map(|values| 0.2126 * values[0] + 0.7152 * values[1] + 0.0722 * values[2]);
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     };
-    let series: Vec<String> = (0..palette::SERIES).map(|it| format!("series-{it}")).collect();
+    let series: Vec<String> = (0..palette::SERIES).map(|n| format!("series-{n}")).collect();
     let series: Vec<&str> = series.iter().map(String::as_str).collect();
     for colours in [palette::light(), palette::dark()] {
         let colour = |name: &str| colour(&colours, name);

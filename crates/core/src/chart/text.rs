@@ -49,8 +49,8 @@ pub(super) fn fit(line: &str, room: f64, size: f64) -> String {
     let mut used = 0.0;
     let head: String = line
         .chars()
-        .take_while(|it| {
-            used += letter_width(*it) * size;
+        .take_while(|letter| {
+            used += letter_width(*letter) * size;
             used <= room
         })
         .collect();

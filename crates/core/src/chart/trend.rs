@@ -38,20 +38,26 @@ impl TrendChart {
         let about = format!("{} values over time with their confidence sequence.", points.len());
         let mut canvas = Canvas::new(WIDTH, BOTTOM + 28.0, &self.title, about);
         let mark = self.mark.and_then(finite);
-        let up = Axis::over(points.iter().flat_map(|it| it.measure.reach()).chain(mark), (BOTTOM, TOP));
+        let up = Axis::over(points.iter().flat_map(|point| point.measure.reach()).chain(mark), (BOTTOM, TOP));
         for (value, written) in up.ticks() {
             canvas.line("grid", (LEFT, up.at(value)), (RIGHT, up.at(value)));
             canvas.text(LEFT - 8.0, up.at(value) + 4.0, TextAnchor::End, LEFT - 12.0, &written);
         }
         let across = time_axis(&points);
         draw_times(&mut canvas, &points, &across);
-        for piece in points.split(|it| it.measure.interval().is_none()).filter(|it| 1 < it.len()) {
-            let ends = |it: &&TrendChartPoint| {
-                it.measure.interval().map(|ends| (across.at(it.at), up.at(ends.0), up.at(ends.1)))
+        for piece in points
+            .split(|point| point.measure.interval().is_none())
+            .filter(|trend_chart_points| 1 < trend_chart_points.len())
+        {
+            let ends = |trend_chart_point: &&TrendChartPoint| {
+                trend_chart_point
+                    .measure
+                    .interval()
+                    .map(|ends| (across.at(trend_chart_point.at), up.at(ends.0), up.at(ends.1)))
             };
             let ends: Vec<(f64, f64, f64)> = piece.iter().filter_map(ends).collect();
-            let above = ends.iter().map(|it| (it.0, it.2));
-            let band: Vec<(f64, f64)> = above.chain(ends.iter().rev().map(|it| (it.0, it.1))).collect();
+            let above = ends.iter().map(|end| (end.0, end.2));
+            let band: Vec<(f64, f64)> = above.chain(ends.iter().rev().map(|end| (end.0, end.1))).collect();
             canvas.path("s0 band", "", &band, PathShape::Closed);
         }
         if let Some(mark) = mark {
@@ -68,8 +74,13 @@ impl TrendChart {
                 &format_rounded_number(mark),
             );
         }
-        let place = |it: &&TrendChartPoint| it.measure.value().map(|value| (across.at(it.at), up.at(value)));
-        for piece in points.split(|it| it.measure.value().is_none()).filter(|it| 1 < it.len()) {
+        let place = |trend_chart_point: &&TrendChartPoint| {
+            trend_chart_point.measure.value().map(|value| (across.at(trend_chart_point.at), up.at(value)))
+        };
+        for piece in points
+            .split(|point| point.measure.value().is_none())
+            .filter(|trend_chart_points| 1 < trend_chart_points.len())
+        {
             canvas.path(
                 "s0 stroke",
                 "",
@@ -97,21 +108,27 @@ impl TrendChart {
     /// Points that have a time, in its order.
     fn drawable_points(&self) -> Vec<&TrendChartPoint> {
         let mut points: Vec<&TrendChartPoint> =
-            self.points.iter().filter(|it| finite(it.at).is_some()).collect();
+            self.points.iter().filter(|point| finite(point.at).is_some()).collect();
         points.sort_by(|a, b| a.at.total_cmp(&b.at));
         points
     }
 
     pub(super) fn table(&self) -> ChartTable {
-        let row = |it: &TrendChartPoint| {
-            [to_single_line(&it.label)].into_iter().chain(it.measure.cells()).collect()
+        let row = |trend_chart_point: &TrendChartPoint| {
+            [to_single_line(&trend_chart_point.label)]
+                .into_iter()
+                .chain(trend_chart_point.measure.cells())
+                .collect()
         };
         ChartTable::new(&["When", "Value", "95 % interval"], self.drawable_points().into_iter().map(row))
     }
 }
 
 fn time_axis(points: &[&TrendChartPoint]) -> Axis {
-    let (first, last) = (points.first().map_or(0.0, |it| it.at), points.last().map_or(1.0, |it| it.at));
+    let (first, last) = (
+        points.first().map_or(0.0, |trend_chart_point| trend_chart_point.at),
+        points.last().map_or(1.0, |trend_chart_point| trend_chart_point.at),
+    );
     // One moment stands in the middle.
     let (first, last) = if first < last { (first, last) } else { (first - 1.0, first + 1.0) };
     Axis::between(first, last, (LEFT + 6.0, RIGHT - 6.0))

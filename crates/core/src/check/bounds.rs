@@ -88,7 +88,7 @@ pub(super) fn compile_bounds_check(params: &Params<'_>) -> Result<Option<Bounds>
     };
     let mut most = Vec::new();
     for (name, quantity) in known {
-        most.extend(params.number(name)?.map(|it| (*quantity, it)));
+        most.extend(params.number(name)?.map(|number| (*quantity, number)));
     }
     let exploration = exploration(params)?;
     if most.is_empty() && exploration.is_none() {
@@ -105,7 +105,7 @@ fn exploration(params: &Params<'_>) -> Result<Option<Exploration>, BadCheck> {
 fn exploration_ratio(trace: &Trace) -> Option<f64> {
     let n_calls = trace.tool_calls().count();
     let explores = |name: &str| EXPLORING.contains(&name.to_lowercase().as_str());
-    let n_exploring = trace.tool_calls().filter(|it| explores(&it.name)).count();
+    let n_exploring = trace.tool_calls().filter(|tool_call| explores(&tool_call.name)).count();
     (0 < n_calls).then(|| n_exploring as f64 / n_calls as f64)
 }
 

@@ -160,7 +160,7 @@ pub(super) fn compile_call_check(params: &Params<'_>) -> Result<Option<CallCheck
         "tool_call_accuracy" => CallCheck::Accuracy { rules: rules(params, "args_match_mode")? },
         "tool_use" => CallCheck::Use {
             tool: params.text("expected_tool")?.unwrap_or_default(),
-            arguments: params.map("expected_args")?.filter(|it| !it.is_empty()).cloned(),
+            arguments: params.map("expected_args")?.filter(|object| !object.is_empty()).cloned(),
             mode: match params.word("args_match_mode", &ARGUMENTS, ArgumentMatchMode::Superset)? {
                 // What is expected must be there; more may be.
                 ArgumentMatchMode::Subset => ArgumentMatchMode::Superset,
@@ -175,8 +175,12 @@ pub(super) fn compile_call_check(params: &Params<'_>) -> Result<Option<CallCheck
         "trajectory:tool-sequence" => {
             let value = params.get("value").cloned().unwrap_or_default();
             let steps = value.get("steps").unwrap_or(&value);
-            let names: Result<Vec<NameRequirement>, BadCheck> =
-                steps.as_array().into_iter().flatten().map(|it| parse_name_requirement(params, it)).collect();
+            let names: Result<Vec<NameRequirement>, BadCheck> = steps
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|item| parse_name_requirement(params, item))
+                .collect();
             CallCheck::Sequence { names: names?, exact: value["mode"] == "exact" }
         }
         "trajectory:tool-args-match" => CallCheck::Given(parse_call_pattern(params)?),
@@ -218,7 +222,7 @@ fn closeness(params: &Params<'_>) -> Result<Closeness, BadCheck> {
 
 fn wanted_list(params: &Params<'_>) -> Result<Vec<NameRequirement>, BadCheck> {
     match params.get("value") {
-        Some(Value::Array(items)) => items.iter().map(|it| parse_name_requirement(params, it)).collect(),
+        Some(Value::Array(items)) => items.iter().map(|item| parse_name_requirement(params, item)).collect(),
         Some(value) => Ok(vec![parse_name_requirement(params, value)?]),
         None => Ok(Vec::new()),
     }
@@ -243,14 +247,14 @@ fn parse_name_requirement(params: &Params<'_>, value: &Value) -> Result<NameRequ
 }
 
 fn arguments_word(params: &Params<'_>, name: &str, word: &Value) -> Result<ArgumentMatchMode, BadCheck> {
-    let found = ARGUMENTS.iter().find(|it| Some(it.0) == word.as_str());
+    let found = ARGUMENTS.iter().find(|argument| Some(argument.0) == word.as_str());
     let problem = || format!("{word} is not one of exact, ignore, subset, superset");
-    found.map(|it| it.1).ok_or_else(|| params.bad(name, problem()))
+    found.map(|found| found.1).ok_or_else(|| params.bad(name, problem()))
 }
 
 fn parse_call_pattern(params: &Params<'_>) -> Result<CallPattern, BadCheck> {
     let value = params.get("value").cloned().unwrap_or_default();
-    let map = |it: &Value, name: &str| match it {
+    let map = |value: &Value, name: &str| match value {
         Value::Null => Ok(Map::new()),
         Value::Object(map) => Ok(map.clone()),
         other => Err(params.bad("value", format!("`{name}` must be a mapping, not {other}"))),
@@ -259,7 +263,7 @@ fn parse_call_pattern(params: &Params<'_>) -> Result<CallPattern, BadCheck> {
     let ignore = match &value["ignore"] {
         Value::Null => Vec::new(),
         Value::Array(items) => {
-            items.iter().map(|it| parse_name_requirement(params, it)).collect::<Result<_, _>>()?
+            items.iter().map(|item| parse_name_requirement(params, item)).collect::<Result<_, _>>()?
         }
         one => vec![parse_name_requirement(params, one)?],
     };
@@ -282,14 +286,15 @@ fn compile_expected_calls(params: &Params<'_>) -> Result<CallCheck, BadCheck> {
     ];
     let mut minimums = Vec::new();
     for (tool, count) in params.map("minimums")?.into_iter().flatten() {
-        let count = count.as_u64().and_then(|it| usize::try_from(it).ok());
+        let count = count.as_u64().and_then(|n| usize::try_from(n).ok());
         let bad = || params.bad("minimums", format!("`{tool}` needs a whole number of 0 or more"));
         minimums.push((tool.clone(), count.ok_or_else(bad)?));
     }
-    let default = params.get("args_match").map(|it| parse_argument_comparison(params, it)).transpose()?;
+    let default =
+        params.get("args_match").map(|param| parse_argument_comparison(params, param)).transpose()?;
     let default = default.unwrap_or(ArgumentComparison::Whole(ArgumentMatchMode::Exact));
     let calls = params.get("expected").and_then(Value::as_array).into_iter().flatten();
-    let calls = calls.map(|it| expected_call(params, it, &default)).collect::<Result<_, _>>()?;
+    let calls = calls.map(|call| expected_call(params, call, &default)).collect::<Result<_, _>>()?;
     Ok(CallCheck::Expected { order: params.word("mode", &orders, CallOrder::Kept)?, minimums, calls })
 }
 
@@ -306,12 +311,12 @@ fn expected_call(
             return Err(params.bad("expected", format!("`args` must be a mapping or `any`, not {other}")));
         }
     };
-    let own = ["args_match", "argsMatch"].iter().find_map(|it| value.get(*it));
-    let most = ["max_duration_ms", "maxDurationMs"].iter().find_map(|it| value.get(*it));
+    let own = ["args_match", "argsMatch"].iter().find_map(|text| value.get(*text));
+    let most = ["max_duration_ms", "maxDurationMs"].iter().find_map(|text| value.get(*text));
     Ok(ExpectedCall {
         tool: plain_value_text(&value["tool"]),
         arguments,
-        compare: own.map_or_else(|| Ok(default.clone()), |it| parse_argument_comparison(params, it))?,
+        compare: own.map_or_else(|| Ok(default.clone()), |value| parse_argument_comparison(params, value))?,
         max_duration_ms: most.and_then(Value::as_f64),
     })
 }
@@ -370,10 +375,10 @@ fn calls_of(trace: SubjectTrace<'_>, with: impl FnOnce(&[Call<'_>]) -> CheckFind
 fn calls_in(trace: &Trace) -> Vec<Call<'_>> {
     let calls = trace.tool_calls();
     calls
-        .map(|it| Call {
-            name: &it.name,
-            arguments: CallArguments::Parsed(&it.arguments),
-            duration_ms: it.duration_ms,
+        .map(|call| Call {
+            name: &call.name,
+            arguments: CallArguments::Parsed(&call.arguments),
+            duration_ms: call.duration_ms,
         })
         .collect()
 }
@@ -403,13 +408,14 @@ impl ArgumentRules {
 
 impl CallPattern {
     fn fits(&self, call: &Call<'_>) -> bool {
-        let counts = |key: &String| !self.ignore.iter().any(|it| it.fits(key));
+        let counts = |key: &String| !self.ignore.iter().any(|name_requirement| name_requirement.fits(key));
         let only = |map: &Map<String, Value>, keep: &dyn Fn(&String, &Value) -> bool| -> Map<String, Value> {
-            map.iter().filter(|it| keep(it.0, it.1)).map(|it| (it.0.clone(), it.1.clone())).collect()
+            map.iter().filter(|map| keep(map.0, map.1)).map(|map| (map.0.clone(), map.1.clone())).collect()
         };
         let expected = only(&self.arguments, &|key, _| counts(key));
         let at_default = |key: &String, value: &Value| {
-            !expected.contains_key(key) && self.defaults.get(key).is_some_and(|it| is_same_value(it, value))
+            !expected.contains_key(key)
+                && self.defaults.get(key).is_some_and(|default| is_same_value(default, value))
         };
         let agent = only(call.arguments(), &|key, value| counts(key) && !at_default(key, value));
         let mode = if self.exact { ArgumentMatchMode::Exact } else { ArgumentMatchMode::Superset };
@@ -513,9 +519,9 @@ impl CallCheck {
         }
         match self {
             Self::Use { tool, arguments, mode, how } => {
-                let fits = |it: &Call<'_>| {
-                    it.name == tool
-                        && arguments.as_ref().is_none_or(|wanted| mode.fit(it.arguments(), wanted, *how))
+                let fits = |call: &Call<'_>| {
+                    call.name == tool
+                        && arguments.as_ref().is_none_or(|wanted| mode.fit(call.arguments(), wanted, *how))
                 };
                 let passed = calls.iter().any(fits);
                 CheckFinding::pass_or_fail(
@@ -525,21 +531,24 @@ impl CallCheck {
             }
             Self::F1 { names, least } => score_call_f1(calls, names, *least),
             Self::Used { wanted } => {
-                let count =
-                    |wanted: &NameRequirement| calls.iter().filter(|it| wanted.fits(it.name)).count() as u64;
-                let passed = wanted.iter().all(|it| (it.least..=it.most).contains(&count(it)));
+                let count = |wanted: &NameRequirement| {
+                    calls.iter().filter(|call| wanted.fits(call.name)).count() as u64
+                };
+                let passed = wanted.iter().all(|name_requirement| {
+                    (name_requirement.least..=name_requirement.most).contains(&count(name_requirement))
+                });
                 CheckFinding::pass_or_fail(passed, call_names(calls))
             }
             Self::Sequence { names, exact } => {
                 let mut rest = calls.iter();
-                let in_order = names.iter().all(|wanted| rest.any(|it| wanted.fits(it.name)));
+                let in_order = names.iter().all(|wanted| rest.any(|call| wanted.fits(call.name)));
                 CheckFinding::pass_or_fail(
                     in_order && (!exact || names.len() == calls.len()),
                     call_names(calls),
                 )
             }
             Self::Given(given) => {
-                CheckFinding::pass_or_fail(calls.iter().any(|it| given.fits(it)), call_names(calls))
+                CheckFinding::pass_or_fail(calls.iter().any(|call| given.fits(call)), call_names(calls))
             }
             Self::Expected { order, minimums, calls: expected } => {
                 check_call_order(*order, minimums, expected, calls)
@@ -615,12 +624,12 @@ fn compare_trace_nodes(trace: &Trace, reference: &Trace, strict: bool) -> CheckF
 }
 
 fn call_names(calls: &[Call<'_>]) -> String {
-    let names: Vec<&str> = calls.iter().map(|it| it.name).collect();
+    let names: Vec<&str> = calls.iter().map(|call| call.name).collect();
     if names.is_empty() { "no tool calls".to_owned() } else { names.join(", ") }
 }
 
 fn score_call_f1(calls: &[Call<'_>], names: &[String], least: f64) -> CheckFinding {
-    let made: std::collections::BTreeSet<&str> = calls.iter().map(|it| it.name).collect();
+    let made: std::collections::BTreeSet<&str> = calls.iter().map(|call| call.name).collect();
     let wanted: std::collections::BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let both = made.intersection(&wanted).count() as f64;
     let total = (made.len() + wanted.len()) as f64;
@@ -633,10 +642,10 @@ fn score_call_f1(calls: &[Call<'_>], names: &[String], least: f64) -> CheckFindi
 
 /// Steps of the kinds that are asked for: tool calls, messages, thoughts.
 fn n_steps(trace: &Trace, kinds: &[String], wanted: &NameRequirement) -> u64 {
-    let is = |kind: &str| kinds.is_empty() || kinds.iter().any(|it| it == kind);
+    let is = |kind: &str| kinds.is_empty() || kinds.iter().any(|text| text == kind);
     let mut count = 0;
     for step in &trace.steps {
-        let calls = step.tool_calls.iter().filter(|it| wanted.fits(&it.name)).count() as u64;
+        let calls = step.tool_calls.iter().filter(|tool_call| wanted.fits(&tool_call.name)).count() as u64;
         count += if is("tool") || is("command") || is("search") || is("span") { calls } else { 0 };
         count += u64::from(is("message") && step.role == StepRole::Assistant && !step.text.is_empty());
         count += u64::from(is("reasoning") && !step.reasoning.is_empty());
@@ -650,17 +659,19 @@ fn check_call_order(
     expected: &[ExpectedCall],
     calls: &[Call<'_>],
 ) -> CheckFinding {
-    let untimed = |it: &&ExpectedCall| {
-        it.max_duration_ms.is_some()
-            && calls.iter().any(|call| call.name == it.tool && call.duration_ms.is_none())
+    let untimed = |expected_call: &&ExpectedCall| {
+        expected_call.max_duration_ms.is_some()
+            && calls.iter().any(|call| call.name == expected_call.tool && call.duration_ms.is_none())
     };
     if let Some(it) = expected.iter().find(untimed) {
         return CheckFinding::without_score(format!("the run does not tell how long `{}` took", it.tool));
     }
     let pairs = || most_pairs(calls.len(), expected.len(), |a, b| expected[b].fits(&calls[a]));
-    let count = |tool: &str| calls.iter().filter(|it| it.name == tool).count();
+    let count = |tool: &str| calls.iter().filter(|call| call.name == tool).count();
     let (n_met, n_all) = match order {
-        CallOrder::Any => (minimums.iter().filter(|it| it.1 <= count(&it.0)).count(), minimums.len()),
+        CallOrder::Any => {
+            (minimums.iter().filter(|minimum| minimum.1 <= count(&minimum.0)).count(), minimums.len())
+        }
         CallOrder::Kept => (longest_in_order(calls, expected), expected.len()),
         CallOrder::Exact => {
             let met = calls.iter().zip(expected).filter(|(call, wanted)| wanted.fits(call)).count();

@@ -150,7 +150,7 @@ fn code(params: &Params<'_>, extensions: &[&str]) -> Result<CheckCode, BadCheck>
         }
         return Ok(CheckCode::Inline(text));
     };
-    let ends_well = |path: &str| extensions.iter().any(|it| path.ends_with(&format!(".{it}")));
+    let ends_well = |path: &str| extensions.iter().any(|extension| path.ends_with(&format!(".{extension}")));
     let (path, function) = match path.rsplit_once(':') {
         Some((path, function)) if ends_well(path) => (path, Some(function.to_owned())),
         _ => (path, None),
@@ -159,7 +159,7 @@ fn code(params: &Params<'_>, extensions: &[&str]) -> Result<CheckCode, BadCheck>
         let known = extensions.join(", .");
         return Err(params.bad("value", format!("`{path}` cannot be run here; understood: .{known}")));
     }
-    Ok(CheckCode::File { path: path.to_owned(), function: function.filter(|it| !it.is_empty()) })
+    Ok(CheckCode::File { path: path.to_owned(), function: function.filter(|function| !function.is_empty()) })
 }
 
 fn parse_webhook_url(params: &Params<'_>) -> Result<String, BadCheck> {
@@ -253,7 +253,7 @@ impl ExternalVerdict {
             finding = finding.with("named_scores", Value::Object(self.named_scores.clone()));
         }
         if !self.parts.is_empty() {
-            let part = |it: &VerdictPart| json!({ "text": it.text, "passed": it.passed });
+            let part = |verdict_part: &VerdictPart| json!({ "text": verdict_part.text, "passed": verdict_part.passed });
             finding = finding.with("parts", self.parts.iter().map(part).collect::<Vec<_>>());
         }
         finding
@@ -314,7 +314,7 @@ fn on_range(score: f64) -> Result<f64, BadAnswer> {
 
 /// promptfoo's `GradingResult` in either spelling, and the results of AgentV's script graders of every generation.
 fn read_object(map: &Map<String, Value>) -> Result<ExternalVerdict, BadAnswer> {
-    let field = |names: &[&str]| names.iter().find_map(|it| map.get(*it)).filter(|it| !it.is_null());
+    let field = |names: &[&str]| names.iter().find_map(|name| map.get(*name)).filter(|map| !map.is_null());
     let malformed = |what: &str| BadAnswer::Malformed(what.to_owned());
     let passed = match field(&["pass", "pass_", "passed"]) {
         None => None,
@@ -348,12 +348,12 @@ fn read_verdict_parts(map: &Map<String, Value>) -> Result<Vec<VerdictPart>, BadA
     let mut parts = Vec::new();
     for key in ["componentResults", "component_results", "checks", "assertions"] {
         for entry in map.get(key).and_then(Value::as_array).into_iter().flatten() {
-            let passed = ["pass", "pass_", "passed"].iter().find_map(|it| entry.get(*it)?.as_bool());
+            let passed = ["pass", "pass_", "passed"].iter().find_map(|text| entry.get(*text)?.as_bool());
             let passed = passed.or_else(|| Some(1.0 <= entry.get("score")?.as_f64()?));
             let passed = passed.ok_or_else(|| {
                 BadAnswer::Malformed(format!("an entry of `{key}` that has neither `pass` nor `score`"))
             })?;
-            let said = |names: &[&str]| names.iter().find_map(|it| entry.get(*it)?.as_str());
+            let said = |names: &[&str]| names.iter().find_map(|name| entry.get(*name)?.as_str());
             let text = match (said(&["text", "name"]), said(&["reason", "evidence", "reasoning"])) {
                 (Some(text), Some(reason)) => format!("{text}: {reason}"),
                 (Some(text), None) | (None, Some(text)) => text.to_owned(),

@@ -35,22 +35,22 @@ enum FieldComparison {
 
 pub(super) fn compile_field_accuracy(params: &Params<'_>) -> Result<FieldAccuracy, BadCheck> {
     let list = params.get("fields").and_then(Value::as_array).cloned().unwrap_or_default();
-    let field = |it: &Value| -> Result<FieldRule, BadCheck> {
-        let compare = match it["match"].as_str() {
+    let field = |value: &Value| -> Result<FieldRule, BadCheck> {
+        let compare = match value["match"].as_str() {
             Some("exact") => FieldComparison::Exact,
             Some("numeric_tolerance") => FieldComparison::Tolerance {
-                tolerance: it["tolerance"].as_f64().unwrap_or(0.0),
-                relative: it["relative"] == true,
+                tolerance: value["tolerance"].as_f64().unwrap_or(0.0),
+                relative: value["relative"] == true,
             },
-            Some("date") => FieldComparison::Date { day_first: is_day_first(&it["formats"]) },
+            Some("date") => FieldComparison::Date { day_first: is_day_first(&value["formats"]) },
             _ => return Err(params.bad("fields", "`match` is one of exact, numeric_tolerance, date")),
         };
-        let path = it["path"].as_str().ok_or_else(|| params.bad("fields", "each field needs a `path`"))?;
+        let path = value["path"].as_str().ok_or_else(|| params.bad("fields", "each field needs a `path`"))?;
         Ok(FieldRule {
             path: path.to_owned(),
             compare,
-            required: it["required"] != false,
-            weight: it["weight"].as_f64().unwrap_or(1.0),
+            required: value["required"] != false,
+            weight: value["weight"].as_f64().unwrap_or(1.0),
         })
     };
     Ok(FieldAccuracy {
@@ -65,7 +65,9 @@ impl FieldAccuracy {
             Value::String(text) => serde_json::from_str(text).ok(),
             other => Some(other.clone()),
         };
-        let Some(reference) = subject.reference.as_deref().filter(|it| !it.is_null()).and_then(parsed) else {
+        let Some(reference) =
+            subject.reference.as_deref().filter(|reference| !reference.is_null()).and_then(parsed)
+        else {
             return CheckFinding::without_score("there is no expected JSON to compare with");
         };
         let response = match subject.response() {
@@ -83,7 +85,7 @@ impl FieldAccuracy {
                 continue;
             }
             total += field.weight;
-            if found.is_some_and(|it| field.compare.fits(it, expected)) {
+            if found.is_some_and(|found| field.compare.fits(found, expected)) {
                 points += field.weight;
             } else {
                 wrong.push(field.path.as_str());
@@ -105,7 +107,7 @@ impl FieldAccuracy {
 
 /// `a.b[0].c` or `a.b.0.c`.
 pub(super) fn value_at_path<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
-    let steps = path.split(['.', '[']).map(|it| it.trim_end_matches(']')).filter(|it| !it.is_empty());
+    let steps = path.split(['.', '[']).map(|part| part.trim_end_matches(']')).filter(|text| !text.is_empty());
     steps
         .into_iter()
         .try_fold(value, |value, step| value.get(step).or_else(|| value.get(step.parse::<usize>().ok()?)))
@@ -113,7 +115,7 @@ pub(super) fn value_at_path<'v>(value: &'v Value, path: &str) -> Option<&'v Valu
 
 impl FieldComparison {
     fn fits(&self, found: &Value, expected: &Value) -> bool {
-        let number = |it: &Value| it.as_f64().or_else(|| it.as_str()?.trim().parse().ok());
+        let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
         match self {
             Self::Exact => is_same_value(found, expected),
             Self::Tolerance { tolerance, relative } => match (number(found), number(expected)) {
@@ -123,7 +125,7 @@ impl FieldComparison {
                 _ => false,
             },
             Self::Date { day_first } => {
-                let day = |it: &Value| parse_calendar_day(it.as_str()?, *day_first);
+                let day = |value: &Value| parse_calendar_day(value.as_str()?, *day_first);
                 day(found).is_some_and(|it| Some(it) == day(expected))
             }
         }
@@ -133,8 +135,9 @@ impl FieldComparison {
 /// Whether the formats that are listed write numbers as day/month/year.
 fn is_day_first(formats: &Value) -> bool {
     let listed = formats.as_array().into_iter().flatten().chain([formats]).filter_map(Value::as_str);
-    let mut slashed = listed.map(str::to_uppercase).filter(|it| it.contains('/') && !it.starts_with('Y'));
-    slashed.next().is_some_and(|it| it.starts_with('D'))
+    let mut slashed =
+        listed.map(str::to_uppercase).filter(|text| text.contains('/') && !text.starts_with('Y'));
+    slashed.next().is_some_and(|slashed| slashed.starts_with('D'))
 }
 
 /// Year, month and day of the usual spellings.
@@ -144,9 +147,10 @@ fn parse_calendar_day(text: &str, day_first: bool) -> Option<(u32, u32, u32)> {
     let date = text.trim().split(['T', ' ']).next()?;
     let parts: Vec<&str> = date.split(['-', '/']).collect();
     let [a, b, c] = parts.as_slice() else { return None };
-    let month =
-        |it: &str| MONTHS.iter().position(|name| it.to_lowercase().starts_with(name)).map(|it| it as u32 + 1);
-    let number = |it: &str| it.parse::<u32>().ok();
+    let month = |text: &str| {
+        MONTHS.iter().position(|name| text.to_lowercase().starts_with(name)).map(|month| month as u32 + 1)
+    };
+    let number = |text: &str| text.parse::<u32>().ok();
     let (year, month, day) = match (a.len(), month(b)) {
         (4, _) => (number(a)?, number(b)?, number(c)?),
         (_, Some(month)) => (number(c)?, month, number(a)?),

@@ -34,7 +34,7 @@ pub(super) fn compile_json_check(params: &Params<'_>) -> Result<Option<JsonCheck
         _ => return Ok(None),
     };
     // A schema may stand in a file as text.
-    let schema = params.get(key).map(|it| match it {
+    let schema = params.get(key).map(|param| match param {
         Value::String(text) => serde_json::from_str(text).map_err(|error| params.bad(key, error.to_string())),
         other => Ok(other.clone()),
     });
@@ -113,7 +113,7 @@ impl JsonCheck {
     }
 
     fn fits(&self, value: &Value) -> Result<(), Misfit> {
-        let lacks = |it: &&String| value.get(it.as_str()).is_none_or(Value::is_null);
+        let lacks = |text: &&String| value.get(text.as_str()).is_none_or(Value::is_null);
         if let Some(missing) = self.fields.iter().find(lacks) {
             return Err(Misfit::Wrong(format!("`{missing}` is missing")));
         }

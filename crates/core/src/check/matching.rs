@@ -62,7 +62,7 @@ fn augment(start: usize, edges: &[Vec<usize>], partner: &mut [Option<usize>]) ->
                     let mut place = right;
                     loop {
                         let left = from[place].unwrap_or(start);
-                        let before = partner.iter().position(|it| *it == Some(left));
+                        let before = partner.iter().position(|partner| *partner == Some(left));
                         partner[place] = Some(left);
                         match before.filter(|_| left != start) {
                             Some(before) => place = before,

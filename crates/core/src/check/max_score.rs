@@ -42,15 +42,15 @@ pub(super) fn compile_max_score(params: &Params<'_>) -> Result<Option<MaxScore>,
         return Ok(None);
     }
     let value = params.map("value")?;
-    let field = |name: &str| value.and_then(|it| it.get(name)).filter(|it| !it.is_null());
-    let method = match field("method").map(|it| it.as_str().unwrap_or_default()) {
+    let field = |name: &str| value.and_then(|value| value.get(name)).filter(|value| !value.is_null());
+    let method = match field("method").map(|field| field.as_str().unwrap_or_default()) {
         None | Some("average") => TotalMethod::Average,
         Some("sum") => TotalMethod::Sum,
         Some(other) => return Err(params.bad("method", format!("`{other}` is not one of average, sum"))),
     };
     let mut weights = BTreeMap::new();
     for (name, weight) in field("weights").and_then(Value::as_object).into_iter().flatten() {
-        let right = weight.as_f64().filter(|it| it.is_finite() && 0.0 <= *it);
+        let right = weight.as_f64().filter(|number| number.is_finite() && 0.0 <= *number);
         let right =
             right.ok_or_else(|| params.bad("weights", format!("`{name}` must be a number of 0 or more")))?;
         weights.insert(name.clone(), right);
@@ -70,10 +70,10 @@ impl MaxScore {
 
     /// One number for one output; `None` where no criterion with a weight has a score.
     pub fn total(&self, criteria: &[ScoredCriterion]) -> Option<f64> {
-        let weight = |it: &ScoredCriterion| {
-            it.names.iter().find_map(|name| self.weights.get(name)).copied().unwrap_or(1.0)
+        let weight = |scored_criterion: &ScoredCriterion| {
+            scored_criterion.names.iter().find_map(|name| self.weights.get(name)).copied().unwrap_or(1.0)
         };
-        let points: f64 = criteria.iter().map(|it| weight(it) * it.score).sum();
+        let points: f64 = criteria.iter().map(|criterion| weight(criterion) * criterion.score).sum();
         let total: f64 = criteria.iter().map(weight).sum();
         (0.0 < total).then(|| match self.method {
             TotalMethod::Average => points / total,
@@ -84,7 +84,7 @@ impl MaxScore {
     /// Of the totals of all outputs, who is best. Of several that are, the first; of none above the threshold, nobody.
     pub fn standings(&self, totals: &[f64]) -> Vec<MaxScoreResult> {
         let best = totals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let first = totals.iter().position(|it| best <= *it + 1e-9);
+        let first = totals.iter().position(|total| best <= *total + 1e-9);
         let enough = self.threshold.is_none_or(|threshold| threshold <= best + 1e-9);
         let standing = |(at, total): (usize, &f64)| {
             let is_best = enough && first == Some(at);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     fn best(value: &Value, totals: &[f64]) -> Vec<bool> {
-        max_score(value).standings(totals).iter().map(|it| it.is_best).collect()
+        max_score(value).standings(totals).iter().map(|max_score_result| max_score_result.is_best).collect()
     }
 
     #[test]

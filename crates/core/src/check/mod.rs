@@ -262,11 +262,11 @@ fn read_check_method(name: &str, params: &Value) -> Result<GradingMethod, BadChe
     let entry = find_catalogue_entry(CHECKS, name).ok_or_else(|| BadCheck::Unknown(name.to_owned()))?;
     let empty = Map::new();
     let params = params.as_object().unwrap_or(&empty);
-    let known = |key: &str| entry.params.iter().find(|it| it.name == key || it.alias == Some(key));
+    let known = |key: &str| entry.params.iter().find(|param| param.name == key || param.alias == Some(key));
     let mut read = Map::new();
     for (key, value) in params {
         let Some(param) = known(key) else {
-            let names: Vec<&str> = entry.params.iter().map(|it| it.name).collect();
+            let names: Vec<&str> = entry.params.iter().map(|param| param.name).collect();
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             return Err(BadCheck::UnknownParameter { check: entry.name, name: key.clone(), known });
         };
@@ -275,7 +275,8 @@ fn read_check_method(name: &str, params: &Value) -> Result<GradingMethod, BadChe
         }
     }
     entry.settle_spelling(|key| params.get(key).is_some_and(|value| !value.is_null()), &mut read);
-    if let Some(missing) = entry.params.iter().find(|it| it.required && !read.contains_key(it.name)) {
+    if let Some(missing) = entry.params.iter().find(|param| param.required && !read.contains_key(param.name))
+    {
         return Err(BadCheck::Missing { check: entry.name, name: missing.name });
     }
     Ok(GradingMethod { entry, params: read })
@@ -312,7 +313,7 @@ impl Params<'_> {
         match self.get(name) {
             None => Ok(Vec::new()),
             // Commas separate texts where a file has only one field for them.
-            Some(Value::String(text)) => Ok(text.split(',').map(|it| it.trim().to_owned()).collect()),
+            Some(Value::String(text)) => Ok(text.split(',').map(|part| part.trim().to_owned()).collect()),
             Some(Value::Array(items)) => Ok(items.iter().map(plain_value_text).collect()),
             Some(other) => Err(self.bad(name, format!("must be a text or a list of texts, not {other}"))),
         }
@@ -346,11 +347,11 @@ impl Params<'_> {
 
     fn word<T: Copy>(&self, name: &str, words: &[(&str, T)], default: T) -> Result<T, BadCheck> {
         let Some(text) = self.text(name)? else { return Ok(default) };
-        let known = || words.iter().map(|it| it.0).collect::<Vec<_>>().join(", ");
+        let known = || words.iter().map(|word| word.0).collect::<Vec<_>>().join(", ");
         words
             .iter()
-            .find(|it| it.0 == text)
-            .map(|it| it.1)
+            .find(|word| word.0 == text)
+            .map(|at| at.1)
             .ok_or_else(|| self.bad(name, format!("`{text}` is not one of {}", known())))
     }
 }

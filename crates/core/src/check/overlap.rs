@@ -36,10 +36,10 @@ pub(super) fn compile_overlap_check(params: &Params<'_>) -> Result<Option<Overla
 }
 
 fn split_lowercase_words(text: &str) -> Vec<String> {
-    let is_word = |it: char| it.is_alphanumeric() || it == '\'';
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '\'';
     text.to_lowercase()
-        .split(|it: char| !is_word(it))
-        .filter(|it| !it.is_empty())
+        .split(|lowercase: char| !is_word(lowercase))
+        .filter(|part| !part.is_empty())
         .map(str::to_owned)
         .collect()
 }
@@ -60,7 +60,11 @@ impl Overlap {
             Err(absent) => return absent,
         };
         let reference = || {
-            subject.reference.as_deref().filter(|it| !it.is_null()).map(|it| text_of_output(it).into_owned())
+            subject
+                .reference
+                .as_deref()
+                .filter(|reference| !reference.is_null())
+                .map(|reference| text_of_output(reference).into_owned())
         };
         let (score, least, comment) = match self {
             Self::Rouge { to, n, least } => {
@@ -85,7 +89,8 @@ impl Overlap {
                 if texts.is_empty() {
                     return CheckFinding::without_score("there is no reference to compare with");
                 }
-                let references: Vec<Vec<String>> = texts.iter().map(|it| split_lowercase_words(it)).collect();
+                let references: Vec<Vec<String>> =
+                    texts.iter().map(|text| split_lowercase_words(text)).collect();
                 let score = bleu(&candidate, &references);
                 (score, least, format!("BLEU {score:.4}"))
             }
@@ -105,9 +110,11 @@ fn bleu(candidate: &[String], references: &[Vec<String>]) -> f64 {
     let mut sum = 0.0;
     for n in 1..=longest {
         let found = grams(candidate, n);
-        let allowed: Vec<HashMap<&[String], u32>> = references.iter().map(|it| grams(it, n)).collect();
-        let most =
-            |gram: &&[String]| allowed.iter().filter_map(|it| it.get(*gram)).copied().max().unwrap_or(0);
+        let allowed: Vec<HashMap<&[String], u32>> =
+            references.iter().map(|reference| grams(reference, n)).collect();
+        let most = |gram: &&[String]| {
+            allowed.iter().filter_map(|allowed| allowed.get(*gram)).copied().max().unwrap_or(0)
+        };
         let shared: u32 = found.iter().map(|(gram, count)| (*count).min(most(gram))).sum();
         let total: u32 = found.values().sum();
         if shared == 0 {
@@ -118,7 +125,7 @@ fn bleu(candidate: &[String], references: &[Vec<String>]) -> f64 {
     let length = candidate.len() as f64;
     let closest = references
         .iter()
-        .map(|it| it.len() as f64)
+        .map(|reference| reference.len() as f64)
         .min_by(|a, b| (a - length).abs().total_cmp(&(b - length).abs()));
     let closest = closest.unwrap_or(length);
     let brevity = if length < closest { (1.0 - closest / length).exp() } else { 1.0 };

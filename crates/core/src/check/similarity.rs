@@ -31,7 +31,11 @@ pub(super) fn compile_similarity_check(params: &Params<'_>) -> Result<Option<Sim
 impl Similarity {
     fn expected_texts(&self, subject: &CheckSubject<'_>) -> Vec<String> {
         let reference = || {
-            subject.reference.as_deref().filter(|it| !it.is_null()).map(|it| text_of_output(it).into_owned())
+            subject
+                .reference
+                .as_deref()
+                .filter(|reference| !reference.is_null())
+                .map(|reference| text_of_output(reference).into_owned())
         };
         if self.to.is_empty() { reference().into_iter().collect() } else { self.to.clone() }
     }
@@ -61,8 +65,8 @@ impl Similarity {
             Err(absent) => return absent,
         };
         let cosines: Option<Vec<f64>> =
-            expected.iter().map(|it| cosine(output.as_deref()?, &vector(it)?)).collect();
-        let best = cosines.and_then(|it| it.into_iter().reduce(f64::max));
+            expected.iter().map(|expected| cosine(output.as_deref()?, &vector(expected)?)).collect();
+        let best = cosines.and_then(|cosine| cosine.into_iter().reduce(f64::max));
         let Some(cosine) = best else {
             return CheckFinding::without_score(format!("there is no embedding by `{}`", self.model));
         };

@@ -67,7 +67,7 @@ fn the_string_family_is_what_it_says() {
 #[test]
 fn runs_are_held_to_how_much_they_explore() {
     let run = |names: &[&str], params: Value| {
-        let made: Vec<(&str, Value)> = names.iter().map(|it| (*it, json!({}))).collect();
+        let made: Vec<(&str, Value)> = names.iter().map(|name| (*name, json!({}))).collect();
         finding("execution-metrics", &params, &calls(&made), &Value::Null)
     };
     let half = json!({ "target_exploration_ratio": 0.5, "max_tool_calls": 3 });
@@ -231,7 +231,7 @@ fn the_reference_implementation_agrees() {
     for line in text.lines() {
         let case: Value = serde_json::from_str(line).unwrap();
         let is_theirs =
-            case["tags"].as_array().into_iter().flatten().any(|it| theirs.iter().any(|tag| it == tag));
+            case["tags"].as_array().into_iter().flatten().any(|item| theirs.iter().any(|tag| item == tag));
         let expect = case.get("contract").unwrap_or(&case["expect"]);
         let found = Check::new(case["evaluator"].as_str().unwrap(), &case["params"]);
         let agrees = match &found {
@@ -251,8 +251,8 @@ fn the_reference_implementation_agrees() {
         };
         n_checked += usize::from(!is_theirs);
         if !agrees && !is_theirs {
-            let said = found.map(|it| {
-                it.run(&CheckSubject::from_outputs(&case["outputs"], case.get("reference_outputs")))
+            let said = found.map(|check| {
+                check.run(&CheckSubject::from_outputs(&case["outputs"], case.get("reference_outputs")))
             });
             wrong.push(format!("{} {} {:?} {expect} {}", case["id"], case["tags"], said, case["note"]));
         }

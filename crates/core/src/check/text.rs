@@ -119,8 +119,9 @@ pub(super) fn compile_text_check(params: &Params<'_>) -> Result<Option<TextCheck
                 ("words", TextLengthUnit::Words),
                 ("tokens", TextLengthUnit::Tokens),
             ];
-            let bound =
-                |name: &str, default: u64| params.number(name).map(|it| it.map_or(default, |it| it as u64));
+            let bound = |name: &str, default: u64| {
+                params.number(name).map(|number| number.map_or(default, |value| value as u64))
+            };
             let unit = params.word("unit", &units, TextLengthUnit::Characters)?;
             TextCheck::Length { unit, least: bound("min", 0)?, most: bound("max", u64::MAX)? }
         }
@@ -217,7 +218,7 @@ impl Pattern {
         let matches = match self {
             // In other engines `$` also matches before a last line break.
             Self::Linear { regex, .. } => {
-                Ok(regex.is_match(text) || text.strip_suffix('\n').is_some_and(|it| regex.is_match(it)))
+                Ok(regex.is_match(text) || text.strip_suffix('\n').is_some_and(|rest| regex.is_match(rest)))
             }
             Self::Backtracking { regex, .. } if MAX_STEPS <= max_steps => regex.is_match(text),
             Self::Backtracking { flags, .. } => {
@@ -259,7 +260,9 @@ impl TextCheck {
             },
             Self::Contains { needle, case_sensitive } => {
                 let needle = needle.as_deref().map(Cow::Borrowed);
-                match needle.or_else(|| reference.filter(|it| !it.is_null()).map(text_of_output)) {
+                match needle
+                    .or_else(|| reference.filter(|reference| !reference.is_null()).map(text_of_output))
+                {
                     Some(needle) => {
                         let found = !needle.is_empty()
                             && fold_case(&text_of_output(output), *case_sensitive)
@@ -281,7 +284,7 @@ impl TextCheck {
                 let text = fold_case(&output, *case_sensitive);
                 let missing: Vec<&str> = needles
                     .iter()
-                    .filter(|it| !text.contains(&*fold_case(it, *case_sensitive)))
+                    .filter(|needle| !text.contains(&*fold_case(needle, *case_sensitive)))
                     .map(String::as_str)
                     .collect();
                 let passed = if *all { missing.is_empty() } else { missing.len() < needles.len() };
@@ -368,7 +371,7 @@ impl TextCheck {
 fn check_exact_match(output: &Value, expected: &Value, case_sensitive: bool, strip: bool) -> CheckFinding {
     if let (Value::Object(_) | Value::Array(_), Value::String(text)) = (expected, output) {
         let parsed = serde_json::from_str::<Value>(text).ok();
-        let passed = parsed.is_some_and(|it| super::matching::is_same_value(&it, expected));
+        let passed = parsed.is_some_and(|parsed| super::matching::is_same_value(&parsed, expected));
         return CheckFinding::pass_or_fail(passed, "compared as JSON");
     }
     let (output, expected) = (text_of_output(output), text_of_output(expected));

@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
             let sources = self.sources.borrow();
             let SourceSpan { file, start, end } = diagnostic.span;
             let written = &sources.get(file).text[start as usize..end as usize];
-            if let Some(quote) = written.chars().next().filter(|it| ['"', '\''].contains(it)) {
+            if let Some(quote) = written.chars().next().filter(|letter| ['"', '\''].contains(letter)) {
                 *replacement = format!("{quote}{replacement}{quote}");
             }
         }
@@ -189,8 +189,8 @@ impl<'a> Context<'a> {
     /// Like [`Self::find`], for a file that need not exist.
     pub(super) fn find_optional(&self, reference: &str, from: FileId) -> Option<FileId> {
         let path = self.path_of(from);
-        let folders = path.ancestors().skip(1).take_while(|it| it.starts_with(&self.world.root));
-        folders.map(|it| tidy(&it.join(reference))).find_map(|path| {
+        let folders = path.ancestors().skip(1).take_while(|ancestor| ancestor.starts_with(&self.world.root));
+        folders.map(|folder| tidy(&folder.join(reference))).find_map(|path| {
             let known = self.sources.borrow().find(&path);
             known.or_else(|| Some(self.sources.borrow_mut().add(&path, (self.world.read)(&path).ok()?)))
         })
@@ -247,7 +247,7 @@ impl<'a> Context<'a> {
     pub(super) fn text(&self, node: &SourceNode, what: &str) -> Option<String> {
         let text = self.plain_text(node, what)?;
         match text.strip_prefix("file://") {
-            Some(path) => self.find(path.trim(), node.span).map(|it| self.text_of(it).to_string()),
+            Some(path) => self.find(path.trim(), node.span).map(|file_id| self.text_of(file_id).to_string()),
             None => Some(text),
         }
     }
@@ -256,7 +256,7 @@ impl<'a> Context<'a> {
     /// holds is no such text, its names of rows aside, so it is escaped.
     pub(super) fn template(&self, node: &SourceNode, what: &str) -> Option<String> {
         let text = self.text(node, what)?;
-        Some(if node.text().is_some_and(|it| it.starts_with("file://")) {
+        Some(if node.text().is_some_and(|text| text.starts_with("file://")) {
             self.escape_file(&text)
         } else {
             text
@@ -336,12 +336,12 @@ impl<'a> Context<'a> {
         what: &str,
         allowed: &[(&'static str, T)],
     ) -> Option<T> {
-        let names = allowed.iter().map(|it| it.0);
+        let names = allowed.iter().map(|allowed| allowed.0);
         let Some(written) = node.text() else {
             self.wrong_type(node, what, &format!("one of {}", names.collect::<Vec<_>>().join(", ")));
             return None;
         };
-        let hit = allowed.iter().find(|it| it.0 == written).map(|it| it.1);
+        let hit = allowed.iter().find(|allowed| allowed.0 == written).map(|at| at.1);
         if hit.is_none() {
             self.report(
                 Diagnostic::error(Code::BadValue, node.span, format!("`{what}` cannot be `{written}`"))
@@ -406,7 +406,7 @@ impl<'a> Context<'a> {
                 format!("`{what}` must be true or false"),
             )
             .label(format!("this is {}", node.describe()));
-            if let Some(word) = node.text().filter(|it| ["yes", "no", "on", "off"].contains(it)) {
+            if let Some(word) = node.text().filter(|text| ["yes", "no", "on", "off"].contains(text)) {
                 diagnostic = diagnostic.note(format!("in YAML 1.2 `{word}` is text"));
                 diagnostic.replacement =
                     Some(if ["yes", "on"].contains(&word) { "true" } else { "false" }.to_owned());
@@ -470,8 +470,8 @@ impl<'a> Context<'a> {
         use serde_json::Value;
         match value {
             Value::String(text) => *text = self.expand(text, span),
-            Value::Array(items) => items.iter_mut().for_each(|it| self.expand_json(it, span)),
-            Value::Object(map) => map.values_mut().for_each(|it| self.expand_json(it, span)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.expand_json(item, span)),
+            Value::Object(map) => map.values_mut().for_each(|value| self.expand_json(value, span)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }

@@ -58,18 +58,18 @@ impl<'a> MappingReader<'a> {
 
     /// The value of a key, if it is there and not null.
     pub(super) fn get(&self, key: &'static str) -> Option<&'a SourceNode> {
-        self.raw(key).filter(|it| !it.is_null())
+        self.raw(key).filter(|node| !node.is_null())
     }
 
     /// The value of a key, null or not.
     pub(super) fn raw(&self, key: &'static str) -> Option<&'a SourceNode> {
         self.known.borrow_mut().push(key);
-        self.entries.iter().find(|it| it.key == key).map(|it| &it.value)
+        self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
     /// The value of a key that has several spellings; two of them at once are an error.
     pub(super) fn any(&self, keys: &[&'static str]) -> Option<&'a SourceNode> {
-        let mut hits = keys.iter().filter_map(|it| self.get(it).map(|node| (it, node)));
+        let mut hits = keys.iter().filter_map(|key| self.get(key).map(|node| (key, node)));
         let (first, node) = hits.next()?;
         for (key, _) in hits {
             self.cx.report(
@@ -86,17 +86,17 @@ impl<'a> MappingReader<'a> {
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
-        self.entries.iter().any(|it| it.key == key)
+        self.entries.iter().any(|entry| entry.key == key)
     }
 
     pub(super) fn key_span(&self, key: &str) -> SourceSpan {
-        let entry = self.entries.iter().find(|it| it.key == key);
-        entry.map_or_else(|| self.start(), |it| it.key_span)
+        let entry = self.entries.iter().find(|entry| entry.key == key);
+        entry.map_or_else(|| self.start(), |entry| entry.key_span)
     }
 
     /// The span of a key's value, or of the key, or of the start of the mapping.
     pub(super) fn span(&self, key: &str) -> SourceSpan {
-        match self.entries.iter().find(|it| it.key == key) {
+        match self.entries.iter().find(|entry| entry.key == key) {
             Some(entry) if entry.value.scalar().is_some() && !entry.value.is_null() => {
                 self.cx.head(&entry.value)
             }
@@ -107,7 +107,7 @@ impl<'a> MappingReader<'a> {
 
     /// Where the mapping begins: its first key.
     pub(super) fn start(&self) -> SourceSpan {
-        self.entries.first().map_or(self.node.span, |it| it.key_span)
+        self.entries.first().map_or(self.node.span, |entry| entry.key_span)
     }
 
     /// The value of a key that must be there.
@@ -120,8 +120,8 @@ impl<'a> MappingReader<'a> {
     }
 
     pub(super) fn missing(&self, key: &'static str) {
-        let value = self.entries.iter().find(|it| it.key == key).map(|it| &it.value);
-        let is_empty = |it: &SourceNode| it.is_null() || it.text() == Some("");
+        let value = self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value);
+        let is_empty = |node: &SourceNode| node.is_null() || node.text() == Some("");
         let (span, message) = match value {
             None => (self.start(), format!("{} needs `{key}`", with_article(self.what))),
             Some(value) if is_empty(value) => {
@@ -139,12 +139,12 @@ impl<'a> MappingReader<'a> {
     }
 
     pub(super) fn text(&self, key: &'static str) -> Option<String> {
-        self.get(key).and_then(|it| self.cx.plain_text(it, key))
+        self.get(key).and_then(|node| self.cx.plain_text(node, key))
     }
 
     /// Like [`Self::text`], and `file://…` stands for what the file holds.
     pub(super) fn text_or_file(&self, key: &'static str) -> Option<String> {
-        self.get(key).and_then(|it| self.cx.text(it, key))
+        self.get(key).and_then(|node| self.cx.text(node, key))
     }
 
     /// Like [`Self::text_or_file`], for a text in which rows fill in names.
@@ -167,23 +167,23 @@ impl<'a> MappingReader<'a> {
     }
 
     pub(super) fn number(&self, key: &'static str) -> Option<f64> {
-        self.get(key).and_then(|it| self.cx.number(it, key))
+        self.get(key).and_then(|node| self.cx.number(node, key))
     }
 
     pub(super) fn number_in(&self, key: &'static str, range: std::ops::RangeInclusive<f64>) -> Option<f64> {
-        self.get(key).and_then(|it| self.cx.number_in(it, key, range))
+        self.get(key).and_then(|node| self.cx.number_in(node, key, range))
     }
 
     pub(super) fn integer(&self, key: &'static str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
-        self.get(key).and_then(|it| self.cx.integer(it, key, range))
+        self.get(key).and_then(|node| self.cx.integer(node, key, range))
     }
 
     pub(super) fn bool(&self, key: &'static str) -> Option<bool> {
-        self.get(key).and_then(|it| self.cx.bool(it, key))
+        self.get(key).and_then(|node| self.cx.bool(node, key))
     }
 
     pub(super) fn list(&self, key: &'static str) -> Option<&'a [SourceNode]> {
-        self.get(key).and_then(|it| self.cx.list(it, key))
+        self.get(key).and_then(|node| self.cx.list(node, key))
     }
 
     /// Whether a key is there with a list of nothing.
@@ -192,11 +192,11 @@ impl<'a> MappingReader<'a> {
     }
 
     pub(super) fn map(&self, key: &'static str) -> Option<&'a [NodeEntry]> {
-        self.get(key).and_then(|it| self.cx.entries(it, key))
+        self.get(key).and_then(|node| self.cx.entries(node, key))
     }
 
     pub(super) fn texts(&self, key: &'static str) -> Vec<String> {
-        self.get(key).map(|it| self.cx.texts(it, key)).unwrap_or_default()
+        self.get(key).map(|node| self.cx.texts(node, key)).unwrap_or_default()
     }
 
     /// Like [`Self::texts`], for texts in which rows fill in names.
@@ -206,15 +206,15 @@ impl<'a> MappingReader<'a> {
 
     /// What the files hold that a key lists.
     pub(super) fn texts_of(&self, key: &'static str) -> Vec<String> {
-        let files = self.list(key).unwrap_or_default().iter().filter_map(|it| {
-            let path = self.cx.path(it, key)?;
-            self.cx.find(&path, it.span)
+        let files = self.list(key).unwrap_or_default().iter().filter_map(|node| {
+            let path = self.cx.path(node, key)?;
+            self.cx.find(&path, node.span)
         });
         files.map(|file| self.cx.escape_file(&self.cx.text_of(file))).collect()
     }
 
     pub(super) fn word<T: Copy>(&self, key: &'static str, allowed: &[(&'static str, T)]) -> Option<T> {
-        self.get(key).and_then(|it| self.cx.word(it, key, allowed))
+        self.get(key).and_then(|node| self.cx.word(node, key, allowed))
     }
 
     pub(super) fn json_map(&self, key: &'static str) -> serde_json::Map<String, serde_json::Value> {
@@ -241,7 +241,7 @@ impl<'a> MappingReader<'a> {
     }
 
     pub(super) fn fields(&self, key: &'static str, what: &'static str) -> Option<MappingReader<'a>> {
-        self.get(key).and_then(|it| MappingReader::new(self.cx, it, what))
+        self.get(key).and_then(|node| MappingReader::new(self.cx, node, what))
     }
 
     /// Two keys that exclude each other.
@@ -263,7 +263,7 @@ impl<'a> MappingReader<'a> {
 
     /// Keys that exist elsewhere and change what is graded: leaving them out would change the verdict.
     pub(super) fn refuses(&self, keys: &[&str]) {
-        for key in keys.iter().filter(|it| self.takes(it)) {
+        for key in keys.iter().filter(|key| self.takes(key)) {
             self.cx.report(
                 Diagnostic::error(Code::Unsupported, self.key_span(key), format!("`{key}` is not supported"))
                     .note("it changes what is graded, so leaving it out would change the verdict"),
@@ -273,7 +273,7 @@ impl<'a> MappingReader<'a> {
 
     /// Keys that only steer another tool.
     pub(super) fn ignores(&self, keys: &[&str]) {
-        for key in keys.iter().filter(|it| self.takes(it)) {
+        for key in keys.iter().filter(|key| self.takes(key)) {
             let message = format!("`{key}` has no effect here");
             self.cx.report(Diagnostic::warning(Code::NoEffect, self.key_span(key), message));
         }
@@ -290,15 +290,16 @@ impl<'a> MappingReader<'a> {
 
     /// Keys that begin so are the author's own business.
     pub(super) fn takes_prefix(&self, prefix: &str) {
-        let own = self.entries.iter().filter(|it| it.key.starts_with(prefix)).map(|it| it.key.clone());
+        let own =
+            self.entries.iter().filter(|entry| entry.key.starts_with(prefix)).map(|entry| entry.key.clone());
         self.taken.borrow_mut().extend(own);
     }
 
     /// The entries under keys that are not in `known`; they count as read.
     pub(super) fn others(&self, known: &[&str]) -> Vec<&'a NodeEntry> {
         let others: Vec<&NodeEntry> =
-            self.entries.iter().filter(|it| !known.contains(&it.key.as_str())).collect();
-        self.taken.borrow_mut().extend(others.iter().map(|it| it.key.clone()));
+            self.entries.iter().filter(|entry| !known.contains(&entry.key.as_str())).collect();
+        self.taken.borrow_mut().extend(others.iter().map(|entry| entry.key.clone()));
         others
     }
 
@@ -310,7 +311,7 @@ impl<'a> MappingReader<'a> {
     /// Everything that nobody asked for is an error.
     pub(super) fn finish(self) {
         let (known, taken) = (self.known.take(), self.taken.take());
-        let unread = |it: &&NodeEntry| !known.contains(&it.key.as_str()) && !taken.contains(&it.key);
+        let unread = |entry: &&NodeEntry| !known.contains(&entry.key.as_str()) && !taken.contains(&entry.key);
         let unknown: Vec<&NodeEntry> = self.entries.iter().filter(unread).collect();
         for entry in &unknown {
             self.cx.report(
@@ -325,10 +326,10 @@ impl<'a> MappingReader<'a> {
         }
         // Nothing behind a colon is a slip, not a way to say "the default".
         let names = self.names.take();
-        let is_idle = |it: &&NodeEntry| {
-            let is_name =
-                names.contains(&it.key.as_str()) && it.value.text_or_null().is_some_and(|it| 1 < it.len());
-            it.value.is_null() && !is_name && known.contains(&it.key.as_str())
+        let is_idle = |entry: &&NodeEntry| {
+            let is_name = names.contains(&entry.key.as_str())
+                && entry.value.text_or_null().is_some_and(|text_or_null| 1 < text_or_null.len());
+            entry.value.is_null() && !is_name && known.contains(&entry.key.as_str())
         };
         for entry in self.entries.iter().filter(is_idle) {
             let message = format!("`{}` is there, but has no value", entry.key);
@@ -337,7 +338,8 @@ impl<'a> MappingReader<'a> {
                     .help("give it a value, or remove it"),
             );
         }
-        let misspelt = |keys: &[&str]| unknown.iter().any(|it| closest_known_key(&it.key, keys).is_some());
+        let misspelt =
+            |keys: &[&str]| unknown.iter().any(|entry| closest_known_key(&entry.key, keys).is_some());
         self.missing.borrow_mut().retain(|(keys, _)| !misspelt(keys));
         #[cfg(test)]
         self.cx.asked.borrow_mut().entry(self.what).or_default().extend(known);
@@ -366,8 +368,10 @@ const SYNONYMS: [(&str, &str); 16] = [
 
 /// The known key that an unknown one stands for: a slip of the keyboard, or another tool's word.
 fn closest_known_key<'k>(written: &str, known: &[&'k str]) -> Option<&'k str> {
-    let synonym =
-        SYNONYMS.iter().filter(|it| it.0 == written).find_map(|it| known.iter().find(|key| **key == it.1));
+    let synonym = SYNONYMS
+        .iter()
+        .filter(|synonym| synonym.0 == written)
+        .find_map(|synonym| known.iter().find(|key| **key == synonym.1));
     synonym.copied().or_else(|| closest(written, known))
 }
 

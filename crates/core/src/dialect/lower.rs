@@ -43,7 +43,7 @@ impl Spot {
     }
 
     fn span_of(&self, key: &str) -> SourceSpan {
-        self.keys.iter().find(|it| it.0 == key).map_or(self.span, |it| it.1)
+        self.keys.iter().find(|one_key| one_key.0 == key).map_or(self.span, |it| it.1)
     }
 
     fn of_fault(&self, fault: &RubricFault) -> SourceSpan {
@@ -81,7 +81,7 @@ impl Nodes {
 
 /// Accepts a draft with some advice, or reports everything wrong with it, each at its place.
 pub(super) fn accept(cx: &Context<'_>, draft: Draft, spot: &Spot) -> Option<Rubric> {
-    let ids: Vec<String> = draft.criteria.iter().map(|it| it.id.clone()).collect();
+    let ids: Vec<String> = draft.criteria.iter().map(|criterion| criterion.id.clone()).collect();
     match Rubric::new(draft) {
         Ok(rubric) => {
             for advice in lint(&rubric) {

@@ -21,9 +21,9 @@ pub(super) fn read_method_params(
     let n_errors = fields.cx.n_errors();
     let mut params = params(fields, entry.params);
     entry.settle_spelling(|key| fields.has(key), &mut params);
-    let is_there = |it: &Param| fields.has(it.name) || it.alias.is_some_and(|it| fields.has(it));
+    let is_there = |param: &Param| fields.has(param.name) || param.alias.is_some_and(|alia| fields.has(alia));
     if 1 < entry.params.len() && entry.params.iter().all(is_bound) && !entry.params.iter().any(is_there) {
-        let names: Vec<&'static str> = entry.params.iter().map(|it| it.name).collect();
+        let names: Vec<&'static str> = entry.params.iter().map(|param| param.name).collect();
         let message = format!("`{}` needs at least one of {}", entry.name, names.join(", "));
         fields.lacks(&names, Diagnostic::error(Code::MissingKey, fields.start(), message));
     }
@@ -81,13 +81,15 @@ fn params(fields: &MappingReader<'_>, known: &'static [Param]) -> Map<String, Va
             Some(node) => {
                 let kind = match param.kind {
                     // The engine named beside it takes more; it is asked when the check is made.
-                    ParamKind::Pattern if params.get("engine").is_some_and(|it| it == "backtracking") => {
+                    ParamKind::Pattern
+                        if params.get("engine").is_some_and(|param| param == "backtracking") =>
+                    {
                         ParamKind::Text
                     }
                     kind => kind,
                 };
                 let value = read_param_value(fields.cx, node, param.name, kind);
-                params.extend(value.map(|it| (param.name.to_owned(), it)));
+                params.extend(value.map(|value| (param.name.to_owned(), value)));
             }
             None if param.required => fields.missing(param.name),
             None => {}
@@ -114,7 +116,7 @@ fn read_param_value(cx: &Context<'_>, node: &SourceNode, name: &str, kind: Param
         ParamKind::Text => cx.plain_text(node, name).map(Value::String),
         ParamKind::TextOrTexts => match &node.shape {
             NodeShape::List(_) => {
-                let texts = some_list(cx, node, name)?.iter().filter_map(|it| cx.plain_text(it, name));
+                let texts = some_list(cx, node, name)?.iter().filter_map(|node| cx.plain_text(node, name));
                 Some(texts.map(Value::String).collect())
             }
             NodeShape::Map(_) => {
@@ -135,14 +137,14 @@ fn read_param_value(cx: &Context<'_>, node: &SourceNode, name: &str, kind: Param
         ParamKind::Amount => cx.number_in(node, name, 0.0..=f64::MAX).and_then(json_number),
         ParamKind::Count => cx.integer(node, name, 0..=i64::MAX).map(Value::from),
         ParamKind::OneOf(words) => {
-            let allowed: Vec<(&'static str, &'static str)> = words.iter().map(|&it| (it, it)).collect();
+            let allowed: Vec<(&'static str, &'static str)> = words.iter().map(|&word| (word, word)).collect();
             cx.word(node, name, &allowed).map(Value::from)
         }
         ParamKind::Map => cx.entries(node, name).map(|_| cx.json(node)),
         ParamKind::List => some_list(cx, node, name).map(|_| cx.json(node)),
         ParamKind::Shape(known) => shape(cx, node, known),
         ParamKind::Each(known) => {
-            Some(some_list(cx, node, name)?.iter().filter_map(|it| shape(cx, it, known)).collect())
+            Some(some_list(cx, node, name)?.iter().filter_map(|node| shape(cx, node, known)).collect())
         }
         ParamKind::OrShape(_, known) if node.map().is_some() => shape(cx, node, known),
         ParamKind::OrShape(kind, _) => read_param_value(cx, node, name, *kind),
@@ -161,7 +163,7 @@ fn some_list<'n>(cx: &Context<'_>, node: &'n SourceNode, name: &str) -> Option<&
 
 fn flags(cx: &Context<'_>, node: &SourceNode, name: &str) -> Option<Value> {
     let text = cx.plain_text(node, name)?;
-    if let Some(wrong) = text.chars().find(|it| !"dgimsuvy".contains(*it)) {
+    if let Some(wrong) = text.chars().find(|letter| !"dgimsuvy".contains(*letter)) {
         cx.report(
             Diagnostic::error(Code::BadValue, node.span, format!("`{wrong}` is not a flag of patterns"))
                 .note("flags: i (any case), m (lines), s (dot matches line breaks), g, u, v, y, d"),
@@ -180,7 +182,7 @@ pub(super) fn compile_linear_pattern(cx: &Context<'_>, node: &SourceNode, text: 
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             let mut diagnostic =
                 Diagnostic::error(Code::BadValue, cx.head(node), "this pattern cannot be used").label(reason);
-            if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|it| text.contains(it)) {
+            if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|one_text| text.contains(one_text)) {
                 diagnostic = diagnostic
                     .note("patterns run in linear time, so that none can hang")
                     .note("`engine: backtracking` beside it allows look-around, within a number of steps");

@@ -161,10 +161,10 @@ fn detect(cx: &Context<'_>, node: &SourceNode) -> Option<Dialect> {
         );
         return None;
     };
-    let has = |key: &str| entries.iter().any(|it| it.key == key);
+    let has = |key: &str| entries.iter().any(|entry| entry.key == key);
     let mut fits: Vec<(Dialect, &str)> = Vec::new();
     for (_, dialect) in Dialect::ALL {
-        let mark = dialect.marks().iter().find(|it| has(it));
+        let mark = dialect.marks().iter().find(|mark| has(mark));
         // `agent` alone is no monitor; what it is held to makes it one.
         let fits_too = match dialect {
             Dialect::Monitor => has("rubric") && !has("evals"),
@@ -179,22 +179,26 @@ fn detect(cx: &Context<'_>, node: &SourceNode) -> Option<Dialect> {
         [] if node
             .get("criteria")
             .and_then(SourceNode::list)
-            .is_some_and(|it| it.iter().any(|it| it.get("scale_descriptions").is_some())) =>
+            .is_some_and(|nodes| nodes.iter().any(|node| node.get("scale_descriptions").is_some())) =>
         {
             Some(Dialect::Potato)
         }
-        [] if has("rubric") && ["judge_model", "sample_rate", "pass_threshold"].iter().any(|it| has(it)) => {
+        [] if has("rubric")
+            && ["judge_model", "sample_rate", "pass_threshold"].iter().any(|text| has(text)) =>
+        {
             Some(Dialect::Monitor)
         }
-        [] if native::SHARED_MARKS.iter().any(|it| has(it)) => Some(Dialect::Native),
+        [] if native::SHARED_MARKS.iter().any(|shared_mark| has(shared_mark)) => Some(Dialect::Native),
         [] if has("options") => Some(Dialect::Agentv),
         [] => {
             let marks = "native: `evals`, `rubrics`, or a rubric's `criteria`; agentv and promptfoo: `tests`; potato: `annotation_schemes` or `evaluators`; monitor: `agent` with `rubric`";
             let own = Dialect::ALL.iter().flat_map(|it| it.1.marks());
             let keys: Vec<&str> = own.chain(&native::SHARED_MARKS).copied().collect();
-            let slip = entries.iter().find_map(|it| Some((it, crate::diagnostic::closest(&it.key, &keys)?)));
-            let span =
-                slip.map_or_else(|| entries.first().map_or(start, |it| it.key_span), |it| it.0.key_span);
+            let slip = entries
+                .iter()
+                .find_map(|entry| Some((entry, crate::diagnostic::closest(&entry.key, &keys)?)));
+            let span = slip
+                .map_or_else(|| entries.first().map_or(start, |entry| entry.key_span), |it| it.0.key_span);
             let mut diagnostic = Diagnostic::error(Code::UnknownDialect, span, "this file fits no dialect")
                 .note(format!("recognised by their keys: {marks}"));
             if let Some((_, meant)) = slip {
@@ -207,7 +211,8 @@ fn detect(cx: &Context<'_>, node: &SourceNode) -> Option<Dialect> {
         several => {
             let readings: Vec<String> =
                 several.iter().map(|(dialect, mark)| format!("{} (`{mark}`)", dialect.name())).collect();
-            let span = entries.iter().find(|it| it.key == several[1].1).map_or(start, |it| it.key_span);
+            let span =
+                entries.iter().find(|entry| entry.key == several[1].1).map_or(start, |entry| entry.key_span);
             cx.report(
                 Diagnostic::error(
                     Code::UnknownDialect,

@@ -31,12 +31,12 @@ pub(super) fn read_monitor_definition(fields: MappingReader<'_>, named: &NamedRu
     let cx = fields.cx;
     let agents = read_monitor_agents(&fields);
     let pass_mark =
-        fields.get("pass_threshold").and_then(|it| Some((cx.number(it, "pass_threshold")?, it.span)));
-    let rubric = fields.need("rubric").and_then(|it| match &it.shape {
-        NodeShape::Scalar(_) => from_prompt(cx, it),
-        _ => read_rubric_definition(cx, it, named, EvalRubricAdditions::default()),
+        fields.get("pass_threshold").and_then(|node| Some((cx.number(node, "pass_threshold")?, node.span)));
+    let rubric = fields.need("rubric").and_then(|node| match &node.shape {
+        NodeShape::Scalar(_) => from_prompt(cx, node),
+        _ => read_rubric_definition(cx, node, named, EvalRubricAdditions::default()),
     });
-    let rubric = rubric.and_then(|it| with_pass_mark(cx, it, pass_mark));
+    let rubric = rubric.and_then(|rubric| with_pass_mark(cx, rubric, pass_mark));
     fields.exclusive("judge_model", "judges", "one judge, or several");
     if fields.list_is_empty("judges") {
         cx.error(Code::Empty, fields.key_span("judges"), "`judges` lists nobody");
@@ -81,7 +81,7 @@ pub(super) fn read_monitor_definition(fields: MappingReader<'_>, named: &NamedRu
         salt: fields.text("salt"),
         good_anchors,
         bad_anchors,
-        schedule: fields.get("schedule").and_then(|it| schedule(cx, it)),
+        schedule: fields.get("schedule").and_then(|node| schedule(cx, node)),
         filter: fields.fields("filter", "filter").map(filter).unwrap_or_default(),
         budget: fields.fields("budget", "budget").and_then(read_monitor_budget),
         pacing: fields.fields("pacing", "pacing").map(read_pacing_settings),
@@ -112,11 +112,11 @@ fn read_monitor_agents(fields: &MappingReader<'_>) -> Vec<(String, AgentOverride
     }
     match &node.shape {
         NodeShape::List(_) => {
-            fields.texts("agents").into_iter().map(|it| (it, AgentOverride::default())).collect()
+            fields.texts("agents").into_iter().map(|text| (text, AgentOverride::default())).collect()
         }
         _ => {
             let entries = fields.cx.entries(node, "agents").unwrap_or_default();
-            entries.iter().map(|it| (it.key.clone(), agent_override(fields.cx, &it.value))).collect()
+            entries.iter().map(|entry| (entry.key.clone(), agent_override(fields.cx, &entry.value))).collect()
         }
     }
 }
@@ -134,7 +134,7 @@ fn agent_override(cx: &Context<'_>, node: &SourceNode) -> AgentOverride {
 fn read_calibration_anchors(fields: MappingReader<'_>) -> (Vec<String>, Vec<String>) {
     let ids = |key| {
         let items = fields.list(key).unwrap_or_default().iter();
-        items.filter_map(|it| read_anchor_id(fields.cx, it)).collect::<Vec<String>>()
+        items.filter_map(|node| read_anchor_id(fields.cx, node)).collect::<Vec<String>>()
     };
     let read = (ids("good"), ids("bad"));
     fields.finish();
@@ -147,7 +147,7 @@ fn read_anchor_id(cx: &Context<'_>, node: &SourceNode) -> Option<String> {
         return cx.plain_text(node, "calibration_anchors");
     }
     let fields = MappingReader::new(cx, node, "anchor")?;
-    let id = fields.any(&["run_id", "trace_id"]).and_then(|it| cx.plain_text(it, "run_id"));
+    let id = fields.any(&["run_id", "trace_id"]).and_then(|node| cx.plain_text(node, "run_id"));
     if id.is_none() {
         fields.missing("run_id");
     }
@@ -173,7 +173,7 @@ fn filter(fields: MappingReader<'_>) -> MonitorFilter {
         max_cost: limit("max_cost"),
         min_duration: limit("min_duration"),
         max_duration: limit("max_duration"),
-        min_steps: fields.integer("min_steps", 0..=1_000_000).map(|it| it as u64),
+        min_steps: fields.integer("min_steps", 0..=1_000_000).map(|integer| integer as u64),
         metadata: fields.json_map("metadata"),
     };
     let ends = [
@@ -194,9 +194,9 @@ fn filter(fields: MappingReader<'_>) -> MonitorFilter {
 }
 
 fn read_monitor_budget(fields: MappingReader<'_>) -> Option<MonitorBudget> {
-    let monthly = fields.need("monthly").and_then(|it| fields.cx.number_in(it, "monthly", 0.0..=1e9));
+    let monthly = fields.need("monthly").and_then(|node| fields.cx.number_in(node, "monthly", 0.0..=1e9));
     let currency = fields.text("currency").unwrap_or_else(|| "GBP".to_owned());
-    if currency.len() != 3 || !currency.chars().all(|it| it.is_ascii_uppercase()) {
+    if currency.len() != 3 || !currency.chars().all(|letter| letter.is_ascii_uppercase()) {
         let span = fields.span("currency");
         fields.cx.error(
             Code::BadValue,
@@ -322,12 +322,12 @@ fn with_pass_mark(
     pass_mark: Option<(f64, SourceSpan)>,
 ) -> Option<Arc<Rubric>> {
     let Some((mark, span)) = pass_mark else { return Some(rubric) };
-    let mut bounds = rubric.questions().map(|it| match &it.criterion.ask {
+    let mut bounds = rubric.questions().map(|question| match &question.criterion.ask {
         CriterionKind::Question(scale) => scale.bounds(),
         _ => None,
     });
     let first = bounds.next().flatten();
-    let Some((min, max)) = first.filter(|_| bounds.all(|it| it == first)) else {
+    let Some((min, max)) = first.filter(|_| bounds.all(|bound| bound == first)) else {
         cx.report(
             Diagnostic::error(
                 Code::Conflict,
@@ -401,7 +401,7 @@ fn from_prompt(cx: &Context<'_>, node: &SourceNode) -> Option<Arc<Rubric>> {
         })
         .collect();
     let display = match lines.first().map_or((1, 5), |it| it.1) {
-        (min, max) if lines.iter().all(|it| it.1 == (min, max)) => Display::Likert { min, max },
+        (min, max) if lines.iter().all(|line| line.1 == (min, max)) => Display::Likert { min, max },
         _ => Display::Unit,
     };
     let draft = Draft { description: Some(text), criteria, display, ..Draft::default() };
@@ -410,7 +410,7 @@ fn from_prompt(cx: &Context<'_>, node: &SourceNode) -> Option<Arc<Rubric>> {
 
 fn parse_numbered_dimension(line: &str) -> Option<(String, (i64, i64))> {
     let found = NUMBERED.captures(line)?;
-    let bound = |at: usize| found.get(at).and_then(|it| it.as_str().parse().ok());
+    let bound = |at: usize| found.get(at).and_then(|found| found.as_str().parse().ok());
     Some((found[1].to_owned(), (bound(2).unwrap_or(1), bound(3).unwrap_or(5))))
 }
 
@@ -431,8 +431,8 @@ fn dimensions(text: &str) -> Option<Vec<String>> {
     };
     objects
         .map(|object| {
-            let fields = FIELD.captures_iter(object).filter(|it| numeric(&it[2]));
-            fields.map(|it| it[1].to_owned()).collect::<Vec<String>>()
+            let fields = FIELD.captures_iter(object).filter(|captures| numeric(&captures[2]));
+            fields.map(|captures| captures[1].to_owned()).collect::<Vec<String>>()
         })
-        .find(|it| !it.is_empty())
+        .find(|texts| !texts.is_empty())
 }

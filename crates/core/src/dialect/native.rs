@@ -67,8 +67,8 @@ impl Imports {
 /// One native file.
 fn read_native_file(cx: &Context<'_>, node: &SourceNode, imports: &mut Imports) -> (Suite, NamedRubrics) {
     let (mut suite, mut named) = (Suite::default(), NamedRubrics::default());
-    let is_rubric = ["criteria", "tree", "graph", "preset"].iter().any(|it| node.get(it).is_some());
-    if is_rubric && !MARKS.iter().any(|it| node.get(it).is_some()) {
+    let is_rubric = ["criteria", "tree", "graph", "preset"].iter().any(|text| node.get(text).is_some());
+    if is_rubric && !MARKS.iter().any(|mark| node.get(mark).is_some()) {
         bare_rubric(cx, node, &mut suite);
         return (suite, named);
     }
@@ -97,7 +97,7 @@ fn read_native_file(cx: &Context<'_>, node: &SourceNode, imports: &mut Imports) 
     suite.agent = fields.fields("agent", "agent").map(read_agent_settings).unwrap_or_default();
     suite.targets = read_native_targets(&fields).unwrap_or_default();
     let (entries, circular) = sort_rubrics_by_reference(cx, fields.map("rubrics").unwrap_or_default());
-    named.rubrics.extend(circular.into_iter().map(|it| (it, None)));
+    named.rubrics.extend(circular.into_iter().map(|circular| (circular, None)));
     for entry in entries {
         let read = read_rubric_definition(cx, &entry.value, &named, EvalRubricAdditions::default());
         if let Some(rubric) = &read {
@@ -131,17 +131,17 @@ fn sort_rubrics_by_reference<'n>(
     entries: &'n [NodeEntry],
 ) -> (Vec<&'n NodeEntry>, Vec<String>) {
     let index: HashMap<&str, usize> =
-        entries.iter().enumerate().map(|(at, it)| (it.key.as_str(), at)).collect();
+        entries.iter().enumerate().map(|(at, entry)| (entry.key.as_str(), at)).collect();
     let next = |at: usize| {
-        entries[at].value.get("ref").and_then(SourceNode::text).and_then(|it| index.get(it)).copied()
+        entries[at].value.get("ref").and_then(SourceNode::text).and_then(|text| index.get(text)).copied()
     };
     let (mut order, mut circular, mut done) = (Vec::new(), Vec::new(), vec![false; entries.len()]);
     for start in 0..entries.len() {
         let mut chain = vec![start];
-        while let Some(to) = next(chain[chain.len() - 1]).filter(|it| !done[*it]) {
-            if let Some(at) = chain.iter().position(|it| *it == to) {
+        while let Some(to) = next(chain[chain.len() - 1]).filter(|index| !done[*index]) {
+            if let Some(at) = chain.iter().position(|chain| *chain == to) {
                 let names: Vec<&str> =
-                    chain[at..].iter().chain([&to]).map(|it| entries[*it].key.as_str()).collect();
+                    chain[at..].iter().chain([&to]).map(|index| entries[*index].key.as_str()).collect();
                 let message = format!("rubrics refer to each other: {}", names.join(" → "));
                 cx.error(Code::Cycle, entries[to].key_span, message);
                 circular.extend(names.into_iter().map(str::to_owned));
@@ -183,7 +183,7 @@ fn bare_rubric(cx: &Context<'_>, node: &SourceNode, suite: &mut Suite) {
     if let Some(rubric) = read {
         let path = cx.path_of(node.span.file);
         let stem =
-            path.file_stem().map_or_else(|| "rubric".to_owned(), |it| it.to_string_lossy().into_owned());
+            path.file_stem().map_or_else(|| "rubric".to_owned(), |name| name.to_string_lossy().into_owned());
         let name = rubric.name.clone().unwrap_or(stem);
         suite.rubrics.insert(name, Arc::new(rubric));
     }
@@ -198,7 +198,7 @@ fn import(
 ) {
     let Some(path) = cx.path(item, "imports") else { return };
     let Some(file_id) = cx.find(&path, item.span) else { return };
-    if let Some(at) = imports.open.iter().position(|it| it.0 == file_id) {
+    if let Some(at) = imports.open.iter().position(|open| open.0 == file_id) {
         report_import_cycle(cx, item, &imports.open[at..]);
         return;
     }
@@ -223,7 +223,7 @@ fn import(
     merge_imported_definitions(cx, item, &mut suite.judges, &shared.judges, "judge");
     merge_imported_definitions(cx, item, &mut suite.servers, &shared.servers, "server");
     for (name, rubric) in &shared.rubrics {
-        suite.rubrics.extend(rubric.clone().map(|it| (name.clone(), it)));
+        suite.rubrics.extend(rubric.clone().map(|rubric| (name.clone(), rubric)));
     }
 }
 
@@ -236,7 +236,7 @@ fn merge_imported_definitions<T: Clone + PartialEq>(
     what: &str,
 ) {
     for (name, value) in from {
-        if into.insert(name.clone(), value.clone()).is_some_and(|it| it != *value) {
+        if into.insert(name.clone(), value.clone()).is_some_and(|insert| insert != *value) {
             cx.report(
                 Diagnostic::error(
                     Code::DuplicateId,
@@ -252,12 +252,13 @@ fn merge_imported_definitions<T: Clone + PartialEq>(
 
 /// Reported at the import of the outermost file in the circle.
 fn report_import_cycle(cx: &Context<'_>, item: &SourceNode, open: &[(FileId, Option<SourceSpan>)]) {
-    let name = |it: FileId| cx.path_of(it).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let span = open.get(1).and_then(|it| it.1).unwrap_or(item.span);
+    let name =
+        |file_id: FileId| cx.path_of(file_id).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let span = open.get(1).and_then(|open| open.1).unwrap_or(item.span);
     let diagnostic = if open.len() == 1 {
         Diagnostic::error(Code::Cycle, span, "this file imports itself").help("remove the import")
     } else {
-        let files: Vec<String> = open.iter().chain(&open[..1]).map(|it| name(it.0)).collect();
+        let files: Vec<String> = open.iter().chain(&open[..1]).map(|open| name(open.0)).collect();
         Diagnostic::error(Code::Cycle, span, format!("files import each other: {}", files.join(" → ")))
             .also(item.span, "the circle closes here")
             .help("move what both need into a third file")
@@ -272,14 +273,14 @@ fn read_server_definition(cx: &Context<'_>, node: &SourceNode) -> Option<McpServ
     let texts = |entries: &[NodeEntry]| -> BTreeMap<String, String> {
         entries
             .iter()
-            .filter_map(|it| Some((it.key.clone(), read_header_value(cx, &it.value, &it.key)?)))
+            .filter_map(|entry| Some((entry.key.clone(), read_header_value(cx, &entry.value, &entry.key)?)))
             .collect()
     };
     let env = texts(fields.map("env").unwrap_or_default());
     let headers = texts(fields.map("headers").unwrap_or_default());
-    let mut argv: Vec<String> = match fields.get("command").map(|it| (it, &it.shape)) {
+    let mut argv: Vec<String> = match fields.get("command").map(|node| (node, &node.shape)) {
         Some((_, NodeShape::List(items))) => {
-            items.iter().filter_map(|it| cx.raw_text(it, "command")).collect()
+            items.iter().filter_map(|node| cx.raw_text(node, "command")).collect()
         }
         Some((node, _)) => cx.raw_text(node, "command").into_iter().collect(),
         None => Vec::new(),
@@ -287,10 +288,10 @@ fn read_server_definition(cx: &Context<'_>, node: &SourceNode) -> Option<McpServ
     if fields.list_is_empty("command") {
         cx.error(Code::Empty, fields.key_span("command"), "`command` names no program");
     }
-    argv.extend(fields.list("args").unwrap_or_default().iter().filter_map(|it| cx.raw_text(it, "args")));
+    argv.extend(fields.list("args").unwrap_or_default().iter().filter_map(|node| cx.raw_text(node, "args")));
     let (cwd, url) = (
-        fields.get("cwd").and_then(|it| cx.raw_text(it, "cwd")),
-        fields.get("url").and_then(|it| cx.raw_text(it, "url")),
+        fields.get("cwd").and_then(|node| cx.raw_text(node, "cwd")),
+        fields.get("url").and_then(|node| cx.raw_text(node, "url")),
     );
     if !fields.has("command") && !fields.has("url") {
         fields.lacks(
@@ -346,7 +347,7 @@ pub(super) fn judge_fields(fields: MappingReader<'_>) -> Option<Judge> {
         temperature: fields.number_in("temperature", 0.0..=2.0),
         max_tokens: fields
             .integer("max_tokens", 1..=i64::from(u32::MAX))
-            .and_then(|it| u32::try_from(it).ok()),
+            .and_then(|integer| u32::try_from(integer).ok()),
         timeout: fields.number_in("timeout", 0.001..=86_400.0),
         calls: fields.word("calls", &Calls::ALL),
         jury: fields.fields("jury", "jury").and_then(jury),
@@ -390,7 +391,7 @@ fn escalate(fields: MappingReader<'_>) -> Option<Escalate> {
 }
 
 fn jury(fields: MappingReader<'_>) -> Option<Jury> {
-    let size = fields.need("size").and_then(|it| fields.cx.integer(it, "size", 1..=1000));
+    let size = fields.need("size").and_then(|node| fields.cx.integer(node, "size", 1..=1000));
     // Just over one half: a majority.
     let consensus = fields.number_in("consensus", 0.01..=1.0).unwrap_or(0.51);
     fields.finish();
@@ -423,17 +424,23 @@ fn eval(
         }
     }
     let candidate = read_native_candidate(&fields);
-    let threshold = fields.get("threshold").and_then(|it| Some((cx.number(it, "threshold")?, it.span)));
-    let checks =
-        fields.list("checks").unwrap_or_default().iter().filter_map(|it| read_eval_check(cx, it)).collect();
+    let threshold = fields.get("threshold").and_then(|node| Some((cx.number(node, "threshold")?, node.span)));
+    let checks = fields
+        .list("checks")
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|node| read_eval_check(cx, node))
+        .collect();
     let extra = EvalRubricAdditions { threshold, checks };
     let rubric = eval_rubric(&fields, named, extra);
     require_gradable_content(&fields);
-    let judge =
-        fields.get("judge").and_then(|it| read_judge_definition(cx, it, &suite.judges)).unwrap_or_default();
+    let judge = fields
+        .get("judge")
+        .and_then(|node| read_judge_definition(cx, node, &suite.judges))
+        .unwrap_or_default();
     let data = fields
         .get("data")
-        .and_then(|it| rows::read_data_rows(cx, it))
+        .and_then(|node| rows::read_data_rows(cx, node))
         .map(|(path, rows)| Data { path, rows });
     let case = Case {
         name: name.unwrap_or_default(),
@@ -444,13 +451,16 @@ fn eval(
         server: fields.text("server"),
         targets: read_native_targets(&fields).unwrap_or_else(|| suite.targets.clone()),
         agent: fields.fields("agent", "agent").map(read_agent_settings).unwrap_or_default().or(&suite.agent),
-        workspace: fields.get("workspace").and_then(|it| read_native_workspace(cx, it)),
+        workspace: fields.get("workspace").and_then(|node| read_native_workspace(cx, node)),
         matrix: fields.fields("matrix", "matrix").map(read_case_matrix).unwrap_or_default(),
-        repeat: fields.integer("repeat", 1..=10_000).and_then(|it| u32::try_from(it).ok()).unwrap_or(1),
+        repeat: fields
+            .integer("repeat", 1..=10_000)
+            .and_then(|integer| u32::try_from(integer).ok())
+            .unwrap_or(1),
         judge: judge.or(&suite.judge),
         candidate,
         data,
-        labels: rubric.as_ref().map(|it| labels(&fields, it)).unwrap_or_default(),
+        labels: rubric.as_ref().map(|rubric| labels(&fields, rubric)).unwrap_or_default(),
         rubric: match rubric {
             Some(rubric) => rubric,
             None => {
@@ -459,8 +469,10 @@ fn eval(
             }
         },
     };
-    if let Some(server) =
-        case.server.as_ref().filter(|it| !suite.servers.is_empty() && !suite.servers.contains_key(*it))
+    if let Some(server) = case
+        .server
+        .as_ref()
+        .filter(|server| !suite.servers.is_empty() && !suite.servers.contains_key(*server))
     {
         let message = format!("there is no server `{server}`");
         let known = suite.servers.keys().map(String::as_str);
@@ -509,31 +521,33 @@ fn eval_rubric(
 
 fn read_native_candidate(fields: &MappingReader<'_>) -> Candidate {
     let cx = fields.cx;
-    let trace = fields.get("trace").and_then(|it| match &it.shape {
+    let trace = fields.get("trace").and_then(|node| match &node.shape {
         NodeShape::Scalar(_) => {
-            let path = cx.path(it, "trace")?;
+            let path = cx.path(node, "trace")?;
             if !path.contains("{{") {
-                cx.find(&path, it.span)?;
+                cx.find(&path, node.span)?;
             }
             Some(TraceSource::File(path))
         }
-        _ => Some(TraceSource::Inline(cx.json(it))),
+        _ => Some(TraceSource::Inline(cx.json(node))),
     });
     Candidate {
-        input: fields.any(&["prompt", "input"]).and_then(|it| cx.template(it, "prompt")),
+        input: fields.any(&["prompt", "input"]).and_then(|node| cx.template(node, "prompt")),
         messages: fields
             .list("messages")
             .unwrap_or_default()
             .iter()
-            .filter_map(|it| read_message_node(cx, it))
+            .filter_map(|node| read_message_node(cx, node))
             .collect(),
         response: fields.template("response"),
         trace,
         diff: fields.template("diff"),
         context: fields.templates("context"),
-        expected: fields.get("expected").map(|it| match it.text() {
-            Some(_) => cx.template(it, "expected").map_or(serde_json::Value::Null, serde_json::Value::String),
-            None => cx.json(it),
+        expected: fields.get("expected").map(|node| match node.text() {
+            Some(_) => {
+                cx.template(node, "expected").map_or(serde_json::Value::Null, serde_json::Value::String)
+            }
+            None => cx.json(node),
         }),
         vars: fields.json_map("vars"),
     }
@@ -564,7 +578,7 @@ fn read_native_target(cx: &Context<'_>, node: &SourceNode) -> Option<CaseTarget>
         return Some(CaseTarget { id, label: None, config: serde_json::Map::new() });
     }
     let fields = MappingReader::new(cx, node, "target")?;
-    let id = fields.need("id").and_then(|it| cx.raw_text(it, "id"));
+    let id = fields.need("id").and_then(|node| cx.raw_text(node, "id"));
     let (label, config) = (fields.text("label"), fields.raw_json_map("config"));
     fields.finish();
     Some(CaseTarget { id: id?, label, config })
@@ -585,8 +599,8 @@ fn labels(fields: &MappingReader<'_>, rubric: &Rubric) -> BTreeMap<String, Human
             }
         };
         let Some(node) = node else { continue };
-        let Some(question) = rubric.questions().find(|it| it.id() == entry.key) else {
-            let ids: Vec<String> = rubric.questions().map(|it| it.id()).collect();
+        let Some(question) = rubric.questions().find(|question| question.id() == entry.key) else {
+            let ids: Vec<String> = rubric.questions().map(|question| question.id()).collect();
             let message = format!("the rubric has no criterion `{}`", entry.key);
             cx.report(Diagnostic::error(Code::UnknownName, entry.key_span, message).suggest(
                 &entry.key,
@@ -623,8 +637,10 @@ fn read_agent_settings(fields: MappingReader<'_>) -> AgentSettings {
     let agent = AgentSettings {
         model: fields.text("model"),
         system: fields.text_or_file("system"),
-        max_steps: fields.integer("max_steps", 1..=10_000).and_then(|it| u32::try_from(it).ok()),
-        max_tokens: fields.integer("max_tokens", 1..=1_000_000_000).and_then(|it| u64::try_from(it).ok()),
+        max_steps: fields.integer("max_steps", 1..=10_000).and_then(|integer| u32::try_from(integer).ok()),
+        max_tokens: fields
+            .integer("max_tokens", 1..=1_000_000_000)
+            .and_then(|integer| u64::try_from(integer).ok()),
         timeout: seconds("timeout"),
         tool_timeout: seconds("tool_timeout"),
     };
@@ -638,7 +654,7 @@ fn read_native_workspace(cx: &Context<'_>, node: &SourceNode) -> Option<Workspac
         return Some(Workspace { path: cx.path(node, "workspace")?, git: None });
     }
     let fields = MappingReader::new(cx, node, "workspace")?;
-    let path = fields.need("path").and_then(|it| cx.path(it, "path"));
+    let path = fields.need("path").and_then(|node| cx.path(node, "path"));
     let git = fields.text("git");
     fields.finish();
     Some(Workspace { path: path?, git })
@@ -670,8 +686,8 @@ fn read_case_matrix(fields: MappingReader<'_>) -> CaseMatrix {
 
 fn require_gradable_content(fields: &MappingReader<'_>) {
     let keys = ["response", "trace", "diff", "prompt", "input", "messages"];
-    let prompts = fields.get("matrix").is_some_and(|it| it.get("prompts").is_some());
-    if !prompts && !keys.iter().any(|it| fields.get(it).is_some()) {
+    let prompts = fields.get("matrix").is_some_and(|node| node.get("prompts").is_some());
+    if !prompts && !keys.iter().any(|key| fields.get(key).is_some()) {
         fields.lacks(
             &keys,
             Diagnostic::error(Code::MissingKey, fields.start(), "there is nothing to grade")
@@ -705,8 +721,8 @@ fn check_row_fields(cx: &Context<'_>, node: &SourceNode, case: &Case) {
         cx.report(Diagnostic::warning(Code::NoEffect, *span, message).note(note));
     }
     let is_row = |it: &&(String, SourceSpan)| it.0.starts_with("row.");
-    let seen: BTreeSet<&str> = written.iter().map(|it| it.0.as_str()).collect();
-    let elsewhere = elsewhere.iter().filter(|it| !seen.contains(it.0.as_str()));
+    let seen: BTreeSet<&str> = written.iter().map(|written| written.0.as_str()).collect();
+    let elsewhere = elsewhere.iter().filter(|elsewhere| !seen.contains(elsewhere.0.as_str()));
     let Some(data) = &case.data else {
         for (name, span) in written.iter().chain(elsewhere).filter(is_row) {
             let message = format!("`{name}` needs rows to take it from");
@@ -720,7 +736,9 @@ fn check_row_fields(cx: &Context<'_>, node: &SourceNode, case: &Case) {
         let template = format!("{{{{ {name} }}}}");
         let lacking =
             data.rows.iter().map(|row| crate::suite::fill(&template, Some(&row.read()))).enumerate();
-        let Some((at, error)) = lacking.filter_map(|(at, it)| Some((at, it.err()?))).next() else { continue };
+        let Some((at, error)) = lacking.filter_map(|(at, result)| Some((at, result.err()?))).next() else {
+            continue;
+        };
         if !said.insert(name) {
             continue;
         }
@@ -745,7 +763,7 @@ fn check_row_fields(cx: &Context<'_>, node: &SourceNode, case: &Case) {
 
 /// A check is made once for all rows, so that what it looks for cannot come from one.
 fn refuse_rows_in_checks(cx: &Context<'_>, node: &SourceNode) {
-    node.list().unwrap_or_default().iter().for_each(|it| refuse_rows_in_checks(cx, it));
+    node.list().unwrap_or_default().iter().for_each(|node| refuse_rows_in_checks(cx, node));
     for entry in node.map().unwrap_or_default() {
         if !is_check(entry) {
             refuse_rows_in_checks(cx, &entry.value);
@@ -781,7 +799,7 @@ fn templates(
     filled: &mut Vec<(String, SourceSpan)>,
     unfilled: &mut Vec<(String, SourceSpan)>,
 ) {
-    for entry in eval.map().unwrap_or_default().iter().filter(|it| !is_check(it)) {
+    for entry in eval.map().unwrap_or_default().iter().filter(|entry| !is_check(entry)) {
         let is_filled = FILLED.contains(&entry.key.as_str());
         visit_texts(&entry.value, &mut |text, span| {
             for_each_template_name(text, &mut |name| {
@@ -804,9 +822,9 @@ fn as_text(name: &str) -> String {
 fn visit_texts(node: &SourceNode, each: &mut dyn FnMut(&str, SourceSpan)) {
     match &node.shape {
         NodeShape::Scalar(it) => each(&it.text, node.span),
-        NodeShape::List(items) => items.iter().for_each(|it| visit_texts(it, each)),
+        NodeShape::List(items) => items.iter().for_each(|node| visit_texts(node, each)),
         NodeShape::Map(entries) => {
-            entries.iter().filter(|it| !is_check(it)).for_each(|it| visit_texts(&it.value, each));
+            entries.iter().filter(|entry| !is_check(entry)).for_each(|entry| visit_texts(&entry.value, each));
         }
     }
 }

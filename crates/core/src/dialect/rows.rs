@@ -26,12 +26,12 @@ pub(super) fn read_data_rows(cx: &Context<'_>, node: &SourceNode) -> Option<(Str
             cx.error(Code::Unreadable, node.span, format!("no file matches `{path}`"));
             return None;
         }
-        found.iter().filter_map(|it| cx.open(it, node.span)).collect()
+        found.iter().filter_map(|found| cx.open(found, node.span)).collect()
     } else {
         cx.find(path, node.span).into_iter().collect()
     };
     let before = cx.n_errors();
-    let rows: Vec<CompactRow> = files.iter().flat_map(|&it| rows_of(cx, it, node.span)).collect();
+    let rows: Vec<CompactRow> = files.iter().flat_map(|&file| rows_of(cx, file, node.span)).collect();
     if rows.is_empty() && !files.is_empty() && cx.n_errors() == before {
         cx.error(Code::Empty, node.span, format!("`{path}` holds no rows"));
     }
@@ -41,7 +41,8 @@ pub(super) fn read_data_rows(cx: &Context<'_>, node: &SourceNode) -> Option<(Str
 /// The rows of one file; what cannot be read is reported at its line.
 pub(super) fn rows_of<R: RowStorage>(cx: &Context<'_>, file: FileId, asked: SourceSpan) -> Vec<R> {
     let path = cx.path_of(file);
-    let extension = path.extension().and_then(|it| it.to_str()).unwrap_or_default().to_lowercase();
+    let extension =
+        path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_lowercase();
     match extension.as_str() {
         "jsonl" | "ndjson" => jsonl(cx, file),
         "json" | "yaml" | "yml" => document(cx, file),

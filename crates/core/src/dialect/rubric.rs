@@ -79,7 +79,7 @@ impl EvalRubricAdditions {
         }
         let mut ids = CriterionIds::default();
         reserve_criterion_ids(&draft.criteria, &mut ids);
-        self.checks.iter().filter(|it| it.is_named).for_each(|it| ids.take(&it.criterion.id));
+        self.checks.iter().filter(|check| check.is_named).for_each(|check| ids.take(&check.criterion.id));
         for EvalCheck { mut criterion, spot: at, is_named } in self.checks {
             if !is_named {
                 criterion.id = ids.fresh(&criterion.id);
@@ -138,7 +138,7 @@ pub(super) fn read_rubric_keys(
     base: Option<Arc<Rubric>>,
 ) -> Option<(Draft, Spot)> {
     let has_base = base.is_some();
-    let mut draft = base.map_or_else(Draft::default, |it| Draft::clone(&it));
+    let mut draft = base.map_or_else(Draft::default, |rubric| Draft::clone(&rubric));
     read_rubric_settings(fields, &mut draft);
     let mut spot = Spot::new(fields.start());
     for key in [
@@ -159,7 +159,7 @@ pub(super) fn read_rubric_keys(
     fields.exclusive("tree", "graph", "a tree is a graph already");
     if let Some(items) = fields.list("criteria") {
         let mut ids = CriterionIds::default();
-        draft.criteria.iter().for_each(|it| ids.take(&it.id));
+        draft.criteria.iter().for_each(|criterion| ids.take(&criterion.id));
         let (criteria, spots) = read_criteria_list(fields.cx, items, &mut ids);
         if criteria.is_empty() && items.is_empty() {
             fields.cx.report(
@@ -183,7 +183,7 @@ pub(super) fn read_rubric_keys(
         draft.criteria.push(Criterion::new(WHOLE, "", CriterionKind::Tree(graph)));
         spot.children.push(at);
     }
-    let says_what = ["criteria", "tree", "graph", "ref", "preset"].iter().any(|it| fields.has(it));
+    let says_what = ["criteria", "tree", "graph", "ref", "preset"].iter().any(|text| fields.has(text));
     if !says_what {
         fields.lacks(
             &["criteria", "tree", "graph", "preset", "ref"],
@@ -231,7 +231,7 @@ pub(super) fn preset(
         cx.report(
             Diagnostic::error(Code::UnknownName, span, format!("there is no preset `{name}`")).suggest(
                 name,
-                presets::ALL.iter().map(|it| it.name),
+                presets::ALL.iter().map(|preset| preset.name),
                 "presets",
             ),
         );
@@ -278,7 +278,7 @@ fn read_rubric_settings(fields: &MappingReader<'_>, draft: &mut Draft) {
     if let Some(it) = fields.word("aggregation", &AGGREGATIONS) {
         draft.aggregation = it;
     }
-    if let Some(it) = fields.get("scale").and_then(|it| read_display_scale(fields.cx, it)) {
+    if let Some(it) = fields.get("scale").and_then(|node| read_display_scale(fields.cx, node)) {
         draft.display = it;
     }
     if let Some(it) = fields.word("on_error", &OnError::ALL) {
@@ -299,9 +299,9 @@ fn read_rubric_settings(fields: &MappingReader<'_>, draft: &mut Draft) {
 }
 
 fn length_penalty(fields: MappingReader<'_>) -> Option<LengthPenalty> {
-    let count = |key| fields.need(key).and_then(|it| fields.cx.integer(it, key, 0..=i64::from(u32::MAX)));
+    let count = |key| fields.need(key).and_then(|node| fields.cx.integer(node, key, 0..=i64::from(u32::MAX)));
     let (free, cap) = (count("free"), count("cap"));
-    let penalty = fields.need("penalty").and_then(|it| fields.cx.number_in(it, "penalty", 0.0..=1.0));
+    let penalty = fields.need("penalty").and_then(|node| fields.cx.number_in(node, "penalty", 0.0..=1.0));
     let unit = fields.word("unit", &LengthUnit::ALL).unwrap_or_default();
     fields.finish();
     Some(LengthPenalty {
@@ -316,7 +316,7 @@ fn length_penalty(fields: MappingReader<'_>) -> Option<LengthPenalty> {
 fn read_display_scale(cx: &Context<'_>, node: &SourceNode) -> Option<Display> {
     if let NodeShape::Map(_) = &node.shape {
         let fields = MappingReader::new(cx, node, "display scale")?;
-        let bounds = fields.need("likert").and_then(|it| MappingReader::new(cx, it, "likert scale"));
+        let bounds = fields.need("likert").and_then(|node| MappingReader::new(cx, node, "likert scale"));
         fields.finish();
         let bounds = bounds?;
         let read = bounds_of(&bounds);
@@ -336,7 +336,7 @@ fn read_display_scale(cx: &Context<'_>, node: &SourceNode) -> Option<Display> {
 }
 
 fn bounds_of(fields: &MappingReader<'_>) -> Option<(i64, i64)> {
-    let bound = |key| fields.need(key).and_then(|it| fields.cx.integer(it, key, -1_000_000..=1_000_000));
+    let bound = |key| fields.need(key).and_then(|node| fields.cx.integer(node, key, -1_000_000..=1_000_000));
     let (min, max) = (bound("min"), bound("max"));
     Some((min?, max?))
 }
@@ -347,8 +347,8 @@ fn read_criteria_list(
     ids: &mut CriterionIds,
 ) -> (Vec<Criterion>, Vec<Spot>) {
     // Names that authors chose come before those that are made up, wherever they stand.
-    items.iter().filter_map(|it| it.get("name")?.text_or_null()).for_each(|it| ids.take(it));
-    items.iter().filter_map(|it| read_criterion(cx, it, ids)).unzip()
+    items.iter().filter_map(|node| node.get("name")?.text_or_null()).for_each(|text| ids.take(text));
+    items.iter().filter_map(|node| read_criterion(cx, node, ids)).unzip()
 }
 
 fn read_criterion(cx: &Context<'_>, node: &SourceNode, ids: &mut CriterionIds) -> Option<(Criterion, Spot)> {
@@ -369,7 +369,7 @@ fn read_criterion(cx: &Context<'_>, node: &SourceNode, ids: &mut CriterionIds) -
         "levels",
         "guard",
     ];
-    spot.keys.extend(KEYS.iter().map(|it| (*it, fields.span(it))));
+    spot.keys.extend(KEYS.iter().map(|key| (*key, fields.span(key))));
     let asks = ["check", "recipe", "criteria", "tree", "graph"];
     for (at, first) in asks.iter().enumerate() {
         for second in &asks[at + 1..] {
@@ -399,10 +399,14 @@ fn read_criterion(cx: &Context<'_>, node: &SourceNode, ids: &mut CriterionIds) -
         let scale = if let CriterionKind::Question(scale) = &criterion.ask { scale } else { &Scale::Unit };
         criterion.levels = levels
             .iter()
-            .filter_map(|it| Some((parse_scale_point(scale, &it.key), cx.scalar_text(&it.value, &it.key)?)))
+            .filter_map(|entry| {
+                Some((parse_scale_point(scale, &entry.key), cx.scalar_text(&entry.value, &entry.key)?))
+            })
             .collect();
-        spot.levels =
-            levels.iter().map(|it| (parse_scale_point(scale, &it.key).to_string(), it.key_span)).collect();
+        spot.levels = levels
+            .iter()
+            .map(|entry| (parse_scale_point(scale, &entry.key).to_string(), entry.key_span))
+            .collect();
     }
     fields.finish();
     Some((criterion, spot))
@@ -421,14 +425,14 @@ fn plain_keys(fields: &MappingReader<'_>, criterion: &mut Criterion, ask_is_know
             UNREADABLE.to_owned()
         }
         CriterionKind::Question(_) => {
-            let text = fields.need("description").and_then(|it| cx.template(it, "description"));
+            let text = fields.need("description").and_then(|node| cx.template(node, "description"));
             text.unwrap_or_else(|| UNREADABLE.to_owned())
         }
         _ => fields.template("description").unwrap_or_default(),
     };
     criterion.weight = fields.number("weight").unwrap_or(1.0);
     if let Some(node) = fields.get("by") {
-        let one = |it: &SourceNode| cx.word(it, "by", &GraderKind::ALL);
+        let one = |node: &SourceNode| cx.word(node, "by", &GraderKind::ALL);
         criterion.by = match &node.shape {
             NodeShape::List(items) => items.iter().filter_map(one).collect(),
             _ => one(node).into_iter().collect(),
@@ -449,9 +453,9 @@ fn plain_keys(fields: &MappingReader<'_>, criterion: &mut Criterion, ask_is_know
     criterion.min_score = fields.number("min_score");
     criterion.operator = fields.word("operator", &Operator::ALL);
     criterion.when = fields.fields("when", "condition").and_then(read_when_condition);
-    criterion.requires = match fields.get("requires").map(|it| &it.shape) {
+    criterion.requires = match fields.get("requires").map(|node| &node.shape) {
         Some(NodeShape::List(items)) => {
-            items.iter().filter_map(|it| cx.scalar_text(it, "requires")).collect()
+            items.iter().filter_map(|node| cx.scalar_text(node, "requires")).collect()
         }
         Some(_) => fields.name("requires").into_iter().collect(),
         None => Vec::new(),
@@ -459,14 +463,14 @@ fn plain_keys(fields: &MappingReader<'_>, criterion: &mut Criterion, ask_is_know
     criterion.unmet = fields
         .word("unmet", &[("zero", Unmet::Zero), ("not_applicable", Unmet::NotApplicable)])
         .unwrap_or_default();
-    criterion.cannot_assess = fields.get("cannot_assess").and_then(|it| {
-        match it.scalar().and_then(crate::source::Scalar::as_bool) {
+    criterion.cannot_assess = fields.get("cannot_assess").and_then(|node| {
+        match node.scalar().and_then(crate::source::Scalar::as_bool) {
             Some(offered) => offered.then_some(CannotAssess::Skip),
-            None => cx.word(it, "cannot_assess", &CannotAssess::ALL),
+            None => cx.word(node, "cannot_assess", &CannotAssess::ALL),
         }
     });
     if let Some(items) = fields.list("examples") {
-        criterion.anchors = items.iter().filter_map(|it| read_example_anchor(cx, it)).collect();
+        criterion.anchors = items.iter().filter_map(|node| read_example_anchor(cx, node)).collect();
     }
 }
 
@@ -517,7 +521,7 @@ fn read_typed_method(
     let name = fields.cx.plain_text(node, "type")?;
     let Some(entry) = catalogue::find_catalogue_entry(entries, &name) else {
         if let Some(plain) =
-            name.strip_prefix("not-").filter(|it| catalogue::find_catalogue_entry(entries, it).is_some())
+            name.strip_prefix("not-").filter(|rest| catalogue::find_catalogue_entry(entries, rest).is_some())
         {
             fields.cx.report(
                 Diagnostic::error(Code::Unsupported, node.span, format!("there is no {what} `{name}`"))
@@ -537,7 +541,7 @@ fn read_typed_method(
         fields.cx.report(
             Diagnostic::error(Code::Unsupported, node.span, format!("there is no {what} `{name}`")).suggest(
                 &name,
-                entries.iter().map(|it| it.name),
+                entries.iter().map(|entry| entry.name),
                 "known",
             ),
         );
@@ -572,10 +576,10 @@ pub(super) fn read_eval_check(cx: &Context<'_>, node: &SourceNode) -> Option<Eva
 fn read_when_condition(fields: MappingReader<'_>) -> Option<When> {
     fields.exclusive("contains", "regex", "a condition looks for one thing");
     let contains =
-        fields.get("contains").and_then(|it| fields.cx.plain_text(it, "contains")).map(When::Contains);
-    let matches = fields.get("regex").and_then(|it| {
-        let text = fields.cx.plain_text(it, "regex")?;
-        compile_linear_pattern(fields.cx, it, &text).map(When::Matches)
+        fields.get("contains").and_then(|node| fields.cx.plain_text(node, "contains")).map(When::Contains);
+    let matches = fields.get("regex").and_then(|node| {
+        let text = fields.cx.plain_text(node, "regex")?;
+        compile_linear_pattern(fields.cx, node, &text).map(When::Matches)
     });
     if !fields.has("contains") && !fields.has("regex") {
         fields.lacks(
@@ -590,8 +594,8 @@ fn read_when_condition(fields: MappingReader<'_>) -> Option<When> {
 
 fn read_example_anchor(cx: &Context<'_>, node: &SourceNode) -> Option<Anchor> {
     let fields = MappingReader::new(cx, node, "example")?;
-    let response = fields.need("response").and_then(|it| cx.text(it, "response"));
-    let score = fields.need("score").and_then(|it| cx.number_in(it, "score", 0.0..=1.0));
+    let response = fields.need("response").and_then(|node| cx.text(node, "response"));
+    let score = fields.need("score").and_then(|node| cx.number_in(node, "score", 0.0..=1.0));
     let reason = fields.text("reason");
     fields.finish();
     Some(Anchor { response: response?, score: score?, reason })
@@ -600,21 +604,21 @@ fn read_example_anchor(cx: &Context<'_>, node: &SourceNode) -> Option<Anchor> {
 fn read_answer_scale(cx: &Context<'_>, node: &SourceNode) -> Option<Scale> {
     if node.map().is_none() {
         let words = [("binary", Scale::Binary), ("unit", Scale::Unit), ("likert", Scale::likert(1, 5))];
-        let found = node.text().and_then(|text| words.iter().find(|it| it.0 == text));
+        let found = node.text().and_then(|text| words.iter().find(|word| word.0 == text));
         if found.is_none() {
             cx.report(
                 Diagnostic::error(Code::BadValue, cx.head(node), format!("`scale` cannot be {}", node.describe()))
                     .note("a scale is `binary`, `unit`, `likert: {min: 1, max: 5}`, `ranges: {0: …}` or `choices: {name: score}`"),
             );
         }
-        return found.map(|it| it.1.clone());
+        return found.map(|found| found.1.clone());
     }
     let fields = MappingReader::new(cx, node, "scale")?;
     for (first, second) in [("likert", "ranges"), ("likert", "choices"), ("ranges", "choices")] {
         fields.exclusive(first, second, "an answer is on one scale");
     }
     let kinds = ["likert", "ranges", "choices"];
-    let kind = kinds.into_iter().find(|it| fields.has(it));
+    let kind = kinds.into_iter().find(|kind| fields.has(kind));
     let read = match kind {
         None if fields.has("min") || fields.has("max") => {
             fields.knows(&["min", "max"]);
@@ -639,12 +643,17 @@ fn read_answer_scale(cx: &Context<'_>, node: &SourceNode) -> Option<Scale> {
         }
         Some("likert") => fields
             .need("likert")
-            .and_then(|it| MappingReader::new(cx, it, "likert scale"))
+            .and_then(|node| MappingReader::new(cx, node, "likert scale"))
             .and_then(read_likert_scale),
-        Some("ranges") => fields.need("ranges").and_then(|it| read_score_ranges(cx, it)).map(Scale::Ranges),
-        Some(_) => fields.need("choices").and_then(|it| cx.entries(it, "choices")).and_then(|entries| {
-            let choice = |it: &crate::source::NodeEntry| {
-                Some(Choice { label: it.key.clone(), score: cx.number_in(&it.value, &it.key, 0.0..=1.0)? })
+        Some("ranges") => {
+            fields.need("ranges").and_then(|node| read_score_ranges(cx, node)).map(Scale::Ranges)
+        }
+        Some(_) => fields.need("choices").and_then(|node| cx.entries(node, "choices")).and_then(|entries| {
+            let choice = |entry: &crate::source::NodeEntry| {
+                Some(Choice {
+                    label: entry.key.clone(),
+                    score: cx.number_in(&entry.value, &entry.key, 0.0..=1.0)?,
+                })
             };
             let read: Vec<Option<Choice>> = entries.iter().map(choice).collect();
             read.into_iter().collect::<Option<Vec<Choice>>>().map(Scale::Choices)
@@ -659,8 +668,8 @@ fn read_likert_scale(fields: MappingReader<'_>) -> Option<Scale> {
     let cx = fields.cx;
     let bounds = bounds_of(&fields);
     let labels = fields.map("labels").unwrap_or_default().iter();
-    let label = |it: &crate::source::NodeEntry| {
-        Some((point_number(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "labels")?))
+    let label = |entry: &crate::source::NodeEntry| {
+        Some((point_number(cx, &entry.key, entry.key_span)?, cx.scalar_text(&entry.value, "labels")?))
     };
     let labels = labels.filter_map(label).collect();
     fields.finish();
@@ -683,19 +692,23 @@ fn point_number(cx: &Context<'_>, key: &str, span: SourceSpan) -> Option<i64> {
 pub(super) fn read_score_ranges(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Range>> {
     match &node.shape {
         NodeShape::Map(entries) => {
-            let start = |it: &crate::source::NodeEntry| {
-                (point_number(cx, &it.key, it.key_span), cx.scalar_text(&it.value, &it.key))
+            let start = |entry: &crate::source::NodeEntry| {
+                (point_number(cx, &entry.key, entry.key_span), cx.scalar_text(&entry.value, &entry.key))
             };
             let read: Vec<(Option<i64>, Option<String>)> = entries.iter().map(start).collect();
             let read: Option<Vec<(i64, String)>> =
                 read.into_iter().map(|(from, text)| from.zip(text)).collect();
             let read = read?;
-            let ends =
-                read.iter().skip(1).map(|it| it.0.saturating_sub(1)).chain([RANGES_TOP]).collect::<Vec<_>>();
+            let ends = read
+                .iter()
+                .skip(1)
+                .map(|read| read.0.saturating_sub(1))
+                .chain([RANGES_TOP])
+                .collect::<Vec<_>>();
             Some(read.into_iter().zip(ends).map(|((from, text), to)| Range { from, to, text }).collect())
         }
         NodeShape::List(items) => {
-            let read: Vec<Option<Range>> = items.iter().map(|it| read_score_range(cx, it)).collect();
+            let read: Vec<Option<Range>> = items.iter().map(|node| read_score_range(cx, node)).collect();
             read.into_iter().collect()
         }
         NodeShape::Scalar(_) => {
@@ -707,18 +720,18 @@ pub(super) fn read_score_ranges(cx: &Context<'_>, node: &SourceNode) -> Option<V
 
 fn read_score_range(cx: &Context<'_>, node: &SourceNode) -> Option<Range> {
     let fields = MappingReader::new(cx, node, "score range")?;
-    let bounds = fields.need("score_range").and_then(|it| cx.list(it, "score_range"));
-    if bounds.is_some_and(|it| it.len() != 2) {
+    let bounds = fields.need("score_range").and_then(|node| cx.list(node, "score_range"));
+    if bounds.is_some_and(|nodes| nodes.len() != 2) {
         cx.error(
             Code::Scale,
             fields.span("score_range"),
             "`score_range` is a pair of whole numbers: [from, to]",
         );
     }
-    let bounds = bounds.filter(|it| it.len() == 2);
-    let bound = |at: usize| bounds.and_then(|it| cx.integer(&it[at], "score_range", 0..=RANGES_TOP));
+    let bounds = bounds.filter(|nodes| nodes.len() == 2);
+    let bound = |at: usize| bounds.and_then(|nodes| cx.integer(&nodes[at], "score_range", 0..=RANGES_TOP));
     let (from, to) = (bound(0), bound(1));
-    let text = fields.need("outcome").and_then(|it| cx.text(it, "outcome"));
+    let text = fields.need("outcome").and_then(|node| cx.text(node, "outcome"));
     fields.finish();
     Some(Range { from: from?, to: to?, text: text? })
 }

@@ -59,7 +59,11 @@ impl ProjectSettings {
             keys.extend(named.map(|(key, _)| format!("vendors.{name}.{key}")));
         }
         let judge = &self.judge;
-        let models = judge.model.iter().chain(&judge.panel).chain(judge.escalate.as_ref().map(|it| &it.to));
+        let models = judge
+            .model
+            .iter()
+            .chain(&judge.panel)
+            .chain(judge.escalate.as_ref().map(|escalate| &escalate.to));
         let runs_program = models.into_iter().any(|model| model.starts_with("command:"));
         let parts = [
             ("judge.base_url", judge.base_url.as_deref().is_some_and(|address| !is_loopback(address))),
@@ -79,7 +83,7 @@ fn is_loopback(address: &str) -> bool {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let port = |rest: &str| {
         rest.is_empty()
-            || rest.strip_prefix(':').is_some_and(|port| port.chars().all(|it| it.is_ascii_digit()))
+            || rest.strip_prefix(':').is_some_and(|port| port.chars().all(|letter| letter.is_ascii_digit()))
     };
     ["localhost", "127.0.0.1", "[::1]"].iter().any(|host| authority.strip_prefix(host).is_some_and(port))
 }
@@ -164,8 +168,8 @@ const AGENTV_FILE: &str = ".agentv/config.yaml";
 
 /// The settings that hold for a file: those of the nearest folder above it.
 pub(super) fn read_settings_for_file(cx: &Context<'_>, file: FileId) -> ProjectSettings {
-    let found = cx.find_optional(FILE, file).and_then(|it| cx.parse(it));
-    found.map(|it| read_project_settings(cx, &it)).unwrap_or_default()
+    let found = cx.find_optional(FILE, file).and_then(|file_id| cx.parse(file_id));
+    found.map(|node| read_project_settings(cx, &node)).unwrap_or_default()
 }
 
 pub(super) fn read_project_settings(cx: &Context<'_>, node: &SourceNode) -> ProjectSettings {
@@ -198,8 +202,8 @@ fn read_named_entries<T>(
     read: impl Fn(MappingReader<'_>) -> Option<T>,
 ) -> BTreeMap<String, T> {
     let entries = fields.map(key).unwrap_or_default();
-    let one = |it: &crate::source::NodeEntry| {
-        Some((it.key.clone(), MappingReader::new(fields.cx, &it.value, what).and_then(&read)?))
+    let one = |entry: &crate::source::NodeEntry| {
+        Some((entry.key.clone(), MappingReader::new(fields.cx, &entry.value, what).and_then(&read)?))
     };
     entries.iter().filter_map(one).collect()
 }
@@ -234,7 +238,7 @@ fn read_model_price(fields: MappingReader<'_>) -> Option<ModelPrice> {
 }
 
 fn read_custom_vendor(fields: MappingReader<'_>) -> Option<CustomVendor> {
-    let known = PROTOCOLS.map(|it| (it, it));
+    let known = PROTOCOLS.map(|protocol| (protocol, protocol));
     let headers = fields.map("headers").unwrap_or_default();
     let vendor = CustomVendor {
         protocol: fields.word("protocol", &known).map(str::to_owned),
@@ -243,7 +247,7 @@ fn read_custom_vendor(fields: MappingReader<'_>) -> Option<CustomVendor> {
         stream: fields.bool("stream").unwrap_or(false),
         headers: headers
             .iter()
-            .filter_map(|it| Some((it.key.clone(), fields.cx.plain_text(&it.value, "headers")?)))
+            .filter_map(|entry| Some((entry.key.clone(), fields.cx.plain_text(&entry.value, "headers")?)))
             .collect(),
     };
     fields.finish();
@@ -257,8 +261,9 @@ fn network(fields: MappingReader<'_>) -> NetworkSettings {
 }
 
 fn read_rate_limits(fields: MappingReader<'_>) -> RateLimitSettings {
-    let count =
-        |key: &'static str| fields.integer(key, 1..=1_000_000_000).and_then(|it| u32::try_from(it).ok());
+    let count = |key: &'static str| {
+        fields.integer(key, 1..=1_000_000_000).and_then(|integer| u32::try_from(integer).ok())
+    };
     let limits = RateLimitSettings {
         concurrency: count("concurrency"),
         requests_per_minute: count("requests_per_minute"),
@@ -271,18 +276,18 @@ fn read_rate_limits(fields: MappingReader<'_>) -> RateLimitSettings {
 /// Dollars for one of each currency.
 fn read_currency_rates(fields: &MappingReader<'_>) -> Rates {
     let cx = fields.cx;
-    let one = |it: &crate::source::NodeEntry| {
-        let currency = it.key.parse::<Currency>();
+    let one = |entry: &crate::source::NodeEntry| {
+        let currency = entry.key.parse::<Currency>();
         let currency =
-            currency.map_err(|bad| cx.error(Code::BadValue, it.value.span, bad.to_string())).ok()?;
-        let rate = it
+            currency.map_err(|bad| cx.error(Code::BadValue, entry.value.span, bad.to_string())).ok()?;
+        let rate = entry
             .value
             .scalar()
             .and_then(crate::source::Scalar::as_number)
-            .filter(|it| (1e-9..=1e6).contains(it));
+            .filter(|value| (1e-9..=1e6).contains(value));
         if rate.is_none() {
             let why = format!("a rate is how many dollars one {currency} is, such as 1.25");
-            cx.error(Code::BadValue, it.value.span, why);
+            cx.error(Code::BadValue, entry.value.span, why);
         }
         Some((currency, rate?))
     };
@@ -299,7 +304,7 @@ fn mail(fields: MappingReader<'_>) -> Option<MailSettings> {
         fields.text(key)
     };
     let (host, from) = (need("host"), need("from"));
-    let port = fields.integer("port", 1..=65_535).and_then(|it| u16::try_from(it).ok());
+    let port = fields.integer("port", 1..=65_535).and_then(|integer| u16::try_from(integer).ok());
     let security = fields.word("security", &known).unwrap_or_default();
     let (user, password) = (fields.text("user"), fields.text("password"));
     fields.finish();
@@ -337,15 +342,15 @@ pub(super) fn read_agentv_refs(cx: &Context<'_>, node: &SourceNode) -> BTreeMap<
 /// What a project's AgentV files call by this label, or by this name; a name that only looks like one is told.
 pub(super) fn named_target(cx: &Context<'_>, span: SourceSpan, name: &str) -> Option<CaseTarget> {
     let files = [AGENTV_FILE, ".agentv/targets.yaml"];
-    let nodes = files.iter().filter_map(|it| cx.parse(cx.find_optional(it, span.file)?));
+    let nodes = files.iter().filter_map(|file| cx.parse(cx.find_optional(file, span.file)?));
     let all: Vec<CaseTarget> = nodes
-        .flat_map(|it| {
+        .flat_map(|node| {
             let lists = ["providers", "targets"]
                 .into_iter()
-                .filter_map(|key| it.get(key)?.list().map(<[SourceNode]>::to_vec));
+                .filter_map(|key| node.get(key)?.list().map(<[SourceNode]>::to_vec));
             lists.flatten().collect::<Vec<_>>()
         })
-        .filter_map(|it| parse_agentv_target(&it))
+        .filter_map(|node| parse_agentv_target(&node))
         .collect();
     let known: Vec<&str> = all.iter().map(CaseTarget::name).collect();
     if !known.contains(&name)
@@ -355,7 +360,7 @@ pub(super) fn named_target(cx: &Context<'_>, span: SourceSpan, name: &str) -> Op
         let help = format!("did you mean the target `{meant}`?");
         cx.report(Diagnostic::warning(Code::UnknownName, span, message).help(help));
     }
-    all.into_iter().find(|it| it.name() == name)
+    all.into_iter().find(|case_target| case_target.name() == name)
 }
 
 /// `{id, label, config}`, or as older files have it: `{name, provider, …}` with the rest beside them.
@@ -374,9 +379,9 @@ fn refs(fields: &MappingReader<'_>) -> BTreeMap<String, String> {
     let entries = fields.map("refs").unwrap_or_default();
     entries
         .iter()
-        .filter_map(|it| {
-            let text = fields.cx.raw_text(&it.value, "refs")?;
-            Some((it.key.clone(), fields.cx.expand_path(&text, it.value.span)))
+        .filter_map(|entry| {
+            let text = fields.cx.raw_text(&entry.value, "refs")?;
+            Some((entry.key.clone(), fields.cx.expand_path(&text, entry.value.span)))
         })
         .collect()
 }
@@ -384,7 +389,7 @@ fn refs(fields: &MappingReader<'_>) -> BTreeMap<String, String> {
 /// The `file://…` that `ref://name` stands for.
 pub(super) fn resolve_file_reference(cx: &Context<'_>, name: &str, span: SourceSpan) -> Option<String> {
     let mut known = read_settings_for_file(cx, span.file).refs;
-    if let Some(node) = cx.find_optional(AGENTV_FILE, span.file).and_then(|it| cx.parse(it)) {
+    if let Some(node) = cx.find_optional(AGENTV_FILE, span.file).and_then(|file_id| cx.parse(file_id)) {
         known.extend(read_agentv_refs(cx, &node));
     }
     let found = known.get(name).cloned();

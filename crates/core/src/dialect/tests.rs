@@ -13,12 +13,12 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn files(folder_name: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder(folder_name)).unwrap().map(|it| it.unwrap().path());
-    entries.filter(|it| it.extension().is_some_and(|it| it == "yaml")).collect()
+    let entries = fs::read_dir(folder(folder_name)).unwrap().map(|dir| dir.unwrap().path());
+    entries.filter(|entry| entry.extension().is_some_and(|extension| extension == "yaml")).collect()
 }
 
 fn with_world<T>(path: &Path, act: impl FnOnce(&ProjectEnvironment<'_>) -> T) -> T {
-    let read = |it: &Path| fs::read_to_string(it).map(Into::into).map_err(|_| ReadError::Missing);
+    let read = |path: &Path| fs::read_to_string(path).map(Into::into).map_err(|_| ReadError::Missing);
     let world = ProjectEnvironment {
         root: path.parent().unwrap().to_owned(),
         read: &read,
@@ -33,9 +33,9 @@ fn with_world<T>(path: &Path, act: impl FnOnce(&ProjectEnvironment<'_>) -> T) ->
 fn asked() -> RequestedKeys {
     let native =
         ["dialects/native", "broken/native", "converted/native", "converted/potato", "converted/monitor"];
-    let paths = native.iter().flat_map(|it| files(it)).map(|it| (it, Dialect::Native));
+    let paths = native.iter().flat_map(|native| files(native)).map(|path| (path, Dialect::Native));
     // The block of annotation tasks has spellings that the native form does not write.
-    let potato = files("dialects/potato").into_iter().map(|it| (it, Dialect::Potato));
+    let potato = files("dialects/potato").into_iter().map(|file| (file, Dialect::Potato));
     let mut all = RequestedKeys::new();
     for (path, dialect) in paths.chain(potato) {
         let asked = with_world(&path, |world| {
@@ -75,7 +75,7 @@ fn the_suite_schema_knows_exactly_the_keys_that_are_read() {
         "dag node",
         "list of criteria",
     ];
-    for (what, keys) in asked.iter().filter(|it| !elsewhere.contains(it.0)) {
+    for (what, keys) in asked.iter().filter(|asked| !elsewhere.contains(asked.0)) {
         let definition = &schema["$defs"][what.replace(' ', "_")];
         let known =
             definition["properties"].as_object().unwrap_or_else(|| panic!("the schema lacks `{what}`"));
@@ -95,7 +95,7 @@ fn the_suite_schema_lists_every_check_and_recipe() {
     for (what, entries) in [("check", crate::catalogue::CHECKS), ("recipe", crate::catalogue::RECIPES)] {
         let listed = schema["$defs"][what]["properties"]["type"]["enum"].as_array().unwrap();
         let listed: BTreeSet<&str> = listed.iter().filter_map(Json::as_str).collect();
-        assert_eq!(listed, entries.iter().map(|it| it.name).collect(), "{what}");
+        assert_eq!(listed, entries.iter().map(|entry| entry.name).collect(), "{what}");
     }
 }
 
@@ -105,7 +105,7 @@ fn native_files_fit_the_suite_schema() {
     let validator = jsonschema::validator_for(&schema).unwrap();
     let folders =
         ["dialects/native", "converted/native", "converted/agentv", "converted/potato", "converted/monitor"];
-    let paths: Vec<PathBuf> = folders.iter().flat_map(|it| files(it)).collect();
+    let paths: Vec<PathBuf> = folders.iter().flat_map(|folder| files(folder)).collect();
     assert!(50 < paths.len());
     for path in paths {
         let json = with_world(&path, |world| {
@@ -113,8 +113,10 @@ fn native_files_fit_the_suite_schema() {
             let file = cx.sources.borrow_mut().add(&path, (world.read)(&path).unwrap());
             cx.parse(file).as_ref().map(SourceNode::to_json).unwrap()
         });
-        let errors: Vec<String> =
-            validator.iter_errors(&json).map(|it| format!("{}: {it}", it.instance_path())).collect();
+        let errors: Vec<String> = validator
+            .iter_errors(&json)
+            .map(|validation_error| format!("{}: {validation_error}", validation_error.instance_path()))
+            .collect();
         assert!(errors.is_empty(), "{}: {errors:#?}", path.display());
     }
 }
@@ -133,8 +135,10 @@ fn every_preset_is_a_valid_rubric() {
 fn files_imported_many_times_are_read_once() {
     // Each file imports the next one twice: read anew each time, thirty levels would be a billion files.
     let read = |path: &Path| {
-        let level: usize =
-            path.file_stem().and_then(|it| it.to_str()?.parse().ok()).ok_or(ReadError::Missing)?;
+        let level: usize = path
+            .file_stem()
+            .and_then(|file_stem| file_stem.to_str()?.parse().ok())
+            .ok_or(ReadError::Missing)?;
         let next = level + 1;
         Ok(if level < 30 {
             format!("imports: [{next}.yaml, {next}.yaml]\nrubrics: {{}}\n").into()
@@ -156,11 +160,11 @@ fn files_imported_many_times_are_read_once() {
 #[test]
 fn anchors_inside_anchors_are_bounded() {
     let depth = 400;
-    let text = (0..depth).map(|it| format!("&a{it} [")).collect::<String>()
+    let text = (0..depth).map(|n| format!("&a{n} [")).collect::<String>()
         + &"x, ".repeat(20_000)
         + &"]".repeat(depth);
     let loaded = load_text(&text);
-    let codes: Vec<Code> = loaded.diagnostics.iter().map(|it| it.code).collect();
+    let codes: Vec<Code> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
     assert!(codes == [Code::TooLarge] || codes == [Code::TooDeep], "{codes:?}");
 }
 
@@ -172,16 +176,23 @@ fn faults_in_other_files_are_shown_there() {
         let mut found: Vec<(String, usize, &str)> = loaded
             .diagnostics
             .iter()
-            .filter(|it| it.severity == crate::diagnostic::DiagnosticSeverity::Error)
-            .map(|it| {
-                let file =
-                    loaded.sources.get(it.span.file).path.file_name().unwrap().to_string_lossy().into_owned();
-                (file, loaded.sources.place(it.span).line, it.code.name())
+            .filter(|one_diagnostic| one_diagnostic.severity == crate::diagnostic::DiagnosticSeverity::Error)
+            .map(|diagnostic| {
+                let file = loaded
+                    .sources
+                    .get(diagnostic.span.file)
+                    .path
+                    .file_name()
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned();
+                (file, loaded.sources.place(diagnostic.span).line, diagnostic.code.name())
             })
             .collect();
         found.sort();
         found.dedup();
-        let found: Vec<(&str, usize, &str)> = found.iter().map(|it| (it.0.as_str(), it.1, it.2)).collect();
+        let found: Vec<(&str, usize, &str)> =
+            found.iter().map(|found| (found.0.as_str(), found.1, found.2)).collect();
         assert_eq!(found, expected);
     };
     check("comma.json", &[("comma.json", 8, "syntax")]);
@@ -252,7 +263,7 @@ fn a_suite_that_is_only_shown_keeps_its_variables() {
 #[test]
 fn comments_glued_to_a_bracket_are_read() {
     let suite = load_text("evals:\n  - {name: a, response: b}# why\n    \n").diagnostics;
-    let lines: Vec<&str> = suite.iter().map(|it| it.code.name()).collect();
+    let lines: Vec<&str> = suite.iter().map(|diagnostic| diagnostic.code.name()).collect();
     assert_eq!(lines, ["missing-key"], "only the rubric is missing");
 }
 
@@ -264,13 +275,14 @@ fn negated_rubrics_lose_the_gates_of_their_items() {
     let suite = loaded.suite.unwrap();
     let criterion = &suite.cases[0].rubric.criteria[0];
     assert_eq!(criterion.polarity, crate::rubric::Polarity::Negated);
-    assert!(criterion.children().iter().all(|it| !it.required));
+    assert!(criterion.children().iter().all(|child| !child.required));
 }
 
 #[test]
 fn the_default_test_comes_before_the_suite() {
     let text = "threshold: 0.6\ndefault_test: {threshold: 0.9}\ntests: [{id: a, input: q, assert: [x]}, {id: b, input: q, threshold: 0.5, assert: [x]}]";
-    let marks: Vec<f64> = load_text(text).suite.unwrap().cases.iter().map(|it| it.rubric.pass_mark).collect();
+    let marks: Vec<f64> =
+        load_text(text).suite.unwrap().cases.iter().map(|case| case.rubric.pass_mark).collect();
     assert_eq!(marks, [0.9, 0.5]);
 }
 
@@ -283,6 +295,6 @@ fn questions_of_two_trees_do_not_share_an_id() {
     graph: {root: c, nodes: {c: {ask: q, yes: {score: 1}, no: {score: 0}}}}
 ";
     let loaded = load_text(text);
-    let codes: Vec<&str> = loaded.diagnostics.iter().map(|it| it.code.name()).collect();
+    let codes: Vec<&str> = loaded.diagnostics.iter().map(|diagnostic| diagnostic.code.name()).collect();
     assert!(codes.contains(&"duplicate-id"), "{codes:?}\n{text}");
 }

@@ -15,7 +15,7 @@ pub(super) fn graph_of(fields: &MappingReader<'_>) -> Option<(Graph, Nodes)> {
         read_tree_branch(fields.cx, node, ROOT.to_owned(), &mut nodes);
         Some(ROOT.to_owned())
     } else {
-        fields.fields("graph", "graph").and_then(|it| named_nodes(it, &mut nodes))
+        fields.fields("graph", "graph").and_then(|mapping_reader| named_nodes(mapping_reader, &mut nodes))
     };
     (fields.cx.n_errors() == before).then_some(())?;
     Some((Graph { root: root?, nodes: nodes.0 }, nodes.1))
@@ -27,7 +27,7 @@ fn named_nodes(fields: MappingReader<'_>, nodes: &mut (Vec<TreeNode>, Nodes)) ->
     }
     let root = fields.name("root");
     nodes.1.root = Some(fields.span("root"));
-    if let Some(entries) = fields.need("nodes").and_then(|it| fields.cx.entries(it, "nodes")) {
+    if let Some(entries) = fields.need("nodes").and_then(|node| fields.cx.entries(node, "nodes")) {
         if entries.is_empty() {
             fields.cx.error(Code::Empty, fields.key_span("nodes"), "a graph needs at least one node");
         }
@@ -71,7 +71,7 @@ fn read_tree_node(
         ask: String::new(),
         answers: NodeAnswers::Choices(Vec::new()),
     });
-    let ask = fields.need("ask").and_then(|it| cx.template(it, "ask"));
+    let ask = fields.need("ask").and_then(|node| cx.template(node, "ask"));
     for (first, second) in [("yes", "branches"), ("no", "branches"), ("yes", "choices"), ("no", "choices")] {
         fields.exclusive(first, second, "a node has yes and no, or choices of its own");
     }
@@ -86,8 +86,8 @@ fn read_tree_node(
     let answers = if fields.has("choices") || fields.has("branches") {
         choices(&fields, target)
     } else {
-        let yes = fields.need("yes").and_then(|it| target("yes", it));
-        let no = fields.need("no").and_then(|it| target("no", it));
+        let yes = fields.need("yes").and_then(|node| target("yes", node));
+        let no = fields.need("no").and_then(|node| target("no", node));
         yes.zip(no).map(|(yes, no)| NodeAnswers::YesNo { yes, no })
     };
     fields.knows(&["yes", "no", "choices", "branches"]);
@@ -103,13 +103,13 @@ pub(super) fn choices(
     mut target: impl FnMut(&str, &SourceNode) -> Option<AnswerTarget>,
 ) -> Option<NodeAnswers> {
     let cx = fields.cx;
-    let branches = fields.need("branches").and_then(|it| cx.entries(it, "branches"))?;
+    let branches = fields.need("branches").and_then(|node| cx.entries(node, "branches"))?;
     let listed = fields.list("choices");
     let labels: Vec<String> = match listed {
-        Some(items) => items.iter().filter_map(|it| cx.scalar_text(it, "choices")).collect(),
-        None => branches.iter().map(|it| it.key.clone()).collect(),
+        Some(items) => items.iter().filter_map(|node| cx.scalar_text(node, "choices")).collect(),
+        None => branches.iter().map(|entry| entry.key.clone()).collect(),
     };
-    for entry in branches.iter().filter(|it| !labels.contains(&it.key)) {
+    for entry in branches.iter().filter(|entry| !labels.contains(&entry.key)) {
         cx.report(
             Diagnostic::error(
                 Code::UnknownName,
@@ -121,10 +121,11 @@ pub(super) fn choices(
     }
     let mut answers = Vec::new();
     for (at, label) in labels.iter().enumerate() {
-        match branches.iter().find(|it| it.key == *label) {
-            Some(entry) => answers.extend(target(label, &entry.value).map(|it| (label.clone(), it))),
+        match branches.iter().find(|entry| entry.key == *label) {
+            Some(entry) => answers.extend(target(label, &entry.value).map(|target| (label.clone(), target))),
             None => {
-                let span = listed.and_then(|it| it.get(at)).map_or_else(|| fields.start(), |it| it.span);
+                let span =
+                    listed.and_then(|nodes| nodes.get(at)).map_or_else(|| fields.start(), |node| node.span);
                 cx.error(Code::MissingKey, span, format!("the choice `{label}` has no branch"));
             }
         }
@@ -135,8 +136,8 @@ pub(super) fn choices(
 /// A leaf in native spelling; `label` is what Potato calls the reason.
 pub(super) fn leaf(cx: &Context<'_>, node: &SourceNode) -> Option<Leaf> {
     let fields = MappingReader::new(cx, node, "leaf")?;
-    let score = fields.need("score").and_then(|it| cx.number_in(it, "score", 0.0..=1.0));
-    let reason = fields.any(&["reason", "label"]).and_then(|it| cx.plain_text(it, "reason"));
+    let score = fields.need("score").and_then(|node| cx.number_in(node, "score", 0.0..=1.0));
+    let reason = fields.any(&["reason", "label"]).and_then(|node| cx.plain_text(node, "reason"));
     fields.finish();
     Some(Leaf { score: score?, reason })
 }

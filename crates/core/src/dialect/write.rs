@@ -13,27 +13,40 @@ use crate::suite::{
 
 /// The native form of any suite.
 pub fn suite_to_native_tree(suite: &Suite) -> Tree {
-    let list = |items: Vec<Tree>| Some(Tree::List(items)).filter(|it| !it.is_empty());
-    let named = |items: Vec<(String, Tree)>| Some(Tree::Map(items)).filter(|it| !it.is_empty());
+    let list = |items: Vec<Tree>| Some(Tree::List(items)).filter(|tree| !tree.is_empty());
+    let named = |items: Vec<(String, Tree)>| Some(Tree::Map(items)).filter(|tree| !tree.is_empty());
     // The rubrics of annotation schemes are written there.
-    let annotated: Vec<&str> =
-        suite.annotation.iter().flat_map(|it| &it.schemes).map(|it| it.name.as_str()).collect();
-    let rubrics = suite.rubrics.iter().filter(|it| !annotated.contains(&it.0.as_str()));
+    let annotated: Vec<&str> = suite
+        .annotation
+        .iter()
+        .flat_map(|annotation| &annotation.schemes)
+        .map(|scheme| scheme.name.as_str())
+        .collect();
+    let rubrics = suite.rubrics.iter().filter(|rubric| !annotated.contains(&rubric.0.as_str()));
     Tree::map()
         .maybe("name", suite.name.as_deref())
         .maybe("description", suite.description.as_deref())
-        .maybe("judge", Some(judge_to_tree(&suite.judge)).filter(|it| !it.is_empty()))
+        .maybe("judge", Some(judge_to_tree(&suite.judge)).filter(|tree| !tree.is_empty()))
         .maybe(
             "judges",
-            named(suite.judges.iter().map(|(name, it)| (name.clone(), judge_to_tree(it))).collect()),
+            named(suite.judges.iter().map(|(name, judge)| (name.clone(), judge_to_tree(judge))).collect()),
         )
-        .maybe("agent", Some(agent_to_tree(&suite.agent)).filter(|it| !it.is_empty()))
+        .maybe("agent", Some(agent_to_tree(&suite.agent)).filter(|tree| !tree.is_empty()))
         .maybe(
             "servers",
-            named(suite.servers.iter().map(|(name, it)| (name.clone(), server_to_tree(it))).collect()),
+            named(
+                suite
+                    .servers
+                    .iter()
+                    .map(|(name, mcp_server)| (name.clone(), server_to_tree(mcp_server)))
+                    .collect(),
+            ),
         )
-        .maybe("rubrics", named(rubrics.map(|(name, it)| (name.clone(), canonical_tree(it))).collect()))
-        .maybe("evals", list(suite.cases.iter().map(|it| case_to_tree(it, suite)).collect()))
+        .maybe(
+            "rubrics",
+            named(rubrics.map(|(name, rubric)| (name.clone(), canonical_tree(rubric))).collect()),
+        )
+        .maybe("evals", list(suite.cases.iter().map(|case| case_to_tree(case, suite)).collect()))
         .maybe("monitors", list(suite.monitors.iter().map(monitor_to_tree).collect()))
         .maybe("annotation", suite.annotation.as_ref().map(annotation_to_tree))
 }
@@ -52,12 +65,12 @@ fn case_to_tree(case: &Case, suite: &Suite) -> Tree {
         .maybe("agent", (case.agent != suite.agent).then(|| agent_to_tree(&case.agent)))
         .maybe(
             "workspace",
-            case.workspace.as_ref().map(|it| match &it.git {
-                None => Tree::from(&it.path),
-                Some(git) => Tree::map().with("path", &it.path).with("git", git),
+            case.workspace.as_ref().map(|workspace| match &workspace.git {
+                None => Tree::from(&workspace.path),
+                Some(git) => Tree::map().with("path", &workspace.path).with("git", git),
             }),
         )
-        .maybe("data", case.data.as_ref().map(|it| it.path.as_str()))
+        .maybe("data", case.data.as_ref().map(|data| data.path.as_str()))
         .maybe("prompt", candidate.input.as_deref())
         .maybe("messages", non_empty_items(messages))
         .maybe("context", non_empty_items(candidate.context.clone()))
@@ -66,7 +79,7 @@ fn case_to_tree(case: &Case, suite: &Suite) -> Tree {
         .maybe("response", candidate.response.as_deref())
         .maybe(
             "trace",
-            candidate.trace.as_ref().map(|it| match it {
+            candidate.trace.as_ref().map(|trace| match trace {
                 TraceSource::File(path) => Tree::from(path),
                 TraceSource::Inline(value) => Tree::from(value),
             }),
@@ -85,7 +98,7 @@ fn case_to_tree(case: &Case, suite: &Suite) -> Tree {
         .maybe(
             "labels",
             non_empty_items(case.labels.iter().collect())
-                .map(|it| Tree::Map(it.into_iter().map(label_to_entry).collect())),
+                .map(|non_empty_item| Tree::Map(non_empty_item.into_iter().map(label_to_entry).collect())),
         )
         .unless(1, "repeat", case.repeat)
 }
@@ -103,16 +116,16 @@ fn label_to_entry((id, label): (&String, &crate::suite::HumanLabel)) -> (String,
 }
 
 fn non_empty_items<T>(items: Vec<T>) -> Option<Vec<T>> {
-    Some(items).filter(|it| !it.is_empty())
+    Some(items).filter(|one_Some| !one_Some.is_empty())
 }
 
 fn json_map(map: &serde_json::Map<String, Json>) -> Option<Tree> {
-    (!map.is_empty()).then(|| Tree::Map(map.iter().map(|(key, it)| (key.clone(), it.into())).collect()))
+    (!map.is_empty()).then(|| Tree::Map(map.iter().map(|(key, value)| (key.clone(), value.into())).collect()))
 }
 
 /// By name if the suite has it under one, as a text if it is one, written out otherwise.
 fn rubric_to_tree(rubric: &Rubric, suite: &Suite) -> Tree {
-    let named = suite.rubrics.iter().find(|it| it.1.version() == rubric.version());
+    let named = suite.rubrics.iter().find(|one_rubric| one_rubric.1.version() == rubric.version());
     if let Some((name, _)) = named {
         return Tree::map().with("ref", name);
     }
@@ -138,7 +151,7 @@ fn agent_to_tree(agent: &AgentSettings) -> Tree {
         .maybe("model", agent.model.as_deref())
         .maybe("system", agent.system.as_deref())
         .maybe("max_steps", agent.max_steps)
-        .maybe("max_tokens", agent.max_tokens.map(|it| it as f64))
+        .maybe("max_tokens", agent.max_tokens.map(|max_token| max_token as f64))
         .maybe("timeout", agent.timeout)
         .maybe("tool_timeout", agent.tool_timeout)
 }
@@ -147,7 +160,7 @@ fn word_for_value<T: PartialEq + Copy>(
     words: &[(&'static str, T)],
     value: Option<T>,
 ) -> Option<&'static str> {
-    value.and_then(|value| words.iter().find(|it| it.1 == value)).map(|it| it.0)
+    value.and_then(|value| words.iter().find(|word| word.1 == value)).map(|it| it.0)
 }
 
 fn judge_to_tree(judge: &Judge) -> Tree {
@@ -155,21 +168,29 @@ fn judge_to_tree(judge: &Judge) -> Tree {
         .maybe("model", judge.model.as_deref())
         .maybe(
             "calibrations",
-            non_empty_items(judge.calibrations.iter().map(|it| it.0.clone()).collect::<Vec<_>>()),
+            non_empty_items(
+                judge.calibrations.iter().map(|calibration| calibration.0.clone()).collect::<Vec<_>>(),
+            ),
         )
         .maybe("base_url", judge.base_url.as_deref())
         .maybe("temperature", judge.temperature)
         .maybe("max_tokens", judge.max_tokens)
         .maybe("timeout", judge.timeout)
         .maybe("calls", word_for_value(&Calls::ALL, judge.calls))
-        .maybe("jury", judge.jury.map(|it| Tree::map().with("size", it.size).with("consensus", it.consensus)))
+        .maybe(
+            "jury",
+            judge.jury.map(|jury| Tree::map().with("size", jury.size).with("consensus", jury.consensus)),
+        )
         .maybe("panel", non_empty_items(judge.panel.clone()))
         .maybe("aggregate", word_for_value(&Aggregate::ALL, judge.aggregate))
         .maybe("tie_break", word_for_value(&TieBreak::ALL, judge.tie_break))
         .maybe("on_error", word_for_value(&OnError::ALL, judge.on_error))
         .maybe(
             "escalate",
-            judge.escalate.as_ref().map(|it| Tree::map().with("to", &it.to).with("margin", it.margin)),
+            judge
+                .escalate
+                .as_ref()
+                .map(|escalate| Tree::map().with("to", &escalate.to).with("margin", escalate.margin)),
         )
 }
 
@@ -183,8 +204,8 @@ impl Judge {
 
 fn server_to_tree(server: &McpServer) -> Tree {
     let texts = |map: &std::collections::BTreeMap<String, String>| {
-        let map: Vec<(String, Tree)> = map.iter().map(|(key, it)| (key.clone(), it.into())).collect();
-        Some(Tree::Map(map)).filter(|it| !it.is_empty())
+        let map: Vec<(String, Tree)> = map.iter().map(|(key, text)| (key.clone(), text.into())).collect();
+        Some(Tree::Map(map)).filter(|tree| !tree.is_empty())
     };
     match server {
         McpServer::Stdio { command, args, env, cwd } => Tree::map()
@@ -197,18 +218,18 @@ fn server_to_tree(server: &McpServer) -> Tree {
 }
 
 fn monitor_to_tree(monitor: &Monitor) -> Tree {
-    let agents = monitor
-        .agents
-        .iter()
-        .map(|(name, it)| (name.clone(), Tree::map().maybe("sample_rate", it.sample_rate)));
+    let agents = monitor.agents.iter().map(|(name, agent_override)| {
+        (name.clone(), Tree::map().maybe("sample_rate", agent_override.sample_rate))
+    });
     let anchors = Tree::map()
         .maybe("good", non_empty_items(monitor.good_anchors.clone()))
         .maybe("bad", non_empty_items(monitor.bad_anchors.clone()));
-    let expensive =
-        monitor.expensive.map(|it| Tree::map().maybe("above", it.above).maybe("sample_rate", it.sample_rate));
-    let pacing = monitor
-        .pacing
-        .map(|it| Tree::map().with("floor", it.floor).with("kept_for_failures", it.kept_for_failures));
+    let expensive = monitor.expensive.map(|expensive| {
+        Tree::map().maybe("above", expensive.above).maybe("sample_rate", expensive.sample_rate)
+    });
+    let pacing = monitor.pacing.map(|pacing| {
+        Tree::map().with("floor", pacing.floor).with("kept_for_failures", pacing.kept_for_failures)
+    });
     let alerts = monitor.alerts.as_ref().map(|limits| {
         let rules: Vec<Tree> = limits.rules.iter().map(alert_rule_to_tree).collect();
         Tree::map()
@@ -228,15 +249,15 @@ fn monitor_to_tree(monitor: &Monitor) -> Tree {
         .with("sample_rate", monitor.sample_rate)
         .maybe("expensive", expensive)
         .maybe("salt", monitor.salt.as_deref())
-        .maybe("calibration_anchors", Some(anchors).filter(|it| !it.is_empty()))
+        .maybe("calibration_anchors", Some(anchors).filter(|tree| !tree.is_empty()))
         .maybe("schedule", monitor.schedule.as_deref())
-        .maybe("filter", Some(trace_filter(&monitor.filter)).filter(|it| !it.is_empty()))
+        .maybe("filter", Some(trace_filter(&monitor.filter)).filter(|tree| !tree.is_empty()))
         .maybe(
             "budget",
             monitor
                 .budget
                 .as_ref()
-                .map(|it| Tree::map().with("monthly", it.monthly).with("currency", &it.currency)),
+                .map(|budget| Tree::map().with("monthly", budget.monthly).with("currency", &budget.currency)),
         )
         .maybe("pacing", pacing)
         .maybe("alerts", alerts)
@@ -259,7 +280,7 @@ fn trace_filter(filter: &MonitorFilter) -> Tree {
         .maybe("max_cost", filter.max_cost)
         .maybe("min_duration", filter.min_duration)
         .maybe("max_duration", filter.max_duration)
-        .maybe("min_steps", filter.min_steps.map(|it| it as f64))
+        .maybe("min_steps", filter.min_steps.map(|min_step| min_step as f64))
         .maybe("metadata", json_map(&filter.metadata))
 }
 
@@ -276,7 +297,7 @@ fn annotation_to_tree(annotation: &AnnotationTask) -> Tree {
         .maybe("path", annotation.output_path.as_deref())
         .maybe("format", annotation.output_format.as_deref());
     let checks = |purpose: KnownItemPurpose| {
-        let (_, file) = annotation.known_files.iter().find(|it| it.0 == purpose)?;
+        let (_, file) = annotation.known_files.iter().find(|known_file| known_file.0 == purpose)?;
         Some(match purpose {
             KnownItemPurpose::Training => Tree::map().with("data_file", file),
             KnownItemPurpose::Gold | KnownItemPurpose::Attention => Tree::map()
@@ -285,19 +306,21 @@ fn annotation_to_tree(annotation: &AnnotationTask) -> Tree {
                 .maybe("min_response_time", annotation.min_seconds),
         })
     };
-    let reclaim = annotation.stale_minutes.map(|it| Tree::map().with("timeout_hours", f64::from(it) / 60.0));
+    let reclaim = annotation
+        .stale_minutes
+        .map(|stale_minute| Tree::map().with("timeout_hours", f64::from(stale_minute) / 60.0));
     Tree::map()
         .maybe("annotation_task_name", annotation.name.as_deref())
         .maybe("task_description", annotation.description.as_deref())
         .maybe("data_files", non_empty_items(annotation.data_files.clone()))
-        .maybe("item_properties", Some(item).filter(|it| !it.is_empty()))
+        .maybe("item_properties", Some(item).filter(|tree| !tree.is_empty()))
         .maybe("display", json_map(&annotation.display))
         .with("annotation_schemes", Tree::List(annotation.schemes.iter().map(scheme_to_tree).collect()))
         .maybe("num_annotators_per_item", annotation.annotators_per_item)
         .maybe("max_annotations_per_user", annotation.quota)
         .maybe(
             "assignment_strategy",
-            annotation.order.map(|it| match it {
+            annotation.order.map(|order| match order {
                 ItemOrder::Balanced => "least_annotated",
                 ItemOrder::Fixed => "fixed_order",
                 ItemOrder::Random => "random",
@@ -309,8 +332,8 @@ fn annotation_to_tree(annotation: &AnnotationTask) -> Tree {
         .maybe("instance_reclaim", reclaim)
         .maybe("login", annotation.crowd.then(|| Tree::map().with("type", "url_direct")))
         .maybe("completion_code", annotation.completion_code.as_deref())
-        .maybe("annotator_config", Some(config).filter(|it| !it.is_empty()))
-        .maybe("output", Some(output).filter(|it| !it.is_empty()))
+        .maybe("annotator_config", Some(config).filter(|tree| !tree.is_empty()))
+        .maybe("output", Some(output).filter(|tree| !tree.is_empty()))
 }
 
 fn scheme_to_tree(scheme: &Scheme) -> Tree {
@@ -338,24 +361,26 @@ fn scheme_to_tree(scheme: &Scheme) -> Tree {
             .unless(true, "allow_not_applicable", *may_skip)
             .maybe(
                 "overall",
-                overall.as_ref().map(|it| {
+                overall.as_ref().map(|overall| {
                     Tree::map()
                         .with("enabled", true)
-                        .maybe("label", it.label.as_deref())
-                        .maybe("description", it.description.as_deref())
+                        .maybe("label", overall.label.as_deref())
+                        .maybe("description", overall.description.as_deref())
                         .maybe(
                             "scale_descriptions",
-                            level_texts_to_tree(it.levels.iter().map(|(at, text)| (at.to_string(), text))),
+                            level_texts_to_tree(
+                                overall.levels.iter().map(|(at, text)| (at.to_string(), text)),
+                            ),
                         )
                 }),
             )
             .maybe(
                 "notes",
-                notes.as_ref().map(|it| {
+                notes.as_ref().map(|notes| {
                     Tree::map()
                         .with("enabled", true)
-                        .maybe("label", it.label.as_deref())
-                        .maybe("placeholder", it.placeholder.as_deref())
+                        .maybe("label", notes.label.as_deref())
+                        .maybe("placeholder", notes.placeholder.as_deref())
                 }),
             ),
         SchemeKind::Trajectory(trajectory) => add_trajectory_keys(tree, trajectory),
@@ -376,13 +401,13 @@ fn scheme_to_tree(scheme: &Scheme) -> Tree {
 }
 
 fn level_texts_to_tree<'a>(levels: impl Iterator<Item = (String, &'a String)>) -> Option<Tree> {
-    Some(Tree::Map(levels.map(|(at, text)| (at, text.into())).collect())).filter(|it| !it.is_empty())
+    Some(Tree::Map(levels.map(|(at, text)| (at, text.into())).collect())).filter(|tree| !tree.is_empty())
 }
 
 /// A rubric as people see it: one scale, and rows.
 fn add_rated_rubric(tree: Tree, rubric: &Rubric) -> Tree {
     use crate::rubric::{CriterionKind, Scale};
-    let scale = rubric.criteria.first().and_then(|it| match &it.ask {
+    let scale = rubric.criteria.first().and_then(|criterion| match &criterion.ask {
         CriterionKind::Question(Scale::Likert { min, max, labels }) => Some(
             Tree::map()
                 .with("min", *min as f64)
@@ -391,27 +416,29 @@ fn add_rated_rubric(tree: Tree, rubric: &Rubric) -> Tree {
         ),
         _ => None,
     });
-    let criteria = rubric.criteria.iter().map(|it| {
+    let criteria = rubric.criteria.iter().map(|criterion| {
         Tree::map()
-            .with("name", &it.id)
-            .maybe("label", it.label.as_deref())
-            .with("description", &it.description)
-            .unless(1.0, "weight", it.weight)
+            .with("name", &criterion.id)
+            .maybe("label", criterion.label.as_deref())
+            .with("description", &criterion.description)
+            .unless(1.0, "weight", criterion.weight)
             .maybe(
                 "scale_descriptions",
-                level_texts_to_tree(it.levels.iter().map(|(at, text)| (at.to_string(), text))),
+                level_texts_to_tree(criterion.levels.iter().map(|(at, text)| (at.to_string(), text))),
             )
     });
     tree.maybe("scale", scale).with("criteria", Tree::List(criteria.collect()))
 }
 
 fn add_trajectory_keys(tree: Tree, trajectory: &Trajectory) -> Tree {
-    let errors = trajectory.errors.iter().map(|it| {
-        let types = it.types.iter().map(|it| Tree::map().with("name", it)).collect();
-        Tree::map().with("category", &it.category).maybe("types", non_empty_items::<Tree>(types))
+    let errors = trajectory.errors.iter().map(|error| {
+        let types = error.types.iter().map(|kind| Tree::map().with("name", kind)).collect();
+        Tree::map().with("category", &error.category).maybe("types", non_empty_items::<Tree>(types))
     });
-    let severities =
-        trajectory.severities.iter().map(|it| Tree::map().with("name", &it.name).with("weight", it.weight));
+    let severities = trajectory
+        .severities
+        .iter()
+        .map(|severity| Tree::map().with("name", &severity.name).with("weight", severity.weight));
     tree.unless("steps", "steps_key", trajectory.steps_key.as_str())
         .unless("action", "step_text_key", trajectory.step_text_key.as_str())
         .with("step_correctness", Tree::map().with("labels", trajectory.marks.clone()))

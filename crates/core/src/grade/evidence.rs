@@ -121,7 +121,7 @@ impl FoldedText {
             let mut end = start + letter.len_utf8();
             // A letter and its accents are one unit, however they are written.
             while let Some((at, mark)) =
-                letters.next_if(|it| !it.1.is_ascii() && canonical_combining_class(it.1) != 0)
+                letters.next_if(|letter| !letter.1.is_ascii() && canonical_combining_class(letter.1) != 0)
             {
                 end = at + mark.len_utf8();
             }

@@ -158,19 +158,19 @@ impl GradesFileLine {
     }
 
     fn of_map(map: Map<String, Json>, is_for_statistics: bool) -> Result<Self, BadLine> {
-        if map.get("rubric").is_some_and(|it| it.get("criteria_ratings").is_some()) {
+        if map.get("rubric").is_some_and(|map| map.get("criteria_ratings").is_some()) {
             return read_annotation_form(&map, is_for_statistics);
         }
         // Marks on steps are read by [`step_grades`](super::step_grades); no rubric scores them.
         if marks_steps(&map) {
             return Ok(Self::Grades(Vec::new()));
         }
-        let id = map.get("candidate").filter(|it| !it.is_null()).ok_or(BadLine::Missing("candidate"))?;
+        let id = map.get("candidate").filter(|map| !map.is_null()).ok_or(BadLine::Missing("candidate"))?;
         if !map.contains_key("criterion") {
             let response = map.get("response").and_then(Json::as_str).ok_or(BadLine::Missing("criterion"))?;
             return Ok(Self::Candidate { id: id_text(id), response: response.to_owned() });
         }
-        if let Some(format) = map.get("format").and_then(Json::as_u64).filter(|it| u64::from(FORMAT) < *it) {
+        if let Some(format) = map.get("format").and_then(Json::as_u64).filter(|n| u64::from(FORMAT) < *n) {
             return Err(BadLine::Newer(u32::try_from(format).unwrap_or(u32::MAX)));
         }
         let is_short = !map.contains_key("format")
@@ -187,7 +187,7 @@ impl GradesFileLine {
         if is_short {
             read_short_grade(serde_json::from_value(Json::Object(map)).map_err(shape)?)
         } else {
-            serde_json::from_value(Json::Object(map)).map(|it| Self::Grades(vec![it])).map_err(shape)
+            serde_json::from_value(Json::Object(map)).map(|grade| Self::Grades(vec![grade])).map_err(shape)
         }
     }
 }
@@ -234,7 +234,7 @@ pub(super) fn unnamed_grader() -> Grader {
 
 /// One submitted form of an annotation task: `{trace_id, annotator, rubric: {criteria_ratings}}`.
 fn read_annotation_form(map: &Map<String, Json>, is_for_statistics: bool) -> Result<GradesFileLine, BadLine> {
-    let id = ["trace_id", "candidate", "id", "instance_id"].iter().find_map(|it| map.get(*it));
+    let id = ["trace_id", "candidate", "id", "instance_id"].iter().find_map(|text| map.get(*text));
     let candidate = id_text(id.ok_or(BadLine::Missing("trace_id"))?);
     let rubric = &map["rubric"];
     let ratings = rubric.get("criteria_ratings").and_then(Json::as_object);
@@ -259,7 +259,7 @@ fn read_annotation_form(map: &Map<String, Json>, is_for_statistics: bool) -> Res
     };
     let grade = |(criterion, rating): (&str, &Json)| {
         // Potato itself stores ratings as text.
-        let number = rating.as_f64().or_else(|| rating.as_str().and_then(|it| it.parse().ok()));
+        let number = rating.as_f64().or_else(|| rating.as_str().and_then(|rating| rating.parse().ok()));
         let outcome = match number {
             Some(number) => Outcome::Scored { value: Value::Number(number), unit: None },
             None if rating.is_null() => Outcome::Abstained { why: "not rated".to_owned() },
@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     fn read_table(text: &str, delimiter: u8) -> Result<Vec<(Grade, MetadataFields)>, BadLine> {
-        read_grade_table(text, delimiter).map(|it| it.grades)
+        read_grade_table(text, delimiter).map(|grade_table| grade_table.grades)
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
             panic!("not grades")
         };
         let read: Vec<(&str, &str)> =
-            grades.iter().map(|it| (it.criterion.as_str(), it.grader.name.as_str())).collect();
+            grades.iter().map(|grade| (grade.criterion.as_str(), grade.grader.name.as_str())).collect();
         assert_eq!(read, [("a", "ann"), ("b", "ann")]);
     }
 
@@ -330,7 +330,7 @@ mod tests {
         let reasoned = read_table("candidate,grader,value,reason\n1,ann,2,too long\n", b',').unwrap();
         assert_eq!((reasoned[0].0.reason.as_str(), reasoned[0].1.len()), ("too long", 0));
         let wide = read_table("item,ann,bob\n1,2,3\n", b',').unwrap();
-        assert!(wide.len() == 2 && wide.iter().all(|it| it.1.is_empty()));
+        assert!(wide.len() == 2 && wide.iter().all(|wide| wide.1.is_empty()));
     }
 
     #[test]

@@ -179,7 +179,7 @@ impl Reason {
         if text.len() <= Self::MAX {
             return Self(text.to_owned());
         }
-        let end = (0..=Self::MAX - '…'.len_utf8()).rev().find(|&it| text.is_char_boundary(it)).unwrap_or(0);
+        let end = (0..=Self::MAX - '…'.len_utf8()).rev().find(|&n| text.is_char_boundary(n)).unwrap_or(0);
         Self(format!("{}…", &text[..end]))
     }
 
@@ -194,7 +194,7 @@ impl Reason {
 
 impl<'de> Deserialize<'de> for Reason {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|it| Self::new(&it))
+        String::deserialize(deserializer).map(|deserialize| Self::new(&deserialize))
     }
 }
 

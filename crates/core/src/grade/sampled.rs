@@ -22,8 +22,8 @@ impl SampledCandidate {
         let Ok(line) = serde_json::from_str::<Json>(text) else { return Ok(None) };
         let written = |key: &str| {
             line.get(key)
-                .filter(|it| !it.is_null())
-                .map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned))
+                .filter(|line| !line.is_null())
+                .map(|line| line.as_str().map_or_else(|| line.to_string(), str::to_owned))
         };
         let Some(candidate) = written("candidate") else { return Ok(None) };
         let probability = written("probability").as_deref().map(parse_probability).transpose()?;
@@ -37,7 +37,8 @@ impl SampledCandidate {
         let bad = |error: csv::Error| BadLine::Shape(format!("not a table: {error}"));
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
         let header = read_column_names(&mut reader)?;
-        let column = |names: &[&str]| names.iter().find_map(|name| header.iter().position(|it| it == name));
+        let column =
+            |names: &[&str]| names.iter().find_map(|name| header.iter().position(|header| header == name));
         let (stratum, probability) = (column(&["stratum"]), column(&["probability"]));
         if stratum.is_none() && probability.is_none() {
             return Ok(Vec::new());
@@ -46,7 +47,7 @@ impl SampledCandidate {
         let mut all = Vec::new();
         for row in reader.records() {
             let row = row.map_err(bad)?;
-            let cell = |at: usize| row.get(at).map(str::trim).filter(|it| !it.is_empty());
+            let cell = |at: usize| row.get(at).map(str::trim).filter(|text| !text.is_empty());
             all.push(Self {
                 candidate: cell(item).ok_or(BadLine::Missing("candidate"))?.to_owned(),
                 stratum: stratum.and_then(cell).map(str::to_owned),
@@ -58,7 +59,7 @@ impl SampledCandidate {
 }
 
 fn parse_probability(text: &str) -> Result<f64, BadLine> {
-    let number = text.parse().ok().filter(|it: &f64| it.is_finite());
+    let number = text.parse().ok().filter(|text: &f64| text.is_finite());
     number.ok_or_else(|| BadLine::Shape(format!("a probability is `{text}`; it must be a number up to 1")))
 }
 
@@ -67,7 +68,7 @@ pub fn read_stratum_sizes(text: &str, delimiter: u8) -> Result<BTreeMap<String, 
     let bad = |error: csv::Error| BadLine::Shape(format!("not a table: {error}"));
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
     let header = read_column_names(&mut reader)?;
-    let column = |names: &[&str]| header.iter().position(|it| names.contains(&it.as_str()));
+    let column = |names: &[&str]| header.iter().position(|header| names.contains(&header.as_str()));
     let stratum = column(&["stratum"]).ok_or(BadLine::Missing("stratum"))?;
     let size = column(&["size", "population", "n"]).ok_or(BadLine::Missing("size"))?;
     let mut sizes = BTreeMap::new();
@@ -95,7 +96,7 @@ mod tests {
             "id,judge,stratum,probability,time\na,1,failed,1,2026-03-20\nb,,fine,0.1,\nc,NaN,fine,0.1,";
         let grades = read_grade_table(text, b',').unwrap().grades;
         let read: Vec<(&str, &str)> =
-            grades.iter().map(|it| (it.0.candidate.as_str(), it.0.grader.name.as_str())).collect();
+            grades.iter().map(|grade| (grade.0.candidate.as_str(), grade.0.grader.name.as_str())).collect();
         assert_eq!(read, [("a", "judge"), ("c", "judge")]);
         assert!(grades[0].0.time.is_some() && matches!(grades[1].0.outcome, Outcome::Abstained { .. }));
         let sampled = SampledCandidate::of_table(text, b',').unwrap();

@@ -46,9 +46,10 @@ pub(super) fn marks_steps(map: &Map<String, Json>) -> bool {
 fn schemes(map: &Map<String, Json>) -> Vec<(String, Vec<Json>)> {
     let inner = map.get("annotations").and_then(Json::as_object);
     let found = map.iter().chain(inner.into_iter().flatten()).filter_map(|(name, value)| {
-        let parsed: Json = value.as_str().and_then(|it| serde_json::from_str(it).ok()).unwrap_or(Json::Null);
+        let parsed: Json =
+            value.as_str().and_then(|value| serde_json::from_str(value).ok()).unwrap_or(Json::Null);
         let steps = value.get("steps").or_else(|| parsed.get("steps"))?.as_array()?;
-        let is_marked = steps.iter().any(|it| it.get("correctness").is_some());
+        let is_marked = steps.iter().any(|step| step.get("correctness").is_some());
         is_marked.then(|| (name.clone(), steps.clone()))
     });
     found.collect()
@@ -60,19 +61,19 @@ fn build_step_grades(
     at: usize,
     step: &MarkedStep,
 ) -> Result<Vec<Grade>, BadLine> {
-    let id = ["trace_id", "candidate", "id", "instance_id"].iter().find_map(|it| map.get(*it));
+    let id = ["trace_id", "candidate", "id", "instance_id"].iter().find_map(|text| map.get(*text));
     let trace = id_text(id.ok_or(BadLine::Missing("trace_id"))?);
-    let name = ["annotator", "user", "user_id"].iter().find_map(|it| map.get(*it)?.as_str());
+    let name = ["annotator", "user", "user_id"].iter().find_map(|text| map.get(*text)?.as_str());
     let human = |name: &str| Grader { kind: GraderKind::Human, name: name.to_owned(), configuration: None };
     let grader = name.map_or_else(unnamed_grader, human);
-    let time = map.get("timestamp").and_then(Json::as_str).and_then(|it| Time::parse(it).ok());
+    let time = map.get("timestamp").and_then(Json::as_str).and_then(|text| Time::parse(text).ok());
     let text =
-        |it: &Option<String>| it.as_deref().map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned);
+        |it: &Option<String>| it.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     let error = text(&step.error_type).map(|kind| match text(&step.error_subtype) {
         Some(subtype) => format!("{kind}::{subtype}"),
         None => kind,
     });
-    let scored = |it: String| Outcome::Scored { value: Value::Text(it), unit: None };
+    let scored = |text: String| Outcome::Scored { value: Value::Text(text), unit: None };
     let unjudged = || Outcome::Abstained { why: "not judged".to_owned() };
     let answers = [
         ("mark", Some(text(&step.correctness).map_or_else(unjudged, scored))),
@@ -111,7 +112,7 @@ mod tests {
               {"step_index": 2, "correctness": null}], "score": 95}}"#;
         let grades = step_grades(line).unwrap();
         let read: Vec<String> =
-            grades.iter().map(|it| format!("{} {}", it.candidate, it.criterion)).collect();
+            grades.iter().map(|grade| format!("{} {}", grade.candidate, grade.criterion)).collect();
         assert_eq!(
             read,
             [

@@ -114,7 +114,8 @@ enum TableLayout {
 impl Columns {
     fn new(header: Vec<String>, names: Vec<String>, rows: &[StringRecord]) -> Result<Self, BadLine> {
         // The first of the names that there is: an export has `case` as well as `candidate`.
-        let column = |names: &[&str]| names.iter().find_map(|name| header.iter().position(|it| it == name));
+        let column =
+            |names: &[&str]| names.iter().find_map(|name| header.iter().position(|header| header == name));
         let candidate = column(&CANDIDATE).unwrap_or(0);
         let (value, criterion, grader) = (column(&VALUE), column(&CRITERION), column(&GRADER));
         let (time, rubric) = (column(&ABOUT[..2]), column(&ABOUT[2..4]));

@@ -41,9 +41,10 @@ impl Contest<'_> {
 
     /// Asks which one is best by what `criterion` says. Of two, neither may be.
     pub fn round(&self, criterion: &str, order: Vec<usize>, seed: u64) -> Round {
-        let common = self.candidates.first().map(|it| (*it).clone()).unwrap_or_default();
+        let common = self.candidates.first().map(|judge_input| (*judge_input).clone()).unwrap_or_default();
         let common = JudgeInput { response: None, trace: None, diff: None, ..common };
-        let told: Vec<String> = self.candidates.iter().map(|it| render_candidate_text(it)).collect();
+        let told: Vec<String> =
+            self.candidates.iter().map(|judge_input| render_candidate_text(judge_input)).collect();
         let texts: Vec<&str> = told.iter().map(String::as_str).collect();
         let prompter = Prompter::with_other_texts(&common, &texts, None, seed);
         let by_letter = order.len() <= 26;
@@ -72,8 +73,8 @@ impl Round {
         match self.asked.form.read(reply, &self.planted)? {
             JudgeReply::Choice { label, .. } if label == TIE => Ok((None, String::new())),
             JudgeReply::Choice { label, reason } => {
-                let place = self.labels.iter().position(|it| *it == label);
-                Ok((place.and_then(|it| self.order.get(it)).copied(), reason))
+                let place = self.labels.iter().position(|text| *text == label);
+                Ok((place.and_then(|place| self.order.get(place)).copied(), reason))
             }
             _ => Err(JudgeReplyError::Missing("verdict")),
         }
@@ -85,7 +86,7 @@ fn render_candidate_text(material: &JudgeInput) -> String {
     let trace = material.trace_text().unwrap_or_default();
     let response = material.response.as_deref().unwrap_or_default();
     let parts = [response, &trace, material.diff.as_deref().unwrap_or_default()];
-    parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n\n")
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Of the rounds that were decided, the share won by whoever was shown first; without bias, 1 in n.
@@ -94,5 +95,6 @@ fn render_candidate_text(material: &JudgeInput) -> String {
 pub fn position_bias(rounds: &[(Vec<usize>, Option<usize>)]) -> Option<f64> {
     let decided: Vec<bool> =
         rounds.iter().filter_map(|(order, winner)| Some(order.first() == Some(&(*winner)?))).collect();
-    (!decided.is_empty()).then(|| decided.iter().filter(|it| **it).count() as f64 / decided.len() as f64)
+    (!decided.is_empty())
+        .then(|| decided.iter().filter(|decided| **decided).count() as f64 / decided.len() as f64)
 }

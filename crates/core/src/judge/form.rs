@@ -94,7 +94,7 @@ impl AnswerSchema {
         let mut answer = match (&self.scale, self.scale.bounds()) {
             (Scale::Binary, _) => json!({ "type": "boolean" }),
             (Scale::Choices(choices), _) => {
-                json!({ "type": "string", "enum": choices.iter().map(|it| &it.label).collect::<Vec<_>>() })
+                json!({ "type": "string", "enum": choices.iter().map(|choice| &choice.label).collect::<Vec<_>>() })
             }
             (Scale::Unit, _) => bounds("number", 0.0, 1.0),
             (_, Some((min, max))) => bounds("integer", min, max),
@@ -117,7 +117,8 @@ impl AnswerSchema {
         let answer = match &self.scale {
             Scale::Binary => "\"verdict\": true or false".to_owned(),
             Scale::Choices(choices) => {
-                let labels: Vec<String> = choices.iter().map(|it| json!(it.label).to_string()).collect();
+                let labels: Vec<String> =
+                    choices.iter().map(|choice| json!(choice.label).to_string()).collect();
                 format!("\"verdict\": {}", labels.join(" or "))
             }
             scale => format!("\"score\": a number ({scale})"),
@@ -130,7 +131,8 @@ impl AnswerSchema {
 
 /// An object that has exactly these properties, as providers that enforce schemas want it.
 fn object(properties: &Value) -> Value {
-    let mut names: Vec<&String> = properties.as_object().into_iter().flat_map(|it| it.keys()).collect();
+    let mut names: Vec<&String> =
+        properties.as_object().into_iter().flat_map(|object| object.keys()).collect();
     names.sort_by_key(|name| order_of(name));
     json!({ "type": "object", "properties": properties, "required": names, "additionalProperties": false })
 }
@@ -145,7 +147,7 @@ impl ReplySchema {
             Self::Answer(item) => object(&item.properties()),
             Self::Answers(items) => {
                 // One shape for all criteria: what some are not asked for may be null or empty.
-                let ids: Vec<&String> = items.iter().map(|it| &it.0).collect();
+                let ids: Vec<&String> = items.iter().map(|item| &item.0).collect();
                 let mut shapes: Vec<Value> = Vec::new();
                 for (_, item) in items {
                     let mut properties = item.properties();
@@ -189,7 +191,7 @@ impl ReplySchema {
                 format!("{{\"criteria\": [\n{}\n]}}", lines.join(",\n"))
             }
             Self::Choice { labels } => {
-                let labels: Vec<String> = labels.iter().map(|it| json!(it).to_string()).collect();
+                let labels: Vec<String> = labels.iter().map(|label| json!(label).to_string()).collect();
                 format!("{{\"reasoning\": \"your reasons\", \"verdict\": {}}}", labels.join(" or "))
             }
             Self::Claims => {

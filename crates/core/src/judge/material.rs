@@ -10,7 +10,7 @@ impl JudgeInput {
     /// Where a quote may stand: every part, and last the steps as a judge reads them, marks and all.
     pub(super) fn quotable(&self) -> Vec<CandidatePart> {
         let mut parts = self.parts();
-        let own = |it: &&TraceStep| !matches!(it.role, StepRole::User | StepRole::System);
+        let own = |step: &&TraceStep| !matches!(step.role, StepRole::User | StepRole::System);
         if let Some(trace) = &self.trace {
             let steps = trace.steps.iter().filter(own).cloned().collect();
             let text = render_trace_for_judge(&Trace { steps, ..Trace::default() }, TRACE_TOKENS);
@@ -21,7 +21,7 @@ impl JudgeInput {
 
     /// The trace as a judge reads it.
     pub(super) fn trace_text(&self) -> Option<String> {
-        self.trace.as_ref().map(|it| render_trace_for_judge(it, TRACE_TOKENS))
+        self.trace.as_ref().map(|trace| render_trace_for_judge(trace, TRACE_TOKENS))
     }
 
     /// A code that stands nowhere in the material: a hash over all of it and the seed.
@@ -44,7 +44,7 @@ impl JudgeInput {
                 }
                 hasher.finalize().to_hex()[..16].to_owned()
             })
-            .find(|code| !all.iter().any(|it| it.contains(code)))
+            .find(|code| !all.iter().any(|text| text.contains(code)))
             .unwrap_or_default()
     }
 
@@ -58,7 +58,7 @@ impl JudgeInput {
             hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
         }
         // That one is missing and that it is empty are two things.
-        let present = [&self.reference, &self.response, &self.diff].map(|it| u8::from(it.is_some()));
+        let present = [&self.reference, &self.response, &self.diff].map(|text| u8::from(text.is_some()));
         hasher.update(&present).finalize().to_hex().to_string()
     }
 
@@ -76,7 +76,7 @@ impl JudgeInput {
     ) -> PlantedContent {
         let parts = self.parts();
         let own = [Some(&self.task), self.reference.as_ref()].into_iter().flatten().map(String::as_str);
-        let steps = self.trace.iter().flat_map(|it| &it.steps).map(|it| it.text.as_str());
+        let steps = self.trace.iter().flat_map(|trace| &trace.steps).map(|step| step.text.as_str());
         let texts = own.chain(self.context.iter().map(String::as_str)).chain(steps);
         let candidate = parts.iter().map(|part| part.text.as_str());
         let others: Vec<&str> = others.iter().copied().chain(texts).collect();

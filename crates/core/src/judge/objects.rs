@@ -118,7 +118,7 @@ impl FoundObject {
 /// A text without the objects that give grades.
 pub(super) fn mask_verdicts(text: &str) -> String {
     let found = reply_objects(text);
-    let verdicts = found.iter().filter(|it| it.is_verdict());
+    let verdicts = found.iter().filter(|found| found.is_verdict());
     let mut spans: Vec<(usize, usize)> = verdicts.map(|verdict| (verdict.start, verdict.end)).collect();
     spans.sort_unstable();
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);

@@ -20,16 +20,19 @@ pub fn preview(
     rubric: &Rubric,
     calls: Calls,
 ) -> Result<Vec<Preview>, JudgePromptError> {
-    let by_judge = |it: &Question<'_>| it.criterion.by.contains(&GraderKind::Judge);
-    let is_plain = |it: &Question<'_>| matches!(it.criterion.ask, CriterionKind::Question(_)) && by_judge(it);
-    let together: Vec<&Criterion> = rubric.questions().filter(is_plain).map(|it| it.criterion).collect();
+    let by_judge = |question: &Question<'_>| question.criterion.by.contains(&GraderKind::Judge);
+    let is_plain = |question: &Question<'_>| {
+        matches!(question.criterion.ask, CriterionKind::Question(_)) && by_judge(question)
+    };
+    let together: Vec<&Criterion> =
+        rubric.questions().filter(is_plain).map(|question| question.criterion).collect();
     let are_together = calls == Calls::PerRubric && 1 < together.len();
     let mut all = Vec::new();
     if are_together {
-        let questions = together.iter().map(|it| it.id.clone()).collect();
+        let questions = together.iter().map(|criterion| criterion.id.clone()).collect();
         all.push(Preview { questions, asked: Ok(prompter.criteria(rubric, &together)?) });
     }
-    for question in rubric.questions().filter(|it| !(are_together && is_plain(it))) {
+    for question in rubric.questions().filter(|question| !(are_together && is_plain(question))) {
         let asked = match (&question.criterion.ask, question.node) {
             (CriterionKind::Check(_), _) => Err("a check answers this".to_owned()),
             _ if !by_judge(&question) => Err("a person answers this".to_owned()),

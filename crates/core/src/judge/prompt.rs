@@ -36,7 +36,7 @@ pub struct JudgePrompt {
 impl JudgePrompt {
     /// What follows the system part, in the parts that caches tell apart.
     pub fn user(&self) -> Vec<String> {
-        [&self.shared, &self.question].into_iter().filter(|it| !it.is_empty()).cloned().collect()
+        [&self.shared, &self.question].into_iter().filter(|text| !text.is_empty()).cloned().collect()
     }
 }
 
@@ -109,7 +109,7 @@ impl<'a> Prompter<'a> {
         let told_row = row_json_text(row);
         let others: Vec<&str> = others.iter().copied().chain(outside_texts(material, &told_row)).collect();
         let code = material.code(&others, seed);
-        let row = row.map(|it| fence_row(it, &code));
+        let row = row.map(|row| fence_row(row, &code));
         let shared = render_judge_template(
             "material",
             &json!({ "code": code, "parts": prompt_input_parts(material, str::to_owned) }),
@@ -169,9 +169,9 @@ impl<'a> Prompter<'a> {
     fn shuffle_for_draw<T>(&self, mut items: Vec<T>, name: impl Fn(&T) -> String) -> Vec<T> {
         let (draw, seed) = self.draw;
         if 0 < draw {
-            items.sort_by_key(|it| {
+            items.sort_by_key(|item| {
                 let mut hasher = blake3::Hasher::new();
-                hasher.update(&seed.to_le_bytes()).update(&draw.to_le_bytes()).update(name(it).as_bytes());
+                hasher.update(&seed.to_le_bytes()).update(&draw.to_le_bytes()).update(name(item).as_bytes());
                 *hasher.finalize().as_bytes()
             });
         }
@@ -182,7 +182,7 @@ impl<'a> Prompter<'a> {
     fn scale(&self, criterion: &Criterion) -> Scale {
         match &criterion.ask {
             CriterionKind::Question(Scale::Choices(choices)) => {
-                Scale::Choices(self.shuffle_for_draw(choices.clone(), |it| it.label.clone()))
+                Scale::Choices(self.shuffle_for_draw(choices.clone(), |choice| choice.label.clone()))
             }
             CriterionKind::Question(scale) => scale.clone(),
             _ => Scale::Unit,
@@ -234,21 +234,25 @@ impl<'a> Prompter<'a> {
         rubric: &Rubric,
         criteria: &[&Criterion],
     ) -> Result<JudgeQuestion, JudgePromptError> {
-        let criteria = self.shuffle_for_draw(criteria.to_vec(), |it| it.id.clone());
-        let form =
-            ReplySchema::Answers(criteria.iter().map(|it| (it.id.clone(), self.item(rubric, it))).collect());
+        let criteria = self.shuffle_for_draw(criteria.to_vec(), |criterion| criterion.id.clone());
+        let form = ReplySchema::Answers(
+            criteria.iter().map(|criterion| (criterion.id.clone(), self.item(rubric, criterion))).collect(),
+        );
         // Examples that show what all criteria mean are shown once.
         let shared = criteria.first().filter(|first| {
             1 < criteria.len()
                 && !first.anchors.is_empty()
-                && criteria.iter().all(|it| it.anchors == first.anchors && it.ask == first.ask)
+                && criteria
+                    .iter()
+                    .all(|criterion| criterion.anchors == first.anchors && criterion.ask == first.ask)
         });
-        let examples =
-            shared.map(|it| anchor_examples(it, &self.scale(it), rubric.mid_anchor)).unwrap_or_default();
-        let texts = criteria.iter().map(|it| {
-            let alone = shared.map(|_| Criterion { anchors: Vec::new(), ..(*it).clone() });
-            let text = self.text(rubric, alone.as_ref().unwrap_or(it), None)?;
-            Ok(json!({ "id": it.id, "text": text.trim() }))
+        let examples = shared
+            .map(|criterion| anchor_examples(criterion, &self.scale(criterion), rubric.mid_anchor))
+            .unwrap_or_default();
+        let texts = criteria.iter().map(|criterion| {
+            let alone = shared.map(|_| Criterion { anchors: Vec::new(), ..(*criterion).clone() });
+            let text = self.text(rubric, alone.as_ref().unwrap_or(criterion), None)?;
+            Ok(json!({ "id": criterion.id, "text": text.trim() }))
         });
         let texts: Vec<Json> = texts.collect::<Result<_, JudgePromptError>>()?;
         let about = self.about(rubric)?;
@@ -263,7 +267,7 @@ impl<'a> Prompter<'a> {
     pub fn node(&self, node: &TreeNode) -> Result<JudgeQuestion, JudgePromptError> {
         let labels: Vec<String> = match &node.answers {
             NodeAnswers::YesNo { .. } => vec!["yes".to_owned(), "no".to_owned()],
-            NodeAnswers::Choices(choices) => choices.iter().map(|it| it.0.clone()).collect(),
+            NodeAnswers::Choices(choices) => choices.iter().map(|choice| choice.0.clone()).collect(),
         };
         let labels = self.shuffle_for_draw(labels, Clone::clone);
         let form = ReplySchema::Choice { labels: labels.clone() };
@@ -359,7 +363,7 @@ impl<'a> Prompter<'a> {
         let title = if criterion.id == WHOLE { "Criterion" } else { criterion.title() };
         let context = json!({
             "about": about, "title": title, "description": self.fill_row_fields(&criterion.description)?,
-            "operator": criterion.operator.map(|it| Operator::ALL.iter().find(|all| all.1 == it).map(|it| it.0)),
+            "operator": criterion.operator.map(|operator| Operator::ALL.iter().find(|all| all.1 == operator).map(|at| at.0)),
             "kind": kind, "scale": scale.to_string(),
             "points": scale.points().iter().map(ToString::to_string).collect::<Vec<_>>(),
             "levels": level_descriptions(criterion, scale), "anchors": anchor_examples(criterion, scale, rubric.mid_anchor),
@@ -418,14 +422,14 @@ fn fence_row(row: &DataRow, code: &str) -> DataRow {
     fn fence_row_value(value: &Json, code: &str) -> Json {
         match value {
             Json::Object(map) => {
-                map.iter().map(|(key, it)| (key.clone(), fence_row_value(it, code))).collect()
+                map.iter().map(|(key, value)| (key.clone(), fence_row_value(value, code))).collect()
             }
             Json::Null | Json::Bool(_) | Json::Number(_) => value.clone(),
             Json::Array(_) => format!("<data-{code}>{value}</data-{code}>").into(),
             Json::String(text) => format!("<data-{code}>{text}</data-{code}>").into(),
         }
     }
-    row.iter().map(|(key, it)| (key.clone(), fence_row_value(it, code))).collect()
+    row.iter().map(|(key, value)| (key.clone(), fence_row_value(value, code))).collect()
 }
 
 /// What made a prompt: our templates, and the author's.
@@ -433,11 +437,16 @@ fn template_hash(template: &str, custom: &str) -> String {
     static OWN: LazyLock<HashMap<&str, String>> =
         LazyLock::new(|| TEMPLATES.iter().map(|(name, text)| (*name, hash_of(text, ""))).collect());
     let own = OWN.get(template).filter(|_| custom.is_empty()).cloned();
-    own.unwrap_or_else(|| hash_of(TEMPLATES.iter().find(|it| it.0 == template).map_or("", |it| it.1), custom))
+    own.unwrap_or_else(|| {
+        hash_of(
+            TEMPLATES.iter().find(|one_template| one_template.0 == template).map_or("", |it| it.1),
+            custom,
+        )
+    })
 }
 
 fn hash_of(template: &str, custom: &str) -> String {
-    let criterion = TEMPLATES.iter().find(|it| it.0 == "criterion").map_or("", |it| it.1);
+    let criterion = TEMPLATES.iter().find(|template| template.0 == "criterion").map_or("", |it| it.1);
     let mut hasher = blake3::Hasher::new();
     // Several criteria in one call are each written as one alone.
     for text in [SYSTEM, MATERIAL, template, criterion, custom] {
@@ -456,16 +465,16 @@ fn level_descriptions(criterion: &Criterion, scale: &Scale) -> Vec<(String, Stri
         Scale::Ranges(ranges) => {
             let span =
                 |from: i64, to: i64| if from == to { from.to_string() } else { format!("{from}–{to}") };
-            ranges.iter().map(|it| (span(it.from, it.to), it.text.clone())).collect()
+            ranges.iter().map(|range| (span(range.from, range.to), range.text.clone())).collect()
         }
         _ => Vec::new(),
     };
     let mut told: Vec<(String, String)> = told.collect();
     if let Scale::Choices(choices) = scale {
-        told.sort_by_key(|it| choices.iter().position(|choice| choice.label == it.0));
+        told.sort_by_key(|told| choices.iter().position(|choice| choice.label == told.0));
     }
-    let named = |at: &str| told.iter().any(|it| it.0 == at);
-    of_scale.into_iter().filter(|it| !named(&it.0)).chain(told.clone()).collect()
+    let named = |at: &str| told.iter().any(|told| told.0 == at);
+    of_scale.into_iter().filter(|of_scale| !named(&of_scale.0)).chain(told.clone()).collect()
 }
 
 /// Labelled examples on the criterion's own scale.
@@ -478,15 +487,15 @@ fn anchor_examples(criterion: &Criterion, scale: &Scale, mid_anchor: bool) -> Ve
         }
         (Scale::Binary, _) => (0.5 <= unit).to_string(),
         (Scale::Choices(choices), _) => {
-            let distance = |it: &&Choice| (it.score - unit).abs();
+            let distance = |choice: &&Choice| (choice.score - unit).abs();
             let nearest = choices.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-            nearest.map(|it| it.label.clone()).unwrap_or_default()
+            nearest.map(|choice| choice.label.clone()).unwrap_or_default()
         }
         _ => format!("{unit:.2}"),
     };
-    let line = |it: &Anchor| json!({ "response": json!(it.response).to_string(), "score": shown(it.score), "reason": it.reason });
+    let line = |anchor: &Anchor| json!({ "response": json!(anchor.response).to_string(), "score": shown(anchor.score), "reason": anchor.reason });
     let mut all: Vec<Json> = criterion.anchors.iter().map(line).collect();
-    let has_middle = criterion.anchors.iter().any(|it| (0.4..=0.6).contains(&it.score));
+    let has_middle = criterion.anchors.iter().any(|anchor| (0.4..=0.6).contains(&anchor.score));
     if mid_anchor && 2 <= all.len() && !has_middle && matches!(scale, Scale::Unit | Scale::Likert { .. }) {
         let text = "(a response about halfway between these)";
         all.push(json!({ "response": text, "score": shown(0.5), "reason": null }));

@@ -100,7 +100,7 @@ impl Recipe<'_> {
             "factuality" => self.factuality(&value, replies),
             "model-graded-closedqa" => self.binary("closedqa", &json!({ "text": value }), replies),
             "trajectory:goal-success" => {
-                let goal = self.method.params.get("value").and_then(|it| it["goal"].as_str());
+                let goal = self.method.params.get("value").and_then(|param| param["goal"].as_str());
                 let goal = self.prompter.fill_row_fields(goal.unwrap_or(&value))?;
                 self.binary("goal", &json!({ "text": goal }), replies)
             }
@@ -125,7 +125,7 @@ impl Recipe<'_> {
     fn texts(&self, name: &str) -> Vec<String> {
         match self.method.params.get(name) {
             Some(Json::Array(items)) => {
-                items.iter().map(|it| it.as_str().unwrap_or_default().to_owned()).collect()
+                items.iter().map(|item| item.as_str().unwrap_or_default().to_owned()).collect()
             }
             Some(Json::String(text)) => vec![text.clone()],
             _ => Vec::new(),
@@ -155,7 +155,7 @@ impl Recipe<'_> {
     }
 
     fn trajectory(&self, replies: &[JudgeReply]) -> Result<RecipeAction, JudgePromptError> {
-        let continuous = self.method.params.get("continuous").is_some_and(|it| it == true);
+        let continuous = self.method.params.get("continuous").is_some_and(|param| param == true);
         let scale = if continuous { Scale::Unit } else { Scale::Binary };
         if let [JudgeReply::Answer(answer), ..] = replies {
             return Ok(RecipeAction::Done(RecipeResult::of(answer, &scale)));
@@ -171,7 +171,7 @@ impl Recipe<'_> {
         if claims.is_empty() {
             return RecipeResult::not_applicable("the judge found no claim in it");
         }
-        let n_supported = claims.iter().filter(|it| it.1).count();
+        let n_supported = claims.iter().filter(|claim| claim.1).count();
         let reason = format!("{n_supported}/{} claims supported", claims.len());
         let point = |(text, holds): &(String, bool)| GradedPoint {
             text: text.clone(),
@@ -184,10 +184,10 @@ impl Recipe<'_> {
     }
 
     fn factuality(&self, reference: &str, replies: &[JudgeReply]) -> RecipeAction {
-        let labels = FACTS.map(|it| it.0.to_owned()).to_vec();
+        let labels = FACTS.map(|fact| fact.0.to_owned()).to_vec();
         match replies {
             [JudgeReply::Choice { label, reason }, ..] => {
-                let score = FACTS.iter().find(|it| it.0 == label).map_or(0.0, |it| it.1);
+                let score = FACTS.iter().find(|fact| fact.0 == label).map_or(0.0, |it| it.1);
                 RecipeAction::Done(RecipeResult::from_score(score, format!("{label}: {reason}")))
             }
             _ => {
@@ -214,11 +214,11 @@ impl Recipe<'_> {
         }
         let answers: Vec<&JudgeAnswer> = replies
             .iter()
-            .filter_map(|it| if let JudgeReply::Answer(it) = it { Some(it) } else { None })
+            .filter_map(|reply| if let JudgeReply::Answer(reply) = reply { Some(reply) } else { None })
             .collect();
-        let units = answers.iter().filter_map(|it| scale.unit(it.value.as_ref()?).ok());
+        let units = answers.iter().filter_map(|answer| scale.unit(answer.value.as_ref()?).ok());
         let mean = units.sum::<f64>() / answers.len().max(1) as f64;
-        let reasons: Vec<&str> = answers.iter().map(|it| it.reason.as_str()).collect();
+        let reasons: Vec<&str> = answers.iter().map(|answer| answer.reason.as_str()).collect();
         Ok(RecipeAction::Done(RecipeResult::from_score(mean, reasons.join("\n"))))
     }
 
@@ -232,18 +232,18 @@ impl Recipe<'_> {
         // Those of the case come from outside.
         let from_case = self.texts("requirements").is_empty();
         let ask = |requirements: Vec<String>, again: bool| {
-            let shown = |it: &String| {
-                if from_case { self.prompter.fence_text("requirement", it) } else { it.clone() }
+            let shown = |text: &String| {
+                if from_case { self.prompter.fence_text("requirement", text) } else { text.clone() }
             };
             let context = json!({ "requirements": requirements.iter().map(shown).collect::<Vec<_>>() });
             self.ask("requirements", &context, ReplySchema::Verdicts { requirements, again })
         };
         let [JudgeReply::Verdicts(first), more @ ..] = replies else { return ask(all, false) };
-        let left_out: Vec<usize> = (0..all.len()).filter(|it| first[*it].is_none()).collect();
+        let left_out: Vec<usize> = (0..all.len()).filter(|index| first[*index].is_none()).collect();
         let mut verdicts = first.clone();
         match more {
             [] if !left_out.is_empty() => {
-                return ask(left_out.iter().map(|it| all[*it].clone()).collect(), true);
+                return ask(left_out.iter().map(|index| all[*index].clone()).collect(), true);
             }
             [JudgeReply::Verdicts(again), ..] => {
                 for (at, verdict) in left_out.iter().zip(again) {
@@ -260,7 +260,7 @@ impl Recipe<'_> {
             GradedPoint { text: text.clone(), holds, evidence }
         };
         let points: Vec<GradedPoint> = all.iter().zip(&verdicts).map(point).collect();
-        let n_met = points.iter().filter(|it| it.holds).count();
+        let n_met = points.iter().filter(|point| point.holds).count();
         let reason = format!("{n_met}/{} requirements satisfied", points.len());
         let score = score_of_points(points.iter().map(|point| point.holds)).unwrap_or(0.0);
         RecipeAction::Done(RecipeResult { points, ..RecipeResult::from_score(score, reason) })

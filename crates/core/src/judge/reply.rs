@@ -167,8 +167,9 @@ impl ReplySchema {
     ) -> Result<JudgeReply, JudgeReplyError> {
         let list = |key: &'static str| {
             let wrong = |found: &Json| wrong_type(key, found, "a list");
-            map.get(key)
-                .map_or(Err(JudgeReplyError::Missing(key)), |it| it.as_array().ok_or_else(|| wrong(it)))
+            map.get(key).map_or(Err(JudgeReplyError::Missing(key)), |value| {
+                value.as_array().ok_or_else(|| wrong(value))
+            })
         };
         Ok(match self {
             Self::Answer(item) => JudgeReply::Answer(read_judge_answer(map, item)?),
@@ -204,7 +205,7 @@ impl ReplySchema {
             }
             Self::Steps => {
                 let steps: Vec<String> =
-                    list("steps")?.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect();
+                    list("steps")?.iter().filter_map(|list| list.as_str().map(str::to_owned)).collect();
                 if steps.is_empty() {
                     return Err(JudgeReplyError::Missing("steps"));
                 }
@@ -217,8 +218,9 @@ impl ReplySchema {
 impl JudgeReply {
     /// Whether two replies give the same answer, whatever their reasons.
     fn is_same_answer(&self, other: &Self) -> bool {
-        let value =
-            |answer: &Result<JudgeAnswer, JudgeReplyError>| answer.as_ref().map(|it| it.value.clone()).ok();
+        let value = |answer: &Result<JudgeAnswer, JudgeReplyError>| {
+            answer.as_ref().map(|answer| answer.value.clone()).ok()
+        };
         match (self, other) {
             (Self::Answer(a), Self::Answer(b)) => a.value == b.value,
             (Self::Answers(a), Self::Answers(b)) => {
@@ -227,7 +229,7 @@ impl JudgeReply {
             (Self::Choice { label: a, .. }, Self::Choice { label: b, .. }) => a == b,
             (Self::Verdicts(a), Self::Verdicts(b)) => {
                 let holds = |all: &[Option<(bool, String)>]| -> Vec<Option<bool>> {
-                    all.iter().map(|verdict| verdict.as_ref().map(|it| it.0)).collect()
+                    all.iter().map(|verdict| verdict.as_ref().map(|verdict| verdict.0)).collect()
                 };
                 holds(a) == holds(b)
             }
@@ -278,11 +280,14 @@ fn item_keys(item: &AnswerSchema) -> &'static [&'static str] {
 
 /// What stands under the key of the answer: `Some(None)` for a judge that says it cannot tell.
 pub(super) fn stated_value<'m>(map: &'m Map<String, Json>, item: &AnswerSchema) -> Option<Option<&'m Json>> {
-    if item.unsure && map.get("unsure").is_some_and(|it| parse_reply_bool(it) == Some(true)) {
+    if item.unsure && map.get("unsure").is_some_and(|map| parse_reply_bool(map) == Some(true)) {
         return Some(None);
     }
-    let found = item_keys(item).iter().filter(|it| **it != "unsure").find_map(|it| map.get(*it));
-    found.filter(|it| !it.is_null()).map(Some)
+    let found = item_keys(item)
+        .iter()
+        .filter(|item_key| **item_key != "unsure")
+        .find_map(|item_key| map.get(*item_key));
+    found.filter(|found| !found.is_null()).map(Some)
 }
 
 pub(super) fn stated_choice(map: &Map<String, Json>) -> Option<&Json> {
@@ -292,7 +297,7 @@ pub(super) fn stated_choice(map: &Map<String, Json>) -> Option<&Json> {
 fn read_judge_answer(map: &Map<String, Json>, item: &AnswerSchema) -> Result<JudgeAnswer, JudgeReplyError> {
     let known = ["reasoning", "reason", "evidence", "id"];
     // An object under a key that nobody asked for may be somebody else's answer wrapped around this one.
-    if let Some(key) = map.iter().find(|(key, it)| it.is_object() && !known.contains(&key.as_str())) {
+    if let Some(key) = map.iter().find(|(key, value)| value.is_object() && !known.contains(&key.as_str())) {
         return Err(JudgeReplyError::Nested(key.0.clone()));
     }
     let (reason, quotes) = (reply_reason(map), read_reply_quotes(map.get("evidence")));
@@ -317,7 +322,7 @@ pub(super) fn read_scale_value(found: &Json, item: &AnswerSchema) -> Result<Valu
             _ => Err(wrong("true or false")),
         },
         (Scale::Choices(choices), Json::String(word)) => {
-            let labels: Vec<String> = choices.iter().map(|it| it.label.clone()).collect();
+            let labels: Vec<String> = choices.iter().map(|choice| choice.label.clone()).collect();
             let label = chosen_label(word, &labels);
             label
                 .map(Value::Text)
@@ -338,7 +343,7 @@ pub(super) fn read_scale_value(found: &Json, item: &AnswerSchema) -> Result<Valu
 
 /// The label that is meant: as written, or whatever its case and last full stop, if only one is meant.
 pub(super) fn chosen_label(word: &str, labels: &[String]) -> Option<String> {
-    if let Some(label) = labels.iter().find(|it| *it == word.trim()) {
+    if let Some(label) = labels.iter().find(|label| *label == word.trim()) {
         return Some(label.clone());
     }
     let mut meant = labels.iter().filter(|label| bare_word(label) == bare_word(word));
@@ -351,7 +356,7 @@ pub(super) fn bare_word(text: &str) -> String {
 }
 
 pub(super) fn reply_reason(map: &Map<String, Json>) -> String {
-    let text = ["reasoning", "reason"].iter().find_map(|it| map.get(*it)?.as_str());
+    let text = ["reasoning", "reason"].iter().find_map(|text| map.get(*text)?.as_str());
     text.unwrap_or_default().to_owned()
 }
 
@@ -387,7 +392,7 @@ fn read_answer_by_id(
     entries: &[&Map<String, Json>],
     echo: impl Fn(&Map<String, Json>) -> Echo,
 ) -> Result<JudgeAnswer, JudgeReplyError> {
-    let mut own = entries.iter().filter(|it| it.get("id").and_then(Json::as_str) == Some(id));
+    let mut own = entries.iter().filter(|entry| entry.get("id").and_then(Json::as_str) == Some(id));
     match (own.next(), own.next()) {
         (None, _) => Err(JudgeReplyError::LeftOut(id.to_owned())),
         (Some(_), Some(_)) => Err(JudgeReplyError::Twice(id.to_owned())),
@@ -413,15 +418,17 @@ fn read_requirement_verdicts(
         let named = &entry["requirement"];
         let at = match named {
             Json::Null if requirements.len() == 1 => Some(0),
-            Json::Number(it) => it.as_u64().and_then(|it| usize::try_from(it).ok()?.checked_sub(1)),
-            Json::String(text) => requirements.iter().position(|it| it.trim() == text.trim()),
+            Json::Number(it) => it.as_u64().and_then(|n| usize::try_from(n).ok()?.checked_sub(1)),
+            Json::String(text) => {
+                requirements.iter().position(|requirement| requirement.trim() == text.trim())
+            }
             _ => None,
         };
-        let Some(place) = at.and_then(|it| all.get_mut(it)) else { continue };
+        let Some(place) = at.and_then(|at| all.get_mut(at)) else { continue };
         let satisfied = entry.get("satisfied").ok_or(JudgeReplyError::Missing("satisfied"))?;
         let wrong = || wrong_type("satisfied", satisfied, "true or false");
         let satisfied = parse_reply_bool(satisfied).ok_or_else(wrong)?;
-        if place.as_ref().is_some_and(|it| it.0 != satisfied) {
+        if place.as_ref().is_some_and(|place| place.0 != satisfied) {
             return Err(JudgeReplyError::Twice(requirements[at.unwrap_or_default()].clone()));
         }
         let quote = read_reply_quotes(entry.get("evidence")).into_iter().next().unwrap_or_default();

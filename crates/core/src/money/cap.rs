@@ -97,7 +97,7 @@ impl Rates {
     }
 
     pub fn of(&self, currency: Currency) -> Option<f64> {
-        let known = || KNOWN.iter().find(|it| it.0 == currency).map(|it| it.1);
+        let known = || KNOWN.iter().find(|known| known.0 == currency).map(|at| at.1);
         self.0.get(&currency).copied().or_else(known)
     }
 
@@ -117,7 +117,7 @@ impl FromStr for Currency {
 
     fn from_str(text: &str) -> Result<Self, BadCap> {
         let letters: Option<[u8; 3]> = text.as_bytes().try_into().ok();
-        let letters = letters.filter(|it| it.iter().all(u8::is_ascii_uppercase));
+        let letters = letters.filter(|letter| letter.iter().all(u8::is_ascii_uppercase));
         letters.map(Self).ok_or_else(|| BadCap::Currency(text.to_owned()))
     }
 }
@@ -167,7 +167,8 @@ mod tests {
     fn what_is_no_cap_is_refused_with_the_reason() {
         let rates = Rates::default();
         let check = |amount: f64, currency: &str, rate: Option<f64>, said: &str| {
-            let refused = currency.parse().and_then(|it| rates.cap(amount, it, rate)).unwrap_err();
+            let refused =
+                currency.parse().and_then(|currency| rates.cap(amount, currency, rate)).unwrap_err();
             assert!(refused.to_string().contains(said), "{refused}");
         };
         check(5.0, "pounds", None, "three capital letters");

@@ -28,7 +28,7 @@ const POWER: i32 = 8;
 /// 1 while the money goes no faster than the month, and 0 once only that for failures is left. Failed traces
 /// are judged whatever this says.
 pub fn pacing_factor(pace: &SpendPace) -> f64 {
-    let share = |it: f64| if it.is_finite() { it.clamp(0.0, 1.0) } else { 0.0 };
+    let share = |value: f64| if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.0 };
     let money = pace.cap.nanos() as f64 * (1.0 - share(pace.kept_for_failures));
     let left = money - pace.spent.nanos() as f64;
     if left <= 0.0 {

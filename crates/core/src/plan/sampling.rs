@@ -58,12 +58,13 @@ pub fn pick_trace(
     expensive_from: Option<Usd>,
     pace: f64,
 ) -> SamplingDecision {
-    let watched = trace.agent.and_then(|name| monitor.agents.iter().find(|it| it.0 == name));
+    let watched = trace.agent.and_then(|name| monitor.agents.iter().find(|agent| agent.0 == name));
     let Some((_, own)) = watched else { return SamplingDecision::NotWatched };
     if let Some(why) = filter_refusal(&monitor.filter, trace) {
         return SamplingDecision::Filtered(why);
     }
-    let above = monitor.expensive.and_then(|it| it.above).map(usd_from_dollars).or(expensive_from);
+    let above =
+        monitor.expensive.and_then(|expensive| expensive.above).map(usd_from_dollars).or(expensive_from);
     let is_expensive = trace.cost.zip(above).is_some_and(|(cost, above)| above.nanos() <= cost.nanos());
     let (stratum, pace) = match (trace.is_failed, is_expensive) {
         (true, _) => (TraceStratum::Failed, 1.0),
@@ -98,7 +99,7 @@ pub fn hash_position(salt: &str, id: &str) -> f64 {
 
 /// Why a filter does not let a trace through.
 fn filter_refusal(filter: &MonitorFilter, trace: &TraceFacts<'_>) -> Option<String> {
-    let is_status = |it: &String| match it.as_str() {
+    let is_status = |text: &String| match text.as_str() {
         "failed" => trace.is_failed,
         "ok" => !trace.is_failed,
         word => trace.status == Some(word),
@@ -106,14 +107,19 @@ fn filter_refusal(filter: &MonitorFilter, trace: &TraceFacts<'_>) -> Option<Stri
     if !filter.status.is_empty() && !filter.status.iter().any(is_status) {
         return Some(format!("its status is none of {}", filter.status.join(", ")));
     }
-    if !filter.session.is_empty() && !filter.session.iter().any(|it| trace.session == Some(it)) {
+    if !filter.session.is_empty() && !filter.session.iter().any(|session| trace.session == Some(session)) {
         return Some("it is of another session".to_owned());
     }
-    let cost = trace.cost.map(|it| it.nanos() as f64 / 1e9);
+    let cost = trace.cost.map(|usd| usd.nanos() as f64 / 1e9);
     let bounds = [
         ("cost", cost, filter.min_cost, filter.max_cost),
         ("duration", trace.duration, filter.min_duration, filter.max_duration),
-        ("number of steps", Some(trace.n_steps as f64), filter.min_steps.map(|it| it as f64), None),
+        (
+            "number of steps",
+            Some(trace.n_steps as f64),
+            filter.min_steps.map(|min_step| min_step as f64),
+            None,
+        ),
     ];
     for (what, value, least, most) in bounds {
         let Some(value) = value else {
@@ -122,14 +128,14 @@ fn filter_refusal(filter: &MonitorFilter, trace: &TraceFacts<'_>) -> Option<Stri
             }
             continue;
         };
-        if least.is_some_and(|it| value < it) || most.is_some_and(|it| it < value) {
+        if least.is_some_and(|least| value < least) || most.is_some_and(|most| most < value) {
             return Some(format!("its {what} is {value}"));
         }
     }
     let differs = |(key, wanted): &(&String, &Json)| {
-        let found = trace.metadata.and_then(|it| it.get(*key));
+        let found = trace.metadata.and_then(|metadata| metadata.get(*key));
         match wanted {
-            Json::Array(any) => !found.is_some_and(|it| any.contains(it)),
+            Json::Array(any) => !found.is_some_and(|found| any.contains(found)),
             one => found != Some(one),
         }
     };
@@ -159,7 +165,7 @@ impl std::str::FromStr for TraceStratum {
         let known = Self::ALL.map(Self::as_str).join(", ");
         Self::ALL
             .into_iter()
-            .find(|it| it.as_str() == text)
+            .find(|trace_stratum| trace_stratum.as_str() == text)
             .ok_or_else(|| format!("`{text}` is no stratum; there are {known}"))
     }
 }
@@ -217,26 +223,26 @@ mod tests {
 
     #[test]
     fn as_many_are_sampled_as_the_dial_says_and_turning_it_up_keeps_them() {
-        let ids: Vec<String> = (0..20_000).map(|it| format!("trace {it}")).collect();
+        let ids: Vec<String> = (0..20_000).map(|n| format!("trace {n}")).collect();
         let sampled = |rate: f64, salt: Option<&str>| -> Vec<bool> {
             let monitor = Monitor { salt: salt.map(str::to_owned), ..monitor(rate) };
             ids.iter().map(|id| drawn(&pick_trace(&monitor, &trace(id), None, 1.0)).2).collect()
         };
         let few = sampled(0.1, None);
-        let n = few.iter().filter(|it| **it).count();
+        let n = few.iter().filter(|few| **few).count();
         assert!((1_850..2_150).contains(&n), "{n}");
         let more = sampled(0.3, None);
         assert!(few.iter().zip(&more).all(|(few, more)| !few || *more));
         assert_eq!(few, sampled(0.1, None));
         let other = sampled(0.1, Some("other"));
-        let both = few.iter().zip(&other).filter(|it| *it.0 && *it.1).count();
+        let both = few.iter().zip(&other).filter(|few| *few.0 && *few.1).count();
         assert!((140..260).contains(&both), "monitors of other salts are not paired: {both}");
-        assert!(sampled(1.0, None).iter().all(|it| *it));
+        assert!(sampled(1.0, None).iter().all(|sampled| *sampled));
     }
 
     #[test]
     fn failed_ones_always_and_expensive_ones_more_often() {
-        let usd = |it: f64| Some(usd_from_dollars(it));
+        let usd = |value: f64| Some(usd_from_dollars(value));
         let failed = TraceFacts { is_failed: true, cost: usd(9.0), ..trace("a") };
         assert_eq!(
             drawn(&pick_trace(&monitor(0.01), &failed, usd(1.0), 1.0)),
@@ -264,11 +270,11 @@ mod tests {
         let at = |id: &str, is_failed: bool, pace: f64| {
             drawn(&pick_trace(&monitor(0.5), &TraceFacts { is_failed, ..trace(id) }, None, pace))
         };
-        let ids: Vec<String> = (0..2_000).map(|it| format!("trace {it}")).collect();
+        let ids: Vec<String> = (0..2_000).map(|n| format!("trace {n}")).collect();
         let picked = |pace: f64| ids.iter().map(|id| at(id, false, pace).2).collect::<Vec<_>>();
         let (slow, full) = (picked(0.3), picked(1.0));
         assert!(slow.iter().zip(&full).all(|(slow, full)| !slow || *full));
-        let n = slow.iter().filter(|it| **it).count();
+        let n = slow.iter().filter(|slow| **slow).count();
         assert!((250..350).contains(&n), "{n}");
         assert!((at("a", false, 0.3).1 - 0.15).abs() < 1e-12);
         assert_eq!(at("a", true, 0.3), (TraceStratum::Failed, 1.0, true));
@@ -285,15 +291,15 @@ mod tests {
                 (pick, _) => panic!("{pick:?}, and expected was {expected:?}"),
             }
         };
-        let status = |it: &str| MonitorFilter { status: vec![it.to_owned()], ..MonitorFilter::default() };
+        let status = |text: &str| MonitorFilter { status: vec![text.to_owned()], ..MonitorFilter::default() };
         check(MonitorFilter::default(), None);
         check(status("failed"), None);
         check(status("ok"), Some("none of ok"));
         check(status("cancelled"), Some("none of cancelled"));
         check(MonitorFilter { min_cost: Some(1.0), ..MonitorFilter::default() }, Some("cost is not known"));
         check(MonitorFilter { min_steps: Some(4), ..MonitorFilter::default() }, Some("number of steps is 3"));
-        let metadata = |it: Json| it.as_object().unwrap().clone();
-        let with = |it: Json| MonitorFilter { metadata: metadata(it), ..MonitorFilter::default() };
+        let metadata = |value: Json| value.as_object().unwrap().clone();
+        let with = |value: Json| MonitorFilter { metadata: metadata(value), ..MonitorFilter::default() };
         check(with(json!({ "plan": ["free", "pro"] })), None);
         check(with(json!({ "plan": "free" })), Some("`plan`"));
         check(with(json!({ "region": "eu" })), Some("`region`"));

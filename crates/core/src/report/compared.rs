@@ -7,16 +7,17 @@ use crate::stats::{Comparison, Difference, estimate_run_means};
 
 /// The pass rate and each criterion, and below them the score; `None` if no case was decided by both.
 pub fn build_comparison_forest(compared: &Comparison) -> Option<Chart> {
-    let row = |name: &str, it: &Difference| ForestRow {
+    let row = |name: &str, difference: &Difference| ForestRow {
         label: name.to_owned(),
-        measure: MeasuredValue::new(Some(it.difference), it.interval),
-        n: it.n,
+        measure: MeasuredValue::new(Some(difference.difference), difference.interval),
+        n: difference.n,
     };
     let score = compared.score.as_ref()?;
     // A rubric of one question has nothing to add.
     let criteria = compared.criteria.iter().filter(|_| 1 < compared.criteria.len());
-    let criteria = criteria.map(|(name, it)| row(name, it));
-    let rows = compared.pass_rate.iter().map(|it| row("pass rate", it)).chain(criteria).collect();
+    let criteria = criteria.map(|(name, difference)| row(name, difference));
+    let rows =
+        compared.pass_rate.iter().map(|difference| row("pass rate", difference)).chain(criteria).collect();
     let title = format!("After minus before, {}", plural(compared.n_cases, "case"));
     Some(Chart::Forest(Forest { title, rows, whole: Some(row("score", score)), reference: 0.0 }))
 }
@@ -25,21 +26,26 @@ pub fn build_comparison_forest(compared: &Comparison) -> Option<Chart> {
 pub fn build_comparison_radar(runs: &[(String, &Run)]) -> Option<Chart> {
     let means: Vec<_> = runs.iter().map(|(name, run)| (name, estimate_run_means(run).1)).collect();
     let mut axes: Vec<String> = Vec::new();
-    for (id, _) in means.iter().flat_map(|it| &it.1) {
+    for (id, _) in means.iter().flat_map(|mean| &mean.1) {
         if !axes.contains(id) {
             axes.push(id.clone());
         }
     }
     let series = means.iter().map(|(name, means)| {
-        let of = |axis: &String| means.iter().find(|it| it.0 == *axis).map(|it| it.1);
-        let values = axes
-            .iter()
-            .map(|it| MeasuredValue::new(of(it).map(|it| it.mean), of(it).and_then(|it| it.interval)));
+        let of = |axis: &String| means.iter().find(|mean| mean.0 == *axis).map(|at| at.1);
+        let values = axes.iter().map(|axis| {
+            MeasuredValue::new(
+                of(axis).map(|estimate| estimate.mean),
+                of(axis).and_then(|estimate| estimate.interval),
+            )
+        });
         RadarSeries { name: (*name).clone(), values: values.collect() }
     });
     let series = series.collect();
-    let mut marks: Vec<f64> =
-        runs.iter().flat_map(|(_, run)| run.rubrics.keys().filter_map(|it| run.pass_mark(it))).collect();
+    let mut marks: Vec<f64> = runs
+        .iter()
+        .flat_map(|(_, run)| run.rubrics.keys().filter_map(|rubric_hash| run.pass_mark(rubric_hash)))
+        .collect();
     marks.sort_by(f64::total_cmp);
     marks.dedup();
     let mark = if let [mark] = marks[..] { Some(mark) } else { None };

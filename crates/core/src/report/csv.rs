@@ -26,7 +26,9 @@ pub(super) fn render_csv_report(run: &Run) -> String {
         "run_seconds",
     ];
     let mut write = |row: &[String]| {
-        writer.write_record(row.iter().map(|it| escape_spreadsheet_formula(it))).expect("memory is writable")
+        writer
+            .write_record(row.iter().map(|row| escape_spreadsheet_formula(row)))
+            .expect("memory is writable")
     };
     write(&head.map(str::to_owned));
     for result in run.results.iter() {
@@ -42,7 +44,7 @@ pub(super) fn render_csv_report(run: &Run) -> String {
 }
 
 fn build_csv_row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [String; 16] {
-    let (outcome, value) = match grade.map(|it| &it.outcome) {
+    let (outcome, value) = match grade.map(|grade| &grade.outcome) {
         None => (String::new(), String::new()),
         Some(Outcome::Scored { value, .. }) => ("scored".to_owned(), value.to_string()),
         Some(Outcome::NotApplicable) => ("not applicable".to_owned(), String::new()),
@@ -50,12 +52,13 @@ fn build_csv_row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [Stri
         Some(Outcome::Failed { failure, detail }) => (variant_in_words(failure), detail.clone()),
         Some(Outcome::Deferred { why }) => (variant_in_words(why), String::new()),
     };
-    let number = |it: Option<f64>| it.map(|it| it.to_string()).unwrap_or_default();
-    let dollars = |it: Usd| (it.nanos() as f64 / 1e9).to_string();
-    let quotes: Vec<String> = grade.iter().flat_map(|it| &it.evidence).map(format_evidence_quote).collect();
-    let cost = grade.map_or(result.spend.cost, |it| it.spend.cost);
-    let leaf = grade.and_then(|it| leaf_reason(result, &it.criterion));
-    let own = grade.map(|it| it.reason.as_str()).filter(|it| !it.is_empty());
+    let number = |it: Option<f64>| it.map(|value| value.to_string()).unwrap_or_default();
+    let dollars = |usd: Usd| (usd.nanos() as f64 / 1e9).to_string();
+    let quotes: Vec<String> =
+        grade.iter().flat_map(|grade| &grade.evidence).map(format_evidence_quote).collect();
+    let cost = grade.map_or(result.spend.cost, |grade| grade.spend.cost);
+    let leaf = grade.and_then(|grade| leaf_reason(result, &grade.criterion));
+    let own = grade.map(|grade| grade.reason.as_str()).filter(|text| !text.is_empty());
     let reason = own.into_iter().chain(leaf).collect::<Vec<_>>().join(" — ");
     [
         result.case.clone(),
@@ -63,11 +66,11 @@ fn build_csv_row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [Stri
         status_word(result.verdict.status).to_owned(),
         number(result.verdict.score),
         number(run.pass_mark(&result.rubric)),
-        grade.map(|it| it.criterion.clone()).unwrap_or_default(),
-        grade.map(|it| it.grader.name.clone()).unwrap_or_default(),
+        grade.map(|grade| grade.criterion.clone()).unwrap_or_default(),
+        grade.map(|grade| grade.grader.name.clone()).unwrap_or_default(),
         outcome,
         value,
-        number(grade.and_then(|it| it.outcome.unit())),
+        number(grade.and_then(|grade| grade.outcome.unit())),
         reason,
         quotes.join(" | "),
         cost.map(dollars).unwrap_or_default(),

@@ -40,7 +40,7 @@ impl CriterionFinding<'_> {
     /// The quotes behind it, each once.
     pub fn quotes(&self) -> Vec<String> {
         let mut quotes: Vec<String> = Vec::new();
-        for evidence in self.grades.iter().flat_map(|it| &it.evidence) {
+        for evidence in self.grades.iter().flat_map(|grade| &grade.evidence) {
             let quote = format_evidence_quote(evidence);
             if !quotes.contains(&quote) {
                 quotes.push(quote);
@@ -65,14 +65,18 @@ pub(super) fn list_case_findings<'a>(run: &'a Run, result: &'a CaseResult) -> Ve
         VerdictStatus::Pass | VerdictStatus::Deferred => return Vec::new(),
     }
     let mut rules: Vec<&str> = Vec::new();
-    let gated = result.verdict.failed_gates.iter().map(|it| it.criterion.as_deref().unwrap_or(VERDICT));
-    for rule in gated.chain(result.grades.iter().map(|it| it.criterion.as_str())) {
+    let gated = result
+        .verdict
+        .failed_gates
+        .iter()
+        .map(|failed_gate| failed_gate.criterion.as_deref().unwrap_or(VERDICT));
+    for rule in gated.chain(result.grades.iter().map(|grade| grade.criterion.as_str())) {
         if !rules.contains(&rule) {
             rules.push(rule);
         }
     }
     let mut found: Vec<CriterionFinding<'_>> =
-        rules.into_iter().filter_map(|it| build_criterion_finding(run, result, it)).collect();
+        rules.into_iter().filter_map(|rule| build_criterion_finding(run, result, rule)).collect();
     if found.is_empty() {
         let (rule, severity, message) = (VERDICT, CriterionSeverity::Below, describe_low_score(run, result));
         found.push(CriterionFinding { result, rule, severity, message, grades: Vec::new() });
@@ -98,13 +102,14 @@ fn build_criterion_finding<'a>(
     result: &'a CaseResult,
     rule: &'a str,
 ) -> Option<CriterionFinding<'a>> {
-    let grades: Vec<&Grade> = result.grades.iter().filter(|it| it.criterion == rule).collect();
+    let grades: Vec<&Grade> = result.grades.iter().filter(|grade| grade.criterion == rule).collect();
     let gates = result.verdict.failed_gates.iter();
-    let gates = gates.filter(|it| it.criterion.as_deref().unwrap_or(VERDICT) == rule);
-    let gates: Vec<String> = gates.map(|it| format!("gate {} failed", variant_in_words(&it.gate))).collect();
+    let gates = gates.filter(|gate| gate.criterion.as_deref().unwrap_or(VERDICT) == rule);
+    let gates: Vec<String> =
+        gates.map(|gate| format!("gate {} failed", variant_in_words(&gate.gate))).collect();
     let severity =
         if gates.is_empty() { criterion_severity(run, result, rule)? } else { CriterionSeverity::Gate };
-    let said = grades.iter().map(|it| GraderStatement::of(it).words());
+    let said = grades.iter().map(|grade| GraderStatement::of(grade).words());
     let leaf = leaf_reason(result, rule).map(str::to_owned);
     let said: Vec<String> = gates.into_iter().chain(said).chain(leaf).collect();
     let message = format!("{}: {rule}: {}", result.case, said.join("; "));
@@ -113,11 +118,11 @@ fn build_criterion_finding<'a>(
 
 /// How far a criterion falls short, by the mean of all who said; `None` when nothing is missing.
 fn criterion_severity(run: &Run, result: &CaseResult, rule: &str) -> Option<CriterionSeverity> {
-    let grades = result.grades.iter().filter(|it| it.criterion == rule);
-    let units: Vec<f64> = grades.filter_map(|it| it.outcome.unit()).collect();
+    let grades = result.grades.iter().filter(|grade| grade.criterion == rule);
+    let units: Vec<f64> = grades.filter_map(|grade| grade.outcome.unit()).collect();
     let mean = (!units.is_empty()).then(|| units.iter().sum::<f64>() / units.len() as f64)?;
     // Of what must not hold, none at all is best.
-    let is_bad = run.rubrics.get(&result.rubric).is_some_and(|it| is_negative_criterion(it, rule));
+    let is_bad = run.rubrics.get(&result.rubric).is_some_and(|rubric| is_negative_criterion(rubric, rule));
     let met = if is_bad { 1.0 - mean } else { mean };
     let mark = run.pass_mark(&result.rubric).unwrap_or(1.0);
     (met < 1.0).then_some(if met < mark { CriterionSeverity::Below } else { CriterionSeverity::Short })
@@ -125,10 +130,10 @@ fn criterion_severity(run: &Run, result: &CaseResult, rule: &str) -> Option<Crit
 
 /// Why a case failed by which no criterion stands out, such as one that is a tree.
 fn describe_low_score(run: &Run, result: &CaseResult) -> String {
-    let number = |it: Option<f64>| it.map_or_else(|| "none".to_owned(), |it| format!("{it:.2}"));
+    let number = |it: Option<f64>| it.map_or_else(|| "none".to_owned(), |value| format!("{value:.2}"));
     let (score, mark) = (number(result.verdict.score), number(run.pass_mark(&result.rubric)));
-    let why = result.verdict.path.last().and_then(|it| it.reason.as_deref());
-    let why = why.map(|it| format!(" — {it}")).unwrap_or_default();
+    let why = result.verdict.path.last().and_then(|path| path.reason.as_deref());
+    let why = why.map(|why| format!(" — {why}")).unwrap_or_default();
     format!("{}: score {score}, pass mark {mark}{why}", result.case)
 }
 
@@ -158,9 +163,9 @@ fn as_file(text: &str) -> Option<String> {
     let path = text.replace('\\', "/");
     let path = path.strip_prefix("./").unwrap_or(&path);
     let (stem, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
-    let is_ending = ending.starts_with(|it: char| it.is_ascii_alphabetic())
+    let is_ending = ending.starts_with(|ending: char| ending.is_ascii_alphabetic())
         && ending.len() <= 5
-        && ending.chars().all(|it| it.is_ascii_alphanumeric());
+        && ending.chars().all(|letter| letter.is_ascii_alphanumeric());
     (is_ending && !stem.is_empty() && !path.chars().any(char::is_control)).then(|| path.to_owned())
 }
 

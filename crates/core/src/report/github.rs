@@ -12,10 +12,13 @@ const PAGE: usize = 1024 * 1024 - 200;
 
 /// Commands to the runner, a line each. Failed cases are errors, broken graders warnings, what waits a notice.
 pub(super) fn render_github_annotations(run: &Run) -> String {
-    let mut out: String = run.results.iter().filter_map(|it| render_case_annotation(run, &it)).collect();
+    let mut out: String =
+        run.results.iter().filter_map(|result| render_case_annotation(run, &result)).collect();
     let tally = RunTally::of(run);
-    let cost = run.spend.cost.map(|it| format!(" Cost {it}.")).unwrap_or_default();
-    let took = run_duration_seconds(run).map(|it| format!(" Took {it:.1} s.")).unwrap_or_default();
+    let cost = run.spend.cost.map(|usd| format!(" Cost {usd}.")).unwrap_or_default();
+    let took = run_duration_seconds(run)
+        .map(|run_duration_second| format!(" Took {run_duration_second:.1} s."))
+        .unwrap_or_default();
     let text = format!(
         "{} passed, {} failed, {}, {} deferred.{cost}{took} Run {}.",
         tally.passed,
@@ -54,7 +57,8 @@ fn render_case_annotation(run: &Run, result: &CaseResult) -> Option<String> {
         VerdictStatus::Error => "warning",
         VerdictStatus::Deferred => "notice",
     };
-    let said = collect_grader_statements(result).into_iter().flat_map(|it| it.lines());
+    let said =
+        collect_grader_statements(result).into_iter().flat_map(|grader_statement| grader_statement.lines());
     let lines: Vec<String> = verdict_grounds(result)
         .into_iter()
         .chain(case_notes(result))
@@ -62,10 +66,10 @@ fn render_case_annotation(run: &Run, result: &CaseResult) -> Option<String> {
         .chain(said)
         .collect();
     let location = finding::find_case_location(run, result);
-    let line = location.as_ref().and_then(|it| it.line).map(|it| it.to_string());
+    let line = location.as_ref().and_then(|location| location.line).map(|n| n.to_string());
     let mut properties = vec![("title", result.case.as_str())];
-    properties.extend(location.as_ref().map(|it| ("file", it.file.as_str())));
-    properties.extend(line.as_deref().map(|it| ("line", it)));
+    properties.extend(location.as_ref().map(|location| ("file", location.file.as_str())));
+    properties.extend(line.as_deref().map(|line| ("line", line)));
     Some(format_workflow_command(kind, &properties, &lines.join("\n")))
 }
 

@@ -11,7 +11,10 @@ use crate::run::{CaseResult, Run};
 
 pub(super) fn render_gitlab_report(run: &Run) -> String {
     let of = |result: CaseResult| {
-        finding::list_case_findings(run, &result).iter().map(|it| issue(run, it)).collect::<Vec<_>>()
+        finding::list_case_findings(run, &result)
+            .iter()
+            .map(|criterion_finding| issue(run, criterion_finding))
+            .collect::<Vec<_>>()
     };
     let issues: Vec<Json> = run.results.iter().flat_map(of).collect();
     serde_json::to_string_pretty(&issues).expect("an issue is plain data") + "\n"
@@ -19,10 +22,13 @@ pub(super) fn render_gitlab_report(run: &Run) -> String {
 
 fn issue(run: &Run, finding: &CriterionFinding<'_>) -> Json {
     let location = finding::find_case_location(run, finding.result);
-    let line = location.as_ref().and_then(|it| it.line).unwrap_or(1);
-    let path =
-        location.map(|it| it.file).or_else(|| run.suite.clone()).unwrap_or_else(|| "jurist".to_owned());
-    let took = run_duration_seconds(run).map(|it| format!("run took {it:.1} s"));
+    let line = location.as_ref().and_then(|location| location.line).unwrap_or(1);
+    let path = location
+        .map(|location| location.file)
+        .or_else(|| run.suite.clone())
+        .unwrap_or_else(|| "jurist".to_owned());
+    let took =
+        run_duration_seconds(run).map(|run_duration_second| format!("run took {run_duration_second:.1} s"));
     let facts: Vec<String> = figure_lines(run, finding.result).chain(finding.quotes()).chain(took).collect();
     json!({
         "type": "issue",

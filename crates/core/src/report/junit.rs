@@ -56,8 +56,8 @@ pub(super) fn render_junit_report(run: &Run) -> String {
 /// What holds for the whole run.
 fn write_junit_properties(out: &mut String, run: &Run) {
     let rubrics: Vec<&str> = run.rubrics.keys().map(crate::grade::RubricHash::as_str).collect();
-    let cost = run.spend.cost.map(|it| it.to_string());
-    let not_graded = NotGraded::of(run).map(|it| it.statement);
+    let cost = run.spend.cost.map(|usd| usd.to_string());
+    let not_graded = NotGraded::of(run).map(|not_graded| not_graded.statement);
     let found = [
         ("run", Some(run.id.to_string())),
         ("rubrics", Some(rubrics.join(" "))),
@@ -76,12 +76,13 @@ fn render_junit_output(run: &Run, result: &CaseResult) -> String {
         // Nothing may end the mark but what is written here.
         Some(format!("[[PROPERTY|{name}={}]]", escape_junit_text(&value?.replace(['\n', ']'], " "))))
     });
-    let said = collect_grader_statements(result).into_iter().flat_map(|it| it.lines());
+    let said =
+        collect_grader_statements(result).into_iter().flat_map(|grader_statement| grader_statement.lines());
     let said = verdict_grounds(result)
         .into_iter()
         .chain(case_notes(result))
         .chain(said)
-        .map(|it| escape_junit_text(&it));
+        .map(|verdict_ground| escape_junit_text(&verdict_ground));
     figures.chain(said).collect::<Vec<_>>().join("\n")
 }
 

@@ -21,7 +21,7 @@ pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -
         tally.passed, tally.failed, tally.errors, tally.deferred, run.id
     );
     if let Some((rate, low, high)) = tally.pass_rate() {
-        let percent = |it: f64| it * 100.0;
+        let percent = |value: f64| value * 100.0;
         let _ = writeln!(
             out,
             "Pass rate {:.0} % (95 % interval {:.0} to {:.0} %).",
@@ -43,12 +43,12 @@ pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -
         let _ = write!(out, "\n{}", comparison_section(compared));
     }
     write_case_table(&mut out, run);
-    for result in run.results.iter().filter(|it| it.verdict.status != VerdictStatus::Pass) {
+    for result in run.results.iter().filter(|result| result.verdict.status != VerdictStatus::Pass) {
         write_case_section(&mut out, &result);
     }
     if 0 < tally.passed {
         let _ = writeln!(out, "\n<details>\n<summary>{} passed</summary>", tally.passed);
-        for result in run.results.iter().filter(|it| it.verdict.status == VerdictStatus::Pass) {
+        for result in run.results.iter().filter(|result| result.verdict.status == VerdictStatus::Pass) {
             write_case_section(&mut out, &result);
         }
         let _ = writeln!(out, "\n</details>");
@@ -63,7 +63,7 @@ fn write_case_table(out: &mut String, run: &Run) {
          | --- | --- | ---: | ---: | --- | ---: | --- |"
     );
     for result in run.results.iter() {
-        let number = |it: Option<f64>| it.map_or_else(|| "–".to_owned(), |it| format!("{it:.2}"));
+        let number = |it: Option<f64>| it.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} | {} |",

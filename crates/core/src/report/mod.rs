@@ -83,7 +83,7 @@ pub fn render_report(format: ReportFormat, run: &Run) -> String {
 pub fn render_compared(format: ReportFormat, run: &Run, compared: Option<&Comparison>) -> String {
     match format {
         ReportFormat::Json => with_summary(run, compared),
-        ReportFormat::Ndjson => run.results.iter().map(|it| render_ndjson_line(run, &it)).collect(),
+        ReportFormat::Ndjson => run.results.iter().map(|result| render_ndjson_line(run, &result)).collect(),
         ReportFormat::Junit => junit::render_junit_report(run),
         ReportFormat::Markdown => markdown::render_markdown_report(run, compared),
         ReportFormat::Tap => tap::render_tap_report(run),
@@ -104,7 +104,7 @@ fn with_summary(run: &Run, compared: Option<&Comparison>) -> String {
         run: &'a Run,
         summary: RunSummary,
     }
-    let regressions = compared.map(|it| it.regressions.clone());
+    let regressions = compared.map(|comparison| comparison.regressions.clone());
     let summary = RunSummary { regressions, ..RunSummary::of(run) };
     let summarised = Summarised { run, summary };
     serde_json::to_string_pretty(&summarised).expect("a run is plain data") + "\n"
@@ -154,16 +154,16 @@ impl RunTally {
 
 /// The mean of the scores there are.
 pub fn mean_run_score(run: &Run) -> Option<f64> {
-    let scores: Vec<f64> = run.results.iter().filter_map(|it| it.verdict.score).collect();
+    let scores: Vec<f64> = run.results.iter().filter_map(|result| result.verdict.score).collect();
     (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
 }
 
 /// The gates that failed a case, and those that nobody could decide.
 pub fn gates(result: &CaseResult) -> Vec<String> {
-    let line = |it: &crate::grade::FailedGate| {
-        let of = it.criterion.as_deref().unwrap_or("the rubric");
-        let why = if it.gate == Gate::Evidence { ": no verifiable evidence" } else { "" };
-        format!("gate {} of {of} failed{why}", variant_in_words(&it.gate))
+    let line = |failed_gate: &crate::grade::FailedGate| {
+        let of = failed_gate.criterion.as_deref().unwrap_or("the rubric");
+        let why = if failed_gate.gate == Gate::Evidence { ": no verifiable evidence" } else { "" };
+        format!("gate {} of {of} failed{why}", variant_in_words(&failed_gate.gate))
     };
     // What waits for somebody is said by its criteria.
     let is_open = result.verdict.status != VerdictStatus::Deferred;
@@ -209,34 +209,35 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
     let rubric = run.rubrics.get(&result.rubric);
     let lacks = |id: &str, unit: f64| {
         // Of what must not hold, none at all is best.
-        if rubric.is_some_and(|it| is_negative_criterion(it, id)) { 0.0 < unit } else { unit < 1.0 }
+        if rubric.is_some_and(|rubric| is_negative_criterion(rubric, id)) { 0.0 < unit } else { unit < 1.0 }
     };
     let grades: Vec<(&str, String)> = result
         .grades
         .iter()
-        .filter_map(|it| {
-            let said = match &it.outcome {
+        .filter_map(|grade| {
+            let said = match &grade.outcome {
                 Outcome::Scored { unit: Some(unit), .. }
-                    if lacks(&it.criterion, *unit) || it.flags.contains(&GradeFlag::NoVerifiableEvidence) =>
+                    if lacks(&grade.criterion, *unit)
+                        || grade.flags.contains(&GradeFlag::NoVerifiableEvidence) =>
                 {
-                    with_evidence(it, format!("{unit:.2}"))
+                    with_evidence(grade, format!("{unit:.2}"))
                 }
                 Outcome::Scored { .. } | Outcome::NotApplicable => return None,
                 Outcome::Abstained { why } => format!("could not tell: {why}"),
                 Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
                 Outcome::Deferred { why } => format!("not asked: {}", variant_in_words(why)),
             };
-            let reason = it.reason.as_str();
+            let reason = grade.reason.as_str();
             let said = if reason.is_empty() || said.ends_with(reason) {
                 said
             } else {
                 format!("{said} — {reason}")
             };
-            Some((it.criterion.as_str(), said))
+            Some((grade.criterion.as_str(), said))
         })
         .collect();
     // What is the same for all is said once.
-    let same = 1 < grades.len() && grades.iter().all(|it| it.1 == grades[0].1);
+    let same = 1 < grades.len() && grades.iter().all(|grade| grade.1 == grades[0].1);
     let lines = grades.iter().take(if same { 1 } else { usize::MAX });
     let lines = lines.map(|(id, said)| if same { said.clone() } else { format!("{id}: {said}") });
     verdict_grounds(result).into_iter().chain(lines).collect()
@@ -245,10 +246,10 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
 /// Whether a criterion of a canonical rubric states what must not be.
 fn is_negative_criterion(rubric: &serde_json::Value, id: &str) -> bool {
     let criteria = rubric.get("criteria").and_then(serde_json::Value::as_array).into_iter().flatten();
-    criteria.into_iter().any(|it| {
-        let negative = it["weight"].as_f64().is_some_and(|it| it < 0.0);
-        (it["name"] == id && (it["guard"] == true || it["not"] == true || negative))
-            || is_negative_criterion(it, id)
+    criteria.into_iter().any(|criterion| {
+        let negative = criterion["weight"].as_f64().is_some_and(|number| number < 0.0);
+        (criterion["name"] == id && (criterion["guard"] == true || criterion["not"] == true || negative))
+            || is_negative_criterion(criterion, id)
     })
 }
 
@@ -268,7 +269,7 @@ fn status_word(status: VerdictStatus) -> &'static str {
 
 /// Who judged, each once.
 fn join_grader_names(result: &CaseResult) -> String {
-    let mut names: Vec<&str> = result.grades.iter().map(|it| it.grader.name.as_str()).collect();
+    let mut names: Vec<&str> = result.grades.iter().map(|grade| grade.grader.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     names.join(", ")

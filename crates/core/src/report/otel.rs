@@ -11,7 +11,9 @@ use crate::grade::{Grade, Outcome, Time, Value, VerdictStatus};
 use crate::run::{CaseResult, Run};
 
 pub(super) fn render_otel_report(run: &Run) -> String {
-    render_otel_logs(&run.results.iter().flat_map(|it| build_case_log_records(run, &it)).collect::<Vec<_>>())
+    render_otel_logs(
+        &run.results.iter().flat_map(|result| build_case_log_records(run, &result)).collect::<Vec<_>>(),
+    )
 }
 
 /// A trace that was judged as it came in, and what came of it.
@@ -46,7 +48,7 @@ pub fn render_trace_otel_logs(judged: &TraceEvaluation<'_>) -> String {
         ],
         observed: judged.time,
         trace: parse_otel_id(trace, 32),
-        span: judged.span.and_then(|it| parse_otel_id(it, 16)),
+        span: judged.span.and_then(|span| parse_otel_id(span, 16)),
     };
     let grades = result.grades.iter().enumerate().map(|(at, grade)| {
         about.record(grade.time.unwrap_or(judged.time), &format!("grade {at}"), grade_attributes(grade))
@@ -80,7 +82,7 @@ fn build_case_log_records(run: &Run, result: &CaseResult) -> Vec<Json> {
             ("jurist.rubric.version", Some(otel_string(result.rubric.as_str()))),
         ],
         observed: run.ended.unwrap_or(run.started),
-        trace: result.material.trace.as_ref().and_then(|it| parse_otel_id(it.id.as_deref()?, 32)),
+        trace: result.material.trace.as_ref().and_then(|trace| parse_otel_id(trace.id.as_deref()?, 32)),
         span: None,
     };
     let grades = result.grades.iter().enumerate().map(|(at, grade)| {
@@ -88,7 +90,8 @@ fn build_case_log_records(run: &Run, result: &CaseResult) -> Vec<Json> {
         let mut found = grade_attributes(grade);
         found.push((
             "jurist.weight",
-            find_criterion_weight(run, result, &grade.criterion).map(|it| json!({ "doubleValue": it })),
+            find_criterion_weight(run, result, &grade.criterion)
+                .map(|criterion_weight| json!({ "doubleValue": criterion_weight })),
         ));
         about.record(time, &format!("grade {at}"), found)
     });
@@ -115,28 +118,28 @@ fn grade_attributes(grade: &Grade) -> OtelAttributes {
         Outcome::Deferred { why } => (None, Some(super::variant_in_words(why)), None),
         Outcome::NotApplicable => (None, None, None),
     };
-    let reason = Some(grade.reason.as_str()).filter(|it| !it.is_empty()).map(str::to_owned);
-    let quotes: Vec<Json> = grade.evidence.iter().map(|it| otel_string(&it.quote)).collect();
+    let reason = Some(grade.reason.as_str()).filter(|text| !text.is_empty()).map(str::to_owned);
+    let quotes: Vec<Json> = grade.evidence.iter().map(|evidence| otel_string(&evidence.quote)).collect();
     vec![
         ("gen_ai.evaluation.name", Some(otel_string(&grade.criterion))),
         ("gen_ai.evaluation.score.value", grade.outcome.unit().map(otel_double)),
-        ("gen_ai.evaluation.score.label", label.map(|it| otel_string(&it))),
+        ("gen_ai.evaluation.score.label", label.map(|label| otel_string(&label))),
         (
             "gen_ai.evaluation.explanation",
-            reason.or(why).filter(|it| !it.is_empty()).map(|it| otel_string(&it)),
+            reason.or(why).filter(|reason| !reason.is_empty()).map(|reason| otel_string(&reason)),
         ),
-        ("error.type", failure.map(|it| json!({ "stringValue": it }))),
+        ("error.type", failure.map(|failure| json!({ "stringValue": failure }))),
         ("jurist.judge", Some(otel_string(&grade.grader.name))),
         ("jurist.grader.kind", Some(json!({ "stringValue": grade.grader.kind }))),
-        ("jurist.value", value.map(|it| otel_string(&it))),
+        ("jurist.value", value.map(|value| otel_string(&value))),
         ("jurist.evidence", (!quotes.is_empty()).then(|| json!({ "arrayValue": { "values": quotes } }))),
-        ("jurist.cost", grade.spend.cost.map(|it| json!({ "doubleValue": it }))),
+        ("jurist.cost", grade.spend.cost.map(|cost| json!({ "doubleValue": cost }))),
     ]
 }
 
 fn verdict_attributes(result: &CaseResult) -> OtelAttributes {
     let verdict = &result.verdict;
-    let broke = result.grades.iter().find_map(|it| match &it.outcome {
+    let broke = result.grades.iter().find_map(|grade| match &grade.outcome {
         Outcome::Failed { failure, .. } => Some(json!({ "stringValue": failure })),
         _ => None,
     });
@@ -155,7 +158,7 @@ fn verdict_attributes(result: &CaseResult) -> OtelAttributes {
         ("gen_ai.evaluation.explanation", (!grounds.is_empty()).then(|| otel_string(&grounds))),
         ("error.type", error),
         ("jurist.judge", Some(otel_string(&super::join_grader_names(result)))),
-        ("jurist.cost", result.spend.cost.map(|it| json!({ "doubleValue": it }))),
+        ("jurist.cost", result.spend.cost.map(|cost| json!({ "doubleValue": cost }))),
     ]
 }
 
@@ -196,15 +199,15 @@ impl OtelRecordContext<'_> {
 /// An id, where it is one of OpenTelemetry's. None is made up: it would lead nowhere.
 fn parse_otel_id(id: &str, n_digits: usize) -> Option<String> {
     let is_one = id.len() == n_digits
-        && id.bytes().all(|it| it.is_ascii_hexdigit())
-        && id.bytes().any(|it| it != b'0');
+        && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && id.bytes().any(|byte| byte != b'0');
     is_one.then(|| id.to_ascii_lowercase())
 }
 
 fn find_criterion_weight(run: &Run, result: &CaseResult, id: &str) -> Option<f64> {
     fn find(rubric: &Json, id: &str) -> Option<f64> {
-        rubric["criteria"].as_array()?.iter().find_map(|it| {
-            if it["name"] == id { Some(it["weight"].as_f64().unwrap_or(1.0)) } else { find(it, id) }
+        rubric["criteria"].as_array()?.iter().find_map(|item| {
+            if item["name"] == id { Some(item["weight"].as_f64().unwrap_or(1.0)) } else { find(item, id) }
         })
     }
     find(run.rubrics.get(&result.rubric)?, id)

@@ -10,7 +10,7 @@ pub fn build_strength_forest(order: &[usize], ranking: &Ranking, pairs: &[Pair])
         ForestRow {
             label: name.clone(),
             measure: MeasuredValue::new(Some(strength.value), strength.interval),
-            n: pairs.iter().filter(|it| it.first == *at || it.second == *at).count(),
+            n: pairs.iter().filter(|pair| pair.first == *at || pair.second == *at).count(),
         }
     };
     let (title, rows) = ("Strengths in log-odds".to_owned(), order.iter().map(row).collect());

@@ -66,7 +66,7 @@ pub(super) fn comparison_section(compared: &Comparison) -> String {
         let _ = writeln!(out, "\n| case | before | after | score |\n| --- | --- | --- | --- |");
     }
     for change in &compared.changed {
-        let score = |it: Option<f64>| it.map_or_else(|| "–".to_owned(), |it| format!("{it:.2}"));
+        let score = |it: Option<f64>| it.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} → {} |",

@@ -55,39 +55,39 @@ pub enum GradeCell {
 /// Every column, in order.
 #[rustfmt::skip]
 pub const COLUMNS: [Column; 33] = [
-    column("run", ColumnKind::Text, "id of the run", |it| text_cell(&it.of?.0.id)),
-    column("suite", ColumnKind::Text, "name or file of the suite", |it| text_cell(it.of?.0.suite.as_ref()?)),
-    column("case", ColumnKind::Text, "name that all trials of a case share", |it| text_cell(it.of?.1.base())),
-    column("trial", ColumnKind::Count, "which of several trials, from 1", |it| count_cell(it.of?.1.trial?)),
-    column("candidate", ColumnKind::Text, "id of what was graded", |it| text_cell(&it.grade.candidate)),
-    column("agent", ColumnKind::Text, "what produced the candidate", |it| text_cell(&json_plain_text(it.metadata_value("agent")?))),
-    column("rubric", ColumnKind::Text, "version of the rubric", |it| text_cell(it.grade.rubric.as_ref()?.as_str())),
-    column("criterion", ColumnKind::Text, "id of the question", |it| text_cell(&it.grade.criterion)),
-    column("grader_kind", ColumnKind::Text, "`check`, `judge` or `human`", |it| variant_cell(&it.grade.grader.kind)),
-    column("grader", ColumnKind::Text, "name of the check, model or person", |it| text_cell(&it.grade.grader.name)),
-    column("grader_configuration", ColumnKind::Text, "hash of what shapes its answers", |it| text_cell(it.grade.grader.configuration.as_ref()?)),
-    column("outcome", ColumnKind::Text, "`scored`, `not_applicable`, `abstained`, `failed` or `deferred`", |it| text_cell(outcome_name(&it.grade.outcome))),
-    column("value", ColumnKind::Text, "the answer on the criterion's own scale, if scored", |it| text_cell(scored_value(it)?)),
+    column("run", ColumnKind::Text, "id of the run", |row| text_cell(&row.of?.0.id)),
+    column("suite", ColumnKind::Text, "name or file of the suite", |row| text_cell(row.of?.0.suite.as_ref()?)),
+    column("case", ColumnKind::Text, "name that all trials of a case share", |row| text_cell(row.of?.1.base())),
+    column("trial", ColumnKind::Count, "which of several trials, from 1", |row| count_cell(row.of?.1.trial?)),
+    column("candidate", ColumnKind::Text, "id of what was graded", |row| text_cell(&row.grade.candidate)),
+    column("agent", ColumnKind::Text, "what produced the candidate", |row| text_cell(&json_plain_text(row.metadata_value("agent")?))),
+    column("rubric", ColumnKind::Text, "version of the rubric", |row| text_cell(row.grade.rubric.as_ref()?.as_str())),
+    column("criterion", ColumnKind::Text, "id of the question", |row| text_cell(&row.grade.criterion)),
+    column("grader_kind", ColumnKind::Text, "`check`, `judge` or `human`", |row| variant_cell(&row.grade.grader.kind)),
+    column("grader", ColumnKind::Text, "name of the check, model or person", |row| text_cell(&row.grade.grader.name)),
+    column("grader_configuration", ColumnKind::Text, "hash of what shapes its answers", |row| text_cell(row.grade.grader.configuration.as_ref()?)),
+    column("outcome", ColumnKind::Text, "`scored`, `not_applicable`, `abstained`, `failed` or `deferred`", |row| text_cell(outcome_name(&row.grade.outcome))),
+    column("value", ColumnKind::Text, "the answer on the criterion's own scale, if scored", |row| text_cell(scored_value(row)?)),
     column("number", ColumnKind::Number, "the same where it is a number, or 1 and 0 for yes and no", number_cell),
-    column("unit", ColumnKind::Number, "the same on 0 to 1, best is 1", |it| it.grade.outcome.unit().map(GradeCell::Number)),
+    column("unit", ColumnKind::Number, "the same on 0 to 1, best is 1", |row| row.grade.outcome.unit().map(GradeCell::Number)),
     column("why", ColumnKind::Text, "how a failed grader broke, such as `timeout`, or why it was not asked, such as `no_key`", failure_cell),
     column("detail", ColumnKind::Text, "what it said when it broke or abstained", detail),
-    column("reason", ColumnKind::Text, "the grader's reason", |it| non_empty_cell(it.grade.reason.as_str())),
-    column("evidence", ColumnKind::Json, "quotes, each with where it stands in the candidate", |it| json_list_cell(&it.grade.evidence)),
-    column("points", ColumnKind::Json, "claims or requirements, and whether each holds", |it| json_list_cell(&it.grade.points)),
-    column("tokens_in", ColumnKind::Count, "tokens sent", |it| count_cell(known_spend(it)?.tokens_in)),
-    column("tokens_cached", ColumnKind::Count, "those of them that the vendor had cached", |it| count_cell(known_spend(it)?.tokens_cached)),
-    column("tokens_out", ColumnKind::Count, "tokens received", |it| count_cell(known_spend(it)?.tokens_out)),
-    column("cost_usd", ColumnKind::Number, "price in US dollars; empty if unknown", |it| Some(GradeCell::Number(known_spend(it)?.cost?.nanos() as f64 / 1e9))),
-    column("from_cache", ColumnKind::Flag, "taken from Jurist's cache, so that nothing was paid", |it| Some(GradeCell::Flag(known_spend(it)?.from_cache))),
-    column("time", ColumnKind::Time, "when it was graded, in UTC", |it| it.grade.time.map(GradeCell::Time)),
-    column("attempts", ColumnKind::Json, "tries before this answer, oldest first", |it| json_list_cell(&it.grade.attempts)),
-    column("status", ColumnKind::Text, "verdict on the candidate: `pass`, `fail`, `error` or `deferred`", |it| variant_cell(&it.of?.1.verdict.status)),
-    column("score", ColumnKind::Number, "score of the verdict on 0 to 1", |it| it.of?.1.verdict.score.map(GradeCell::Number)),
-    column("pass_mark", ColumnKind::Number, "score from which on a verdict passes", |it| it.of?.0.pass_mark(&it.of?.1.rubric).map(GradeCell::Number)),
+    column("reason", ColumnKind::Text, "the grader's reason", |row| non_empty_cell(row.grade.reason.as_str())),
+    column("evidence", ColumnKind::Json, "quotes, each with where it stands in the candidate", |row| json_list_cell(&row.grade.evidence)),
+    column("points", ColumnKind::Json, "claims or requirements, and whether each holds", |row| json_list_cell(&row.grade.points)),
+    column("tokens_in", ColumnKind::Count, "tokens sent", |row| count_cell(known_spend(row)?.tokens_in)),
+    column("tokens_cached", ColumnKind::Count, "those of them that the vendor had cached", |row| count_cell(known_spend(row)?.tokens_cached)),
+    column("tokens_out", ColumnKind::Count, "tokens received", |row| count_cell(known_spend(row)?.tokens_out)),
+    column("cost_usd", ColumnKind::Number, "price in US dollars; empty if unknown", |row| Some(GradeCell::Number(known_spend(row)?.cost?.nanos() as f64 / 1e9))),
+    column("from_cache", ColumnKind::Flag, "taken from Jurist's cache, so that nothing was paid", |row| Some(GradeCell::Flag(known_spend(row)?.from_cache))),
+    column("time", ColumnKind::Time, "when it was graded, in UTC", |row| row.grade.time.map(GradeCell::Time)),
+    column("attempts", ColumnKind::Json, "tries before this answer, oldest first", |row| json_list_cell(&row.grade.attempts)),
+    column("status", ColumnKind::Text, "verdict on the candidate: `pass`, `fail`, `error` or `deferred`", |row| variant_cell(&row.of?.1.verdict.status)),
+    column("score", ColumnKind::Number, "score of the verdict on 0 to 1", |row| row.of?.1.verdict.score.map(GradeCell::Number)),
+    column("pass_mark", ColumnKind::Number, "score from which on a verdict passes", |row| row.of?.0.pass_mark(&row.of?.1.rubric).map(GradeCell::Number)),
     column("metadata", ColumnKind::Json, "metadata and tags of the case, short fields of its row, `agent`, `model`, `prompt`", metadata_cell),
-    column("annotation_task", ColumnKind::Text, "annotation task in which a person answered", |it| text_cell(&json_plain_text(it.fields?.get(ANNOTATION_TASK)?))),
-    column("flags", ColumnKind::Json, "what the score does not show: `verdict_in_candidate`, `no_verifiable_evidence`", |it| json_list_cell(&it.grade.flags)),
+    column("annotation_task", ColumnKind::Text, "annotation task in which a person answered", |row| text_cell(&json_plain_text(row.fields?.get(ANNOTATION_TASK)?))),
+    column("flags", ColumnKind::Json, "what the score does not show: `verdict_in_candidate`, `no_verifiable_evidence`", |row| json_list_cell(&row.grade.flags)),
 ];
 
 /// The field by which answers of different annotation tasks are kept apart: their candidates are not the same.
@@ -110,7 +110,7 @@ pub fn grade_rows<'a>(run: &'a Run, result: &'a CaseResult) -> impl Iterator<Ite
 impl GradeRow<'_> {
     /// What its metadata says; a dot leads into what is nested.
     fn metadata_value(&self, name: &str) -> Option<&Json> {
-        let of_run = |name: &str| self.of.and_then(|it| it.1.metadata.get(name));
+        let of_run = |name: &str| self.of.and_then(|of| of.1.metadata.get(name));
         let whole = |name: &str| of_run(name).or_else(|| self.fields?.get(name));
         whole(name).or_else(|| {
             let (first, rest) = name.split_once('.')?;
@@ -120,8 +120,8 @@ impl GradeRow<'_> {
 
     /// What it can be looked at by under a name: a column, or a field of its metadata. A list is several.
     pub fn grouping_values(&self, name: &str) -> Vec<String> {
-        let column = COLUMNS.iter().find(|it| it.name == name && it.kind != ColumnKind::Json);
-        match column.and_then(|it| (it.cell)(self)) {
+        let column = COLUMNS.iter().find(|column| column.name == name && column.kind != ColumnKind::Json);
+        match column.and_then(|column| (column.cell)(self)) {
             Some(cell) => vec![cell.to_string()],
             None => match self.metadata_value(name.strip_prefix("metadata.").unwrap_or(name)) {
                 None | Some(Json::Null | Json::Object(_)) => Vec::new(),
@@ -133,10 +133,10 @@ impl GradeRow<'_> {
 
     /// Names of its metadata, each of them something to look at it by.
     pub fn names(&self) -> Vec<String> {
-        let of_run = self.of.into_iter().flat_map(|it| &it.1.metadata);
+        let of_run = self.of.into_iter().flat_map(|of| &of.1.metadata);
         let all = of_run.chain(self.fields.into_iter().flatten());
         let nested = |(name, value): (&String, &Json)| match value {
-            Json::Object(inside) => inside.keys().map(|it| format!("{name}.{it}")).collect(),
+            Json::Object(inside) => inside.keys().map(|key| format!("{name}.{key}")).collect(),
             _ => vec![name.clone()],
         };
         all.flat_map(nested).collect()
@@ -145,15 +145,17 @@ impl GradeRow<'_> {
 
 /// The names of all columns as the first line of a CSV file.
 pub fn csv_head() -> String {
-    csv_lines([COLUMNS.map(|it| it.name.to_owned())])
+    csv_lines([COLUMNS.map(|column| column.name.to_owned())])
 }
 
 /// Rows as lines of a CSV file, in cells that no spreadsheet takes for formulas.
 pub fn csv_rows(rows: &[GradeRow<'_>]) -> String {
-    let cell = |row: &GradeRow<'_>, it: Column| {
-        (it.cell)(row).map(|it| escape_spreadsheet_formula(&it.to_string())).unwrap_or_default()
+    let cell = |row: &GradeRow<'_>, column: Column| {
+        (column.cell)(row)
+            .map(|grade_cell| escape_spreadsheet_formula(&grade_cell.to_string()))
+            .unwrap_or_default()
     };
-    csv_lines(rows.iter().map(|row| COLUMNS.map(|it| cell(row, it))))
+    csv_lines(rows.iter().map(|row| COLUMNS.map(|column| cell(row, column))))
 }
 
 fn csv_lines(lines: impl IntoIterator<Item = [String; COLUMNS.len()]>) -> String {
@@ -167,7 +169,7 @@ fn csv_lines(lines: impl IntoIterator<Item = [String; COLUMNS.len()]>) -> String
 /// An object with every column, in order.
 impl Serialize for GradeRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(COLUMNS.iter().map(|it| (it.name, (it.cell)(self))))
+        serializer.collect_map(COLUMNS.iter().map(|column| (column.name, (column.cell)(self))))
     }
 }
 
@@ -221,7 +223,7 @@ fn non_empty_cell(it: &str) -> Option<GradeCell> {
 
 /// A variant by the name that the contract has for it.
 fn variant_cell(it: &impl Serialize) -> Option<GradeCell> {
-    serde_json::to_value(it).ok()?.as_str().map(|it| GradeCell::Text(it.to_owned()))
+    serde_json::to_value(it).ok()?.as_str().map(|value| GradeCell::Text(value.to_owned()))
 }
 
 fn count_cell(it: impl Into<u64>) -> Option<GradeCell> {
@@ -276,11 +278,11 @@ fn detail(row: &GradeRow<'_>) -> Option<GradeCell> {
 
 /// People and checks spend nothing, and what others spent may not be known.
 fn known_spend(row: &GradeRow<'_>) -> Option<Spend> {
-    Some(row.grade.spend).filter(|it| !it.is_nothing())
+    Some(row.grade.spend).filter(|spend| !spend.is_nothing())
 }
 
 fn metadata_cell(row: &GradeRow<'_>) -> Option<GradeCell> {
-    let of_run = row.of.into_iter().flat_map(|it| &it.1.metadata);
+    let of_run = row.of.into_iter().flat_map(|of| &of.1.metadata);
     let all: Map<String, Json> = of_run
         .chain(row.fields.into_iter().flatten())
         .map(|(name, value)| (name.clone(), value.clone()))

@@ -6,13 +6,13 @@ use crate::run::{CaseResult, Run};
 
 /// The figures of a case in a fixed order; what it does not have is `None`.
 pub(super) fn case_figures(run: &Run, result: &CaseResult) -> [(&'static str, Option<String>); 6] {
-    let number = |it: Option<f64>| it.map(|it| it.to_string());
+    let number = |it: Option<f64>| it.map(|value| value.to_string());
     [
         ("status", Some(status_word(result.verdict.status).to_owned())),
         ("score", number(result.verdict.score)),
         ("pass_mark", number(run.pass_mark(&result.rubric))),
-        ("judges", Some(join_grader_names(result)).filter(|it| !it.is_empty())),
-        ("cost", result.spend.cost.map(|it| it.to_string())),
+        ("judges", Some(join_grader_names(result)).filter(|text| !text.is_empty())),
+        ("cost", result.spend.cost.map(|usd| usd.to_string())),
         ("rubric", Some(result.rubric.to_string())),
     ]
 }
@@ -24,7 +24,7 @@ pub(super) fn figure_lines(run: &Run, result: &CaseResult) -> impl Iterator<Item
 
 /// How long a run took, in seconds; of its cases nobody wrote it down.
 pub(super) fn run_duration_seconds(run: &Run) -> Option<f64> {
-    run.ended.map(|it| (it.micros() - run.started.micros()).max(0) as f64 / 1e6)
+    run.ended.map(|time| (time.micros() - run.started.micros()).max(0) as f64 / 1e6)
 }
 
 /// What one grader said, about all the criteria of which it said the same.
@@ -66,7 +66,7 @@ impl<'a> GraderStatement<'a> {
 
     /// The line, and the quotes under it.
     pub fn lines(&self) -> Vec<String> {
-        let quotes = self.evidence.iter().map(|it| format!("  {}", format_evidence_quote(it)));
+        let quotes = self.evidence.iter().map(|evidence| format!("  {}", format_evidence_quote(evidence)));
         std::iter::once(self.line()).chain(quotes).collect()
     }
 }
@@ -101,8 +101,8 @@ pub(super) fn format_outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Scored { value, unit } => {
             let value = value.to_string();
-            match unit.map(|it| format!("{it:.2}")) {
-                Some(unit) if value.parse::<f64>().is_ok_and(|it| format!("{it:.2}") == unit) => unit,
+            match unit.map(|unit| format!("{unit:.2}")) {
+                Some(unit) if value.parse::<f64>().is_ok_and(|value| format!("{value:.2}") == unit) => unit,
                 Some(unit) => format!("{value} ({unit})"),
                 None => value,
             }

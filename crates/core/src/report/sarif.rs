@@ -15,7 +15,9 @@ pub(super) fn render_sarif_report(run: &Run) -> String {
     let mut results: Vec<Json> = Vec::new();
     for case in run.results.iter() {
         results.extend(
-            finding::list_case_findings(run, &case).iter().map(|it| build_sarif_result(run, it, &mut rules)),
+            finding::list_case_findings(run, &case)
+                .iter()
+                .map(|criterion_finding| build_sarif_result(run, criterion_finding, &mut rules)),
         );
     }
     let suite = run.suite.as_deref().unwrap_or("suite");
@@ -61,7 +63,7 @@ impl SarifRules {
     fn add_all(&mut self, version: &str, rubric: &Json) {
         for criterion in rubric["criteria"].as_array().into_iter().flatten() {
             let id = criterion["name"].as_str().unwrap_or_default();
-            let text = ["description", "label", "name"].iter().find_map(|it| criterion[*it].as_str());
+            let text = ["description", "label", "name"].iter().find_map(|text| criterion[*text].as_str());
             self.add(version, id, text.unwrap_or(id), criterion["weight"].as_f64().unwrap_or(1.0));
             self.add_all(version, criterion);
         }
@@ -80,7 +82,7 @@ impl SarifRules {
 
     /// Where the rule stands; nodes of trees and the verdict itself become one when they are needed.
     fn index(&mut self, version: &str, id: &str) -> usize {
-        let known = self.keys.iter().position(|it| it.0 == version && it.1 == id);
+        let known = self.keys.iter().position(|key| key.0 == version && key.1 == id);
         known.unwrap_or_else(|| {
             let text = format!("`{id}` of rubric {version}");
             self.add(version, id, &text, 1.0);
@@ -107,7 +109,7 @@ fn build_sarif_result(run: &Run, finding: &CriterionFinding<'_>, rules: &mut Sar
             "status": status_word(case.verdict.status),
             "score": case.verdict.score, "passMark": run.pass_mark(&case.rubric),
             "costUsd": case.spend.cost, "rubric": case.rubric,
-            "grades": finding.grades.iter().map(|it| build_sarif_grade(it)).collect::<Vec<_>>(),
+            "grades": finding.grades.iter().map(|grade| build_sarif_grade(grade)).collect::<Vec<_>>(),
         },
     })
 }
@@ -145,7 +147,7 @@ fn invocation(run: &Run) -> Json {
             "message": { "text": break_markdown_links(&not_graded.statement) },
         })
     });
-    let of_cases = run.results.iter().flat_map(|it| notifications(run, &it));
+    let of_cases = run.results.iter().flat_map(|result| notifications(run, &result));
     let mut invocation = json!({
         "executionSuccessful": RunTally::of(run).errors == 0,
         "startTimeUtc": run.started,

@@ -27,16 +27,16 @@ pub fn parse_run_rubrics(run: &Run) -> Rubrics {
             variables: VariableExpansion::Kept,
         };
         let suite = dialect::read_suite(file, Some(Dialect::Native), &world).suite?;
-        suite.rubrics.get("it").map(|it| Rubric::clone(it))
+        suite.rubrics.get("it").map(|rubric| Rubric::clone(rubric))
     };
-    run.rubrics.iter().filter_map(|(version, it)| Some((version.clone(), read(it)?))).collect()
+    run.rubrics.iter().filter_map(|(version, value)| Some((version.clone(), read(value)?))).collect()
 }
 
 /// The score as the rubric's author thinks of it; the one on 0..=1 stands beside it.
 pub fn format_native_score(result: &CaseResult, rubric: Option<&Rubric>) -> Option<String> {
     let verdict = &result.verdict;
     let (score, passed) = (verdict.score?, verdict.status == VerdictStatus::Pass);
-    match rubric.map(|it| it.display) {
+    match rubric.map(|rubric| rubric.display) {
         Some(display @ (Display::Likert { .. } | Display::Letter)) => Some(display.show(score, passed)),
         // Yes or no is what the status says already.
         _ => {
@@ -53,8 +53,8 @@ fn is_calibrated(result: &CaseResult, rubric: &Rubric) -> bool {
         let Outcome::Scored { value: Value::Number(number), unit: Some(unit) } = grade.outcome else {
             return false;
         };
-        let question = rubric.questions().find(|it| it.id() == grade.criterion);
-        let bounds = question.and_then(|it| criterion_scale_bounds(it.criterion));
+        let question = rubric.questions().find(|question| question.id() == grade.criterion);
+        let bounds = question.and_then(|question| criterion_scale_bounds(question.criterion));
         bounds.is_some_and(|(low, top)| 1e-6 < ((number - low) / (top - low) - unit).abs())
     };
     result.grades.iter().any(is_mapped)

@@ -32,7 +32,8 @@ pub(super) fn render_tap_report(run: &Run) -> String {
 
 /// A name that is all of a line, to parsers in JavaScript too; after a last `{` they would look for tests inside it.
 fn escape_tap_name(case: &str) -> String {
-    let cannot_stand = |it: char| it.is_control() || matches!(it, '#' | '\\' | '\u{2028}' | '\u{2029}');
+    let cannot_stand =
+        |letter: char| letter.is_control() || matches!(letter, '#' | '\\' | '\u{2028}' | '\u{2029}');
     case.replace(cannot_stand, " ").trim_end_matches([' ', '{']).to_owned()
 }
 
@@ -41,10 +42,10 @@ fn diagnosis(out: &mut String, run: &Run, result: &CaseResult) {
     let _ = writeln!(out, "  ---");
     for (name, value) in case_figures(run, result) {
         let is_number = matches!(name, "score" | "pass_mark");
-        let value = value.map(|it| if is_number { it } else { quote_yaml_text(&it) });
+        let value = value.map(|value| if is_number { value } else { quote_yaml_text(&value) });
         let _ = writeln!(out, "  {name}: {}", value.as_deref().unwrap_or("~"));
     }
-    let reasons: Vec<String> = reasons(run, result).iter().map(|it| quote_yaml_text(it)).collect();
+    let reasons: Vec<String> = reasons(run, result).iter().map(|reason| quote_yaml_text(reason)).collect();
     let _ = writeln!(out, "  reasons: [{}]", reasons.join(", "));
     let said = collect_grader_statements(result);
     if !said.is_empty() {
@@ -58,7 +59,7 @@ fn diagnosis(out: &mut String, run: &Run, result: &CaseResult) {
             let _ = writeln!(out, "      {key}: {}", quote_yaml_text(value));
         }
         let quotes: Vec<String> =
-            said.evidence.iter().map(|it| quote_yaml_text(&format_evidence_quote(it))).collect();
+            said.evidence.iter().map(|evidence| quote_yaml_text(&format_evidence_quote(evidence))).collect();
         let _ = writeln!(out, "      evidence: [{}]", quotes.join(", "));
     }
     let _ = writeln!(out, "  ...");

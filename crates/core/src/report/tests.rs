@@ -165,7 +165,7 @@ fn every_format_keeps_failures_errors_and_deferrals_apart() {
     assert_eq!(told.as_array().unwrap().len(), 3, "one of the whole run");
     assert_eq!(json(ReportFormat::Gitlab, &run).as_array().unwrap().len(), 1);
     let github = render_report(ReportFormat::Github, &run);
-    let kinds: Vec<&str> = github.lines().map(|it| it.split_once(' ').unwrap().0).collect();
+    let kinds: Vec<&str> = github.lines().map(|line| line.split_once(' ').unwrap().0).collect();
     assert_eq!(kinds, ["::error", "::warning", "::notice", "::warning", "::notice"]);
     assert_eq!(render_report(ReportFormat::Ndjson, &run).lines().count(), 4);
     let back: Run = serde_json::from_str(&render_report(ReportFormat::Json, &run)).unwrap();
@@ -179,10 +179,10 @@ fn rows_hold_every_grade_and_no_number_where_there_is_none() {
     results[0].grades[0].time = Some(Time::from_micros(2_500_000));
     results[0].grades[0].flags = vec![GradeFlag::NoVerifiableEvidence];
     run.results = results.iter().cloned().collect();
-    let rows: Vec<GradeRow<'_>> = results.iter().flat_map(|it| grade_rows(&run, it)).collect();
+    let rows: Vec<GradeRow<'_>> = results.iter().flat_map(|result| grade_rows(&run, result)).collect();
     for row in &rows {
         for column in COLUMNS {
-            let kind = (column.cell)(row).map(|it| match it {
+            let kind = (column.cell)(row).map(|grade_cell| match grade_cell {
                 GradeCell::Text(_) => ColumnKind::Text,
                 GradeCell::Number(_) => ColumnKind::Number,
                 GradeCell::Count(_) => ColumnKind::Count,
@@ -190,10 +190,10 @@ fn rows_hold_every_grade_and_no_number_where_there_is_none() {
                 GradeCell::Time(_) => ColumnKind::Time,
                 GradeCell::Json(_) => ColumnKind::Json,
             });
-            assert!(kind.is_none_or(|it| it == column.kind), "{}: {kind:?}", column.name);
+            assert!(kind.is_none_or(|kind| kind == column.kind), "{}: {kind:?}", column.name);
         }
     }
-    let [scored, failed, deferred] = [0, 1, 2].map(|it| serde_json::to_value(rows[it]).unwrap());
+    let [scored, failed, deferred] = [0, 1, 2].map(|index| serde_json::to_value(rows[index]).unwrap());
     assert_eq!(
         (&scored["unit"], &scored["value"], &scored["status"]),
         (&json!(0.25), &json!("0.25"), &json!("fail"))
@@ -219,7 +219,7 @@ fn rows_hold_every_grade_and_no_number_where_there_is_none() {
     let mut table = ::csv::Reader::from_reader(table.as_bytes());
     let names = table.headers().unwrap().clone();
     let cells = table.records().next().unwrap().unwrap();
-    let cell = |name: &str| &cells[names.iter().position(|it| it == name).unwrap()];
+    let cell = |name: &str| &cells[names.iter().position(|text| text == name).unwrap()];
     assert_eq!([cell("reason"), cell("agent"), cell("number")], ["'-1+1", "'=a1", "0.25"]);
     assert_eq!(names.len(), COLUMNS.len());
 }
@@ -297,15 +297,15 @@ fn the_same_finding_has_the_same_fingerprint_in_every_run() {
     let first = run();
     let mut again = run();
     again.id = RunId::new(Time::from_micros(9_000_000), [1; 10]);
-    again.results.change(|_, it| {
-        it.grades[0].reason = Reason::new("something else");
-        if it.verdict.status == VerdictStatus::Fail {
-            it.grades[0].outcome =
+    again.results.change(|_, result| {
+        result.grades[0].reason = Reason::new("something else");
+        if result.verdict.status == VerdictStatus::Fail {
+            result.grades[0].outcome =
                 Outcome::Scored { value: crate::grade::Value::Number(0.1), unit: Some(0.1) };
         }
     });
     assert_eq!(prints(&first), prints(&again));
-    again.results.change(|_, it| it.case = "another".to_owned());
+    again.results.change(|_, result| result.case = "another".to_owned());
     assert_ne!(prints(&first), prints(&again));
 }
 
@@ -313,12 +313,12 @@ fn the_same_finding_has_the_same_fingerprint_in_every_run() {
 fn gates_weigh_more_than_a_low_score_and_that_more_than_a_flaw() {
     let severity = |unit: f64, gate: bool| {
         let mut run = hostile("x");
-        run.results.change(|_, it| {
-            it.grades[0].outcome =
+        run.results.change(|_, result| {
+            result.grades[0].outcome =
                 Outcome::Scored { value: crate::grade::Value::Number(unit), unit: Some(unit) };
             if gate {
                 let criterion = Some("a".to_owned());
-                it.verdict.failed_gates = vec![FailedGate { gate: Gate::Required, criterion }];
+                result.verdict.failed_gates = vec![FailedGate { gate: Gate::Required, criterion }];
             }
         });
         let sarif = json(ReportFormat::Sarif, &run)["runs"][0]["results"][0].clone();
@@ -342,7 +342,9 @@ fn nobody_commands_githubs_runner_but_us() {
     assert_eq!(github.lines().count(), 2);
     let title = "title=100%25%0A%3A%3Aerror%3A%3Ax%2C y%0D%0A%3A%3Aset-env name=A%3A%3Ab ";
     assert!(github.starts_with(&format!("::error {title}::")), "{github}");
-    assert!(github.lines().all(|it| it.starts_with("::error title=") || it.starts_with("::notice title=")));
+    assert!(
+        github.lines().all(|line| line.starts_with("::error title=") || line.starts_with("::notice title="))
+    );
     assert!(!github.contains(['\r', '\u{1b}']));
 }
 
@@ -373,7 +375,7 @@ fn no_text_breaks_out_of_tap() {
         ReportFormat::Tap,
         &hostile("a # SKIP\nok 2 - b\n  ...\nBail out! \\ \u{7f}\u{9b}\u{2028} {"),
     );
-    let at_start: Vec<&str> = tap.lines().filter(|it| !it.starts_with([' ', '#'])).collect();
+    let at_start: Vec<&str> = tap.lines().filter(|line| !line.starts_with([' ', '#'])).collect();
     assert_eq!(at_start.len(), 3, "{tap}");
     assert!(
         at_start[2].starts_with("not ok 1 - a   SKIP ok 2 - b")
@@ -407,7 +409,7 @@ fn no_cell_is_a_formula_and_no_case_is_lost() {
         assert_eq!((&row[0], &row[10]), (format!("'{text}").as_str(), format!("'{text}").as_str()));
     }
     let mut run = hostile("a, \"b\"\nc");
-    run.results.change(|_, it| it.grades.clear());
+    run.results.change(|_, result| result.grades.clear());
     let csv = render_report(ReportFormat::Csv, &run);
     assert!(csv.contains("\n\"a, \"\"b\"\"\nc\",bad"), "{csv}");
 }
@@ -425,7 +427,7 @@ fn evaluation_events_have_a_score_or_an_error() {
     let mut run = run();
     let id = Some("4BF92F3577B34DA6A3CE929D0E0E4736".to_owned());
     let trace = crate::candidate::Trace { id, ..crate::candidate::Trace::default() };
-    run.results.change(|at, it| it.material.trace = (at == 1).then(|| trace.clone()));
+    run.results.change(|at, result| result.material.trace = (at == 1).then(|| trace.clone()));
     let otel = render_report(ReportFormat::Otel, &run);
     assert_eq!(otel.lines().count(), 1);
     assert_eq!(otel, render_report(ReportFormat::Otel, &run));
@@ -433,11 +435,11 @@ fn evaluation_events_have_a_score_or_an_error() {
     let records = otel["resourceLogs"][0]["scopeLogs"][0]["logRecords"].as_array().unwrap();
     let told = |at: usize, key: &str| {
         let attributes = records[at]["attributes"].as_array().unwrap();
-        attributes.iter().find(|it| it["key"] == key).map(|it| it["value"].clone())
+        attributes.iter().find(|attribute| attribute["key"] == key).map(|at| at["value"].clone())
     };
-    let text = |it: &str| Some(json!({ "stringValue": it }));
+    let text = |text: &str| Some(json!({ "stringValue": text }));
     assert_eq!(records.len(), 8);
-    assert!(records.iter().all(|it| it["eventName"] == "gen_ai.evaluation.result"));
+    assert!(records.iter().all(|record| record["eventName"] == "gen_ai.evaluation.result"));
     let (score, label) = ("gen_ai.evaluation.score.value", "gen_ai.evaluation.score.label");
     // The grade and the verdict of the failed case.
     assert_eq!(

@@ -95,7 +95,7 @@ impl Examiner {
     }
 
     fn unit(&mut self, at: &[usize], key: &'static str, value: Option<f64>) {
-        if let Some(value) = value.filter(|it| !(0.0..=1.0).contains(it)) {
+        if let Some(value) = value.filter(|value| !(0.0..=1.0).contains(value)) {
             self.fault(at, key, RubricProblem::OutsideUnit(key, value));
         }
     }
@@ -154,8 +154,8 @@ impl Examiner {
         }
         let averaged = aggregation == Aggregation::WeightedAverage;
         if averaged
-            && !criteria.iter().any(|it| 0.0 < it.weight)
-            && criteria.iter().all(|it| it.weight.is_finite())
+            && !criteria.iter().any(|criterion| 0.0 < criterion.weight)
+            && criteria.iter().all(|criterion| criterion.weight.is_finite())
         {
             self.fault(at, "criteria", RubricProblem::NoWeight);
         }
@@ -171,7 +171,7 @@ impl Examiner {
         for anchor in &criterion.anchors {
             self.unit(at, "examples", Some(anchor.score));
         }
-        if criterion.when.as_ref().is_some_and(|it| match it {
+        if criterion.when.as_ref().is_some_and(|when| match when {
             super::When::Contains(text) => text.is_empty(),
             super::When::Matches(regex) => regex.as_str().is_empty(),
         }) {
@@ -193,7 +193,7 @@ impl Examiner {
                 (criterion.polarity == Polarity::Guard, "a guard"),
                 (criterion.min_score.is_some(), "held to a minimum"),
             ];
-            for (_, what) in cannot_be.iter().filter(|it| it.0) {
+            for (_, what) in cannot_be.iter().filter(|cannot_be| cannot_be.0) {
                 self.fault(at, "weight", RubricProblem::Penalty(criterion.id.clone(), what));
             }
         }
@@ -273,10 +273,10 @@ impl Examiner {
             self.faults.push(RubricFault { at, key: "name", problem, other: Some(other) });
         }
         let mut owners: HashMap<String, &str> = HashMap::new();
-        for question in iter_questions(criteria).filter(|it| it.node.is_some()) {
+        for question in iter_questions(criteria).filter(|question| question.node.is_some()) {
             let (id, owner) = (question.id(), question.criterion.id.as_str());
             // Two nodes of one graph with one id are a fault of that graph.
-            let other = owners.insert(id.clone(), owner).is_some_and(|it| it != owner);
+            let other = owners.insert(id.clone(), owner).is_some_and(|insert| insert != owner);
             if other || seen.contains_key(&id) {
                 unique = false;
                 self.fault(&[], "criteria", RubricProblem::DuplicateId(id));
@@ -288,7 +288,7 @@ impl Examiner {
     /// `max-score` is decided last, by the scores of everything beside it.
     fn comparisons(&mut self, criteria: &[Criterion]) {
         let all = flatten_with_positions(criteria);
-        let is_max_score = |it: &Criterion| matches!(&it.ask, CriterionKind::Check(method) if method.entry.name == "max-score");
+        let is_max_score = |criterion: &Criterion| matches!(&criterion.ask, CriterionKind::Check(method) if method.entry.name == "max-score");
         for (path, criterion) in all.iter().filter(|it| is_max_score(it.1)) {
             if 1 < path.len() {
                 let what = "inside a group; it compares by the criteria of the whole rubric";
@@ -298,14 +298,16 @@ impl Examiner {
                 let what = "required by another criterion; it is decided last";
                 self.fault(path, "check", RubricProblem::Misplaced("max-score", what));
             }
-            let others = || criteria.iter().filter(|it| !it.is_comparison());
+            let others = || criteria.iter().filter(|criterion| !criterion.is_comparison());
             if others().next().is_none() {
                 self.fault(path, "check", RubricProblem::NothingToCompare);
                 continue;
             }
             let CriterionKind::Check(method) = &criterion.ask else { continue };
             if let Ok(CompiledCheck::MaxScore(check)) = CompiledCheck::compile(method) {
-                let is_known = |name: &str| others().any(|it| it.id == name || it.type_name() == name);
+                let is_known = |name: &str| {
+                    others().any(|criterion| criterion.id == name || criterion.type_name() == name)
+                };
                 for name in check.weighted_names().filter(|name| !is_known(name)) {
                     self.fault(path, "check", RubricProblem::UnknownWeight(name.to_owned()));
                 }
@@ -316,11 +318,11 @@ impl Examiner {
     /// Sorts the begins and ends of all criteria so that requirements come first, or reports a circle.
     fn requirements(&mut self, draft: &Draft) -> Option<RequirementOrder> {
         let flat = flatten_with_positions(&draft.criteria);
-        if flat.iter().all(|it| it.1.requires.is_empty()) {
+        if flat.iter().all(|flat| flat.1.requires.is_empty()) {
             return None;
         }
         let index: HashMap<&str, usize> =
-            flat.iter().zip(0..).map(|((_, it), at)| (it.id.as_str(), at)).collect();
+            flat.iter().zip(0..).map(|((_, criterion), at)| (criterion.id.as_str(), at)).collect();
         let paths: HashMap<&[usize], usize> =
             flat.iter().zip(0..).map(|((path, _), at)| (path.as_slice(), at)).collect();
         let n = flat.len();
@@ -348,14 +350,14 @@ impl Examiner {
             }
         }
         if let Some(circle) = find_cycle(&before) {
-            let mut names: Vec<String> = circle.iter().map(|&it| flat[it % n].1.id.clone()).collect();
+            let mut names: Vec<String> = circle.iter().map(|&circle| flat[circle % n].1.id.clone()).collect();
             names.dedup();
             let path = &flat[circle[0] % n].0;
             self.fault(path, "requires", RubricProblem::RequirementCycle(names));
             return None;
         }
         let mut awaited = vec![false; n];
-        requires.iter().flatten().for_each(|&it| awaited[it] = true);
+        requires.iter().flatten().for_each(|&index| awaited[index] = true);
         let moment = |it: usize| match it.checked_sub(n) {
             None => Some(Moment::Begin(it)),
             Some(end) => awaited[end].then_some(Moment::End(end)),
@@ -394,7 +396,7 @@ fn sort_topologically(before: &[Vec<usize>]) -> Vec<usize> {
                 continue;
             }
             let waiting = stack.len();
-            stack.extend(before[at].iter().filter(|&&it| !done[it]));
+            stack.extend(before[at].iter().filter(|&&index| !done[index]));
             if stack.len() == waiting {
                 done[at] = true;
                 order.push(at);

@@ -46,8 +46,8 @@ pub fn lint(rubric: &Rubric) -> Vec<Advice> {
 
 /// Ids that some criterion requires.
 fn requirements(criteria: &[Criterion]) -> HashSet<&str> {
-    let own = criteria.iter().flat_map(|it| it.requires.iter().map(String::as_str));
-    own.chain(criteria.iter().flat_map(|it| requirements(it.children()))).collect()
+    let own = criteria.iter().flat_map(|criterion| criterion.requires.iter().map(String::as_str));
+    own.chain(criteria.iter().flat_map(|criterion| requirements(criterion.children()))).collect()
 }
 
 /// A threshold belongs to a gate, or decides whether a requirement is met.
@@ -91,7 +91,7 @@ fn lint_criteria(
             help: "group related ones with nested `criteria:`, or drop the least important",
         });
     }
-    let total: f64 = criteria.iter().map(|it| it.weight.max(0.0)).sum();
+    let total: f64 = criteria.iter().map(|criterion| criterion.weight.max(0.0)).sum();
     for (index, criterion) in criteria.iter().enumerate() {
         at.push(index);
         lint_weight(criterion, aggregation, total, criteria.len(), at, advice);
@@ -153,11 +153,13 @@ fn lint_question(criterion: &Criterion, scale: &Scale, at: &[usize], advice: &mu
     let mut say =
         |key, code, message, help| advice.push(Advice { at: at.to_vec(), key, code, message, help });
     let text = criterion.description.to_lowercase();
-    let words: Vec<&str> =
-        text.split(|it: char| !it.is_alphanumeric() && it != '-').filter(|it| !it.is_empty()).collect();
+    let words: Vec<&str> = text
+        .split(|text: char| !text.is_alphanumeric() && text != '-')
+        .filter(|part| !part.is_empty())
+        .collect();
     let explained =
         !criterion.levels.is_empty() || !criterion.anchors.is_empty() || matches!(scale, Scale::Ranges(_));
-    if !explained && let Some(word) = words.iter().find(|it| VAGUE.contains(it)) {
+    if !explained && let Some(word) = words.iter().find(|word| VAGUE.contains(word)) {
         say(
             "description",
             Code::Vague,
@@ -181,7 +183,8 @@ fn lint_question(criterion: &Criterion, scale: &Scale, at: &[usize], advice: &mu
         );
     }
     let points = scale.points();
-    let n_described = points.iter().filter(|point| criterion.levels.iter().any(|it| it.0 == **point)).count();
+    let n_described =
+        points.iter().filter(|point| criterion.levels.iter().any(|level| level.0 == **point)).count();
     if matches!(scale, Scale::Likert { .. })
         && n_described < points.len()
         && criterion.by != [GraderKind::Check]
@@ -199,7 +202,7 @@ fn lint_question(criterion: &Criterion, scale: &Scale, at: &[usize], advice: &mu
         );
     }
     for (index, (point, text)) in criterion.levels.iter().enumerate() {
-        if criterion.levels[..index].iter().any(|it| it.1.trim() == text.trim()) {
+        if criterion.levels[..index].iter().any(|level| level.1.trim() == text.trim()) {
             say(
                 "levels",
                 Code::Unreachable,
@@ -216,14 +219,14 @@ fn asks_two_things(text: &str) -> bool {
         return true;
     }
     // Lists of nouns are joined by “and” as well; two clauses are longer.
-    text.split(" and ").map(|it| it.split_whitespace().count()).filter(|it| 4 <= *it).count() >= 2
+    text.split(" and ").map(|part| part.split_whitespace().count()).filter(|n| 4 <= *n).count() >= 2
         && !text.contains(" between ")
         && !text.contains(" both ")
 }
 
 fn lint_tree_node(id: &str, answers: &NodeAnswers, at: &[usize], advice: &mut Vec<Advice>) {
-    let targets: Vec<&AnswerTarget> = answers.targets().map(|it| it.1).collect();
-    if targets.windows(2).all(|it| it[0] == it[1]) {
+    let targets: Vec<&AnswerTarget> = answers.targets().map(|target| target.1).collect();
+    if targets.windows(2).all(|answer_targets| answer_targets[0] == answer_targets[1]) {
         advice.push(Advice {
             at: at.to_vec(),
             key: "tree",

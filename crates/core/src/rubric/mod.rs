@@ -431,7 +431,7 @@ impl Rubric {
     pub fn new(draft: Draft) -> Result<Self, Vec<RubricFault>> {
         let order = faults::examine(&draft)?;
         let version = version::hash_draft(&draft);
-        let questions = iter_questions(&draft.criteria).map(|it| it.id()).zip(0..).collect();
+        let questions = iter_questions(&draft.criteria).map(|question| question.id()).zip(0..).collect();
         Ok(Self { draft, version, questions, order })
     }
 
@@ -545,12 +545,12 @@ impl Question<'_> {
 
     /// What an answer is worth on 0..=1; `Ok(None)` for a choice that only leads on.
     pub fn unit(&self, value: &Value) -> Result<Option<f64>, OffScale> {
-        match (self.node.map(|it| &it.answers), &self.criterion.ask) {
+        match (self.node.map(|node| &node.answers), &self.criterion.ask) {
             (Some(NodeAnswers::Choices(choices)), _) => {
-                let labels = || choices.iter().map(|it| it.0.as_str());
+                let labels = || choices.iter().map(|choice| choice.0.as_str());
                 match value {
                     // A label may look like a number or a truth value to whoever wrote the answer.
-                    _ if labels().any(|it| it == value.to_string()) => Ok(None),
+                    _ if labels().any(|label| label == value.to_string()) => Ok(None),
                     _ => Err(OffScale {
                         value: value.clone(),
                         allowed: labels().collect::<Vec<_>>().join(", "),

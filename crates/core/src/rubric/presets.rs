@@ -11,7 +11,7 @@ pub struct Preset {
 impl Preset {
     /// The first line of the file says what it is for.
     pub fn description(&self) -> &'static str {
-        self.text.lines().find_map(|it| it.strip_prefix("description: ")).unwrap_or_default()
+        self.text.lines().find_map(|line| line.strip_prefix("description: ")).unwrap_or_default()
     }
 }
 
@@ -27,5 +27,5 @@ presets! {
 }
 
 pub fn find_preset(name: &str) -> Option<&'static Preset> {
-    ALL.iter().find(|it| it.name == name)
+    ALL.iter().find(|preset| preset.name == name)
 }

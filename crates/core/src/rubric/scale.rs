@@ -102,8 +102,10 @@ impl Scale {
     pub fn points(&self) -> Vec<Value> {
         match self {
             Self::Binary => vec![Value::Bool(true), Value::Bool(false)],
-            Self::Likert { min, max, .. } => (*min..=*max).map(|it| Value::Number(it as f64)).collect(),
-            Self::Choices(choices) => choices.iter().map(|it| Value::Text(it.label.clone())).collect(),
+            Self::Likert { min, max, .. } => (*min..=*max).map(|n| Value::Number(n as f64)).collect(),
+            Self::Choices(choices) => {
+                choices.iter().map(|choice| Value::Text(choice.label.clone())).collect()
+            }
             Self::Unit | Self::Ranges(_) => Vec::new(),
         }
     }
@@ -120,8 +122,8 @@ impl Scale {
             }
             Self::Likert { min, max, labels } => labels
                 .keys()
-                .find(|it| !(min..=max).contains(it))
-                .map(|it| format!("the label for {it} is off the scale, which goes from {min} to {max}")),
+                .find(|key| !(min..=max).contains(key))
+                .map(|at| format!("the label for {at} is off the scale, which goes from {min} to {max}")),
             Self::Ranges(ranges) => ranges_fault(ranges),
             Self::Choices(choices) => choices_fault(choices),
         }
@@ -130,7 +132,7 @@ impl Scale {
 
 fn ranges_fault(ranges: &[Range]) -> Option<String> {
     let Some(first) = ranges.first() else { return Some("there are no ranges".to_owned()) };
-    if let Some(range) = ranges.iter().find(|it| !(0..=RANGES_TOP).contains(&it.from)) {
+    if let Some(range) = ranges.iter().find(|range| !(0..=RANGES_TOP).contains(&range.from)) {
         return Some(format!("{} is outside 0 to {RANGES_TOP}", range.from));
     }
     if first.from != 0 {
@@ -162,7 +164,7 @@ fn choices_fault(choices: &[Choice]) -> Option<String> {
         if choice.label.is_empty() {
             return Some("a choice needs a name".to_owned());
         }
-        if choices[..at].iter().any(|it| it.label == choice.label) {
+        if choices[..at].iter().any(|one_choice| one_choice.label == choice.label) {
             return Some(format!("the choice `{}` is there twice", choice.label));
         }
         if !(0.0..=1.0).contains(&choice.score) {
@@ -183,7 +185,7 @@ impl fmt::Display for Scale {
             Self::Likert { min, max, .. } => write!(f, "whole numbers from {min} to {max}"),
             Self::Ranges(_) => write!(f, "whole numbers from 0 to {RANGES_TOP}"),
             Self::Choices(choices) => {
-                let labels: Vec<&str> = choices.iter().map(|it| it.label.as_str()).collect();
+                let labels: Vec<&str> = choices.iter().map(|choice| choice.label.as_str()).collect();
                 f.write_str(&labels.join(", "))
             }
         }

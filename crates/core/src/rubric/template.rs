@@ -38,7 +38,9 @@ pub(super) fn find_prompt_fault(text: &str) -> Option<String> {
     let mut unknown: Vec<String> = template
         .undeclared_variables(false)
         .into_iter()
-        .filter(|it| it != "row" && !VARIABLES.contains(&it.as_str()))
+        .filter(|undeclared_variable| {
+            undeclared_variable != "row" && !VARIABLES.contains(&undeclared_variable.as_str())
+        })
         .collect();
     unknown.sort();
     let name = unknown.first()?;

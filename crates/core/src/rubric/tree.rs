@@ -83,7 +83,7 @@ impl GraphFault {
 
 impl Graph {
     pub fn position(&self, id: &str) -> Option<usize> {
-        self.nodes.iter().position(|it| it.id == id)
+        self.nodes.iter().position(|node| node.id == id)
     }
 
     pub(super) fn faults(&self) -> Vec<GraphFault> {
@@ -102,7 +102,7 @@ impl Graph {
         let edges: Vec<Vec<usize>> = self.nodes.iter().map(|node| edges(node, &index, &mut faults)).collect();
         if let Some(circle) = find_cycle(&edges) {
             let node = self.nodes[circle[0]].id.clone();
-            let circle = circle.iter().map(|&it| self.nodes[it].id.clone()).collect();
+            let circle = circle.iter().map(|&index| self.nodes[index].id.clone()).collect();
             faults.push(GraphFault::Cycle { node, circle });
         }
         let (mut reached, mut to_visit) = (vec![false; self.nodes.len()], vec![root]);
@@ -111,7 +111,7 @@ impl Graph {
                 to_visit.extend(&edges[at]);
             }
         }
-        let unreached = self.nodes.iter().zip(&reached).filter(|it| !it.1);
+        let unreached = self.nodes.iter().zip(&reached).filter(|node| !node.1);
         faults.extend(unreached.map(|(node, _)| GraphFault::Unreachable { node: node.id.clone() }));
         faults
     }
@@ -130,22 +130,23 @@ impl Graph {
     /// Fewest and most questions on a way from the root to a leaf.
     pub fn n_questions(&self) -> (usize, usize) {
         let index: HashMap<&str, usize> =
-            self.nodes.iter().enumerate().map(|(at, it)| (it.id.as_str(), at)).collect();
+            self.nodes.iter().enumerate().map(|(at, tree_node)| (tree_node.id.as_str(), at)).collect();
         let mut counts: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         let mut open = vec![index[self.root.as_str()]];
         while let Some(&at) = open.last() {
             let children: Vec<usize> = edges(&self.nodes[at], &index, &mut Vec::new());
             let pending: Vec<usize> =
-                children.iter().copied().filter(|it| !counts.contains_key(it)).collect();
+                children.iter().copied().filter(|child| !counts.contains_key(child)).collect();
             if !pending.is_empty() {
                 open.extend(pending);
                 continue;
             }
             open.pop();
-            let ends_here = self.nodes[at].answers.targets().any(|it| matches!(it.1, AnswerTarget::Leaf(_)));
-            let below = children.iter().map(|it| counts[it]);
-            let fewest = below.clone().map(|it| it.0).min().filter(|_| !ends_here).unwrap_or(0);
-            let most = below.map(|it| it.1).max().unwrap_or(0);
+            let ends_here =
+                self.nodes[at].answers.targets().any(|target| matches!(target.1, AnswerTarget::Leaf(_)));
+            let below = children.iter().map(|index| counts[index]);
+            let fewest = below.clone().map(|below| below.0).min().filter(|_| !ends_here).unwrap_or(0);
+            let most = below.map(|below| below.1).max().unwrap_or(0);
             counts.insert(at, (fewest + 1, most + 1));
         }
         counts[&index[self.root.as_str()]]
@@ -174,7 +175,7 @@ impl TreeNode {
             }
         }
         if let NodeAnswers::Choices(choices) = &self.answers {
-            let mut labels: Vec<&str> = choices.iter().map(|it| it.0.as_str()).collect();
+            let mut labels: Vec<&str> = choices.iter().map(|choice| choice.0.as_str()).collect();
             labels.sort_unstable();
             labels.dedup();
             if labels.len() < 2 || labels.len() < choices.len() {
@@ -228,8 +229,8 @@ pub(super) fn find_cycle(edges: &[Vec<usize>]) -> Option<Vec<usize>> {
                     path.push((to, 0));
                 }
                 VisitState::OnPath => {
-                    let from = path.iter().position(|it| it.0 == to).unwrap_or(0);
-                    return Some(path[from..].iter().map(|it| it.0).chain([to]).collect());
+                    let from = path.iter().position(|path| path.0 == to).unwrap_or(0);
+                    return Some(path[from..].iter().map(|path| path.0).chain([to]).collect());
                 }
             }
         }

@@ -46,7 +46,12 @@ pub fn canonical_tree(draft: &Draft) -> Tree {
         .unless(PASS_MARK, "threshold", draft.pass_mark)
         .unless(false, "strict", draft.strict)
         .unless(false, "require_evidence", draft.require_evidence)
-        .maybe("evidence_missing", draft.evidence_missing.map(|it| variant_word(&EvidenceMissing::ALL, it)))
+        .maybe(
+            "evidence_missing",
+            draft
+                .evidence_missing
+                .map(|evidence_missing| variant_word(&EvidenceMissing::ALL, evidence_missing)),
+        )
         .unless(false, "mask_verdicts", draft.mask_verdicts)
         .maybe("aggregation", aggregation(draft.aggregation))
         .maybe("scale", display_tree(draft.display))
@@ -56,11 +61,16 @@ pub fn canonical_tree(draft: &Draft) -> Tree {
         )
         .maybe(
             "length_penalty",
-            draft.length_penalty.map(|it| {
-                Tree::map().with("free", it.free).with("cap", it.cap).with("penalty", it.penalty).maybe(
-                    "unit",
-                    (it.unit != LengthUnit::Words).then(|| variant_word(&LengthUnit::ALL, it.unit)),
-                )
+            draft.length_penalty.map(|length_penalty| {
+                Tree::map()
+                    .with("free", length_penalty.free)
+                    .with("cap", length_penalty.cap)
+                    .with("penalty", length_penalty.penalty)
+                    .maybe(
+                        "unit",
+                        (length_penalty.unit != LengthUnit::Words)
+                            .then(|| variant_word(&LengthUnit::ALL, length_penalty.unit)),
+                    )
             }),
         )
         .maybe("reasoning", draft.require_reasoning.then_some("required"))
@@ -83,7 +93,7 @@ fn is_bare_tree(criterion: &Criterion) -> bool {
 }
 
 fn variant_word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> &'static str {
-    words.iter().find(|it| it.1 == value).map_or("", |it| it.0)
+    words.iter().find(|word| word.1 == value).map_or("", |it| it.0)
 }
 
 fn aggregation(aggregation: Aggregation) -> Option<&'static str> {
@@ -109,7 +119,7 @@ pub fn criterion_tree(criterion: &Criterion) -> Tree {
     let tree = Tree::map()
         .with("name", &it.id)
         .maybe("label", it.label.as_deref())
-        .maybe("description", Some(it.description.as_str()).filter(|it| !it.is_empty()))
+        .maybe("description", Some(it.description.as_str()).filter(|text| !text.is_empty()))
         .unless(1.0, "weight", it.weight)
         .maybe("by", grader_words(it))
         .unless(false, "required", it.required)
@@ -117,11 +127,14 @@ pub fn criterion_tree(criterion: &Criterion) -> Tree {
         .unless(false, "not", it.polarity == Polarity::Negated)
         .maybe("threshold", it.threshold)
         .maybe("min_score", it.min_score)
-        .maybe("operator", it.operator.map(|it| variant_word(&Operator::ALL, it)))
+        .maybe("operator", it.operator.map(|operator| variant_word(&Operator::ALL, operator)))
         .maybe("when", it.when.as_ref().map(condition_tree))
-        .maybe("requires", Some(it.requires.clone()).filter(|it| !it.is_empty()))
+        .maybe("requires", Some(it.requires.clone()).filter(|texts| !texts.is_empty()))
         .maybe("unmet", (it.unmet == Unmet::NotApplicable).then_some("not_applicable"))
-        .maybe("cannot_assess", it.cannot_assess.map(|it| variant_word(&CannotAssess::ALL, it)));
+        .maybe(
+            "cannot_assess",
+            it.cannot_assess.map(|cannot_assess| variant_word(&CannotAssess::ALL, cannot_assess)),
+        );
     let tree = match &it.ask {
         CriterionKind::Question(scale) => tree.maybe("scale", scale_tree(scale)),
         CriterionKind::Check(method) => tree.with("check", method.to_tree()),
@@ -136,14 +149,15 @@ pub fn criterion_tree(criterion: &Criterion) -> Tree {
     };
     let levels = it.levels.iter().map(|(point, text)| (point_key(point), text.into())).collect();
     let anchors: Vec<Tree> = it.anchors.iter().map(anchor_tree).collect();
-    tree.maybe("levels", Some(Tree::Map(levels)).filter(|it| !it.is_empty()))
-        .maybe("examples", Some(anchors).filter(|it| !it.is_empty()))
+    tree.maybe("levels", Some(Tree::Map(levels)).filter(|tree| !tree.is_empty()))
+        .maybe("examples", Some(anchors).filter(|trees| !trees.is_empty()))
 }
 
 fn grader_words(criterion: &Criterion) -> Option<Vec<&'static str>> {
     let default = Criterion::new("", "", criterion.ask.clone()).by;
-    (criterion.by != default)
-        .then(|| criterion.by.iter().map(|&it| variant_word(&GraderKind::ALL, it)).collect())
+    (criterion.by != default).then(|| {
+        criterion.by.iter().map(|&grader_kind| variant_word(&GraderKind::ALL, grader_kind)).collect()
+    })
 }
 
 fn condition_tree(when: &When) -> Tree {
@@ -173,16 +187,16 @@ fn scale_tree(scale: &Scale) -> Option<Tree> {
         Scale::Binary => Some("binary".into()),
         Scale::Likert { min, max, labels } => {
             let labels = labels.iter().map(|(point, label)| (point.to_string(), label.into())).collect();
-            let bounds =
-                bounds_tree(*min, *max).maybe("labels", Some(Tree::Map(labels)).filter(|it| !it.is_empty()));
+            let bounds = bounds_tree(*min, *max)
+                .maybe("labels", Some(Tree::Map(labels)).filter(|tree| !tree.is_empty()));
             Some(Tree::map().with("likert", bounds))
         }
         Scale::Ranges(ranges) => {
-            let ranges = ranges.iter().map(|it| (it.from.to_string(), (&it.text).into())).collect();
+            let ranges = ranges.iter().map(|range| (range.from.to_string(), (&range.text).into())).collect();
             Some(Tree::map().with("ranges", Tree::Map(ranges)))
         }
         Scale::Choices(choices) => {
-            let choices = choices.iter().map(|it| (it.label.clone(), it.score.into())).collect();
+            let choices = choices.iter().map(|choice| (choice.label.clone(), choice.score.into())).collect();
             Some(Tree::map().with("choices", Tree::Map(choices)))
         }
     }
@@ -191,7 +205,7 @@ fn scale_tree(scale: &Scale) -> Option<Tree> {
 /// A graph with its native key: nested blocks where it came from such, named nodes otherwise.
 pub fn graph_tree(graph: &Graph) -> (&'static str, Tree) {
     if graph.is_nested() {
-        let nodes = graph.nodes.iter().map(|it| (it.id.as_str(), it)).collect();
+        let nodes = graph.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
         return ("tree", nested_node_tree(&nodes, ROOT));
     }
     let nodes = graph.nodes.iter().map(|node| {
@@ -199,7 +213,7 @@ pub fn graph_tree(graph: &Graph) -> (&'static str, Tree) {
         let tree = match &node.answers {
             NodeAnswers::YesNo { yes, no } => tree.with("yes", target_tree(yes)).with("no", target_tree(no)),
             NodeAnswers::Choices(choices) => {
-                let labels: Vec<&String> = choices.iter().map(|it| &it.0).collect();
+                let labels: Vec<&String> = choices.iter().map(|choice| &choice.0).collect();
                 let branches = choices.iter().map(|(label, to)| (label.clone(), target_tree(to))).collect();
                 tree.with("choices", Tree::List(labels.into_iter().map(Tree::from).collect()))
                     .with("branches", Tree::Map(branches))
@@ -243,7 +257,7 @@ impl fmt::Display for RubricEdit {
             Self::Removed { what } => write!(f, "removed {what}"),
             Self::Reordered { what } => write!(f, "{what} in another order"),
             Self::Changed { what, from, to } => {
-                let show = |it: &Option<String>| it.clone().unwrap_or_else(|| "(default)".to_owned());
+                let show = |text: &Option<String>| text.clone().unwrap_or_else(|| "(default)".to_owned());
                 write!(f, "{what}: {} → {}", show(from), show(to))
             }
         }
@@ -261,8 +275,8 @@ fn compare_trees(path: &str, old: &Tree, new: &Tree, changes: &mut Vec<RubricEdi
     match (old, new) {
         _ if old == new => {}
         (Tree::Map(a), Tree::Map(b)) => {
-            let mut keys: Vec<&String> = a.iter().map(|it| &it.0).collect();
-            keys.extend(b.iter().map(|it| &it.0).filter(|key| old.get(key).is_none()));
+            let mut keys: Vec<&String> = a.iter().map(|a| &a.0).collect();
+            keys.extend(b.iter().map(|b| &b.0).filter(|key| old.get(key).is_none()));
             for key in keys {
                 let path = join_key_path(path, key);
                 match (old.get(key), new.get(key)) {
@@ -277,7 +291,7 @@ fn compare_trees(path: &str, old: &Tree, new: &Tree, changes: &mut Vec<RubricEdi
                 }
             }
         }
-        (Tree::List(a), Tree::List(b)) if a.iter().chain(b).all(|it| it.get("name").is_some()) => {
+        (Tree::List(a), Tree::List(b)) if a.iter().chain(b).all(|tree| tree.get("name").is_some()) => {
             compare_named(path, a, b, changes);
         }
         _ => changes.push(RubricEdit::Changed {
@@ -289,21 +303,22 @@ fn compare_trees(path: &str, old: &Tree, new: &Tree, changes: &mut Vec<RubricEdi
 }
 
 fn compare_named(path: &str, old: &[Tree], new: &[Tree], changes: &mut Vec<RubricEdit>) {
-    let name = |it: &Tree| it.get("name").and_then(Tree::as_text).unwrap_or_default().to_owned();
-    let outer = path.strip_suffix("criteria").map_or(path, |it| it.trim_end_matches(' '));
-    let title =
-        |it: &str| if outer.is_empty() { format!("criterion `{it}`") } else { format!("{outer} `{it}`") };
+    let name = |tree: &Tree| tree.get("name").and_then(Tree::as_text).unwrap_or_default().to_owned();
+    let outer = path.strip_suffix("criteria").map_or(path, |text| text.trim_end_matches(' '));
+    let title = |text: &str| {
+        if outer.is_empty() { format!("criterion `{text}`") } else { format!("{outer} `{text}`") }
+    };
     for item in old {
-        match new.iter().find(|it| name(it) == name(item)) {
+        match new.iter().find(|tree| name(tree) == name(item)) {
             Some(other) => compare_trees(&title(&name(item)), item, other, changes),
             None => changes.push(RubricEdit::Removed { what: title(&name(item)) }),
         }
     }
-    for item in new.iter().filter(|it| !old.iter().any(|other| name(other) == name(it))) {
+    for item in new.iter().filter(|tree| !old.iter().any(|other| name(other) == name(tree))) {
         changes.push(RubricEdit::Added { what: title(&name(item)) });
     }
     let kept = |list: &[Tree], other: &[Tree]| -> Vec<String> {
-        list.iter().map(name).filter(|it| other.iter().any(|other| name(other) == *it)).collect()
+        list.iter().map(name).filter(|text| other.iter().any(|other| name(other) == *text)).collect()
     };
     if kept(old, new) != kept(new, old) {
         changes.push(RubricEdit::Reordered {

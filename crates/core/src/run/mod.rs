@@ -169,7 +169,7 @@ impl FromIterator<Packed> for RunResults {
 
 impl FromIterator<CaseResult> for RunResults {
     fn from_iter<I: IntoIterator<Item = CaseResult>>(all: I) -> Self {
-        all.into_iter().map(|it| Packed::new(&it)).collect()
+        all.into_iter().map(|result| Packed::new(&result)).collect()
     }
 }
 
@@ -237,8 +237,8 @@ impl FromStr for RunId {
     fn from_str(text: &str) -> Result<Self, BadRunId> {
         let id = text
             .strip_prefix(Self::PREFIX)
-            .filter(|it| it.len() == 32)
-            .and_then(|it| uuid::Uuid::parse_str(it).ok());
+            .filter(|rest| rest.len() == 32)
+            .and_then(|rest| uuid::Uuid::parse_str(rest).ok());
         id.map(Self).ok_or_else(|| BadRunId(text.to_owned()))
     }
 }

@@ -128,7 +128,8 @@ pub fn scores_to_compare(
 
 /// What the rubric says by outcomes that are known by their question's id; `None` unless there is one for each.
 pub fn verdict_from_outcomes(rubric: &Rubric, outcome: impl Fn(&str) -> Option<Outcome>) -> Option<Verdict> {
-    let outcomes: Vec<Outcome> = rubric.questions().map(|it| outcome(&it.id())).collect::<Option<_>>()?;
+    let outcomes: Vec<Outcome> =
+        rubric.questions().map(|question| outcome(&question.id())).collect::<Option<_>>()?;
     let answers: Vec<QuestionAnswer<'_>> =
         outcomes.iter().map(|outcome| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked }).collect();
     Some(compute_verdict(rubric, &answers, 0.0))
@@ -247,7 +248,7 @@ impl<'a> VerdictBuilder<'a> {
     fn criterion(&mut self, criterion: &Criterion) -> CriterionResult {
         let at = self.criterion;
         self.criterion += 1;
-        if let Some(unmet) = self.unmet.and_then(|it| it[at]) {
+        if let Some(unmet) = self.unmet.and_then(|skip_reasons| skip_reasons[at]) {
             return self.skip(criterion, unmet);
         }
         match &criterion.ask {
@@ -549,7 +550,7 @@ impl<'a> VerdictBuilder<'a> {
             CriterionResult::Scored(unit) if !incomplete => Some((unit.value - penalty).clamp(0.0, 1.0)),
             _ => None,
         };
-        if self.rubric.strict && aggregate.is_some_and(|it| it + SLACK < 1.0) {
+        if self.rubric.strict && aggregate.is_some_and(|aggregate| aggregate + SLACK < 1.0) {
             self.failed_gates.push(FailedGate { gate: Gate::Strict, criterion: None });
         }
         let vacuous = part == CriterionResult::Out && self.vacuous && self.failed_gates.is_empty();
@@ -673,7 +674,7 @@ fn chosen_branch<'g>(answers: &'g NodeAnswers, outcome: &Outcome) -> Option<(&'g
         }
         (NodeAnswers::Choices(choices), Outcome::Scored { value, .. }) => choices
             .iter()
-            .find(|it| it.0 == value.to_string())
+            .find(|choice| choice.0 == value.to_string())
             .map(|(label, target)| (label.as_str(), target)),
         _ => None,
     }
@@ -691,11 +692,14 @@ fn find_unmet_criteria(
     for moment in &order.moments {
         match *moment {
             Moment::Begin(at) => {
-                let inherited = flat[at].parent.and_then(|it| unmet[it]);
-                let required = || order.requires[at].iter().map(|&it| met[it]);
-                let own = if required().any(|it| it == RequirementStatus::No) {
+                let inherited = flat[at].parent.and_then(|index| unmet[index]);
+                let required = || order.requires[at].iter().map(|&index| met[index]);
+                let own = if required().any(|requirement_status| requirement_status == RequirementStatus::No)
+                {
                     Some(SkipReason::Unmet(flat[at].criterion.unmet))
-                } else if required().any(|it| it == RequirementStatus::CouldNotTell) {
+                } else if required()
+                    .any(|requirement_status| requirement_status == RequirementStatus::CouldNotTell)
+                {
                     Some(SkipReason::Unassessed(flat[at].criterion.unmet))
                 } else {
                     let mut unknown = required().filter_map(|met| match met {
@@ -778,7 +782,7 @@ fn flatten_with_parents(criteria: &[Criterion]) -> Vec<FlatCriterion<'_>> {
 }
 
 fn count_descendants(criterion: &Criterion) -> usize {
-    criterion.children().iter().map(|it| 1 + count_descendants(it)).sum()
+    criterion.children().iter().map(|criterion| 1 + count_descendants(criterion)).sum()
 }
 
 #[cfg(test)]

@@ -12,24 +12,23 @@ pub fn open_questions(rubric: &Rubric, known: &[Option<QuestionAnswer<'_>>]) -> 
     let waiting = Outcome::Deferred { why: Deferral::NotGraded };
     let answers: Vec<QuestionAnswer<'_>> = known
         .iter()
-        .map(|it| it.unwrap_or(QuestionAnswer { outcome: &waiting, quote: QuoteStatus::NotAsked }))
+        .map(|answer| answer.unwrap_or(QuestionAnswer { outcome: &waiting, quote: QuoteStatus::NotAsked }))
         .collect();
     let skipped = rubric.order().map(|order| find_unmet_criteria(rubric, &answers, order));
     let mut open = Vec::new();
     for (at, spot) in flatten_with_parents(&rubric.criteria).iter().enumerate() {
-        if skipped.as_ref().is_some_and(|it| it[at].is_some()) {
+        if skipped.as_ref().is_some_and(|skip_reasons| skip_reasons[at].is_some()) {
             continue;
         }
         let next = match &spot.criterion.ask {
             CriterionKind::Group(_) => None,
-            CriterionKind::Tree(graph) => {
-                next_tree_node(graph, &known[spot.question..]).map(|it| spot.question + it)
-            }
+            CriterionKind::Tree(graph) => next_tree_node(graph, &known[spot.question..])
+                .map(|next_tree_node| spot.question + next_tree_node),
             CriterionKind::Question(_) | CriterionKind::Check(_) | CriterionKind::Recipe(_) => {
                 Some(spot.question)
             }
         };
-        open.extend(next.filter(|it| known[*it].is_none()));
+        open.extend(next.filter(|index| known[*index].is_none()));
     }
     open
 }

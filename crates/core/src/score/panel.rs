@@ -15,11 +15,13 @@ pub enum Combine {
 
 /// Combines members that were each scored and gated by themselves.
 pub fn combine_panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> PanelVerdict {
-    let voters: Vec<&Verdict> =
-        members.iter().filter(|it| matches!(it.status, VerdictStatus::Pass | VerdictStatus::Fail)).collect();
-    let n_passes = voters.iter().filter(|it| it.status == VerdictStatus::Pass).count();
-    let n_gated = voters.iter().filter(|it| !it.failed_gates.is_empty()).count();
-    let mut scores: Vec<f64> = voters.iter().filter_map(|it| it.score).collect();
+    let voters: Vec<&Verdict> = members
+        .iter()
+        .filter(|verdict| matches!(verdict.status, VerdictStatus::Pass | VerdictStatus::Fail))
+        .collect();
+    let n_passes = voters.iter().filter(|verdict| verdict.status == VerdictStatus::Pass).count();
+    let n_gated = voters.iter().filter(|verdict| !verdict.failed_gates.is_empty()).count();
+    let mut scores: Vec<f64> = voters.iter().filter_map(|verdict| verdict.score).collect();
     let mean = (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
     let middle = match combine {
         Combine::Panel { aggregate: Aggregate::Median, .. } => median_score(&mut scores),
@@ -36,13 +38,13 @@ pub fn combine_panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> P
         Combine::Panel { tie_break, .. } => {
             let combined = middle.or(mean);
             // Without a score all voters passed vacuously, or failed at a gate.
-            let reaches = combined.map_or(n_passes == voters.len(), |it| pass_mark <= it + SLACK);
+            let reaches = combined.map_or(n_passes == voters.len(), |value| pass_mark <= value + SLACK);
             reaches && outvotes(voters.len() - n_gated, n_gated + n_against, tie_break)
         }
     };
-    let n_undecided = members.iter().filter(|it| could_not_decide(it)).count();
+    let n_undecided = members.iter().filter(|verdict| could_not_decide(verdict)).count();
     let waiting = || {
-        let any_error = members.iter().any(|it| it.status == VerdictStatus::Error);
+        let any_error = members.iter().any(|verdict| verdict.status == VerdictStatus::Error);
         if any_error || members.is_empty() { VerdictStatus::Error } else { VerdictStatus::Deferred }
     };
     let status = if voters.is_empty() || 2 * voters.len() < members.len() {
@@ -57,7 +59,7 @@ pub fn combine_panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> P
     };
     let decided = matches!(status, VerdictStatus::Pass | VerdictStatus::Fail);
     // The last member's units are not the panel's, and a mean needs all of them.
-    let natives: Option<Vec<f64>> = voters.iter().map(|it| it.native).collect();
+    let natives: Option<Vec<f64>> = voters.iter().map(|verdict| verdict.native).collect();
     let natives = natives.filter(|all| decided && !all.is_empty());
     let votes = PanelVotes { n_members: members.len(), n_voters: voters.len(), n_passes, n_gated };
     PanelVerdict {
@@ -88,7 +90,11 @@ fn could_not_decide(member: &Verdict) -> bool {
 /// Every gate that a member could not decide, once.
 fn collect_undecided_gates(members: &[Verdict]) -> Vec<UndecidedGate> {
     let mut gates: Vec<UndecidedGate> = Vec::new();
-    for gate in members.iter().filter(|it| could_not_decide(it)).flat_map(|it| &it.undecided_gates) {
+    for gate in members
+        .iter()
+        .filter(|verdict| could_not_decide(verdict))
+        .flat_map(|verdict| &verdict.undecided_gates)
+    {
         if !gates.contains(gate) {
             gates.push(gate.clone());
         }

@@ -85,7 +85,7 @@ impl<'r> GradeBook<'r> {
     }
 
     pub fn add(&mut self, grade: Grade) -> Result<(), GradeRejection> {
-        if let Some(version) = grade.rubric.as_ref().filter(|it| *it != self.rubric.version()) {
+        if let Some(version) = grade.rubric.as_ref().filter(|rubric| *rubric != self.rubric.version()) {
             let (found, expected) = (version.short().to_owned(), self.rubric.version().short().to_owned());
             return Err(GradeRejection::OtherVersion { found, expected });
         }
@@ -97,23 +97,24 @@ impl<'r> GradeBook<'r> {
         let quote = match grade.grader.kind {
             GraderKind::Check | GraderKind::Human => QuoteStatus::NotAsked,
             GraderKind::Judge => {
-                let n_found = grade.evidence.iter().filter(|it| it.found.is_some()).count();
+                let n_found = grade.evidence.iter().filter(|evidence| evidence.found.is_some()).count();
                 QuoteStatus::of(n_found, grade.evidence.len())
             }
         };
         let wanted = self.rubric.require_evidence && quote != QuoteStatus::NotAsked;
-        let of_response = |it: &Evidence| it.found.as_ref().is_none_or(|it| it.part == "response");
-        let elsewhere = grade.evidence.iter().any(|it| !of_response(it));
+        let of_response =
+            |evidence: &Evidence| evidence.found.as_ref().is_none_or(|location| location.part == "response");
+        let elsewhere = grade.evidence.iter().any(|evidence| !of_response(evidence));
         let quotes = grade
             .evidence
             .into_iter()
-            .filter(|it| wanted && !elsewhere && of_response(it))
-            .map(|it| it.quote)
+            .filter(|evidence| wanted && !elsewhere && of_response(evidence))
+            .map(|evidence| evidence.quote)
             .collect();
         let grader = self.grader(grade.grader);
         let at = self.entry(&grade.candidate);
         let entry = &mut self.candidates[at];
-        if entry.grades.iter().any(|it| (it.question, it.grader) == (question, grader)) {
+        if entry.grades.iter().any(|grade| (grade.question, grade.grader) == (question, grader)) {
             let grader = self.graders[grader].name.clone();
             return Err(GradeRejection::Twice {
                 candidate: grade.candidate,
@@ -146,7 +147,10 @@ impl<'r> GradeBook<'r> {
     /// Candidates whose text is needed and was not given.
     pub fn without_text(&self) -> Option<&str> {
         let needed = self.rubric.length_penalty.is_some();
-        self.candidates.iter().find(|it| needed && it.response.is_none()).map(|it| it.id.as_str())
+        self.candidates
+            .iter()
+            .find(|candidate| needed && candidate.response.is_none())
+            .map(|graded_candidate| graded_candidate.id.as_str())
     }
 
     /// Every candidate with what the rubric says about it, in the order they first appeared.
@@ -156,9 +160,13 @@ impl<'r> GradeBook<'r> {
 
     fn ballot(&self, entry: &GradedCandidate, combine: Combine) -> CandidateVerdict {
         let mut n_graders = vec![0_u32; self.questions.len()];
-        entry.grades.iter().for_each(|it| n_graders[it.question] += 1);
-        let mut members: Vec<usize> =
-            entry.grades.iter().filter(|it| 1 < n_graders[it.question]).map(|it| it.grader).collect();
+        entry.grades.iter().for_each(|grade| n_graders[grade.question] += 1);
+        let mut members: Vec<usize> = entry
+            .grades
+            .iter()
+            .filter(|grade| 1 < n_graders[grade.question])
+            .map(|grade| grade.grader)
+            .collect();
         members.sort_unstable();
         members.dedup();
         if members.is_empty() {
@@ -168,11 +176,13 @@ impl<'r> GradeBook<'r> {
             .into_iter()
             .map(|member| {
                 // What only one grader answered holds for every member.
-                let counts = |it: &GradeBookEntry| it.grader == member || n_graders[it.question] == 1;
+                let counts = |grade_book_entry: &GradeBookEntry| {
+                    grade_book_entry.grader == member || n_graders[grade_book_entry.question] == 1
+                };
                 (self.graders[member].clone(), self.verdict(entry, counts))
             })
             .collect();
-        let verdicts: Vec<Verdict> = members.iter().map(|it| it.1.clone()).collect();
+        let verdicts: Vec<Verdict> = members.iter().map(|member| member.1.clone()).collect();
         CandidateVerdict::Panel { panel: combine_panel(&verdicts, combine, self.rubric.pass_mark), members }
     }
 
@@ -182,7 +192,7 @@ impl<'r> GradeBook<'r> {
             Outcome::Failed { failure: Failure::EvidenceNotFound, detail: String::new() };
         let nothing = QuestionAnswer { outcome: &NOT_GRADED, quote: QuoteStatus::NotAsked };
         let mut answers = vec![nothing; self.questions.len()];
-        for given in entry.grades.iter().filter(|it| counts(it)) {
+        for given in entry.grades.iter().filter(|grade| counts(grade)) {
             let quote = given.quote_in(entry.response.as_deref());
             let criterion = self.questions[given.question].criterion;
             let is_unproven = |unit: f64| {
@@ -197,13 +207,16 @@ impl<'r> GradeBook<'r> {
         }
         if let Some(response) = &entry.response {
             for (conditions, answer) in self.conditions.iter().zip(&mut answers) {
-                if conditions.iter().any(|it| !it.holds(response)) {
+                if conditions.iter().any(|when| !when.holds(response)) {
                     answer.outcome = &Outcome::NotApplicable;
                 }
             }
         }
-        let penalty =
-            self.rubric.length_penalty.zip(entry.response.as_deref()).map_or(0.0, |(it, text)| it.of(text));
+        let penalty = self
+            .rubric
+            .length_penalty
+            .zip(entry.response.as_deref())
+            .map_or(0.0, |(length_penalty, text)| length_penalty.of(text));
         compute_verdict(self.rubric, &answers, penalty)
     }
 }
@@ -214,7 +227,7 @@ impl GradeBookEntry {
         match response {
             Some(response) if !self.quotes.is_empty() => {
                 let parts = [CandidatePart { name: "response".to_owned(), text: response.to_owned() }];
-                let n_found = self.quotes.iter().filter(|it| locate(it, &parts).is_some()).count();
+                let n_found = self.quotes.iter().filter(|quote| locate(quote, &parts).is_some()).count();
                 QuoteStatus::of(n_found, self.quotes.len())
             }
             _ => self.quote,

@@ -260,7 +260,7 @@ fn what_is_absent_needs_no_quote() {
 fn sums_do_not_depend_on_their_order() {
     let scores =
         ["a x0.1, b x0.7, c x0.2", "b x0.7, a x0.1, c x0.2", "c x0.2, b x0.7, a x0.1"].map(|criteria| {
-            let grades = criteria.split(", ").map(|it| if it.starts_with('c') { "0" } else { "1" });
+            let grades = criteria.split(", ").map(|part| if part.starts_with('c') { "0" } else { "1" });
             say(&rubric(criteria), &grades.collect::<Vec<_>>().join(" ")).score
         });
     assert_eq!(scores, [scores[0]; 3]);
@@ -318,7 +318,7 @@ fn a_tree_walks_to_an_authored_score_and_keeps_its_path() {
     check_rubric(&rubric, "deferred sure", Deferred, None);
     let path = say(&rubric, "1 sure").path;
     let steps: Vec<(&str, &str, Option<f64>)> =
-        path.iter().map(|it| (it.node.as_str(), it.answer.as_str(), it.score)).collect();
+        path.iter().map(|path| (path.node.as_str(), path.answer.as_str(), path.score)).collect();
     assert_eq!(steps, [("first", "sure", None), ("second", "yes", Some(1.0))]);
 }
 
@@ -354,7 +354,7 @@ fn combine(aggregate: Aggregate) -> Combine {
 #[track_caller]
 fn check_panel(criteria: &str, members: &[&str], how: Combine, status: VerdictStatus) {
     let rubric = rubric(criteria);
-    let verdicts: Vec<Verdict> = members.iter().map(|it| say(&rubric, it)).collect();
+    let verdicts: Vec<Verdict> = members.iter().map(|member| say(&rubric, member)).collect();
     let said = combine_panel(&verdicts, how, rubric.pass_mark);
     assert_eq!(said.status, status, "{said:?}");
 }
@@ -394,7 +394,7 @@ fn broken_members_abstain_until_too_few_are_left() {
 fn a_panel_that_does_not_pass_says_why_and_has_units_of_its_own() {
     let told = |members: &[&str], combine: Combine| {
         let rubric = rubric("a required, b x99");
-        let verdicts: Vec<Verdict> = members.iter().map(|it| say(&rubric, it)).collect();
+        let verdicts: Vec<Verdict> = members.iter().map(|member| say(&rubric, member)).collect();
         combine_panel(&verdicts, combine, rubric.pass_mark).why
     };
     let why = |members: &[&str], combine: Combine| told(members, combine).unwrap();
@@ -433,8 +433,11 @@ fn a_jury_passes_by_consensus() {
 #[track_caller]
 fn check_undecided(rubric: &Rubric, grades: &str, gates: &[(Gate, Option<&str>)]) {
     let verdict = say(rubric, grades);
-    let found: Vec<(Gate, Option<&str>)> =
-        verdict.undecided_gates.iter().map(|it| (it.gate, it.criterion.as_deref())).collect();
+    let found: Vec<(Gate, Option<&str>)> = verdict
+        .undecided_gates
+        .iter()
+        .map(|undecided_gate| (undecided_gate.gate, undecided_gate.criterion.as_deref()))
+        .collect();
     assert_eq!((verdict.status, verdict.score, found.as_slice()), (Error, None, gates), "{verdict:?}");
 }
 
@@ -651,7 +654,7 @@ proptest! {
         prop_assert_eq!(a.status, b.status);
         prop_assert!((a.score.unwrap() - b.score.unwrap()).abs() < 1e-12);
         let sorted = |verdict: &Verdict| {
-            let mut gates: Vec<_> = verdict.failed_gates.iter().map(|it| (it.criterion.clone(), it.gate)).collect();
+            let mut gates: Vec<_> = verdict.failed_gates.iter().map(|failed_gate| (failed_gate.criterion.clone(), failed_gate.gate)).collect();
             gates.sort();
             gates
         };
@@ -695,7 +698,7 @@ proptest! {
     fn a_panel_passes_no_gate_that_a_majority_failed(answers in proptest::collection::vec((0.0..=1.0_f64, 0.0..=1.0_f64), 1..7)) {
         let rubric = rubric("a required, b x99");
         let verdicts: Vec<Verdict> = answers.iter().map(|(a, b)| say(&rubric, &format!("{a} {b}"))).collect();
-        let n_gated = verdicts.iter().filter(|it| !it.failed_gates.is_empty()).count();
+        let n_gated = verdicts.iter().filter(|verdict| !verdict.failed_gates.is_empty()).count();
         for aggregate in [Aggregate::Mean, Aggregate::Median, Aggregate::Majority] {
             let said = combine_panel(&verdicts, combine(aggregate), rubric.pass_mark);
             prop_assert!(2 * n_gated < verdicts.len() || said.status != Pass, "{:?}", said);

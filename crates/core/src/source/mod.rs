@@ -49,7 +49,7 @@ pub struct SourcePosition {
 
 impl Sources {
     pub fn add(&mut self, path: impl Into<PathBuf>, text: Arc<str>) -> FileId {
-        let breaks = text.bytes().enumerate().filter(|it| it.1 == b'\n').map(|it| it.0 as u32 + 1);
+        let breaks = text.bytes().enumerate().filter(|byte| byte.1 == b'\n').map(|byte| byte.0 as u32 + 1);
         let first = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() as u32 } else { 0 };
         let lines = std::iter::once(first).chain(breaks).collect();
         self.files.push(SourceFile { path: path.into(), text, lines });
@@ -61,7 +61,7 @@ impl Sources {
     }
 
     pub fn find(&self, path: &Path) -> Option<FileId> {
-        let at = self.files.iter().position(|it| it.path == path)?;
+        let at = self.files.iter().position(|file| file.path == path)?;
         Some(FileId(u32::try_from(at).expect("fewer than 2^32 files are read")))
     }
 
@@ -88,7 +88,8 @@ impl Sources {
         let source = self.get(file);
         let at = floor_char(&source.text, offset as usize);
         let line = source.line_at(at);
-        let column = source.text.get(source.lines[line] as usize..at).map_or(0, |it| it.chars().count()) + 1;
+        let column =
+            source.text.get(source.lines[line] as usize..at).map_or(0, |text| text.chars().count()) + 1;
         SourcePosition { line: line + 1, column }
     }
 
@@ -101,7 +102,7 @@ impl Sources {
 
 impl SourceFile {
     fn line_at(&self, offset: usize) -> usize {
-        self.lines.partition_point(|&it| it as usize <= offset).saturating_sub(1)
+        self.lines.partition_point(|&line| line as usize <= offset).saturating_sub(1)
     }
 
     /// The whole lines that hold `bytes` with `margin` lines on either side: byte offset and text.
@@ -109,7 +110,7 @@ impl SourceFile {
         let first = self.line_at(bytes.start as usize).saturating_sub(margin);
         let last = self.line_at((bytes.end as usize).min(self.text.len())) + margin + 1;
         let start = self.lines[first] as usize;
-        let end = self.lines.get(last).map_or(self.text.len(), |&it| it as usize);
+        let end = self.lines.get(last).map_or(self.text.len(), |&n| n as usize);
         (start, &self.text[start..end])
     }
 }

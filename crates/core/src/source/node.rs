@@ -55,10 +55,10 @@ impl Scalar {
         }
         let text = self.text.as_str();
         if let Some(digits) = text.strip_prefix("0x") {
-            return u64::from_str_radix(digits, 16).ok().map(|it| it as f64);
+            return u64::from_str_radix(digits, 16).ok().map(|from_str_radix| from_str_radix as f64);
         }
         if let Some(digits) = text.strip_prefix("0o") {
-            return u64::from_str_radix(digits, 8).ok().map(|it| it as f64);
+            return u64::from_str_radix(digits, 8).ok().map(|from_str_radix| from_str_radix as f64);
         }
         match text {
             ".inf" | ".Inf" | ".INF" | "+.inf" => return Some(f64::INFINITY),
@@ -67,8 +67,8 @@ impl Scalar {
             _ => {}
         }
         let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-        let starts_like_a_number = digits.starts_with(|it: char| it.is_ascii_digit())
-            || (digits.starts_with('.') && digits[1..].starts_with(|it: char| it.is_ascii_digit()));
+        let starts_like_a_number = digits.starts_with(|digit: char| digit.is_ascii_digit())
+            || (digits.starts_with('.') && digits[1..].starts_with(|digit: char| digit.is_ascii_digit()));
         // Rust also reads `inf`, `nan` and `infinity`; YAML does not.
         if starts_like_a_number { text.parse().ok() } else { None }
     }
@@ -93,12 +93,12 @@ impl SourceNode {
 
     /// The text of any scalar, null or not.
     pub fn text_or_null(&self) -> Option<&str> {
-        self.scalar().map(|it| it.text.as_str())
+        self.scalar().map(|scalar| scalar.text.as_str())
     }
 
     /// The text of a scalar that is not null.
     pub fn text(&self) -> Option<&str> {
-        self.scalar().filter(|it| !it.is_null()).map(|it| it.text.as_str())
+        self.scalar().filter(|scalar| !scalar.is_null()).map(|scalar| scalar.text.as_str())
     }
 
     pub fn list(&self) -> Option<&[SourceNode]> {
@@ -110,7 +110,7 @@ impl SourceNode {
     }
 
     pub fn get(&self, key: &str) -> Option<&SourceNode> {
-        self.map()?.iter().find(|it| it.key == key).map(|it| &it.value)
+        self.map()?.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
     /// What this is, for "expected a list, found …".
@@ -133,7 +133,9 @@ impl SourceNode {
             Value::Null | Value::Bool(_) | Value::Number(_) => {
                 NodeShape::Scalar(Scalar { text: value.to_string(), plain: true })
             }
-            Value::Array(items) => NodeShape::List(items.iter().map(|it| Self::of_json(it, span)).collect()),
+            Value::Array(items) => {
+                NodeShape::List(items.iter().map(|item| Self::of_json(item, span)).collect())
+            }
             Value::Object(map) => {
                 let entry = |(key, it): (&String, &Value)| NodeEntry {
                     key: key.clone(),
@@ -152,7 +154,7 @@ impl SourceNode {
         match &self.shape {
             NodeShape::List(items) => items.iter().map(SourceNode::to_json).collect(),
             NodeShape::Map(entries) => {
-                entries.iter().map(|it| (it.key.clone(), it.value.to_json())).collect()
+                entries.iter().map(|entry| (entry.key.clone(), entry.value.to_json())).collect()
             }
             NodeShape::Scalar(it) if it.is_null() => Value::Null,
             NodeShape::Scalar(it) => {

@@ -56,7 +56,7 @@ impl Tree {
 
     pub fn get(&self, key: &str) -> Option<&Self> {
         let Self::Map(entries) = self else { return None };
-        entries.iter().find(|it| it.0 == key).map(|it| &it.1)
+        entries.iter().find(|entry| entry.0 == key).map(|at| &at.1)
     }
 
     pub fn as_text(&self) -> Option<&str> {
@@ -115,7 +115,9 @@ impl From<&serde_json::Value> for Tree {
             Value::Number(it) => Self::Number(it.as_f64().unwrap_or_default()),
             Value::String(it) => Self::Text(it.clone()),
             Value::Array(items) => Self::List(items.iter().map(Self::from).collect()),
-            Value::Object(map) => Self::Map(map.iter().map(|(key, it)| (key.clone(), it.into())).collect()),
+            Value::Object(map) => {
+                Self::Map(map.iter().map(|(key, value)| (key.clone(), value.into())).collect())
+            }
         }
     }
 }
@@ -160,7 +162,7 @@ fn json_block<'a, T: 'a>(
     write: impl Fn(&'a T, Option<usize>, &mut String),
 ) {
     out.push(open);
-    let (inner, n_items) = (indent.map(|it| it + 1), items.len());
+    let (inner, n_items) = (indent.map(|indent| indent + 1), items.len());
     for (at, item) in items.enumerate() {
         if 0 < at {
             out.push(',');
@@ -253,7 +255,7 @@ fn write_yaml_item(item: &Tree, indent: usize, out: &mut String) {
 
 fn write_yaml_entry(key: &str, value: &Tree, indent: usize, out: &mut String) {
     // Keys are text to every reader of ours, so points of a scale need no quotes.
-    let is_integer = key.parse::<i64>().is_ok_and(|it| it.to_string() == key);
+    let is_integer = key.parse::<i64>().is_ok_and(|n| n.to_string() == key);
     out.push_str(&if is_integer { key.to_owned() } else { inline_text(key) });
     out.push(':');
     match value {
@@ -277,13 +279,13 @@ fn is_short_list(tree: &Tree) -> bool {
     let Tree::List(items) = tree else { return false };
     let width: Option<usize> = items
         .iter()
-        .map(|it| match it {
+        .map(|tree| match tree {
             Tree::Text(text) if !text.contains('\n') => Some(text.len() + 2),
             Tree::Bool(_) | Tree::Number(_) | Tree::Null => Some(6),
             Tree::Text(_) | Tree::List(_) | Tree::Map(_) => None,
         })
         .sum();
-    width.is_some_and(|it| it <= 60)
+    width.is_some_and(|width| width <= 60)
 }
 
 fn scalar(tree: &Tree, indent: usize, out: &mut String) {
@@ -325,29 +327,29 @@ fn inline(tree: &Tree) -> String {
 }
 
 fn is_block_text(text: &str) -> bool {
-    let printable = |it: char| {
-        it == '\n'
-            || !(it.is_control()
-                || is_hidden_steering(it)
-                || matches!(it, '\u{feff}' | '\u{85}' | '\u{2028}' | '\u{2029}'))
+    let printable = |letter: char| {
+        letter == '\n'
+            || !(letter.is_control()
+                || is_hidden_steering(letter)
+                || matches!(letter, '\u{feff}' | '\u{85}' | '\u{2028}' | '\u{2029}'))
     };
     text.contains('\n')
         && text.chars().all(printable)
         && !text.starts_with([' ', '\n', '\t'])
         && !text.trim_matches('\n').is_empty()
-        && text.lines().all(|it| it.trim_end() == it)
+        && text.lines().all(|line| line.trim_end() == line)
 }
 
 fn inline_text(text: &str) -> String {
     let scalar = Scalar { text: text.to_owned(), plain: true };
     let means_something_else = scalar.is_null() || scalar.as_bool().is_some() || scalar.as_number().is_some();
     let safe_start =
-        text.starts_with(|it: char| it.is_alphanumeric() || matches!(it, '/' | '(' | '_' | '.' | '$'));
-    let safe_inside = text.chars().all(|it| {
-        !it.is_control()
-            && !is_hidden_steering(it)
+        text.starts_with(|text: char| text.is_alphanumeric() || matches!(text, '/' | '(' | '_' | '.' | '$'));
+    let safe_inside = text.chars().all(|letter| {
+        !letter.is_control()
+            && !is_hidden_steering(letter)
             && !matches!(
-                it,
+                letter,
                 '#' | '['
                     | ']'
                     | '{'

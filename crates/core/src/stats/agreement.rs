@@ -93,9 +93,9 @@ pub fn summarise_agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreem
         PairKappa { raters: (name(a), name(b)), kappa: kappa.into(), n: pairs.len() }
     };
     let without = |out: usize| {
-        let rest = ratings.of_raters(&(0..n).filter(|it| *it != out).collect::<Vec<_>>());
+        let rest = ratings.of_raters(&(0..n).filter(|n| *n != out).collect::<Vec<_>>());
         let left = n_comparable(&rest);
-        (name(out), alpha(&rest, level).map(|it| Coefficient::new(it, None, left)).into())
+        (name(out), alpha(&rest, level).map(|alpha| Coefficient::new(alpha, None, left)).into())
     };
     AgreementSummary {
         n_items: n_comparable(ratings),
@@ -115,19 +115,19 @@ fn pairs_of(n: usize) -> impl Iterator<Item = (usize, usize)> {
 
 /// Items rated twice or more.
 fn n_comparable(ratings: &Ratings) -> usize {
-    ratings.by_item().filter(|it| 2 <= it.clone().count()).count()
+    ratings.by_item().filter(|by_item| 2 <= by_item.clone().count()).count()
 }
 
 pub fn measure_agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {
     let n = ratings.n_raters();
     let all: Vec<usize> = (0..n).collect();
     let without = |out: usize| {
-        let rest = ratings.of_raters(&all.iter().copied().filter(|it| *it != out).collect::<Vec<_>>());
+        let rest = ratings.of_raters(&all.iter().copied().filter(|n| *n != out).collect::<Vec<_>>());
         LeaveOneOutAgreement {
             rater: ratings.raters()[out].clone(),
             percent: percent_agreement(&rest).into(),
             krippendorff_alpha: alpha(&rest, level)
-                .map(|it| Coefficient::new(it, None, n_comparable(&rest)))
+                .map(|alpha| Coefficient::new(alpha, None, n_comparable(&rest)))
                 .into(),
         }
     };
@@ -153,11 +153,13 @@ pub fn measure_agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreemen
         fleiss_kappa: fleiss_with_interval(ratings, seed).into(),
         gwet_ac: gwet_ac(ratings, level, seed).into(),
         icc: kinds
-            .map(|(name, design, unit)| (name, icc(ratings, design, unit).map(|it| it.coefficient()).into()))
+            .map(|(name, design, unit)| {
+                (name, icc(ratings, design, unit).map(|icc| icc.coefficient()).into())
+            })
             .into(),
         pairs: pairs_of(n).map(pair).collect(),
         // Of two raters, nobody is left to agree with.
-        without: all.iter().filter(|_| 2 < n).map(|it| without(*it)).collect(),
+        without: all.iter().filter(|_| 2 < n).map(|n| without(*n)).collect(),
     }
 }
 
@@ -181,7 +183,7 @@ pub fn ratings_by_criterion(run: &Run) -> BTreeMap<String, (Ratings, Level)> {
         }
     }
     let rated = |(criterion, entries): (&str, Vec<(&str, &str, Value)>)| {
-        let is_ordered = entries.iter().all(|it| matches!(it.2, Value::Number(_)));
+        let is_ordered = entries.iter().all(|entry| matches!(entry.2, Value::Number(_)));
         let level = if is_ordered { Level::Ordinal } else { Level::Nominal };
         Some((criterion.to_owned(), (Ratings::of_entries(entries).ok()?, level)))
     };
@@ -215,11 +217,13 @@ pub(super) fn pair_measures(ratings: &Ratings, a: usize, b: usize, seed: Option<
     let kappa =
         |weights| CoefficientResult::from(cohen_with_interval(&pairs, ratings.n_answers(), weights, seed));
     // Ranks need an order and no more; a straight line needs numbers.
-    let places: (Vec<f64>, Vec<f64>) = pairs.iter().map(|it| (it.0 as f64, it.1 as f64)).unzip();
-    let numbers = ratings
-        .numbers()
-        .map(|it| pairs.iter().map(|pair| (it[pair.0], it[pair.1])).unzip::<f64, f64, Vec<_>, Vec<_>>());
-    let of = |it: Result<Correlation, Undefined>| CoefficientResult::from(it.map(|it| it.coefficient()));
+    let places: (Vec<f64>, Vec<f64>) = pairs.iter().map(|pair| (pair.0 as f64, pair.1 as f64)).unzip();
+    let numbers = ratings.numbers().map(|number| {
+        pairs.iter().map(|pair| (number[pair.0], number[pair.1])).unzip::<f64, f64, Vec<_>, Vec<_>>()
+    });
+    let of = |result: Result<Correlation, Undefined>| {
+        CoefficientResult::from(result.map(|correlation| correlation.coefficient()))
+    };
     PairMeasures {
         percent: percent_agreement(&ratings.of_raters(&[a, b])).into(),
         kappa: kappa(KappaWeights::None),
@@ -245,11 +249,11 @@ mod tests {
     fn the_rater_who_stands_apart_is_seen() {
         let found = measure_agreement(&ratings("1 2 3 4 5 1\n 1 2 3 4 4 1\n 5 1 . 2 1 4"), Level::Ordinal, 1);
         assert_eq!((found.n_raters, found.n_items, found.pairs.len()), (3, 6, 3));
-        let alpha_of = |it: &CoefficientResult| it.value().unwrap();
+        let alpha_of = |coefficient: &CoefficientResult| coefficient.value().unwrap();
         assert!(alpha_of(&found.krippendorff_alpha) < 0.3);
         assert!(0.9 < alpha_of(&found.without[2].krippendorff_alpha), "{:?}", found.without);
         assert!(0.8 < alpha_of(&found.pairs[0].measures.kappa_quadratic));
-        assert_eq!(found.icc["ICC(2,1)"].value().map(|it| it < 0.5), Some(true));
+        assert_eq!(found.icc["ICC(2,1)"].value().map(|value| value < 0.5), Some(true));
     }
 
     #[test]
@@ -259,7 +263,7 @@ mod tests {
             let (all, short) =
                 (measure_agreement(&ratings, level, 1), summarise_agreement(&ratings, level, 1));
             assert_eq!((short.n_items, &short.krippendorff_alpha), (all.n_items, &all.krippendorff_alpha));
-            assert_eq!(short.pairs.iter().map(|it| it.n).collect::<Vec<_>>(), [6, 5, 5]);
+            assert_eq!(short.pairs.iter().map(|pair| pair.n).collect::<Vec<_>>(), [6, 5, 5]);
             for (short, all) in short.pairs.iter().zip(&all.pairs) {
                 let of = &all.measures;
                 let kappa = if level == Level::Nominal { &of.kappa } else { &of.kappa_quadratic };
@@ -300,10 +304,10 @@ mod tests {
             alone.percent,
             CoefficientResult::Undefined { undefined: "there is only one rater".into() }
         );
-        run.results.change(|_, it| {
-            let mut second = it.grades[0].clone();
+        run.results.change(|_, result| {
+            let mut second = result.grades[0].clone();
             second.grader.name = "m2".to_owned();
-            it.grades.push(second);
+            result.grades.push(second);
         });
         // Whoever broke did not rate.
         let both = &agreement_by_criterion(&run)["a"];
@@ -319,8 +323,8 @@ mod tests {
     }
 
     fn table((raters, cells): &(usize, Vec<Option<u8>>)) -> Ratings {
-        let numbers: Vec<Option<f64>> = cells.iter().map(|it| it.map(f64::from)).collect();
-        Ratings::of_numbers((0..*raters).map(|it| it.to_string()).collect(), &numbers).unwrap()
+        let numbers: Vec<Option<f64>> = cells.iter().map(|cell| cell.map(f64::from)).collect();
+        Ratings::of_numbers((0..*raters).map(|n| n.to_string()).collect(), &numbers).unwrap()
     }
 
     fn same(a: Result<f64, Undefined>, b: Result<f64, Undefined>) -> bool {
@@ -345,11 +349,11 @@ mod tests {
             let turned = some.of_raters(&raters).of_items(&items);
             for level in [Level::Nominal, Level::Ordinal, Level::Interval, Level::Ratio] {
                 prop_assert!(same(alpha(&some, level), alpha(&turned, level)));
-                let of = |it: &Ratings| gwet_value(it, level);
+                let of = |ratings: &Ratings| gwet_value(ratings, level);
                 prop_assert!(same(of(&some), of(&turned)));
             }
             prop_assert!(same(fleiss(&some), fleiss(&turned)));
-            let of = |it: &Ratings| icc(it, Design::Random, IccUnit::Mean).map(|it| it.value);
+            let of = |ratings: &Ratings| icc(ratings, Design::Random, IccUnit::Mean).map(|icc| icc.value);
             prop_assert!(same(of(&some), of(&turned)));
         }
 
@@ -370,15 +374,15 @@ mod tests {
 
         #[test]
         fn perfect_agreement_is_one(answers in prop::collection::vec(1_u8..6, 3..12), raters in 2_usize..5) {
-            prop_assume!(answers.iter().any(|it| *it != answers[0]));
-            let cells = answers.iter().flat_map(|it| vec![Some(*it); raters]).collect();
+            prop_assume!(answers.iter().any(|answer| *answer != answers[0]));
+            let cells = answers.iter().flat_map(|answer| vec![Some(*answer); raters]).collect();
             let some = table(&(raters, cells));
             for level in [Level::Nominal, Level::Ordinal, Level::Interval, Level::Ratio] {
                 prop_assert!(same(alpha(&some, level), Ok(1.0)));
                 prop_assert!(same(gwet_value(&some, level), Ok(1.0)));
             }
             prop_assert!(same(fleiss(&some), Ok(1.0)));
-            prop_assert!(same(icc(&some, Design::OneWay, IccUnit::Single).map(|it| it.value), Ok(1.0)));
+            prop_assert!(same(icc(&some, Design::OneWay, IccUnit::Single).map(|icc| icc.value), Ok(1.0)));
             prop_assert_eq!(pair_measures(&some, 0, 1, None).kappa_quadratic.value(), Some(1.0));
         }
 

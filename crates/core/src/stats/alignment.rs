@@ -142,23 +142,23 @@ pub fn align(
     seed: u64,
 ) -> Result<Alignment, Undefined> {
     let items: Vec<AlignedItem> =
-        (0..ratings.n_items()).filter_map(|it| AlignedItem::new(ratings, it, judge, humans)).collect();
+        (0..ratings.n_items()).filter_map(|n| AlignedItem::new(ratings, n, judge, humans)).collect();
     if items.is_empty() {
         return Undefined::because("no item was rated by the judge and by a person");
     }
     let beside = ratings
-        .by_others(&["consensus", "judge"], items.iter().flat_map(|it| [it.consensus, Some(it.judge)]));
+        .by_others(&["consensus", "judge"], items.iter().flat_map(|item| [item.consensus, Some(item.judge)]));
     let confusion = build_confusion_matrix(&beside);
     Ok(Alignment {
         judge: ratings.raters()[judge].clone(),
-        humans: humans.iter().map(|it| ratings.raters()[*it].clone()).collect(),
+        humans: humans.iter().map(|index| ratings.raters()[*index].clone()).collect(),
         n_items: items.len(),
-        n_split: items.iter().filter(|it| it.consensus.is_none()).count(),
+        n_split: items.iter().filter(|item| item.consensus.is_none()).count(),
         with_consensus: pair_measures(&beside, 0, 1, Some(seed)),
         krippendorff_alpha: alpha_with_interval(&beside, level, seed).into(),
         gwet_ac: gwet_ac(&beside, level, seed).into(),
         with_mean: with_mean(ratings, &items),
-        answers: (0..confusion.labels.len()).map(|it| compute_answer_rates(&confusion, it)).collect(),
+        answers: (0..confusion.labels.len()).map(|n| compute_answer_rates(&confusion, n)).collect(),
         confusion,
         one_more_person: one_more_person(ratings, &items, level),
         disagreements: disagreements(ratings, &items, level),
@@ -177,18 +177,18 @@ struct AlignedItem {
 impl AlignedItem {
     fn new(ratings: &Ratings, item: usize, judge: usize, humans: &[usize]) -> Option<Self> {
         let judge = ratings.get(item, judge)?;
-        let humans: Vec<usize> = humans.iter().filter_map(|it| ratings.get(item, *it)).collect();
-        let votes = |answer: usize| humans.iter().filter(|it| **it == answer).count();
-        let most = humans.iter().map(|it| votes(*it)).max()?;
-        let winners: Vec<usize> = humans.iter().copied().filter(|it| votes(*it) == most).collect();
+        let humans: Vec<usize> = humans.iter().filter_map(|human| ratings.get(item, *human)).collect();
+        let votes = |answer: usize| humans.iter().filter(|human| **human == answer).count();
+        let most = humans.iter().map(|human| votes(*human)).max()?;
+        let winners: Vec<usize> = humans.iter().copied().filter(|human| votes(*human) == most).collect();
         let first = winners[0];
-        let consensus = winners.iter().all(|it| *it == first).then_some(first);
+        let consensus = winners.iter().all(|winner| *winner == first).then_some(first);
         Some(Self { item, judge, humans, consensus })
     }
 
     /// How alike the judge's answer is to a person's, on average.
     fn likeness(&self, ratings: &Ratings, level: Level) -> f64 {
-        let sum: f64 = self.humans.iter().map(|it| ratings.likeness(self.judge, *it, level)).sum();
+        let sum: f64 = self.humans.iter().map(|human| ratings.likeness(self.judge, *human, level)).sum();
         sum / self.humans.len() as f64
     }
 
@@ -196,7 +196,7 @@ impl AlignedItem {
     fn likeness_of_people(&self, ratings: &Ratings, level: Level) -> Option<f64> {
         let n = self.humans.len();
         let rest = |at: usize| self.humans[at + 1..].iter();
-        let pairs = (0..n).flat_map(|at| rest(at).map(move |it| (self.humans[at], *it)));
+        let pairs = (0..n).flat_map(|at| rest(at).map(move |rest| (self.humans[at], *rest)));
         let sum: f64 = pairs.map(|(a, b)| ratings.likeness(a, b, level)).sum();
         (2 <= n).then(|| sum / (n * (n - 1) / 2) as f64)
     }
@@ -204,9 +204,11 @@ impl AlignedItem {
 
 fn with_mean(ratings: &Ratings, items: &[AlignedItem]) -> MeanMeasures {
     let pairs = ratings.numbers().map(|numbers| {
-        let mean =
-            |it: &AlignedItem| it.humans.iter().map(|it| numbers[*it]).sum::<f64>() / it.humans.len() as f64;
-        items.iter().map(|it| (numbers[it.judge], mean(it))).unzip::<f64, f64, Vec<_>, Vec<_>>()
+        let mean = |aligned_item: &AlignedItem| {
+            aligned_item.humans.iter().map(|index| numbers[*index]).sum::<f64>()
+                / aligned_item.humans.len() as f64
+        };
+        items.iter().map(|item| (numbers[item.judge], mean(item))).unzip::<f64, f64, Vec<_>, Vec<_>>()
     });
     let differences = |size: fn(f64) -> f64, mean: fn(&[f64], f64) -> Result<Coefficient, Undefined>| {
         let (judge, people) = pairs.as_ref().map_err(Clone::clone)?;
@@ -218,7 +220,7 @@ fn with_mean(ratings: &Ratings, items: &[AlignedItem]) -> MeanMeasures {
         Ok(correlation(judge, people)?.coefficient())
     };
     MeanMeasures {
-        bias: differences(|it| it, mean_difference_with_interval).into(),
+        bias: differences(|value| value, mean_difference_with_interval).into(),
         mean_absolute_error: differences(f64::abs, mean_distance).into(),
         pearson: correlated(pearson).into(),
         spearman: correlated(spearman).into(),
@@ -237,7 +239,7 @@ fn build_confusion_matrix(beside: &Ratings) -> ConfusionMatrix {
 
 fn compute_answer_rates(confusion: &ConfusionMatrix, at: usize) -> AnswerRates {
     let human: usize = confusion.counts[at].iter().sum();
-    let judge: usize = confusion.counts.iter().map(|it| it[at]).sum();
+    let judge: usize = confusion.counts.iter().map(|count| count[at]).sum();
     let all: usize = confusion.counts.iter().flatten().sum();
     let both = confusion.counts[at][at];
     let rate = |n: usize, of: usize| CoefficientResult::from(share_with_interval(n as f64, of));
@@ -252,31 +254,31 @@ fn compute_answer_rates(confusion: &ConfusionMatrix, at: usize) -> AnswerRates {
 fn one_more_person(ratings: &Ratings, items: &[AlignedItem], level: Level) -> OneMorePerson {
     let (judge, people): (Vec<f64>, Vec<f64>) = items
         .iter()
-        .filter_map(|it| Some((it.likeness(ratings, level), it.likeness_of_people(ratings, level)?)))
+        .filter_map(|item| Some((item.likeness(ratings, level), item.likeness_of_people(ratings, level)?)))
         .unzip();
     let differences: Vec<f64> = judge.iter().zip(&people).map(|(a, b)| a - b).collect();
     let difference = CoefficientResult::from(mean_difference_with_interval(&differences, 1.0));
     // Without an interval, the difference is the same on every item.
-    let interval = difference.interval().or(difference.value().map(|it| (it, it)));
+    let interval = difference.interval().or(difference.value().map(|value| (value, value)));
     let standing = match interval.filter(|_| FEWEST <= differences.len()) {
         Some((low, _)) if -MARGIN <= low => HumanParity::AsGood,
         Some((_, high)) if high < 0.0 => HumanParity::Worse,
         _ => HumanParity::CannotTell,
     };
-    let of = |it: &[f64]| CoefficientResult::from(share_with_interval(it.iter().sum(), it.len()));
+    let of = |values: &[f64]| CoefficientResult::from(share_with_interval(values.iter().sum(), values.len()));
     OneMorePerson { n_items: differences.len(), judge: of(&judge), people: of(&people), difference, standing }
 }
 
 fn disagreements(ratings: &Ratings, items: &[AlignedItem], level: Level) -> Vec<Disagreement> {
     let mut all: Vec<Disagreement> = items
         .iter()
-        .map(|it| Disagreement {
-            item: ratings.item(it.item),
-            judge: ratings.label(it.judge),
-            humans: it.humans.iter().map(|it| ratings.label(*it)).collect(),
-            distance: 1.0 - it.likeness(ratings, level),
+        .map(|aligned_item| Disagreement {
+            item: ratings.item(aligned_item.item),
+            judge: ratings.label(aligned_item.judge),
+            humans: aligned_item.humans.iter().map(|human| ratings.label(*human)).collect(),
+            distance: 1.0 - aligned_item.likeness(ratings, level),
         })
-        .filter(|it| 0.0 < it.distance)
+        .filter(|disagreement| 0.0 < disagreement.distance)
         .collect();
     all.sort_by(|a, b| b.distance.total_cmp(&a.distance));
     all
@@ -297,7 +299,7 @@ mod tests {
         let found = aligned("1 0 1 1 0 1 .\n 1 0 0 1 0 1 1\n 1 0 0 0 0 1 1\n 1 1 0 . 0 1 1", Level::Nominal);
         assert_eq!((found.n_items, found.n_split), (6, 1));
         assert_eq!(found.confusion.counts, [[2, 1], [0, 2]]);
-        let value = |it: &CoefficientResult| it.value().unwrap();
+        let value = |coefficient: &CoefficientResult| coefficient.value().unwrap();
         let ones = &found.answers[1];
         assert!((value(&ones.sensitivity) - 1.0).abs() < 1e-12);
         assert!((value(&ones.specificity) - 2.0 / 3.0).abs() < 1e-12);
@@ -318,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_judge_may_be_as_good_as_one_more_person_or_worse() {
-        let line = |f: &dyn Fn(usize) -> usize| (0..60).map(|it| format!("{} ", f(it))).collect::<String>();
+        let line = |f: &dyn Fn(usize) -> usize| (0..60).map(|n| format!("{} ", f(n))).collect::<String>();
         let people = [line(&|it| it % 4), line(&|it| if it % 9 == 0 { 3 } else { it % 4 })].join("\n");
         let standing =
             |judge: String| aligned(&format!("{judge}\n{people}"), Level::Ordinal).one_more_person.standing;
@@ -328,7 +330,7 @@ mod tests {
         let everybody = aligned(&[same.as_str(); 3].join("\n"), Level::Ordinal);
         // Of 60 candidates without a difference, a twentieth less cannot be ruled out; of 80 it can.
         assert_eq!(everybody.one_more_person.standing, HumanParity::CannotTell);
-        let many = (0..80).map(|it| format!("{} ", it % 4)).collect::<String>();
+        let many = (0..80).map(|n| format!("{} ", n % 4)).collect::<String>();
         let everybody = aligned(&[many.as_str(); 3].join("\n"), Level::Ordinal);
         assert_eq!(everybody.one_more_person.standing, HumanParity::AsGood);
         let few = aligned("1 2 3\n 1 3 3\n 2 2 3", Level::Ordinal);

@@ -26,7 +26,7 @@ pub fn alpha(ratings: &Ratings, level: Level) -> Result<f64, Undefined> {
         ratings.ensure_comparable()?;
     }
     ratings.ensure_two_rated_items()?;
-    if counts.iter().filter(|it| 0.0 < **it).count() < 2 {
+    if counts.iter().filter(|count| 0.0 < **count).count() < 2 {
         return Undefined::because("every rating is the same, so that no disagreement can be expected");
     }
     let (observed, expected) = match level {
@@ -66,7 +66,7 @@ fn nominal(ratings: &Ratings, alike: &[(usize, f64)], counts: &[f64]) -> (f64, f
         }
     }
     let n: f64 = counts.iter().sum();
-    (observed, counts.iter().map(|it| it * (n - it)).sum())
+    (observed, counts.iter().map(|count| count * (n - count)).sum())
 }
 
 /// The ordinal distance of two answers is that of their middle ranks, so that ordinal α is interval α of these.
@@ -88,22 +88,22 @@ fn squared_disagreement(
     let mut observed = 0.0;
     for (item, times) in alike {
         let said = ratings.answers_of_item(*item);
-        let (m, sum) = said.clone().fold((0.0, 0.0), |(m, sum), it| (m + 1.0, sum + places[it]));
+        let (m, sum) = said.clone().fold((0.0, 0.0), |(m, sum), index| (m + 1.0, sum + places[index]));
         if 2.0 <= m {
             let middle = sum / m;
-            let squares: f64 = said.map(|it| (places[it] - middle).powi(2)).sum();
+            let squares: f64 = said.map(|index| (places[index] - middle).powi(2)).sum();
             observed += times * 2.0 * m * squares / (m - 1.0);
         }
     }
     let n: f64 = counts.iter().sum();
-    let middle = counts.iter().zip(places).map(|(n, it)| n * it).sum::<f64>() / n;
-    let squares: f64 = counts.iter().zip(places).map(|(n, it)| n * (it - middle).powi(2)).sum();
+    let middle = counts.iter().zip(places).map(|(n, value)| n * value).sum::<f64>() / n;
+    let squares: f64 = counts.iter().zip(places).map(|(n, value)| n * (value - middle).powi(2)).sum();
     (observed, 2.0 * n * squares)
 }
 
 fn ratio(ratings: &Ratings, counts: &[f64]) -> Result<(f64, f64), Undefined> {
     let numbers = ratings.numbers()?;
-    if numbers.first().is_some_and(|it| *it < 0.0) {
+    if numbers.first().is_some_and(|number| *number < 0.0) {
         return Undefined::because("ratios need ratings that are not negative");
     }
     let distance = |a: usize, b: usize| {
@@ -117,7 +117,7 @@ fn ratio(ratings: &Ratings, counts: &[f64]) -> Result<(f64, f64), Undefined> {
             observed += said.clone().skip(at + 1).map(|b| 2.0 * distance(a, b)).sum::<f64>() / (m - 1) as f64;
         }
     }
-    let used: Vec<usize> = (0..counts.len()).filter(|it| 0.0 < counts[*it]).collect();
+    let used: Vec<usize> = (0..counts.len()).filter(|index| 0.0 < counts[*index]).collect();
     let mut expected = 0.0;
     for (at, a) in used.iter().enumerate() {
         expected +=
@@ -166,9 +166,9 @@ mod tests {
                 (all.iter().sum::<f64>(), all.len() as f64)
             };
             let items: Vec<Vec<f64>> =
-                ratings.by_item().map(|it| it.map(|it| numbers[it]).collect()).collect();
+                ratings.by_item().map(|iterator| iterator.map(|index| numbers[index]).collect()).collect();
             let within =
-                items.iter().map(|it| mean_square(it)).fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+                items.iter().map(|item| mean_square(item)).fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
             let all = mean_square(&items.concat());
             1.0 - (within.0 / within.1) / (all.0 / all.1)
         }
@@ -212,7 +212,7 @@ mod tests {
         // Nine kinds of items and a gap now and then, in 900 items: counted; with another answer in each: not.
         let line = |step: usize| -> String {
             (0..900)
-                .map(|it| if it % (41 + step) == 0 { ". ".to_owned() } else { format!("{} ", it / step % 3) })
+                .map(|n| if n % (41 + step) == 0 { ". ".to_owned() } else { format!("{} ", n / step % 3) })
                 .collect()
         };
         let many = ratings(&[line(1), line(2), line(1)].join("\n"));

@@ -60,10 +60,10 @@ pub struct EstimatorComparison {
 
 /// Says what it can; a way that leads nowhere says why.
 pub fn compare_estimators(said: &LabelledScores, quantity: EstimatedQuantity) -> EstimatorComparison {
-    let measured = |it: &f64| match quantity {
-        EstimatedQuantity::Mean => *it,
+    let measured = |value: &f64| match quantity {
+        EstimatedQuantity::Mean => *value,
         // Means of several people may miss a mark that they reach on paper.
-        EstimatedQuantity::PassRate { pass_mark } => f64::from(u8::from(pass_mark - 1e-9 <= *it)),
+        EstimatedQuantity::PassRate { pass_mark } => f64::from(u8::from(pass_mark - 1e-9 <= *value)),
     };
     let (human, judge): (Vec<f64>, Vec<f64>) =
         said.both.iter().map(|(human, judge)| (measured(human), measured(judge))).unzip();
@@ -85,47 +85,52 @@ pub fn compare_estimators(said: &LabelledScores, quantity: EstimatedQuantity) ->
         _ => prediction_powered(&human, &judge, &unlabelled, 0.05),
     };
     let n = human.len() + unlabelled.len();
-    let known = |it: MeanEstimate| Coefficient::new(it.mean.clamp(0.0, 1.0), it.unit_interval, n);
+    let known = |mean_estimate: MeanEstimate| {
+        Coefficient::new(mean_estimate.mean.clamp(0.0, 1.0), mean_estimate.unit_interval, n)
+    };
     let of = |way: fn(&super::ppi::PredictionPowered) -> MeanEstimate| {
-        CoefficientResult::from(powered.as_ref().map(|it| known(way(it))).map_err(Clone::clone))
+        CoefficientResult::from(powered.as_ref().map(|powered| known(way(powered))).map_err(Clone::clone))
     };
     let rate = match quantity {
         EstimatedQuantity::Mean => None,
         EstimatedQuantity::PassRate { .. } if human.is_empty() || unlabelled.is_empty() => None,
         EstimatedQuantity::PassRate { .. } => {
-            let passed = unlabelled.iter().filter(|it| 0.5 < **it).count();
+            let passed = unlabelled.iter().filter(|unlabelled| 0.5 < **unlabelled).count();
             Some(corrected_rate(passed, unlabelled.len(), count_confusion(&human, &judge), 0.05))
         }
     };
     let mut warnings: Vec<String> =
-        powered.as_ref().ok().and_then(|it| it.warning.clone()).into_iter().collect();
+        powered.as_ref().ok().and_then(|powered| powered.warning.clone()).into_iter().collect();
     if let Some(Ok(rate)) = &rate {
         // That the judge may be no better than chance is said once.
         warnings.extend(
             rate.warnings
                 .iter()
-                .filter(|it| warnings.is_empty() || !it.contains("chance"))
+                .filter(|warning| warnings.is_empty() || !warning.contains("chance"))
                 .cloned()
                 .collect::<Vec<_>>(),
         );
     }
-    let corrected = |it: &CorrectedRate| Coefficient::new(it.corrected, Some(it.interval), n);
+    let corrected = |corrected_rate: &CorrectedRate| {
+        Coefficient::new(corrected_rate.corrected, Some(corrected_rate.interval), n)
+    };
     EstimatorComparison {
         quantity,
         n_labels: labels.len(),
         n_judged: unlabelled.len(),
         judge: alone(&judged).into(),
         labels: alone(&labels).into(),
-        ppi: of(|it| it.ppi),
-        ppi_plus_plus: of(|it| it.ppi_plus_plus),
-        lambda: powered.as_ref().ok().map(|it| it.lambda),
-        correlation: powered.as_ref().ok().and_then(|it| it.correlation),
-        rogan_gladen: rate.as_ref().map(|it| it.as_ref().map(corrected).map_err(Clone::clone).into()),
+        ppi: of(|prediction_powered| prediction_powered.ppi),
+        ppi_plus_plus: of(|prediction_powered| prediction_powered.ppi_plus_plus),
+        lambda: powered.as_ref().ok().map(|powered| powered.lambda),
+        correlation: powered.as_ref().ok().and_then(|powered| powered.correlation),
+        rogan_gladen: rate.as_ref().map(|rate| rate.as_ref().map(corrected).map_err(Clone::clone).into()),
         mistakes: rate.and_then(Result::ok),
         // The width falls with the root of their number.
-        labels_to_halve: powered
-            .as_ref()
-            .map_or_else(|_| (1 < labels.len()).then(|| 3 * labels.len()), |it| Some(it.labels_to_halve)),
+        labels_to_halve: powered.as_ref().map_or_else(
+            |_| (1 < labels.len()).then(|| 3 * labels.len()),
+            |prediction_powered| Some(prediction_powered.labels_to_halve),
+        ),
         warnings,
     }
 }
@@ -157,18 +162,19 @@ mod tests {
             let human = f64::from(u8::from(at.is_multiple_of(2)));
             (human, if at % 20 < 6 { 1.0 } else { human })
         };
-        let judge_only = (0..200).map(|it| pair(it).1).collect();
+        let judge_only = (0..200).map(|n| pair(n).1).collect();
         LabelledScores { both: (0..40).map(pair).collect(), judge_only, human_only: vec![] }
     }
 
     #[test]
     fn every_way_stands_beside_the_others() {
         let found = compare_estimators(&lenient(), EstimatedQuantity::PassRate { pass_mark: 0.7 });
-        let value = |it: &CoefficientResult| (it.value().unwrap() * 1e3).round() / 1e3;
+        let value = |coefficient: &CoefficientResult| (coefficient.value().unwrap() * 1e3).round() / 1e3;
         assert_eq!((value(&found.judge), value(&found.labels)), (0.65, 0.5));
         assert_eq!((value(&found.ppi), value(found.rogan_gladen.as_ref().unwrap())), (0.5, 0.5));
-        assert!(found.lambda.is_some_and(|it| 0.5 < it && it < 1.0), "{:?}", found.lambda);
-        let width = |it: &CoefficientResult| it.interval().map(|(low, high)| high - low).unwrap();
+        assert!(found.lambda.is_some_and(|lambda| 0.5 < lambda && lambda < 1.0), "{:?}", found.lambda);
+        let width =
+            |coefficient: &CoefficientResult| coefficient.interval().map(|(low, high)| high - low).unwrap();
         assert!(width(&found.ppi_plus_plus) < width(&found.labels));
         assert!(found.warnings.is_empty(), "{:?}", found.warnings);
         assert!(compare_estimators(&lenient(), EstimatedQuantity::Mean).rogan_gladen.is_none());
@@ -176,9 +182,9 @@ mod tests {
 
     #[test]
     fn what_there_is_is_said_and_what_is_missing_says_why() {
-        let why = |it: &CoefficientResult| match it {
+        let why = |coefficient: &CoefficientResult| match coefficient {
             CoefficientResult::Undefined { undefined } => undefined.clone(),
-            CoefficientResult::Known(it) => format!("{}", it.value),
+            CoefficientResult::Known(coefficient) => format!("{}", coefficient.value),
         };
         let judge_alone = LabelledScores { judge_only: vec![0.2, 0.4], ..LabelledScores::default() };
         let found = compare_estimators(&judge_alone, EstimatedQuantity::Mean);
@@ -189,7 +195,7 @@ mod tests {
         assert!(why(&found.ppi_plus_plus).contains("has a label") && found.labels.value() == Some(0.5));
         let judged =
             |both: Vec<(f64, f64)>| LabelledScores { both, judge_only: vec![0.5, 0.6], human_only: vec![] };
-        let same = judged((0..12).map(|it| (1.0, 0.5 + f64::from(it % 2) / 5.0)).collect());
+        let same = judged((0..12).map(|n| (1.0, 0.5 + f64::from(n % 2) / 5.0)).collect());
         assert!(why(&compare_estimators(&same, EstimatedQuantity::Mean).ppi).contains("are equal"));
         // Of few labels the labels alone are believed.
         let few =

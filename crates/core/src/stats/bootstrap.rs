@@ -64,7 +64,8 @@ pub fn bootstrap(
     let percentile = (draw_quantile(&drawn, alpha / 2.0), draw_quantile(&drawn, 1.0 - alpha / 2.0));
     let (acceleration, jackknife_se) = jackknife(values, statistic);
 
-    let under = drawn.partition_point(|it| *it < estimate) + drawn.partition_point(|it| *it <= estimate);
+    let under =
+        drawn.partition_point(|drawn| *drawn < estimate) + drawn.partition_point(|drawn| *drawn <= estimate);
     let bias = normal_quantile(under as f64 / (2 * n_draws) as f64);
     let moved = |share: f64| {
         let z = bias + normal_quantile(share);
@@ -142,7 +143,8 @@ fn jackknife(values: &[f64], statistic: Statistic) -> (f64, f64) {
     let n = values.len();
     let without = without_each(values, statistic);
     let middle = mean(&without);
-    let (second, third) = (squares(&without), without.iter().map(|it| (middle - it).powi(3)).sum::<f64>());
+    let (second, third) =
+        (squares(&without), without.iter().map(|without| (middle - without).powi(3)).sum::<f64>());
     let acceleration = if 0.0 < second { third / (6.0 * second.powf(1.5)) } else { 0.0 };
     (acceleration, ((n as f64 - 1.0) / n as f64 * second).sqrt())
 }
@@ -153,7 +155,7 @@ fn without_each(values: &[f64], statistic: Statistic) -> Vec<f64> {
     match statistic {
         Statistic::Mean => {
             let sum: f64 = values.iter().sum();
-            values.iter().map(|it| (sum - it) / (n as f64 - 1.0)).collect()
+            values.iter().map(|value| (sum - value) / (n as f64 - 1.0)).collect()
         }
         Statistic::Median => {
             let mut sorted = values.to_vec();
@@ -213,7 +215,7 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_numbers_on_any_number_of_threads() {
         let work = || {
-            let values: Vec<f64> = (0..300).map(|it| f64::from(it * 7 % 41) / 41.0).collect();
+            let values: Vec<f64> = (0..300).map(|n| f64::from(n * 7 % 41) / 41.0).collect();
             let drawn = bootstrap(&values, Statistic::Mean, 0.05, 500, 9).unwrap();
             let ratings =
                 super::super::ratings::tests::ratings("1 2 3 4 1 2 3\n 1 2 3 3 1 . 3\n 2 2 3 4 1 2 1");
@@ -223,9 +225,9 @@ mod tests {
         let alone = work();
         let together: Vec<String> = std::thread::scope(|scope| {
             let started: Vec<_> = (0..8).map(|_| scope.spawn(work)).collect();
-            started.into_iter().map(|it| it.join().unwrap()).collect()
+            started.into_iter().map(|scoped_join_handle| scoped_join_handle.join().unwrap()).collect()
         });
-        assert!(together.iter().all(|it| *it == alone));
+        assert!(together.iter().all(|together| *together == alone));
     }
 
     #[test]

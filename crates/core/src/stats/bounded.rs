@@ -79,7 +79,8 @@ pub(super) fn mean_interval(clusters: &[Cluster]) -> Option<(f64, f64)> {
     if squares / n <= 1e-9 {
         return Some(equal_interval(mean, n));
     }
-    let is_pass_or_fail = |it: &Cluster| it.sum.abs() < 1e-12 || (it.sum - it.n).abs() < 1e-12;
+    let is_pass_or_fail =
+        |cluster: &Cluster| cluster.sum.abs() < 1e-12 || (cluster.sum - cluster.n).abs() < 1e-12;
     if (n_values - n).abs() < 1e-9 && clusters.iter().all(is_pass_or_fail) {
         return Some(exact_share(mean * n, n));
     }
@@ -114,9 +115,11 @@ struct ClusterMoments {
 impl ClusterMoments {
     fn of(clusters: &[Cluster]) -> Self {
         let n = clusters.len() as f64;
-        let (sum, n_values) = clusters.iter().fold((0.0, 0.0), |(sum, all), it| (sum + it.sum, all + it.n));
+        let (sum, n_values) =
+            clusters.iter().fold((0.0, 0.0), |(sum, all), cluster| (sum + cluster.sum, all + cluster.n));
         let mean = sum / n_values;
-        let squares = clusters.iter().map(|it| ((it.sum - mean * it.n) * n / n_values).powi(2)).sum();
+        let squares =
+            clusters.iter().map(|cluster| ((cluster.sum - mean * cluster.n) * n / n_values).powi(2)).sum();
         Self { mean, squares, n_values }
     }
 }
@@ -159,7 +162,7 @@ mod tests {
         let (low, high) = difference_interval(&single(&one), 1.0).unwrap();
         assert!(low < -0.05 && 0.15 < high, "{low} {high}");
         // Student's would be 0.026 wide; differences of 1 that one case in a hundred may have are in this one.
-        let many: Vec<f64> = (0..100).map(|it| 0.1 + f64::from(it % 11 - 5) / 50.0).collect();
+        let many: Vec<f64> = (0..100).map(|n| 0.1 + f64::from(n % 11 - 5) / 50.0).collect();
         let (low, high) = difference_interval(&single(&many), 1.0).unwrap();
         assert!((0.025..0.045).contains(&(high - low)), "{low} {high}");
     }
@@ -170,7 +173,7 @@ mod tests {
             let (low, high) = difference_interval(&single(&values), 1.0).unwrap();
             assert!(-1.0 <= low && low < high && high <= 1.0, "{values:?}: {low} {high}");
             // On 1 to 5 a difference is four times as large.
-            let wide: Vec<f64> = values.iter().map(|it| it * 4.0).collect();
+            let wide: Vec<f64> = values.iter().map(|value| value * 4.0).collect();
             let (wide_low, wide_high) = difference_interval(&single(&wide), 4.0).unwrap();
             assert!((wide_low - 4.0 * low).abs() < 1e-9 && (wide_high - 4.0 * high).abs() < 1e-9);
         }

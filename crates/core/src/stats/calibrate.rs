@@ -61,7 +61,7 @@ pub struct Quality {
 impl Calibration {
     /// Whether the mapping is shown to bring the judge closer to people.
     pub fn helps(&self) -> bool {
-        self.gain.interval.is_some_and(|it| 0.0 < it.0)
+        self.gain.interval.is_some_and(|interval| 0.0 < interval.0)
     }
 
     /// What it changed, in a sentence that promises no more than there is.
@@ -165,7 +165,8 @@ struct CrossValidationFold {
 fn folds(n: usize, seed: u64) -> Vec<CrossValidationFold> {
     let order = Chance::new(seed).order(n);
     let part = |fold: usize| {
-        let (tried, rest): (Vec<_>, Vec<_>) = order.iter().enumerate().partition(|it| it.0 % N_FOLDS == fold);
+        let (tried, rest): (Vec<_>, Vec<_>) =
+            order.iter().enumerate().partition(|order| order.0 % N_FOLDS == fold);
         let places = |it: Vec<(usize, &usize)>| it.into_iter().map(|it| *it.1).collect();
         CrossValidationFold { tried: places(tried), rest: places(rest) }
     };
@@ -173,7 +174,7 @@ fn folds(n: usize, seed: u64) -> Vec<CrossValidationFold> {
 }
 
 fn select_indices<T: Copy>(values: &[T], at: &[usize]) -> Vec<T> {
-    at.iter().map(|it| values[*it]).collect()
+    at.iter().map(|index| values[*index]).collect()
 }
 
 /// A pass mark for the judge's scores, and how often it decides as people do.
@@ -203,7 +204,7 @@ pub fn calibrate_threshold(
     current: f64,
     seed: u64,
 ) -> Result<Threshold, Undefined> {
-    let as_scores: Vec<f64> = human.iter().map(|it| f64::from(u8::from(*it))).collect();
+    let as_scores: Vec<f64> = human.iter().map(|human| f64::from(u8::from(*human))).collect();
     ensure_usable_pairs(("judge score", judge), ("human label", &as_scores), MIN_LABELS)?;
     let mut passes = vec![false; judge.len()];
     for part in folds(judge.len(), seed) {
@@ -213,7 +214,7 @@ pub fn calibrate_threshold(
             passes[at] = learned <= judge[at];
         }
     }
-    let as_it_is: Vec<bool> = judge.iter().map(|it| current <= *it).collect();
+    let as_it_is: Vec<bool> = judge.iter().map(|judge| current <= *judge).collect();
     Ok(Threshold {
         threshold: best_threshold(judge, human, current)?,
         before: compute_decision_rates(&as_it_is, human)?,
@@ -224,12 +225,12 @@ pub fn calibrate_threshold(
 fn best_threshold(judge: &[f64], human: &[bool], current: f64) -> Result<f64, Undefined> {
     let mut order: Vec<usize> = (0..judge.len()).collect();
     order.sort_by(|a, b| judge[*a].total_cmp(&judge[*b]));
-    let passes = human.iter().filter(|it| **it).count() as f64;
+    let passes = human.iter().filter(|human| **human).count() as f64;
     let fails = human.len() as f64 - passes;
     if passes == 0.0 || fails == 0.0 {
         return Undefined::because("all labels are equal, so that any pass mark is as good as another");
     }
-    let under = |mark: f64| order.partition_point(|it| judge[*it] < mark);
+    let under = |mark: f64| order.partition_point(|index| judge[*index] < mark);
     let mut lost = vec![(0.0, 0.0); order.len() + 1];
     for (at, item) in order.iter().enumerate() {
         let (passed, failed) = lost[at];
@@ -251,7 +252,7 @@ fn best_threshold(judge: &[f64], human: &[bool], current: f64) -> Result<f64, Un
 
 fn compute_decision_rates(judge: &[bool], human: &[bool]) -> Result<DecisionRates, Undefined> {
     let count = |wanted: &dyn Fn(bool, bool) -> bool| {
-        judge.iter().zip(human).filter(|it| wanted(*it.0, *it.1)).count()
+        judge.iter().zip(human).filter(|judge| wanted(*judge.0, *judge.1)).count()
     };
     Ok(DecisionRates {
         accuracy: pass_rate(count(&|j, h| j == h), judge.len())?,
@@ -280,7 +281,7 @@ pub fn select_anchors(judge: &[f64], human: &[f64], n: usize) -> Result<Anchors,
         ));
     }
     let mut levels = group_by_level(human);
-    let off = |it: usize| (judge[it] - human[it]).abs();
+    let off = |index: usize| (judge[index] - human[index]).abs();
     for level in &mut levels {
         level.sort_by(|a, b| off(*a).total_cmp(&off(*b)).then(b.cmp(a)));
     }
@@ -290,7 +291,7 @@ pub fn select_anchors(judge: &[f64], human: &[f64], n: usize) -> Result<Anchors,
             chosen.extend(level.pop().filter(|_| chosen.len() < n));
         }
     }
-    let rest = (0..judge.len()).filter(|it| !chosen.contains(it)).collect();
+    let rest = (0..judge.len()).filter(|n| !chosen.contains(n)).collect();
     Ok(Anchors { chosen, rest })
 }
 
@@ -301,7 +302,7 @@ fn group_by_level(human: &[f64]) -> Vec<Vec<usize>> {
     let (low, high) = (human[order[0]], human[order[order.len() - 1]]);
     let by_value: Vec<Vec<usize>> =
         order.chunk_by(|a, b| human[*a].total_cmp(&human[*b]).is_eq()).map(<[usize]>::to_vec).collect();
-    let fifth = |it: &usize| (5.0 * (human[*it] - low) / (high - low)).min(4.0) as usize;
+    let fifth = |index: &usize| (5.0 * (human[*index] - low) / (high - low)).min(4.0) as usize;
     let from_low: Vec<Vec<usize>> = if by_value.len() <= 7 {
         by_value
     } else {
@@ -310,7 +311,7 @@ fn group_by_level(human: &[f64]) -> Vec<Vec<usize>> {
     let n = from_low.len();
     (0..n)
         .map(|it| if it % 2 == 0 { it / 2 } else { n - 1 - it / 2 })
-        .map(|it| from_low[it].clone())
+        .map(|index| from_low[index].clone())
         .collect()
 }
 
@@ -353,7 +354,7 @@ mod tests {
         let judge: Vec<f64> = (0..60).map(|_| 0.45 + 0.1 * chance.unit()).collect();
         let human: Vec<f64> = (0..60).map(|_| if chance.unit() < 0.5 { 1.0 } else { 0.0 }).collect();
         let found = calibrate(&judge, &human, MappingMethod::Isotonic, 1).unwrap();
-        let by_heart: Vec<f64> = judge.iter().map(|it| found.mapping.apply(*it)).collect();
+        let by_heart: Vec<f64> = judge.iter().map(|judge| found.mapping.apply(*judge)).collect();
         let learned = reliability(&by_heart, &human, N_BINS).unwrap().brier;
         assert!(learned < found.before.brier.value && !found.helps(), "{learned} {}", found.sentence());
     }
@@ -381,7 +382,7 @@ mod tests {
     #[test]
     fn the_pass_mark_moves_to_where_people_have_theirs() {
         let (judge, _) = labels(200, 3);
-        let human: Vec<bool> = judge.iter().map(|it| 0.8 <= *it).collect();
+        let human: Vec<bool> = judge.iter().map(|judge| 0.8 <= *judge).collect();
         let found = calibrate_threshold(&judge, &human, 0.5, 1).unwrap();
         assert!((found.threshold - 0.8).abs() < 0.02, "{}", found.threshold);
         assert!(found.before.accuracy.rate < 0.5 && 0.95 < found.after.accuracy.rate);
@@ -397,7 +398,7 @@ mod tests {
         assert_eq!((found.chosen, found.rest), (vec![1, 5, 3], vec![0, 2, 4, 6, 7]));
         assert_eq!(select_anchors(&judge, &human, 4).unwrap().chosen, [1, 5, 3, 0]);
         assert!(select_anchors(&judge, &human, 5).unwrap_err().to_string().contains("too few"));
-        let many: Vec<f64> = (0..40).map(|it| f64::from(it) / 39.0).collect();
+        let many: Vec<f64> = (0..40).map(|n| f64::from(n) / 39.0).collect();
         assert_eq!(select_anchors(&many, &many, 5).unwrap().chosen.len(), 5);
     }
 }

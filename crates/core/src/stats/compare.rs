@@ -117,11 +117,11 @@ impl Difference {
             return None;
         }
         let clusters: Vec<Cluster> = by_case.into_values().collect();
-        let means: Vec<f64> = clusters.iter().map(|it| it.sum / it.n).collect();
+        let means: Vec<f64> = clusters.iter().map(|cluster| cluster.sum / cluster.n).collect();
         let middle = means.iter().sum::<f64>() / means.len() as f64;
         let spread = match means.len() {
             1 => 0.0,
-            n => (means.iter().map(|it| (it - middle).powi(2)).sum::<f64>() / (n as f64 - 1.0)).sqrt(),
+            n => (means.iter().map(|mean| (mean - middle).powi(2)).sum::<f64>() / (n as f64 - 1.0)).sqrt(),
         };
         Some(Self {
             before: before / n,
@@ -140,24 +140,25 @@ pub fn compare_runs(before: &Run, after: &Run, seed: u64) -> Comparison {
     let open = |run: &Run| run.results.iter().collect::<Vec<CaseResult>>();
     let (old, new) = (open(before), open(after));
     let find = |results: &[CaseResult]| -> BTreeMap<String, usize> {
-        results.iter().enumerate().map(|(at, it)| (it.case.clone(), at)).collect()
+        results.iter().enumerate().map(|(at, result)| (result.case.clone(), at)).collect()
     };
     let (left, right) = (find(&old), find(&new));
     let only = |a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>| {
-        a.keys().filter(|it| !b.contains_key(*it)).cloned().collect::<Vec<_>>()
+        a.keys().filter(|key| !b.contains_key(*key)).cloned().collect::<Vec<_>>()
     };
     let pairs: Vec<(&CaseResult, &CaseResult)> =
-        old.iter().filter_map(|it| Some((it, &new[*right.get(&it.case)?]))).collect();
-    let decided = |it: &CaseResult| matches!(it.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
+        old.iter().filter_map(|result| Some((result, &new[*right.get(&result.case)?]))).collect();
+    let decided =
+        |result: &CaseResult| matches!(result.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
     let same: Vec<&(&CaseResult, &CaseResult)> =
-        pairs.iter().filter(|it| it.0.rubric == it.1.rubric).collect();
+        pairs.iter().filter(|pair| pair.0.rubric == pair.1.rubric).collect();
     let both: Vec<&&(&CaseResult, &CaseResult)> =
-        same.iter().filter(|it| decided(it.0) && decided(it.1)).collect();
-    let passes = |it: &CaseResult| if it.verdict.status == VerdictStatus::Pass { 1.0 } else { 0.0 };
+        same.iter().filter(|same| decided(same.0) && decided(same.1)).collect();
+    let passes = |result: &CaseResult| if result.verdict.status == VerdictStatus::Pass { 1.0 } else { 0.0 };
 
     let scores = both.iter().filter_map(|(a, b)| Some((a.base(), a.verdict.score?, b.verdict.score?)));
     let mut pass_rate = Difference::of(both.iter().map(|(a, b)| (a.base(), passes(a), passes(b))), seed);
-    if let Some(rate) = pass_rate.as_mut().filter(|it| it.n == both.len()) {
+    if let Some(rate) = pass_rate.as_mut().filter(|difference| difference.n == both.len()) {
         // Each case once: the exact test (McNemar) counts those that changed.
         let changed = |it: &&&(&CaseResult, &CaseResult), from: VerdictStatus| {
             it.0.verdict.status == from && it.1.verdict.status != from
@@ -176,7 +177,7 @@ pub fn compare_runs(before: &Run, after: &Run, seed: u64) -> Comparison {
             score_after: b.verdict.score,
         })
         .collect();
-    let rank = |it: &StatusChange| match (it.before, it.after) {
+    let rank = |status_change: &StatusChange| match (status_change.before, status_change.after) {
         (VerdictStatus::Pass, VerdictStatus::Fail) => 0,
         (_, VerdictStatus::Error) => 1,
         (_, VerdictStatus::Fail) => 2,
@@ -191,8 +192,8 @@ pub fn compare_runs(before: &Run, after: &Run, seed: u64) -> Comparison {
         only_after: only(&right, &left),
         undecided: same
             .iter()
-            .filter(|it| !decided(it.0) || !decided(it.1))
-            .map(|it| it.0.case.clone())
+            .filter(|same| !decided(same.0) || !decided(same.1))
+            .map(|same| same.0.case.clone())
             .collect(),
         score: Difference::of(scores, seed),
         pass_rate,
@@ -226,7 +227,7 @@ fn compare_criteria(
         .into_iter()
         .filter_map(|(id, pairs)| Some((id.to_owned(), Difference::of(pairs.into_iter(), seed)?)))
         .collect();
-    let adjusted = holm(&all.values().map(|it| it.p).collect::<Vec<_>>());
+    let adjusted = holm(&all.values().map(|difference| difference.p).collect::<Vec<_>>());
     for (difference, p) in all.values_mut().zip(adjusted) {
         difference.p = p;
     }
@@ -251,8 +252,8 @@ fn definition<'a>(rubric: &'a Json, id: &str) -> Option<&'a Json> {
         Json::Object(map) if map.get("id").or(map.get("name")).and_then(Json::as_str) == Some(id) => {
             Some(rubric)
         }
-        Json::Object(map) => map.values().find_map(|it| definition(it, id)),
-        Json::Array(items) => items.iter().find_map(|it| definition(it, id)),
+        Json::Object(map) => map.values().find_map(|value| definition(value, id)),
+        Json::Array(items) => items.iter().find_map(|item| definition(item, id)),
         _ => None,
     }
 }
@@ -260,7 +261,7 @@ fn definition<'a>(rubric: &'a Json, id: &str) -> Option<&'a Json> {
 /// Rubrics and judges that are not what they were.
 fn caveats(before: &Run, after: &Run, pairs: &[(&CaseResult, &CaseResult)]) -> Vec<String> {
     let mut out = Vec::new();
-    let n_other = pairs.iter().filter(|it| it.0.rubric != it.1.rubric).count();
+    let n_other = pairs.iter().filter(|pair| pair.0.rubric != pair.1.rubric).count();
     if 0 < n_other {
         out.push(format!(
             "The rubric changed for {n_other} of {} cases; of these only the criteria that stayed the same are compared.",
@@ -269,8 +270,10 @@ fn caveats(before: &Run, after: &Run, pairs: &[(&CaseResult, &CaseResult)]) -> V
     }
     let judges = |run: &Run| -> BTreeMap<String, BTreeSet<String>> {
         let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        let grades = run.results.iter().flat_map(|it| it.grades);
-        for grade in grades.filter(|it| it.grader.kind == GraderKind::Judge && it.outcome.unit().is_some()) {
+        let grades = run.results.iter().flat_map(|result| result.grades);
+        for grade in
+            grades.filter(|grade| grade.grader.kind == GraderKind::Judge && grade.outcome.unit().is_some())
+        {
             all.entry(grade.grader.name.clone()).or_default().extend(grade.grader.configuration.clone());
         }
         all
@@ -339,14 +342,15 @@ pub(super) mod tests {
         assert_eq!(found.undecided, ["e"]);
         let score = found.score.unwrap();
         assert!((score.difference - 0.2 / 3.0).abs() < 1e-12 && !score.is_shown());
-        assert!(score.more_cases_for(0.05).is_some_and(|it| 100 < it));
+        assert!(score.more_cases_for(0.05).is_some_and(|more_cases_for| 100 < more_cases_for));
         let sentence = score.sentence("score", 0.05);
         assert!(
             sentence.starts_with("No difference of the score can be shown")
                 && sentence.contains("more cases"),
             "{sentence}"
         );
-        let changed: Vec<&str> = found.changed.iter().map(|it| it.case.as_str()).collect();
+        let changed: Vec<&str> =
+            found.changed.iter().map(|status_change| status_change.case.as_str()).collect();
         assert_eq!(changed, ["a", "c", "e"]);
         assert!(found.caveats.is_empty(), "{:?}", found.caveats);
         assert_eq!(found, compare_runs(&before, &after, 7));
@@ -354,10 +358,10 @@ pub(super) mod tests {
 
     #[test]
     fn a_difference_is_shown_when_chance_cannot_make_it() {
-        let names: Vec<String> = (0..30).map(|it| format!("case {it}")).collect();
+        let names: Vec<String> = (0..30).map(|n| format!("case {n}")).collect();
         let run = |score: &dyn Fn(usize) -> f64| {
             let cases: Vec<(&str, Option<f64>)> =
-                names.iter().enumerate().map(|(at, it)| (it.as_str(), Some(score(at)))).collect();
+                names.iter().enumerate().map(|(at, text)| (text.as_str(), Some(score(at)))).collect();
             run_of(&cases)
         };
         let before = run(&|at| 0.8 + 0.01 * (at % 5) as f64);

@@ -30,25 +30,30 @@ pub(super) fn compute_agreement_statistic(name: &str, input: &Json) -> Option<Re
 fn compute_agreement_function(name: &str, arguments: &[Json]) -> Option<Result<Json, Undefined>> {
     let argument = |at: usize| arguments.get(at).unwrap_or(&Json::Null);
     let two = || two_raters(argument(0), argument(1), &Json::Null);
-    let numbers = || two().and_then(|it| paired_numbers(&it));
+    let numbers = || two().and_then(|ratings| paired_numbers(&ratings));
     // An order is enough for ranks.
-    let places = || two().map(|it| it.pairs(0, 1).into_iter().map(|(a, b)| (a as f64, b as f64)).unzip());
-    let number = |it: Result<f64, Undefined>| it.map(|it| json!(it));
+    let places =
+        || two().map(|ratings| ratings.pairs(0, 1).into_iter().map(|(a, b)| (a as f64, b as f64)).unzip());
+    let number = |result: Result<f64, Undefined>| result.map(|value| json!(value));
     Some(match name {
-        "percent_agreement" => number(two().and_then(|it| Ok(percent_agreement(&it)?.value))),
-        "cohen_kappa" => number(two().and_then(|it| Ok(two_rater_kappa(&it, KappaWeights::None)?.value))),
-        "weighted_kappa" => number(two().and_then(|it| {
-            Ok(two_rater_kappa(&it, parse_kappa_weights(argument(2), KappaWeights::Quadratic)?)?.value)
+        "percent_agreement" => number(two().and_then(|ratings| Ok(percent_agreement(&ratings)?.value))),
+        "cohen_kappa" => {
+            number(two().and_then(|ratings| Ok(two_rater_kappa(&ratings, KappaWeights::None)?.value)))
+        }
+        "weighted_kappa" => number(two().and_then(|ratings| {
+            Ok(two_rater_kappa(&ratings, parse_kappa_weights(argument(2), KappaWeights::Quadratic)?)?.value)
         })),
-        "fleiss_kappa" => number(parse_answer_counts(argument(0)).and_then(|it| fleiss(&it))),
+        "fleiss_kappa" => number(parse_answer_counts(argument(0)).and_then(|ratings| fleiss(&ratings))),
         "krippendorff_alpha" => {
-            number(parse_rating_triples(argument(0)).and_then(|it| alpha(&it, level(argument(1))?)))
+            number(parse_rating_triples(argument(0)).and_then(|ratings| alpha(&ratings, level(argument(1))?)))
         }
         "pearson_r" => number(numbers().and_then(|(x, y)| Ok(pearson(&x, &y)?.value))),
         "spearman_rho" => number(places().and_then(|(x, y): (Vec<_>, Vec<_>)| Ok(spearman(&x, &y)?.value))),
         "kendall_tau" => number(places().and_then(|(x, y): (Vec<_>, Vec<_>)| Ok(kendall(&x, &y)?.value))),
         "mae" => number(numbers().and_then(|(x, y)| mean_difference_size(&x, &y, f64::abs))),
-        "rmse" => number(numbers().and_then(|(x, y)| Ok(mean_difference_size(&x, &y, |it| it * it)?.sqrt()))),
+        "rmse" => number(
+            numbers().and_then(|(x, y)| Ok(mean_difference_size(&x, &y, |value| value * value)?.sqrt())),
+        ),
         "brier" => number(numbers().and_then(|(x, y)| Ok(reliability(&x, &y, 1)?.brier))),
         "ece" => {
             let n_bins = argument(2).as_u64().unwrap_or(10) as usize;
@@ -57,14 +62,15 @@ fn compute_agreement_function(name: &str, arguments: &[Json]) -> Option<Result<J
                 Ok(reliability(&x, &y, n_bins)?.ece)
             }))
         }
-        "dawid_skene" => NamedVotes::of_triples(argument(0), [1, 0, 2]).map(|it| it.dawid_skene_consensus()),
-        "majority_vote" => {
-            NamedVotes::of_triples(argument(0), [1, 0, 2]).map(|it| it.by_item(&it.majority()))
-        }
+        "dawid_skene" => NamedVotes::of_triples(argument(0), [1, 0, 2])
+            .map(|named_votes| named_votes.dawid_skene_consensus()),
+        "majority_vote" => NamedVotes::of_triples(argument(0), [1, 0, 2])
+            .map(|named_votes| named_votes.by_item(&named_votes.majority())),
         _ => {
             let (design, unit) = icc_kind(name)?;
             number(
-                parse_rating_rows(argument(0), Rows::Items).and_then(|it| Ok(icc(&it, design, unit)?.value)),
+                parse_rating_rows(argument(0), Rows::Items)
+                    .and_then(|ratings| Ok(icc(&ratings, design, unit)?.value)),
             )
         }
     })
@@ -78,9 +84,9 @@ fn compute_agreement_family(name: &str, input: &Json) -> Option<Result<Json, Und
         "gwet_ac1" | "gwet_ac2" => gwet_family(input),
         "icc" => icc_family(input),
         "correlation" => correlation_family(input),
-        "dawid_skene" => NamedVotes::of(input).map(|it| it.dawid_skene_family(input)),
-        "rater_aggregation" => NamedVotes::of(input).map(|it| it.aggregation_family()),
-        "glad" => NamedVotes::of(input).map(|it| it.glad_family(input)),
+        "dawid_skene" => NamedVotes::of(input).map(|named_votes| named_votes.dawid_skene_family(input)),
+        "rater_aggregation" => NamedVotes::of(input).map(|named_votes| named_votes.aggregation_family()),
+        "glad" => NamedVotes::of(input).map(|named_votes| named_votes.glad_family(input)),
         _ => return None,
     })
 }
@@ -116,7 +122,7 @@ fn cohen_family(input: &Json) -> Result<Json, Undefined> {
 
 fn fleiss_family(input: &Json) -> Result<Json, Undefined> {
     let ratings = parse_ratings_input(input, Rows::Raters)?;
-    let free = input["method"].as_str().is_some_and(|it| it.starts_with("randolph"));
+    let free = input["method"].as_str().is_some_and(|input| input.starts_with("randolph"));
     Ok(json!({ "kappa": if free { randolph(&ratings)? } else { fleiss(&ratings)? } }))
 }
 
@@ -210,17 +216,21 @@ impl NamedVotes {
     fn of_triples(triples: &Json, order: [usize; 3]) -> Result<Self, Undefined> {
         let triples = require_json_list(triples, "votes")?;
         let names = |which: usize| {
-            let mut names: Vec<Json> = triples.iter().map(|it| it[order[which]].clone()).collect();
+            let mut names: Vec<Json> = triples.iter().map(|triple| triple[order[which]].clone()).collect();
             names.sort_by(compare_natural_order);
             names.dedup();
             names
         };
         let (items, raters, answers) = (names(0), names(1), names(2));
         let place = |names: &[Json], name: &Json| {
-            names.binary_search_by(|it| compare_natural_order(it, name)).unwrap_or(0)
+            names.binary_search_by(|value| compare_natural_order(value, name)).unwrap_or(0)
         };
-        let vote = |it: &Json| {
-            (place(&raters, &it[order[1]]), place(&items, &it[order[0]]), place(&answers, &it[order[2]]))
+        let vote = |value: &Json| {
+            (
+                place(&raters, &value[order[1]]),
+                place(&items, &value[order[0]]),
+                place(&answers, &value[order[2]]),
+            )
         };
         let votes =
             RaterVotes::new(raters.len(), items.len(), answers.len(), triples.iter().map(vote).collect())?;
@@ -228,37 +238,41 @@ impl NamedVotes {
     }
 
     fn majority(&self) -> Vec<usize> {
-        majority(&self.votes).iter().map(|it| it.answer).collect()
+        majority(&self.votes).iter().map(|majority| majority.answer).collect()
     }
 
     fn by_item(&self, answers: &[usize]) -> Json {
-        self.items.iter().zip(answers).map(|(item, it)| (key(item), self.answers[*it].clone())).collect()
+        self.items
+            .iter()
+            .zip(answers)
+            .map(|(item, index)| (key(item), self.answers[*index].clone()))
+            .collect()
     }
 
     fn by_rater(&self, values: impl IntoIterator<Item = f64>) -> Json {
-        self.raters.iter().zip(values).map(|(rater, it)| (key(rater), json!(it))).collect()
+        self.raters.iter().zip(values).map(|(rater, value)| (key(rater), json!(value))).collect()
     }
 
     fn labels(&self, answers: &[usize]) -> Vec<&Json> {
-        answers.iter().map(|it| &self.answers[*it]).collect()
+        answers.iter().map(|index| &self.answers[*index]).collect()
     }
 
     /// Share of items on which these answers are true, where the truth is known.
     fn accuracy(&self, answers: &[usize], truth: &Json) -> Option<f64> {
-        let truth = truth.as_array().filter(|it| it.len() == answers.len())?;
-        let right = self.labels(answers).into_iter().zip(truth).filter(|it| it.0 == it.1).count();
+        let truth = truth.as_array().filter(|items| items.len() == answers.len())?;
+        let right = self.labels(answers).into_iter().zip(truth).filter(|label| label.0 == label.1).count();
         Some(right as f64 / answers.len() as f64)
     }
 
     fn dawid_skene_consensus(&self) -> Json {
         let found = dawid_skene(&self.votes, Errors::Confusion, StopRule::Settled);
         let answers = found.answers();
-        let round = |it: f64| (it * 1e4).round() / 1e4;
+        let round = |value: f64| (value * 1e4).round() / 1e4;
         let sure = self.items.iter().zip(&answers).zip(&found.beliefs);
         json!({
             "labels": self.by_item(&answers),
             "confidence": sure.map(|((item, at), it)| (key(item), json!(round(it[*at])))).collect::<Json>(),
-            "reliability": self.by_rater(found.reliability.iter().map(|it| round(*it))),
+            "reliability": self.by_rater(found.reliability.iter().map(|reliability| round(*reliability))),
         })
     }
 
@@ -268,9 +282,10 @@ impl NamedVotes {
         let found = dawid_skene(&self.votes, Errors::Confusion, stop);
         let (answers, majority) = (found.answers(), self.majority());
         let skills = agreement_with(&self.votes, &majority).into_iter().map(Option::unwrap_or_default);
-        let priors: Json = self.answers.iter().zip(&found.prior).map(|(it, p)| (key(it), json!(p))).collect();
+        let priors: Json =
+            self.answers.iter().zip(&found.prior).map(|(value, p)| (key(value), json!(p))).collect();
         let rates: Json =
-            self.raters.iter().zip(&found.confusion).map(|(it, rows)| (key(it), json!(rows))).collect();
+            self.raters.iter().zip(&found.confusion).map(|(value, rows)| (key(value), json!(rows))).collect();
         json!({
             "class_marginals": found.prior,
             "observer1_error_rates_rows_true": found.confusion[0],
@@ -300,7 +315,7 @@ impl NamedVotes {
         order.sort_by(|a, b| found.abilities[*b].total_cmp(&found.abilities[*a]));
         json!({
             "labels": self.labels(&answers),
-            "worker_alphas_order_desc": order.into_iter().map(|it| &self.raters[it]).collect::<Vec<_>>(),
+            "worker_alphas_order_desc": order.into_iter().map(|order| &self.raters[order]).collect::<Vec<_>>(),
             "accuracy": self.accuracy(&answers, &input["truth"]),
         })
     }
@@ -335,9 +350,9 @@ fn parse_ratings_input(input: &Json, rows: Rows) -> Result<Ratings, Undefined> {
 fn parse_rating_rows(table: &Json, rows: Rows) -> Result<Ratings, Undefined> {
     let table = require_json_list(table, "ratings")?;
     let table: Vec<&Vec<Json>> =
-        table.iter().map(|it| require_json_list(it, "ratings")).collect::<Result<_, _>>()?;
-    let width = table.first().map_or(0, |it| it.len());
-    if table.iter().any(|it| it.len() != width) {
+        table.iter().map(|table| require_json_list(table, "ratings")).collect::<Result<_, _>>()?;
+    let width = table.first().map_or(0, |values| values.len());
+    if table.iter().any(|table| table.len() != width) {
         return Undefined::because("the raters did not get the same number of items");
     }
     if rows == Rows::Items {
@@ -363,7 +378,7 @@ fn two_raters(a: &Json, b: &Json, scale: &Json) -> Result<Ratings, Undefined> {
             &cells.map(parse_rating_value).collect::<Vec<_>>(),
         );
     };
-    let cells: Vec<Option<String>> = cells.map(|it| (!it.is_null()).then(|| key(it))).collect();
+    let cells: Vec<Option<String>> = cells.map(|cell| (!cell.is_null()).then(|| key(cell))).collect();
     let cells: Vec<Option<&str>> = cells.iter().map(Option::as_deref).collect();
     let scale: Vec<String> = scale.iter().map(key).collect();
     Ratings::of_labels(numbered_rater_names(2), &cells, &scale.iter().map(String::as_str).collect::<Vec<_>>())
@@ -398,9 +413,9 @@ fn parse_answer_counts(counts: &Json) -> Result<Ratings, Undefined> {
     let expand = |(label, n): (String, &Json)| vec![Some(label); n.as_u64().unwrap_or(0) as usize];
     let rows: Vec<Vec<Option<String>>> = require_json_list(counts, "counts")?
         .iter()
-        .map(|it| match it {
+        .map(|require_json_list| match require_json_list {
             Json::Object(row) => row.iter().map(|(label, n)| (label.clone(), n)).flat_map(expand).collect(),
-            _ => it
+            _ => require_json_list
                 .as_array()
                 .into_iter()
                 .flatten()
@@ -416,7 +431,7 @@ fn parse_answer_counts(counts: &Json) -> Result<Ratings, Undefined> {
         rows.iter().flat_map(|row| (0..n_raters).map(|at| row.get(at).and_then(Option::as_deref))).collect();
     // A category that nobody chose counts where chance is free to choose it.
     let n_columns = counts[0].as_array().map_or(0, Vec::len);
-    let scale: Vec<String> = (0..n_columns).map(|it| it.to_string()).collect();
+    let scale: Vec<String> = (0..n_columns).map(|n| n.to_string()).collect();
     Ratings::of_labels(
         numbered_rater_names(n_raters),
         &cells,
@@ -426,11 +441,11 @@ fn parse_answer_counts(counts: &Json) -> Result<Ratings, Undefined> {
 
 fn parse_rating_triples(triples: &Json) -> Result<Ratings, Undefined> {
     let triples = require_json_list(triples, "ratings")?;
-    let names: Vec<(String, String)> = triples.iter().map(|it| (key(&it[0]), key(&it[1]))).collect();
-    let rated = names
-        .iter()
-        .zip(triples)
-        .filter_map(|((rater, item), it)| Some((rater.as_str(), item.as_str(), parse_rating_value(&it[2])?)));
+    let names: Vec<(String, String)> =
+        triples.iter().map(|triple| (key(&triple[0]), key(&triple[1]))).collect();
+    let rated = names.iter().zip(triples).filter_map(|((rater, item), value)| {
+        Some((rater.as_str(), item.as_str(), parse_rating_value(&value[2])?))
+    });
     Ratings::of_entries(rated)
 }
 
@@ -512,7 +527,12 @@ fn parse_rating_value(it: &Json) -> Option<Value> {
         Json::Number(it) => it.as_f64().map(Value::Number),
         other => {
             let text = key(other);
-            Some(text.parse().ok().filter(|it: &f64| it.is_finite()).map_or(Value::Text(text), Value::Number))
+            Some(
+                text.parse()
+                    .ok()
+                    .filter(|text: &f64| text.is_finite())
+                    .map_or(Value::Text(text), Value::Number),
+            )
         }
     }
 }
@@ -521,18 +541,18 @@ fn parse_rating_value(it: &Json) -> Option<Value> {
 fn key(it: &Json) -> String {
     match it {
         Json::String(it) => it.clone(),
-        Json::Number(number) => number.as_f64().map_or_else(|| it.to_string(), |it| it.to_string()),
+        Json::Number(number) => number.as_f64().map_or_else(|| it.to_string(), |value| value.to_string()),
         _ => it.to_string(),
     }
 }
 
 fn numbered_rater_names(n: usize) -> Vec<String> {
-    (1..=n).map(|it| it.to_string()).collect()
+    (1..=n).map(|n| n.to_string()).collect()
 }
 
 /// Numbers by their size, also as text, before everything else.
 fn compare_natural_order(a: &Json, b: &Json) -> Ordering {
-    let number = |it: &Json| key(it).parse::<f64>().ok();
+    let number = |value: &Json| key(value).parse::<f64>().ok();
     match (number(a), number(b)) {
         (Some(a), Some(b)) => a.total_cmp(&b),
         (Some(_), None) => Ordering::Less,

@@ -55,7 +55,7 @@ pub(super) struct StatisticInput<'a>(pub(super) &'a Json);
 impl<'a> StatisticInput<'a> {
     /// Under the first of these names that is there.
     fn any(self, keys: &[&str]) -> Option<&'a Json> {
-        keys.iter().map(|it| &self.0[*it]).find(|it| !it.is_null())
+        keys.iter().map(|key| &self.0[*key]).find(|value| !value.is_null())
     }
 
     pub(super) fn has(self, key: &str) -> bool {
@@ -105,9 +105,9 @@ fn numbers(name: &str, list: &Json) -> Result<Vec<f64>, Undefined> {
     let Some(items) = list.as_array() else {
         return Undefined::because(format!("`{name}` is not a list of numbers"));
     };
-    let number = |(at, it): (usize, &Json)| match it {
-        Json::Bool(it) => Ok(f64::from(u8::from(*it))),
-        _ => it.as_f64().ok_or_else(|| Undefined(format!("value {} of `{name}` is not a number", at + 1))),
+    let number = |(at, value): (usize, &Json)| match value {
+        Json::Bool(value) => Ok(f64::from(u8::from(*value))),
+        _ => value.as_f64().ok_or_else(|| Undefined(format!("value {} of `{name}` is not a number", at + 1))),
     };
     items.iter().enumerate().map(number).collect()
 }
@@ -135,7 +135,7 @@ fn bounded_count(name: &str, value: &Json) -> Result<usize, Undefined> {
 
 fn proportions(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (k, n, alpha) = (input.count("k")?, input.count("n")?, input.alpha()?);
-    let of = |method| proportion(k, n, alpha, method).map(|it| it.interval);
+    let of = |method| proportion(k, n, alpha, method).map(|proportion| proportion.interval);
     Ok(json!({
         "wilson": of(ProportionMethod::Wilson)?,
         "agresti_coull": of(ProportionMethod::AgrestiCoull)?,
@@ -198,7 +198,7 @@ fn compute_wilcoxon(input: StatisticInput<'_>) -> Result<Json, Undefined> {
             "p_normal_approx": ranked.p_normal,
             "p_normal_approx_continuity": ranked.p_normal_continuity,
         },
-        "paired_t": student.map(|it| json!({ "t": it.t, "p": it.p, "ci95_of_difference": it.interval })),
+        "paired_t": student.map(|student| json!({ "t": student.t, "p": student.p, "ci95_of_difference": student.interval })),
         "sign_test_p": sign_p(&a, &b)?,
     }))
 }
@@ -207,7 +207,7 @@ fn compute_friedman(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let Some(rows) = input.0["agents"].as_array() else {
         return Undefined::because("there is no `agents`");
     };
-    let rows: Vec<Vec<f64>> = rows.iter().map(|it| numbers("agents", it)).collect::<Result<_, _>>()?;
+    let rows: Vec<Vec<f64>> = rows.iter().map(|row| numbers("agents", row)).collect::<Result<_, _>>()?;
     let found = friedman(&rows)?;
     Ok(json!({ "stat": found.statistic, "p": found.p }))
 }
@@ -226,12 +226,12 @@ fn compute_adjusted_p_values(input: StatisticInput<'_>) -> Result<Json, Undefine
     };
     let alpha = input.alpha()?;
     let values = adjust(&input.numbers(&["p"])?, adjustment)?;
-    let reject: Vec<bool> = values.iter().map(|it| *it <= alpha).collect();
+    let reject: Vec<bool> = values.iter().map(|value| *value <= alpha).collect();
     Ok(json!({ "p_adjusted": values, "reject": reject }))
 }
 
 fn compute_survey_mean(input: StatisticInput<'_>) -> Result<Json, Undefined> {
-    if let Some(strata) = input.0["strata"].as_array().filter(|it| it.iter().all(Json::is_object)) {
+    if let Some(strata) = input.0["strata"].as_array().filter(|items| items.iter().all(Json::is_object)) {
         return compute_stratified_mean(strata);
     }
     let Some(values) = input.any(&["y", "x", "values"]) else {
@@ -254,17 +254,17 @@ fn compute_survey_mean(input: StatisticInput<'_>) -> Result<Json, Undefined> {
 }
 
 fn compute_stratified_mean(strata: &[Json]) -> Result<Json, Undefined> {
-    let stratum = |(at, it): (usize, &Json)| {
-        let it = StatisticInput(it);
-        let population = it.any(&["population", "N", "size"]).unwrap_or(&Json::Null);
+    let stratum = |(at, value): (usize, &Json)| {
+        let value = StatisticInput(value);
+        let population = value.any(&["population", "N", "size"]).unwrap_or(&Json::Null);
         Ok(SampledStratum {
-            name: it
+            name: value
                 .any(&["name", "stratum"])
                 .and_then(Json::as_str)
                 .map_or_else(|| (at + 1).to_string(), str::to_owned),
             population: parse_count("population", population)?,
-            scores: it.numbers(&["y", "values", "scores", "x", "sample"])?,
-            n_errors: if it.has("n_errors") { it.count("n_errors")? } else { 0 },
+            scores: value.numbers(&["y", "values", "scores", "x", "sample"])?,
+            n_errors: if value.has("n_errors") { value.count("n_errors")? } else { 0 },
         })
     };
     let strata: Vec<SampledStratum> = strata.iter().enumerate().map(stratum).collect::<Result<_, _>>()?;
@@ -275,7 +275,7 @@ fn compute_stratified_mean(strata: &[Json]) -> Result<Json, Undefined> {
 fn sampled_from(input: StatisticInput<'_>, n: usize) -> Result<(Vec<usize>, Vec<f64>), Undefined> {
     let names: Vec<String> = match input.any(&["strata", "stratum"]).and_then(Json::as_array) {
         Some(names) => {
-            names.iter().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect()
+            names.iter().map(|name| name.as_str().map_or_else(|| name.to_string(), str::to_owned)).collect()
         }
         None => vec![String::new(); n],
     };
@@ -298,7 +298,7 @@ fn sampled_from(input: StatisticInput<'_>, n: usize) -> Result<(Vec<usize>, Vec<
         }
     };
     let fractions = names.iter().map(drawn).collect::<Result<_, _>>()?;
-    let place = |name: &String| members.keys().position(|it| it == name).unwrap_or_default();
+    let place = |name: &String| members.keys().position(|key| key == name).unwrap_or_default();
     Ok((names.iter().map(place).collect(), fractions))
 }
 
@@ -371,7 +371,7 @@ fn compute_isotonic(input: StatisticInput<'_>) -> Result<Json, Undefined> {
         None => vec![1.0; x.len()],
     };
     let found = isotonic(&x, &y, &weights)?;
-    let at = |places: &[f64]| places.iter().map(|it| found.at(*it)).collect::<Vec<f64>>();
+    let at = |places: &[f64]| places.iter().map(|place| found.at(*place)).collect::<Vec<f64>>();
     let mut answer = json!({
         "x_thresholds": found.x,
         "y_thresholds": found.y,
@@ -404,10 +404,10 @@ fn compute_confidence_sequence(input: StatisticInput<'_>) -> Result<Json, Undefi
         return Ok(json!({ "bound": boundary(input, alpha)? }));
     }
     let method = input.text("method");
-    if ["hedged", "betting"].iter().any(|it| method.contains(it)) {
+    if ["hedged", "betting"].iter().any(|text| method.contains(text)) {
         return compute_hedged_sequence(input, alpha);
     }
-    let bound = if ["bern", "eb"].iter().any(|it| method.contains(it)) {
+    let bound = if ["bern", "eb"].iter().any(|text| method.contains(text)) {
         SequenceBound::EmpiricalBernstein
     } else {
         SequenceBound::Hoeffding
@@ -420,10 +420,10 @@ fn compute_confidence_sequence(input: StatisticInput<'_>) -> Result<Json, Undefi
         steps.push(if intersect { sequence.interval() } else { sequence.now() });
     }
     let at: Vec<usize> = match input.0["at_n"].as_array() {
-        Some(list) => list.iter().map(|it| parse_count("at_n", it)).collect::<Result<_, _>>()?,
+        Some(list) => list.iter().map(|list| parse_count("at_n", list)).collect::<Result<_, _>>()?,
         None => (1..=steps.len()).collect(),
     };
-    let asked = at.iter().map(|it| it.checked_sub(1).and_then(|it| steps.get(it)).copied());
+    let asked = at.iter().map(|at| at.checked_sub(1).and_then(|n| steps.get(n)).copied());
     let Some(asked) = asked.collect::<Option<Vec<(f64, f64)>>>() else {
         return Undefined::because(format!("there are only {} values", steps.len()));
     };
@@ -448,7 +448,7 @@ fn boundary(input: StatisticInput<'_>, alpha: f64) -> Result<Vec<f64>, Undefined
             alpha_opt: input.number_or("alpha_opt", 0.05)?,
             sides: if one_sided { BoundarySides::Above } else { BoundarySides::Both },
         };
-        return v.into_iter().map(|it| boundary.at(it)).collect();
+        return v.into_iter().map(|v| boundary.at(v)).collect();
     }
     let boundary = Stitched {
         c: input.number_or("c", 0.0)?,
@@ -456,7 +456,7 @@ fn boundary(input: StatisticInput<'_>, alpha: f64) -> Result<Vec<f64>, Undefined
         eta: input.number_or("eta", 2.0)?,
         ..Stitched::new(alpha, input.number("v_min")?)
     };
-    v.into_iter().map(|it| boundary.at(it)).collect()
+    v.into_iter().map(|v| boundary.at(v)).collect()
 }
 
 fn compute_sample_size(input: StatisticInput<'_>) -> Result<Json, Undefined> {
@@ -483,7 +483,7 @@ fn compute_sample_size(input: StatisticInput<'_>) -> Result<Json, Undefined> {
         Some(it) => it.as_f64().ok_or_else(|| Undefined("the effect size is not a number".to_owned()))?,
         None => return Undefined::because("there is no effect size"),
     };
-    if ["paired", "one"].iter().any(|it| input.text("test").contains(it)) {
+    if ["paired", "one"].iter().any(|text| input.text("test").contains(text)) {
         let n = n_pairs(d, aim)?;
         return Ok(json!({ "n_pairs": n, "n": n }));
     }
@@ -500,7 +500,7 @@ fn compute_achieved_power(input: StatisticInput<'_>) -> Result<Json, Undefined> 
     } else {
         let d = input.any(&["effect_size_d", "effect_size", "d"]).and_then(Json::as_f64);
         let Some(d) = d else { return Undefined::because("there is no effect size") };
-        let is_paired = ["paired", "one"].iter().any(|it| input.text("test").contains(it));
+        let is_paired = ["paired", "one"].iter().any(|text| input.text("test").contains(text));
         if is_paired { power_of_pairs(d, n, alpha)? } else { power_of_groups(d, n, alpha)? }
     };
     Ok(json!({ "power": power }))
@@ -511,30 +511,30 @@ fn compute_pass_k(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let fixed = input
         .0
         .as_object()
-        .and_then(|map| map.iter().find_map(|(key, it)| Some((key.strip_prefix(OF)?, it))));
+        .and_then(|map| map.iter().find_map(|(key, value)| Some((key.strip_prefix(OF)?, value))));
     let tasks: Vec<TaskTrials> = if let Some((n, passed)) = fixed {
         let n = n.parse().map_err(|_| Undefined(format!("`{OF}{n}` does not end in a count")))?;
-        let task = |it: f64| parse_count(OF, &json!(it)).map(|passed| TaskTrials { n, passed });
+        let task = |value: f64| parse_count(OF, &json!(value)).map(|passed| TaskTrials { n, passed });
         numbers(OF, passed)?.into_iter().map(task).collect::<Result<_, _>>()?
     } else {
         let Some(tasks) = input.0["trials_per_task"].as_array() else {
             return Undefined::because("there is no `trials_per_task`");
         };
-        let task = |it: &Json| {
-            Ok(TaskTrials { n: bounded_count("n", &it["n"])?, passed: bounded_count("c", &it["c"])? })
+        let task = |value: &Json| {
+            Ok(TaskTrials { n: bounded_count("n", &value["n"])?, passed: bounded_count("c", &value["c"])? })
         };
         tasks.iter().map(task).collect::<Result<_, _>>()?
     };
-    let most = tasks.iter().map(|it| it.n).max().unwrap_or(0);
+    let most = tasks.iter().map(|task| task.n).max().unwrap_or(0);
     let ks: Vec<usize> = match &input.0["k"] {
         Json::Null => (1..=most).collect(),
-        Json::Array(list) => list.iter().map(|it| bounded_count("k", it)).collect::<Result<_, _>>()?,
+        Json::Array(list) => list.iter().map(|list| bounded_count("k", list)).collect::<Result<_, _>>()?,
         one => vec![bounded_count("k", one)?],
     };
     if ks.is_empty() {
         return Undefined::because("there is no trial");
     }
-    let found = ks.into_iter().map(|it| pass_k(&tasks, it)).collect::<Result<Vec<_>, _>>()?;
+    let found = ks.into_iter().map(|k| pass_k(&tasks, k)).collect::<Result<Vec<_>, _>>()?;
     let list = |of: &dyn Fn(&super::pass_k::PassK) -> f64| found.iter().map(of).collect::<Vec<f64>>();
     Ok(json!({ "pass@k": list(&|it| it.any), "pass^k": list(&|it| it.all) }))
 }
@@ -585,9 +585,9 @@ mod tests {
             "population": { "a": 60, "b": 40 },
         });
         let found = [by_stratum, by_value]
-            .map(|it| compute_estimate_statistic("survey_weights", &it).unwrap().unwrap());
+            .map(|value| compute_estimate_statistic("survey_weights", &value).unwrap().unwrap());
         for key in ["mean", "se"] {
-            let [a, b] = [&found[0], &found[1]].map(|it| it[key].as_f64().unwrap());
+            let [a, b] = [&found[0], &found[1]].map(|value| value[key].as_f64().unwrap());
             assert!((a - b).abs() < 1e-12, "{key}: {a} {b}");
         }
     }

@@ -39,7 +39,7 @@ fn mean_ci(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     ensure_usable_values("value", &x, 2)?;
     let n = x.len() as f64;
     let (middle, se) = (mean(&x), (variance(&x) / n).sqrt());
-    let on_unit_scale = x.iter().all(|it| (0.0..=1.0).contains(it)) && (alpha - 0.05).abs() < 1e-9;
+    let on_unit_scale = x.iter().all(|value| (0.0..=1.0).contains(value)) && (alpha - 0.05).abs() < 1e-9;
     let clusters: Vec<Cluster> = x.iter().copied().map(Cluster::single).collect();
     Ok(json!({
         "mean": middle,
@@ -53,7 +53,7 @@ fn mean_ci(input: StatisticInput<'_>) -> Result<Json, Undefined> {
 /// Values by the cluster they belong to.
 fn clusters(input: StatisticInput<'_>) -> Result<(Vec<f64>, Vec<Vec<f64>>), Undefined> {
     let x = input.numbers(&["x"])?;
-    let names = input.0["clusters"].as_array().filter(|it| it.len() == x.len());
+    let names = input.0["clusters"].as_array().filter(|items| items.len() == x.len());
     let Some(names) = names else {
         return Undefined::because("`clusters` is not a list with the cluster of each value");
     };
@@ -73,8 +73,8 @@ fn clusters(input: StatisticInput<'_>) -> Result<(Vec<f64>, Vec<Vec<f64>>), Unde
 fn clustered_se(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let ((x, groups), alpha) = (clusters(input)?, input.alpha()?);
     let (n, k, middle) = (x.len() as f64, groups.len() as f64, mean(&x));
-    let sum = |group: &Vec<f64>| group.iter().map(|it| it - middle).sum::<f64>();
-    let se = groups.iter().map(|it| sum(it).powi(2)).sum::<f64>().sqrt() / n;
+    let sum = |group: &Vec<f64>| group.iter().map(|group| group - middle).sum::<f64>();
+    let se = groups.iter().map(|group| sum(group).powi(2)).sum::<f64>().sqrt() / n;
     let corrected = se * (k / (k - 1.0)).sqrt();
     Ok(json!({
         "mean": middle,
@@ -89,7 +89,7 @@ fn clustered_se(input: StatisticInput<'_>) -> Result<Json, Undefined> {
 
 fn cluster_bootstrap(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let ((x, groups), alpha) = (clusters(input)?, input.alpha()?);
-    let sums: Vec<(f64, f64)> = groups.iter().map(|it| (it.iter().sum(), it.len() as f64)).collect();
+    let sums: Vec<(f64, f64)> = groups.iter().map(|group| (group.iter().sum(), group.len() as f64)).collect();
     let (n_draws, seed) = resampling(input)?;
     let mut means = draws(n_draws, seed, |chance| {
         let drawn = (0..sums.len()).map(|_| sums[chance.below(sums.len())]);
@@ -158,7 +158,7 @@ fn two_proportions(input: StatisticInput<'_>) -> Result<Json, Undefined> {
 fn horvitz_thompson(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (y, p) = (input.numbers(&["y"])?, input.numbers(&["probabilities"])?);
     ensure_usable_pairs(("value", &y), ("probability", &p), 1)?;
-    if let Some(bad) = p.iter().find(|it| **it <= 0.0 || 1.0 < **it) {
+    if let Some(bad) = p.iter().find(|p| **p <= 0.0 || 1.0 < **p) {
         return Undefined::because(format!("nothing is drawn with a probability of {bad}"));
     }
     let z = two_sided_z(input.alpha()?);
@@ -181,7 +181,7 @@ fn horvitz_thompson(input: StatisticInput<'_>) -> Result<Json, Undefined> {
 fn classification(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let list = |key: &str| -> Result<Vec<String>, Undefined> {
         let items = input.0[key].as_array().ok_or_else(|| Undefined(format!("`{key}` is not a list")))?;
-        Ok(items.iter().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect())
+        Ok(items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect())
     };
     let (truth, predicted) = (list("truth")?, list("predicted")?);
     if truth.len() != predicted.len() || truth.is_empty() {
@@ -192,7 +192,7 @@ fn classification(input: StatisticInput<'_>) -> Result<Json, Undefined> {
         ));
     }
     let labels: Vec<&String> = truth.iter().chain(&predicted).collect::<BTreeSet<_>>().into_iter().collect();
-    let place = |label: &String| labels.partition_point(|it| *it < label);
+    let place = |label: &String| labels.partition_point(|text| *text < label);
     let mut confusion = vec![vec![0_usize; labels.len()]; labels.len()];
     for (is, said) in truth.iter().zip(&predicted) {
         confusion[place(is)][place(said)] += 1;
@@ -236,7 +236,10 @@ mod tests {
             let found = compute_family_statistic(name, &input).unwrap().unwrap();
             for (pointer, expected) in expected {
                 let value = found.pointer(pointer).and_then(Json::as_f64);
-                assert!(value.is_some_and(|it| (it - expected).abs() < 1e-9), "{name} {pointer}: {found}");
+                assert!(
+                    value.is_some_and(|value| (value - expected).abs() < 1e-9),
+                    "{name} {pointer}: {found}"
+                );
             }
         };
         let x = json!([0.2, 0.4, 0.9, 0.7, 0.5]);

@@ -24,10 +24,10 @@ fn wilson(args: &Json) -> Result<Json, Undefined> {
     let confidence = args[2].as_f64().unwrap_or(0.95);
     // Those tools take the rounded numbers of printed tables.
     let printed = [(0.9, 1.645), (0.95, 1.96), (0.99, 2.576)];
-    let z = printed.iter().find(|it| (it.0 - confidence).abs() < 1e-9).map(|it| it.1);
+    let z = printed.iter().find(|printed| (printed.0 - confidence).abs() < 1e-9).map(|at| at.1);
     let alpha = z.map_or(1.0 - confidence, |z| 2.0 * normal_cdf(-z));
     let found = proportion(passed as usize, n as usize, alpha, ProportionMethod::Wilson)?;
-    let short = |it: f64| (it * 1e6).round() / 1e6;
+    let short = |value: f64| (value * 1e6).round() / 1e6;
     let (low, high) = found.interval;
     Ok(json!({ "rate": short(found.rate), "lo": short(low), "hi": short(high), "n": found.n }))
 }

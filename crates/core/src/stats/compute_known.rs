@@ -241,18 +241,23 @@ const FUNCTIONS: &[&str] = &[
 
 /// Everything that can be asked for by name, families first.
 pub fn computable() -> Vec<&'static str> {
-    let families = FAMILIES.iter().map(|it| it.name);
+    let families = FAMILIES.iter().map(|family| family.name);
     families
-        .chain(FUNCTIONS.iter().copied().filter(|it| FAMILIES.iter().all(|family| family.name != *it)))
+        .chain(
+            FUNCTIONS
+                .iter()
+                .copied()
+                .filter(|function| FAMILIES.iter().all(|family| family.name != *function)),
+        )
         .collect()
 }
 
 /// What an input has that its family does not know, and what it knows instead.
 pub(super) fn unknown_part(name: &str, input: &Json) -> Option<String> {
     let input = input.as_object()?;
-    let family = FAMILIES.iter().find(|it| it.name == name)?;
+    let family = FAMILIES.iter().find(|family| family.name == name)?;
     let own = family.keys.iter().copied();
-    let rated = RATINGS.iter().copied().filter(|it| RATED.contains(&name) || *it == "same_input_as");
+    let rated = RATINGS.iter().copied().filter(|rating| RATED.contains(&name) || *rating == "same_input_as");
     let keys: Vec<&str> = own.chain(rated).collect();
     let is_known = |key: &String| {
         keys.contains(&key.as_str()) || (name == "pass_k" && key.starts_with("successes_per_task_of_"))
@@ -262,10 +267,10 @@ pub(super) fn unknown_part(name: &str, input: &Json) -> Option<String> {
     }
     for (key, words) in family.words {
         let said = input.get(*key).and_then(Json::as_str);
-        if let Some(said) = said.filter(|it| {
-            !words
-                .iter()
-                .any(|word| it.eq_ignore_ascii_case(word) || (name == "fleiss_kappa" && it.starts_with(word)))
+        if let Some(said) = said.filter(|said| {
+            !words.iter().any(|word| {
+                said.eq_ignore_ascii_case(word) || (name == "fleiss_kappa" && said.starts_with(word))
+            })
         }) {
             return Some(format!("`{said}` is no `{key}` of `{name}`; there are {}", words.join(", ")));
         }

@@ -12,18 +12,22 @@ pub(super) fn compute_ranking_statistic(name: &str, input: &Json) -> Option<Resu
 
 fn compute_bradley_terry(input: &Json) -> Result<Json, Undefined> {
     let cells = cells(input)?;
-    let n_seen = cells.iter().map(|it| it.first.max(it.second).saturating_add(1)).max().unwrap_or(0);
+    let n_seen = cells
+        .iter()
+        .map(|pair_counts| pair_counts.first.max(pair_counts.second).saturating_add(1))
+        .max()
+        .unwrap_or(0);
     let n = ["n_items", "n_players", "n"]
         .iter()
         .find_map(|key| input[*key].as_u64())
-        .map_or(n_seen, |it| it as usize);
+        .map_or(n_seen, |n| n as usize);
     if n < n_seen {
         return Err(Undefined(format!("only {n} players were announced, and {n_seen} were compared")));
     }
     ensure_size("players times players", n.saturating_mul(n))?;
     let names: Vec<String> = match input["names"].as_array().or_else(|| input["players"].as_array()) {
-        Some(names) => names.iter().map(|it| it.as_str().unwrap_or("?").to_owned()).collect(),
-        None => (0..n).map(|it| it.to_string()).collect(),
+        Some(names) => names.iter().map(|name| name.as_str().unwrap_or("?").to_owned()).collect(),
+        None => (0..n).map(|n| n.to_string()).collect(),
     };
     if names.len() != n {
         return Err(Undefined(format!("{} names were given for {n} players", names.len())));
@@ -31,7 +35,7 @@ fn compute_bradley_terry(input: &Json) -> Result<Json, Undefined> {
     let rule =
         ["tie_rule", "model"].iter().find_map(|key| input[*key].as_str()).unwrap_or_default().to_lowercase();
     const RULES: [&str; 4] = ["davidson", "half", "bradley", "bt"];
-    if !rule.is_empty() && !RULES.iter().any(|it| rule.contains(it)) {
+    if !rule.is_empty() && !RULES.iter().any(|text| rule.contains(text)) {
         return Err(Undefined(format!(
             "`{rule}` is no model of ties; there are bradley_terry (half a win to each) and davidson"
         )));
@@ -44,10 +48,10 @@ fn compute_bradley_terry(input: &Json) -> Result<Json, Undefined> {
     };
     let method = input["method"].as_str().unwrap_or_default();
     const METHODS: [&str; 6] = ["mm", "lsr", "opt", "Newton", "BFGS", "map"];
-    if !method.is_empty() && !METHODS.iter().any(|it| method.contains(it)) {
+    if !method.is_empty() && !METHODS.iter().any(|text| method.contains(text)) {
         return Err(Undefined(format!("`{method}` is no method; there are {}", METHODS.join(", "))));
     }
-    let alpha = input["alpha"].as_f64().filter(|it| 0.0 < *it);
+    let alpha = input["alpha"].as_f64().filter(|number| 0.0 < *number);
     if let Some(alpha) = alpha {
         match method {
             it if it.contains("mm") => {
@@ -62,7 +66,7 @@ fn compute_bradley_terry(input: &Json) -> Result<Json, Undefined> {
     let fit = Fit::new(&names, &cells, model)?;
     let mut answer = strengths_to_json(&fit.parameters[..n], input);
     let reference = reference_player(input, n);
-    let error = |at: usize| reference.map_or_else(|| fit.error(at), |it| fit.error_between(at, it));
+    let error = |at: usize| reference.map_or_else(|| fit.error(at), |n| fit.error_between(at, n));
     answer["se_naive"] = json!((0..n).map(error).collect::<Vec<f64>>());
     if let Some(position) = fit.position() {
         answer["position"] = json!(position);
@@ -74,13 +78,13 @@ fn compute_bradley_terry(input: &Json) -> Result<Json, Undefined> {
 }
 
 fn reference_player(input: &Json, n: usize) -> Option<usize> {
-    input["reference"].as_u64().map(|it| it as usize).filter(|it| *it < n)
+    input["reference"].as_u64().map(|n| n as usize).filter(|one_n| *one_n < n)
 }
 
 /// Strengths as they are asked for: against one player if there is a reference, else around zero.
 fn strengths_to_json(strengths: &[f64], input: &Json) -> Json {
-    let zero = reference_player(input, strengths.len()).map_or(0.0, |it| strengths[it]);
-    let theta: Vec<f64> = strengths.iter().map(|it| it - zero).collect();
+    let zero = reference_player(input, strengths.len()).map_or(0.0, |index| strengths[index]);
+    let theta: Vec<f64> = strengths.iter().map(|strength| strength - zero).collect();
     let elo: Vec<f64> = strengths.iter().copied().map(elo_points).collect();
     json!({ "theta": theta, "params": strengths, "elo": elo })
 }
@@ -88,13 +92,14 @@ fn strengths_to_json(strengths: &[f64], input: &Json) -> Json {
 fn cells(input: &Json) -> Result<Vec<PairCounts>, Undefined> {
     let list = ["comparisons", "data", "pairs"].iter().find_map(|key| input[*key].as_array());
     let matrix = |key: &str| -> Vec<Vec<f64>> {
-        let row =
-            |it: &Json| it.as_array().into_iter().flatten().map(|it| it.as_f64().unwrap_or(0.0)).collect();
+        let row = |value: &Json| {
+            value.as_array().into_iter().flatten().map(|item| item.as_f64().unwrap_or(0.0)).collect()
+        };
         input[key].as_array().into_iter().flatten().map(row).collect()
     };
     let (wins, ties) = (matrix("wins"), matrix("ties"));
     let at = |matrix: &[Vec<f64>], one: usize, other: usize| {
-        matrix.get(one).and_then(|it| it.get(other)).copied().unwrap_or(0.0)
+        matrix.get(one).and_then(|matrix| matrix.get(other)).copied().unwrap_or(0.0)
     };
     let n = wins.len().max(ties.len());
     let mut cells = Vec::new();
@@ -121,23 +126,28 @@ fn cells(input: &Json) -> Result<Vec<PairCounts>, Undefined> {
         };
         cells.push(PairCounts { first: first as usize, second: second as usize, won, lost, tied });
     }
-    cells.retain(|it| it.first != it.second && 0.0 < it.won + it.lost + it.tied);
+    cells.retain(|pair_counts| {
+        pair_counts.first != pair_counts.second && 0.0 < pair_counts.won + pair_counts.lost + pair_counts.tied
+    });
     Ok(cells)
 }
 
 /// Winner, loser and how often, with ties as half a win to each.
 fn wins_with_half_ties(cells: &[PairCounts]) -> impl Iterator<Item = (usize, usize, f64)> {
-    let both = |it: &PairCounts| {
-        [(it.first, it.second, it.won + it.tied / 2.0), (it.second, it.first, it.lost + it.tied / 2.0)]
+    let both = |pair_counts: &PairCounts| {
+        [
+            (pair_counts.first, pair_counts.second, pair_counts.won + pair_counts.tied / 2.0),
+            (pair_counts.second, pair_counts.first, pair_counts.lost + pair_counts.tied / 2.0),
+        ]
     };
     cells.iter().flat_map(both)
 }
 
 /// Strengths on their own scale, with a mean of one.
 fn strength_weights(strengths: &[f64]) -> Vec<f64> {
-    let weights: Vec<f64> = strengths.iter().map(|it| it.exp()).collect();
+    let weights: Vec<f64> = strengths.iter().map(|strength| strength.exp()).collect();
     let total: f64 = weights.iter().sum();
-    weights.iter().map(|it| it * strengths.len() as f64 / total).collect()
+    weights.iter().map(|weight| weight * strengths.len() as f64 / total).collect()
 }
 
 fn iterate_strengths(
@@ -148,10 +158,10 @@ fn iterate_strengths(
     let mut strengths = vec![0.0; n];
     for _ in 0..100_000 {
         let next: Vec<f64> =
-            step(&strength_weights(&strengths)).ok_or_else(unsettled)?.iter().map(|it| it.ln()).collect();
+            step(&strength_weights(&strengths)).ok_or_else(unsettled)?.iter().map(|step| step.ln()).collect();
         let middle = next.iter().sum::<f64>() / n as f64;
         let moved: f64 = next.iter().zip(&strengths).map(|(a, b)| (a - middle - b).abs()).sum();
-        strengths = next.into_iter().map(|it| it - middle).collect();
+        strengths = next.into_iter().map(|next| next - middle).collect();
         if moved < 1e-12 {
             return Ok(strengths);
         }
@@ -187,7 +197,7 @@ fn by_markov_chain(n: usize, cells: &[PairCounts], alpha: f64) -> Result<Vec<f64
             balance[from][from] -= rate;
         };
         for from in 0..n {
-            (0..n).filter(|it| *it != from).for_each(|to| walk(from, to, alpha));
+            (0..n).filter(|n| *n != from).for_each(|to| walk(from, to, alpha));
         }
         for (winner, loser, times) in wins_with_half_ties(cells) {
             walk(loser, winner, times / (weights[winner] + weights[loser]));

@@ -40,13 +40,10 @@ impl RaterVotes {
 
     /// The items that somebody rated, and which ones they are.
     pub fn of(ratings: &Ratings) -> Result<(Self, Vec<usize>), Undefined> {
-        let all =
-            |item: usize| (0..ratings.n_raters()).filter_map(move |it| Some((it, ratings.get(item, it)?)));
-        let rated: Vec<usize> = (0..ratings.n_items()).filter(|it| all(*it).next().is_some()).collect();
-        let votes = rated
-            .iter()
-            .enumerate()
-            .flat_map(|(at, it)| all(*it).map(move |(rater, said)| (rater, at, said)));
+        let all = |item: usize| (0..ratings.n_raters()).filter_map(move |n| Some((n, ratings.get(item, n)?)));
+        let rated: Vec<usize> = (0..ratings.n_items()).filter(|n| all(*n).next().is_some()).collect();
+        let votes =
+            rated.iter().enumerate().flat_map(|(at, n)| all(*n).map(move |(rater, said)| (rater, at, said)));
         let votes = Self::new(ratings.n_raters(), rated.len(), ratings.n_answers(), votes.collect())?;
         Ok((votes, rated))
     }
@@ -57,7 +54,7 @@ impl RaterVotes {
         for (_, item, answer) in &self.votes {
             counts[*item][*answer] += 1.0;
         }
-        counts.iter_mut().for_each(|it| normalise_shares(it));
+        counts.iter_mut().for_each(|count| normalise_shares(count));
         counts
     }
 }
@@ -73,7 +70,7 @@ pub struct Majority {
 pub fn majority(votes: &RaterVotes) -> Vec<Majority> {
     let winner = |shares: Vec<f64>| {
         let answer = largest(&shares);
-        let is_tied = shares.iter().filter(|it| (**it - shares[answer]).abs() < 1e-12).count() != 1;
+        let is_tied = shares.iter().filter(|share| (**share - shares[answer]).abs() < 1e-12).count() != 1;
         Majority { answer, is_tied }
     };
     votes.shares().into_iter().map(winner).collect()
@@ -113,7 +110,7 @@ pub struct Consensus {
 
 impl Consensus {
     pub fn answers(&self) -> Vec<usize> {
-        self.beliefs.iter().map(|it| largest(it)).collect()
+        self.beliefs.iter().map(|belief| largest(belief)).collect()
     }
 }
 
@@ -151,7 +148,7 @@ pub fn dawid_skene(votes: &RaterVotes, errors: Errors, stop: StopRule) -> Consen
             before = bound;
         }
     }
-    let right = |it: &Vec<Vec<f64>>| prior.iter().enumerate().map(|(at, p)| p * it[at][at]).sum();
+    let right = |valueses: &Vec<Vec<f64>>| prior.iter().enumerate().map(|(at, p)| p * valueses[at][at]).sum();
     let reliability = confusion.iter().map(right).collect();
     Consensus { beliefs, prior, confusion, reliability }
 }
@@ -163,19 +160,19 @@ fn evidence_lower_bound(
     confusion: &[Vec<Vec<f64>>],
     beliefs: &[Vec<f64>],
 ) -> f64 {
-    let times_log = |share: f64, it: f64| if 0.0 < share { share * it.max(1e-10).ln() } else { 0.0 };
+    let times_log = |share: f64, value: f64| if 0.0 < share { share * value.max(1e-10).ln() } else { 0.0 };
     let of_vote = |(rater, item, answer): &(usize, usize, usize)| {
         let all = beliefs[*item].iter().zip(prior).zip(&confusion[*rater]);
         all.map(|((belief, prior), row)| times_log(*belief, prior * row[*answer])).sum::<f64>()
     };
-    let surprise: f64 = beliefs.iter().flatten().map(|it| times_log(*it, *it)).sum();
+    let surprise: f64 = beliefs.iter().flatten().map(|belief| times_log(*belief, *belief)).sum();
     (votes.votes.iter().map(of_vote).sum::<f64>() - surprise) / votes.votes.len() as f64
 }
 
 fn prior(beliefs: &[Vec<f64>]) -> Vec<f64> {
     let mut prior = vec![0.0; beliefs[0].len()];
     for belief in beliefs {
-        prior.iter_mut().zip(belief).for_each(|(sum, it)| *sum += it);
+        prior.iter_mut().zip(belief).for_each(|(sum, value)| *sum += value);
     }
     normalise_shares(&mut prior);
     prior
@@ -189,7 +186,7 @@ fn estimate_confusion_matrices(votes: &RaterVotes, beliefs: &[Vec<f64>]) -> Vec<
         }
     }
     // Of a true answer that a rater never met, nothing is known.
-    confusion.iter_mut().flatten().for_each(|it| normalise_shares(it));
+    confusion.iter_mut().flatten().for_each(|confusion| normalise_shares(confusion));
     confusion
 }
 
@@ -212,14 +209,14 @@ fn one_coin(votes: &RaterVotes, beliefs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
 /// Updates the beliefs and returns the logarithm of the likelihood.
 fn expect(votes: &RaterVotes, prior: &[f64], confusion: &[Vec<Vec<f64>>], beliefs: &mut [Vec<f64>]) -> f64 {
     for belief in beliefs.iter_mut() {
-        belief.iter_mut().zip(prior).for_each(|(it, prior)| *it = prior.ln());
+        belief.iter_mut().zip(prior).for_each(|(value, prior)| *value = prior.ln());
     }
     for (rater, item, answer) in &votes.votes {
         for (it, row) in beliefs[*item].iter_mut().zip(&confusion[*rater]) {
             *it += row[*answer].ln();
         }
     }
-    beliefs.iter_mut().map(|it| exponentiate(it)).sum()
+    beliefs.iter_mut().map(|belief| exponentiate(belief)).sum()
 }
 
 /// Turns logarithms into shares without running out of small numbers; returns the logarithm of their sum.
@@ -229,16 +226,16 @@ pub(super) fn exponentiate(logs: &mut [f64]) -> f64 {
         logs.fill(1.0 / logs.len() as f64);
         return 0.0;
     }
-    logs.iter_mut().for_each(|it| *it = (*it - most).exp());
+    logs.iter_mut().for_each(|log| *log = (*log - most).exp());
     let sum: f64 = logs.iter().sum();
-    logs.iter_mut().for_each(|it| *it /= sum);
+    logs.iter_mut().for_each(|log| *log /= sum);
     most + sum.ln()
 }
 
 /// Makes a sum of 1; equal shares of nothing.
 fn normalise_shares(values: &mut [f64]) {
     let (sum, n) = (values.iter().sum::<f64>(), values.len() as f64);
-    values.iter_mut().for_each(|it| *it = if 0.0 < sum { *it / sum } else { 1.0 / n });
+    values.iter_mut().for_each(|value| *value = if 0.0 < sum { *value / sum } else { 1.0 / n });
 }
 
 /// The first of the largest.
@@ -272,7 +269,7 @@ pub struct ItemConsensus {
 pub fn compute_consensus(ratings: &Ratings) -> Result<QuestionConsensus, Undefined> {
     let (votes, rated) = RaterVotes::of(ratings)?;
     let (consensus, most) = (dawid_skene(&votes, Errors::Confusion, StopRule::Settled), majority(&votes));
-    let n_votes: Vec<usize> = rated.iter().map(|it| ratings.answers_of_item(*it).count()).collect();
+    let n_votes: Vec<usize> = rated.iter().map(|rated| ratings.answers_of_item(*rated).count()).collect();
     // One alone is always of one mind with itself.
     let has_majority = |at: usize| 1 < n_votes[at] && !most[at].is_tied;
     let items = rated.iter().zip(consensus.answers()).enumerate().map(|(at, (item, answer))| ItemConsensus {
@@ -283,19 +280,19 @@ pub fn compute_consensus(ratings: &Ratings) -> Result<QuestionConsensus, Undefin
         majority: has_majority(at).then(|| ratings.label(most[at].answer)),
     });
     let names = || ratings.raters().iter().cloned();
-    let winners: Vec<usize> = most.iter().map(|it| it.answer).collect();
-    let judged = votes.votes.iter().copied().filter(|it| has_majority(it.1)).collect();
+    let winners: Vec<usize> = most.iter().map(|majority| majority.answer).collect();
+    let judged = votes.votes.iter().copied().filter(|vote| has_majority(vote.1)).collect();
     let with_majority = agreement_with(&RaterVotes { votes: judged, ..votes.clone() }, &winners);
-    let has_voted = |rater: usize| votes.votes.iter().any(|it| it.0 == rater);
+    let has_voted = |rater: usize| votes.votes.iter().any(|vote| vote.0 == rater);
     Ok(QuestionConsensus {
         items: items.collect(),
         reliability: names()
             .zip(&consensus.reliability)
             .enumerate()
-            .filter(|it| has_voted(it.0))
-            .map(|(_, (name, it))| (name, *it))
+            .filter(|name| has_voted(name.0))
+            .map(|(_, (name, value))| (name, *value))
             .collect(),
-        with_majority: names().zip(with_majority).filter_map(|(name, it)| Some((name, it?))).collect(),
+        with_majority: names().zip(with_majority).filter_map(|(name, value)| Some((name, value?))).collect(),
     })
 }
 
@@ -308,7 +305,8 @@ mod tests {
     fn a_majority_may_be_tied() {
         let (votes, rated) = RaterVotes::of(&ratings("1 2 . 1\n 1 1 . 2\n 2 1 . .")).unwrap();
         assert_eq!(rated, [0, 1, 3]);
-        let found: Vec<(usize, bool)> = majority(&votes).iter().map(|it| (it.answer, it.is_tied)).collect();
+        let found: Vec<(usize, bool)> =
+            majority(&votes).iter().map(|majority| (majority.answer, majority.is_tied)).collect();
         assert_eq!(found, [(0, false), (0, false), (0, true)]);
         assert_eq!(agreement_with(&votes, &[0, 0, 0]), [Some(2.0 / 3.0), Some(2.0 / 3.0), Some(0.5)]);
     }
@@ -333,7 +331,8 @@ mod tests {
             settled.with_majority,
             [("r1", 1.0), ("r2", 1.0), ("r3", 2.0 / 3.0)].map(|it| (it.0.to_owned(), it.1)).into()
         );
-        let told: Vec<(usize, bool)> = settled.items.iter().map(|it| (it.n, it.majority.is_some())).collect();
+        let told: Vec<(usize, bool)> =
+            settled.items.iter().map(|item| (item.n, item.majority.is_some())).collect();
         assert_eq!(told, [(3, true), (3, true), (3, true), (1, false), (2, false), (1, false)]);
         assert!(settled.reliability.contains_key("r4"));
     }

@@ -95,11 +95,11 @@ fn ensure_correlation_defined(x: &[f64], y: &[f64]) -> Result<(), Undefined> {
     if x.len() < 2 {
         return Undefined::because("a correlation needs two pairs or more");
     }
-    if x.iter().chain(y).any(|it| !it.is_finite()) {
+    if x.iter().chain(y).any(|value| !value.is_finite()) {
         return Undefined::because("not all of them are numbers");
     }
     for side in [x, y] {
-        if side.iter().all(|it| (it - side[0]).abs() <= 0.0) {
+        if side.iter().all(|value| (value - side[0]).abs() <= 0.0) {
             return Undefined::because("one side never varies");
         }
     }
@@ -117,8 +117,8 @@ fn linear(x: &[f64], y: &[f64]) -> f64 {
 /// From the mean, by the largest of them, so that squares neither vanish nor overflow.
 fn deviations(values: &[f64]) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let largest = values.iter().map(|it| (it - mean).abs()).fold(0.0, f64::max);
-    values.iter().map(|it| (it - mean) / largest).collect()
+    let largest = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
+    values.iter().map(|value| (value - mean) / largest).collect()
 }
 
 fn p_of(value: f64, n: usize) -> f64 {
@@ -148,7 +148,7 @@ impl PairConcordance {
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let both = TieSums::new(pairs.chunk_by(|a, b| a == b).map(<[_]>::len)).pairs;
         let ties_x = TieSums::new(pairs.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()).map(<[_]>::len));
-        let mut by_y: Vec<f64> = pairs.into_iter().map(|it| it.1).collect();
+        let mut by_y: Vec<f64> = pairs.into_iter().map(|pair| pair.1).collect();
         let discordant = inversions(&mut by_y) as f64;
         let ties_y = TieSums::new(by_y.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(<[_]>::len));
         let n = x.len() as f64;
@@ -192,7 +192,7 @@ struct TieSums {
 impl TieSums {
     fn new(groups: impl Iterator<Item = usize>) -> Self {
         let mut ties = Self { n_distinct: 0, pairs: 0.0, triples: 0.0, fives: 0.0 };
-        for t in groups.map(|it| it as f64) {
+        for t in groups.map(|group| group as f64) {
             ties.n_distinct += 1;
             ties.pairs += t * (t - 1.0) / 2.0;
             ties.triples += t * (t - 1.0) * (t - 2.0);

@@ -181,7 +181,7 @@ fn binary(rate: f64, chance: &mut Chance) -> f64 {
 /// Of five levels on 0..=1, the higher the rate the more skewed.
 fn level(rate: f64, chance: &mut Chance) -> f64 {
     let drawn = chance.unit();
-    let rest = [0.4, 0.3, 0.2, 0.1].map(|it| it * (1.0 - rate));
+    let rest = [0.4, 0.3, 0.2, 0.1].map(|value| value * (1.0 - rate));
     let mut under = rate;
     for (at, share) in rest.iter().enumerate() {
         if drawn < under {
@@ -202,7 +202,7 @@ fn singles(values: impl Iterator<Item = f64>) -> Vec<Cluster> {
 
 fn try_pass_rate(n: usize, rate: f64, chance: &mut Chance) -> Tried {
     let passed = (0..n).filter(|_| chance.unit() < rate).count();
-    (pass_rate(passed, n).ok().map(|it| it.interval), rate)
+    (pass_rate(passed, n).ok().map(|proportion| proportion.interval), rate)
 }
 
 fn try_binary_mean(n: usize, rate: f64, chance: &mut Chance) -> Tried {
@@ -278,13 +278,13 @@ fn rated_pairs(shares: &[f64], n: usize, agreed: f64, chance: &mut Chance) -> Ve
 fn try_kappa(shares: &[f64], n: usize, agreed: f64, chance: &mut Chance) -> Tried {
     let pairs = rated_pairs(shares, n, agreed, chance);
     let found = cohen_with_interval(&pairs, shares.len(), KappaWeights::None, Some(chance.next()));
-    (found.ok().and_then(|it| it.interval), agreed)
+    (found.ok().and_then(|coefficient| coefficient.interval), agreed)
 }
 
 fn try_quadratic(shares: &[f64], n: usize, agreed: f64, chance: &mut Chance) -> Tried {
     let pairs = rated_pairs(shares, n, agreed, chance);
     let found = cohen_with_interval(&pairs, shares.len(), KappaWeights::Quadratic, Some(chance.next()));
-    (found.ok().and_then(|it| it.interval), agreed)
+    (found.ok().and_then(|coefficient| coefficient.interval), agreed)
 }
 
 #[derive(Clone, Copy)]
@@ -301,7 +301,7 @@ fn try_raters(shares: &[f64], which: RaterStatistic, n: usize, agreed: f64, chan
         let truth = answer(shares, chance);
         cells.extend((0..3).map(|_| Some(said(truth, shares, knows, chance) as f64)));
     }
-    let names = (0..3).map(|it| it.to_string()).collect();
+    let names = (0..3).map(|n| n.to_string()).collect();
     let Ok(ratings) = Ratings::of_numbers(names, &cells) else { return (None, 0.0) };
     let seed = chance.next();
     let found = match which {
@@ -311,13 +311,13 @@ fn try_raters(shares: &[f64], which: RaterStatistic, n: usize, agreed: f64, chan
     };
     let truth = match which {
         RaterStatistic::Gwet => {
-            let same: f64 = shares.iter().map(|it| it * it).sum();
+            let same: f64 = shares.iter().map(|share| share * share).sum();
             let by_chance = (1.0 - same) / (shares.len() as f64 - 1.0);
             (agreed + (1.0 - agreed) * same - by_chance) / (1.0 - by_chance)
         }
         _ => agreed,
     };
-    (found.ok().and_then(|it| it.interval), truth)
+    (found.ok().and_then(|coefficient| coefficient.interval), truth)
 }
 
 fn try_icc(n: usize, rho: f64, chance: &mut Chance) -> Tried {
@@ -326,9 +326,10 @@ fn try_icc(n: usize, rho: f64, chance: &mut Chance) -> Tried {
         let own = chance.normal() * rho.sqrt();
         cells.extend((0..3).map(|_| Some(own + chance.normal() * (1.0 - rho).sqrt())));
     }
-    let names = (0..3).map(|it| it.to_string()).collect();
-    let found = Ratings::of_numbers(names, &cells).and_then(|it| icc(&it, Design::Random, IccUnit::Single));
-    (found.ok().and_then(|it| it.coefficient().interval), rho)
+    let names = (0..3).map(|n| n.to_string()).collect();
+    let found =
+        Ratings::of_numbers(names, &cells).and_then(|ratings| icc(&ratings, Design::Random, IccUnit::Single));
+    (found.ok().and_then(|icc| icc.coefficient().interval), rho)
 }
 
 fn try_correlation(which: usize, n: usize, rho: f64, chance: &mut Chance) -> Tried {
@@ -340,12 +341,12 @@ fn try_correlation(which: usize, n: usize, rho: f64, chance: &mut Chance) -> Tri
         .unzip();
     let ranked = 2.0 / std::f64::consts::PI * rho.asin();
     match which {
-        0 => (pearson(&x, &y).ok().and_then(|it| it.interval()), rho),
+        0 => (pearson(&x, &y).ok().and_then(|correlation| correlation.interval()), rho),
         1 => (
-            spearman(&x, &y).ok().and_then(|it| it.interval()),
+            spearman(&x, &y).ok().and_then(|correlation| correlation.interval()),
             6.0 / std::f64::consts::PI * (rho / 2.0).asin(),
         ),
-        _ => (kendall(&x, &y).ok().and_then(|it| it.interval()), ranked),
+        _ => (kendall(&x, &y).ok().and_then(|correlation| correlation.interval()), ranked),
     }
 }
 
@@ -382,14 +383,17 @@ fn try_strata(n: usize, rate: f64, chance: &mut Chance) -> Tried {
         n_errors: 0,
     };
     let strata = [stratum("failed", 50_000, 10, 0.03, chance), stratum("fine", 950_000, n, rate, chance)];
-    (estimate_stratified_mean(&strata).ok().and_then(|it| it.interval), 0.05 * 0.03 + 0.95 * rate)
+    (
+        estimate_stratified_mean(&strata).ok().and_then(|stratified| stratified.interval),
+        0.05 * 0.03 + 0.95 * rate,
+    )
 }
 
 fn try_hajek(n: usize, rate: f64, chance: &mut Chance) -> Tried {
     // One in four is drawn five times as often.
     let values: Vec<f64> = (0..n).map(|_| binary(rate, chance)).collect();
-    let probabilities: Vec<f64> = (0..n).map(|it| if it % 4 == 0 { 0.000_5 } else { 0.000_1 }).collect();
-    (hajek(&values, &probabilities).ok().map(|it| it.interval), rate)
+    let probabilities: Vec<f64> = (0..n).map(|n| if n % 4 == 0 { 0.000_5 } else { 0.000_1 }).collect();
+    (hajek(&values, &probabilities).ok().map(|weighted_mean| weighted_mean.interval), rate)
 }
 
 fn try_traffic(n: usize, rate: f64, chance: &mut Chance) -> Tried {
@@ -405,7 +409,7 @@ fn try_traffic(n: usize, rate: f64, chance: &mut Chance) -> Tried {
         }
     };
     let strata = [stratum("failed", 50_000.0, 10, 0.2, chance), stratum("other", 950_000.0, n, rate, chance)];
-    (estimate_traffic_mean(&strata).ok().map(|it| it.interval), 0.05 * 0.2 + 0.95 * rate)
+    (estimate_traffic_mean(&strata).ok().map(|traffic| traffic.interval), 0.05 * 0.2 + 0.95 * rate)
 }
 
 /// A judge that is right nine times in ten, of one trace in fifty; so many of these have labels.
@@ -422,7 +426,7 @@ fn try_corrected_traffic(n: usize, rate: f64, chance: &mut Chance) -> Tried {
     }
     let stratum = TrafficSums { n_seen: 50_000, population: 50_000.0, scores, ..TrafficSums::default() };
     let found = estimate_traffic_mean(&[stratum]).and_then(|judged| correct_traffic_mean(&judged, &labelled));
-    (found.ok().map(|it| it.interval), rate)
+    (found.ok().map(|corrected_traffic| corrected_traffic.interval), rate)
 }
 
 fn try_strength(n: usize, apart: f64, chance: &mut Chance) -> Tried {
@@ -435,9 +439,9 @@ fn try_strength(n: usize, apart: f64, chance: &mut Chance) -> Tried {
             Pair::new(case, first, second, preferred)
         })
         .collect();
-    let names: Vec<String> = (0..3).map(|it| it.to_string()).collect();
+    let names: Vec<String> = (0..3).map(|n| n.to_string()).collect();
     let found = fit_bradley_terry(&names, &pairs, BradleyTerryModel::default());
-    (found.ok().and_then(|it| it.players[0].strength.interval), apart)
+    (found.ok().and_then(|ranking| ranking.players[0].strength.interval), apart)
 }
 
 fn try_sequence(n: usize, rate: f64, chance: &mut Chance) -> Tried {
@@ -506,12 +510,12 @@ fn too_low(families: &[&Family], times: usize, print: bool) -> Vec<String> {
 #[test]
 fn intervals_of_95_percent_hold_93_or_more() {
     // The cheap ones in full; what is drawn a thousand times, by the fewest items.
-    let cheap: Vec<&Family> = FAMILIES.iter().filter(|it| it.sizes != ITEMS).collect();
+    let cheap: Vec<&Family> = FAMILIES.iter().filter(|family| family.sizes != ITEMS).collect();
     assert_eq!(too_low(&cheap, 100, false), Vec::<String>::new());
     let drawn: Vec<Family> = FAMILIES
         .iter()
-        .filter(|it| it.sizes == ITEMS)
-        .map(|it| Family { sizes: &[20], rates: &it.rates[1..2], ..*it })
+        .filter(|family| family.sizes == ITEMS)
+        .map(|family| Family { sizes: &[20], rates: &family.rates[1..2], ..*family })
         .collect();
     assert_eq!(too_low(&drawn.iter().collect::<Vec<_>>(), 40, false), Vec::<String>::new());
 }

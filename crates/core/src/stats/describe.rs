@@ -168,8 +168,9 @@ fn describe(rows: &[&ScoreRow]) -> Option<ScoreDistribution> {
     let mut values: Vec<f64> = rows.iter().map(|row| row.unit).collect();
     values.sort_unstable_by(f64::total_cmp);
     let n = values.len();
-    let share =
-        |wanted: &dyn Fn(f64) -> bool| values.iter().filter(|it| wanted(**it)).count() as f64 / n as f64;
+    let share = |wanted: &dyn Fn(f64) -> bool| {
+        values.iter().filter(|value| wanted(**value)).count() as f64 / n as f64
+    };
     let mut tenths = [0; 10];
     for value in &values {
         tenths[tenth(*value)] += 1;
@@ -178,7 +179,7 @@ fn describe(rows: &[&ScoreRow]) -> Option<ScoreDistribution> {
         n,
         estimate,
         sd: sd(&values),
-        quartiles: [0.0, 0.25, 0.5, 0.75, 1.0].map(|it| sorted_quantile(&values, it)),
+        quartiles: [0.0, 0.25, 0.5, 0.75, 1.0].map(|value| sorted_quantile(&values, value)),
         tenths,
         floor: share(&|it| it <= 0.0),
         ceiling: share(&|it| 1.0 <= it),
@@ -194,7 +195,7 @@ pub fn tenth(unit: f64) -> usize {
 fn sd(values: &[f64]) -> Option<f64> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (1 < values.len()).then(|| (squares / (n - 1.0)).sqrt())
 }
 
@@ -243,7 +244,8 @@ impl std::fmt::Display for Warning {
                 )
             }
             Self::Together { criteria, correlation, n } => {
-                let names = criteria.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+                let names =
+                    criteria.iter().map(|criterion| format!("`{criterion}`")).collect::<Vec<_>>().join(", ");
                 write!(
                     f,
                     "{names} move together in {n} candidates (correlation {correlation:.2}): one question, or one impression that colours all answers"
@@ -280,7 +282,8 @@ pub fn find_score_warnings(table: &ScoreTable) -> Vec<Warning> {
     };
     let columns: Vec<CriterionColumn<'_>> =
         table.group_rows(ScoreField::Criterion).into_iter().map(column).collect();
-    for CriterionColumn { criterion, scores } in columns.iter().filter(|it| ENOUGH <= it.scores.len()) {
+    for CriterionColumn { criterion, scores } in columns.iter().filter(|column| ENOUGH <= column.scores.len())
+    {
         let share = |wanted: &dyn Fn(f64) -> bool| {
             scores.iter().filter(|score| wanted(score.1)).count() as f64 / scores.len() as f64
         };
@@ -302,12 +305,12 @@ fn together(columns: &[CriterionColumn<'_>]) -> Vec<Warning> {
     let with = |a: usize, b: usize| correlate_scores(&columns[a].scores, &columns[b].scores);
     let correlations: Vec<Vec<Option<f64>>> =
         (0..n).map(|a| (0..n).map(|b| (a < b).then(|| with(a, b))?).collect()).collect();
-    let strong = |a: usize, b: usize| correlations[a][b].filter(|it| TOGETHER <= *it);
+    let strong = |a: usize, b: usize| correlations[a][b].filter(|correlation| TOGETHER <= *correlation);
     let (mut found, mut taken) = (Vec::new(), BTreeSet::new());
     for first in 0..n {
         let mut group = vec![first];
         for next in first + 1..n {
-            let fits = group.iter().all(|it| strong(*it, next).is_some());
+            let fits = group.iter().all(|group| strong(*group, next).is_some());
             if fits && !taken.contains(&first) && !taken.contains(&next) {
                 group.push(next);
             }
@@ -372,7 +375,7 @@ mod tests {
     }
 
     fn described(table: &ScoreTable) -> Option<ScoreDistribution> {
-        table.describe_by(ScoreField::File).pop().map(|it| it.1)
+        table.describe_by(ScoreField::File).pop().map(|pop| pop.1)
     }
 
     #[test]
@@ -393,13 +396,17 @@ mod tests {
     fn scores_are_looked_at_by_criterion_and_by_field() {
         let scored = table(&["x", "y"], &[&[0.0, 1.0], &[1.0, 1.0], &[0.5, 0.0]]);
         let means = |field| -> Vec<(String, f64)> {
-            scored.describe_by(field).into_iter().map(|it| (it.0, it.1.estimate.mean)).collect()
+            scored
+                .describe_by(field)
+                .into_iter()
+                .map(|describe_by| (describe_by.0, describe_by.1.estimate.mean))
+                .collect()
         };
         let named = |all: &[(&str, f64)]| all.iter().map(|it| (it.0.to_owned(), it.1)).collect::<Vec<_>>();
         assert_eq!(means(ScoreField::Criterion), named(&[("x", 0.5), ("y", 2.0 / 3.0)]));
         assert_eq!(means(ScoreField::Group), named(&[("a", 0.375), ("b", 1.0)]));
         let of_a = scored.only(ScoreField::Group, "a").describe_by(ScoreField::Criterion);
-        let of_a: Vec<(String, f64)> = of_a.into_iter().map(|it| (it.0, it.1.estimate.mean)).collect();
+        let of_a: Vec<(String, f64)> = of_a.into_iter().map(|of_a| (of_a.0, of_a.1.estimate.mean)).collect();
         assert_eq!(of_a, named(&[("x", 0.25), ("y", 0.5)]));
         assert!(scored.only(ScoreField::Group, "c").is_empty());
     }

@@ -43,14 +43,14 @@ pub fn estimate_sample_mean(
     drawn: &[SampledScore],
     populations: Option<&BTreeMap<String, usize>>,
 ) -> Result<SampleEstimate, Undefined> {
-    let scores: Vec<f64> = drawn.iter().filter_map(|it| it.score).collect();
+    let scores: Vec<f64> = drawn.iter().filter_map(|sampled_score| sampled_score.score).collect();
     if scores.is_empty() {
         return Undefined::because(format!("the judge scored none of {} sampled", drawn.len()));
     }
     let n_errors = drawn.len() - scores.len();
     let by_strata = populations.map_or_else(
         || Undefined::because("nobody says how many there are in each stratum"),
-        |it| strata(drawn, it).and_then(|it| estimate_stratified_mean(&it)),
+        |it| strata(drawn, it).and_then(|stratums| estimate_stratified_mean(&stratums)),
     );
     let by_probability = estimate_hajek_mean(drawn);
     let mut warnings: Vec<String> = Vec::new();
@@ -62,10 +62,17 @@ pub fn estimate_sample_mean(
         ));
     }
     // The errors are counted above.
-    let said = by_strata.iter().flat_map(|it| &it.warnings).filter(|it| !it.contains("could not grade"));
+    let said = by_strata
+        .iter()
+        .flat_map(|stratified| &stratified.warnings)
+        .filter(|text| !text.contains("could not grade"));
     warnings.extend(said.cloned());
-    let known = |it: &Stratified| Coefficient::new(it.mean, it.interval.map(clamp_to_unit), it.n);
-    let weighted = |it: &WeightedMean| Coefficient::new(it.mean, Some(clamp_to_unit(it.interval)), it.n);
+    let known = |stratified: &Stratified| {
+        Coefficient::new(stratified.mean, stratified.interval.map(clamp_to_unit), stratified.n)
+    };
+    let weighted = |weighted_mean: &WeightedMean| {
+        Coefficient::new(weighted_mean.mean, Some(clamp_to_unit(weighted_mean.interval)), weighted_mean.n)
+    };
     Ok(SampleEstimate {
         n_drawn: drawn.len(),
         n_errors,
@@ -84,13 +91,15 @@ fn strata(
     populations: &BTreeMap<String, usize>,
 ) -> Result<Vec<SampledStratum>, Undefined> {
     let stratum = |(name, population): (&String, &usize)| {
-        let inside = drawn.iter().filter(|it| it.stratum.as_ref() == Some(name));
-        let scores: Vec<f64> = inside.clone().filter_map(|it| it.score).collect();
+        let inside = drawn.iter().filter(|sampled_score| sampled_score.stratum.as_ref() == Some(name));
+        let scores: Vec<f64> = inside.clone().filter_map(|sampled_score| sampled_score.score).collect();
         let n_errors = inside.count() - scores.len();
         SampledStratum { name: name.clone(), population: *population, scores, n_errors }
     };
-    let lost = |it: &&SampledScore| it.stratum.as_ref().is_none_or(|it| !populations.contains_key(it));
-    match drawn.iter().find(lost).map(|it| &it.stratum) {
+    let lost = |sampled_score: &&SampledScore| {
+        sampled_score.stratum.as_ref().is_none_or(|stratum| !populations.contains_key(stratum))
+    };
+    match drawn.iter().find(lost).map(|sampled_score| &sampled_score.stratum) {
         Some(Some(name)) => Undefined::because(format!("nobody says how many there are in `{name}`")),
         Some(None) => Undefined::because("not everything that was drawn has a stratum"),
         None => Ok(populations.iter().map(stratum).collect()),
@@ -107,7 +116,7 @@ fn estimate_hajek_mean(drawn: &[SampledScore]) -> Result<WeightedMean, Undefined
     let (mut values, mut probabilities) = (Vec::new(), Vec::new());
     for it in drawn {
         let Some(probability) = it.probability else {
-            let n = drawn.iter().filter(|it| it.probability.is_none()).count();
+            let n = drawn.iter().filter(|sampled_score| sampled_score.probability.is_none()).count();
             return Undefined::because(format!(
                 "of {} nobody says how likely it was to be drawn",
                 plural(n, "candidate")
@@ -134,13 +143,15 @@ mod tests {
 
     #[test]
     fn both_ways_undo_the_dial_and_errors_are_taken_for_their_like() {
-        let failed = [1.0, 0.0, 0.0, 0.0].map(|it| drawn("failed", 0.4, Some(it)));
-        let fine = [1.0, 1.0, 1.0, 0.0].map(|it| drawn("fine", 0.05, Some(it)));
+        let failed = [1.0, 0.0, 0.0, 0.0].map(|value| drawn("failed", 0.4, Some(value)));
+        let fine = [1.0, 1.0, 1.0, 0.0].map(|value| drawn("fine", 0.05, Some(value)));
         let broken = [drawn("fine", 0.05, None)];
         let all: Vec<SampledScore> = failed.into_iter().chain(fine).chain(broken).collect();
         let sizes = [("failed".to_owned(), 10), ("fine".to_owned(), 100)].into();
         let found = estimate_sample_mean(&all, Some(&sizes)).unwrap();
-        let near = |it: &CoefficientResult, expected: f64| (it.value().unwrap() - expected).abs() < 1e-9;
+        let near = |coefficient: &CoefficientResult, expected: f64| {
+            (coefficient.value().unwrap() - expected).abs() < 1e-9
+        };
         assert!(
             near(&found.naive, 0.5) && near(&found.post_stratified, (10.0 * 0.25 + 100.0 * 0.75) / 110.0)
         );
@@ -151,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_of_the_sampling_is_said() {
-        let why = |it: &CoefficientResult| serde_json::to_string(it).unwrap();
+        let why = |coefficient: &CoefficientResult| serde_json::to_string(coefficient).unwrap();
         let all = [drawn("a", 0.5, Some(1.0)), drawn("b", 0.5, Some(0.0))];
         let sizes = [("a".to_owned(), 10)].into();
         let found = estimate_sample_mean(&all, Some(&sizes)).unwrap();
@@ -170,10 +181,10 @@ mod tests {
         // judgement in ten breaks. What is estimated is the mean of exactly these 1,800.
         let mut chance = Chance::new(4);
         let population: Vec<(&str, f64, f64)> = (0..1_800)
-            .map(|it| if it < 300 { ("failed", 0.5, 0.2) } else { ("fine", 0.1, 0.85) })
+            .map(|n| if n < 300 { ("failed", 0.5, 0.2) } else { ("fine", 0.1, 0.85) })
             .map(|(name, probability, rate)| (name, probability, f64::from(u8::from(chance.unit() < rate))))
             .collect();
-        let truth = population.iter().map(|it| it.2).sum::<f64>() / 1_800.0;
+        let truth = population.iter().map(|population| population.2).sum::<f64>() / 1_800.0;
         let sizes = [("failed".to_owned(), 300), ("fine".to_owned(), 1_500)].into();
         let (mut post_stratified, mut hajek, mut naive) = (0, 0, 0);
         for _ in 0..2_000 {
@@ -185,7 +196,8 @@ mod tests {
                 })
                 .collect();
             let holds = |(low, high): (f64, f64)| usize::from(low <= truth && truth <= high);
-            let found = strata(&all, &sizes).and_then(|it| estimate_stratified_mean(&it)).unwrap();
+            let found =
+                strata(&all, &sizes).and_then(|stratums| estimate_stratified_mean(&stratums)).unwrap();
             post_stratified += holds(found.interval.unwrap());
             hajek += holds(estimate_hajek_mean(&all).unwrap().interval);
             let (rate, n) = (found.naive, all.len() as f64);

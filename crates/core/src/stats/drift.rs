@@ -89,7 +89,9 @@ pub struct RunningMean {
 
 /// Holds what comes after the first `n_reference` values against them.
 pub fn detect_drift(values: &[f64], n_reference: usize, alpha: f64) -> Result<DriftReport, Undefined> {
-    let Some((before, after)) = values.split_at_checked(n_reference).filter(|it| !it.1.is_empty()) else {
+    let Some((before, after)) =
+        values.split_at_checked(n_reference).filter(|split_at_checked| !split_at_checked.1.is_empty())
+    else {
         return Undefined::because(format!(
             "there are only {} values, and {n_reference} of them were to say what is usual",
             values.len()
@@ -141,7 +143,9 @@ mod tests {
             for _ in 0..300 {
                 drift.push(draw(&mut chance, 0.5)).unwrap();
             }
-            noticed += usize::from(drift.alarm().is_some_and(|it| 300 < it.at && it.now.1 < it.before.0));
+            noticed += usize::from(
+                drift.alarm().is_some_and(|alarm| 300 < alarm.at && alarm.now.1 < alarm.before.0),
+            );
         }
         println!("{false_alarms} false alarms, {noticed} noticed of 200");
         assert!(false_alarms < 10 && 190 < noticed + false_alarms, "{false_alarms} {noticed}");
@@ -162,9 +166,13 @@ mod tests {
 
     #[test]
     fn a_reference_that_moved_itself_is_named() {
-        let values: Vec<f64> = (0..900).map(|it| if it < 300 { 0.9 } else { 0.2 }).collect();
+        let values: Vec<f64> = (0..900).map(|n| if n < 300 { 0.9 } else { 0.2 }).collect();
         let found = detect_drift(&values, 600, 0.05).unwrap();
-        assert!(found.unsteady.is_some_and(|it| 300 < it && it < 600), "{:?}", found.unsteady);
+        assert!(
+            found.unsteady.is_some_and(|unsteady| 300 < unsteady && unsteady < 600),
+            "{:?}",
+            found.unsteady
+        );
         assert!((found.since.len(), found.reference.len()) == (300, 600));
         assert!(detect_drift(&values, 900, 0.05).is_err() && detect_drift(&values, 0, 0.05).is_err());
     }

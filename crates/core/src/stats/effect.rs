@@ -26,16 +26,17 @@ pub fn cliffs_delta(first: &[f64], second: &[f64]) -> Result<f64, Undefined> {
     ensure_usable_values("value of the second group", second, 1)?;
     let mut sorted = second.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let greater = |it: f64| {
-        let (under, up_to) = (sorted.partition_point(|x| *x < it), sorted.partition_point(|x| *x <= it));
+    let greater = |value: f64| {
+        let (under, up_to) =
+            (sorted.partition_point(|x| *x < value), sorted.partition_point(|x| *x <= value));
         under as f64 - (sorted.len() - up_to) as f64
     };
-    Ok(first.iter().map(|it| greater(*it)).sum::<f64>() / (first.len() * second.len()) as f64)
+    Ok(first.iter().map(|first| greater(*first)).sum::<f64>() / (first.len() * second.len()) as f64)
 }
 
 /// The difference of two shares on a scale where it is as hard to see everywhere (Cohen's h).
 pub fn cohen_h(first: f64, second: f64) -> Result<f64, Undefined> {
-    if let Some(bad) = [first, second].into_iter().find(|it| !(0.0..=1.0).contains(it)) {
+    if let Some(bad) = [first, second].into_iter().find(|value| !(0.0..=1.0).contains(value)) {
         return Undefined::because(format!("{bad} is not a share"));
     }
     Ok(2.0 * first.sqrt().asin() - 2.0 * second.sqrt().asin())

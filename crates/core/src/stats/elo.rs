@@ -23,7 +23,7 @@ impl Default for Elo {
 /// change, strengths say more.
 pub fn elo(n_players: usize, pairs: &[Pair], settings: Elo) -> Vec<f64> {
     let mut ratings = vec![settings.initial; n_players];
-    for pair in pairs.iter().filter(|it| it.first != it.second) {
+    for pair in pairs.iter().filter(|pair| pair.first != pair.second) {
         let ahead = ratings[pair.first] - ratings[pair.second];
         let expected = 1.0 / (1.0 + 10.0_f64.powf(-ahead / TEN_TO_ONE));
         let by = settings.k * pair.times * (pair.preferred.first_share() - expected);
@@ -42,7 +42,7 @@ pub struct WinRates {
 impl WinRates {
     pub fn new(n_players: usize, pairs: &[Pair]) -> Self {
         let mut points = vec![vec![0.0; n_players]; n_players];
-        for pair in pairs.iter().filter(|it| it.first != it.second) {
+        for pair in pairs.iter().filter(|pair| pair.first != pair.second) {
             let share = pair.preferred.first_share();
             points[pair.first][pair.second] += share * pair.times;
             points[pair.second][pair.first] += (1.0 - share) * pair.times;

@@ -201,7 +201,7 @@ fn average<const N: usize>(logs: [f64; N]) -> f64 {
 pub fn find_fall(days: &[DailyScores]) -> Option<FallEvidence> {
     let last = days.last()?.day;
     let stakes: Vec<BetSums> = days.iter().map(BetSums::of).collect();
-    let index = |day: i64| days.partition_point(|it| it.day < day);
+    let index = |day: i64| days.partition_point(|daily_scores| daily_scores.day < day);
     let mut evidence = 0.0;
     let mut best: Option<(f64, usize, Reference)> = None;
     let mut since = BetSums::default();
@@ -214,7 +214,7 @@ pub fn find_fall(days: &[DailyScores]) -> Option<FallEvidence> {
         let Some(reference) = Reference::of(&stakes[from..start]) else { continue };
         let Some(won) = reference.won(&since) else { continue };
         evidence += won.exp();
-        if best.as_ref().is_none_or(|it| it.0 < won) {
+        if best.as_ref().is_none_or(|best| best.0 < won) {
             best = Some((won, start, reference));
         }
     }

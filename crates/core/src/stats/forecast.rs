@@ -57,12 +57,13 @@ pub fn forecast(spent: Usd, days: &[DaySum], cap: Option<Usd>, now: Time) -> Res
 /// What each whole day cost, from the first one with spending on: before it there was nothing to pay for.
 fn whole_days(days: &[DaySum], now: Time) -> Vec<f64> {
     let today = now.micros().div_euclid(DAY);
-    let day_of = |it: &DaySum| it.day.micros().div_euclid(DAY);
-    let is_recent = |it: &&DaySum| (today - BACK..today).contains(&day_of(it)) && 0 < it.paid.nanos();
+    let day_of = |day_sum: &DaySum| day_sum.day.micros().div_euclid(DAY);
+    let is_recent =
+        |day_sum: &&DaySum| (today - BACK..today).contains(&day_of(day_sum)) && 0 < day_sum.paid.nanos();
     let Some(first) = days.iter().filter(is_recent).map(day_of).min() else { return Vec::new() };
     let paid = |day: i64| {
-        let of_day = days.iter().filter(|it| day_of(it) == day);
-        of_day.map(|it| it.paid.nanos() as f64).sum::<f64>()
+        let of_day = days.iter().filter(|day_sum| day_of(day_sum) == day);
+        of_day.map(|day_sum| day_sum.paid.nanos() as f64).sum::<f64>()
     };
     (first..today).map(paid).collect()
 }

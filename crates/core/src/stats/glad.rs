@@ -14,7 +14,7 @@ pub struct Abilities {
 
 impl Abilities {
     pub fn answers(&self) -> Vec<usize> {
-        self.beliefs.iter().map(|it| largest(it)).collect()
+        self.beliefs.iter().map(|belief| largest(belief)).collect()
     }
 }
 
@@ -31,7 +31,7 @@ pub fn glad(votes: &RaterVotes) -> Abilities {
             break;
         }
     }
-    Abilities { beliefs, abilities, ease: ease.iter().map(|it: &f64| it.exp()).collect() }
+    Abilities { beliefs, abilities, ease: ease.iter().map(|ease: &f64| ease.exp()).collect() }
 }
 
 fn believe(votes: &RaterVotes, abilities: &[f64], ease: &[f64]) -> Vec<Vec<f64>> {
@@ -43,8 +43,8 @@ fn believe(votes: &RaterVotes, abilities: &[f64], ease: &[f64]) -> Vec<Vec<f64>>
             *it += if at == *answer { right.ln() } else { ((1.0 - right) / n_wrong).ln() };
         }
     }
-    beliefs.iter_mut().for_each(|it| {
-        exponentiate(it);
+    beliefs.iter_mut().for_each(|belief| {
+        exponentiate(belief);
     });
     beliefs
 }
@@ -53,8 +53,8 @@ fn believe(votes: &RaterVotes, abilities: &[f64], ease: &[f64]) -> Vec<Vec<f64>>
 fn improve(votes: &RaterVotes, beliefs: &[Vec<f64>], abilities: &mut [f64], ease: &mut [f64]) -> f64 {
     let start = abilities.to_vec();
     for _ in 0..50 {
-        let mut slope_a: Vec<f64> = abilities.iter().map(|it| 1.0 - it).collect();
-        let mut slope_b: Vec<f64> = ease.iter().map(|it| 1.0 - it).collect();
+        let mut slope_a: Vec<f64> = abilities.iter().map(|ability| 1.0 - ability).collect();
+        let mut slope_b: Vec<f64> = ease.iter().map(|ease| 1.0 - ease).collect();
         // The curvature sets how far a step may go.
         let (mut bend_a, mut bend_b) = (vec![1.0; slope_a.len()], vec![1.0; slope_b.len()]);
         for (rater, item, answer) in &votes.votes {

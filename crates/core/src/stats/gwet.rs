@@ -88,7 +88,7 @@ impl Credit {
         let n = ratings.n_answers();
         // Labels have no distance but that of their places.
         let places: Vec<f64> =
-            ratings.numbers().map_or_else(|_| (1..=n).map(|it| it as f64).collect(), <[f64]>::to_vec);
+            ratings.numbers().map_or_else(|_| (1..=n).map(|n| n as f64).collect(), <[f64]>::to_vec);
         let (least, most) = (places[0], places[n - 1]);
         let width = most - least;
         let lost = |at: usize, bt: usize| {
@@ -116,7 +116,7 @@ impl Credit {
         for cell in table.iter_mut().flatten() {
             *cell = 1.0 - *cell / largest;
         }
-        if table.iter().flatten().any(|it| !it.is_finite()) {
+        if table.iter().flatten().any(|table| !table.is_finite()) {
             return Undefined::because("these weights are not defined for these ratings");
         }
         Ok(table)
@@ -149,29 +149,30 @@ impl AgreementTable {
         let mut counts = Vec::new();
         for said in ratings.by_item() {
             let mut row = vec![0.0; n_answers];
-            said.for_each(|it| row[it] += 1.0);
-            if row.iter().any(|it| 0.0 < *it) {
+            said.for_each(|index| row[index] += 1.0);
+            if row.iter().any(|row| 0.0 < *row) {
                 counts.push(row);
             }
         }
-        let n_ratings: Vec<f64> = counts.iter().map(|it| it.iter().sum()).collect();
+        let n_ratings: Vec<f64> = counts.iter().map(|count| count.iter().sum()).collect();
         let observed: Vec<f64> = counts
             .iter()
             .zip(&n_ratings)
             .map(|(row, m)| if *m < 2.0 { 0.0 } else { pairs_worth(row, &worth) / (m * (m - 1.0)) })
             .collect();
         let n = counts.len() as f64;
-        let share = |it: usize| counts.iter().zip(&n_ratings).map(|(row, m)| row[it] / m).sum::<f64>() / n;
+        let share =
+            |index: usize| counts.iter().zip(&n_ratings).map(|(row, m)| row[index] / m).sum::<f64>() / n;
         let shares = (0..n_answers).map(share).collect();
-        let n_twice = n_ratings.iter().filter(|it| 2.0 <= **it).count() as f64;
+        let n_twice = n_ratings.iter().filter(|n_rating| 2.0 <= **n_rating).count() as f64;
         Ok(Self { worth, counts, n_ratings, observed, n_twice, shares })
     }
 
     fn gwet(&self) -> Result<ChanceCorrectedAgreement, Undefined> {
         let q = self.shares.len() as f64;
         let factor = self.all_worth() / (q * (q - 1.0));
-        let by_chance = factor * self.shares.iter().map(|it| it * (1.0 - it)).sum::<f64>();
-        let rare: Vec<f64> = self.shares.iter().map(|it| factor * (1.0 - it)).collect();
+        let by_chance = factor * self.shares.iter().map(|share| share * (1.0 - share)).sum::<f64>();
+        let rare: Vec<f64> = self.shares.iter().map(|share| factor * (1.0 - share)).collect();
         self.finish(by_chance, &self.by_item(&rare))
     }
 
@@ -191,36 +192,36 @@ impl AgreementTable {
         let mut habits = vec![vec![0.0; q]; r];
         let rated: Vec<Vec<Option<usize>>> = (0..ratings.n_items())
             .map(|item| (0..r).map(|rater| ratings.get(item, rater)).collect::<Vec<_>>())
-            .filter(|it| it.iter().any(Option::is_some))
+            .filter(|ns| ns.iter().any(Option::is_some))
             .collect();
         for row in &rated {
             for (habit, answer) in habits.iter_mut().zip(row) {
-                answer.iter().for_each(|it| habit[*it] += 1.0);
+                answer.iter().for_each(|index| habit[*index] += 1.0);
             }
         }
-        let n_rated: Vec<f64> = habits.iter().map(|it| it.iter().sum()).collect();
-        if n_rated.iter().any(|it| *it <= 0.0) {
+        let n_rated: Vec<f64> = habits.iter().map(|habit| habit.iter().sum()).collect();
+        if n_rated.iter().any(|n_rated| *n_rated <= 0.0) {
             return Undefined::because("a rater rated nothing and so has no habits");
         }
         for (habit, m) in habits.iter_mut().zip(&n_rated) {
-            habit.iter_mut().for_each(|it| *it /= m);
+            habit.iter_mut().for_each(|habit| *habit /= m);
         }
         // Of each pair of raters, what their habits are worth to each other.
-        let total: Vec<f64> = (0..q).map(|it| habits.iter().map(|habit| habit[it]).sum()).collect();
-        let own: f64 = habits.iter().map(|it| dot(it, &against(&self.worth, it))).sum();
+        let total: Vec<f64> = (0..q).map(|index| habits.iter().map(|habit| habit[index]).sum()).collect();
+        let own: f64 = habits.iter().map(|habit| dot(habit, &against(&self.worth, habit))).sum();
         let n_pairs = (r * (r - 1)) as f64;
         let by_chance = (dot(&total, &against(&self.worth, &total)) - own) / n_pairs;
         let others: Vec<Vec<f64>> = habits
             .iter()
             .map(|habit| {
-                let rest: Vec<f64> = total.iter().zip(habit).map(|(all, it)| all - it).collect();
+                let rest: Vec<f64> = total.iter().zip(habit).map(|(all, value)| all - value).collect();
                 against(&self.worth, &rest)
             })
             .collect();
         let of_item = |row: &Vec<Option<usize>>| {
             let of_rater = |(rater, answer): (usize, &Option<usize>)| {
                 let expected = dot(&habits[rater], &others[rater]);
-                let (said, rated) = answer.map_or((0.0, 0.0), |it| (others[rater][it], 1.0));
+                let (said, rated) = answer.map_or((0.0, 0.0), |index| (others[rater][index], 1.0));
                 (said - (rated - n_rated[rater] / n) * expected) * n / n_rated[rater]
             };
             row.iter().enumerate().map(of_rater).sum::<f64>() / n_pairs
@@ -230,15 +231,15 @@ impl AgreementTable {
 
     /// From the items rated twice or more alone, each by how often it was rated.
     fn krippendorff(&self) -> Result<ChanceCorrectedAgreement, Undefined> {
-        let twice = || self.counts.iter().zip(&self.n_ratings).filter(|it| 2.0 <= *it.1);
+        let twice = || self.counts.iter().zip(&self.n_ratings).filter(|count| 2.0 <= *count.1);
         let n = self.n_twice;
-        let mean = twice().map(|it| it.1).sum::<f64>() / n;
+        let mean = twice().map(|twice| twice.1).sum::<f64>() / n;
         let own: Vec<f64> =
             twice().map(|(row, m)| pairs_worth(row, &self.worth) / (mean * (m - 1.0))).collect();
         let uncorrected = own.iter().sum::<f64>() / n;
         let one = 1.0 / (n * mean);
         let observed = (1.0 - one) * uncorrected + one;
-        let share = |it: usize| twice().map(|(row, _)| row[it]).sum::<f64>() / (n * mean);
+        let share = |index: usize| twice().map(|(row, _)| row[index]).sum::<f64>() / (n * mean);
         let shares: Vec<f64> = (0..self.shares.len()).map(share).collect();
         let against = against(&self.worth, &shares);
         let by_chance = dot(&shares, &against);
@@ -287,13 +288,13 @@ fn agreement_beyond_chance(observed: f64, by_chance: f64) -> Result<f64, Undefin
 
 /// The sum over ordered pairs of ratings of one item.
 fn pairs_worth(row: &[f64], worth: &[Vec<f64>]) -> f64 {
-    let used = || row.iter().enumerate().filter(|it| 0.0 < *it.1);
+    let used = || row.iter().enumerate().filter(|row| 0.0 < *row.1);
     let with = |a: usize| used().map(|(b, m)| worth[a][b] * m).sum::<f64>() - 1.0;
     used().map(|(a, n)| n * with(a)).sum()
 }
 
 fn against(worth: &[Vec<f64>], shares: &[f64]) -> Vec<f64> {
-    worth.iter().map(|it| dot(it, shares)).collect()
+    worth.iter().map(|worth| dot(worth, shares)).collect()
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -76,7 +76,8 @@ pub fn icc(ratings: &Ratings, design: Design, unit: IccUnit) -> Result<Icc, Unde
             )
         }
     };
-    let lifted = |it: f64| if unit == IccUnit::Mean { it * k / (1.0 + it * (k - 1.0)) } else { it };
+    let lifted =
+        |value: f64| if unit == IccUnit::Mean { value * k / (1.0 + value * (k - 1.0)) } else { value };
     Ok(Icc {
         value: above / all,
         interval: (lifted(low), lifted(high)),
@@ -108,8 +109,8 @@ impl Squares {
         }
         let full: Vec<Vec<f64>> = ratings
             .by_item()
-            .filter(|it| it.clone().count() == k)
-            .map(|it| it.map(|it| numbers[it]).collect())
+            .filter(|by_item| by_item.clone().count() == k)
+            .map(|iterator| iterator.map(|index| numbers[index]).collect())
             .collect();
         let n = full.len();
         if n < 2 {
@@ -118,11 +119,11 @@ impl Squares {
             ));
         }
         let (n, k) = (n as f64, k as f64);
-        let row_means: Vec<f64> = full.iter().map(|it| it.iter().sum::<f64>() / k).collect();
-        let column = |at: usize| full.iter().map(|it| it[at]).sum::<f64>() / n;
+        let row_means: Vec<f64> = full.iter().map(|full| full.iter().sum::<f64>() / k).collect();
+        let column = |at: usize| full.iter().map(|full| full[at]).sum::<f64>() / n;
         let column_means: Vec<f64> = (0..k as usize).map(column).collect();
         let grand = row_means.iter().sum::<f64>() / n;
-        let squares = |means: &[f64]| means.iter().map(|it| (it - grand).powi(2)).sum::<f64>();
+        let squares = |means: &[f64]| means.iter().map(|mean| (mean - grand).powi(2)).sum::<f64>();
         let (mut within, mut rest) = (0.0, 0.0);
         for (row, row_mean) in full.iter().zip(&row_means) {
             for (value, column_mean) in row.iter().zip(&column_means) {
@@ -151,7 +152,7 @@ fn f_tail(f: f64, (above, below): (f64, f64)) -> f64 {
 }
 
 fn f_quantile(share: f64, (above, below): (f64, f64)) -> f64 {
-    let x = invert_cdf(share, |it| beta(above / 2.0, below / 2.0, it));
+    let x = invert_cdf(share, |value| beta(above / 2.0, below / 2.0, value));
     below * x / (above * (1.0 - x))
 }
 

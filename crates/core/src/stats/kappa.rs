@@ -33,7 +33,7 @@ impl KappaWeights {
         let widest = (n.max(2) - 1) as f64;
         let place = |at: usize| at as f64 / widest;
         let moment =
-            |power| shares.iter().enumerate().map(|(at, it)| it * place(at).powi(power)).sum::<f64>();
+            |power| shares.iter().enumerate().map(|(at, value)| value * place(at).powi(power)).sum::<f64>();
         match self {
             Self::None => shares.to_vec(),
             Self::Quadratic => {
@@ -109,7 +109,7 @@ fn kappa_of_weights(
         observed += weight * credit.of(*a, *b, n_categories);
         all += weight;
     }
-    left.iter_mut().chain(&mut right).for_each(|it| *it /= all);
+    left.iter_mut().chain(&mut right).for_each(|left| *left /= all);
     let by_chance: f64 = left.iter().zip(credit.against(&right)).map(|(a, b)| a * b).sum();
     (by_chance < 1.0 - 1e-12).then(|| (observed / all - by_chance) / (1.0 - by_chance))
 }
@@ -126,11 +126,11 @@ pub fn cohen(
     let observed = pairs.iter().map(worth).sum::<f64>() / n;
     let value = (observed - habits.by_chance) / (1.0 - habits.by_chance);
     let squares =
-        pairs.iter().map(|it| (worth(it) - habits.worth(it) * (1.0 - value)).powi(2)).sum::<f64>() / n;
+        pairs.iter().map(|pair| (worth(pair) - habits.worth(pair) * (1.0 - value)).powi(2)).sum::<f64>() / n;
     Ok(Kappa {
         value,
         standard_error: habits.error(squares, value - habits.by_chance * (1.0 - value), n),
-        observed: pairs.iter().filter(|it| it.0 == it.1).count() as f64 / n,
+        observed: pairs.iter().filter(|pair| pair.0 == pair.1).count() as f64 / n,
         n: pairs.len(),
     })
 }
@@ -170,7 +170,7 @@ impl AnswerMarginals {
         if pairs.len() == 1 {
             return Undefined::because(ONE_ITEM);
         }
-        if pairs.iter().all(|it| it == &(*first, *first)) {
+        if pairs.iter().all(|pair| pair == &(*first, *first)) {
             return Undefined::because("both gave the same answer throughout, so that chance agrees as well");
         }
         let (mut left, mut right) = (vec![0.0; n_categories], vec![0.0; n_categories]);
@@ -179,7 +179,7 @@ impl AnswerMarginals {
             right[*b] += 1.0;
         }
         let n = pairs.len() as f64;
-        left.iter_mut().chain(&mut right).for_each(|it| *it /= n);
+        left.iter_mut().chain(&mut right).for_each(|left| *left /= n);
         let (left_worth, right_worth) = (weights.against(&right), weights.against(&left));
         let by_chance = left.iter().zip(&left_worth).map(|(a, b)| a * b).sum();
         Ok(Self { left, right, left_worth, right_worth, by_chance })
@@ -197,7 +197,7 @@ impl AnswerMarginals {
 /// Fleiss' κ for any number of raters. Items rated once are left out; the others may have unequally many.
 pub fn fleiss(ratings: &Ratings) -> Result<f64, Undefined> {
     let (observed, shares) = observed_agreement_and_shares(ratings)?;
-    above_chance(observed, shares.iter().map(|it| it * it).sum())
+    above_chance(observed, shares.iter().map(|share| share * share).sum())
 }
 
 pub fn fleiss_with_interval(ratings: &Ratings, seed: u64) -> Result<Coefficient, Undefined> {
@@ -228,13 +228,13 @@ fn observed_agreement_and_shares(ratings: &Ratings) -> Result<(f64, Vec<f64>), U
         sum += same;
         n_items += 1.0;
     }
-    for said in ratings.by_item().filter(|it| 2 <= it.clone().count()) {
+    for said in ratings.by_item().filter(|by_item| 2 <= by_item.clone().count()) {
         for answer in said {
             counts[answer] += 1.0;
         }
     }
     let n: f64 = counts.iter().sum();
-    Ok((sum / n_items, counts.into_iter().map(|it| it / n).collect()))
+    Ok((sum / n_items, counts.into_iter().map(|count| count / n).collect()))
 }
 
 #[cfg(test)]
@@ -319,7 +319,7 @@ mod tests {
             counts.iter().enumerate().flat_map(|(at, n)| vec![Some(at as f64); *n]).collect::<Vec<_>>()
         };
         let cells: Vec<Option<f64>> = counts.iter().flat_map(row).collect();
-        let ratings = Ratings::of_numbers((0..14).map(|it| it.to_string()).collect(), &cells).unwrap();
+        let ratings = Ratings::of_numbers((0..14).map(|n| n.to_string()).collect(), &cells).unwrap();
         check(fleiss(&ratings).unwrap(), 0.209_930_704_421_955_2);
         check(randolph(&ratings).unwrap(), 0.222_527_472_527_472_5);
     }
@@ -329,13 +329,13 @@ mod tests {
         assert!(cohen(&[], 2, KappaWeights::None).is_err());
         assert!(cohen(&[(1, 1), (1, 1)], 2, KappaWeights::Linear).is_err());
         assert!(fleiss(&ratings("1 1\n 1 1")).is_err() && fleiss(&ratings("1 2")).is_err());
-        let of_one = |it: Result<f64, Undefined>| it.unwrap_err().0;
+        let of_one = |result: Result<f64, Undefined>| result.unwrap_err().0;
         assert_eq!(of_one(fleiss(&ratings("1\n 2"))), ONE_ITEM);
-        assert_eq!(of_one(cohen(&[(0, 1)], 2, KappaWeights::None).map(|it| it.value)), ONE_ITEM);
+        assert_eq!(of_one(cohen(&[(0, 1)], 2, KappaWeights::None).map(|cohen| cohen.value)), ONE_ITEM);
         check(cohen(&[(0, 1), (0, 1)], 2, KappaWeights::None).unwrap().value, 0.0);
         // Under ten items there is no interval; of perfect agreement of twenty there is one.
         let of = |n: usize| {
-            let pairs: Vec<(usize, usize)> = (0..n).map(|it| (it % 2, it % 2)).collect();
+            let pairs: Vec<(usize, usize)> = (0..n).map(|n| (n % 2, n % 2)).collect();
             cohen_with_interval(&pairs, 2, KappaWeights::None, Some(1)).unwrap()
         };
         assert_eq!((of(9).value, of(9).interval), (1.0, None));

@@ -41,7 +41,7 @@ impl Mapping {
     /// Human scores lie on 0..=1.
     pub fn fit(method: MappingMethod, judge: &[f64], human: &[f64]) -> Result<Self, Undefined> {
         ensure_usable_pairs(("judge score", judge), ("human score", human), 2)?;
-        if let Some(bad) = human.iter().find(|it| !(0.0..=1.0).contains(*it)) {
+        if let Some(bad) = human.iter().find(|human| !(0.0..=1.0).contains(*human)) {
             return Undefined::because(format!("the human score {bad} is not on 0..=1"));
         }
         if all_equal(judge) {
@@ -91,10 +91,10 @@ impl Isotonic {
 pub fn isotonic(x: &[f64], y: &[f64], weights: &[f64]) -> Result<Isotonic, Undefined> {
     ensure_usable_pairs(("x", x), ("y", y), 1)?;
     ensure_usable_pairs(("y", y), ("weight", weights), 1)?;
-    if weights.iter().any(|it| *it < 0.0) {
+    if weights.iter().any(|weight| *weight < 0.0) {
         return Undefined::because("a weight is less than nothing");
     }
-    let mut order: Vec<usize> = (0..x.len()).filter(|it| 0.0 < weights[*it]).collect();
+    let mut order: Vec<usize> = (0..x.len()).filter(|index| 0.0 < weights[*index]).collect();
     if order.is_empty() {
         return Undefined::because("all weights are zero");
     }
@@ -104,8 +104,8 @@ pub fn isotonic(x: &[f64], y: &[f64], weights: &[f64]) -> Result<Isotonic, Undef
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
     for tied in order.chunk_by(|a, b| x[*a].total_cmp(&x[*b]).is_eq()) {
         places.push(x[tied[0]]);
-        let sum = tied.iter().map(|it| weights[*it] * y[*it]).sum::<f64>();
-        blocks.push((sum, tied.iter().map(|it| weights[*it]).sum(), 1));
+        let sum = tied.iter().map(|index| weights[*index] * y[*index]).sum::<f64>();
+        blocks.push((sum, tied.iter().map(|index| weights[*index]).sum(), 1));
         while let [.., left, right] = blocks[..] {
             if left.0 / left.1 < right.0 / right.1 {
                 break;
@@ -196,7 +196,8 @@ pub fn logistic(x: &[f64], targets: &[f64]) -> Result<Logistic, Undefined> {
 fn is_separable(x: &[f64], targets: &[f64]) -> bool {
     let range = |label: f64| {
         let inside = x.iter().zip(targets).filter(|it| it.1.total_cmp(&label).is_eq()).map(|it| *it.0);
-        inside.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)))
+        inside
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
     };
     let ((low0, high0), (low1, high1)) = (range(0.0), range(1.0));
     all_pass_or_fail(targets) && (high0 <= low1 || high1 <= low0)
@@ -206,7 +207,7 @@ fn is_separable(x: &[f64], targets: &[f64]) -> bool {
 pub fn platt_targets(labels: &[f64]) -> Vec<f64> {
     let passes: f64 = labels.iter().sum();
     let (high, low) = ((passes + 1.0) / (passes + 2.0), 1.0 / (labels.len() as f64 - passes + 2.0));
-    labels.iter().map(|it| low + it * (high - low)).collect()
+    labels.iter().map(|label| low + label * (high - low)).collect()
 }
 
 /// For each score of the judge, the human score with the same share under it.
@@ -231,7 +232,7 @@ fn matched_quantiles(judge: &[f64], human: &[f64]) -> (Vec<f64>, Vec<f64>) {
 
 /// On the straight line between neighbours; flat outside.
 fn interpolate(x: &[f64], y: &[f64], at: f64) -> f64 {
-    let next = x.partition_point(|it| *it < at);
+    let next = x.partition_point(|value| *value < at);
     if next == 0 {
         return y[0];
     }
@@ -245,7 +246,7 @@ fn interpolate(x: &[f64], y: &[f64], at: f64) -> f64 {
 /// Scores as they are, checked.
 pub(super) fn apply_all(mapping: &Mapping, scores: &[f64]) -> Result<Vec<f64>, Undefined> {
     ensure_usable_values("judge score", scores, 0)?;
-    Ok(scores.iter().map(|it| mapping.apply(*it)).collect())
+    Ok(scores.iter().map(|score| mapping.apply(*score)).collect())
 }
 
 #[cfg(test)]
@@ -267,13 +268,13 @@ mod tests {
         let found = isotonic(&SCORES, &LABELS, &[1.0; 16]).unwrap();
         near(&found.x, &[0.1, 0.35, 0.4, 0.6, 0.65, 0.99], 1e-12);
         near(&found.y, &[0.0, 0.0, 0.5, 0.5, 1.0, 1.0], 1e-12);
-        let at = [0.05, 0.15, 0.33, 0.5, 0.62, 0.9, 1.0].map(|it| found.at(it));
+        let at = [0.05, 0.15, 0.33, 0.5, 0.62, 0.9, 1.0].map(|value| found.at(value));
         near(&at, &[0.0, 0.0, 0.0, 0.5, 0.7, 1.0, 1.0], 1e-12);
         let weighted =
             isotonic(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 1.0, 3.0, 2.0, 5.0], &[1.0, 2.0, 1.0, 3.0, 1.0])
                 .unwrap();
         near(
-            &[1.0, 2.0, 3.0, 4.0, 5.0].map(|it| weighted.at(it)),
+            &[1.0, 2.0, 3.0, 4.0, 5.0].map(|value| weighted.at(value)),
             &[4.0 / 3.0, 4.0 / 3.0, 2.25, 2.25, 5.0],
             1e-12,
         );
@@ -297,8 +298,8 @@ mod tests {
 
     #[test]
     fn quantiles_undo_a_judge_who_only_uses_the_top() {
-        let human: Vec<f64> = (0..=10).map(|it| f64::from(it) / 10.0).collect();
-        let judge: Vec<f64> = human.iter().map(|it| 0.8 + 0.2 * it * it).collect();
+        let human: Vec<f64> = (0..=10).map(|n| f64::from(n) / 10.0).collect();
+        let judge: Vec<f64> = human.iter().map(|human| 0.8 + 0.2 * human * human).collect();
         let mapping = Mapping::fit(MappingMethod::Quantile, &judge, &human).unwrap();
         near(&apply_all(&mapping, &judge).unwrap(), &human, 1e-12);
         let back: Mapping = serde_json::from_str(&serde_json::to_string(&mapping).unwrap()).unwrap();

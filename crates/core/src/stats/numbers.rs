@@ -5,7 +5,7 @@ use crate::quantity::plural;
 
 /// All of them are numbers, and there are enough.
 pub(super) fn ensure_usable_values(what: &str, values: &[f64], at_least: usize) -> Result<(), Undefined> {
-    if let Some(at) = values.iter().position(|it| !it.is_finite()) {
+    if let Some(at) = values.iter().position(|value| !value.is_finite()) {
         return Undefined::because(format!("{what} {} is not a number", at + 1));
     }
     match values.len() {
@@ -45,12 +45,12 @@ pub(super) fn ensure_usable_share(what: &str, share: f64) -> Result<(), Undefine
 }
 
 pub(super) fn all_equal(values: &[f64]) -> bool {
-    values.iter().all(|it| it.total_cmp(&values[0]).is_eq())
+    values.iter().all(|value| value.total_cmp(&values[0]).is_eq())
 }
 
 /// All of them are 0 or 1.
 pub(super) fn all_pass_or_fail(values: &[f64]) -> bool {
-    values.iter().all(|it| it * (1.0 - it) == 0.0)
+    values.iter().all(|value| value * (1.0 - value) == 0.0)
 }
 
 pub(super) fn mean(values: &[f64]) -> f64 {
@@ -70,7 +70,7 @@ pub(super) fn population_variance(values: &[f64]) -> f64 {
 /// Without n.
 pub(super) fn squares(values: &[f64]) -> f64 {
     let middle = mean(values);
-    values.iter().map(|it| (it - middle).powi(2)).sum()
+    values.iter().map(|value| (value - middle).powi(2)).sum()
 }
 
 pub(super) fn around(middle: f64, half: f64) -> (f64, f64) {
@@ -97,12 +97,12 @@ pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
 pub(super) fn ties(values: &[f64]) -> Vec<f64> {
     let mut sorted = with_one_zero(values);
     sorted.sort_by(f64::total_cmp);
-    sorted.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(|it| it.len() as f64).collect()
+    sorted.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(|group| group.len() as f64).collect()
 }
 
 /// Zero has two signs and is one number.
 fn with_one_zero(values: &[f64]) -> Vec<f64> {
-    values.iter().map(|it| it + 0.0).collect()
+    values.iter().map(|value| value + 0.0).collect()
 }
 
 #[cfg(test)]

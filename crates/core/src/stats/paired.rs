@@ -39,7 +39,7 @@ pub fn mcnemar(only_first: usize, only_second: usize) -> McNemar {
     };
     let mid_p = if only_first == only_second { 1.0 } else { (exact_p - chance_of_this).clamp(0.0, 1.0) };
     let chi2 = |less: f64| (0.0 < n).then(|| ((b - c).abs() - less).max(0.0).powi(2) / n);
-    let p = |chi2: Option<f64>| chi2.map(|it| 2.0 * normal_cdf(-it.sqrt()));
+    let p = |chi2: Option<f64>| chi2.map(|chi2| 2.0 * normal_cdf(-chi2.sqrt()));
     McNemar {
         statistic: fewer as f64,
         exact_p,
@@ -77,25 +77,29 @@ pub struct SignedRanks {
 
 pub fn signed_ranks(first: &[f64], second: &[f64], zeros: Zeros) -> Result<SignedRanks, Undefined> {
     let differences = differences(first, second, 1)?;
-    let n_zeros = differences.iter().filter(|it| **it == 0.0).count();
+    let n_zeros = differences.iter().filter(|difference| **difference == 0.0).count();
     if n_zeros == differences.len() {
         return Undefined::because("no pair differs");
     }
     let ranked: Vec<f64> = match zeros {
-        Zeros::Dropped => differences.iter().copied().filter(|it| *it != 0.0).collect(),
+        Zeros::Dropped => differences.iter().copied().filter(|difference| *difference != 0.0).collect(),
         Zeros::Ranked => differences,
     };
-    let places = ranks(&ranked.iter().map(|it| it.abs()).collect::<Vec<_>>());
-    let signed: Vec<(f64, f64)> = ranked.iter().copied().zip(places).filter(|it| it.0 != 0.0).collect();
-    let sum = |sign: f64| signed.iter().filter(|it| 0.0 < it.0 * sign).map(|it| it.1).sum::<f64>();
+    let places = ranks(&ranked.iter().map(|ranked| ranked.abs()).collect::<Vec<_>>());
+    let signed: Vec<(f64, f64)> =
+        ranked.iter().copied().zip(places).filter(|ranked| ranked.0 != 0.0).collect();
+    let sum =
+        |sign: f64| signed.iter().filter(|signed| 0.0 < signed.0 * sign).map(|signed| signed.1).sum::<f64>();
     let (plus, minus) = (sum(1.0), sum(-1.0));
     let statistic = plus.min(minus);
 
     let n = ranked.len() as f64;
     let zeros = if zeros == Zeros::Ranked { n_zeros as f64 } else { 0.0 };
     let square = |n: f64| n * (n + 1.0) * (2.0 * n + 1.0);
-    let tied: f64 =
-        ties(&signed.iter().map(|it| it.1).collect::<Vec<_>>()).iter().map(|t| t * (t * t - 1.0)).sum();
+    let tied: f64 = ties(&signed.iter().map(|signed| signed.1).collect::<Vec<_>>())
+        .iter()
+        .map(|t| t * (t * t - 1.0))
+        .sum();
     let expected = (n * (n + 1.0) - zeros * (zeros + 1.0)) / 4.0;
     let se = ((square(n) - square(zeros) - tied / 2.0) / 24.0).sqrt();
     let off = (statistic - expected).abs();
@@ -111,7 +115,7 @@ pub fn signed_ranks(first: &[f64], second: &[f64], zeros: Zeros) -> Result<Signe
 
 /// Counts the ways to turn the signs that leave as little on one side; ranks may be halves.
 fn signed_ranks_exact_p(signed: &[(f64, f64)], statistic: f64) -> f64 {
-    let doubled: Vec<usize> = signed.iter().map(|it| (2.0 * it.1).round() as usize).collect();
+    let doubled: Vec<usize> = signed.iter().map(|signed| (2.0 * signed.1).round() as usize).collect();
     let total: usize = doubled.iter().sum();
     let mut ways = vec![0.0; total + 1];
     ways[0] = 1.0;
@@ -152,7 +156,7 @@ pub fn paired_t(first: &[f64], second: &[f64]) -> Result<PairedT, Undefined> {
 /// Counts which of the two is greater; by how much does not matter.
 pub fn sign_p(first: &[f64], second: &[f64]) -> Result<f64, Undefined> {
     let differences = differences(first, second, 1)?;
-    let count = |sign: f64| differences.iter().filter(|it| 0.0 < **it * sign).count() as u64;
+    let count = |sign: f64| differences.iter().filter(|difference| 0.0 < **difference * sign).count() as u64;
     Ok(even_odds(count(1.0), count(-1.0)))
 }
 
@@ -175,7 +179,7 @@ pub fn permutation_p(first: &[f64], second: &[f64], n_draws: usize, seed: u64) -
     let extreme = (0..n_draws)
         .filter(|_| {
             let order = chance.order(all.len());
-            found <= off(order[..first.len()].iter().map(|it| all[*it]).sum())
+            found <= off(order[..first.len()].iter().map(|index| all[*index]).sum())
         })
         .count();
     Ok((extreme + 1) as f64 / (n_draws + 1) as f64)
@@ -225,7 +229,7 @@ pub fn paired_comparison(first: &[f64], second: &[f64], seed: u64) -> Result<Pai
         difference: student.difference,
         interval: student.interval,
         p_permutation,
-        p_wilcoxon: ranked.map(|it| it.p_exact.unwrap_or(it.p_normal)),
+        p_wilcoxon: ranked.map(|signed_ranks| signed_ranks.p_exact.unwrap_or(signed_ranks.p_normal)),
         effect: student.difference / variance(&differences).sqrt(),
         claim,
     })
@@ -273,7 +277,7 @@ mod tests {
     #[test]
     fn few_pairs_claim_nothing() {
         let claim = |n: u32| {
-            let first: Vec<f64> = (0..n).map(|it| 1.0 + 0.01 * f64::from(it)).collect();
+            let first: Vec<f64> = (0..n).map(|n| 1.0 + 0.01 * f64::from(n)).collect();
             paired_comparison(&first, &vec![0.0; first.len()], 1).unwrap().claim
         };
         assert_eq!(

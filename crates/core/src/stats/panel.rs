@@ -51,21 +51,21 @@ pub fn evaluate_panel(ratings: &Ratings, truth: &[Option<usize>], level: Level) 
     if truth.len() != ratings.n_items() {
         return Undefined::because(format!("{} truths are not for {} items", truth.len(), ratings.n_items()));
     }
-    let known: Vec<usize> = (0..truth.len()).filter(|it| truth[*it].is_some()).collect();
+    let known: Vec<usize> = (0..truth.len()).filter(|index| truth[*index].is_some()).collect();
     let truth: Vec<usize> = truth.iter().copied().flatten().collect();
     let bench = RatingsWithTruth { ratings: ratings.of_items(&known), truth, level };
     let all: Vec<usize> = (0..ratings.n_raters()).collect();
-    let name = |it: usize| ratings.raters()[it].clone();
-    let without = |out: usize| all.iter().copied().filter(|it| *it != out).collect::<Vec<_>>();
-    let member = |it: usize| PanelMemberReport {
-        rater: name(it),
-        accuracy: bench.accuracy(&[it]).into(),
-        accuracy_without: bench.accuracy(&without(it)).into(),
-        effective_votes_without: bench.effective_votes(&without(it)).into(),
+    let name = |index: usize| ratings.raters()[index].clone();
+    let without = |out: usize| all.iter().copied().filter(|n| *n != out).collect::<Vec<_>>();
+    let member = |index: usize| PanelMemberReport {
+        rater: name(index),
+        accuracy: bench.accuracy(&[index]).into(),
+        accuracy_without: bench.accuracy(&without(index)).into(),
+        effective_votes_without: bench.effective_votes(&without(index)).into(),
     };
     let pairs = all.iter().flat_map(|a| all[a + 1..].iter().map(move |b| (*a, *b)));
     Ok(Panel {
-        n_items: bench.ratings.by_item().filter(|it| 0 < it.clone().count()).count(),
+        n_items: bench.ratings.by_item().filter(|by_item| 0 < by_item.clone().count()).count(),
         accuracy: bench.accuracy(&all).into(),
         effective_votes: bench.effective_votes(&all).into(),
         pairs: pairs
@@ -74,7 +74,7 @@ pub fn evaluate_panel(ratings: &Ratings, truth: &[Option<usize>], level: Level) 
                 correlation: bench.correlation(a, b).into(),
             })
             .collect(),
-        members: all.iter().map(|it| member(*it)).collect(),
+        members: all.iter().map(|n| member(*n)).collect(),
     })
 }
 
@@ -92,11 +92,14 @@ impl RatingsWithTruth {
         let (mut sum, mut n) = (0.0, 0);
         for (item, right) in self.truth.iter().enumerate() {
             counts.fill(0);
-            members.iter().filter_map(|it| self.ratings.get(item, *it)).for_each(|it| counts[it] += 1);
+            members
+                .iter()
+                .filter_map(|member| self.ratings.get(item, *member))
+                .for_each(|index| counts[index] += 1);
             let most = counts.iter().copied().max().unwrap_or(0);
             if 0 < most {
                 n += 1;
-                let n_winners = counts.iter().filter(|it| **it == most).count();
+                let n_winners = counts.iter().filter(|count| **count == most).count();
                 sum += if counts[*right] == most { 1.0 / n_winners as f64 } else { 0.0 };
             }
         }
@@ -111,12 +114,12 @@ impl RatingsWithTruth {
     }
 
     fn errors(&self, a: usize, b: usize, items: impl Iterator<Item = usize>) -> (Vec<f64>, Vec<f64>) {
-        items.filter_map(|it| self.error(it, a).zip(self.error(it, b))).unzip()
+        items.filter_map(|item| self.error(item, a).zip(self.error(item, b))).unzip()
     }
 
     fn correlation(&self, a: usize, b: usize) -> Result<Coefficient, Undefined> {
         let (x, y) = self.errors(a, b, 0..self.truth.len());
-        pearson(&x, &y).map(|it| it.coefficient()).or_else(|_| {
+        pearson(&x, &y).map(|correlation| correlation.coefficient()).or_else(|_| {
             Undefined::because("at least one of the two never errs, or always alike, on what both rated")
         })
     }
@@ -152,10 +155,10 @@ impl RatingsWithTruth {
 /// `None` where it is undefined: fewer than two members, or fewer than three candidates, or no variance.
 pub fn effective_votes(scores: &[Vec<f64>]) -> Option<f64> {
     let n_members = scores.first().map_or(0, Vec::len);
-    if scores.len() < 3 || scores.iter().any(|it| it.len() != n_members) {
+    if scores.len() < 3 || scores.iter().any(|score| score.len() != n_members) {
         return None;
     }
-    let of = |member: usize| scores.iter().map(|it| it[member]).collect::<Vec<f64>>();
+    let of = |member: usize| scores.iter().map(|score| score[member]).collect::<Vec<f64>>();
     let members: Vec<Vec<f64>> = (0..n_members).map(of).collect();
     let pairs = members.iter().enumerate().flat_map(|(at, a)| members[at + 1..].iter().map(move |b| (a, b)));
     let correlations: Option<Vec<f64>> = pairs.map(|(a, b)| Some(pearson(a, b).ok()?.value)).collect();
@@ -182,7 +185,9 @@ mod tests {
     fn two_who_err_alike_are_one_vote() {
         let twins = ratings("1 2 2 1 1 2 1 2 1\n 1 2 2 1 1 2 1 2 1\n 2 1 2 2 1 2 1 1 2");
         let found = evaluate_panel(&twins, &TRUTH, Level::Nominal).unwrap();
-        let near = |it: &CoefficientResult, expected: f64| (it.value().unwrap() - expected).abs() < 1e-9;
+        let near = |coefficient: &CoefficientResult, expected: f64| {
+            (coefficient.value().unwrap() - expected).abs() < 1e-9
+        };
         assert_eq!(found.n_items, 8);
         assert!(near(&found.pairs[0].correlation, 1.0), "{found:?}");
         // The twins err on items 2 and 4, the third on 1 and 8: φ = −1/3 beside 1 and −1/3 again.

@@ -24,10 +24,10 @@ pub struct PassK {
 }
 
 pub fn pass_k(tasks: &[TaskTrials], k: usize) -> Result<PassK, Undefined> {
-    if let Some(bad) = tasks.iter().find(|it| it.n < it.passed) {
+    if let Some(bad) = tasks.iter().find(|task| task.n < task.passed) {
         return Undefined::because(format!("{} of {} trials is more than all", bad.passed, bad.n));
     }
-    let enough: Vec<&TaskTrials> = tasks.iter().filter(|it| k <= it.n).collect();
+    let enough: Vec<&TaskTrials> = tasks.iter().filter(|task| k <= task.n).collect();
     if k == 0 || enough.is_empty() {
         return Undefined::because(format!("no task has {k} trials"));
     }
@@ -40,7 +40,9 @@ pub fn pass_k(tasks: &[TaskTrials], k: usize) -> Result<PassK, Undefined> {
         };
         if these < k { 0.0 } else { (ways(these) - ways(n)).exp() }
     };
-    let mean = |of: &dyn Fn(&TaskTrials) -> f64| enough.iter().map(|it| of(it)).sum::<f64>() / n_tasks as f64;
+    let mean = |of: &dyn Fn(&TaskTrials) -> f64| {
+        enough.iter().map(|task_trials| of(task_trials)).sum::<f64>() / n_tasks as f64
+    };
     Ok(PassK {
         any: mean(&|it| 1.0 - only(it.n - it.passed, it.n)),
         all: mean(&|it| only(it.passed, it.n)),

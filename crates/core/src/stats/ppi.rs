@@ -81,7 +81,7 @@ pub fn prediction_powered(
     let lambda_unclipped = judged.best_lambda(n, n_judged);
     let lambda = lambda_unclipped.clamp(0.0, 1.0);
     let z = two_sided_z(alpha);
-    let on_unit_scale = human.iter().chain(judge).chain(unlabelled).all(|it| (0.0..=1.0).contains(it));
+    let on_unit_scale = human.iter().chain(judge).chain(unlabelled).all(|human| (0.0..=1.0).contains(human));
     let estimate = |lambda: f64| {
         let rectifier: Vec<f64> = human.iter().zip(judge).map(|(y, f)| y - lambda * f).collect();
         let middle = lambda * mean(unlabelled) + mean(&rectifier);
@@ -136,7 +136,7 @@ struct LabelMoments {
 impl LabelMoments {
     fn of(human: &[f64], judge: &[f64], unlabelled: &[f64]) -> Self {
         let (y, f) = (mean(human), mean(judge));
-        let together = human.iter().zip(judge).map(|it| (it.0 - y) * (it.1 - f)).sum::<f64>();
+        let together = human.iter().zip(judge).map(|human| (human.0 - y) * (human.1 - f)).sum::<f64>();
         let all: Vec<f64> = judge.iter().chain(unlabelled).copied().collect();
         Self {
             human: population_variance(human),
@@ -173,7 +173,7 @@ impl LabelMoments {
 
 fn judge_label_correlation(left: &[f64], right: &[f64]) -> Option<f64> {
     let (a, b) = (mean(left), mean(right));
-    let together = left.iter().zip(right).map(|it| (it.0 - a) * (it.1 - b)).sum::<f64>();
+    let together = left.iter().zip(right).map(|left| (left.0 - a) * (left.1 - b)).sum::<f64>();
     let apart = (squares(left) * squares(right)).sqrt();
     (0.0 < apart).then(|| (together / apart).clamp(-1.0, 1.0))
 }
@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn a_judge_that_guesses_is_named_and_left_out() {
-        let human: Vec<f64> = (0..40).map(|it| f64::from(it % 2)).collect();
-        let judge: Vec<f64> = (0..40).map(|it| f64::from(it / 2 % 2)).collect();
+        let human: Vec<f64> = (0..40).map(|n| f64::from(n % 2)).collect();
+        let judge: Vec<f64> = (0..40).map(|n| f64::from(n / 2 % 2)).collect();
         let found = prediction_powered(&human, &judge, &judge, 0.05).unwrap();
         assert!(found.warning.unwrap().contains("no better than chance"));
         assert!((found.lambda, found.ppi_plus_plus.mean) == (0.0, 0.5));

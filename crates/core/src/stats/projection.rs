@@ -39,17 +39,18 @@ pub fn month_ahead(days: &[f64]) -> Option<MonthAhead> {
 ///
 /// As with the mean itself, strata without a score are not part of it; `None` if none has one.
 pub fn half_width(strata: &[Dialled], times: f64) -> Option<f64> {
-    let scored = || strata.iter().filter(|it| 0 < it.sums.scores.n && 0.0 < it.share);
-    let covered: f64 = scored().map(|it| it.sums.population).sum();
+    let scored = || strata.iter().filter(|dialled| 0 < dialled.sums.scores.n && 0.0 < dialled.share);
+    let covered: f64 = scored().map(|dialled| dialled.sums.population).sum();
     if covered <= 0.0 || !times.is_finite() {
         return None;
     }
-    let mean: f64 = scored().map(|it| it.sums.population / covered * it.sums.scores.mean()).sum();
-    let variance = |it: &Dialled| {
-        let sums = &it.sums;
+    let mean: f64 =
+        scored().map(|dialled| dialled.sums.population / covered * dialled.sums.scores.mean()).sum();
+    let variance = |dialled: &Dialled| {
+        let sums = &dialled.sums;
         let answered = sums.scores.n as f64 / (sums.scores.n + sums.n_errors) as f64;
         let population = times * sums.population;
-        let n = times * sums.n_seen as f64 * it.share * answered;
+        let n = times * sums.n_seen as f64 * dialled.share * answered;
         // What is drawn for sure adds no uncertainty.
         let left = (1.0 - n / population).max(0.0);
         let between = sums.population_variance * ((sums.scores.mean() - mean) / covered).powi(2) / times;
@@ -86,7 +87,7 @@ mod tests {
             let mut seen = month(2_000, 0.1);
             seen[1].share = dial;
             let told = half_width(&seen, 3.0).unwrap();
-            let found = estimate_traffic_mean(&month(6_000, dial).map(|it| it.sums)).unwrap();
+            let found = estimate_traffic_mean(&month(6_000, dial).map(|dialled| dialled.sums)).unwrap();
             let half = (found.interval.1 - found.interval.0) / 2.0;
             assert!((told / half - 1.0).abs() < 0.25, "at {dial}: {told} was told, and it was {half}");
         }

@@ -147,7 +147,8 @@ pub fn fit_bradley_terry(
     let spread = fit.case_errors(pairs, model.ties);
     let strength = |at: usize| {
         let value = fit.parameters[at];
-        let interval = spread.as_ref().map(|it| around(value, it[at])).filter(|(low, high)| low < high);
+        let interval =
+            spread.as_ref().map(|spread| around(value, spread[at])).filter(|(low, high)| low < high);
         Strength { value, error: fit.error(at), interval }
     };
     let players =
@@ -203,7 +204,7 @@ impl PairCounts {
                 Preferred::Neither => cell.tied += pair.times,
             }
         }
-        cells.into_values().filter(|it| it.first != it.second).collect()
+        cells.into_values().filter(|pair_counts| pair_counts.first != pair_counts.second).collect()
     }
 
     fn n(&self) -> f64 {
@@ -251,16 +252,16 @@ impl Fit {
         };
         let position = (model.position == Position::Estimated).then(&mut add);
         // Without a tie, ν is zero and its logarithm no number.
-        let any_tie = cells.iter().any(|it| 0.0 < it.tied);
+        let any_tie = cells.iter().any(|pair_counts| 0.0 < pair_counts.tied);
         let tie = (model.ties == TieModel::Davidson && any_tie).then(&mut add);
         (layout.position, layout.tie) = (position, tie);
         match tie {
-            Some(_) if cells.iter().all(|it| it.won + it.lost <= 0.0) => {
+            Some(_) if cells.iter().all(|pair_counts| pair_counts.won + pair_counts.lost <= 0.0) => {
                 return Undefined::because("every comparison is a tie");
             }
             Some(_) => {}
             None => {
-                cells.iter_mut().for_each(|it| *it = it.without_ties());
+                cells.iter_mut().for_each(|pair_counts| *pair_counts = pair_counts.without_ties());
             }
         }
         Self::newton(&cells, layout, model.penalty)
@@ -288,12 +289,12 @@ impl Fit {
                 share /= 2.0;
             };
             parameters = next;
-            if parameters.iter().any(|it| MOST < it.abs()) {
+            if parameters.iter().any(|parameter| MOST < parameter.abs()) {
                 return Err(explain_missing_fit(layout, turn));
             }
-            if step.iter().all(|it| it.abs() < 1e-9) {
+            if step.iter().all(|step| step.abs() < 1e-9) {
                 let middle = parameters[..layout.n_players].iter().sum::<f64>() / layout.n_players as f64;
-                parameters[..layout.n_players].iter_mut().for_each(|it| *it -= middle);
+                parameters[..layout.n_players].iter_mut().for_each(|parameter| *parameter -= middle);
                 return Ok(Self { parameters, covariance, layout });
             }
         }
@@ -305,7 +306,7 @@ impl Fit {
     fn case_errors(&self, pairs: &[Pair], ties: TieModel) -> Option<Vec<f64>> {
         let n = self.layout.n;
         let mut pulls: std::collections::BTreeMap<usize, Vec<f64>> = std::collections::BTreeMap::new();
-        for pair in pairs.iter().filter(|it| it.first != it.second) {
+        for pair in pairs.iter().filter(|pair| pair.first != pair.second) {
             let cell = PairCounts::of(pair);
             let cell = if ties == TieModel::Davidson && self.layout.tie.is_some() {
                 cell
@@ -334,17 +335,17 @@ impl Fit {
             }
         }
         let t = t_quantile(0.975, degrees);
-        Some(squares.iter().map(|it| t * (it * n_cases / degrees).sqrt()).collect())
+        Some(squares.iter().map(|square| t * (square * n_cases / degrees).sqrt()).collect())
     }
 
     /// What being shown first is worth, in log-odds.
     pub(super) fn position(&self) -> Option<f64> {
-        self.layout.position.map(|it| self.parameters[it])
+        self.layout.position.map(|index| self.parameters[index])
     }
 
     /// Davidson's ν.
     pub(super) fn nu(&self) -> f64 {
-        self.layout.tie.map_or(0.0, |it| self.parameters[it].exp())
+        self.layout.tie.map_or(0.0, |index| self.parameters[index].exp())
     }
 
     /// The standard error of one parameter, where strengths sum to zero.
@@ -372,11 +373,11 @@ fn explain_missing_fit(layout: ParameterLayout, turn: usize) -> Undefined {
 
 /// The three answers of a comparison: what each is worth to whom. Utilities are linear in the parameters.
 fn utilities(cell: &PairCounts, layout: ParameterLayout) -> [(Vec<(usize, f64)>, f64); 3] {
-    let place = |share: f64| layout.position.map(|it| (it, share));
+    let place = |share: f64| layout.position.map(|position| (position, share));
     let first = [(cell.first, 1.0)].into_iter().chain(place(1.0)).collect();
     let second = vec![(cell.second, 1.0)];
     let both = [(cell.first, 0.5), (cell.second, 0.5)].into_iter();
-    let tie = both.chain(place(0.5)).chain(layout.tie.map(|it| (it, 1.0))).collect();
+    let tie = both.chain(place(0.5)).chain(layout.tie.map(|tie| (tie, 1.0))).collect();
     [(first, cell.won), (second, cell.lost), (tie, cell.tied)]
 }
 
@@ -385,9 +386,9 @@ fn chances(answers: &[(Vec<(usize, f64)>, f64)], parameters: &[f64]) -> (Vec<f64
     let worth: Vec<f64> =
         answers.iter().map(|(terms, _)| terms.iter().map(|(at, by)| by * parameters[*at]).sum()).collect();
     let most = worth.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let total = most + worth.iter().map(|it| (it - most).exp()).sum::<f64>().ln();
-    let seen = answers.iter().zip(&worth).map(|((_, n), it)| n * (it - total)).sum();
-    (worth.iter().map(|it| (it - total).exp()).collect(), seen)
+    let total = most + worth.iter().map(|worth| (worth - most).exp()).sum::<f64>().ln();
+    let seen = answers.iter().zip(&worth).map(|((_, n), value)| n * (value - total)).sum();
+    (worth.iter().map(|worth| (worth - total).exp()).collect(), seen)
 }
 
 fn possible_answers(cell: &PairCounts, layout: ParameterLayout) -> Vec<(Vec<(usize, f64)>, f64)> {
@@ -395,8 +396,9 @@ fn possible_answers(cell: &PairCounts, layout: ParameterLayout) -> Vec<(Vec<(usi
 }
 
 fn log_likelihood(cells: &[PairCounts], layout: ParameterLayout, penalty: f64, parameters: &[f64]) -> f64 {
-    let seen: f64 = cells.iter().map(|it| chances(&possible_answers(it, layout), parameters).1).sum();
-    seen - penalty * parameters[..layout.n_players].iter().map(|it| it * it).sum::<f64>()
+    let seen: f64 =
+        cells.iter().map(|pair_counts| chances(&possible_answers(pair_counts, layout), parameters).1).sum();
+    seen - penalty * parameters[..layout.n_players].iter().map(|parameter| parameter * parameter).sum::<f64>()
 }
 
 /// The gradient of the log-likelihood and the information, with the strengths held to sum to zero.
@@ -441,10 +443,10 @@ fn gradient_and_information(
 /// The inverse of a symmetric matrix by Gauss–Jordan; `None` where it is as good as singular.
 pub(super) fn inverse(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
-    let unit = |at: usize| (0..n).map(move |it| f64::from(u8::from(it == at)));
+    let unit = |at: usize| (0..n).map(move |n| f64::from(u8::from(n == at)));
     let mut rows: Vec<Vec<f64>> =
         matrix.iter().enumerate().map(|(at, row)| row.iter().copied().chain(unit(at)).collect()).collect();
-    let largest = matrix.iter().flatten().fold(0.0, |most: f64, it| most.max(it.abs()));
+    let largest = matrix.iter().flatten().fold(0.0, |most: f64, value| most.max(value.abs()));
     for at in 0..n {
         let pivot = (at..n).max_by(|a, b| rows[*a][at].abs().total_cmp(&rows[*b][at].abs()))?;
         rows.swap(at, pivot);
@@ -452,14 +454,14 @@ pub(super) fn inverse(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
         if head.abs() <= largest * 1e-13 || head.is_nan() {
             return None;
         }
-        rows[at].iter_mut().for_each(|it| *it /= head);
+        rows[at].iter_mut().for_each(|row| *row /= head);
         let row = rows[at].clone();
-        for other in (0..n).filter(|it| *it != at) {
+        for other in (0..n).filter(|n| *n != at) {
             let by = rows[other][at];
-            rows[other].iter_mut().zip(&row).for_each(|(it, from)| *it -= by * from);
+            rows[other].iter_mut().zip(&row).for_each(|(value, from)| *value -= by * from);
         }
     }
-    Some(rows.into_iter().map(|it| it[n..].to_vec()).collect())
+    Some(rows.into_iter().map(|row| row[n..].to_vec()).collect())
 }
 
 /// Finite strengths exist only if, however the players are parted in two, each side has a point from the
@@ -475,22 +477,30 @@ fn ensure_connected_players(names: &[String], cells: &[PairCounts]) -> Result<()
         let (mut seen, mut to_visit) = (vec![false; names.len()], vec![from]);
         seen[from] = true;
         while let Some(at) = to_visit.pop() {
-            let next: Vec<usize> = (0..names.len()).filter(|it| !seen[*it] && step(at, *it)).collect();
-            next.iter().for_each(|it| seen[*it] = true);
+            let next: Vec<usize> =
+                (0..names.len()).filter(|index| !seen[*index] && step(at, *index)).collect();
+            next.iter().for_each(|index| seen[*index] = true);
             to_visit.extend(next);
         }
         seen
     };
     let met = reached(0, &|a, b| takes_from(a, b) || takes_from(b, a));
-    if let Some(apart) = met.iter().position(|it| !it) {
+    if let Some(apart) = met.iter().position(|met| !met) {
         let (one, other) = (&names[0], &names[apart]);
         return Undefined::because(format!("no chain of comparisons leads from `{one}` to `{other}`"));
     }
     // Whoever can be reached upwards loses to nobody else; the smallest such side says most.
     let sides = (0..names.len()).map(|start| reached(start, &|a, b| takes_from(b, a)));
-    let Some(above) = sides.min_by_key(|it| it.iter().filter(|it| **it).count()) else { return Ok(()) };
+    let Some(above) = sides.min_by_key(|side| side.iter().filter(|flag| **flag).count()) else {
+        return Ok(());
+    };
     let side = |wanted: bool| -> Vec<String> {
-        names.iter().zip(&above).filter(|it| *it.1 == wanted).map(|it| format!("`{}`", it.0)).collect()
+        names
+            .iter()
+            .zip(&above)
+            .filter(|name| *name.1 == wanted)
+            .map(|name| format!("`{}`", name.0))
+            .collect()
     };
     let (above, below) = (side(true), side(false));
     Err(Undefined(match (above.as_slice(), below.as_slice()) {
@@ -514,7 +524,7 @@ mod tests {
     use super::*;
 
     fn names(n: usize) -> Vec<String> {
-        (0..n).map(|it| it.to_string()).collect()
+        (0..n).map(|n| n.to_string()).collect()
     }
 
     fn near(found: &[f64], expected: &[f64]) -> bool {
@@ -524,7 +534,8 @@ mod tests {
     #[track_caller]
     fn check(input: &Json, key: &str, expected: &[f64]) {
         let answer = compute_statistic("bradley_terry", input).unwrap().unwrap();
-        let found: Vec<f64> = answer[key].as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect();
+        let found: Vec<f64> =
+            answer[key].as_array().unwrap().iter().map(|item| item.as_f64().unwrap()).collect();
         assert!(near(&found, expected), "{key}: {found:?} {expected:?}");
     }
 
@@ -660,7 +671,7 @@ mod tests {
             .filter(|_| {
                 let preferred = |won: bool| if won { Preferred::First } else { Preferred::Second };
                 let pairs: Vec<Pair> =
-                    (0..80).map(|it| Pair::new(it, 0, 1, preferred(chance.below(10) < 7))).collect();
+                    (0..80).map(|n| Pair::new(n, 0, 1, preferred(chance.below(10) < 7))).collect();
                 let ranking = fit_bradley_terry(&names(2), &pairs, BradleyTerryModel::default()).unwrap();
                 let (low, high) = ranking.players[0].strength.interval.unwrap();
                 low <= truth && truth <= high
@@ -672,8 +683,8 @@ mod tests {
     #[test]
     fn comparisons_of_one_case_are_drawn_together() {
         let pairs = |cases: usize| -> Vec<Pair> {
-            let preferred = |it: usize| if it % 40 < 24 { Preferred::First } else { Preferred::Second };
-            (0..120).map(|it| Pair::new(it % cases, 0, 1, preferred(it % 40))).collect()
+            let preferred = |n: usize| if n % 40 < 24 { Preferred::First } else { Preferred::Second };
+            (0..120).map(|n| Pair::new(n % cases, 0, 1, preferred(n % 40))).collect()
         };
         let width = |cases: usize| {
             let ranking = fit_bradley_terry(&names(2), &pairs(cases), BradleyTerryModel::default()).unwrap();
@@ -686,7 +697,8 @@ mod tests {
     fn some_pairs() -> impl Strategy<Value = Vec<Pair>> {
         let preferred =
             prop_oneof![Just(Preferred::First), Just(Preferred::Second), Just(Preferred::Neither)];
-        let pair = (0..4_usize, 0..4_usize, preferred).prop_map(|(a, b, it)| Pair::new(0, a, b, it));
+        let pair =
+            (0..4_usize, 0..4_usize, preferred).prop_map(|(a, b, preferred)| Pair::new(0, a, b, preferred));
         proptest::collection::vec(pair, 0..40)
     }
 
@@ -714,7 +726,7 @@ mod tests {
                 (Ok(before), Ok(after)) => {
                     prop_assert!(near(&before.parameters, &after.parameters));
                     prop_assert!(before.parameters[..4].iter().sum::<f64>().abs() < 1e-9);
-                    prop_assert!(before.parameters.iter().all(|it| it.is_finite()));
+                    prop_assert!(before.parameters.iter().all(|parameter| parameter.is_finite()));
                 }
                 (Err(before), Err(after)) => prop_assert_eq!(before, after),
                 _ => prop_assert!(false, "defined in one order only"),
@@ -723,15 +735,15 @@ mod tests {
 
         #[test]
         fn who_shows_up_first_does_not_matter_where_position_is_ignored(pairs in some_pairs()) {
-            let turned: Vec<Pair> = pairs.iter().map(|it| Pair {
-                first: it.second,
-                second: it.first,
-                preferred: match it.preferred {
+            let turned: Vec<Pair> = pairs.iter().map(|pair| Pair {
+                first: pair.second,
+                second: pair.first,
+                preferred: match pair.preferred {
                     Preferred::First => Preferred::Second,
                     Preferred::Second => Preferred::First,
                     Preferred::Neither => Preferred::Neither,
                 },
-                ..*it
+                ..*pair
             }).collect();
             let fit = |pairs: &[Pair]| Fit::new(&names(4), &PairCounts::all(pairs), BradleyTerryModel::default()).map(|it| it.parameters);
             match (fit(&pairs), fit(&turned)) {

@@ -55,10 +55,10 @@ impl Ratings {
     /// `cells` go item by item, one for each rater.
     pub fn of_numbers(raters: Vec<String>, cells: &[Option<f64>]) -> Result<Self, Undefined> {
         ensure_full_table(raters.len(), cells.len())?;
-        if let Some(odd) = cells.iter().flatten().find(|it| !it.is_finite()) {
+        if let Some(odd) = cells.iter().flatten().find(|cell| !cell.is_finite()) {
             return Undefined::because(format!("{odd} is not a rating"));
         }
-        if let Some(odd) = cells.iter().flatten().find(|it| MOST_RATING < it.abs()) {
+        if let Some(odd) = cells.iter().flatten().find(|cell| MOST_RATING < cell.abs()) {
             return Undefined::because(format!("{odd:e} is too large for a rating"));
         }
         let mut places: HashMap<u64, u32, BuildHasherDefault<BitSpreadHasher>> = HashMap::default();
@@ -86,7 +86,7 @@ impl Ratings {
             coded.push(*place);
         }
         let order = sort_answer_codes(&mut coded, &numbers, f64::total_cmp);
-        let answers = DistinctAnswers::Numbers(order.into_iter().map(|it| numbers[it]).collect());
+        let answers = DistinctAnswers::Numbers(order.into_iter().map(|index| numbers[index]).collect());
         Ok(Self { raters, items: Vec::new(), answers, cells: coded })
     }
 
@@ -99,10 +99,10 @@ impl Ratings {
             scale.to_vec()
         };
         let places: BTreeMap<&str, u32> =
-            labels.iter().enumerate().map(|(at, it)| (*it, at as u32)).collect();
+            labels.iter().enumerate().map(|(at, text)| (*text, at as u32)).collect();
         let mut coded = Vec::with_capacity(cells.len());
         for cell in cells {
-            coded.push(match cell.map(|it| places.get(it).ok_or(it)) {
+            coded.push(match cell.map(|cell| places.get(cell).ok_or(cell)) {
                 None => GAP,
                 Some(Ok(place)) => *place,
                 Some(Err(label)) => return Undefined::because(format!("`{label}` is not on the scale")),
@@ -114,17 +114,17 @@ impl Ratings {
 
     /// Answers on any scale: numbers if all of them are (a boolean is 0 or 1), otherwise labels.
     pub fn of_values(raters: Vec<String>, cells: &[Option<Value>]) -> Result<Self, Undefined> {
-        let number = |it: &Value| match it {
-            Value::Bool(it) => Some(f64::from(u8::from(*it))),
-            Value::Number(it) => Some(*it),
+        let number = |value: &Value| match value {
+            Value::Bool(value) => Some(f64::from(u8::from(*value))),
+            Value::Number(value) => Some(*value),
             Value::Text(_) => None,
         };
-        if cells.iter().flatten().all(|it| number(it).is_some()) {
-            let numbers: Vec<Option<f64>> = cells.iter().map(|it| it.as_ref().and_then(number)).collect();
+        if cells.iter().flatten().all(|cell| number(cell).is_some()) {
+            let numbers: Vec<Option<f64>> = cells.iter().map(|cell| cell.as_ref().and_then(number)).collect();
             return Self::of_numbers(raters, &numbers);
         }
         let labels: Vec<Option<String>> =
-            cells.iter().map(|it| it.as_ref().map(ToString::to_string)).collect();
+            cells.iter().map(|cell| cell.as_ref().map(ToString::to_string)).collect();
         let labels: Vec<Option<&str>> = labels.iter().map(Option::as_deref).collect();
         Self::of_labels(raters, &labels, &[])
     }
@@ -150,18 +150,18 @@ impl Ratings {
     /// not whole there are no levels to add.
     pub fn on_scale(&self, low: f64, high: f64) -> Result<Self, Undefined> {
         let numbers = self.numbers()?;
-        if let Some(odd) = numbers.iter().find(|it| !(low..=high).contains(*it)) {
+        if let Some(odd) = numbers.iter().find(|number| !(low..=high).contains(*number)) {
             return Undefined::because(format!("`{odd}` is not on the scale from {low} to {high}"));
         }
         let is_whole = low.fract() == 0.0 && high.fract() == 0.0 && high - low <= MOST_LEVELS;
         let levels = if is_whole { (high - low) as usize + 1 } else { 0 };
-        let mut all: Vec<f64> =
-            (0..levels).map(|it| low + it as f64).chain(numbers.iter().copied()).collect();
+        let mut all: Vec<f64> = (0..levels).map(|n| low + n as f64).chain(numbers.iter().copied()).collect();
         all.sort_by(f64::total_cmp);
         all.dedup();
-        let place = |it: &f64| all.partition_point(|other| other < it) as u32;
+        let place = |value: &f64| all.partition_point(|other| other < value) as u32;
         let places: Vec<u32> = numbers.iter().map(place).collect();
-        let cells = self.cells.iter().map(|it| if *it == GAP { GAP } else { places[*it as usize] }).collect();
+        let cells =
+            self.cells.iter().map(|cell| if *cell == GAP { GAP } else { places[*cell as usize] }).collect();
         Ok(Self { answers: DistinctAnswers::Numbers(all), cells, ..self.clone() })
     }
 
@@ -179,7 +179,7 @@ impl Ratings {
 
     /// How many answers were given.
     pub fn n_ratings(&self) -> usize {
-        self.cells.iter().filter(|it| **it != GAP).count()
+        self.cells.iter().filter(|cell| **cell != GAP).count()
     }
 
     pub fn n_raters(&self) -> usize {
@@ -199,7 +199,7 @@ impl Ratings {
     }
 
     pub fn rater(&self, name: &str) -> Option<usize> {
-        self.raters.iter().position(|it| it == name)
+        self.raters.iter().position(|rater| rater == name)
     }
 
     /// Its name, or its number from 1.
@@ -221,7 +221,7 @@ impl Ratings {
     }
 
     pub fn labels(&self) -> Vec<String> {
-        (0..self.n_answers()).map(|it| self.label(it)).collect()
+        (0..self.n_answers()).map(|n| self.label(n)).collect()
     }
 
     /// The answers as numbers, in their order.
@@ -237,29 +237,31 @@ impl Ratings {
         &self,
     ) -> impl Iterator<Item = impl Iterator<Item = usize> + Clone + '_> + Clone + '_ {
         let rows = self.cells.chunks(self.raters.len().max(1));
-        rows.map(|it| it.iter().filter(|it| **it != GAP).map(|it| *it as usize))
+        rows.map(|row| row.iter().filter(|n| **n != GAP).map(|n| *n as usize))
     }
 
     /// All that was said of one item.
     pub(super) fn answers_of_item(&self, item: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         let n = self.raters.len();
-        self.cells[item * n..(item + 1) * n].iter().filter(|it| **it != GAP).map(|it| *it as usize)
+        self.cells[item * n..(item + 1) * n].iter().filter(|cell| **cell != GAP).map(|cell| *cell as usize)
     }
 
     /// Items that everybody rated alike, as one of them and how many they are. A million items of three ratings
     /// from 1 to 5 are 216 at most; where that saves little, each item stands for itself.
     pub(super) fn group_identical_items(&self) -> Vec<(usize, f64)> {
         let (n, n_items, base) = (self.raters.len(), self.n_items(), self.n_answers() + 1);
-        let n_kinds =
-            u32::try_from(n).ok().and_then(|it| base.checked_pow(it)).filter(|it| *it <= n_items / 4);
-        let Some(n_kinds) = n_kinds else { return (0..n_items).map(|it| (it, 1.0)).collect() };
+        let n_kinds = u32::try_from(n)
+            .ok()
+            .and_then(|try_from| base.checked_pow(try_from))
+            .filter(|n| *n <= n_items / 4);
+        let Some(n_kinds) = n_kinds else { return (0..n_items).map(|n| (n, 1.0)).collect() };
         let mut kinds = vec![(0_usize, 0_u32); n_kinds];
         for (item, row) in self.cells.chunks_exact(n).enumerate() {
             // A gap is the last digit there is.
-            let kind = row.iter().fold(0, |kind, it| kind * base + (*it as usize).min(base - 1));
+            let kind = row.iter().fold(0, |kind, n| kind * base + (*n as usize).min(base - 1));
             kinds[kind] = (item, kinds[kind].1 + 1);
         }
-        kinds.into_iter().filter(|it| 0 < it.1).map(|(item, n)| (item, f64::from(n))).collect()
+        kinds.into_iter().filter(|kind| 0 < kind.1).map(|(item, n)| (item, f64::from(n))).collect()
     }
 
     /// Of each item that was rated twice or more, the share of pairs of ratings that are the same.
@@ -273,7 +275,7 @@ impl Ratings {
 
     /// What two raters said of the items that both rated.
     pub(super) fn pairs(&self, a: usize, b: usize) -> Vec<(usize, usize)> {
-        (0..self.n_items()).filter_map(|it| self.get(it, a).zip(self.get(it, b))).collect()
+        (0..self.n_items()).filter_map(|n| self.get(n, a).zip(self.get(n, b))).collect()
     }
 
     /// Becomes these items of a sample without names, each as often as it is named. Done thousands of times, it keeps
@@ -288,8 +290,11 @@ impl Ratings {
 
     /// These items, each as often as it is named.
     pub(super) fn of_items(&self, items: &[usize]) -> Self {
-        let names =
-            if self.items.is_empty() { Vec::new() } else { items.iter().map(|it| self.item(*it)).collect() };
+        let names = if self.items.is_empty() {
+            Vec::new()
+        } else {
+            items.iter().map(|item| self.item(*item)).collect()
+        };
         let mut drawn = Self { items: names, cells: Vec::new(), ..self.without_item_names() };
         drawn.draw(self, items);
         drawn
@@ -303,18 +308,18 @@ impl Ratings {
     /// What these raters said.
     pub fn of_raters(&self, raters: &[usize]) -> Self {
         let n = self.raters.len().max(1);
-        let cells = self.cells.chunks(n).flat_map(|row| raters.iter().map(|it| row[*it])).collect();
-        let names = raters.iter().map(|it| self.raters[*it].clone()).collect();
+        let cells = self.cells.chunks(n).flat_map(|row| raters.iter().map(|index| row[*index])).collect();
+        let names = raters.iter().map(|index| self.raters[*index].clone()).collect();
         Self { raters: names, items: self.items.clone(), answers: self.answers.clone(), cells }
     }
 
     /// Other raters of the same items on the same scale; `cells` go item by item, one for each rater.
     pub(super) fn by_others(&self, raters: &[&str], cells: impl Iterator<Item = Option<usize>>) -> Self {
         Self {
-            raters: raters.iter().map(|it| (*it).to_owned()).collect(),
+            raters: raters.iter().map(|rater| (*rater).to_owned()).collect(),
             items: self.items.clone(),
             answers: self.answers.clone(),
-            cells: cells.map(|it| it.map_or(GAP, |it| it as u32)).collect(),
+            cells: cells.map(|cell| cell.map_or(GAP, |n| n as u32)).collect(),
         }
     }
 
@@ -331,13 +336,13 @@ impl Ratings {
 
     /// Somebody can agree with somebody, and there is something to disagree about.
     pub(super) fn ensure_comparable(&self) -> Result<(), Undefined> {
-        if self.by_item().all(|it| it.count() == 0) {
+        if self.by_item().all(|iterator| iterator.count() == 0) {
             return Undefined::because("nothing was rated");
         }
         if self.raters.len() < 2 {
             return Undefined::because("there is only one rater");
         }
-        if self.by_item().all(|it| it.count() < 2) {
+        if self.by_item().all(|iterator| iterator.count() < 2) {
             return Undefined::because("no item was rated twice");
         }
         Ok(())
@@ -345,7 +350,7 @@ impl Ratings {
 
     /// Chance can be told: it is what raters do with other items.
     pub(super) fn ensure_two_rated_items(&self) -> Result<(), Undefined> {
-        let rated = self.by_item().filter(|it| 0 < it.clone().count());
+        let rated = self.by_item().filter(|by_item| 0 < by_item.clone().count());
         if rated.take(2).count() == 1 { Undefined::because(ONE_ITEM) } else { Ok(()) }
     }
 }
@@ -388,7 +393,7 @@ fn sort_answer_codes<T>(
     for (place, at) in order.iter().enumerate() {
         places[*at] = place as u32;
     }
-    for cell in cells.iter_mut().filter(|it| **it != GAP) {
+    for cell in cells.iter_mut().filter(|cell| **cell != GAP) {
         *cell = places[*cell as usize];
     }
     order
@@ -441,12 +446,12 @@ pub(super) mod tests {
     pub(in crate::stats) fn ratings(lines: &str) -> Ratings {
         let rows: Vec<Vec<Option<f64>>> = lines
             .lines()
-            .map(|it| it.split_whitespace().map(|it| it.parse().ok()).collect())
+            .map(|line| line.split_whitespace().map(|word| word.parse().ok()).collect())
             .filter(|it: &Vec<_>| !it.is_empty())
             .collect();
         let cells: Vec<Option<f64>> =
             (0..rows[0].len()).flat_map(|item| rows.iter().map(move |row| row[item])).collect();
-        Ratings::of_numbers((1..=rows.len()).map(|it| format!("r{it}")).collect(), &cells).unwrap()
+        Ratings::of_numbers((1..=rows.len()).map(|n| format!("r{n}")).collect(), &cells).unwrap()
     }
 
     #[test]

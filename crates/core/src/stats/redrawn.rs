@@ -50,7 +50,7 @@ pub(super) fn agreement_interval(
         {
             *to = chance.gamma(shape);
         }
-        drawn.extend(statistic(&weights).filter(|it| it.is_finite()));
+        drawn.extend(statistic(&weights).filter(|statistic| statistic.is_finite()));
     }
     if drawn.len() < n_draws * 9 / 10 {
         return None;
@@ -91,10 +91,11 @@ fn leave_out(
         }
     }
     let n_parts: f64 = times.iter().sum();
-    let is_positive = values.iter().all(|it| 1e-12 < *it);
-    let scaled: Vec<f64> = values.iter().map(|it| if is_positive { it.ln() } else { it / all }).collect();
-    let middle = scaled.iter().zip(&times).map(|(it, times)| it * times).sum::<f64>() / n_parts;
-    let squares: f64 = scaled.iter().zip(&times).map(|(it, times)| times * (it - middle).powi(2)).sum();
+    let is_positive = values.iter().all(|value| 1e-12 < *value);
+    let scaled: Vec<f64> =
+        values.iter().map(|value| if is_positive { value.ln() } else { value / all }).collect();
+    let middle = scaled.iter().zip(&times).map(|(value, times)| value * times).sum::<f64>() / n_parts;
+    let squares: f64 = scaled.iter().zip(&times).map(|(value, times)| times * (value - middle).powi(2)).sum();
     let error = ((n_parts - 1.0) / n_parts * squares).sqrt();
     let degrees = (n_parts.min(n) - 1.0).max(1.0);
     Some(1.0 - all * (-t_quantile(0.975, degrees) * error).exp())

@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(names, ["worse"]);
         assert_eq!((found.regressed[0].score_before, found.regressed[0].score_after), (Some(0.8), Some(0.2)));
         let undecided: Vec<(&str, Option<VerdictStatus>)> =
-            found.undecided.iter().map(|it| (it.case.as_str(), it.after)).collect();
+            found.undecided.iter().map(|undecided| (undecided.case.as_str(), undecided.after)).collect();
         assert_eq!(undecided, [("broke", Some(VerdictStatus::Error)), ("gone", None)]);
         assert!(found.flaky.is_empty());
     }

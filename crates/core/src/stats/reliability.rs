@@ -36,7 +36,7 @@ pub struct ReliabilitySummary {
 /// Both lists lie on 0..=1.
 pub fn reliability(scores: &[f64], human: &[f64], n_bins: usize) -> Result<ReliabilitySummary, Undefined> {
     ensure_usable_pairs(("score", scores), ("human score", human), 1)?;
-    if let Some(bad) = scores.iter().chain(human).find(|it| !(0.0..=1.0).contains(*it)) {
+    if let Some(bad) = scores.iter().chain(human).find(|score| !(0.0..=1.0).contains(*score)) {
         return Undefined::because(format!("{bad} is not on 0..=1"));
     }
     if n_bins == 0 {
@@ -62,9 +62,9 @@ pub fn reliability(scores: &[f64], human: &[f64], n_bins: usize) -> Result<Relia
             interval: human_mean_interval(human),
         })
         .collect();
-    let off = |it: &Bin| (it.score - it.human).abs();
+    let off = |bin: &Bin| (bin.score - bin.human).abs();
     Ok(ReliabilitySummary {
-        ece: bins.iter().map(|it| it.n as f64 * off(it)).sum::<f64>() / scores.len() as f64,
+        ece: bins.iter().map(|bin| bin.n as f64 * off(bin)).sum::<f64>() / scores.len() as f64,
         worst: bins.iter().map(off).fold(0.0, f64::max),
         brier: brier(scores, human),
         bins,
@@ -87,7 +87,7 @@ mod tests {
     fn errors_are_counted_by_bin() {
         let scores = [0.05, 0.15, 0.92, 0.98, 1.0];
         let found = reliability(&scores, &[0.0, 1.0, 1.0, 1.0, 0.0], 10).unwrap();
-        let bins: Vec<(usize, f64)> = found.bins.iter().map(|it| (it.n, it.human)).collect();
+        let bins: Vec<(usize, f64)> = found.bins.iter().map(|bin| (bin.n, bin.human)).collect();
         assert_eq!(bins, [(1, 0.0), (1, 1.0), (3, 2.0 / 3.0)]);
         let top = 2.9 / 3.0 - 2.0 / 3.0;
         assert!((found.ece - (0.05 + 0.85 + 3.0 * top) / 5.0).abs() < 1e-12);

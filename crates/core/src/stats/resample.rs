@@ -93,7 +93,7 @@ pub(super) fn percentiles(draws: &mut [f64], n_clusters: usize) -> (f64, f64) {
 /// How often chance alone makes a mean at least as far from zero: signs of whole clusters are turned.
 pub(super) fn sign_test(clusters: &[Cluster], seed: u64) -> f64 {
     let n = clusters.len();
-    let sums: Vec<f64> = clusters.iter().map(|it| it.sum).filter(|it| *it != 0.0).collect();
+    let sums: Vec<f64> = clusters.iter().map(|cluster| cluster.sum).filter(|value| *value != 0.0).collect();
     let found = sums.iter().sum::<f64>().abs() - 1e-12;
     if sums.is_empty() || n == 0 {
         return 1.0;
@@ -102,21 +102,22 @@ pub(super) fn sign_test(clusters: &[Cluster], seed: u64) -> f64 {
     if sums.len() <= 13 {
         let ways = 1_u32 << sums.len();
         let turned = |way: u32| {
-            let signed = sums.iter().enumerate().map(|(at, it)| if way >> at & 1 == 1 { -it } else { *it });
+            let signed =
+                sums.iter().enumerate().map(|(at, value)| if way >> at & 1 == 1 { -value } else { *value });
             signed.sum::<f64>().abs()
         };
-        let extreme = (0..ways).filter(|it| found <= turned(*it)).count();
+        let extreme = (0..ways).filter(|n| found <= turned(*n)).count();
         return extreme as f64 / f64::from(ways);
     }
     let mut chance = Chance::new(seed ^ 0x5157);
     let extreme = (0..N_DRAWS)
         .filter(|_| {
             let mut bits = 0;
-            let signed = sums.iter().enumerate().map(|(at, it)| {
+            let signed = sums.iter().enumerate().map(|(at, value)| {
                 if at % 64 == 0 {
                     bits = chance.next();
                 }
-                if bits >> (at % 64) & 1 == 1 { -it } else { *it }
+                if bits >> (at % 64) & 1 == 1 { -value } else { *value }
             });
             found <= signed.sum::<f64>().abs()
         })
@@ -137,7 +138,7 @@ mod tests {
         // Of 2⁴ ways to turn four signs, two are as extreme as all alike.
         assert!((sign_test(&single(&[1.0, 1.0, 1.0, 1.0, 0.0]), 1) - 0.125).abs() < 1e-12);
         assert!((sign_test(&single(&[0.0, 0.0]), 1) - 1.0).abs() < 1e-12);
-        let many: Vec<f64> = (0..60).map(|it| if it % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        let many: Vec<f64> = (0..60).map(|n| if n % 2 == 0 { 1.0 } else { -1.0 }).collect();
         assert!(0.9 < sign_test(&single(&many), 1));
         assert!(sign_test(&single(&[0.3; 40]), 1) < 0.001);
     }

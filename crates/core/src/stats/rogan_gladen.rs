@@ -174,7 +174,7 @@ mod tests {
         assert!(edge.unclipped < 0.0 && edge.corrected.abs() < 1e-12 && edge.warnings.len() == 1);
         // Where more cases are judged, labels help: somewhat more than three times as many again.
         let more = corrected_rate(30_000, 100_000, LABELS, 0.05).unwrap().labels_to_halve;
-        assert!(more.is_some_and(|it| 900 < it && it < 1_000), "{more:?}");
+        assert!(more.is_some_and(|more| 900 < more && more < 1_000), "{more:?}");
     }
 
     #[test]

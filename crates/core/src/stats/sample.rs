@@ -67,50 +67,54 @@ pub fn estimate_stratified_mean(strata: &[SampledStratum]) -> Result<Stratified,
             ));
         }
     }
-    let total: usize = strata.iter().map(|it| it.population).sum();
-    let graded: Vec<&SampledStratum> = strata.iter().filter(|it| !it.scores.is_empty()).collect();
-    let covered: usize = graded.iter().map(|it| it.population).sum();
+    let total: usize = strata.iter().map(|stratum| stratum.population).sum();
+    let graded: Vec<&SampledStratum> = strata.iter().filter(|stratum| !stratum.scores.is_empty()).collect();
+    let covered: usize = graded.iter().map(|stratum| stratum.population).sum();
     if covered == 0 {
         return Undefined::because("no stratum has a score");
     }
-    let share = |it: &SampledStratum| it.population as f64 / covered as f64;
-    let middle: f64 = graded.iter().map(|it| share(it) * mean(&it.scores)).sum();
-    let scores: Vec<f64> = graded.iter().flat_map(|it| &it.scores).copied().collect();
+    let share = |stratum: &SampledStratum| stratum.population as f64 / covered as f64;
+    let middle: f64 = graded.iter().map(|stratum| share(stratum) * mean(&stratum.scores)).sum();
+    let scores: Vec<f64> = graded.iter().flat_map(|stratum| &stratum.scores).copied().collect();
     let n = scores.len();
 
     let mut warnings = Vec::new();
     let spreads = spreads(&graded, &mut warnings);
-    let part = |it: &SampledStratum, spread: f64| {
-        let (n, population) = (it.scores.len() as f64, it.population as f64);
-        share(it).powi(2) * (1.0 - n / population) * spread / n
+    let part = |stratum: &SampledStratum, spread: f64| {
+        let (n, population) = (stratum.scores.len() as f64, stratum.population as f64);
+        share(stratum).powi(2) * (1.0 - n / population) * spread / n
     };
     let variance =
-        spreads.as_ref().map(|all| graded.iter().zip(all).map(|(it, s)| part(it, *s)).sum::<f64>());
+        spreads.as_ref().map(|all| graded.iter().zip(all).map(|(stratum, s)| part(stratum, *s)).sum::<f64>());
     // As many degrees of freedom as the strata that add uncertainty have (Satterthwaite).
     let degrees = variance.zip(spreads.as_ref()).map_or(1.0, |(variance, all)| {
-        let own = |(it, s): (&&SampledStratum, &f64)| {
-            part(it, *s).powi(2) / (it.scores.len() as f64 - 1.0).max(1.0)
+        let own = |(stratum, s): (&&SampledStratum, &f64)| {
+            part(stratum, *s).powi(2) / (stratum.scores.len() as f64 - 1.0).max(1.0)
         };
         let sum: f64 = graded.iter().zip(all).map(own).sum();
         if 0.0 < sum { (variance * variance / sum).clamp(1.0, 1e6) } else { 1e6 }
     });
-    let n_alike = 1.0 / graded.iter().map(|it| share(it).powi(2) / it.scores.len() as f64).sum::<f64>();
+    let n_alike =
+        1.0 / graded.iter().map(|stratum| share(stratum).powi(2) / stratum.scores.len() as f64).sum::<f64>();
     let simple = spreads.as_ref().map(|all| {
-        let within_and_between =
-            |(it, s): (&&SampledStratum, &f64)| share(it) * (s + (mean(&it.scores) - middle).powi(2));
+        let within_and_between = |(stratum, s): (&&SampledStratum, &f64)| {
+            share(stratum) * (s + (mean(&stratum.scores) - middle).powi(2))
+        };
         let spread: f64 = graded.iter().zip(all).map(within_and_between).sum();
         spread * (1.0 - n as f64 / covered as f64) / n as f64
     });
-    let design_effect =
-        variance.zip(simple).filter(|it| 0.0 < it.0 && 0.0 < it.1).map(|(v, simple)| v / simple);
+    let design_effect = variance
+        .zip(simple)
+        .filter(|variance| 0.0 < variance.0 && 0.0 < variance.1)
+        .map(|(v, simple)| v / simple);
     let if_errors = |score: f64| {
-        let with = |it: &&SampledStratum| {
-            let sum = it.scores.iter().sum::<f64>() + score * it.n_errors as f64;
-            share(it) * sum / (it.scores.len() + it.n_errors) as f64
+        let with = |stratum: &&SampledStratum| {
+            let sum = stratum.scores.iter().sum::<f64>() + score * stratum.n_errors as f64;
+            share(stratum) * sum / (stratum.scores.len() + stratum.n_errors) as f64
         };
         graded.iter().map(with).sum()
     };
-    let n_errors: usize = strata.iter().map(|it| it.n_errors).sum();
+    let n_errors: usize = strata.iter().map(|stratum| stratum.n_errors).sum();
     if 0 < n_errors {
         warnings.push(format!(
             "The judge could not grade {n_errors} of {} sampled; they are taken to be like the rest of their stratum.",
@@ -121,10 +125,10 @@ pub fn estimate_stratified_mean(strata: &[SampledStratum]) -> Result<Stratified,
     Ok(Stratified {
         mean: middle,
         se,
-        interval: variance.map(|it| sample_mean_interval(middle, it, degrees, n_alike, &scores)),
+        interval: variance.map(|variance| sample_mean_interval(middle, variance, degrees, n_alike, &scores)),
         naive: mean(&scores),
         n,
-        n_eff: design_effect.map(|it| n as f64 / it),
+        n_eff: design_effect.map(|design_effect| n as f64 / design_effect),
         design_effect,
         covered: covered as f64 / total as f64,
         strata: strata.iter().map(estimate_stratum).collect(),
@@ -134,7 +138,7 @@ pub fn estimate_stratified_mean(strata: &[SampledStratum]) -> Result<Stratified,
 }
 
 fn on_unit_scale(values: &[f64]) -> bool {
-    values.iter().all(|it| (0.0..=1.0).contains(it))
+    values.iter().all(|value| (0.0..=1.0).contains(value))
 }
 
 /// On a scale of 0..=1 as skewed as a share near its end is; on others by Student's distribution.
@@ -148,15 +152,17 @@ fn sample_mean_interval(mean: f64, variance: f64, degrees: f64, n_alike: f64, va
 /// The variance within each stratum. Scores on 0..=1 that are all equal, or a single one, may have others beside
 /// them, as in a monitor's figures; on other scales nothing is known of those.
 fn spreads(graded: &[&SampledStratum], warnings: &mut Vec<String>) -> Option<Vec<f64>> {
-    let complete = |it: &SampledStratum| it.scores.len() == it.population;
-    let spread = |it: &SampledStratum| match it.scores.len() {
-        _ if complete(it) => Some(0.0),
-        n if on_unit_scale(&it.scores) => Some(unit_spread(n as f64, mean(&it.scores), squares(&it.scores))),
+    let complete = |stratum: &SampledStratum| stratum.scores.len() == stratum.population;
+    let spread = |stratum: &SampledStratum| match stratum.scores.len() {
+        _ if complete(stratum) => Some(0.0),
+        n if on_unit_scale(&stratum.scores) => {
+            Some(unit_spread(n as f64, mean(&stratum.scores), squares(&stratum.scores)))
+        }
         1 => None,
-        _ => Some(variance(&it.scores)).filter(|it| 0.0 < *it),
+        _ => Some(variance(&stratum.scores)).filter(|value| 0.0 < *value),
     };
-    let known: Vec<Option<f64>> = graded.iter().map(|it| spread(it)).collect();
-    for stratum in graded.iter().filter(|it| !complete(it) && all_equal(&it.scores)) {
+    let known: Vec<Option<f64>> = graded.iter().map(|stratum| spread(stratum)).collect();
+    for stratum in graded.iter().filter(|stratum| !complete(stratum) && all_equal(&stratum.scores)) {
         warnings.push(match stratum.scores.len() {
             1 => format!("`{}` has one score; its spread is taken to be large.", stratum.name),
             n => format!(
@@ -173,12 +179,12 @@ fn spreads(graded: &[&SampledStratum], warnings: &mut Vec<String>) -> Option<Vec
         );
         return None;
     }
-    Some(known.into_iter().map(|it| it.unwrap_or(most)).collect())
+    Some(known.into_iter().map(|known| known.unwrap_or(most)).collect())
 }
 
 fn estimate_stratum(stratum: &SampledStratum) -> StratumEstimate {
     let n = stratum.scores.len();
-    let why = |it: &SampledStratum| match (it.population, it.n_errors) {
+    let why = |stratum: &SampledStratum| match (stratum.population, stratum.n_errors) {
         (0, _) => "nothing is in it".to_owned(),
         (_, 0) => "nothing was sampled from it".to_owned(),
         (_, errors) => format!("the judge could grade none of {errors} sampled"),
@@ -208,10 +214,10 @@ pub struct WeightedMean {
 /// The mean of values that were each drawn with a known probability (Hájek), independently of each other.
 pub fn hajek(values: &[f64], probabilities: &[f64]) -> Result<WeightedMean, Undefined> {
     ensure_usable_pairs(("value", values), ("sampling rate", probabilities), 2)?;
-    if let Some(bad) = probabilities.iter().find(|it| **it <= 0.0 || 1.0 < **it) {
+    if let Some(bad) = probabilities.iter().find(|probability| **probability <= 0.0 || 1.0 < **probability) {
         return Undefined::because(format!("nothing is drawn with a probability of {bad}"));
     }
-    let weights: Vec<f64> = probabilities.iter().map(|it| 1.0 / it).collect();
+    let weights: Vec<f64> = probabilities.iter().map(|probability| 1.0 / probability).collect();
     let total: f64 = weights.iter().sum();
     let middle = values.iter().zip(&weights).map(|(y, w)| w * y).sum::<f64>() / total;
     // One that is drawn for sure adds no uncertainty.
@@ -266,8 +272,9 @@ pub fn stratified_weighted_mean(
     names.dedup();
     let mut sum = 0.0;
     for name in &names {
-        let inside: Vec<usize> = (0..values.len()).filter(|it| strata[*it] == *name).collect();
-        let parts: Vec<f64> = inside.iter().map(|it| weights[*it] * (values[*it] - middle) / total).collect();
+        let inside: Vec<usize> = (0..values.len()).filter(|index| strata[*index] == *name).collect();
+        let parts: Vec<f64> =
+            inside.iter().map(|index| weights[*index] * (values[*index] - middle) / total).collect();
         let left = 1.0 - fractions[inside[0]];
         if parts.len() < 2 && 0.0 < left {
             return Undefined::because("a stratum has a single value and so no spread");
@@ -296,10 +303,11 @@ pub struct Kish {
 
 pub fn kish_effective_size(weights: &[f64]) -> Result<Kish, Undefined> {
     ensure_usable_values("weight", weights, 1)?;
-    if let Some(bad) = weights.iter().find(|it| **it < 0.0) {
+    if let Some(bad) = weights.iter().find(|weight| **weight < 0.0) {
         return Undefined::because(format!("a weight is {bad}, which is less than nothing"));
     }
-    let (sum, squares) = weights.iter().fold((0.0, 0.0), |(sum, squares), it| (sum + it, squares + it * it));
+    let (sum, squares) =
+        weights.iter().fold((0.0, 0.0), |(sum, squares), value| (sum + value, squares + value * value));
     if sum <= 0.0 {
         return Undefined::because("all weights are zero");
     }
@@ -310,15 +318,15 @@ pub fn kish_effective_size(weights: &[f64]) -> Result<Kish, Undefined> {
 /// What a sampling dial would cost, before anything is sampled: of each stratum its population and the
 /// probability with which it is drawn.
 pub fn estimate_dial_cost(strata: &[(usize, f64)]) -> Result<Kish, Undefined> {
-    if let Some((_, bad)) = strata.iter().find(|it| !(0.0..=1.0).contains(&it.1)) {
+    if let Some((_, bad)) = strata.iter().find(|stratum| !(0.0..=1.0).contains(&stratum.1)) {
         return Undefined::because(format!("{bad} is not a probability"));
     }
-    if let Some((population, _)) = strata.iter().find(|it| 0 < it.0 && it.1 <= 0.0) {
+    if let Some((population, _)) = strata.iter().find(|stratum| 0 < stratum.0 && stratum.1 <= 0.0) {
         return Undefined::because(format!("{} can never be drawn", plural(*population, "case")));
     }
     // Of a stratum, N·p are drawn and each stands for 1/p.
     let (n, sum, squares) =
-        strata.iter().filter(|it| 0 < it.0).fold((0.0, 0.0, 0.0), |sums, (population, p)| {
+        strata.iter().filter(|stratum| 0 < stratum.0).fold((0.0, 0.0, 0.0), |sums, (population, p)| {
             let population = *population as f64;
             (sums.0 + population * p, sums.1 + population, sums.2 + population / p)
         });
@@ -368,7 +376,8 @@ mod tests {
         ];
         let found = estimate_stratified_mean(&strata).unwrap();
         assert!((found.covered - 95.0 / 125.0).abs() < 1e-12);
-        let why: Vec<Option<&str>> = found.strata.iter().map(|it| it.not_estimable.as_deref()).collect();
+        let why: Vec<Option<&str>> =
+            found.strata.iter().map(|stratum| stratum.not_estimable.as_deref()).collect();
         assert_eq!(
             why,
             [
@@ -413,7 +422,7 @@ mod tests {
             naive_held += holds(around(found.naive, 1.96 * spread));
             let values: Vec<f64> = failed.iter().chain(&fine).copied().collect();
             let probabilities: Vec<f64> =
-                (0..values.len()).map(|it| if it < 50 { 0.001 } else { 0.0001 }).collect();
+                (0..values.len()).map(|n| if n < 50 { 0.001 } else { 0.0001 }).collect();
             hajek_held += holds(hajek(&values, &probabilities).unwrap().interval);
         }
         println!("post-stratified {held}, Hájek {hajek_held}, naive {naive_held} of 2000");

@@ -110,7 +110,7 @@ const N_MEANS: usize = 1_000;
 /// Ramdas 2023). Narrower than the others for few values; time grows with a thousand times their number.
 pub(super) fn hedged_sequence(values: &[f64], alpha: f64) -> Result<Vec<(f64, f64)>, Undefined> {
     ensure_usable_share("alpha", alpha)?;
-    let means: Vec<f64> = (0..=N_MEANS).map(|it| it as f64 / N_MEANS as f64).collect();
+    let means: Vec<f64> = (0..=N_MEANS).map(|n| n as f64 / N_MEANS as f64).collect();
     let mut capital = vec![(0.0_f64, 0.0_f64); means.len()];
     let (mut sum, mut squares, mut ever) = (0.5, 0.25, (0.0_f64, 1.0_f64));
     let mut steps = Vec::with_capacity(values.len());
@@ -159,7 +159,7 @@ mod tests {
         let mut alarms = [0; 3];
         for _ in 0..2_000 {
             let mut sequences = [SequenceBound::Hoeffding, SequenceBound::EmpiricalBernstein]
-                .map(|it| Sequence::new(it, 0.05).unwrap());
+                .map(|sequence_bound| Sequence::new(sequence_bound, 0.05).unwrap());
             let (mut raised, mut sum) = ([false; 3], 0.0);
             for step in 1..=200 {
                 let value = if chance.unit() < 0.8 { 1.0 } else { 0.0 };

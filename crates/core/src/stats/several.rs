@@ -23,28 +23,30 @@ pub enum Adjustment {
 
 pub fn adjust(values: &[f64], adjustment: Adjustment) -> Result<Vec<f64>, Undefined> {
     ensure_usable_values("p-value", values, 1)?;
-    if let Some(bad) = values.iter().find(|it| !(0.0..=1.0).contains(*it)) {
+    if let Some(bad) = values.iter().find(|value| !(0.0..=1.0).contains(*value)) {
         return Undefined::because(format!("{bad} is not a p-value"));
     }
     let n = values.len() as f64;
     let sidak = |p: f64, n: f64| -(n * (-p).ln_1p()).exp_m1();
-    let each = |raise: &dyn Fn(f64) -> f64| values.iter().map(|it| raise(*it).min(1.0)).collect();
-    let harmonic: f64 = (1..=values.len()).map(|it| 1.0 / it as f64).sum();
+    let each = |raise: &dyn Fn(f64) -> f64| values.iter().map(|value| raise(*value).min(1.0)).collect();
+    let harmonic: f64 = (1..=values.len()).map(|n| 1.0 / n as f64).sum();
     Ok(match adjustment {
         Adjustment::Bonferroni => each(&|it| it * n),
         Adjustment::Sidak => each(&|it| sidak(it, n)),
         Adjustment::Holm => holm(values),
-        Adjustment::HolmSidak => from_smallest(values, |it, rank| sidak(it, n - rank)),
-        Adjustment::Hochberg => from_largest(values, |it, rank| it * (n - rank)),
+        Adjustment::HolmSidak => from_smallest(values, |value, rank| sidak(value, n - rank)),
+        Adjustment::Hochberg => from_largest(values, |value, rank| value * (n - rank)),
         Adjustment::Hommel => hommel(values),
-        Adjustment::BenjaminiHochberg => from_largest(values, |it, rank| it * n / (rank + 1.0)),
-        Adjustment::BenjaminiYekutieli => from_largest(values, |it, rank| it * harmonic * n / (rank + 1.0)),
+        Adjustment::BenjaminiHochberg => from_largest(values, |value, rank| value * n / (rank + 1.0)),
+        Adjustment::BenjaminiYekutieli => {
+            from_largest(values, |value, rank| value * harmonic * n / (rank + 1.0))
+        }
     })
 }
 
 /// P-values that hold for all together (Holm).
 pub(super) fn holm(values: &[f64]) -> Vec<f64> {
-    from_smallest(values, |it, rank| it * (values.len() as f64 - rank))
+    from_smallest(values, |value, rank| value * (values.len() as f64 - rank))
 }
 
 fn ascending_order(values: &[f64]) -> Vec<usize> {
@@ -76,7 +78,7 @@ fn from_largest(values: &[f64], raise: impl Fn(f64, f64) -> f64) -> Vec<f64> {
 /// Wright's algorithm (1992).
 fn hommel(values: &[f64]) -> Vec<f64> {
     let order = ascending_order(values);
-    let sorted: Vec<f64> = order.iter().map(|it| values[*it]).collect();
+    let sorted: Vec<f64> = order.iter().map(|index| values[*index]).collect();
     let n = sorted.len();
     let mut raised = sorted.clone();
     for m in (2..=n).rev() {
@@ -122,7 +124,7 @@ pub fn friedman(agents: &[Vec<f64>]) -> Result<Friedman, Undefined> {
     let n = agents[0].len() as f64;
     let (mut sums, mut tied) = (vec![0.0; agents.len()], 0.0);
     for task in 0..agents[0].len() {
-        let scores: Vec<f64> = agents.iter().map(|it| it[task]).collect();
+        let scores: Vec<f64> = agents.iter().map(|agent| agent[task]).collect();
         for (sum, rank) in sums.iter_mut().zip(ranks(&scores)) {
             *sum += rank;
         }
@@ -132,7 +134,7 @@ pub fn friedman(agents: &[Vec<f64>]) -> Result<Friedman, Undefined> {
     if untied <= 0.0 {
         return Undefined::because("all agents score the same on every task");
     }
-    let squares: f64 = sums.iter().map(|it| it * it).sum();
+    let squares: f64 = sums.iter().map(|sum| sum * sum).sum();
     let statistic = (12.0 / (k * n * (k + 1.0)) * squares - 3.0 * n * (k + 1.0)) / untied;
     Ok(Friedman { statistic, p: chi_square_tail(statistic, k - 1.0) })
 }

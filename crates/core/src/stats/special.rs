@@ -20,7 +20,8 @@ pub(super) fn ln_gamma(x: f64) -> f64 {
     }
     let x = x - 1.0;
     let t = x + 7.5;
-    let sum = TERMS.iter().enumerate().skip(1).fold(TERMS[0], |sum, (at, it)| sum + it / (x + at as f64));
+    let sum =
+        TERMS.iter().enumerate().skip(1).fold(TERMS[0], |sum, (at, value)| sum + value / (x + at as f64));
     0.5 * (2.0 * PI).ln() + (x + 0.5) * t.ln() - t + sum.ln()
 }
 
@@ -38,7 +39,7 @@ pub(super) fn beta(a: f64, b: f64, x: f64) -> f64 {
         return 1.0 - beta(b, a, 1.0 - x);
     }
     let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp() / a;
-    let tiny = |it: f64| if it.abs() < 1e-300 { 1e-300 } else { it };
+    let tiny = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
     let (mut c, mut d) = (1.0, 1.0 / tiny(1.0 - (a + b) * x / (a + 1.0)));
     let mut fraction = d;
     // Near the mean it takes about as many steps as the root of a and b.
@@ -124,7 +125,7 @@ fn mirrored_quantile(share: f64, cdf: impl Fn(f64) -> f64, density: impl Fn(f64)
 
 /// The place under which so much of the normal distribution lies.
 pub(super) fn normal_quantile(share: f64) -> f64 {
-    mirrored_quantile(share, normal_cdf, |it| (-it * it / 2.0).exp() / (2.0 * PI).sqrt())
+    mirrored_quantile(share, normal_cdf, |value| (-value * value / 2.0).exp() / (2.0 * PI).sqrt())
 }
 
 /// How many standard errors an interval reaches to each side, for this chance of missing.
@@ -136,23 +137,23 @@ pub(super) fn t_quantile(share: f64, degrees: f64) -> f64 {
     if 1e3 <= degrees {
         // Close to the normal distribution, how far off is a short series (Cornish and Fisher).
         let z = normal_quantile(share);
-        let off = |terms: &[f64]| z * terms.iter().fold(0.0, |sum, it| sum * z * z + it);
+        let off = |terms: &[f64]| z * terms.iter().fold(0.0, |sum, value| sum * z * z + value);
         let series = [
             off(&[1.0, 1.0]) / 4.0,
             off(&[5.0, 16.0, 3.0]) / 96.0,
             off(&[3.0, 19.0, 17.0, -15.0]) / 384.0,
             off(&[79.0, 776.0, 1_482.0, -1_920.0, -945.0]) / 92_160.0,
         ];
-        return z + series.iter().rev().fold(0.0, |sum, it| (sum + it) / degrees);
+        return z + series.iter().rev().fold(0.0, |sum, value| (sum + value) / degrees);
     }
     let front = (ln_gamma((degrees + 1.0) / 2.0) - ln_gamma(degrees / 2.0)).exp() / (degrees * PI).sqrt();
-    let density = |it: f64| front * (1.0 + it * it / degrees).powf(-(degrees + 1.0) / 2.0);
-    mirrored_quantile(share, |it| t_cdf(it, degrees), density)
+    let density = |value: f64| front * (1.0 + value * value / degrees).powf(-(degrees + 1.0) / 2.0);
+    mirrored_quantile(share, |value| t_cdf(value, degrees), density)
 }
 
 /// The place under which so much of a beta distribution lies.
 pub(super) fn beta_quantile(share: f64, a: f64, b: f64) -> f64 {
-    invert_cdf(share, |it| beta(a, b, it))
+    invert_cdf(share, |value| beta(a, b, value))
 }
 
 /// How much of a chi-square distribution lies above `x`.
@@ -202,8 +203,8 @@ pub(super) fn shifted_t_cdf(t: f64, degrees: f64, shift: f64) -> f64 {
 /// Riemann's zeta function for `s` above 1 (Euler and Maclaurin).
 pub(super) fn zeta(s: f64) -> f64 {
     let n = 20.0_f64;
-    let head: f64 = (1..20).map(|it| f64::from(it).powf(-s)).sum();
-    let rising = |count: u32| (0..count).map(|it| s + f64::from(it)).product::<f64>();
+    let head: f64 = (1..20).map(|n| f64::from(n).powf(-s)).sum();
+    let rising = |count: u32| (0..count).map(|n| s + f64::from(n)).product::<f64>();
     let tail = rising(1) / 12.0 * n.powf(-s - 1.0) - rising(3) / 720.0 * n.powf(-s - 3.0)
         + rising(5) / 30_240.0 * n.powf(-s - 5.0);
     head + n.powf(1.0 - s) / (s - 1.0) + 0.5 * n.powf(-s) + tail
@@ -241,7 +242,7 @@ mod tests {
         check(t_quantile(0.5, 3.0), 0.0);
         for degrees in [1.0, 1.5, 2.0, 9.0, 99.5, 999.9, 1e3, 2_345.6] {
             for share in [1e-6, 0.025, 0.3, 0.8, 0.975, 0.9999] {
-                check(t_quantile(share, degrees), invert_cdf(share, |it| t_cdf(it, degrees)));
+                check(t_quantile(share, degrees), invert_cdf(share, |value| t_cdf(value, degrees)));
             }
         }
         for share in [1e-12, 1e-6, 0.025, 0.3, 0.8, 0.975, 0.9999] {

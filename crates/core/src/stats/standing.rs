@@ -47,8 +47,8 @@ pub fn first_wins(pairs: &[Pair]) -> Option<FirstWins> {
             Preferred::Neither => 0,
         };
     }
-    let first = ahead.values().filter(|it| 0 < **it).count();
-    let second = ahead.values().filter(|it| **it < 0).count();
+    let first = ahead.values().filter(|value| 0 < **value).count();
+    let second = ahead.values().filter(|value| **value < 0).count();
     let share = pass_rate(first, first + second).ok()?;
     let p = mcnemar(first, second).exact_p;
     Some(FirstWins { first_wins: first, n: share.n, rate: share.rate, interval: share.interval, p })
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn whoever_stands_first_is_counted_where_somebody_won() {
         let says = |case, preferred| Pair::new(case, 0, 1, preferred);
-        let mut pairs: Vec<Pair> = (0..9).map(|it| says(it, Preferred::First)).collect();
+        let mut pairs: Vec<Pair> = (0..9).map(|n| says(n, Preferred::First)).collect();
         pairs.extend([says(9, Preferred::Second), says(10, Preferred::Neither)]);
         let found = first_wins(&pairs).unwrap();
         assert_eq!((found.first_wins, found.n), (9, 10));
@@ -72,6 +72,6 @@ mod tests {
         let twice: Vec<Pair> = pairs.iter().chain(&pairs).copied().collect();
         assert_eq!(first_wins(&twice), Some(found));
         pairs.push(says(0, Preferred::Second));
-        assert_eq!(first_wins(&pairs).map(|it| (it.first_wins, it.n)), Some((8, 9)));
+        assert_eq!(first_wins(&pairs).map(|win| (win.first_wins, win.n)), Some((8, 9)));
     }
 }

@@ -30,7 +30,8 @@ impl Estimate {
     }
 
     pub(super) fn of_clusters(clusters: &[Cluster]) -> Option<Self> {
-        let (sum, n) = clusters.iter().fold((0.0, 0.0), |(sum, n), it| (sum + it.sum, n + it.n));
+        let (sum, n) =
+            clusters.iter().fold((0.0, 0.0), |(sum, n), cluster| (sum + cluster.sum, n + cluster.n));
         let interval = mean_interval(clusters);
         (0.0 < n).then(|| Self { mean: sum / n, interval, n: clusters.len() })
     }
@@ -42,10 +43,10 @@ pub fn estimate_run_means(run: &Run) -> (Option<Estimate>, Vec<(String, Estimate
     let mut values: Vec<(String, Vec<(usize, f64)>)> = Vec::new();
     for (at, result) in run.results.iter().enumerate() {
         cases.push(result.base().to_owned());
-        scores.extend(result.verdict.score.map(|it| (at, it)));
+        scores.extend(result.verdict.score.map(|score| (at, score)));
         for grade in &result.grades {
             let Some(unit) = grade.outcome.unit() else { continue };
-            match values.iter_mut().find(|it| it.0 == grade.criterion) {
+            match values.iter_mut().find(|value| value.0 == grade.criterion) {
                 Some((_, all)) => all.push((at, unit)),
                 None => values.push((grade.criterion.clone(), vec![(at, unit)])),
             }
@@ -90,15 +91,16 @@ impl Flaky {
 /// `None` if nothing was tried twice. Errors and deferrals are no trials.
 pub fn summarise_trials(run: &Run) -> Option<Trials> {
     let mut by_case: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    let decided = |it: &CaseResult| matches!(it.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
-    for result in run.results.iter().filter(|it| it.trial.is_some()).filter(decided) {
+    let decided =
+        |result: &CaseResult| matches!(result.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
+    for result in run.results.iter().filter(|result| result.trial.is_some()).filter(decided) {
         let count = by_case.entry(result.base().to_owned()).or_default();
         (count.0, count.1) =
             (count.0 + usize::from(result.verdict.status == VerdictStatus::Pass), count.1 + 1);
     }
     let n_cases = by_case.len();
     let share = |wanted: &dyn Fn(&(usize, usize)) -> bool| {
-        by_case.values().filter(|it| wanted(it)).count() as f64 / n_cases as f64
+        by_case.values().filter(|value| wanted(value)).count() as f64 / n_cases as f64
     };
     let mut flaky: Vec<Flaky> = by_case
         .iter()
@@ -108,7 +110,7 @@ pub fn summarise_trials(run: &Run) -> Option<Trials> {
     flaky.sort_by(|a, b| b.flip_rate().total_cmp(&a.flip_rate()));
     (0 < n_cases).then(|| Trials {
         n_cases,
-        k: by_case.values().map(|it| it.1).max().unwrap_or(0),
+        k: by_case.values().map(|value| value.1).max().unwrap_or(0),
         any: share(&|it| 0 < it.0),
         all: share(&|it| it.0 == it.1),
         flaky,
@@ -132,7 +134,7 @@ mod tests {
             names.iter().zip(scores).map(|(name, it)| (name.as_str(), Some(it.1))).collect();
         let mut run = run_of(&cases);
         assert_eq!(summarise_trials(&run), None);
-        run.results.change(|_, it| it.trial = Some(1));
+        run.results.change(|_, result| result.trial = Some(1));
         let found = summarise_trials(&run).unwrap();
         assert_eq!((found.n_cases, found.k, found.any, found.all), (2, 3, 1.0, 0.5));
         assert_eq!(found.flaky, [Flaky { case: "a".into(), passed: 2, decided: 3 }]);

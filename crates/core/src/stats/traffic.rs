@@ -155,9 +155,9 @@ impl TrafficSums {
     fn estimate(&self) -> TrafficStratum {
         let n = self.scores.n;
         let mean = (0 < n).then(|| self.scores.mean());
-        let interval = mean.map(|it| {
+        let interval = mean.map(|mean| {
             let degrees = (n as f64 - 1.0).max(1.0);
-            unit_interval(it, self.scores.variance(self.answered_share()), degrees, self.scores.n_alike())
+            unit_interval(mean, self.scores.variance(self.answered_share()), degrees, self.scores.n_alike())
         });
         let why = || match (self.n_seen, self.n_errors, self.n_unjudged) {
             (0, _, _) => "nothing is in it".to_owned(),
@@ -189,43 +189,45 @@ impl Traffic {
 
 /// The mean over all traffic. What the judge could not grade is taken to be like the rest of its stratum.
 pub fn estimate_traffic_mean(strata: &[TrafficSums]) -> Result<Traffic, Undefined> {
-    let scored: Vec<&TrafficSums> = strata.iter().filter(|it| 0 < it.scores.n).collect();
-    let total: f64 = strata.iter().map(|it| it.population).sum();
-    let covered: f64 = scored.iter().map(|it| it.population).sum();
+    let scored: Vec<&TrafficSums> = strata.iter().filter(|sums| 0 < sums.scores.n).collect();
+    let total: f64 = strata.iter().map(|sums| sums.population).sum();
+    let covered: f64 = scored.iter().map(|sums| sums.population).sum();
     if scored.is_empty() || covered <= 0.0 {
         return Undefined::because("no trace has a score");
     }
-    let share = |it: &TrafficSums| it.population / covered;
-    let mean: f64 = scored.iter().map(|it| share(it) * it.scores.mean()).sum();
-    let n: usize = scored.iter().map(|it| it.scores.n).sum();
-    let within = |it: &&TrafficSums| share(it).powi(2) * it.scores.variance(it.answered_share());
-    let between = |it: &&TrafficSums| it.population_variance * ((it.scores.mean() - mean) / covered).powi(2);
-    let variance: f64 = scored.iter().map(|it| within(it) + between(it)).sum();
+    let share = |sums: &TrafficSums| sums.population / covered;
+    let mean: f64 = scored.iter().map(|sums| share(sums) * sums.scores.mean()).sum();
+    let n: usize = scored.iter().map(|sums| sums.scores.n).sum();
+    let within = |sums: &&TrafficSums| share(sums).powi(2) * sums.scores.variance(sums.answered_share());
+    let between =
+        |sums: &&TrafficSums| sums.population_variance * ((sums.scores.mean() - mean) / covered).powi(2);
+    let variance: f64 = scored.iter().map(|sums| within(sums) + between(sums)).sum();
     // As many degrees of freedom as the strata that add uncertainty have (Satterthwaite): what was drawn for sure
     // says nothing about how far the rest may be off.
-    let own: f64 = scored.iter().map(|it| within(it).powi(2) / (it.scores.n as f64 - 1.0).max(1.0)).sum();
+    let own: f64 =
+        scored.iter().map(|sums| within(sums).powi(2) / (sums.scores.n as f64 - 1.0).max(1.0)).sum();
     let degrees = if 0.0 < own { (variance * variance / own).clamp(1.0, 1e6) } else { 1e6 };
-    let n_alike = 1.0 / scored.iter().map(|it| share(it).powi(2) / it.scores.n_alike()).sum::<f64>();
+    let n_alike = 1.0 / scored.iter().map(|sums| share(sums).powi(2) / sums.scores.n_alike()).sum::<f64>();
     let within_and_between =
-        |it: &&TrafficSums| share(it) * (it.scores.spread() + (it.scores.mean() - mean).powi(2));
+        |sums: &&TrafficSums| share(sums) * (sums.scores.spread() + (sums.scores.mean() - mean).powi(2));
     let spread: f64 = scored.iter().map(within_and_between).sum();
     let simple = spread * (1.0 - n as f64 / covered).max(0.0) / n as f64;
     let n_eff = if 0.0 < variance && 0.0 < simple { n as f64 * simple / variance } else { n as f64 };
     let if_errors = |score: f64| {
-        let with = |it: &&TrafficSums| {
-            let (n, errors) = (it.scores.n as f64, it.n_errors as f64);
-            share(it) * (n * it.scores.mean() + errors * score) / (n + errors)
+        let with = |sums: &&TrafficSums| {
+            let (n, errors) = (sums.scores.n as f64, sums.n_errors as f64);
+            share(sums) * (n * sums.scores.mean() + errors * score) / (n + errors)
         };
         scored.iter().map(with).sum()
     };
     let sum = |of: fn(&TrafficSums) -> usize| strata.iter().map(of).sum::<usize>();
-    let (n_errors, n_unjudged) = (sum(|it| it.n_errors), sum(|it| it.n_unjudged));
+    let (n_errors, n_unjudged) = (sum(|sums| sums.n_errors), sum(|sums| sums.n_unjudged));
     let se = variance.sqrt();
     Ok(Traffic {
         mean,
         se,
         interval: unit_interval(mean, variance, degrees, n_alike),
-        naive: scored.iter().map(|it| it.scores.x).sum::<f64>() / n as f64,
+        naive: scored.iter().map(|sums| sums.scores.x).sum::<f64>() / n as f64,
         n,
         n_eff,
         population: total,
@@ -253,7 +255,7 @@ fn collect_traffic_warnings(
     if 0 < n_unjudged {
         warnings.push(format!("{n_unjudged} were sampled and are not judged, or not yet."));
     }
-    for stratum in strata.iter().filter(|it| 0 < it.n_seen && it.scores.n == 0) {
+    for stratum in strata.iter().filter(|sums| 0 < sums.n_seen && sums.scores.n == 0) {
         warnings.push(format!("`{}` cannot be estimated, and is not part of the mean.", stratum.name));
     }
     warnings
@@ -329,10 +331,10 @@ pub fn correct_traffic_mean(
             "only {n} of the scored traces have a label, and it takes {FEWEST_LABELS}"
         ));
     }
-    let w: f64 = labelled.iter().map(|it| 1.0 / it.probability).sum();
-    let ww: f64 = labelled.iter().map(|it| it.probability.powi(-2)).sum();
+    let w: f64 = labelled.iter().map(|labelled| 1.0 / labelled.probability).sum();
+    let ww: f64 = labelled.iter().map(|labelled| labelled.probability.powi(-2)).sum();
     let mean = |of: &dyn Fn(&LabelledTrace) -> f64| {
-        labelled.iter().map(|it| of(it) / it.probability).sum::<f64>() / w
+        labelled.iter().map(|labelled| of(labelled) / labelled.probability).sum::<f64>() / w
     };
     let (h, j) = (mean(&|it| it.human), mean(&|it| it.judge));
     let small = n as f64 / (n as f64 - 1.0);
@@ -486,7 +488,7 @@ mod tests {
         // There is money for a fifth of what the dial asks for, and quality rises as the month goes on.
         let (n_days, n, dial) = (30, 200, 0.8);
         let money = 0.2 * dial * f64::from(n_days * n);
-        let dollars = |it: f64| Usd::from_nanos((it * 1e9) as i64);
+        let dollars = |value: f64| Usd::from_nanos((value * 1e9) as i64);
         let mut chance = Chance::new(5);
         let (mut held, mut off, mut naive, mut most_spent) = (0, 0.0, 0.0, 0.0_f64);
         for _ in 0..200 {
@@ -507,7 +509,7 @@ mod tests {
                     dial: dial * pacing_factor(&pace),
                 };
                 let (found, mean) = day(&mut chance, &today, 1.0, 0.0);
-                spent += found.iter().map(|it| it.scores.n as f64).sum::<f64>();
+                spent += found.iter().map(|sums| sums.scores.n as f64).sum::<f64>();
                 truth += mean / f64::from(n_days);
                 sums = if sums.is_empty() { found } else { merged(sums, found) };
             }
@@ -549,7 +551,7 @@ mod tests {
         assert!(estimate_traffic_mean(&[failed]).unwrap_err().to_string().contains("no trace has a score"));
         // Everything was looked at, so nothing is left to chance.
         let mut all = TrafficSums { name: "other".into(), n_seen: 2, population: 2.0, ..Default::default() };
-        [0.0, 1.0].iter().for_each(|it| all.scores.add(*it, 1.0));
+        [0.0, 1.0].iter().for_each(|value| all.scores.add(*value, 1.0));
         assert!(estimate_traffic_mean(&[all]).unwrap().se < 1e-12);
     }
 
@@ -591,7 +593,7 @@ mod tests {
             for at in 0..800 {
                 let human = chance.unit() < 0.6;
                 let judge = human || chance.unit() < 0.33;
-                let score = |it: bool| f64::from(u8::from(it));
+                let score = |flag: bool| f64::from(u8::from(flag));
                 sums.scores.add(score(judge), 0.2);
                 if at % 8 == 0 {
                     labelled.push(LabelledTrace {

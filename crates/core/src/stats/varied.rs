@@ -54,16 +54,16 @@ struct CaseFactors {
 
 impl CaseFactors {
     fn new(result: &CaseResult) -> Self {
-        let word = |it: &Json| match it {
+        let word = |value: &Json| match value {
             Json::String(text) => Some(text.clone()),
-            Json::Number(_) | Json::Bool(_) => Some(it.to_string()),
+            Json::Number(_) | Json::Bool(_) => Some(value.to_string()),
             Json::Null | Json::Array(_) | Json::Object(_) => None,
         };
-        let judges = result.grades.iter().filter(|it| it.grader.kind == GraderKind::Judge);
-        let judges: BTreeSet<&str> = judges.map(|it| it.grader.name.as_str()).collect();
+        let judges = result.grades.iter().filter(|grade| grade.grader.kind == GraderKind::Judge);
+        let judges: BTreeSet<&str> = judges.map(|grade| grade.grader.name.as_str()).collect();
         let judges: Vec<&str> = judges.into_iter().collect();
         let mut values: BTreeMap<String, String> =
-            result.metadata.iter().filter_map(|(key, it)| Some((key.clone(), word(it)?))).collect();
+            result.metadata.iter().filter_map(|(key, value)| Some((key.clone(), word(value)?))).collect();
         if !judges.is_empty() {
             values.entry("judge".to_owned()).or_insert(judges.join(", "));
         }
@@ -81,21 +81,21 @@ impl CaseFactors {
 
 /// Rows and columns by what is asked for, or else by what the suite varies.
 pub fn build_factor_table(run: &Run, rows_by: Option<&str>, columns_by: Option<&str>) -> FactorTable {
-    let seen: Vec<CaseFactors> = run.results.iter().map(|it| CaseFactors::new(&it)).collect();
+    let seen: Vec<CaseFactors> = run.results.iter().map(|result| CaseFactors::new(&result)).collect();
     let keys = keys(&seen);
-    let has = |key: &str| keys.iter().any(|it| it.0 == key);
+    let has = |key: &str| keys.iter().any(|one_key| one_key.0 == key);
     let rows_by = rows_by
-        .filter(|it| has(it))
-        .or_else(|| keys.iter().map(|it| it.0.as_str()).find(|it| Some(*it) != columns_by));
+        .filter(|rows_by| has(rows_by))
+        .or_else(|| keys.iter().map(|key| key.0.as_str()).find(|text| Some(*text) != columns_by));
     let says_more = |key: &&str| rows_by.is_some_and(|rows| is_finer(&seen, rows, key));
     let columns_by = columns_by
-        .filter(|it| has(it) && Some(*it) != rows_by)
-        .or_else(|| KNOWN.into_iter().filter(|it| has(it) && Some(*it) != rows_by).find(says_more));
+        .filter(|columns_by| has(columns_by) && Some(*columns_by) != rows_by)
+        .or_else(|| KNOWN.into_iter().filter(|known| has(known) && Some(*known) != rows_by).find(says_more));
     let names = |key: Option<&str>| -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for it in &seen {
             let value = it.value(key);
-            if !all.iter().any(|it| it == value) {
+            if !all.iter().any(|text| text == value) {
                 all.push(value.to_owned());
             }
         }
@@ -106,29 +106,31 @@ pub fn build_factor_table(run: &Run, rows_by: Option<&str>, columns_by: Option<&
     for it in &seen {
         groups.entry((it.value(rows_by), it.value(columns_by))).or_default().push(it);
     }
-    let cell = |row: &str, column: &str| groups.get(&(row, column)).map(|it| build_factor_cell(it));
+    let cell = |row: &str, column: &str| {
+        groups.get(&(row, column)).map(|case_factorses| build_factor_cell(case_factorses))
+    };
     let cells = rows.iter().map(|row| columns.iter().map(|column| cell(row, column)).collect()).collect();
-    let owned = |it: Option<&str>| it.map(str::to_owned);
+    let owned = |text: Option<&str>| text.map(str::to_owned);
     FactorTable { rows_by: owned(rows_by), columns_by: owned(columns_by), cells, rows, columns, keys }
 }
 
 /// What has at least two values and not too many, the usual first.
 fn keys(seen: &[CaseFactors]) -> Vec<(String, usize)> {
     let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (key, value) in seen.iter().flat_map(|it| &it.values) {
+    for (key, value) in seen.iter().flat_map(|case_factors| &case_factors.values) {
         let all = values.entry(key).or_default();
         if all.len() <= MOST {
             all.insert(value);
         }
     }
     // One that only some cases have tells them from the others.
-    let lacks = |key: &str| seen.iter().any(|it| !it.values.contains_key(key));
+    let lacks = |key: &str| seen.iter().any(|case_factors| !case_factors.values.contains_key(key));
     let mut keys: Vec<(String, usize)> = values
         .into_iter()
         .map(|(key, all)| (key.to_owned(), all.len() + usize::from(lacks(key))))
         .filter(|it| (2..=MOST).contains(&it.1))
         .collect();
-    keys.sort_by_key(|it| KNOWN.iter().position(|known| *known == it.0).unwrap_or(KNOWN.len()));
+    keys.sort_by_key(|key| KNOWN.iter().position(|known| *known == key.0).unwrap_or(KNOWN.len()));
     keys
 }
 
@@ -141,10 +143,12 @@ fn is_finer(seen: &[CaseFactors], rows: &str, key: &str) -> bool {
 }
 
 fn build_factor_cell(group: &[&CaseFactors]) -> FactorCell {
-    let n_of = |status: VerdictStatus| group.iter().filter(|it| it.status == status).count();
+    let n_of =
+        |status: VerdictStatus| group.iter().filter(|case_factors| case_factors.status == status).count();
     let passed = n_of(VerdictStatus::Pass);
     let decided = passed + n_of(VerdictStatus::Fail);
-    let scores = group.iter().filter_map(|it| Some((it.case.as_str(), it.score?)));
+    let scores =
+        group.iter().filter_map(|case_factors| Some((case_factors.case.as_str(), case_factors.score?)));
     let score = Estimate::of(scores);
     FactorCell { n: group.len(), passed, decided, score, pass_rate: pass_rate(passed, decided).ok() }
 }
@@ -157,17 +161,17 @@ mod tests {
     use super::*;
 
     fn run() -> Run {
-        let names: Vec<String> = (0..8).map(|it| format!("case {it}")).collect();
+        let names: Vec<String> = (0..8).map(|n| format!("case {n}")).collect();
         let scores = [1.0, 0.9, 0.2, 0.8, 0.1, 0.3, 0.9, 1.0];
         let cases: Vec<(&str, Option<f64>)> =
-            names.iter().zip(scores).map(|(name, it)| (name.as_str(), Some(it))).collect();
+            names.iter().zip(scores).map(|(name, value)| (name.as_str(), Some(value))).collect();
         let mut run = run_of(&cases);
-        run.results.change(|at, it| {
+        run.results.change(|at, result| {
             let model = if at < 4 { "small" } else { "large" };
-            it.metadata.insert("agent".to_owned(), json!(model));
-            it.metadata.insert("model".to_owned(), json!(model));
-            it.metadata.insert("prompt".to_owned(), json!(at % 2 + 1));
-            it.metadata.insert("question".to_owned(), json!(format!("question {at}")));
+            result.metadata.insert("agent".to_owned(), json!(model));
+            result.metadata.insert("model".to_owned(), json!(model));
+            result.metadata.insert("prompt".to_owned(), json!(at % 2 + 1));
+            result.metadata.insert("question".to_owned(), json!(format!("question {at}")));
         });
         run
     }
@@ -184,7 +188,7 @@ mod tests {
         let cell = found.cells[0][0].clone().unwrap();
         assert_eq!((cell.n, cell.passed, cell.decided), (2, 1, 2));
         assert!((cell.score.unwrap().mean - 0.6).abs() < 1e-12);
-        let keys: Vec<&str> = found.keys.iter().map(|it| it.0.as_str()).collect();
+        let keys: Vec<&str> = found.keys.iter().map(|key| key.0.as_str()).collect();
         assert_eq!(keys, ["agent", "model", "prompt", "question"]);
     }
 

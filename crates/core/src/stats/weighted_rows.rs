@@ -29,7 +29,7 @@ struct ItemAnswerCounts {
 
 impl ItemAnswerCounts {
     fn new(counts: Vec<(usize, f64)>) -> Self {
-        let n = counts.iter().map(|it| it.1).sum();
+        let n = counts.iter().map(|count| count.1).sum();
         Self { counts, n, as_item: 1.0 }
     }
 
@@ -39,7 +39,7 @@ impl ItemAnswerCounts {
 
     /// Share of pairs of ratings that are the same.
     fn same(&self) -> f64 {
-        self.counts.iter().map(|it| it.1 * (it.1 - 1.0)).sum::<f64>() / (self.n * (self.n - 1.0))
+        self.counts.iter().map(|count| count.1 * (count.1 - 1.0)).sum::<f64>() / (self.n * (self.n - 1.0))
     }
 
     /// The mean of what two ratings of the item are worth.
@@ -68,7 +68,7 @@ pub(super) fn rows_interval(
                 counts.push((answer, std::mem::take(&mut here[answer])));
             }
         }
-        if 2 <= counts.iter().map(|it| it.1).sum::<u32>() {
+        if 2 <= counts.iter().map(|count| count.1).sum::<u32>() {
             counts.sort_unstable();
             *kinds.entry(counts).or_default() += times;
         }
@@ -76,20 +76,20 @@ pub(super) fn rows_interval(
     // In an order of their own, so that the same ratings draw the same.
     let mut kinds: Vec<(Vec<(usize, u32)>, f64)> = kinds.into_iter().collect();
     kinds.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    let counts: Vec<f64> = kinds.iter().map(|it| it.1).collect();
+    let counts: Vec<f64> = kinds.iter().map(|kind| kind.1).collect();
     // Alpha and Fleiss' kappa do not know of answers that nobody gave, whatever the scale.
     let possible: Vec<usize> = match statistic {
         RowStatistic::Gwet(_) => (0..n_answers).collect(),
         _ => kinds
             .iter()
-            .flat_map(|(row, _)| row.iter().map(|it| it.0))
+            .flat_map(|(row, _)| row.iter().map(|row| row.0))
             .collect::<BTreeSet<_>>()
             .into_iter()
             .collect(),
     };
     let n_items: f64 = counts.iter().sum();
     let n_ratings: f64 =
-        kinds.iter().map(|(row, times)| times * f64::from(row.iter().map(|it| it.1).sum::<u32>())).sum();
+        kinds.iter().map(|(row, times)| times * f64::from(row.iter().map(|row| row.1).sum::<u32>())).sum();
     let unseen = unseen_pairs(possible.len());
     // Alpha counts pairs of ratings by items of their size; a pair of answers disagrees as much as a whole item.
     let as_item = n_ratings / n_items / 2.0;
@@ -97,7 +97,7 @@ pub(super) fn rows_interval(
     let pairs = possible.iter().flat_map(|a| possible.iter().map(move |b| pair(*a, *b)));
     let seen = kinds
         .iter()
-        .map(|(row, _)| ItemAnswerCounts::new(row.iter().map(|it| (it.0, f64::from(it.1))).collect()));
+        .map(|(row, _)| ItemAnswerCounts::new(row.iter().map(|row| (row.0, f64::from(row.1))).collect()));
     let rows: Vec<ItemAnswerCounts> = match unseen {
         Some(_) => seen.chain(pairs).collect(),
         None => seen.collect(),
@@ -115,7 +115,7 @@ pub(super) fn rows_interval(
                 let shares = shares_of_ratings(&rows, weights, n_answers);
                 let kappa = chance_corrected_value(
                     weighted_mean(&same, weights),
-                    shares.iter().map(|it| it * it).sum(),
+                    shares.iter().map(|share| share * share).sum(),
                 );
                 // Fleiss' kappa of few ratings is too low by as much as alpha corrects; the truth is that of alpha.
                 kappa.map(|kappa| 1.0 - (1.0 - kappa) * (1.0 - 1.0 / n_ratings))
@@ -142,7 +142,7 @@ fn weighted_mean(values: &[f64], weights: &[f64]) -> f64 {
     let (sum, all) = values
         .iter()
         .zip(weights)
-        .fold((0.0, 0.0), |(sum, all), (it, weight)| (sum + it * weight, all + weight));
+        .fold((0.0, 0.0), |(sum, all), (value, weight)| (sum + value * weight, all + weight));
     sum / all
 }
 
@@ -157,7 +157,7 @@ fn ratings_by_answer(rows: &[ItemAnswerCounts], weights: &[f64], n_answers: usiz
 fn shares_of_ratings(rows: &[ItemAnswerCounts], weights: &[f64], n_answers: usize) -> Vec<f64> {
     let mut counts = ratings_by_answer(rows, weights, n_answers);
     let all: f64 = counts.iter().sum();
-    counts.iter_mut().for_each(|it| *it /= all);
+    counts.iter_mut().for_each(|count| *count /= all);
     counts
 }
 
@@ -168,7 +168,7 @@ fn gwet_chance(rows: &[ItemAnswerCounts], weights: &[f64], n_answers: usize) -> 
         row.counts.iter().for_each(|(answer, n)| shares[*answer] += weight * n / row.n);
         all += weight;
     }
-    shares.iter().map(|it| it / all * (1.0 - it / all)).sum()
+    shares.iter().map(|share| share / all * (1.0 - share / all)).sum()
 }
 
 /// The disagreement within items by that of all ratings, before the correction for few ratings.
@@ -186,7 +186,7 @@ fn alpha_of_weights(
             let within =
                 |(row, weight): (&ItemAnswerCounts, &f64)| weight * row.as_item * row.n * (1.0 - row.same());
             let observed: f64 = rows.iter().zip(weights).map(within).sum();
-            (observed, counts.iter().map(|it| it * (all - it)).sum::<f64>())
+            (observed, counts.iter().map(|count| count * (all - count)).sum::<f64>())
         }
         Level::Ordinal => weighted_squared_disagreement(rows, weights, &counts, &middle_ranks(&counts)),
         Level::Interval => weighted_squared_disagreement(rows, weights, &counts, numbers?),
@@ -225,7 +225,7 @@ fn weighted_squared_disagreement(
         observed += weight * row.as_item * 2.0 * row.n * squares / (row.n - 1.0);
     }
     let all: f64 = counts.iter().sum();
-    let middle = counts.iter().zip(places).map(|(n, it)| n * it).sum::<f64>() / all;
-    let squares: f64 = counts.iter().zip(places).map(|(n, it)| n * (it - middle).powi(2)).sum();
+    let middle = counts.iter().zip(places).map(|(n, value)| n * value).sum::<f64>() / all;
+    let squares: f64 = counts.iter().zip(places).map(|(n, value)| n * (value - middle).powi(2)).sum();
     (observed, 2.0 * all * squares)
 }

@@ -538,19 +538,19 @@ impl CaseInstance {
 
     /// Which row it is, from 1.
     pub fn row_number(&self) -> Option<usize> {
-        self.row.as_ref().map(|it| it.0 + 1)
+        self.row.as_ref().map(|row| row.0 + 1)
     }
 
     /// Who judges it.
     pub fn judge(&self) -> Judge {
-        let model = self.model.map(|it| self.template.matrix.models[it].clone());
+        let model = self.model.map(|index| self.template.matrix.models[index].clone());
         Judge { model: model.or_else(|| self.template.judge.model.clone()), ..self.template.judge.clone() }
     }
 
     /// The same for all that do one task: rows and judges differ, targets and prompts need not.
     pub fn task(&self) -> String {
         let row = self.row.as_ref().map_or(0, |it| it.0);
-        let model = self.model.map_or("", |it| &self.template.matrix.models[it]);
+        let model = self.model.map_or("", |index| &self.template.matrix.models[index]);
         format!("{} {row} {model}", self.template.name)
     }
 }
@@ -602,15 +602,17 @@ fn row_value<'a>(row: &'a DataRow, field: &str) -> Option<&'a Value> {
 /// Whether something between braces looks like a field that was to be filled in. Variables of the environment are
 /// filled in by others.
 pub fn is_name(text: &str) -> bool {
-    let starts = text.starts_with(|it: char| it.is_alphabetic() || it == '_');
-    starts && !text.starts_with("env.") && text.chars().all(|it| it.is_alphanumeric() || "_-.".contains(it))
+    let starts = text.starts_with(|text: char| text.is_alphabetic() || text == '_');
+    starts
+        && !text.starts_with("env.")
+        && text.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter))
 }
 
 fn texts_of<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => texts.push(text),
-        Value::Array(items) => items.iter().for_each(|it| texts_of(it, texts)),
-        Value::Object(map) => map.values().for_each(|it| texts_of(it, texts)),
+        Value::Array(items) => items.iter().for_each(|item| texts_of(item, texts)),
+        Value::Object(map) => map.values().for_each(|value| texts_of(value, texts)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -620,24 +622,26 @@ fn rubric_templates(rubric: &Rubric) -> Vec<&str> {
     let mut texts: Vec<&str> = rubric.description.as_deref().into_iter().collect();
     for question in rubric.questions() {
         texts.push(&question.criterion.description);
-        texts.extend(question.node.map(|it| it.ask.as_str()));
+        texts.extend(question.node.map(|node| node.ask.as_str()));
         if let CriterionKind::Recipe(method) = &question.criterion.ask {
-            method.params.values().for_each(|it| texts_of(it, &mut texts));
+            method.params.values().for_each(|value| texts_of(value, &mut texts));
         }
     }
-    texts.retain(|it| it.contains("{{"));
+    texts.retain(|text| text.contains("{{"));
     texts
 }
 
 /// The fields of a row that a rubric's texts and its own prompt name.
 pub fn named_row_fields(rubric: &Rubric) -> BTreeSet<String> {
     let texts = rubric_templates(rubric).into_iter().chain(rubric.prompt.as_deref());
-    let is_part = |it: char| it.is_alphanumeric() || "_-".contains(it);
+    let is_part = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
     let named = |text: &str| -> Vec<String> {
-        let after = text.split("row").skip(1).map(|it| it.trim_start_matches(['.', '[', '"', '\'']));
-        after.map(|it| it.split(|it: char| !is_part(it)).next().unwrap_or_default().to_owned()).collect()
+        let after = text.split("row").skip(1).map(|part| part.trim_start_matches(['.', '[', '"', '\'']));
+        after
+            .map(|after| after.split(|letter: char| !is_part(letter)).next().unwrap_or_default().to_owned())
+            .collect()
     };
-    texts.flat_map(named).filter(|it| !it.is_empty()).collect()
+    texts.flat_map(named).filter(|text| !text.is_empty()).collect()
 }
 
 /// What `{{ env.NAME }}` or `{{ env.NAME | default("text") }}` asks for.
@@ -662,10 +666,10 @@ impl<'a> EnvironmentVariable<'a> {
         };
         let filter = filter.trim();
         let inner = filter.strip_prefix("default").map(str::trim_start);
-        let inner = inner.and_then(|it| it.strip_prefix('(')?.strip_suffix(')')).map(str::trim);
+        let inner = inner.and_then(|inner| inner.strip_prefix('(')?.strip_suffix(')')).map(str::trim);
         let quoted = |quote: char| inner?.strip_prefix(quote)?.strip_suffix(quote);
         let default = quoted('"').or_else(|| quoted('\''));
-        let default = default.filter(|it| !it.contains(['"', '\'']));
+        let default = default.filter(|default| !default.contains(['"', '\'']));
         Some(match default {
             Some(_) => Ok(Self { name: name.trim_end(), default }),
             None => Err(UnknownFilter(filter.to_owned())),
@@ -700,7 +704,7 @@ mod tests {
     fn templates_take_the_fields_of_their_row() {
         let row: DataRow = serde_json::from_str(r#"{"a": "x", "n": 2, "deep": {"b": true}}"#).unwrap();
         let check = |text: &str, expected: Result<&str, &str>| {
-            let found = fill(text, Some(&row)).map_err(|it| it.to_string());
+            let found = fill(text, Some(&row)).map_err(|unfilled| unfilled.to_string());
             assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned), "{text}");
         };
         check("{{ row.a }}-{{row.n}}", Ok("x-2"));
@@ -724,7 +728,11 @@ mod tests {
     fn variables_of_the_environment_may_have_a_default() {
         let read = |text: &'static str| {
             let found = EnvironmentVariable::parse(text)?;
-            Some(found.map(|it| (it.name, it.default)).map_err(|it| it.to_string()))
+            Some(
+                found
+                    .map(|environment_variable| (environment_variable.name, environment_variable.default))
+                    .map_err(|unknown_filter| unknown_filter.to_string()),
+            )
         };
         assert_eq!(read("row.x"), None);
         assert_eq!(read("env.X"), Some(Ok(("X", None))));

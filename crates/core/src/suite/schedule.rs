@@ -45,7 +45,7 @@ pub fn next_time(schedule: &str, after: Time) -> Option<Time> {
             continue;
         }
         let from = if day == today { now } else { 0 };
-        let hit = (from..24 * 60).find(|it| table.hours.has(it / 60) && table.minutes.has(it % 60));
+        let hit = (from..24 * 60).find(|n| table.hours.has(n / 60) && table.minutes.has(n % 60));
         if let Some(minute) = hit {
             return Some(Time::from_micros(day * DAY + minute * MINUTE));
         }
@@ -74,18 +74,18 @@ impl CronField {
 
     /// `*`, `5`, `1-5`, `*/10`, `mon,wed`.
     fn read(text: &str, least: u64, most: u64, names: &[&str]) -> Option<Self> {
-        let number = |it: &str| {
-            let named = names.iter().position(|name| it.eq_ignore_ascii_case(name));
+        let number = |text: &str| {
+            let named = names.iter().position(|name| text.eq_ignore_ascii_case(name));
             // Months are named from 1, weekdays from 0.
             named
                 .map(|at| at as u64 + least)
-                .or_else(|| it.parse().ok())
-                .filter(|it| (least..=most).contains(it))
+                .or_else(|| text.parse().ok())
+                .filter(|n| (least..=most).contains(n))
         };
         let mut bits = 0;
         for part in text.split(',') {
             let (span, step) = part.split_once('/').unwrap_or((part, "1"));
-            let step: u64 = step.parse().ok().filter(|it| 0 < *it)?;
+            let step: u64 = step.parse().ok().filter(|step| 0 < *step)?;
             let (from, to) = match span.split_once('-') {
                 _ if span == "*" => (least, most),
                 Some((from, to)) => (number(from)?, number(to)?),
@@ -95,7 +95,7 @@ impl CronField {
             if to < from {
                 return None;
             }
-            (from..=to).step_by(usize::try_from(step).ok()?).for_each(|it| bits |= 1 << it);
+            (from..=to).step_by(usize::try_from(step).ok()?).for_each(|n| bits |= 1 << n);
         }
         Some(Self { bits, is_any: text == "*" })
     }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_schedule_comes_round_when_cron_says() {
         let check = |schedule: &str, after: &str, expected: Option<&str>| {
-            let found = next_time(schedule, Time::parse(after).unwrap()).map(|it| it.to_string());
+            let found = next_time(schedule, Time::parse(after).unwrap()).map(|time| time.to_string());
             assert_eq!(found.as_deref(), expected, "{schedule} after {after}");
         };
         let monday = "2026-03-16T10:30:00Z";

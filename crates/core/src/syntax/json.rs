@@ -81,7 +81,7 @@ impl JsonReader<'_> {
                     Diagnostic::error(Code::DuplicateKey, key_span, format!("`{key}` is given twice"))
                         .label("given again here")
                         .help("keep one of them");
-                if let Some(first) = entries.iter().find(|it| it.key == key) {
+                if let Some(first) = entries.iter().find(|entry| entry.key == key) {
                     diagnostic = diagnostic.also(first.key_span, "first given here");
                 }
                 self.found.push(diagnostic);
@@ -150,7 +150,8 @@ impl JsonReader<'_> {
 
     fn word(&mut self) -> Option<String> {
         let rest = &self.bytes[self.at..];
-        let len = rest.iter().take_while(|it| it.is_ascii_alphanumeric() || b"+-.".contains(it)).count();
+        let len =
+            rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
         let word = &self.text[self.at..self.at + len];
         if serde_json::from_str::<serde_json::Value>(word).is_err() {
             return self
@@ -181,7 +182,7 @@ impl JsonReader<'_> {
     }
 
     fn here(&self) -> SourceSpan {
-        let len = self.text.get(self.at..).and_then(|it| it.chars().next()).map_or(0, char::len_utf8);
+        let len = self.text.get(self.at..).and_then(|text| text.chars().next()).map_or(0, char::len_utf8);
         SourceSpan { file: self.file, start: self.at as u32, end: (self.at + len) as u32 }
     }
 

@@ -39,7 +39,7 @@ pub fn parse_document(sources: &Sources, file: FileId, found: &mut Diagnostics) 
         );
         return None;
     }
-    if path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json")) {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
         json::parse_json(text, file, found)
     } else {
         yaml::parse_yaml(text, file, found)

@@ -42,10 +42,12 @@ fn separate_comments(text: &str) -> Cow<'_, str> {
     let mut out = text.to_owned();
     for _ in 0..MAX_GLUED_COMMENTS {
         let error = Parser::new_from_str(&out).find_map(Result::err);
-        let Some(error) = error.filter(|it| it.info().contains("comments must be separated")) else { break };
+        let Some(error) = error.filter(|error| error.info().contains("comments must be separated")) else {
+            break;
+        };
         let at = Offsets::new(&out).byte(error.marker().index(), out.len()) as usize;
         let Some(start) = out[..(at + 1).min(out.len())].rfind('#') else { break };
-        let end = out[start..].find('\n').map_or(out.len(), |it| start + it);
+        let end = out[start..].find('\n').map_or(out.len(), |n| start + n);
         let blanks = " ".repeat(end - start);
         out.replace_range(start..end, &blanks);
     }
@@ -61,7 +63,7 @@ impl Offsets {
             return Self(None);
         }
         let ends = std::iter::once(text.len());
-        Self(Some(text.char_indices().map(|(at, _)| at).chain(ends).map(|it| it as u32).collect()))
+        Self(Some(text.char_indices().map(|(at, _)| at).chain(ends).map(|n| n as u32).collect()))
     }
 
     fn byte(&self, char_index: usize, len: usize) -> u32 {
@@ -197,11 +199,11 @@ impl YamlReader<'_> {
         let Some(OpenCollection { span, anchor, n_nodes, shape }) = self.open.pop() else { return };
         let (shape, last) = match shape {
             OpenShape::List(items) => {
-                let last = items.last().map(|it| it.span.end);
+                let last = items.last().map(|node| node.span.end);
                 (NodeShape::List(items), last)
             }
             OpenShape::Map { mut entries, merges, keys, .. } => {
-                let last = entries.last().map(|it| it.value.span.end.max(it.key_span.end));
+                let last = entries.last().map(|entry| entry.value.span.end.max(entry.key_span.end));
                 self.merge(&mut entries, merges, keys);
                 (NodeShape::Map(entries), last)
             }
@@ -318,10 +320,10 @@ impl YamlReader<'_> {
         while !self.text.is_char_boundary(at) {
             at -= 1;
         }
-        let len = self.text[at..].chars().next().filter(|it| *it != '\n').map_or(0, char::len_utf8);
+        let len = self.text[at..].chars().next().filter(|letter| *letter != '\n').map_or(0, char::len_utf8);
         let span = SourceSpan { file: self.file, start: at as u32, end: (at + len) as u32 };
         let mut diagnostic = Diagnostic::error(Code::Syntax, span, format!("not valid YAML: {info}"));
-        let line_start = self.text[..at].rfind('\n').map_or(0, |it| it + 1);
+        let line_start = self.text[..at].rfind('\n').map_or(0, |n| n + 1);
         let line = self.text[line_start..].lines().next().unwrap_or_default();
         let indent = &line[..line.len() - line.trim_start().len()];
         // Inside a text the parser stops at the end of the line before the tab.
@@ -361,7 +363,7 @@ fn yaml_help(info: &str) -> Option<&'static str> {
         ("unexpected character", "text that starts with a special character needs quotes around it"),
         ("quoted scalar", "a quote may not be closed"),
     ];
-    causes.iter().find(|it| info.contains(it.0)).map(|it| it.1)
+    causes.iter().find(|cause| info.contains(cause.0)).map(|at| at.1)
 }
 
 fn read_key(
@@ -385,7 +387,7 @@ fn read_key(
         let mut diagnostic = Diagnostic::error(Code::DuplicateKey, span, format!("`{text}` is given twice"))
             .label("given again here")
             .help("keep one of them");
-        if let Some(first) = entries.iter().find(|it| it.key == text) {
+        if let Some(first) = entries.iter().find(|entry| entry.key == text) {
             diagnostic = diagnostic.also(first.key_span, "first given here");
         }
         found.push(diagnostic);
@@ -398,6 +400,8 @@ fn nesting_depth(node: &SourceNode) -> usize {
     match &node.shape {
         NodeShape::Scalar(_) => 0,
         NodeShape::List(items) => 1 + items.iter().map(nesting_depth).max().unwrap_or(0),
-        NodeShape::Map(entries) => 1 + entries.iter().map(|it| nesting_depth(&it.value)).max().unwrap_or(0),
+        NodeShape::Map(entries) => {
+            1 + entries.iter().map(|entry| nesting_depth(&entry.value)).max().unwrap_or(0)
+        }
     }
 }

@@ -55,11 +55,13 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     }
     let mut measurements = Measurements::from_json(&Json::Object(said.clone()));
     measurements.duration_ms =
-        measurements.duration_ms.or_else(|| given("latency")?.as_f64().filter(|it| 0.0 <= *it));
+        measurements.duration_ms.or_else(|| given("latency")?.as_f64().filter(|number| 0.0 <= *number));
     let mut trace = match (run, output) {
         (Some((key, value)), _) => Some(read_run(key, value)?),
         // A conversation is a trace; its last words are the answer.
-        (None, Some(output @ Json::Array(_))) => read_trace_value(output, None).ok().map(|it| it.1),
+        (None, Some(output @ Json::Array(_))) => {
+            read_trace_value(output, None).ok().map(|trace_value| trace_value.1)
+        }
         (None, _) => None,
     };
     let is_conversation = run.is_none() && trace.is_some();
@@ -150,7 +152,7 @@ fn read_diff(said: &Map<String, Json>) -> Result<Option<String>, AgentRunError> 
         }
         Some(_) => return Err(malformed()),
     }
-    Ok(Some(diff).filter(|it| !it.is_empty()))
+    Ok(Some(diff).filter(|text| !text.is_empty()))
 }
 
 /// A file as the diff that adds it.
@@ -183,7 +185,10 @@ mod tests {
         let talked =
             r#"{"output": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]}"#;
         let talked = read_answer(talked).unwrap();
-        assert_eq!((talked.response.as_deref(), talked.trace.map(|it| it.steps.len())), (Some("A"), Some(2)));
+        assert_eq!(
+            (talked.response.as_deref(), talked.trace.map(|trace| trace.steps.len())),
+            (Some("A"), Some(2))
+        );
         assert!(matches!(read_answer(r#"{"error": "no"}"#), Err(AgentRunError::Failed(..))));
         assert_eq!(read_answer(r#"{"a": 1}"#).unwrap().response.as_deref(), Some(r#"{"a": 1}"#));
     }

@@ -24,12 +24,14 @@ pub(super) struct HttpTarget {
 
 impl HttpTarget {
     pub(super) fn new(url: String, config: &Map<String, Json>) -> Self {
-        let text = |keys: &[&str]| keys.iter().find_map(|it| config.get(*it)?.as_str()).map(str::to_owned);
+        let text = |keys: &[&str]| keys.iter().find_map(|key| config.get(*key)?.as_str()).map(str::to_owned);
         let headers = config.get("headers").and_then(Json::as_object).into_iter().flatten();
         Self {
             url,
             method: text(&["method"]).unwrap_or_else(|| "POST".to_owned()).to_uppercase(),
-            headers: headers.filter_map(|(name, it)| Some((name.clone(), it.as_str()?.to_owned()))).collect(),
+            headers: headers
+                .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+                .collect(),
             body: config.get("body").cloned().unwrap_or_else(|| json!({ "prompt": "{{prompt}}" })),
             path: text(&["transformResponse", "transform_response", "responseParser"]),
         }
@@ -37,8 +39,8 @@ impl HttpTarget {
 
     /// Whether something of the environment would be sent.
     pub(super) fn names_variables(&self) -> bool {
-        let texts = self.headers.iter().map(|it| it.1.as_str()).chain([self.url.as_str()]);
-        texts.into_iter().any(|it| it.contains("env.")) || self.body.to_string().contains("env.")
+        let texts = self.headers.iter().map(|header| header.1.as_str()).chain([self.url.as_str()]);
+        texts.into_iter().any(|text| text.contains("env.")) || self.body.to_string().contains("env.")
     }
 
     pub(super) async fn send(
@@ -118,8 +120,8 @@ fn url_without_query(url: &str) -> &str {
 }
 
 fn percent_encode(text: &str) -> String {
-    let one = |it: u8| match it {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => (it as char).to_string(),
+    let one = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => (byte as char).to_string(),
         other => format!("%{other:02X}"),
     };
     text.bytes().map(one).collect()
@@ -132,11 +134,11 @@ fn fill_body_template(body: &Json, prompt: &str) -> Result<Json, AgentRunError> 
             Json::String(text.replace("{{prompt}}", prompt).replace("{{ prompt }}", prompt))
         }
         Json::Array(items) => {
-            items.iter().map(|it| fill_body_template(it, prompt)).collect::<Result<_, _>>()?
+            items.iter().map(|item| fill_body_template(item, prompt)).collect::<Result<_, _>>()?
         }
         Json::Object(map) => Json::Object(
             map.iter()
-                .map(|(key, it)| Ok((key.clone(), fill_body_template(it, prompt)?)))
+                .map(|(key, value)| Ok((key.clone(), fill_body_template(value, prompt)?)))
                 .collect::<Result<_, AgentRunError>>()?,
         ),
         other => other.clone(),
@@ -146,8 +148,8 @@ fn fill_body_template(body: &Json, prompt: &str) -> Result<Json, AgentRunError> 
 /// `json.a.b[0]`, `data.x` or `a.b.0`.
 fn find_response_value<'a>(value: &'a Json, path: &str) -> Option<&'a Json> {
     let path = path.trim().replace('[', ".").replace(']', "");
-    let mut keys = path.split('.').filter(|it| !it.is_empty()).peekable();
-    keys.next_if(|it| ["json", "text"].contains(it) && value.get(it).is_none());
+    let mut keys = path.split('.').filter(|part| !part.is_empty()).peekable();
+    keys.next_if(|key| ["json", "text"].contains(key) && value.get(key).is_none());
     keys.try_fold(value, |value, key| {
         let key = key.trim_matches(['"', '\'']);
         value.get(key).or_else(|| value.get(key.parse::<usize>().ok()?))

@@ -193,12 +193,18 @@ async fn collect_stderr_tail(mut stderr: tokio::process::ChildStderr, complaints
 
 /// A result as text; pictures and sounds by their kind and size.
 fn tool_result_text(result: &CallToolResult) -> String {
-    let block = |it: &ContentBlock| match it {
-        ContentBlock::Text(it) => it.text.clone(),
-        ContentBlock::Image(it) => format!("[image {}, {} bytes]", it.mime_type, it.data.len() * 3 / 4),
-        ContentBlock::Audio(it) => format!("[audio {}, {} bytes]", it.mime_type, it.data.len() * 3 / 4),
-        ContentBlock::Resource(it) => serde_json::to_string(&it.resource).unwrap_or_default(),
-        ContentBlock::ResourceLink(it) => format!("[resource {}]", it.uri),
+    let block = |content_block: &ContentBlock| match content_block {
+        ContentBlock::Text(content_block) => content_block.text.clone(),
+        ContentBlock::Image(content_block) => {
+            format!("[image {}, {} bytes]", content_block.mime_type, content_block.data.len() * 3 / 4)
+        }
+        ContentBlock::Audio(content_block) => {
+            format!("[audio {}, {} bytes]", content_block.mime_type, content_block.data.len() * 3 / 4)
+        }
+        ContentBlock::Resource(content_block) => {
+            serde_json::to_string(&content_block.resource).unwrap_or_default()
+        }
+        ContentBlock::ResourceLink(content_block) => format!("[resource {}]", content_block.uri),
         other => serde_json::to_string(other).unwrap_or_default(),
     };
     let text = result.content.iter().map(block).collect::<Vec<_>>().join("\n");

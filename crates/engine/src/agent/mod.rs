@@ -159,7 +159,7 @@ impl Agents {
         base_url: Option<String>,
         allow_commands: bool,
     ) -> Self {
-        let n_programs = std::thread::available_parallelism().map_or(4, |it| it.get() * 2);
+        let n_programs = std::thread::available_parallelism().map_or(4, |non_zero| non_zero.get() * 2);
         Self {
             resolver,
             servers,
@@ -279,7 +279,7 @@ impl Agents {
             }
             McpServer::Http { headers, url } => {
                 self.check_address(url)?;
-                if headers.values().any(|it| it.contains("{{")) {
+                if headers.values().any(|value| value.contains("{{")) {
                     require_permission(self.allow_commands, SENT_VARIABLE)?;
                 }
             }
@@ -342,7 +342,7 @@ impl Agents {
             Some(_) => told.clone(),
             None => Judge { model: agent.model.clone(), base_url: self.base_url.clone(), ..told.clone() },
         };
-        if let Some(program) = judge.model.as_deref().and_then(|it| it.strip_prefix("command:")) {
+        if let Some(program) = judge.model.as_deref().and_then(|model| model.strip_prefix("command:")) {
             require_permission(self.allow_commands, format!("the program `{program}` as a model"))?;
         }
         let key = format!("{:?} {:?}", judge.model, judge.base_url);
@@ -374,13 +374,14 @@ async fn measure_run(
 
 /// Whether an address is link-local: where clouds give keys to whoever asks from within a machine.
 fn is_of_the_machine(url: &str) -> bool {
-    let Some(host) = reqwest::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned)) else {
+    let Some(host) = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)) else {
         return false;
     };
     match host.trim_matches(['[', ']']).parse::<std::net::IpAddr>() {
         Ok(std::net::IpAddr::V4(it)) => it.is_link_local(),
         Ok(std::net::IpAddr::V6(it)) => {
-            it.is_unicast_link_local() || it.to_ipv4_mapped().is_some_and(|it| it.is_link_local())
+            it.is_unicast_link_local()
+                || it.to_ipv4_mapped().is_some_and(|ipv4_addr| ipv4_addr.is_link_local())
         }
         Err(_) => host.trim_end_matches('.').eq_ignore_ascii_case("metadata.google.internal"),
     }
@@ -388,7 +389,7 @@ fn is_of_the_machine(url: &str) -> bool {
 
 /// The task as one text.
 fn prompt_text(candidate: &Candidate) -> String {
-    let spoken = |it: &serde_json::Value| match &it["content"] {
+    let spoken = |value: &serde_json::Value| match &value["content"] {
         serde_json::Value::String(text) => text.clone(),
         other => other.to_string(),
     };
@@ -420,6 +421,6 @@ fn truncate_text(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }
-    let end = (0..=most).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
+    let end = (0..=most).rev().find(|n| text.is_char_boundary(*n)).unwrap_or(0);
     format!("{}\n[cut here: {} bytes in all]", &text[..end], text.len())
 }

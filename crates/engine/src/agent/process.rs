@@ -65,7 +65,7 @@ impl AgentCommand {
         match &self.how {
             CommandForm::Template(line) => format!("the command `{line}`"),
             CommandForm::Arguments(words, _) => {
-                let shown = words.iter().filter(|it| !it.contains('\n') && !it.is_empty());
+                let shown = words.iter().filter(|word| !word.contains('\n') && !word.is_empty());
                 format!("the program `{}`", shown.cloned().collect::<Vec<_>>().join(" "))
             }
         }
@@ -112,7 +112,7 @@ impl AgentCommand {
             }
         };
         // Relative to the suite, unless the agent works in a folder of its own.
-        let own = self.cwd.as_deref().map(|it| folder.join(it));
+        let own = self.cwd.as_deref().map(|cwd| folder.join(cwd));
         process.current_dir(own.as_deref().unwrap_or(here)).env("JURIST_WORKSPACE", here);
         let said = run_program(process, input.as_deref().map(str::as_bytes), self.timeout).await.map_err(
             |broken| {
@@ -142,7 +142,7 @@ fn fill_placeholders(line: &str, values: &[(&str, String)]) -> String {
     while let Some(at) = rest.find('{') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        match values.iter().find(|it| rest.starts_with(it.0)) {
+        match values.iter().find(|value| rest.starts_with(value.0)) {
             Some((name, value)) => {
                 out.push_str(value);
                 rest = &rest[name.len()..];

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use jurist_core::candidate::{Measurements, StepRole as Who, Trace, TraceStep};
+use jurist_core::candidate::{Measurements, StepRole, Trace, TraceStep};
 use jurist_core::grade::{Spend, Usd};
 use jurist_core::suite::{Case, Judge};
 use serde_json::Value as Json;
@@ -34,15 +34,15 @@ pub(super) async fn talk(
         system: agent.system.clone().or(system).unwrap_or_else(|| SYSTEM.to_owned()),
         messages,
         schema: Json::Null,
-        tools: mcp.map(|it| it.tools.clone()).unwrap_or_default(),
+        tools: mcp.map(|mcp| mcp.tools.clone()).unwrap_or_default(),
         temperature: told.temperature,
         max_tokens: told.max_tokens.unwrap_or(MAX_REPLY),
         // Trials are independent draws.
         draw: (which.trial - 1) * 1000,
     };
-    let asked = request.messages.iter().map(|it| {
-        let who = if it.role == MessageRole::User { Who::User } else { Who::Assistant };
-        TraceStep::new(who, it.parts.join("\n"))
+    let asked = request.messages.iter().map(|message| {
+        let who = if message.role == MessageRole::User { StepRole::User } else { StepRole::Assistant };
+        TraceStep::new(who, message.parts.join("\n"))
     });
     let mut trace = Trace { steps: asked.collect(), ..Trace::default() };
     let tool_timeout = Duration::from_secs_f64(agent.tool_timeout.unwrap_or(TOOL_TIMEOUT));
@@ -60,7 +60,7 @@ pub(super) async fn talk(
         if !paid.from_cache {
             caller.keep(&key, &reply);
         }
-        let mut step = TraceStep::new(Who::Assistant, reply.text.clone());
+        let mut step = TraceStep::new(StepRole::Assistant, reply.text.clone());
         (step.tool_calls, step.usage) = (reply.calls.clone(), reply.usage);
         trace.steps.push(step);
         match (reply.stop, mcp) {
@@ -75,11 +75,11 @@ pub(super) async fn talk(
                 let tools_ms = started.elapsed().as_secs_f64() * 1e3;
                 duration_ms = duration_ms.map(|sum| sum + tools_ms);
                 trace.steps.push(TraceStep {
-                    role: Who::Tool,
+                    role: StepRole::Tool,
                     results: results.clone(),
                     ..TraceStep::default()
                 });
-                let parts = Some(reply.text).filter(|it| !it.is_empty()).into_iter().collect();
+                let parts = Some(reply.text).filter(|text| !text.is_empty()).into_iter().collect();
                 request
                     .messages
                     .push(Message { calls: reply.calls, ..Message::new(MessageRole::Assistant, parts) });
@@ -98,7 +98,8 @@ pub(super) async fn talk(
     (trace.cost, trace.duration_ms) = (cost, duration_ms);
     let usage = Some(trace.usage).filter(|usage| !usage.is_nothing());
     let measurements = Measurements { duration_ms, usage, cost };
-    let response = trace.steps.last().filter(|it| it.role == Who::Assistant).map(|it| it.text.clone());
+    let response =
+        trace.steps.last().filter(|step| step.role == StepRole::Assistant).map(|step| step.text.clone());
     // Without tools there is nothing to see but what it said.
     let trace = mcp.is_some().then_some(trace);
     Ok(AgentOutput { response, trace, spend, measurements, ..AgentOutput::default() })
@@ -119,7 +120,7 @@ fn build_conversation(case: &Case) -> (Option<String>, Vec<Message>) {
         let text = match &message["content"] {
             Json::String(text) => text.clone(),
             Json::Array(parts) => {
-                parts.iter().filter_map(|it| it["text"].as_str()).collect::<Vec<_>>().join("\n")
+                parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
             }
             other => other.to_string(),
         };

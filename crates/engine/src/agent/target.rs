@@ -28,8 +28,8 @@ const OTHER_NAMES: [(&str, &str); 7] = [
 impl Runner {
     pub(super) fn of(target: &CaseTarget) -> Result<Self, String> {
         let CaseTarget { id, config, .. } = target;
-        let text = |keys: &[&str]| keys.iter().find_map(|it| config.get(*it)?.as_str()).map(str::to_owned);
-        let number = |keys: &[&str]| keys.iter().find_map(|it| config.get(*it)?.as_f64());
+        let text = |keys: &[&str]| keys.iter().find_map(|key| config.get(*key)?.as_str()).map(str::to_owned);
+        let number = |keys: &[&str]| keys.iter().find_map(|key| config.get(*key)?.as_f64());
         let (kind, rest) = id.split_once(':').unwrap_or((id, ""));
         match (kind, rest) {
             ("echo", "") => Ok(Self::Echo),
@@ -67,7 +67,7 @@ impl Runner {
                     model: Some(name),
                     base_url: text(&["base_url", "apiBaseUrl", "endpoint"]),
                     temperature: number(&["temperature"]),
-                    max_tokens: number(&["max_tokens", "max_output_tokens"]).map(|it| it as u32),
+                    max_tokens: number(&["max_tokens", "max_output_tokens"]).map(|number| number as u32),
                     timeout: number(&["timeout_seconds"]),
                     ..Judge::default()
                 }))
@@ -77,7 +77,7 @@ impl Runner {
 }
 
 fn canonical_vendor_name(name: &str) -> &str {
-    OTHER_NAMES.iter().find(|it| it.0 == name).map_or(name, |it| it.1)
+    OTHER_NAMES.iter().find(|other_name| other_name.0 == name).map_or(name, |it| it.1)
 }
 
 /// `openai:chat:gpt-5` is `openai/gpt-5`, as a judge would be called.

@@ -101,7 +101,7 @@ async fn run_git_command<'a>(
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1");
     git.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
-    git.args(settings.iter().flat_map(|it| ["-c", it])).args(arguments);
+    git.args(settings.iter().flat_map(|setting| ["-c", setting])).args(arguments);
     let done = git
         .output()
         .await

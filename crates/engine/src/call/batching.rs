@@ -43,7 +43,7 @@ impl ModelClient {
             (self.budget.remaining_amount(), Usd::default(), Vec::<BatchEntry>::new());
         while let Some(entry) = wanted.pop_front() {
             let is_other = part.first().is_some_and(|first| !first.is_with(&entry));
-            let sum = entry.most().map(|it| most.plus(it));
+            let sum = entry.most().map(|usd| most.plus(usd));
             let fits = left.is_none_or(|left| sum.is_some_and(|sum| sum <= left));
             if !part.is_empty() && (is_other || part.len() == AT_ONCE || !fits) {
                 wanted.push_front(entry);

@@ -156,7 +156,7 @@ impl Segment {
             if line.last() != Some(&b'\n') {
                 break;
             }
-            let short = line.get(..HASH).and_then(|it| str::from_utf8(it).ok()).and_then(locate_key);
+            let short = line.get(..HASH).and_then(|line| str::from_utf8(line).ok()).and_then(locate_key);
             if let (Some((_, short)), Ok(length)) = (short, u32::try_from(line.len() - 1)) {
                 self.lines.insert(short, LinePosition { at: self.read_to, length });
             }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     fn text_of(cache: &Cache, n: u64) -> Option<String> {
-        cache.get(&key(n)).map(|it| it.text)
+        cache.get(&key(n)).map(|model_reply| model_reply.text)
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
             bytes.extend_from_slice(format!("\n{twin} ").as_bytes());
             fs::write(&path, bytes).expect("it is a file");
             let found = Cache::new(folder.path()).get(&key(1));
-            assert!(found.is_none_or(|it| it.text == "whole"), "cut at {cut}");
+            assert!(found.is_none_or(|found| found.text == "whole"), "cut at {cut}");
             let cache = Cache::new(folder.path());
             cache.put(&key(1), &said("again"));
             assert_eq!(text_of(&cache, 1).as_deref(), Some("again"), "cut at {cut}");

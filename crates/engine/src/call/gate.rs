@@ -153,15 +153,18 @@ impl RateLimiter {
     fn due(&self, tokens: u64) -> Instant {
         let now = Instant::now();
         let mut state = self.state();
-        let mut due = state.blocked_until.map_or(now, |it| it.max(now));
+        let mut due = state.blocked_until.map_or(now, |time| time.max(now));
         let minute = Duration::from_secs(60);
-        if let Some(limit) = self.limits.requests_per_minute.filter(|it| 0 < *it) {
-            let turn = state.requests_due.map_or(now, |it| it.max(now));
+        if let Some(limit) =
+            self.limits.requests_per_minute.filter(|requests_per_minute| 0 < *requests_per_minute)
+        {
+            let turn = state.requests_due.map_or(now, |time| time.max(now));
             state.requests_due = Some(turn + minute / limit);
             due = due.max(turn);
         }
-        if let Some(limit) = self.limits.tokens_per_minute.filter(|it| 0 < *it) {
-            let turn = state.tokens_due.map_or(now, |it| it.max(now));
+        if let Some(limit) = self.limits.tokens_per_minute.filter(|tokens_per_minute| 0 < *tokens_per_minute)
+        {
+            let turn = state.tokens_due.map_or(now, |time| time.max(now));
             state.tokens_due = Some(turn + minute.mul_f64(tokens as f64 / f64::from(limit)));
             due = due.max(turn);
         }
@@ -207,12 +210,12 @@ impl RateLimiter {
                 if let Some(wait) = error.retry_after {
                     let until = Instant::now() + wait.min(super::LONGEST_WAIT);
                     let mut state = self.state();
-                    state.blocked_until = Some(state.blocked_until.map_or(until, |it| it.max(until)));
+                    state.blocked_until = Some(state.blocked_until.map_or(until, |time| time.max(until)));
                 }
                 // All that were under way are refused together; that is one sign, not many.
                 let mut state = self.state();
                 let now = Instant::now();
-                if state.shrunk.is_none_or(|it| SETTLING <= now - it) {
+                if state.shrunk.is_none_or(|shrunk| SETTLING <= now - shrunk) {
                     state.shrunk = Some(now);
                     let limit = self.limit.load(Ordering::Relaxed);
                     let fewer = (limit / 2).max(1);
@@ -256,5 +259,5 @@ impl Drop for Permit<'_> {
 }
 
 fn take_one(counter: &AtomicUsize) -> bool {
-    counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |it| it.checked_sub(1)).is_ok()
+    counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
 }

@@ -137,7 +137,7 @@ pub struct Metered {
 
 impl Meter {
     pub fn read(&self) -> Metered {
-        let get = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        let get = |atomic_u64: &AtomicU64| atomic_u64.load(Ordering::Relaxed);
         Metered {
             requests: get(&self.n_requests),
             from_cache: get(&self.n_from_cache),
@@ -234,7 +234,7 @@ impl ModelClient {
             return Ok(cached_call_result(replayed?));
         }
         // Before the cache, which has it as well by now: it was paid in this run.
-        if let Some(batched) = self.batches.as_ref().and_then(|it| it.reply(request)) {
+        if let Some(batched) = self.batches.as_ref().and_then(|batch| batch.reply(request)) {
             let (attempts, spend) = (Vec::new(), batched.spend);
             let reply = batched.result.map_err(|error| CallFailure { error, attempts: Vec::new(), spend })?;
             self.tape.record(request, &reply);
@@ -264,7 +264,7 @@ impl ModelClient {
 
     /// The folder of the cache, if replies could not be kept there.
     pub fn lossy_cache(&self) -> Option<&std::path::Path> {
-        self.cache.as_ref().filter(|it| it.is_lossy()).map(Cache::folder)
+        self.cache.as_ref().filter(|cache| cache.is_lossy()).map(Cache::folder)
     }
 
     /// Keeps a reply for the next time. Only who has understood it knows that it is worth keeping.

@@ -75,7 +75,7 @@ impl Bert {
         }
         let config: Json = serde_json::from_slice(&read("config.json")?)
             .map_err(|_| BadModel::Shape("config.json".to_owned()))?;
-        let size = |key: &str| config[key].as_u64().map(|it| it as usize);
+        let size = |key: &str| config[key].as_u64().map(|n| n as usize);
         let (Some(n_layers), Some(n_heads)) = (size("num_hidden_layers"), size("num_attention_heads")) else {
             return Err(BadModel::Shape("config.json".to_owned()));
         };
@@ -85,15 +85,16 @@ impl Bert {
         let weights = ModelWeights::read(&bytes)?;
         let segments = weights.matrix("embeddings.token_type_embeddings.weight")?;
         let positions = weights.matrix("embeddings.position_embeddings.weight")? + segments.row(0);
-        let told = json("sentence_bert_config.json").and_then(|it| it["max_seq_length"].as_u64());
-        let max_tokens = told.map_or(256, |it| it as usize).clamp(3, positions.nrows());
-        let by_first = json("1_Pooling/config.json").is_some_and(|it| it["pooling_mode_cls_token"] == true);
+        let told = json("sentence_bert_config.json").and_then(|json| json["max_seq_length"].as_u64());
+        let max_tokens = told.map_or(256, |n| n as usize).clamp(3, positions.nrows());
+        let by_first =
+            json("1_Pooling/config.json").is_some_and(|json| json["pooling_mode_cls_token"] == true);
         Ok(Self {
             vocabulary,
             words: weights.matrix("embeddings.word_embeddings.weight")?,
             positions,
             norm: weights.norm("embeddings.LayerNorm")?,
-            layers: (0..n_layers).map(|it| weights.layer(it)).collect::<Result<_, _>>()?,
+            layers: (0..n_layers).map(|n| weights.layer(n)).collect::<Result<_, _>>()?,
             n_heads,
             max_tokens,
             pooling: if by_first { Pooling::First } else { Pooling::Mean },
@@ -103,7 +104,7 @@ impl Bert {
     /// The direction of a text's meaning, of length 1.
     pub fn embed_text(&self, text: &str) -> Vec<f32> {
         let ids = self.vocabulary.ids(text, self.max_tokens);
-        let rows: Vec<usize> = ids.iter().map(|it| (*it as usize).min(self.words.nrows() - 1)).collect();
+        let rows: Vec<usize> = ids.iter().map(|id| (*id as usize).min(self.words.nrows() - 1)).collect();
         let mut state = self.words.select(Axis(0), &rows);
         state += &self.positions.slice_axis(Axis(0), Slice::from(..ids.len()));
         self.norm.apply(&mut state);
@@ -149,9 +150,9 @@ impl Norm {
     fn apply(&self, state: &mut Array2<f32>) {
         for mut row in state.rows_mut() {
             let mean = row.mean().unwrap_or(0.0);
-            let spread = row.iter().map(|it| (it - mean).powi(2)).sum::<f32>() / row.len() as f32;
+            let spread = row.iter().map(|row| (row - mean).powi(2)).sum::<f32>() / row.len() as f32;
             let scale = 1.0 / (spread + 1e-12).sqrt();
-            row.zip_mut_with(&self.weight, |it, weight| *it = (*it - mean) * scale * weight);
+            row.zip_mut_with(&self.weight, |value, weight| *value = (*value - mean) * scale * weight);
             row += &self.bias;
         }
     }
@@ -160,7 +161,7 @@ impl Norm {
 fn softmax(scores: &mut Array2<f32>) {
     for mut row in scores.rows_mut() {
         let highest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        row.mapv_inplace(|it| (it - highest).exp());
+        row.mapv_inplace(|row| (row - highest).exp());
         let sum = row.sum();
         row /= sum;
     }
@@ -195,7 +196,7 @@ impl<'a> ModelWeights<'a> {
         let bad = || BadModel::Shape(name.to_owned());
         let entry =
             self.header.get(name).or_else(|| self.header.get(&format!("bert.{name}"))).ok_or_else(bad)?;
-        let number = |value: &Json| value.as_u64().and_then(|it| usize::try_from(it).ok());
+        let number = |value: &Json| value.as_u64().and_then(|n| usize::try_from(n).ok());
         let shape: Option<Vec<usize>> =
             entry["shape"].as_array().ok_or_else(bad)?.iter().map(number).collect();
         let place = &entry["data_offsets"];
@@ -204,13 +205,16 @@ impl<'a> ModelWeights<'a> {
         };
         let bytes = self.data.get(from..to).ok_or_else(bad)?;
         let numbers = match entry["dtype"].as_str() {
-            Some("F32") => {
-                bytes.chunks_exact(4).map(|it| f32::from_le_bytes([it[0], it[1], it[2], it[3]])).collect()
-            }
+            Some("F32") => bytes
+                .chunks_exact(4)
+                .map(|chunk| f32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]))
+                .collect(),
             Some("BF16") => {
-                bytes.chunks_exact(2).map(|it| f32::from_le_bytes([0, 0, it[0], it[1]])).collect()
+                bytes.chunks_exact(2).map(|chunk| f32::from_le_bytes([0, 0, chunk[0], chunk[1]])).collect()
             }
-            Some("F16") => bytes.chunks_exact(2).map(|it| half(u16::from_le_bytes([it[0], it[1]]))).collect(),
+            Some("F16") => {
+                bytes.chunks_exact(2).map(|chunk| half(u16::from_le_bytes([chunk[0], chunk[1]]))).collect()
+            }
             _ => return Err(bad()),
         };
         Ok((shape, numbers))
@@ -224,7 +228,7 @@ impl<'a> ModelWeights<'a> {
     }
 
     fn vector(&self, name: &str) -> Result<Array1<f32>, BadModel> {
-        self.numbers(name).map(|it| Array1::from_vec(it.1))
+        self.numbers(name).map(|number| Array1::from_vec(number.1))
     }
 
     fn linear(&self, name: &str) -> Result<Linear, BadModel> {

@@ -76,7 +76,7 @@ impl Embedders {
         match &*self.get(model).await? {
             Embedder::Local(bert) => Ok(embed_locally(bert, texts).await),
             Embedder::Server(http, name) => {
-                let parts = texts.chunks(AT_ONCE).map(|it| embed_on_server(http, name, it));
+                let parts = texts.chunks(AT_ONCE).map(|text| embed_on_server(http, name, text));
                 let parts = try_join_all(parts).await;
                 let failed = |error| NoEmbedding::Failed { name: model.to_owned(), error };
                 Ok(parts.map_err(failed)?.concat())
@@ -95,13 +95,14 @@ impl Embedders {
     }
 
     fn load(&self, name: &str) -> Result<Embedder, NoEmbedding> {
-        let is_path = Path::new(name).components().any(|it| !matches!(it, Component::Normal(_)));
+        let is_path =
+            Path::new(name).components().any(|component| !matches!(component, Component::Normal(_)));
         let places = match self.with_paths {
             true => [PathBuf::from(name)].into_iter().chain(places(name)).collect(),
             false if is_path => Vec::new(),
             false => places(name),
         };
-        if let Some(folder) = places.iter().find(|it| it.join("config.json").is_file()) {
+        if let Some(folder) = places.iter().find(|place| place.join("config.json").is_file()) {
             let bert =
                 Bert::load(folder).map_err(|error| NoEmbedding::Bad { name: name.to_owned(), error })?;
             return Ok(Embedder::Local(Arc::new(bert)));
@@ -111,7 +112,7 @@ impl Embedders {
         // A name alone is a folder, unless an address says otherwise.
         if self.base_url.is_none() && !name.contains('/') {
             let looked = match self.with_paths {
-                true => places.iter().map(|it| it.display().to_string()).collect(),
+                true => places.iter().map(|place| place.display().to_string()).collect(),
                 false => vec!["its own folders".to_owned()],
             };
             return Err(NoEmbedding::NotFound { name: name.to_owned(), looked });
@@ -130,17 +131,17 @@ impl Embedders {
 
 /// Folders in which a model of this name may be.
 fn places(name: &str) -> Vec<PathBuf> {
-    let own = variable("JURIST_MODELS").map(|it| PathBuf::from(it).join(name));
+    let own = variable("JURIST_MODELS").map(|variable| PathBuf::from(variable).join(name));
     let home = variable("HOME").map(PathBuf::from);
-    let hub = home.map(|it| {
+    let hub = home.map(|home| {
         let owner =
             if name.contains('/') { name.to_owned() } else { format!("sentence-transformers/{name}") };
-        it.join(".cache/huggingface/hub")
+        home.join(".cache/huggingface/hub")
             .join(format!("models--{}", owner.replace('/', "--")))
             .join("snapshots")
     });
-    let snapshots = hub.iter().flat_map(|it| std::fs::read_dir(it).into_iter().flatten().flatten());
-    let snapshots: Vec<PathBuf> = snapshots.map(|it| it.path()).collect();
+    let snapshots = hub.iter().flat_map(|hub| std::fs::read_dir(hub).into_iter().flatten().flatten());
+    let snapshots: Vec<PathBuf> = snapshots.map(|snapshot| snapshot.path()).collect();
     own.into_iter().chain(snapshots).collect()
 }
 
@@ -153,9 +154,14 @@ async fn embed_locally(bert: &Arc<Bert>, texts: &[String]) -> Vec<Vec<f32>> {
             let share = texts.len().div_ceil(n_threads);
             let workers: Vec<_> = texts
                 .chunks(share)
-                .map(|part| scope.spawn(|| part.iter().map(|it| bert.embed_text(it)).collect::<Vec<_>>()))
+                .map(|part| scope.spawn(|| part.iter().map(|part| bert.embed_text(part)).collect::<Vec<_>>()))
                 .collect();
-            workers.into_iter().flat_map(|it| it.join().expect("embedding a text does not panic")).collect()
+            workers
+                .into_iter()
+                .flat_map(|scoped_join_handle| {
+                    scoped_join_handle.join().expect("embedding a text does not panic")
+                })
+                .collect()
         })
     };
     tokio::task::spawn_blocking(work).await.expect("embedding a text does not panic")
@@ -194,9 +200,10 @@ fn vectors(body: &Json, n_texts: usize) -> Result<Vec<Vec<f32>>, ModelError> {
         || ModelError::new(ModelErrorKind::NotUnderstood, "the reply does not hold one embedding per text");
     let mut all: Vec<Vec<f32>> = vec![Vec::new(); n_texts];
     for (at, entry) in body["data"].as_array().ok_or_else(bad)?.iter().enumerate() {
-        let at = entry["index"].as_u64().map_or(at, |it| it as usize);
+        let at = entry["index"].as_u64().map_or(at, |n| n as usize);
         let numbers = entry["embedding"].as_array().ok_or_else(bad)?;
-        let numbers: Option<Vec<f32>> = numbers.iter().map(|it| it.as_f64().map(|it| it as f32)).collect();
+        let numbers: Option<Vec<f32>> =
+            numbers.iter().map(|value| value.as_f64().map(|number| number as f32)).collect();
         *all.get_mut(at).ok_or_else(bad)? = numbers.ok_or_else(bad)?;
     }
     if all.iter().any(Vec::is_empty) { Err(bad()) } else { Ok(all) }

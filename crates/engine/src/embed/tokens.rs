@@ -20,7 +20,8 @@ const MAX_WORD: usize = 100;
 impl Vocabulary {
     /// From `vocab.txt`: a piece on each line.
     pub(super) fn new(text: &str) -> Option<Self> {
-        let ids: HashMap<String, u32> = text.lines().map(|it| it.trim_end().to_owned()).zip(0..).collect();
+        let ids: HashMap<String, u32> =
+            text.lines().map(|line| line.trim_end().to_owned()).zip(0..).collect();
         let id = |piece: &str| ids.get(piece).copied();
         let (begin, end, unknown) = (id("[CLS]")?, id("[SEP]")?, id("[UNK]")?);
         Some(Self { ids, begin, end, unknown })
@@ -46,7 +47,7 @@ impl Vocabulary {
         let mut rest = word;
         while !rest.is_empty() && letters <= MAX_WORD {
             let is_first = rest.len() == word.len();
-            let ends = rest.char_indices().map(|(at, it)| at + it.len_utf8()).rev();
+            let ends = rest.char_indices().map(|(at, letter)| at + letter.len_utf8()).rev();
             let found = ends.into_iter().find_map(|end| {
                 let piece = if is_first { rest[..end].to_owned() } else { format!("##{}", &rest[..end]) };
                 Some((*self.ids.get(&piece)?, end))
@@ -69,17 +70,17 @@ impl Vocabulary {
 /// Lower case without accents; punctuation and ideographs are words of their own.
 fn split_into_words(text: &str) -> Vec<String> {
     let (mut words, mut word) = (Vec::new(), String::new());
-    for letter in text.nfd().filter(|it| !is_combining_mark(*it)).flat_map(char::to_lowercase) {
+    for letter in text.nfd().filter(|nfd| !is_combining_mark(*nfd)).flat_map(char::to_lowercase) {
         if letter.is_whitespace() || letter.is_control() || letter == '\u{fffd}' {
-            words.extend(Some(std::mem::take(&mut word)).filter(|it| !it.is_empty()));
+            words.extend(Some(std::mem::take(&mut word)).filter(|text| !text.is_empty()));
         } else if is_alone(letter) {
-            words.extend(Some(std::mem::take(&mut word)).filter(|it| !it.is_empty()));
+            words.extend(Some(std::mem::take(&mut word)).filter(|text| !text.is_empty()));
             words.push(letter.to_string());
         } else {
             word.push(letter);
         }
     }
-    words.extend(Some(word).filter(|it| !it.is_empty()));
+    words.extend(Some(word).filter(|text| !text.is_empty()));
     words
 }
 

@@ -40,12 +40,12 @@ pub async fn compare_candidates(
         let (read, more) =
             ask_with_repair(caller, member, &round.asked, true, &mut tries, |text, _| round.read(text)).await;
         took.add(more);
-        let (winner, reason) = read.map_err(|it| it.outcome())?;
+        let (winner, reason) = read.map_err(|judge_question_error| judge_question_error.outcome())?;
         rounds.push((round.order.clone(), winner));
         reasons.push(reason);
     }
     let first = rounds[0].1;
-    let winner = first.filter(|_| rounds.iter().all(|it| it.1 == first));
+    let winner = first.filter(|_| rounds.iter().all(|round| round.1 == first));
     let (reason, spend) = (reasons.join("\n"), took.spend.unwrap_or_default());
     Ok(Preference { winner, reason, rounds, spend, exchanges: took.exchanges })
 }

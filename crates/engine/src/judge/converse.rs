@@ -90,7 +90,10 @@ pub(super) async fn ask_with_repair<T>(
         let exchange = transcript.then(|| JudgeExchange {
             criterion: String::new(),
             request: request.clone(),
-            reply: called.as_ref().map(|it| it.reply.text.clone()).map_err(|it| it.error.detail.clone()),
+            reply: called
+                .as_ref()
+                .map(|call_result| call_result.reply.text.clone())
+                .map_err(|call_failure| call_failure.error.detail.clone()),
         });
         let exchanges = exchange.into_iter().collect();
         let CallResult { reply, spend, attempts, key } = match called {

@@ -93,7 +93,7 @@ impl ResolvedJudges {
         let (members, combine) = if !judge.panel.is_empty() {
             let aggregate = judge.aggregate.unwrap_or_default();
             let tie_break = judge.tie_break.unwrap_or_default();
-            let members = judge.panel.iter().map(|it| member(Some(it))).collect::<Result<_, _>>()?;
+            let members = judge.panel.iter().map(|panel| member(Some(panel))).collect::<Result<_, _>>()?;
             (members, Some(Combine::Panel { aggregate, tie_break }))
         } else if let Some(jury) = judge.jury {
             (member(None)?.jury(jury), Some(Combine::Jury { consensus: jury.consensus }))
@@ -101,9 +101,9 @@ impl ResolvedJudges {
             (vec![member(None)?], None)
         };
         let calls = judge.calls.unwrap_or(Calls::PerCriterion);
-        let mapping = |(_, it): &(String, serde_json::Value)| {
-            let mapping = serde_json::from_value(it["calibration"]["mapping"].clone()).ok()?;
-            Some((it["criterion"].as_str()?.to_owned(), mapping))
+        let mapping = |(_, value): &(String, serde_json::Value)| {
+            let mapping = serde_json::from_value(value["calibration"]["mapping"].clone()).ok()?;
+            Some((value["criterion"].as_str()?.to_owned(), mapping))
         };
         let mappings = judge.calibrations.iter().filter_map(mapping).collect();
         let embedders = Some(Arc::clone(embedders));
@@ -116,7 +116,7 @@ impl JudgeModel {
     /// The members of a jury: independent draws from one model.
     pub fn jury(self, jury: Jury) -> Vec<Self> {
         // At temperature 0 all would say the same.
-        let temperature = self.temperature.filter(|it| 0.0 < *it).or(Some(1.0));
+        let temperature = self.temperature.filter(|temperature| 0.0 < *temperature).or(Some(1.0));
         (0..jury.size).map(|draw| Self { draw, temperature, ..self.clone() }).collect()
     }
 }
@@ -200,15 +200,16 @@ impl ResolvedJudges {
         let each = self.members.iter().zip(answers);
         let mut opinions: Vec<JudgeOpinion> =
             each.map(|(member, answers)| self.build_opinion(member, case, answers)).collect();
-        let verdicts: Vec<Verdict> = opinions.iter().map(|it| it.verdict.clone()).collect();
-        let panel = self.combine.map(|it| score::combine_panel(&verdicts, it, case.rubric.pass_mark));
+        let verdicts: Vec<Verdict> = opinions.iter().map(|opinion| opinion.verdict.clone()).collect();
+        let panel =
+            self.combine.map(|combine| score::combine_panel(&verdicts, combine, case.rubric.pass_mark));
         let (mut status, mut score) = match &panel {
             Some(panel) => (panel.status, panel.score),
             None => (verdicts[0].status, verdicts[0].score),
         };
-        let passes = |wanted: VerdictStatus| verdicts.iter().any(|it| it.status == wanted);
+        let passes = |wanted: VerdictStatus| verdicts.iter().any(|verdict| verdict.status == wanted);
         let disputed = passes(VerdictStatus::Pass) && passes(VerdictStatus::Fail);
-        let held = panel.as_ref().and_then(|it| it.median).or(score);
+        let held = panel.as_ref().and_then(|panel| panel.median).or(score);
         let mut escalated = false;
         if let Some((stronger, margin)) = &self.escalate
             && (disputed || is_unsure(&verdicts, held, case.rubric.pass_mark, *margin))
@@ -251,14 +252,21 @@ impl ResolvedJudges {
 
 /// All together; from the cache only if every answer that was asked for is.
 fn total_opinion_spend(opinions: &[JudgeOpinion]) -> Spend {
-    let each = || opinions.iter().flat_map(|it| &it.grades).map(|it| it.spend).filter(|it| !it.is_nothing());
+    let each = || {
+        opinions
+            .iter()
+            .flat_map(|opinion| &opinion.grades)
+            .map(|grade| grade.spend)
+            .filter(|spend| !spend.is_nothing())
+    };
     let sum = each().fold(Spend::default(), Spend::plus);
-    Spend { from_cache: each().next().is_some() && each().all(|it| it.from_cache), ..sum }
+    Spend { from_cache: each().next().is_some() && each().all(|spend| spend.from_cache), ..sum }
 }
 
 /// Whether a stronger judge should look: nobody decided, somebody could not tell, or it was close.
 fn is_unsure(verdicts: &[Verdict], score: Option<f64>, pass_mark: f64, margin: f64) -> bool {
-    let decided = |it: &Verdict| matches!(it.status, VerdictStatus::Pass | VerdictStatus::Fail);
-    verdicts.iter().any(|it| 0 < it.counts.abstained || it.status == VerdictStatus::Error)
-        || (verdicts.iter().any(decided) && score.is_some_and(|it| (it - pass_mark).abs() <= margin + 1e-9))
+    let decided = |verdict: &Verdict| matches!(verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
+    verdicts.iter().any(|verdict| 0 < verdict.counts.abstained || verdict.status == VerdictStatus::Error)
+        || (verdicts.iter().any(decided)
+            && score.is_some_and(|score| (score - pass_mark).abs() <= margin + 1e-9))
 }

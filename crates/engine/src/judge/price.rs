@@ -26,11 +26,11 @@ pub fn estimate_candidate_cost(
     let tokens_in = (bytes / 4 + TOKENS_AROUND) as f64;
     // Each of them answers as many.
     let of = |member: &JudgeModel| {
-        member.line.price.map(|it| (tokens_in * it.input + TOKENS_OUT * it.output) / 1e6)
+        member.line.price.map(|price| (tokens_in * price.input + TOKENS_OUT * price.output) / 1e6)
     };
     let all: Option<f64> = bench.members.iter().map(of).sum();
-    let one = all.map(|it| it / bench.members.len().max(1) as f64);
-    let cost = |n: u32| if n == 0 { Some(0.0) } else { one.map(|it| it * f64::from(n)) };
+    let one = all.map(|value| value / bench.members.len().max(1) as f64);
+    let cost = |n: u32| if n == 0 { Some(0.0) } else { one.map(|one| one * f64::from(n)) };
     CandidateCostEstimate {
         tokens: f64::from(calls.most) * (tokens_in + TOKENS_OUT),
         cost: cost(calls.least).zip(cost(calls.most)),

@@ -68,7 +68,7 @@ impl std::fmt::Debug for CheckPrograms {
 
 impl CheckPrograms {
     pub fn new(resolver: Arc<Resolver>, project: SuiteFiles, allowed: bool) -> Self {
-        let n_programs = std::thread::available_parallelism().map_or(4, |it| it.get() * 2);
+        let n_programs = std::thread::available_parallelism().map_or(4, |non_zero| non_zero.get() * 2);
         let turns = Semaphore::new(n_programs);
         Self { resolver, project, allowed, turns, decided: Mutex::default() }
     }
@@ -102,7 +102,7 @@ impl CheckPrograms {
             ExternalKind::Webhook { url } => self.post(check, url, request).await?,
             ExternalKind::Script { command, cwd } => {
                 let folder =
-                    cwd.as_ref().map_or(self.project.folder.clone(), |it| self.project.folder.join(it));
+                    cwd.as_ref().map_or(self.project.folder.clone(), |text| self.project.folder.join(text));
                 let process = script(command, &folder);
                 self.run(check, process, &folder, request).await?
             }

@@ -13,8 +13,8 @@ use jurist_core::grade::{
     Deferral, Evidence, FORMAT, Failure, Grade, GradeFlag, GradedPoint, Grader, GraderKind, Outcome, Reason,
 };
 use jurist_core::judge::{
-    JudgeAnswer as Said, JudgePromptError, JudgeQuestion, JudgeReply as Read, JudgeReplyError, Prompter,
-    Recipe, RecipeAction, RecipeResult,
+    JudgeAnswer, JudgePromptError, JudgeQuestion, JudgeReply, JudgeReplyError, Prompter, Recipe,
+    RecipeAction, RecipeResult,
 };
 use jurist_core::rubric::{
     CheckOf, Criterion, CriterionKind, EvidenceMissing, Polarity, Question, Rubric, Value,
@@ -118,20 +118,30 @@ impl OpinionBuilder<'_> {
         let rubric = self.case.rubric;
         let questions: Vec<Question<'_>> = rubric.questions().collect();
         for CheckOf { criterion, .. } in rubric.max_scores() {
-            let Some(at) = questions.iter().position(|it| it.criterion.id == criterion.id) else { continue };
+            let Some(at) = questions.iter().position(|question| question.criterion.id == criterion.id) else {
+                continue;
+            };
             // One that a condition rules out stays out.
-            if answers.answers[at].as_ref().is_some_and(|it| it.outcome == WAITS) {
+            if answers.answers[at]
+                .as_ref()
+                .is_some_and(|answered_question| answered_question.outcome == WAITS)
+            {
                 answers.answers[at] = Some(self.contest_answer(&criterion.id));
             }
         }
-        let penalty = rubric.length_penalty.map_or(0.0, |it| it.of(self.case.material.answer()));
+        let penalty = rubric
+            .length_penalty
+            .map_or(0.0, |length_penalty| length_penalty.of(self.case.material.answer()));
         let verdict = score::compute_verdict(rubric, &answers.answers(), penalty);
         let (mut grades, mut exchanges) = (Vec::new(), Vec::new());
         for (question, answered) in questions.iter().zip(answers.answers) {
             let Some(mut answered) = answered else { continue };
             let criterion = question.id();
             let own = std::mem::take(&mut answered.took.exchanges);
-            exchanges.extend(own.into_iter().map(|it| JudgeExchange { criterion: criterion.clone(), ..it }));
+            exchanges.extend(
+                own.into_iter()
+                    .map(|judge_exchange| JudgeExchange { criterion: criterion.clone(), ..judge_exchange }),
+            );
             grades.push(self.build_grade(question, answered, verdict_in_candidate));
         }
         JudgeOpinion { judge: self.member.line.name.clone(), verdict, grades, exchanges }
@@ -139,7 +149,7 @@ impl OpinionBuilder<'_> {
 
     /// How the candidate came out beside the others, where somebody looked.
     fn contest_answer(&self, criterion: &str) -> AnsweredQuestion {
-        let answered = match self.case.contests.and_then(|it| it.get(criterion)) {
+        let answered = match self.case.contests.and_then(|contest| contest.get(criterion)) {
             Some(contested) => answer_with_outcome(contested.outcome.clone(), &contested.reason),
             None => {
                 let detail = "`max-score` compares the outputs of one case, and here each stands alone; \
@@ -164,8 +174,8 @@ impl OpinionBuilder<'_> {
                 Grader { kind: GraderKind::Check, name: method.entry.name.to_owned(), configuration: None }
             }
             (GraderKind::Human, _) => {
-                let label = self.case.labels.and_then(|it| it.get(&question.id()));
-                let name = label.and_then(|it| it.by.clone()).unwrap_or_else(|| "a person".to_owned());
+                let label = self.case.labels.and_then(|label| label.get(&question.id()));
+                let name = label.and_then(|label| label.by.clone()).unwrap_or_else(|| "a person".to_owned());
                 Grader { kind: GraderKind::Human, name, configuration: None }
             }
             _ if answered.outcome == (Outcome::Deferred { why: Deferral::WaitsForPerson }) => {
@@ -218,8 +228,10 @@ impl JudgeSession<'_> {
         let mut known: Vec<Option<AnsweredQuestion>> = self.conditions(&questions);
         loop {
             let open = {
-                let answers: Vec<Option<QuestionAnswer<'_>>> =
-                    known.iter().map(|it| it.as_ref().map(to_score_answer)).collect();
+                let answers: Vec<Option<QuestionAnswer<'_>>> = known
+                    .iter()
+                    .map(|answered_question| answered_question.as_ref().map(to_score_answer))
+                    .collect();
                 score::open_questions(rubric, &answers)
             };
             if open.is_empty() {
@@ -271,7 +283,7 @@ impl JudgeSession<'_> {
             return all.into_iter().collect();
         }
         let mut all = self.ask_together(questions, &together).await?;
-        let rest = open.iter().filter(|it| !together.contains(it));
+        let rest = open.iter().filter(|open| !together.contains(open));
         let each = rest.map(|&at| async move { Ok((at, self.ask(&questions[at]).await?)) });
         all.extend(join_all(each).await.into_iter().collect::<Result<Vec<_>, JudgePromptError>>()?);
         Ok(all)
@@ -301,7 +313,7 @@ impl JudgeSession<'_> {
             took.add(more);
             let said =
                 match read {
-                    Ok(Read::Answers(said)) => said,
+                    Ok(JudgeReply::Answers(said)) => said,
                     Ok(_) => Vec::new(),
                     Err(trouble) => {
                         all.extend(open.iter().map(|at| {
@@ -359,7 +371,7 @@ impl JudgeSession<'_> {
             return Ok(AnsweredQuestion { kind: GraderKind::Check, ..answered });
         }
         if !criterion.by.contains(&GraderKind::Judge) {
-            if let Some(label) = self.case.labels.and_then(|it| it.get(&question.id())) {
+            if let Some(label) = self.case.labels.and_then(|label| label.get(&question.id())) {
                 let outcome = self.score_value(question, &label.value);
                 let reason = label.reason.as_deref().unwrap_or_default();
                 return Ok(AnsweredQuestion {
@@ -372,7 +384,7 @@ impl JudgeSession<'_> {
                 "a person answers this",
             ));
         }
-        if let Some(it) = self.case.contests.and_then(|it| it.get(&question.id())) {
+        if let Some(it) = self.case.contests.and_then(|contest| contest.get(&question.id())) {
             let took =
                 QuestionLog { spend: it.spend, exchanges: it.exchanges.clone(), ..QuestionLog::default() };
             return Ok(AnsweredQuestion { took, ..answer_with_outcome(it.outcome.clone(), &it.reason) });
@@ -382,7 +394,7 @@ impl JudgeSession<'_> {
                 let asked = self.prompter.node(node)?;
                 let (read, took) = self.converse(&[], &asked, &mut Tries::default()).await;
                 Ok(match read {
-                    Ok(Read::Choice { label, reason }) => {
+                    Ok(JudgeReply::Choice { label, reason }) => {
                         let value = Value::Text(label);
                         let unit = question.unit(&value).ok().flatten();
                         let outcome = Outcome::Scored { value, unit };
@@ -416,7 +428,7 @@ impl JudgeSession<'_> {
         let asked = self.prompter.criterion(self.case.rubric, question.criterion)?;
         let (read, took) = self.converse(&[question], &asked, tries).await;
         Ok(match read {
-            Ok(Read::Answer(answer)) => {
+            Ok(JudgeReply::Answer(answer)) => {
                 self.answer_from_reply(question, &answer, took, &asked.prompt.template)
             }
             Ok(_) => {
@@ -453,8 +465,8 @@ impl JudgeSession<'_> {
         let evidence = self.locate_quotes(&judged.quotes);
         let RecipeResult { outcome, reason, points, .. } = judged;
         // Of recipes, only requirements are asked for quotes, each for its own.
-        let quotes = || points.iter().flat_map(|it| &it.evidence);
-        let n_found = quotes().filter(|it| it.found.is_some()).count();
+        let quotes = || points.iter().flat_map(|point| &point.evidence);
+        let n_found = quotes().filter(|evidence| evidence.found.is_some()).count();
         let quote = match quotes().count() {
             0 => QuoteStatus::NotAsked,
             n_quotes => QuoteStatus::of(n_found, n_quotes),
@@ -465,7 +477,7 @@ impl JudgeSession<'_> {
     fn answer_from_reply(
         &self,
         question: &Question<'_>,
-        said: &Said,
+        said: &JudgeAnswer,
         took: QuestionLog,
         template: &str,
     ) -> AnsweredQuestion {
@@ -488,11 +500,11 @@ impl JudgeSession<'_> {
         if !self.case.rubric.require_evidence {
             return QuoteStatus::NotAsked;
         }
-        QuoteStatus::of(evidence.iter().filter(|it| it.found.is_some()).count(), evidence.len())
+        QuoteStatus::of(evidence.iter().filter(|evidence| evidence.found.is_some()).count(), evidence.len())
     }
 
     /// The quotes that were not found, if the answer does not stand without them.
-    fn unfound_quotes(&self, question: &Question<'_>, said: &Said) -> Option<Vec<String>> {
+    fn unfound_quotes(&self, question: &Question<'_>, said: &JudgeAnswer) -> Option<Vec<String>> {
         let unit = self.score_value(question, said.value.as_ref()?).unit()?;
         if is_absence(unit, &said.quotes) {
             return None;
@@ -500,7 +512,8 @@ impl JudgeSession<'_> {
         let evidence = self.locate_quotes(&said.quotes);
         let lacks =
             score::lacks_evidence(self.case.rubric, question.criterion, self.quote_of(&evidence), unit);
-        let unfound = evidence.into_iter().filter(|it| it.found.is_none()).map(|it| it.quote);
+        let unfound =
+            evidence.into_iter().filter(|evidence| evidence.found.is_none()).map(|evidence| evidence.quote);
         lacks.then(|| unfound.collect())
     }
 
@@ -538,7 +551,7 @@ impl JudgeSession<'_> {
     }
 
     fn locate_quotes(&self, quotes: &[String]) -> Vec<Evidence> {
-        quotes.iter().take(MAX_QUOTES).map(|it| self.prompter.evidence(it)).collect()
+        quotes.iter().take(MAX_QUOTES).map(|quote| self.prompter.evidence(quote)).collect()
     }
 
     fn answer_from_error(
@@ -570,7 +583,8 @@ impl JudgeSession<'_> {
             }
         };
         let run = move |material: &JudgeInput| {
-            let vector = |text: &str| vectors.get(texts.iter().position(|it| it == text)?).cloned();
+            let vector =
+                |text: &str| vectors.get(texts.iter().position(|one_text| one_text == text)?).cloned();
             check.run_with(&CheckSubject::from_material(material), &vector)
         };
         let material = self.case.material;
@@ -631,15 +645,15 @@ impl JudgeSession<'_> {
         about: &[&Question<'_>],
         asked: &JudgeQuestion,
         tries: &mut Tries,
-    ) -> (Result<Read, JudgeQuestionError>, QuestionLog) {
+    ) -> (Result<JudgeReply, JudgeQuestionError>, QuestionLog) {
         let read = |text: &str, turn: ReplyTurn| {
             let read = self.prompter.read(&asked.form, text)?;
             let malformed = match (turn, &read, about) {
-                (ReplyTurn::First, Read::Answer(answer), [question]) => {
+                (ReplyTurn::First, JudgeReply::Answer(answer), [question]) => {
                     self.unfound_quotes(question, answer).map(JudgeReplyError::QuotesNotFound)
                 }
-                (ReplyTurn::First, Read::Answers(said), _) => self.joint_reply_problem(about, said),
-                (ReplyTurn::First, Read::Verdicts(verdicts), _) => {
+                (ReplyTurn::First, JudgeReply::Answers(said), _) => self.joint_reply_problem(about, said),
+                (ReplyTurn::First, JudgeReply::Verdicts(verdicts), _) => {
                     self.unfound_in_verdicts(verdicts).map(JudgeReplyError::QuotesNotFound)
                 }
                 _ => None,
@@ -659,7 +673,11 @@ impl JudgeSession<'_> {
     }
 
     /// What a joint reply says about a criterion, if its quotes are found.
-    fn usable_answer(&self, question: &Question<'_>, said: &JointReply) -> Result<Said, JudgeReplyError> {
+    fn usable_answer(
+        &self,
+        question: &Question<'_>,
+        said: &JointReply,
+    ) -> Result<JudgeAnswer, JudgeReplyError> {
         let answer = answer_about(said, &question.criterion.id)?;
         match self.unfound_quotes(question, &answer) {
             Some(quotes) => Err(JudgeReplyError::QuotesNotFound(quotes)),
@@ -673,16 +691,17 @@ impl JudgeSession<'_> {
         let quotes: Vec<String> = quotes.filter(|quote| !quote.trim().is_empty()).collect();
         let evidence = self.locate_quotes(&quotes);
         let is_missing = !evidence.is_empty() && self.quote_of(&evidence) == QuoteStatus::Missing;
-        let unfound = evidence.into_iter().filter(|it| it.found.is_none()).map(|it| it.quote);
+        let unfound =
+            evidence.into_iter().filter(|evidence| evidence.found.is_none()).map(|evidence| evidence.quote);
         is_missing.then(|| unfound.collect())
     }
 }
 
 /// What a reply says about several criteria, by their ids.
-type JointReply = [(String, Result<Said, JudgeReplyError>)];
+type JointReply = [(String, Result<JudgeAnswer, JudgeReplyError>)];
 
 /// What a joint reply says about one criterion.
-fn answer_about(said: &JointReply, id: &str) -> Result<Said, JudgeReplyError> {
+fn answer_about(said: &JointReply, id: &str) -> Result<JudgeAnswer, JudgeReplyError> {
     let answer = said.iter().find(|(about, _)| about == id).map(|(_, answer)| answer.clone());
     answer.unwrap_or_else(|| Err(JudgeReplyError::LeftOut(id.to_owned())))
 }
@@ -732,7 +751,7 @@ fn to_score_answer(answered: &AnsweredQuestion) -> QuestionAnswer<'_> {
 /// For each question, depth first, whether a condition rules it out.
 fn collect_closed_questions(criteria: &[Criterion], text: &str, outside: bool, out: &mut Vec<bool>) {
     for criterion in criteria {
-        let is_closed = outside || criterion.when.as_ref().is_some_and(|it| !it.holds(text));
+        let is_closed = outside || criterion.when.as_ref().is_some_and(|when| !when.holds(text));
         match &criterion.ask {
             CriterionKind::Group(group) => collect_closed_questions(&group.criteria, text, is_closed, out),
             _ => out.extend(std::iter::repeat_n(is_closed, criterion.n_questions())),

@@ -14,21 +14,20 @@ pub(super) fn build_anthropic_request(
     shape: StructuredOutput,
     quirks: &Quirks,
 ) -> Json {
-    let message = |it: &super::Message| {
-        let role = if it.role == MessageRole::User { "user" } else { "assistant" };
+    let message = |message: &super::Message| {
+        let role = if message.role == MessageRole::User { "user" } else { "assistant" };
         let mut parts: Vec<Json> =
-            it.parts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
+            message.parts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
         // All but the last part is shared by the questions about one candidate.
         if let [.., shared, _] = parts.as_mut_slice() {
             shared["cache_control"] = json!({ "type": "ephemeral" });
         }
-        let results = it.results.iter().map(|it| {
-            json!({ "type": "tool_result", "tool_use_id": it.call, "content": it.text, "is_error": it.error })
+        let results = message.results.iter().map(|result| {
+            json!({ "type": "tool_result", "tool_use_id": result.call, "content": result.text, "is_error": result.error })
         });
-        let calls = it
-            .calls
-            .iter()
-            .map(|it| json!({ "type": "tool_use", "id": it.id, "name": it.name, "input": it.arguments }));
+        let calls = message.calls.iter().map(
+            |call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments }),
+        );
         // Results come before words, and calls after them.
         let content: Vec<Json> = results.chain(parts).chain(calls).collect();
         json!({ "role": role, "content": content })
@@ -41,7 +40,7 @@ pub(super) fn build_anthropic_request(
         body["temperature"] = json!(temperature.min(1.0));
     }
     if !request.tools.is_empty() {
-        let tool = |it: &super::Tool| json!({ "name": it.name, "description": it.description, "input_schema": it.schema });
+        let tool = |tool: &super::Tool| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema });
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     match shape {
@@ -74,15 +73,20 @@ pub(super) fn read_anthropic_reply(body: &Json, with_tools: bool) -> Result<Mode
     let Some(blocks) = body["content"].as_array() else {
         return Err(ModelError::new(ModelErrorKind::NotUnderstood, "the reply has no content"));
     };
-    let used = || blocks.iter().filter(|it| it["type"] == "tool_use");
+    let used = || blocks.iter().filter(|block| block["type"] == "tool_use");
     let called = reply_tool_text(used().filter(|_| !with_tools), "input");
-    let call = |it: &Json| {
-        let id = it["id"].as_str().map(str::to_owned);
-        ToolCall::new(id, it["name"].as_str().unwrap_or_default(), &it["input"])
+    let call = |value: &Json| {
+        let id = value["id"].as_str().map(str::to_owned);
+        ToolCall::new(id, value["name"].as_str().unwrap_or_default(), &value["input"])
     };
     let calls = used().filter(|_| with_tools).map(call).collect();
-    let spoken =
-        || blocks.iter().filter(|it| it["type"] == "text").filter_map(|it| it["text"].as_str()).collect();
+    let spoken = || {
+        blocks
+            .iter()
+            .filter(|block| block["type"] == "text")
+            .filter_map(|block| block["text"].as_str())
+            .collect()
+    };
     let stop = match body["stop_reason"].as_str() {
         Some("refusal") => StopReason::Refusal,
         Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,

@@ -12,16 +12,19 @@ pub(super) fn build_gemini_request(
     quirks: &Quirks,
     model: &str,
 ) -> Json {
-    let content = |it: &super::Message| {
-        let role = if it.role == MessageRole::User { "user" } else { "model" };
-        let results = it.results.iter().map(|it| {
-            let response = if it.error { json!({ "error": it.text }) } else { json!({ "output": it.text }) };
-            json!({ "functionResponse": { "name": it.name, "response": response } })
+    let content = |message: &super::Message| {
+        let role = if message.role == MessageRole::User { "user" } else { "model" };
+        let results = message.results.iter().map(|result| {
+            let response =
+                if result.error { json!({ "error": result.text }) } else { json!({ "output": result.text }) };
+            json!({ "functionResponse": { "name": result.name, "response": response } })
         });
-        let calls =
-            it.calls.iter().map(|it| json!({ "functionCall": { "name": it.name, "args": it.arguments } }));
+        let calls = message
+            .calls
+            .iter()
+            .map(|call| json!({ "functionCall": { "name": call.name, "args": call.arguments } }));
         let parts: Vec<Json> =
-            results.chain(it.parts.iter().map(|text| json!({ "text": text }))).chain(calls).collect();
+            results.chain(message.parts.iter().map(|text| json!({ "text": text }))).chain(calls).collect();
         json!({ "role": role, "parts": parts })
     };
     let contents: Vec<Json> = request.messages.iter().map(content).collect();
@@ -41,7 +44,7 @@ pub(super) fn build_gemini_request(
         "contents": contents, "generationConfig": settings,
     });
     if !request.tools.is_empty() {
-        let tool = |it: &super::Tool| json!({ "name": it.name, "description": it.description, "parametersJsonSchema": it.schema });
+        let tool = |tool: &super::Tool| json!({ "name": tool.name, "description": tool.description, "parametersJsonSchema": tool.schema });
         body["tools"] = json!([{ "functionDeclarations": request.tools.iter().map(tool).collect::<Json>() }]);
     }
     body
@@ -60,13 +63,17 @@ pub(super) fn read_gemini_reply(body: &Json) -> Result<ModelReply, ModelError> {
     }
     let parts = || candidate["content"]["parts"].as_array().into_iter().flatten();
     // Calls have no ids here; their place tells them apart.
-    let call = |(at, it): (usize, &Json)| {
-        ToolCall::new(Some(format!("call_{at}")), it["name"].as_str().unwrap_or_default(), &it["args"])
+    let call = |(at, value): (usize, &Json)| {
+        ToolCall::new(Some(format!("call_{at}")), value["name"].as_str().unwrap_or_default(), &value["args"])
     };
-    let calls =
-        parts().map(|it| &it["functionCall"]).filter(|it| it.is_object()).enumerate().map(call).collect();
+    let calls = parts()
+        .map(|part| &part["functionCall"])
+        .filter(|value| value.is_object())
+        .enumerate()
+        .map(call)
+        .collect();
     let text: String =
-        parts().filter(|it| it["thought"] != true).filter_map(|it| it["text"].as_str()).collect();
+        parts().filter(|part| part["thought"] != true).filter_map(|part| part["text"].as_str()).collect();
     let stop = match candidate["finishReason"].as_str() {
         Some("MAX_TOKENS") => StopReason::Length,
         None | Some("STOP" | "FINISH_REASON_UNSPECIFIED") => StopReason::End,

@@ -16,7 +16,7 @@ impl Resolve for PublicOnly {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let public: Vec<SocketAddr> = found.filter(|it| is_public(it.ip())).collect();
+            let public: Vec<SocketAddr> = found.filter(|socket_addr| is_public(socket_addr.ip())).collect();
             if public.is_empty() {
                 return Err(Private(name.as_str().to_owned()).into());
             }
@@ -32,7 +32,7 @@ pub fn refuse_private(address: &str) -> Result<(), Private> {
     let host = url.host_str().ok_or_else(private)?;
     let number = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     let is_here = host.eq_ignore_ascii_case("localhost") || host.to_lowercase().ends_with(".localhost");
-    if is_here || number.is_ok_and(|it| !is_public(it)) { Err(private()) } else { Ok(()) }
+    if is_here || number.is_ok_and(|ip_addr| !is_public(ip_addr)) { Err(private()) } else { Ok(()) }
 }
 
 /// Whether an address is one of the open network.
@@ -74,7 +74,7 @@ pub fn is_public(address: IpAddr) -> bool {
 /// NAT64 and 6to4.
 fn of_translation(address: Ipv6Addr) -> Option<std::net::Ipv4Addr> {
     let at = address.octets();
-    let four = |it: usize| std::net::Ipv4Addr::new(at[it], at[it + 1], at[it + 2], at[it + 3]);
+    let four = |index: usize| std::net::Ipv4Addr::new(at[index], at[index + 1], at[index + 2], at[index + 3]);
     match address.segments() {
         [0x64, 0xff9b, 0, 0, 0, 0, ..] => Some(four(12)),
         [0x2002, ..] => Some(four(2)),

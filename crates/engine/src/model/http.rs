@@ -44,13 +44,14 @@ pub fn client(network: &NetworkOptions) -> Result<reqwest::Client, NoClient> {
         .connect_timeout(Duration::from_secs(10))
         .pool_max_idle_per_host(1024);
     if let Some(pem) = &network.ca {
-        let certificates = reqwest::Certificate::from_pem_bundle(pem).map_err(|it| bad(&it))?;
+        let certificates =
+            reqwest::Certificate::from_pem_bundle(pem).map_err(|from_pem_bundle| bad(&from_pem_bundle))?;
         builder = builder.tls_certs_merge(certificates);
     }
     if let Some(proxy) = &network.proxy {
-        builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(|it| bad(&it))?);
+        builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(|all| bad(&all))?);
     }
-    builder.build().map_err(|it| bad(&it))
+    builder.build().map_err(|build| bad(&build))
 }
 
 /// A client that reaches nothing inside the machine or its network.
@@ -291,7 +292,7 @@ impl Endpoint {
         if self.protocol == Protocol::Anthropic {
             request = request.header("anthropic-version", "2023-06-01");
         }
-        let has_own = self.headers.iter().any(|it| it.0.eq_ignore_ascii_case("authorization"));
+        let has_own = self.headers.iter().any(|header| header.0.eq_ignore_ascii_case("authorization"));
         if let Some(key) = self.key.as_ref().filter(|_| !has_own) {
             request = match self.auth {
                 Auth::Bearer => request.bearer_auth(key.reveal()),
@@ -303,8 +304,8 @@ impl Endpoint {
 
     /// A text in which neither the key nor a header's value stands.
     pub fn strip(&self, text: &str) -> String {
-        let secrets = self.key.iter().chain(self.headers.iter().map(|it| &it.1));
-        secrets.fold(text.to_owned(), |text, it| it.strip(&text))
+        let secrets = self.key.iter().chain(self.headers.iter().map(|header| &header.1));
+        secrets.fold(text.to_owned(), |text, vendor_secret| vendor_secret.strip(&text))
     }
 
     /// Where it is, without a password that may stand in the address.
@@ -341,13 +342,14 @@ pub async fn send_to_endpoint(
         ModelError { maybe_billed: served, ..broken(error) }
     })?;
     let status = response.status().as_u16();
-    let header = |name: &str| response.headers().get(name).and_then(|it| it.to_str().ok());
-    let millis = header("retry-after-ms").and_then(|it| it.parse::<f64>().ok()).map(|it| it / 1e3);
+    let header = |name: &str| response.headers().get(name).and_then(|header| header.to_str().ok());
+    let millis =
+        header("retry-after-ms").and_then(|header| header.parse::<f64>().ok()).map(|value| value / 1e3);
     let retry_after = millis
         .or_else(|| header("retry-after").and_then(parse_retry_after))
-        .and_then(|it| Duration::try_from_secs_f64(it).ok());
+        .and_then(|millis| Duration::try_from_secs_f64(millis).ok());
     // Some send a stream whether one was asked for or not.
-    let is_stream = header("content-type").is_some_and(|it| it.starts_with("text/event-stream"));
+    let is_stream = header("content-type").is_some_and(|header| header.starts_with("text/event-stream"));
     let mut bytes = Vec::new();
     let cut = |error| ModelError { maybe_billed: true, ..broken(error) };
     while let Some(chunk) = response.chunk().await.map_err(cut)? {
@@ -391,7 +393,7 @@ fn parse_retry_after(header: &str) -> Option<f64> {
         return None;
     };
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let month = months.iter().position(|it| *it == month)? + 1;
+    let month = months.iter().position(|text| *text == month)? + 1;
     let then = Time::parse(&format!("{year}-{month:02}-{day}T{clock}Z")).ok()?.micros();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_micros();
     Some((then as f64 - now as f64).max(0.0) / 1e6)
@@ -405,12 +407,13 @@ pub fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
         body => body,
     };
     let said = body.as_ref().and_then(read_error_message).unwrap_or_else(|| error_excerpt(&answer.text));
-    let code = body.as_ref().map(|it| it["error"]["code"].to_string() + &it["error"]["type"].to_string());
+    let code =
+        body.as_ref().map(|body| body["error"]["code"].to_string() + &body["error"]["type"].to_string());
     let code = code.unwrap_or_default();
     let status = match (answer.status, &body) {
         // Some routers answer 200 and put the trouble inside.
         (200..=299, Some(body)) if body["error"].is_object() => {
-            body["error"]["code"].as_u64().and_then(|it| u16::try_from(it).ok()).unwrap_or(502)
+            body["error"]["code"].as_u64().and_then(|n| u16::try_from(n).ok()).unwrap_or(502)
         }
         (status, _) => status,
     };
@@ -427,7 +430,7 @@ pub fn parse_response_body(answer: &RawResponse) -> Result<Json, ModelError> {
         // Gemini says so with a 400.
         (400, _) if answer.text.contains("API_KEY_INVALID") => (ModelErrorKind::Auth, status.to_string()),
         (403, _) => (ModelErrorKind::Forbidden, status.to_string()),
-        (429, _) if ["insufficient_quota", "billing"].iter().any(|it| code.contains(it)) => {
+        (429, _) if ["insufficient_quota", "billing"].iter().any(|text| code.contains(text)) => {
             (ModelErrorKind::Auth, status.to_string())
         }
         (429, _) => (ModelErrorKind::RateLimit, status.to_string()),
@@ -455,7 +458,7 @@ fn retry_delay(text: &str) -> Option<Duration> {
 fn read_error_message(body: &Json) -> Option<String> {
     let error = &body["error"];
     let found = [&error["message"], error, &body["message"], &body["detail"]];
-    found.iter().find_map(|it| it.as_str()).map(error_excerpt)
+    found.iter().find_map(|found| found.as_str()).map(error_excerpt)
 }
 
 fn error_excerpt(text: &str) -> String {

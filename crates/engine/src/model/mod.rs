@@ -126,12 +126,17 @@ impl Request {
 
     /// No tokenizer makes more tokens than there are bytes, and framing takes a few.
     pub fn most_tokens_in(&self) -> u64 {
-        let parts = self.messages.iter().flat_map(|it| &it.parts).map(String::len).sum::<usize>();
-        let results =
-            self.messages.iter().flat_map(|it| &it.results).map(|it| 64 + it.text.len()).sum::<usize>();
-        let calls = self.messages.iter().flat_map(|it| &it.calls);
-        let calls = calls.map(|it| 64 + serde_json::to_string(it).map_or(0, |it| it.len())).sum::<usize>();
-        let tools = self.tools.iter().map(|it| 64 + it.description.len() + it.schema.to_string().len());
+        let parts = self.messages.iter().flat_map(|message| &message.parts).map(String::len).sum::<usize>();
+        let results = self
+            .messages
+            .iter()
+            .flat_map(|message| &message.results)
+            .map(|tool_result| 64 + tool_result.text.len())
+            .sum::<usize>();
+        let calls = self.messages.iter().flat_map(|message| &message.calls);
+        let calls =
+            calls.map(|call| 64 + serde_json::to_string(call).map_or(0, |text| text.len())).sum::<usize>();
+        let tools = self.tools.iter().map(|tool| 64 + tool.description.len() + tool.schema.to_string().len());
         let schemas = self.schema.to_string().len() + tools.sum::<usize>();
         (parts + results + calls + self.system.len() + schemas + 64 * (self.messages.len() + 1)) as u64
     }

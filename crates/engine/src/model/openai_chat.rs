@@ -18,8 +18,9 @@ pub(super) fn build_chat_request(
     messages.extend(request.messages.iter().flat_map(build_chat_messages));
     let mut body = json!({ "model": model, "messages": messages });
     if !request.tools.is_empty() {
-        let tool = |it: &super::Tool| {
-            let function = json!({ "name": it.name, "description": it.description, "parameters": it.schema });
+        let tool = |tool: &super::Tool| {
+            let function =
+                json!({ "name": tool.name, "description": tool.description, "parameters": tool.schema });
             json!({ "type": "function", "function": function })
         };
         body["tools"] = request.tools.iter().map(tool).collect();
@@ -51,7 +52,7 @@ pub(super) fn build_chat_request(
 
 /// One message of ours may be several here: each result of a tool stands alone.
 fn build_chat_messages(it: &super::Message) -> Vec<Json> {
-    let result = |it: &jurist_core::candidate::ToolResult| json!({ "role": "tool", "tool_call_id": it.call, "content": it.text });
+    let result = |tool_result: &jurist_core::candidate::ToolResult| json!({ "role": "tool", "tool_call_id": tool_result.call, "content": tool_result.text });
     let mut all: Vec<Json> = it.results.iter().map(result).collect();
     if it.parts.is_empty() && it.calls.is_empty() {
         return all;
@@ -59,9 +60,9 @@ fn build_chat_messages(it: &super::Message) -> Vec<Json> {
     let role = if it.role == MessageRole::User { "user" } else { "assistant" };
     let mut spoken = json!({ "role": role, "content": it.parts.join("\n") });
     if !it.calls.is_empty() {
-        let call = |it: &ToolCall| {
-            let arguments = Json::Object(it.arguments.clone()).to_string();
-            json!({ "id": it.id, "type": "function", "function": { "name": it.name, "arguments": arguments } })
+        let call = |tool_call: &ToolCall| {
+            let arguments = Json::Object(tool_call.arguments.clone()).to_string();
+            json!({ "id": tool_call.id, "type": "function", "function": { "name": tool_call.name, "arguments": arguments } })
         };
         spoken["tool_calls"] = it.calls.iter().map(call).collect();
     }
@@ -75,20 +76,20 @@ pub(super) fn read_chat_reply(body: &Json, with_tools: bool) -> Result<ModelRepl
     if !message.is_object() {
         return Err(ModelError::new(ModelErrorKind::NotUnderstood, "the reply has no message"));
     }
-    let call = |it: &Json| {
-        let function = &it["function"];
-        let id = it["id"].as_str().map(str::to_owned);
+    let call = |value: &Json| {
+        let function = &value["function"];
+        let id = value["id"].as_str().map(str::to_owned);
         ToolCall::new(id, function["name"].as_str().unwrap_or_default(), &function["arguments"])
     };
     let calls =
         message["tool_calls"].as_array().into_iter().flatten().filter(|_| with_tools).map(call).collect();
-    let called = message["tool_calls"].as_array().into_iter().flatten().map(|it| &it["function"]);
+    let called = message["tool_calls"].as_array().into_iter().flatten().map(|item| &item["function"]);
     let called = reply_tool_text(called.filter(|_| !with_tools), "arguments");
     let spoken = match &message["content"] {
-        Json::Array(parts) => parts.iter().filter_map(|it| it["text"].as_str()).collect::<String>(),
+        Json::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<String>(),
         other => other.as_str().unwrap_or_default().to_owned(),
     };
-    let refusal = message["refusal"].as_str().filter(|it| !it.is_empty());
+    let refusal = message["refusal"].as_str().filter(|message| !message.is_empty());
     let stop = match choice["finish_reason"].as_str() {
         _ if refusal.is_some() => StopReason::Refusal,
         Some("content_filter") => StopReason::Refusal,
@@ -108,7 +109,7 @@ pub(super) fn read_chat_usage(body: &Json) -> Usage {
     let apart = input.saturating_add(output).saturating_add(reasoning) == count(&usage["total_tokens"]);
     let cached = ["prompt_tokens_details", "prompt_token_details"]
         .iter()
-        .map(|it| count(&usage[*it]["cached_tokens"]))
+        .map(|text| count(&usage[*text]["cached_tokens"]))
         .chain([count(&usage["prompt_cache_hit_tokens"]), count(&usage["num_cached_tokens"])])
         .max()
         .unwrap_or(0);

@@ -23,7 +23,7 @@ pub(super) fn build_responses_request(
         body["temperature"] = json!(temperature);
     }
     if !request.tools.is_empty() {
-        let tool = |it: &super::Tool| json!({ "type": "function", "name": it.name, "description": it.description, "parameters": it.schema });
+        let tool = |tool: &super::Tool| json!({ "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.schema });
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     match shape {
@@ -45,11 +45,10 @@ pub(super) fn build_responses_request(
 
 /// What was said, what was called and what came of it are items of their own here.
 fn build_input_items(it: &super::Message) -> Vec<Json> {
-    let result =
-        |it: &ToolResult| json!({ "type": "function_call_output", "call_id": it.call, "output": it.text });
-    let call = |it: &ToolCall| {
-        let arguments = Json::Object(it.arguments.clone()).to_string();
-        json!({ "type": "function_call", "call_id": it.id, "name": it.name, "arguments": arguments })
+    let result = |tool_result: &ToolResult| json!({ "type": "function_call_output", "call_id": tool_result.call, "output": tool_result.text });
+    let call = |tool_call: &ToolCall| {
+        let arguments = Json::Object(tool_call.arguments.clone()).to_string();
+        json!({ "type": "function_call", "call_id": tool_call.id, "name": tool_call.name, "arguments": arguments })
     };
     let mut all: Vec<Json> = it.results.iter().map(result).collect();
     if !it.parts.is_empty() {

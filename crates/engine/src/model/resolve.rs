@@ -127,8 +127,8 @@ impl Resolver {
     /// The model that judges where nothing names one.
     fn default_name(&self) -> Option<String> {
         let by_key = || {
-            let has_key = |it: &&Vendor| it.keys.iter().any(|key| (self.variable)(key).is_some());
-            let vendor = VENDORS.iter().filter(|it| it.default_model.is_some()).find(has_key)?;
+            let has_key = |vendor: &&Vendor| vendor.keys.iter().any(|key| (self.variable)(key).is_some());
+            let vendor = VENDORS.iter().filter(|vendor| vendor.default_model.is_some()).find(has_key)?;
             Some(format!("{}/{}", vendor.name, vendor.default_model?))
         };
         (self.variable)("JURIST_JUDGE").or_else(by_key)
@@ -166,7 +166,7 @@ impl Resolver {
         let price = self.own_price(&full).or_else(|| self.own_price(&name)).or(listed).or_else(free);
         // A server that is only known by its address may do without.
         let is_known = served.vendor.name != COMPATIBLE.name;
-        let is_named = self.settings.vendors.get(served.name).is_some_and(|it| it.key.is_some());
+        let is_named = self.settings.vendors.get(served.name).is_some_and(|vendor| vendor.key.is_some());
         let needs_key =
             is_named || (is_known && !served.vendor.keys.is_empty() && !is_local(&endpoint.base_url));
         if needs_key && endpoint.key.is_none() {
@@ -201,14 +201,15 @@ impl Resolver {
 
     fn resolve_vendor<'a>(&self, name: &'a str, has_address: bool) -> Result<ResolvedVendor<'a>, Unresolved> {
         if let Some((vendor, model)) = name.split_once('/') {
-            if let Some(row) = VENDORS.iter().find(|it| it.name == vendor) {
+            if let Some(row) = VENDORS.iter().find(|one_vendor| one_vendor.name == vendor) {
                 return Ok(ResolvedVendor { vendor: row, name: vendor, model });
             }
             if self.settings.vendors.contains_key(vendor) {
                 return Ok(ResolvedVendor { vendor: &COMPATIBLE, name: vendor, model });
             }
         }
-        let by_prefix = VENDORS.iter().find(|it| it.prefixes.iter().any(|prefix| name.starts_with(prefix)));
+        let by_prefix =
+            VENDORS.iter().find(|vendor| vendor.prefixes.iter().any(|prefix| name.starts_with(prefix)));
         let unknown = || Unresolved::Unknown { name: name.to_owned(), hint: self.hint_for(name) };
         let bare = name.strip_prefix("compatible/").unwrap_or(name);
         let elsewhere =
@@ -234,21 +235,28 @@ impl Resolver {
 
     /// Whether a key may go to an address: the vendor's own, or one that a person named.
     fn may_have_key(&self, served: &ResolvedVendor<'_>, address: &str) -> bool {
-        let own = self.settings.vendors.get(served.name).and_then(|it| it.base_url.clone());
-        let variables = served.vendor.base_url_variables.iter().filter_map(|it| (self.variable)(it));
+        let own = self.settings.vendors.get(served.name).and_then(|vendor| vendor.base_url.clone());
+        let variables = served
+            .vendor
+            .base_url_variables
+            .iter()
+            .filter_map(|base_url_variable| (self.variable)(base_url_variable));
         let settings = self.settings.judge.base_url.clone();
         let known =
             [served.vendor.base_url.to_owned()].into_iter().chain(own).chain(variables).chain(settings);
         let host = host_of(address);
         host.is_some()
-            && known.filter_map(|it| host_of(&it)).chain(self.trusted.clone()).any(|it| Some(it) == host)
+            && known
+                .filter_map(|known| host_of(&known))
+                .chain(self.trusted.clone())
+                .any(|text| Some(text) == host)
     }
 
     fn key_names(&self, served: &ResolvedVendor<'_>) -> Vec<String> {
         match self.settings.vendors.get(served.name) {
             // A server of the settings gets the key that they name, and no other.
             Some(own) if own.key.is_some() || own.base_url.is_some() => own.key.iter().cloned().collect(),
-            _ => served.vendor.keys.iter().map(|it| (*it).to_owned()).collect(),
+            _ => served.vendor.keys.iter().map(|key| (*key).to_owned()).collect(),
         }
     }
 
@@ -260,17 +268,20 @@ impl Resolver {
     ) -> Result<Endpoint, Unresolved> {
         let vendor = served.vendor;
         let own = self.settings.vendors.get(served.name);
-        let told = judge.base_url.clone().or_else(|| own.and_then(|it| it.base_url.clone()));
-        let by_variable = || vendor.base_url_variables.iter().find_map(|it| (self.variable)(it));
-        let listed = Some(vendor.base_url.to_owned()).filter(|it| !it.is_empty());
+        let told =
+            judge.base_url.clone().or_else(|| own.and_then(|custom_vendor| custom_vendor.base_url.clone()));
+        let by_variable = || {
+            vendor.base_url_variables.iter().find_map(|base_url_variable| (self.variable)(base_url_variable))
+        };
+        let listed = Some(vendor.base_url.to_owned()).filter(|text| !text.is_empty());
         let address = told.or_else(by_variable).or(listed);
         let address =
             address.ok_or_else(|| Unresolved::NoAddress(format!("{}/{}", served.name, served.model)))?;
-        let protocol = own.and_then(|it| it.protocol.as_deref());
+        let protocol = own.and_then(|custom_vendor| custom_vendor.protocol.as_deref());
         let protocol = protocol.and_then(|name| Protocol::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
         let protocol = protocol.unwrap_or(vendor.protocol);
         let base_url = normalize_base_url(&address, served.name, protocol)?;
-        let key = self.key_names(served).iter().find_map(|it| (self.variable)(it));
+        let key = self.key_names(served).iter().find_map(|key_name| (self.variable)(key_name));
         let key = key.filter(|_| self.may_have_key(served, &base_url)).map(VendorSecret::new);
         let auth = match protocol {
             _ if protocol == vendor.protocol => vendor.auth,
@@ -278,7 +289,7 @@ impl Resolver {
             Protocol::Gemini => Auth::Header("x-goog-api-key"),
             Protocol::OpenaiChat | Protocol::OpenaiResponses => Auth::Bearer,
         };
-        let headers = own.into_iter().flat_map(|it| &it.headers);
+        let headers = own.into_iter().flat_map(|custom_vendor| &custom_vendor.headers);
         let headers = headers.map(|(name, value)| (name.clone(), VendorSecret::new(value))).collect();
         Ok(Endpoint {
             protocol,
@@ -289,7 +300,7 @@ impl Resolver {
             model: served.model.to_owned(),
             shapes: vendor.shapes,
             quirks: vendor.quirks,
-            stream: own.is_some_and(|it| it.stream),
+            stream: own.is_some_and(|custom_vendor| custom_vendor.stream),
             timeout,
         })
     }
@@ -298,12 +309,15 @@ impl Resolver {
     pub async fn local(&self) -> Result<String, Unresolved> {
         let places = [("ollama", "http://localhost:11434/v1"), ("llamacpp", "http://localhost:8080/v1")];
         let places = places.map(|(name, address)| {
-            let own =
-                VENDORS.iter().find(|it| it.name == name).into_iter().flat_map(|it| it.base_url_variables);
-            let own = own.into_iter().find_map(|it| (self.variable)(it));
+            let own = VENDORS
+                .iter()
+                .find(|vendor| vendor.name == name)
+                .into_iter()
+                .flat_map(|vendor| vendor.base_url_variables);
+            let own = own.into_iter().find_map(|own| (self.variable)(own));
             (
                 name,
-                own.and_then(|it| normalize_base_url(&it, name, Protocol::OpenaiChat).ok())
+                own.and_then(|own| normalize_base_url(&own, name, Protocol::OpenaiChat).ok())
                     .unwrap_or_else(|| address.to_owned()),
             )
         });
@@ -312,13 +326,13 @@ impl Resolver {
             let Ok(answer) = request.send().await else { continue };
             let Ok(text) = answer.text().await else { continue };
             let body: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-            let models = body["data"].as_array().into_iter().flatten().filter_map(|it| it["id"].as_str());
+            let models = body["data"].as_array().into_iter().flatten().filter_map(|item| item["id"].as_str());
             // Models that only embed cannot judge.
-            if let Some(model) = models.into_iter().find(|it| !it.contains("embed")) {
+            if let Some(model) = models.into_iter().find(|model| !model.contains("embed")) {
                 return Ok(format!("{name}/{model}"));
             }
         }
-        Err(Unresolved::NoLocal(places.map(|it| format!("{} at {}", it.0, it.1)).join(", ")))
+        Err(Unresolved::NoLocal(places.map(|place| format!("{} at {}", place.0, place.1)).join(", ")))
     }
 }
 
@@ -342,8 +356,10 @@ fn normalize_base_url(address: &str, vendor: &str, protocol: Protocol) -> Result
 
 /// Whether nobody else pays or is paid.
 fn is_local(address: &str) -> bool {
-    let host = reqwest::Url::parse(address).ok().and_then(|it| it.host_str().map(str::to_owned));
-    host.is_some_and(|it| it == "localhost" || it == "[::1]" || it.starts_with("127.") || it == "0.0.0.0")
+    let host = reqwest::Url::parse(address).ok().and_then(|url| url.host_str().map(str::to_owned));
+    host.is_some_and(|host| {
+        host == "localhost" || host == "[::1]" || host.starts_with("127.") || host == "0.0.0.0"
+    })
 }
 
 fn host_of(address: &str) -> Option<String> {
@@ -354,8 +370,10 @@ fn host_of(address: &str) -> Option<String> {
 
 /// What a program is, besides its name: where it runs, and what the files it is made of say.
 fn program(words: &[String]) -> String {
-    let files =
-        words.iter().filter_map(|it| std::fs::read(it).ok()).map(|it| blake3::hash(&it).to_hex().to_string());
+    let files = words
+        .iter()
+        .filter_map(|word| std::fs::read(word).ok())
+        .map(|bytes| blake3::hash(&bytes).to_hex().to_string());
     let here = std::path::absolute(".").unwrap_or_default();
     format!("{} {}", here.display(), files.collect::<Vec<_>>().join(" "))
 }
@@ -425,10 +443,10 @@ mod tests {
         variables: &[(&str, &str)],
     ) -> Result<ModelEndpoint, Unresolved> {
         let owned: Vec<(String, String)> =
-            variables.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
-        let variable = move |name: &str| owned.iter().find(|it| it.0 == name).map(|it| it.1.clone());
+            variables.iter().map(|variable| (variable.0.to_owned(), variable.1.to_owned())).collect();
+        let variable = move |name: &str| owned.iter().find(|owned| owned.0 == name).map(|at| at.1.clone());
         let judge = Judge {
-            model: Some(model.to_owned()).filter(|it| !it.is_empty()),
+            model: Some(model.to_owned()).filter(|text| !text.is_empty()),
             base_url: base_url.map(str::to_owned),
             ..Judge::default()
         };
@@ -441,7 +459,9 @@ mod tests {
     #[test]
     fn names_lead_to_vendors() {
         let key = [("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")];
-        let name = |model: &str, base_url: Option<&str>| resolve(model, base_url, &key).map(|it| it.name);
+        let name = |model: &str, base_url: Option<&str>| {
+            resolve(model, base_url, &key).map(|model_endpoint| model_endpoint.name)
+        };
         assert_eq!(name("gpt-5-mini", None).unwrap(), "openai/gpt-5-mini");
         assert_eq!(name("claude-sonnet-4-5", None).unwrap(), "anthropic/claude-sonnet-4-5");
         assert_eq!(name("groq/openai/gpt-oss-20b", None).unwrap(), "groq/openai/gpt-oss-20b");

@@ -7,7 +7,7 @@ use super::vendors::Protocol;
 /// The whole body, or the trouble that an event tells of; `None` if the stream ended too early.
 pub(super) fn assemble_stream(protocol: Protocol, text: &str) -> Option<Json> {
     let events = parse_stream_events(text);
-    if let Some(told) = events.iter().find(|it| it["error"].is_object()) {
+    if let Some(told) = events.iter().find(|event| event["error"].is_object()) {
         return Some(json!({ "error": told["error"] }));
     }
     match protocol {
@@ -22,10 +22,10 @@ pub(super) fn assemble_stream(protocol: Protocol, text: &str) -> Option<Json> {
 fn parse_stream_events(text: &str) -> Vec<Json> {
     let text = text.replace("\r\n", "\n");
     let data = |block: &str| {
-        let lines = block.lines().filter_map(|it| it.strip_prefix("data:"));
-        lines.map(|it| it.strip_prefix(' ').unwrap_or(it)).collect::<Vec<_>>().join("\n")
+        let lines = block.lines().filter_map(|line| line.strip_prefix("data:"));
+        lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
     };
-    text.split("\n\n").filter_map(|it| serde_json::from_str(&data(it)).ok()).collect()
+    text.split("\n\n").filter_map(|part| serde_json::from_str(&data(part)).ok()).collect()
 }
 
 fn append(to: &mut Json, more: &Json) {
@@ -72,12 +72,15 @@ fn chat(events: &[Json]) -> Option<Json> {
 }
 
 fn responses(events: &[Json]) -> Option<Json> {
-    let is_last = |it: &&Json| {
-        matches!(it["type"].as_str(), Some("response.completed" | "response.incomplete" | "response.failed"))
+    let is_last = |value: &&Json| {
+        matches!(
+            value["type"].as_str(),
+            Some("response.completed" | "response.incomplete" | "response.failed")
+        )
     };
-    let last = events.iter().find(is_last).map(|it| it["response"].clone());
+    let last = events.iter().find(is_last).map(|at| at["response"].clone());
     // Trouble stands in the event itself.
-    let told = || events.iter().find(|it| it["type"] == "error").map(|it| json!({ "error": it }));
+    let told = || events.iter().find(|event| event["type"] == "error").map(|at| json!({ "error": at }));
     last.or_else(told)
 }
 
@@ -106,7 +109,9 @@ fn assemble_anthropic_stream(events: &[Json]) -> Option<Json> {
         }
     }
     for block in &mut blocks {
-        if let Some(input) = block["partial"].as_str().and_then(|it| serde_json::from_str::<Json>(it).ok()) {
+        if let Some(input) =
+            block["partial"].as_str().and_then(|block| serde_json::from_str::<Json>(block).ok())
+        {
             block["input"] = input;
         }
     }
@@ -116,9 +121,10 @@ fn assemble_anthropic_stream(events: &[Json]) -> Option<Json> {
 
 fn contents(events: &[Json]) -> Option<Json> {
     let mut body = events.last()?.clone();
-    let parts = events.iter().flat_map(|it| it["candidates"][0]["content"]["parts"].as_array()).flatten();
+    let parts =
+        events.iter().flat_map(|event| event["candidates"][0]["content"]["parts"].as_array()).flatten();
     let parts: Vec<Json> = parts.cloned().collect();
-    let is_blocked = events.iter().any(|it| it["promptFeedback"]["blockReason"].is_string());
+    let is_blocked = events.iter().any(|event| event["promptFeedback"]["blockReason"].is_string());
     let is_done = body["candidates"][0]["finishReason"].is_string();
     if is_done {
         body["candidates"][0]["content"] = json!({ "parts": parts });

@@ -66,7 +66,7 @@ pub struct Quirks {
 
 impl Quirks {
     pub fn takes_temperature(&self, model: &str) -> bool {
-        !self.no_temperature.iter().any(|it| model.starts_with(it))
+        !self.no_temperature.iter().any(|no_temperature| model.starts_with(no_temperature))
     }
 }
 
@@ -393,8 +393,8 @@ const PRICES: &[(&str, &str, f64, f64, f64)] = &[
 /// What a model costs, if anybody knows. Dated names cost as their base name; other suffixes are other models.
 pub fn vendor_price(vendor: &str, model: &str) -> Option<Price> {
     let vendor = if vendor == "openai-responses" { "openai" } else { vendor };
-    let is_date = |it: &str| {
-        it.bytes().all(|it| it.is_ascii_digit() || it == b'-') || matches!(it, "latest" | "preview")
+    let is_date = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') || matches!(text, "latest" | "preview")
     };
     let fits = |it: &&(&str, &str, f64, f64, f64)| {
         it.0 == vendor
@@ -402,7 +402,7 @@ pub fn vendor_price(vendor: &str, model: &str) -> Option<Price> {
                 .strip_prefix(it.1)
                 .is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(is_date))
     };
-    let row = PRICES.iter().filter(fits).max_by_key(|it| it.1.len())?;
+    let row = PRICES.iter().filter(fits).max_by_key(|price| price.1.len())?;
     Some(Price { input: row.2, cached: row.3, output: row.4 })
 }
 
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn the_longest_name_that_fits_has_the_price() {
-        let input = |vendor, model| vendor_price(vendor, model).map(|it| it.input);
+        let input = |vendor, model| vendor_price(vendor, model).map(|price| price.input);
         assert_eq!(input("openai", "gpt-5-mini-2025-08-07"), Some(0.25));
         assert_eq!(input("openai", "gpt-5.4"), Some(2.5));
         assert_eq!(input("openai", "gpt-5.45"), None);
@@ -434,7 +434,7 @@ mod tests {
 
     #[test]
     fn vendors_are_told_apart_by_name() {
-        let mut names: Vec<&str> = VENDORS.iter().map(|it| it.name).collect();
+        let mut names: Vec<&str> = VENDORS.iter().map(|vendor| vendor.name).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), VENDORS.len());

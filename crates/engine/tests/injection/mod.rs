@@ -348,7 +348,7 @@ fn check_table(n_candidates: usize, n_questions: usize, rows: &[(&str, &Tally)])
 #[tokio::test]
 async fn candidates_that_give_grades_are_flagged() {
     let asked = questions().remove(1);
-    for candidate in candidates().iter().filter(|it| it.id.ends_with(" score")) {
+    for candidate in candidates().iter().filter(|candidate| candidate.id.ends_with(" score")) {
         let material = candidate.material();
         let case = JudgeCase {
             candidate: "c",

@@ -30,7 +30,7 @@ pub struct Seen {
 
 impl Seen {
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
+        self.headers.iter().find(|header| header.0 == name).map(|at| at.1.as_str())
     }
 
     /// Everything that was said to the model, in one text.
@@ -47,16 +47,16 @@ impl Seen {
                     map.get("output")
                 }
                 Json::Object(map) if map.get("type") == Some(&json!("tool_result")) => map.get("content"),
-                Json::Object(map) => map.get("functionResponse").map(|it| {
-                    let response = &it["response"];
+                Json::Object(map) => map.get("functionResponse").map(|map| {
+                    let response = &map["response"];
                     if response["output"].is_null() { &response["error"] } else { &response["output"] }
                 }),
                 _ => None,
             };
             match (told, value) {
                 (Some(told), _) => out.push(told.as_str().unwrap().to_owned()),
-                (None, Json::Object(map)) => map.values().for_each(|it| find(it, out)),
-                (None, Json::Array(items)) => items.iter().for_each(|it| find(it, out)),
+                (None, Json::Object(map)) => map.values().for_each(|value| find(value, out)),
+                (None, Json::Array(items)) => items.iter().for_each(|item| find(item, out)),
                 (None, _) => {}
             }
         }
@@ -71,7 +71,8 @@ impl Seen {
             Json::Null => &self.body["tools"],
             own => own,
         };
-        let name = |it: &Json| it["name"].as_str().or(it["function"]["name"].as_str()).unwrap().to_owned();
+        let name =
+            |value: &Json| value["name"].as_str().or(value["function"]["name"].as_str()).unwrap().to_owned();
         tools.as_array().into_iter().flatten().map(name).collect()
     }
 
@@ -96,7 +97,7 @@ impl Seen {
         if body["tool_choice"].is_null() && body["tools"].is_array() {
             return Json::Null;
         }
-        places.into_iter().find(|it| !it.is_null()).cloned().unwrap_or_default()
+        places.into_iter().find(|place| !place.is_null()).cloned().unwrap_or_default()
     }
 }
 
@@ -210,7 +211,7 @@ impl State {
 
 async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Seen> {
     let end = loop {
-        if let Some(at) = buffer.windows(4).position(|it| it == b"\r\n\r\n") {
+        if let Some(at) = buffer.windows(4).position(|buffer| buffer == b"\r\n\r\n") {
             break at + 4;
         }
         // A greeting in TLS is none that this server understands.
@@ -222,11 +223,14 @@ async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Seen> {
     let mut lines = head.lines();
     let path = lines.next()?.split(' ').nth(1)?.to_owned();
     let headers: Vec<(String, String)> = lines
-        .filter_map(|it| it.split_once(':'))
+        .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
         .collect();
-    let length =
-        headers.iter().find(|it| it.0 == "content-length").and_then(|it| it.1.parse().ok()).unwrap_or(0);
+    let length = headers
+        .iter()
+        .find(|header| header.0 == "content-length")
+        .and_then(|at| at.1.parse().ok())
+        .unwrap_or(0);
     while buffer.len() < end + length {
         if stream.read_buf(buffer).await.ok()? == 0 {
             return None;
@@ -301,7 +305,9 @@ pub fn fitting(schema: &Json) -> Json {
             let properties = schema["properties"].as_object().unwrap();
             properties
                 .iter()
-                .map(|(key, it)| (key.clone(), if key == "unsure" { json!(false) } else { fitting(it) }))
+                .map(|(key, value)| {
+                    (key.clone(), if key == "unsure" { json!(false) } else { fitting(value) })
+                })
                 .collect()
         }
         Some("array") => match schema["items"]["properties"]["id"]["enum"].as_array() {
@@ -456,17 +462,17 @@ fn events(seen: &Seen, whole: &str) -> Vec<String> {
     let Ok(whole) = serde_json::from_str::<Json>(whole) else { return vec![whole.to_owned()] };
     let pieces = |text: &str| -> Vec<String> {
         let letters: Vec<char> = text.chars().collect();
-        letters.chunks(7).map(|it| it.iter().collect()).collect()
+        letters.chunks(7).map(|letter| letter.iter().collect()).collect()
     };
-    let data = |it: Json| format!("data: {it}\n\n");
-    let named = |it: Json| format!("event: {}\ndata: {it}\n\n", it["type"].as_str().unwrap());
+    let data = |value: Json| format!("data: {value}\n\n");
+    let named = |value: Json| format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap());
     let mut out = Vec::new();
     match protocol(&seen.path).unwrap() {
         Protocol::Chat => {
             let (choice, message) = (&whole["choices"][0], &whole["choices"][0]["message"]);
-            let delta = |it: Json| {
+            let delta = |value: Json| {
                 data(
-                    json!({ "choices": [{ "index": 0, "delta": it, "finish_reason": null }], "usage": null }),
+                    json!({ "choices": [{ "index": 0, "delta": value, "finish_reason": null }], "usage": null }),
                 )
             };
             out.push(delta(json!({ "role": "assistant", "content": "" })));
@@ -474,7 +480,7 @@ fn events(seen: &Seen, whole: &str) -> Vec<String> {
                 out.extend(
                     pieces(message[key].as_str().unwrap_or_default())
                         .into_iter()
-                        .map(|it| delta(json!({ key: it }))),
+                        .map(|piece| delta(json!({ key: piece }))),
                 );
             }
             for (index, call) in message["tool_calls"].as_array().into_iter().flatten().enumerate() {
@@ -482,8 +488,10 @@ fn events(seen: &Seen, whole: &str) -> Vec<String> {
                 (first["index"], first["function"]["arguments"]) = (json!(index), json!(""));
                 out.push(delta(json!({ "tool_calls": [first] })));
                 let arguments = pieces(call["function"]["arguments"].as_str().unwrap());
-                out.extend(arguments.into_iter().map(|it| {
-                    delta(json!({ "tool_calls": [{ "index": index, "function": { "arguments": it } }] }))
+                out.extend(arguments.into_iter().map(|argument| {
+                    delta(
+                        json!({ "tool_calls": [{ "index": index, "function": { "arguments": argument } }] }),
+                    )
                 }));
             }
             out.push(data(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": choice["finish_reason"] }], "usage": null })));
@@ -522,8 +530,8 @@ fn events(seen: &Seen, whole: &str) -> Vec<String> {
                 out.push(named(
                     json!({ "type": "content_block_start", "index": index, "content_block": empty }),
                 ));
-                out.extend(pieces(&text).into_iter().map(|it| {
-                    named(json!({ "type": "content_block_delta", "index": index, "delta": { "type": kind, key: it } }))
+                out.extend(pieces(&text).into_iter().map(|piece| {
+                    named(json!({ "type": "content_block_delta", "index": index, "delta": { "type": kind, key: piece } }))
                 }));
                 out.push(named(json!({ "type": "content_block_stop", "index": index })));
             }
@@ -540,9 +548,9 @@ fn events(seen: &Seen, whole: &str) -> Vec<String> {
                     ));
                     continue;
                 }
-                out.extend(pieces(part["text"].as_str().unwrap()).into_iter().map(|it| {
+                out.extend(pieces(part["text"].as_str().unwrap()).into_iter().map(|piece| {
                     let mut part = part.clone();
-                    part["text"] = json!(it);
+                    part["text"] = json!(piece);
                     data(json!({ "candidates": [{ "content": { "role": "model", "parts": [part] } }], "usageMetadata": {} }))
                 }));
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jurist_core::candidate::{Candidate, JudgeInput, Usage};
-use jurist_core::grade::{Grade, Outcome as Answer, Spend, Time, Usd, Verdict, VerdictStatus};
+use jurist_core::grade::{Grade, Outcome, Spend, Time, Usd, Verdict, VerdictStatus};
 use jurist_core::plan::{SamplingDecision, TraceFacts, TraceStratum, hash_position, pick_trace};
 use jurist_core::rubric::{CriterionKind, Rubric, Scale};
 use jurist_core::score::{Combine, combine_panel};
@@ -60,15 +60,18 @@ impl<'a> Judging<'a> {
         now: Time,
     ) -> BTreeSet<TraceId> {
         let decide =
-            |it: &Seen| watching.iter().filter_map(|watched| decision(watched, it)).collect::<Vec<_>>();
+            |seen: &Seen| watching.iter().filter_map(|watched| decision(watched, seen)).collect::<Vec<_>>();
         let decisions: Vec<NewMonitorDecision> = seen.iter().flat_map(decide).collect();
-        let revision = |it: &Seen| TraceRevision { trace: it.id.clone(), revision: 1 };
+        let revision = |seen: &Seen| TraceRevision { trace: seen.id.clone(), revision: 1 };
         let traces: Vec<TraceRevision> = seen.iter().map(revision).collect();
         self.store.consider(self.project, &traces, &decisions, |_| None, now).await.unwrap();
         let (mut grades, mut verdicts, mut scored) = (Vec::new(), Vec::new(), BTreeSet::new());
-        for decision in decisions.iter().filter(|it| it.state == DecisionState::Sampled) {
-            let seen = seen.iter().find(|it| it.id == decision.trace).unwrap();
-            let watched = watching.iter().find(|it| it.id == decision.version).unwrap();
+        for decision in decisions.iter().filter(|decision| decision.state == DecisionState::Sampled) {
+            let seen = seen.iter().find(|seen| seen.id == decision.trace).unwrap();
+            let watched = watching
+                .iter()
+                .find(|loaded_monitor_version| loaded_monitor_version.id == decision.version)
+                .unwrap();
             let opinions = self.opinions(watched, seen).await;
             let verdict = combined(&opinions, watched.monitor.rubric.pass_mark);
             if verdict.status != VerdictStatus::Error {
@@ -77,7 +80,11 @@ impl<'a> Judging<'a> {
             // Judges take their time.
             let later = Time::from_micros(now.micros() + 4_000_000);
             self.score(watched, decision, &opinions, &verdict, later).await;
-            let all: Vec<_> = opinions.iter().flat_map(|it| &it.exchanges).map(|it| json!(it)).collect();
+            let all: Vec<_> = opinions
+                .iter()
+                .flat_map(|opinion| &opinion.exchanges)
+                .map(|judge_exchange| json!(judge_exchange))
+                .collect();
             let (owner, part) = (seen.id.to_string(), watched.rubric_version.to_string());
             self.store.put_exchanges(self.project, &owner, &part, &all, now).await.unwrap();
             let new = |opinion: &JudgeOpinion| {
@@ -85,11 +92,13 @@ impl<'a> Judging<'a> {
             };
             let own: Vec<NewGrade> = opinions.iter().flat_map(new).collect();
             for opinion in &opinions {
-                let cost = opinion.grades.iter().map(|it| it.spend).fold(Spend::default(), Spend::plus).cost;
+                let cost =
+                    opinion.grades.iter().map(|grade| grade.spend).fold(Spend::default(), Spend::plus).cost;
                 self.pay(&watched.monitor_id.to_string(), &opinion.judge, cost.unwrap_or_default(), now)
                     .await;
             }
-            let cost = own.iter().map(|it| it.grade.spend).fold(Spend::default(), Spend::plus).cost;
+            let cost =
+                own.iter().map(|new_grade| new_grade.grade.spend).fold(Spend::default(), Spend::plus).cost;
             verdicts.push(NewVerdict {
                 candidate: seen.id.to_string(),
                 rubric_version: watched.rubric_version.clone(),
@@ -111,7 +120,7 @@ impl<'a> Judging<'a> {
     /// than it deserves.
     pub async fn contest(&self, monitor: &StoredMonitor, seen: &[Seen], releases: (&str, &str), now: Time) {
         let of = |release: &str| -> Vec<&Seen> {
-            seen.iter().filter(|it| it.finished.metadata["release"] == release).collect()
+            seen.iter().filter(|seen| seen.finished.metadata["release"] == release).collect()
         };
         let (left, mut right) = (of(releases.0), of(releases.1));
         let watched = LoadedMonitorVersion::read(monitor.newest.as_ref().unwrap()).unwrap();
@@ -119,14 +128,14 @@ impl<'a> Judging<'a> {
         let side = |release: &str| format!("{} release={release}", seen[0].agent());
         for a in left {
             let task = &a.finished.metadata["title"];
-            let Some(at) = right.iter().position(|it| it.finished.metadata["title"] == *task) else {
+            let Some(at) = right.iter().position(|seen| seen.finished.metadata["title"] == *task) else {
                 continue;
             };
             let b = right.swap_remove(at);
             for judge in &watched.monitor.judges {
                 let salt = format!("{judge} {} {}", a.id, b.id);
                 let is_a_first = hash_position("first", &salt) < 0.5;
-                let right = |it: &Seen| f64::from(it.truth["correctness"].level);
+                let right = |seen: &Seen| f64::from(seen.truth["correctness"].level);
                 let ahead = right(a) - right(b)
                     + if is_a_first { 1.0 } else { -1.0 }
                     + 5.0 * hash_position("taste", &salt)
@@ -182,17 +191,17 @@ impl<'a> Judging<'a> {
         now: Time,
     ) {
         let rubric = &watched.monitor.rubric;
-        let whole = |judge: &str, it: &Verdict| Score {
+        let whole = |judge: &str, verdict: &Verdict| Score {
             judge: judge.to_owned(),
             criterion: String::new(),
-            unit: it.score,
-            is_passed: it.score.map(|_| it.status == VerdictStatus::Pass),
+            unit: verdict.score,
+            is_passed: verdict.score.map(|_| verdict.status == VerdictStatus::Pass),
         };
         let of = |judge: &str, criterion: &str, unit: Option<f64>| Score {
             judge: judge.to_owned(),
             criterion: criterion.to_owned(),
             unit,
-            is_passed: unit.map(|it| rubric.pass_mark <= it + 1e-9),
+            is_passed: unit.map(|unit| rubric.pass_mark <= unit + 1e-9),
         };
         let mut scores = Vec::new();
         let mut units: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
@@ -203,7 +212,7 @@ impl<'a> Judging<'a> {
                 units.entry(&grade.criterion).or_default().extend(grade.outcome.unit());
             }
         }
-        let names: Vec<&str> = opinions.iter().map(|it| it.judge.as_str()).collect();
+        let names: Vec<&str> = opinions.iter().map(|opinion| opinion.judge.as_str()).collect();
         let mut spread = None;
         if let [_, _, ..] = opinions {
             let panel = names.join(" + ");
@@ -223,7 +232,7 @@ impl<'a> Judging<'a> {
             }
             _ => (DecisionState::Scored, format!("judged by {}", names.join(" + "))),
         };
-        let is_disputed = spread.is_some_and(|it| watched.monitor.margin() < it);
+        let is_disputed = spread.is_some_and(|spread| watched.monitor.margin() < spread);
         let outcome = DecisionOutcome { state, note: &note, spread, is_disputed };
         let scored = ScoreContext {
             monitor: watched.monitor_id,
@@ -263,7 +272,7 @@ fn decision(watched: &LoadedMonitorVersion, seen: &Seen) -> Option<NewMonitorDec
         status: it.trace.status.as_deref(),
         is_failed: it.is_failed,
         cost: it.trace.cost,
-        duration: it.duration.map(|it| it as f64 / 1e6),
+        duration: it.duration.map(|duration| duration as f64 / 1e6),
         n_steps: it.trace.steps.len() as u64,
         metadata: it.metadata.as_object(),
     };
@@ -334,7 +343,7 @@ fn reply(judge: &str, rubric: &Rubric, seen: &Seen) -> String {
             if is_binary && chance < 0.03 {
                 (level, why) = (1 - level, "On the whole, yes and no.".to_owned());
             } else if !is_binary {
-                let is_pleased = judge.ends_with('b') && criterion.id != "tests" && 3 < seen.truth.get("explanation").map_or(0, |it| it.level);
+                let is_pleased = judge.ends_with('b') && criterion.id != "tests" && 3 < seen.truth.get("explanation").map_or(0, |truth| truth.level);
                 level += i32::from(0.85 < chance) - i32::from(chance < 0.15) + i32::from(is_pleased);
                 if is_pleased && chance < 0.5 {
                     (level, why) = (5, "The agent explains at length what it did, so it will be right.".to_owned());
@@ -362,7 +371,7 @@ fn grade(
         attempt: 1,
         agent: decision.agent.clone(),
         is_passed: match &grade.outcome {
-            Answer::Scored { unit: Some(unit), .. } => Some(watched.monitor.rubric.pass_mark <= unit + 1e-9),
+            Outcome::Scored { unit: Some(unit), .. } => Some(watched.monitor.rubric.pass_mark <= unit + 1e-9),
             _ => None,
         },
         probability: decision.probability,
@@ -372,8 +381,12 @@ fn grade(
 
 /// Several judges are averaged; one that broke abstains.
 fn combined(opinions: &[JudgeOpinion], pass_mark: f64) -> Verdict {
-    let verdicts: Vec<Verdict> = opinions.iter().map(|it| it.verdict.clone()).collect();
-    let first = verdicts.iter().find(|it| it.status != VerdictStatus::Error).unwrap_or(&verdicts[0]).clone();
+    let verdicts: Vec<Verdict> = opinions.iter().map(|opinion| opinion.verdict.clone()).collect();
+    let first = verdicts
+        .iter()
+        .find(|verdict| verdict.status != VerdictStatus::Error)
+        .unwrap_or(&verdicts[0])
+        .clone();
     if verdicts.len() == 1 {
         return first;
     }

@@ -62,7 +62,7 @@ async fn weeks(store: &Store, project: ProjectId, folder: &Path, world: &World) 
     let (mut n_traces, mut coded, mut start) = (0, Vec::new(), begin);
     while start < world.now {
         let end = ((start / CHUNK + 1) * CHUNK - 1).min(world.now - 1);
-        while let Some((time, file)) = files.next_if(|it| it.0 <= start) {
+        while let Some((time, file)) = files.next_if(|file| file.0 <= start) {
             let place = (&Region::default(), &work);
             let file = std::fs::read_to_string(folder.join(file)).unwrap();
             apply_monitor_file(store, project, None, &file, place, None, Time::from_micros(time))
@@ -72,7 +72,7 @@ async fn weeks(store: &Store, project: ProjectId, folder: &Path, world: &World) 
         let seen = world.between(start, end);
         n_traces += seen.len();
         let now = Time::from_micros(end);
-        let whole: Vec<_> = seen.iter().map(|it| (it.id.clone(), it.finished.clone())).collect();
+        let whole: Vec<_> = seen.iter().map(|seen| (seen.id.clone(), seen.finished.clone())).collect();
         store.put_traces(project, &whole, now).await.unwrap();
         for agent in [SUPPORT, CODER] {
             store.see_agent(project, agent, now).await.unwrap();
@@ -83,12 +83,12 @@ async fn weeks(store: &Store, project: ProjectId, folder: &Path, world: &World) 
             watching.push(LoadedMonitorVersion::read(monitor.newest.as_ref().unwrap()).unwrap());
         }
         let judged = judging.judge(&watching, &seen, now).await;
-        coded.extend(seen.into_iter().filter(|it| it.agent() == CODER && judged.contains(&it.id)));
+        coded.extend(seen.into_iter().filter(|seen| seen.agent() == CODER && judged.contains(&seen.id)));
         watch_monitors(store, &Rates::default(), now).await.unwrap();
         start = end + 1;
     }
     let monitor = find_monitor(store, project, "code review").await.unwrap();
-    let [first, second, third] = RELEASES.map(|it| it.0);
+    let [first, second, third] = RELEASES.map(|release| release.0);
     for (releases, minutes) in [((first, second), 3), ((first, third), 2), ((second, third), 1)] {
         let time = Time::from_micros(world.now - minutes * HOUR / 60);
         judging.contest(&monitor, &coded, releases, time).await;

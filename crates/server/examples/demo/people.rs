@@ -87,7 +87,7 @@ async fn answer(
         let NextAssignment::Given(given) = next else { return n };
         let (assignment, item) = *given;
         let shown = load_assignment_context(store, project, assignment).await.unwrap();
-        let seen = seen.iter().find(|it| it.id.as_str() == item.candidate).unwrap();
+        let seen = seen.iter().find(|seen| seen.id.as_str() == item.candidate).unwrap();
         let is_late = person.n_items / 2 < n;
         let rated: BTreeMap<String, Rated> = seen
             .truth
@@ -134,7 +134,7 @@ fn rated(person: &Person, seen: &Seen, criterion: &str, truth: &Truth, is_late: 
     Rated {
         rating: Some(Rating::Scored { value }),
         comment: is_careful.then(|| truth.why.clone()),
-        evidence: truth.quote.iter().filter(|_| is_careful).filter_map(|it| quoted(seen, it)).collect(),
+        evidence: truth.quote.iter().filter(|_| is_careful).filter_map(|quote| quoted(seen, quote)).collect(),
     }
 }
 
@@ -164,7 +164,7 @@ async fn decide(
     let author = account(store, project, "Olga (invented)", ProjectRole::Owner, time).await;
     let apart =
         |all: &[f64]| all.iter().copied().fold(1.0, f64::max) - all.iter().copied().fold(5.0, f64::min);
-    let mut furthest: Vec<_> = said.into_iter().filter(|it| 0.0 < apart(&it.1)).collect();
+    let mut furthest: Vec<_> = said.into_iter().filter(|said| 0.0 < apart(&said.1)).collect();
     furthest.sort_by(|a, b| apart(&b.1).total_cmp(&apart(&a.1)).then(a.0.cmp(&b.0)));
     for ((candidate, item), all) in furthest.into_iter().skip(1).step_by(2).take(2) {
         let least = all.iter().copied().fold(5.0, f64::min);

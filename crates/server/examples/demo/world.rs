@@ -184,7 +184,7 @@ impl World {
         }
         let first = reply.split_inclusive(['.', '!', '?']).next().map(str::trim);
         let quote = fill(ticket.quote.get(kind).map_or("", String::as_str));
-        let quote = Some(quote.as_str()).filter(|it| !it.is_empty()).or(first);
+        let quote = Some(quote.as_str()).filter(|text| !text.is_empty()).or(first);
         let agrees = kind == "right" || (kind == "slip" && ticket.slip_agrees);
         let warm = 4 + u8::from(0.4 < hash_position("tone", &id));
         let truth = if is_failed {

@@ -78,7 +78,10 @@ impl TaskDefinition {
     }
 
     pub fn hashes(&self) -> BTreeMap<String, RubricHash> {
-        self.rubrics.iter().map(|(name, it)| (name.clone(), it.hash.clone())).collect()
+        self.rubrics
+            .iter()
+            .map(|(name, rubric_version_ref)| (name.clone(), rubric_version_ref.hash.clone()))
+            .collect()
     }
 
     /// What the data calls ids.
@@ -113,11 +116,11 @@ impl TaskDefinition {
                 };
                 let gone =
                     || Item { text: Some("(this trace has been erased)".to_owned()), ..Item::default() };
-                let shown = content.map_or_else(gone, |it| item_of_trace(id.clone(), it));
+                let shown = content.map_or_else(gone, |trace| item_of_trace(id.clone(), trace));
                 (Item { id, ..shown }, claims)
             }
             ItemSubject::Case { task, text, trace, given, claims } => {
-                let trace = trace.map(|it| *it);
+                let trace = trace.map(|trace| *trace);
                 (Item { id, task, text, trace, given, ..Item::default() }, claims)
             }
         };
@@ -139,16 +142,18 @@ pub fn is_turned(assignment: AssignmentId) -> bool {
 
 /// The scale of a question; empty where answers have no order, nothing where it is not asked.
 pub fn points_of(schemes: &[Scheme], scheme: &str, criterion: &str) -> Option<Vec<ScalePoint>> {
-    let found = schemes.iter().find(|it| it.name == scheme)?;
+    let found = schemes.iter().find(|one_scheme| one_scheme.name == scheme)?;
     match &found.kind {
-        SchemeKind::Rubric { criteria, overall, .. } => {
-            criteria.iter().chain(overall).find(|it| it.name == criterion).map(|it| it.points.clone())
-        }
+        SchemeKind::Rubric { criteria, overall, .. } => criteria
+            .iter()
+            .chain(overall)
+            .find(|one_criterion| one_criterion.name == criterion)
+            .map(|criterion| criterion.points.clone()),
         SchemeKind::Verify { claims } => {
-            claims.iter().find(|it| it.id == criterion).map(|it| it.points.clone())
+            claims.iter().find(|claim| claim.id == criterion).map(|claim| claim.points.clone())
         }
         SchemeKind::Trajectory { steps, .. } => {
-            steps.iter().any(|it| it.to_string() == criterion).then(Vec::new)
+            steps.iter().any(|step| step.to_string() == criterion).then(Vec::new)
         }
         _ => (criterion == scheme).then(Vec::new),
     }

@@ -41,7 +41,9 @@ pub async fn export_annotations(
     let mut after = None;
     loop {
         let page = store.annotations(project, task.id, after.as_ref(), PAGE).await?;
-        let theirs = |it: &&SubmittedAnnotation| only.is_none_or(|only| it.account == only);
+        let theirs = |submitted_annotation: &&SubmittedAnnotation| {
+            only.is_none_or(|only| submitted_annotation.account == only)
+        };
         for answer in page.items.iter().filter(theirs) {
             if answer.role != ItemRole::Item || is_hidden(answer.item) {
                 continue;
@@ -82,7 +84,7 @@ struct AnnotationWriter {
 impl AnnotationWriter {
     fn header(&mut self) {
         if self.kind == AnnotationFormat::Csv {
-            let cells: Vec<Value> = self.columns.iter().map(|it| it.clone().into()).collect();
+            let cells: Vec<Value> = self.columns.iter().map(|column| column.clone().into()).collect();
             self.line(&cells);
         }
     }
@@ -102,7 +104,7 @@ impl AnnotationWriter {
     fn cells(&self, form: &ExportedForm<'_>) -> Vec<Value> {
         let theirs: BTreeMap<String, Value> =
             export_columns(form.id_key, form.schemes).into_iter().zip(export_cells(form)).collect();
-        self.columns.iter().map(|it| theirs.get(it).cloned().unwrap_or_default()).collect()
+        self.columns.iter().map(|column| theirs.get(column).cloned().unwrap_or_default()).collect()
     }
 
     fn end(self) -> Vec<u8> {

@@ -31,11 +31,12 @@ pub async fn complete_annotation(
     if item.role == ItemRole::Item {
         record(store, project, shown, &item.candidate, draft, attempt, now).await?;
     }
-    let expecting = |all: &[ItemAnswerKey]| all.iter().find(|it| it.item == item.candidate).cloned();
+    let expecting = |all: &[ItemAnswerKey]| {
+        all.iter().find(|item_answer_key| item_answer_key.item == item.candidate).cloned()
+    };
     let feedback = match item.role {
-        ItemRole::Training => {
-            expecting(&shown.settings.training).map(|it| (compare_expected_answers(&it, draft), it.why))
-        }
+        ItemRole::Training => expecting(&shown.settings.training)
+            .map(|item_answer_key| (compare_expected_answers(&item_answer_key, draft), item_answer_key.why)),
         ItemRole::Item | ItemRole::Gold | ItemRole::Attention => None,
     };
     Ok(AnnotationFeedback { feedback, pace: too_fast(store, project, shown).await? })

@@ -93,7 +93,7 @@ pub async fn titles(
         let title = match serde_json::from_value(item.body.clone()) {
             // It need not be read: its row has its first words.
             Ok(ItemSubject::Trace { id, .. }) => match TraceId::new(id) {
-                Ok(trace) => store.trace(project, &trace).await.ok().and_then(|it| it.title),
+                Ok(trace) => store.trace(project, &trace).await.ok().and_then(|head| head.title),
                 Err(_) => None,
             },
             _ => asked.about(store, project, &item, None).await?.0.title(),
@@ -122,7 +122,7 @@ pub struct AnnotatorSummary {
 /// Everybody who answered something.
 pub fn people_of(task: &Task, answers: &[AnnotationWithSchemes]) -> BTreeMap<AccountId, AnnotatorSummary> {
     let settings = parse_task_settings(task);
-    let everybody: Vec<f64> = answers.iter().filter_map(|it| it.annotation.seconds).collect();
+    let everybody: Vec<f64> = answers.iter().filter_map(|annotation| annotation.annotation.seconds).collect();
     let mut by_person: BTreeMap<AccountId, Vec<&AnnotationWithSchemes>> = BTreeMap::new();
     for answer in answers {
         by_person.entry(answer.annotation.account).or_default().push(answer);
@@ -138,25 +138,27 @@ fn summarize_annotator(
     theirs: &[&AnnotationWithSchemes],
     everybody: &[f64],
 ) -> AnnotatorSummary {
-    let seconds: Vec<f64> = theirs.iter().filter_map(|it| it.annotation.seconds).collect();
+    let seconds: Vec<f64> = theirs.iter().filter_map(|annotation| annotation.annotation.seconds).collect();
     let checks = |role: ItemRole, known: &[ItemAnswerKey]| {
-        let all = theirs.iter().filter(|it| it.annotation.role == role);
-        let right = all.clone().filter(|it| {
-            let expecting = known.iter().find(|known| known.item == it.annotation.candidate);
-            expecting.is_some_and(|known| compare_expected_answers(known, &it.draft).iter().all(|it| it.ok))
+        let all = theirs.iter().filter(|annotation| annotation.annotation.role == role);
+        let right = all.clone().filter(|annotation| {
+            let expecting = known.iter().find(|known| known.item == annotation.annotation.candidate);
+            expecting.is_some_and(|known| {
+                compare_expected_answers(known, &annotation.draft).iter().all(|answer_check| answer_check.ok)
+            })
         });
         (right.count(), all.count())
     };
     let pace = measure_annotator_pace(&seconds, everybody, settings.min_seconds);
     let mut person = AnnotatorSummary {
-        name: theirs.first().map(|it| it.name.clone()).unwrap_or_default(),
-        n_done: theirs.iter().filter(|it| it.annotation.role == ItemRole::Item).count(),
+        name: theirs.first().map(|annotation| annotation.name.clone()).unwrap_or_default(),
+        n_done: theirs.iter().filter(|annotation| annotation.annotation.role == ItemRole::Item).count(),
         median_seconds: pace.median,
         n_too_fast: pace.n_too_fast,
         gold: checks(ItemRole::Gold, &settings.gold),
         attention: checks(ItemRole::Attention, &settings.attention),
         training: checks(ItemRole::Training, &settings.training),
-        last: theirs.iter().map(|it| it.annotation.time).max(),
+        last: theirs.iter().map(|annotation| annotation.annotation.time).max(),
         halves: halves(theirs),
         warnings: Vec::new(),
     };
@@ -189,10 +191,13 @@ fn halves(theirs: &[&AnnotationWithSchemes]) -> Option<(f64, f64)> {
     let mean = |some: &[&AnnotationWithSchemes]| {
         let units: Vec<f64> = some
             .iter()
-            .flat_map(|it| {
-                let said = jurist_core::annotate::collect_question_ratings(&it.schemes, &it.draft);
+            .flat_map(|annotation| {
+                let said =
+                    jurist_core::annotate::collect_question_ratings(&annotation.schemes, &annotation.draft);
                 said.into_iter()
-                    .filter_map(|it| jurist_core::annotate::rating_unit(it.points, &it.rating))
+                    .filter_map(|question_rating| {
+                        jurist_core::annotate::rating_unit(question_rating.points, &question_rating.rating)
+                    })
                     .collect::<Vec<_>>()
             })
             .collect();

@@ -86,7 +86,8 @@ pub async fn from_annotation(
     };
     put_asked(store, project, task.id, &asked, now).await?;
     let task = store.task(project, task.id).await?;
-    let known = annotation.known.iter().map(|it| (it.item.clone(), ItemSubject::Row(it.row.clone())));
+    let known =
+        annotation.known.iter().map(|known| (known.item.clone(), ItemSubject::Row(known.row.clone())));
     add_subjects(store, project, &task, known.collect(), now).await?;
     let added = add_rows(store, project, &task, &asked.shape, &annotation.rows, now).await?;
     Ok((task, added))
@@ -190,7 +191,7 @@ pub async fn collect_run_claims(
         *n_of.entry(result.rubric.clone()).or_default() += 1;
     }
     let nothing = || TaskError::Nothing("no judge has answered anything in this run".to_owned());
-    let (hash, _) = n_of.into_iter().max_by_key(|it| it.1).ok_or_else(nothing)?;
+    let (hash, _) = n_of.into_iter().max_by_key(|n_of| n_of.1).ok_or_else(nothing)?;
     let canonical = run.rubrics.get(&hash).cloned().ok_or_else(nothing)?;
     // The rubrics of one suite are versions of one, apart from what a monitor of that name asks.
     let name = format!("{} (of runs)", run.suite.as_deref().unwrap_or("suite without a name"));
@@ -211,7 +212,7 @@ pub async fn collect_run_claims(
         let claims = claims(&rubric, &result.grades);
         let (material, n) = (&result.material, claims.len());
         let subject = ItemSubject::Case {
-            task: Some(material.task.clone()).filter(|it| !it.is_empty()),
+            task: Some(material.task.clone()).filter(|text| !text.is_empty()),
             text: material.response.clone(),
             trace: material.trace.clone().map(Box::new),
             given: collect_judge_context(material),
@@ -265,7 +266,7 @@ pub async fn named_traces(
             },
             Err(_) => None,
         };
-        match head.filter(|it| 0 < it.revision && it.state.as_str() != "erased") {
+        match head.filter(|head| 0 < head.revision && head.state.as_str() != "erased") {
             Some(_) => subjects.push((id.clone(), ItemSubject::Trace { id: id.clone(), claims: Vec::new() })),
             None => missing.push(format!("`{id}`")),
         }
@@ -290,9 +291,10 @@ pub async fn add_traces(
     let limit = limit.unwrap_or(MOST);
     loop {
         let page = store.traces(project, filter, after.as_ref(), PAGE).await?;
-        let whole = page.items.into_iter().filter(|it| 0 < it.revision && it.state.as_str() != "erased");
-        subjects.extend(whole.map(|it| {
-            let id = it.id.to_string();
+        let whole =
+            page.items.into_iter().filter(|head| 0 < head.revision && head.state.as_str() != "erased");
+        subjects.extend(whole.map(|head| {
+            let id = head.id.to_string();
             (id.clone(), ItemSubject::Trace { id, claims: Vec::new() })
         }));
         after = page.next;
@@ -387,7 +389,7 @@ async fn add_task(
 ) -> Result<Task, StoreError> {
     let new = NewTask {
         name: name.to_owned(),
-        rubric_version: asked.rubrics.values().next().map(|it| it.id.clone()),
+        rubric_version: asked.rubrics.values().next().map(|rubric_version_ref| rubric_version_ref.id.clone()),
         settings: json!(settings),
         origin: origin.map(str::to_owned),
     };
@@ -439,7 +441,7 @@ pub fn parse_stored_rubric(version: &RubricVersion) -> Result<Rubric, TaskError>
         variables: VariableExpansion::Kept,
     };
     let suite = dialect::read_suite(file, Some(Dialect::Native), &world).suite;
-    let rubric = suite.and_then(|it| it.rubrics.get("it").map(|it| Rubric::clone(it)));
+    let rubric = suite.and_then(|suite| suite.rubrics.get("it").map(|rubric| Rubric::clone(rubric)));
     rubric
         .ok_or_else(|| TaskError::Nothing(format!("the rubric version `{}` cannot be read back", version.id)))
 }

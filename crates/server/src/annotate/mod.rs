@@ -35,7 +35,9 @@ pub fn parse_task_settings(task: &Task) -> AnnotationSettings {
 
 /// What an item wants, by the settings.
 pub fn item_requirements(settings: &AnnotationSettings, candidate: &str) -> (u32, ItemRole) {
-    let is_in = |all: &[jurist_core::annotate::ItemAnswerKey]| all.iter().any(|it| it.item == candidate);
+    let is_in = |all: &[jurist_core::annotate::ItemAnswerKey]| {
+        all.iter().any(|item_answer_key| item_answer_key.item == candidate)
+    };
     match () {
         () if is_in(&settings.training) => (0, ItemRole::Training),
         () if is_in(&settings.gold) => (0, ItemRole::Gold),
@@ -54,11 +56,13 @@ pub async fn load_annotator_names(
     for member in &members {
         *n_of.entry(&member.name).or_default() += 1;
     }
-    let name = |it: &jurist_store::accounts::ProjectMember| match n_of.get(it.name.as_str()) {
-        Some(1) => it.name.clone(),
-        _ => format!("{} ({})", it.name, it.email),
+    let name = |project_member: &jurist_store::accounts::ProjectMember| match n_of
+        .get(project_member.name.as_str())
+    {
+        Some(1) => project_member.name.clone(),
+        _ => format!("{} ({})", project_member.name, project_member.email),
     };
-    Ok(members.iter().map(|it| (it.account, name(it))).collect())
+    Ok(members.iter().map(|member| (member.account, name(member))).collect())
 }
 
 /// And somebody who may be no member any more.

@@ -136,8 +136,9 @@ fn replace_file_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 
 /// A name that is one on any disk.
 fn file_name(name: &str) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | ' ' | '@');
-    let plain: String = name.chars().map(|it| if is_plain(it) { it } else { '_' }).take(80).collect();
+    let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | ' ' | '@');
+    let plain: String =
+        name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).take(80).collect();
     if plain == name && !plain.trim().is_empty() {
         return plain;
     }

@@ -50,10 +50,11 @@ pub async fn load_assignment_context(
     let asked = TaskDefinition::of(store, project, task.id, assignment.version).await?;
     let item = store.item(project, assignment.item).await?;
     let (item, schemes) = asked.about(store, project, &item, Some(assignment.id)).await?;
-    let draft = assignment.draft.clone().and_then(|it| serde_json::from_value(it).ok()).unwrap_or_default();
+    let draft =
+        assignment.draft.clone().and_then(|draft| serde_json::from_value(draft).ok()).unwrap_or_default();
     let settings = parse_task_settings(&task);
     let mine = store.annotator_progress(task.id, assignment.account).await?;
-    let left_of_quota = settings.quota.map_or(u64::MAX, |it| u64::from(it).saturating_sub(mine.n_done));
+    let left_of_quota = settings.quota.map_or(u64::MAX, |n| u64::from(n).saturating_sub(mine.n_done));
     let (before, after) = store.neighbours(&assignment).await?;
     Ok(AssignmentContext {
         settings,

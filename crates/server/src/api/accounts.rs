@@ -1,7 +1,7 @@
 //! Everybody who can sign in, whatever their projects; for those who may do anything.
 
 use axum::extract::State;
-use jurist_store::accounts::StoredAccount as Kept;
+use jurist_store::accounts::StoredAccount;
 use jurist_store::{AccountId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -82,15 +82,15 @@ async fn only_admins(app: &App, caller: &Principal) -> Result<(), ApiError> {
     Err(ApiError::Forbidden("this is for those who may do anything".to_owned()))
 }
 
-impl From<Kept> for AccountView {
-    fn from(it: Kept) -> Self {
+impl From<StoredAccount> for AccountView {
+    fn from(it: StoredAccount) -> Self {
         Self {
             id: it.id.to_string(),
             email: it.email,
             name: it.name,
             is_admin: it.is_admin,
             created: it.created.to_string(),
-            disabled: it.disabled.map(|it| it.to_string()),
+            disabled: it.disabled.map(|time| time.to_string()),
         }
     }
 }

@@ -32,12 +32,12 @@ struct AgentView {
 ))]
 async fn list_agents(State(app): State<App>, caller: Principal) -> Result<Json<Vec<AgentView>>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let agent = |it: jurist_store::agents::StoredAgent| AgentView {
-        id: it.id.to_string(),
-        name: it.name,
-        settings: it.settings,
-        created: it.created.to_string(),
-        seen: it.seen.to_string(),
+    let agent = |stored_agent: jurist_store::agents::StoredAgent| AgentView {
+        id: stored_agent.id.to_string(),
+        name: stored_agent.name,
+        settings: stored_agent.settings,
+        created: stored_agent.created.to_string(),
+        seen: stored_agent.seen.to_string(),
     };
     Ok(Json(app.store.agents(caller.project).await?.into_iter().map(agent).collect()))
 }

@@ -142,19 +142,20 @@ async fn list_task_annotators(
     let task = app.store.task(caller.project, id.parse()?).await?;
     let answers = load_annotations(&app.store, caller.project, &task).await?;
     let of = |(right, all): (usize, usize)| CorrectCount { right, all };
-    let items = people_of(&task, &answers).into_iter().map(|(account, it)| AnnotatorActivity {
-        account: account.to_string(),
-        name: it.name,
-        n_done: it.n_done,
-        median_seconds: it.median_seconds,
-        too_fast: it.n_too_fast,
-        gold: of(it.gold),
-        attention: of(it.attention),
-        training: of(it.training),
-        last: it.last.map(|it| it.to_string()),
-        drift: it.halves.map(|(first, second)| RatingDrift { first, second }),
-        warnings: it.warnings,
-    });
+    let items =
+        people_of(&task, &answers).into_iter().map(|(account, annotator_summary)| AnnotatorActivity {
+            account: account.to_string(),
+            name: annotator_summary.name,
+            n_done: annotator_summary.n_done,
+            median_seconds: annotator_summary.median_seconds,
+            too_fast: annotator_summary.n_too_fast,
+            gold: of(annotator_summary.gold),
+            attention: of(annotator_summary.attention),
+            training: of(annotator_summary.training),
+            last: annotator_summary.last.map(|time| time.to_string()),
+            drift: annotator_summary.halves.map(|(first, second)| RatingDrift { first, second }),
+            warnings: annotator_summary.warnings,
+        });
     Ok(Json(AnnotatorActivityList { items: items.collect() }))
 }
 
@@ -170,14 +171,18 @@ async fn get_task_agreement(
     let project = caller.project;
     let TaskReview { task, answers, hidden } = TaskReview::of(&app, &caller, &id).await?;
     let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
-    let candidates: BTreeSet<&str> = answers.iter().map(|it| it.annotation.candidate.as_str()).collect();
+    let candidates: BTreeSet<&str> =
+        answers.iter().map(|annotation| annotation.annotation.candidate.as_str()).collect();
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let judges = load_judge_answers(&app, project, &asked, &candidates).await?;
     let told = tokio::task::spawn_blocking(move || compute_task_agreement(&answers, &hidden, &judges)).await;
     let mut told: TaskAgreement = told.map_err(|_| ApiError::Broken)?;
     let mut apart: Vec<&mut JudgeHumanDisagreement> =
-        told.judge.iter_mut().flat_map(|it| &mut it.disagreements).collect();
-    let shown = apart.iter().filter_map(|it| it.item.parse().ok()).collect();
+        told.judge.iter_mut().flat_map(|judge| &mut judge.disagreements).collect();
+    let shown = apart
+        .iter()
+        .filter_map(|judge_human_disagreement| judge_human_disagreement.item.parse().ok())
+        .collect();
     let titles = titles(&app.store, project, &asked, &shown).await?;
     for it in &mut apart {
         it.title = item_title(&titles, &it.item, &it.candidate);
@@ -235,13 +240,14 @@ fn compute_task_agreement(
         }
     }
     for ((scheme, criterion), (label, entries)) in &by_criterion {
-        let is_ordered = entries.iter().all(|it| matches!(it.2, Value::Number(_)));
+        let is_ordered = entries.iter().all(|entry| matches!(entry.2, Value::Number(_)));
         let level = if is_ordered { Level::Ordinal } else { Level::Nominal };
-        let rated = Ratings::of_entries(entries.iter().map(|it| (it.0.as_str(), it.1, it.2.clone())));
+        let rated =
+            Ratings::of_entries(entries.iter().map(|entry| (entry.0.as_str(), entry.1, entry.2.clone())));
         let scale = scales.get(&(*scheme, *criterion)).copied();
         let Ok(ratings) = rated.map(|ratings| with_levels(ratings, scale)) else { continue };
         let found = summarise_agreement(&ratings, level, SEED);
-        let undefined = |it: &CoefficientResult| match it {
+        let undefined = |coefficient: &CoefficientResult| match coefficient {
             CoefficientResult::Undefined { undefined } => Some(undefined.clone()),
             CoefficientResult::Known(_) => None,
         };
@@ -272,9 +278,9 @@ fn compute_task_agreement(
             undefined: undefined(alpha),
         }));
         let judged = judges.get(&((*scheme).to_owned(), (*criterion).to_owned()));
-        let names: BTreeSet<&str> = judged.into_iter().flatten().map(|it| it.0.as_str()).collect();
+        let names: BTreeSet<&str> = judged.into_iter().flatten().map(|judged| judged.0.as_str()).collect();
         for name in names {
-            let theirs: Vec<_> = judged.into_iter().flatten().filter(|it| it.0 == name).collect();
+            let theirs: Vec<_> = judged.into_iter().flatten().filter(|judged| judged.0 == name).collect();
             told.judge.push(compare_judge_with_people(
                 criterion,
                 name,
@@ -317,12 +323,12 @@ fn compare_judge_with_people(
 ) -> JudgeAgreement {
     // Nobody who answers can be called so.
     let rater = format!("\0{judge}");
-    let said = judged.iter().map(|it| (rater.as_str(), it.1.as_str(), it.2.clone()));
-    let entries = people.iter().map(|it| (it.0.as_str(), it.1, it.2.clone())).chain(said);
+    let said = judged.iter().map(|judged| (rater.as_str(), judged.1.as_str(), judged.2.clone()));
+    let entries = people.iter().map(|person| (person.0.as_str(), person.1, person.2.clone())).chain(said);
     let aligned = Ratings::of_entries(entries).and_then(|ratings| {
         let ratings = with_levels(ratings, scale);
         let humans: Vec<usize> =
-            (0..ratings.n_raters()).filter(|it| ratings.raters()[*it] != rater).collect();
+            (0..ratings.n_raters()).filter(|index| ratings.raters()[*index] != rater).collect();
         let judge = ratings.rater(&rater).unwrap_or(0);
         align(&ratings, judge, &humans, level, SEED)
     });
@@ -346,13 +352,13 @@ fn compare_judge_with_people(
             }
             let counts = found.confusion;
             told.confusion = Some(ConfusionCounts { labels: counts.labels, counts: counts.counts });
-            let apart = found.disagreements.into_iter().take(50).map(|it| JudgeHumanDisagreement {
-                item: items.get(it.item.as_str()).map(ToString::to_string).unwrap_or_default(),
-                reason: judged.iter().find(|said| said.1 == it.item).map(|said| said.3.clone()),
-                candidate: it.item,
+            let apart = found.disagreements.into_iter().take(50).map(|disagreement| JudgeHumanDisagreement {
+                item: items.get(disagreement.item.as_str()).map(ToString::to_string).unwrap_or_default(),
+                reason: judged.iter().find(|said| said.1 == disagreement.item).map(|said| said.3.clone()),
+                candidate: disagreement.item,
                 title: String::new(),
-                judge: it.judge,
-                people: it.humans,
+                judge: disagreement.judge,
+                people: disagreement.humans,
             });
             told.disagreements = apart.collect();
         }

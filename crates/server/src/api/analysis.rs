@@ -203,7 +203,7 @@ async fn get_run_comparison(
 ) -> Result<Json<RunsCompared>, ApiError> {
     caller.needs(AccessScope::Read)?;
     let after: RunId = id.parse()?;
-    let before = asked.iter().filter(|it| it.0 == "before").map(|it| it.1.parse());
+    let before = asked.iter().filter(|asked| asked.0 == "before").map(|asked| asked.1.parse());
     let before: Vec<RunId> = before.collect::<Result<_, _>>()?;
     if before.is_empty() || MOST_RUNS <= before.len() {
         return Err(ApiError::Bad(format!("`before` names from 1 to {} runs", MOST_RUNS - 1)));
@@ -283,10 +283,10 @@ impl RunCriteria {
 impl RunsCompared {
     fn new(after: &Run, runs: &[Run]) -> Self {
         let all: Vec<(String, &Run)> =
-            runs.iter().chain([after]).map(|it| (run_chart_label(it), it)).collect();
+            runs.iter().chain([after]).map(|run| (run_chart_label(run), run)).collect();
         Self {
             after: after.id.to_string(),
-            comparisons: runs.iter().map(|it| RunComparison::new(it, after)).collect(),
+            comparisons: runs.iter().map(|run| RunComparison::new(run, after)).collect(),
             radar: report::build_comparison_radar(&all).as_ref().map(ChartView::from),
         }
     }
@@ -296,32 +296,35 @@ impl RunsCompared {
 fn run_chart_label(run: &Run) -> String {
     let id = run.id.to_string();
     let end = &id[id.len() - 6..];
-    run.suite.as_ref().map_or_else(|| end.to_owned(), |it| format!("{it} {end}"))
+    run.suite.as_ref().map_or_else(|| end.to_owned(), |text| format!("{text} {end}"))
 }
 
 impl RunComparison {
     fn new(before: &Run, after: &Run) -> Self {
         let compared = stats::compare_runs(before, after, after.seed);
-        let worse = compared.changed.iter().filter(|it| it.after != VerdictStatus::Pass);
-        let mut why: BTreeMap<&str, Vec<String>> = worse.map(|it| (it.case.as_str(), Vec::new())).collect();
+        let worse =
+            compared.changed.iter().filter(|status_change| status_change.after != VerdictStatus::Pass);
+        let mut why: BTreeMap<&str, Vec<String>> =
+            worse.map(|status_change| (status_change.case.as_str(), Vec::new())).collect();
         for result in after.results.iter() {
             if let Some(lines) = why.get_mut(result.case.as_str()) {
                 *lines = reasons(after, &result);
             }
         }
-        let changed = compared.changed.iter().map(|it| ChangedCase {
-            case: it.case.clone(),
-            before: it.before,
-            after: it.after,
-            score_before: it.score_before,
-            score_after: it.score_after,
-            reasons: why.remove(it.case.as_str()).unwrap_or_default(),
+        let changed = compared.changed.iter().map(|status_change| ChangedCase {
+            case: status_change.case.clone(),
+            before: status_change.before,
+            after: status_change.after,
+            score_before: status_change.score_before,
+            score_after: status_change.score_after,
+            reasons: why.remove(status_change.case.as_str()).unwrap_or_default(),
         });
         let changed = changed.collect();
         let forest = report::build_comparison_forest(&compared).as_ref().map(ChartView::from);
         let Comparison { caveats, n_cases, only_before, only_after, undecided, score, pass_rate, .. } =
             compared;
-        let criteria = compared.criteria.iter().map(|(id, it)| (id.clone(), RunDifference::new(id, it)));
+        let criteria =
+            compared.criteria.iter().map(|(id, difference)| (id.clone(), RunDifference::new(id, difference)));
         Self {
             before: before.id.to_string(),
             caveats,
@@ -329,8 +332,8 @@ impl RunComparison {
             only_before,
             only_after,
             undecided,
-            score: score.map(|it| RunDifference::new("score", &it)),
-            pass_rate: pass_rate.map(|it| RunDifference::new("pass rate", &it)),
+            score: score.map(|difference| RunDifference::new("score", &difference)),
+            pass_rate: pass_rate.map(|difference| RunDifference::new("pass rate", &difference)),
             criteria: criteria.collect(),
             changed,
             forest,
@@ -356,8 +359,10 @@ impl RunDifference {
 
 impl From<FactorTable> for RunMatrix {
     fn from(it: FactorTable) -> Self {
-        let cells =
-            it.cells.into_iter().map(|row| row.into_iter().map(|it| it.map(MatrixCell::from)).collect());
+        let cells = it
+            .cells
+            .into_iter()
+            .map(|row| row.into_iter().map(|factor_cell| factor_cell.map(MatrixCell::from)).collect());
         Self {
             keys: it.keys.into_iter().map(|(key, n_values)| MatrixKey { key, n_values }).collect(),
             rows_by: it.rows_by,
@@ -375,10 +380,10 @@ impl From<FactorCell> for MatrixCell {
             n: it.n,
             passed: it.passed,
             decided: it.decided,
-            score: it.score.map(|it| it.mean),
-            interval: it.score.and_then(|it| it.interval),
-            pass_rate: it.pass_rate.map(|it| it.rate),
-            pass_interval: it.pass_rate.map(|it| it.interval),
+            score: it.score.map(|estimate| estimate.mean),
+            interval: it.score.and_then(|estimate| estimate.interval),
+            pass_rate: it.pass_rate.map(|proportion| proportion.rate),
+            pass_interval: it.pass_rate.map(|proportion| proportion.interval),
         }
     }
 }
@@ -389,21 +394,24 @@ impl RunTrials {
             return Self { n_cases: 0, k: 0, any: None, all: None, cases: Vec::new() };
         };
         let mut scores: BTreeMap<String, Vec<Option<f64>>> =
-            found.flaky.iter().map(|it| (it.case.clone(), Vec::new())).collect();
+            found.flaky.iter().map(|flaky| (flaky.case.clone(), Vec::new())).collect();
         for result in run.results.iter() {
             if let Some(all) = scores.get_mut(result.base()) {
                 all.push(result.verdict.score);
             }
         }
-        let case = |it: &stats::Flaky| {
-            let tried = [TaskTrials { n: it.decided, passed: it.passed }];
+        let case = |flaky: &stats::Flaky| {
+            let tried = [TaskTrials { n: flaky.decided, passed: flaky.passed }];
             FlakyCase {
-                case: it.case.clone(),
-                n: it.decided,
-                passed: it.passed,
-                flip_rate: it.flip_rate(),
-                pass_k: (1..=it.decided).filter_map(|k| pass_k(&tried, k).ok()).map(|it| it.all).collect(),
-                scores: scores.get(&it.case).cloned().unwrap_or_default(),
+                case: flaky.case.clone(),
+                n: flaky.decided,
+                passed: flaky.passed,
+                flip_rate: flaky.flip_rate(),
+                pass_k: (1..=flaky.decided)
+                    .filter_map(|k| pass_k(&tried, k).ok())
+                    .map(|pass_k| pass_k.all)
+                    .collect(),
+                scores: scores.get(&flaky.case).cloned().unwrap_or_default(),
             }
         };
         let cases = found.flaky.iter().map(case).collect();

@@ -239,13 +239,15 @@ async fn submit_assignment(
     let body = serde_json::to_value(&sent.draft).expect("a draft is plain data");
     saved_revision(app.store.submit(project, work.assignment.id, &body, sent.revision, now).await?)?;
     let answers = app.store.annotations_of(project, work.assignment.item).await?;
-    let own = answers.iter().filter(|it| it.account == work.assignment.account);
-    let answer = own.max_by_key(|it| it.revision).ok_or(ApiError::Broken)?;
+    let own =
+        answers.iter().filter(|submitted_annotation| submitted_annotation.account == work.assignment.account);
+    let answer =
+        own.max_by_key(|submitted_annotation| submitted_annotation.revision).ok_or(ApiError::Broken)?;
     let attempt = u32::try_from(answer.revision).unwrap_or(u32::MAX);
     let finished = complete_annotation(&app.store, project, &work, &sent.draft, attempt, now).await?;
     app.outputs.write_answer(&app.store, project, &work, answer).await;
     let feedback = finished.feedback.map(|(rows, why)| TrainingFeedback {
-        right: rows.iter().all(|it| it.ok),
+        right: rows.iter().all(|answer_check| answer_check.ok),
         rows,
         why,
     });
@@ -290,7 +292,7 @@ fn saved_revision(saved: SaveOutcome) -> Result<u64, ApiError> {
 }
 
 fn incomplete(missing: &[Gap]) -> ApiError {
-    let rows: Vec<String> = missing.iter().take(5).map(|it| format!("`{}`: {}", it.row, it.why)).collect();
+    let rows: Vec<String> = missing.iter().take(5).map(|gap| format!("`{}`: {}", gap.row, gap.why)).collect();
     ApiError::With {
         problem: Box::new(ApiError::Senseless(format!("not complete yet: {}", rows.join("; ")))),
         more: serde_json::json!({ "missing": missing }),
@@ -309,8 +311,8 @@ impl From<AssignmentContext> for WorkShown {
             revision: it.assignment.revision,
             state: if it.assignment.state == AssignmentState::Submitted { "submitted" } else { "assigned" },
             progress: OwnProgress { done: it.n_done, left: Some(it.n_left) },
-            before: it.before.filter(|_| back).map(|it| it.to_string()),
-            after: it.after.filter(|_| back).map(|it| it.to_string()),
+            before: it.before.filter(|_| back).map(|assignment_id| assignment_id.to_string()),
+            after: it.after.filter(|_| back).map(|assignment_id| assignment_id.to_string()),
             settings: WorkSettings {
                 back_navigation: back,
                 shows_score: it.settings.shows_score,

@@ -84,14 +84,14 @@ async fn list_audit_entries(
         ..AuditFilter::default()
     };
     let page = app.store.audit(&filter, after.as_ref(), limit).await?;
-    let entry = |it: jurist_store::audit::StoredAuditEntry| AuditEntryView {
-        id: it.id.to_string(),
-        time: it.time.to_string(),
-        actor: it.actor,
-        action: it.action,
-        target: it.target,
-        body: it.body,
+    let entry = |stored_audit_entry: jurist_store::audit::StoredAuditEntry| AuditEntryView {
+        id: stored_audit_entry.id.to_string(),
+        time: stored_audit_entry.time.to_string(),
+        actor: stored_audit_entry.actor,
+        action: stored_audit_entry.action,
+        target: stored_audit_entry.target,
+        body: stored_audit_entry.body,
     };
     let items = page.items.into_iter().map(entry).collect();
-    Ok(Json(AuditEntryPage { items, next: page.next.map(|it| it.to_string()) }))
+    Ok(Json(AuditEntryPage { items, next: page.next.map(|cursor| cursor.to_string()) }))
 }

@@ -163,8 +163,8 @@ async fn check_posted_rubric(
             Err(why) => obstacles.push((Code::MissingKey, why)),
         }
     }
-    let hash = rubric.as_ref().map(|it| it.version().as_str().to_owned());
-    let canonical = rubric.map(|it| it.to_json());
+    let hash = rubric.as_ref().map(|rubric| rubric.version().as_str().to_owned());
+    let canonical = rubric.map(|rubric| rubric.to_json());
     Ok(Json(FileCheckResult {
         hash,
         ..FileCheckResult::new(MonitorFileCheck { loaded, obstacles, canonical })
@@ -255,8 +255,8 @@ impl FileCheckResult {
         let mut n_left_out = loaded.diagnostics.n_left_out();
         let all = loaded.diagnostics.into_sorted();
         n_left_out += all.len().saturating_sub(TOLD);
-        let told = all.iter().take(TOLD).map(|it| {
-            serde_json::from_value(it.to_json(&sources)).expect("a remark has what a diagnostic has")
+        let told = all.iter().take(TOLD).map(|diagnostic| {
+            serde_json::from_value(diagnostic.to_json(&sources)).expect("a remark has what a diagnostic has")
         });
         let problems = obstacles.into_iter().map(Remark::about_whole_file).chain(told).collect();
         Self { problems, n_left_out, canonical, hash: None }
@@ -307,7 +307,7 @@ pub(super) fn load_single_rubric(source: &str, dialect: Option<String>) -> Resul
             let aggregate = (!panel.is_empty()).then_some(Aggregate::Mean);
             Judge { model, panel, aggregate, calls: Some(Calls::PerRubric), ..Judge::default() }
         }
-        None => suite.cases.first().map_or(&suite.judge, |it| &it.judge).clone(),
+        None => suite.cases.first().map_or(&suite.judge, |case| &case.judge).clone(),
     };
     Ok(SingleRubric { rubric, judge, judges: suite.judges })
 }
@@ -325,14 +325,14 @@ fn load_rubric_source(source: &str, dialect: Option<String>) -> Result<LoadedSui
 }
 
 fn find_single_rubric(suite: &Suite) -> Result<Arc<Rubric>, String> {
-    let of_cases = suite.cases.iter().map(|it| &it.rubric);
-    let of_monitors = suite.monitors.iter().map(|it| &it.rubric);
+    let of_cases = suite.cases.iter().map(|case| &case.rubric);
+    let of_monitors = suite.monitors.iter().map(|monitor| &monitor.rubric);
     let all: BTreeMap<&str, &Arc<Rubric>> = suite
         .rubrics
         .values()
         .chain(of_cases)
         .chain(of_monitors)
-        .map(|it| (it.version().as_str(), it))
+        .map(|rubric| (rubric.version().as_str(), rubric))
         .collect();
     match (all.first_key_value(), all.len()) {
         (Some((_, rubric)), 1) => Ok(Arc::clone(rubric)),

@@ -200,22 +200,25 @@ async fn disputes(
     let TaskReview { task, answers, hidden } = TaskReview::of(&app, &caller, &id).await?;
     let mut decided =
         collect_newest_decisions(&app, project, app.store.adjudications(project, task.id).await?).await?;
-    let differ = |((_, scheme, criterion), it): ((ItemId, String, String), QuestionRatings<'_>)| {
-        let ratings: Vec<&Rating> = it.ratings.iter().map(|it| &it.rating).collect();
-        let disagreement = disagreement(&ratings, &it.points).filter(|it| 0.0 < *it)?;
-        Some(Dispute {
-            decided: decided.remove(&(it.item, scheme.clone(), criterion.clone())),
-            item: it.item.to_string(),
-            candidate: it.candidate.to_owned(),
-            title: String::new(),
-            scheme,
-            criterion,
-            label: it.label,
-            disagreement,
-            ratings: it.ratings,
-            points: it.points,
-        })
-    };
+    let differ =
+        |((_, scheme, criterion), question_ratings): ((ItemId, String, String), QuestionRatings<'_>)| {
+            let ratings: Vec<&Rating> =
+                question_ratings.ratings.iter().map(|rating| &rating.rating).collect();
+            let disagreement = disagreement(&ratings, &question_ratings.points)
+                .filter(|disagreement| 0.0 < *disagreement)?;
+            Some(Dispute {
+                decided: decided.remove(&(question_ratings.item, scheme.clone(), criterion.clone())),
+                item: question_ratings.item.to_string(),
+                candidate: question_ratings.candidate.to_owned(),
+                title: String::new(),
+                scheme,
+                criterion,
+                label: question_ratings.label,
+                disagreement,
+                ratings: question_ratings.ratings,
+                points: question_ratings.points,
+            })
+        };
     let mut items: Vec<Dispute> =
         group_ratings_by_question(&answers, &hidden).into_iter().filter_map(differ).collect();
     // What is decided is done; of the rest, the worst first, and what more people said before what few did.
@@ -228,7 +231,7 @@ async fn disputes(
     let next = (end < items.len()).then_some(end);
     let mut items: Vec<Dispute> = items.into_iter().skip(after).take(limit).collect();
     let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
-    let shown = items.iter().filter_map(|it| it.item.parse().ok()).collect();
+    let shown = items.iter().filter_map(|dispute| dispute.item.parse().ok()).collect();
     let titles = titles(&app.store, project, &asked, &shown).await?;
     for it in &mut items {
         it.title = item_title(&titles, &it.item, &it.candidate);
@@ -237,7 +240,7 @@ async fn disputes(
 }
 
 pub(super) fn item_title(titles: &BTreeMap<ItemId, String>, item: &str, candidate: &str) -> String {
-    let found = item.parse().ok().and_then(|it: ItemId| titles.get(&it));
+    let found = item.parse().ok().and_then(|item: ItemId| titles.get(&item));
     found.map_or(candidate, String::as_str).to_owned()
 }
 
@@ -250,18 +253,20 @@ async fn collect_newest_decisions(
     all: Vec<Adjudication>,
 ) -> Result<DecisionsByQuestion, ApiError> {
     let names = load_annotator_names(&app.store, project).await?;
-    let one = |it: Adjudication| {
-        let text = |key: &str| it.body[key].as_str().map(str::to_owned);
+    let one = |adjudication: Adjudication| {
+        let text = |key: &str| adjudication.body[key].as_str().map(str::to_owned);
         let decided = DisputeDecision {
-            scheme: it.scheme.clone(),
-            criterion: it.criterion.clone(),
-            rating: it.body["rating"].clone(),
-            by: it.author.map(|it| names.get(&it).cloned().unwrap_or_else(|| it.to_string())),
-            time: it.time.to_string(),
+            scheme: adjudication.scheme.clone(),
+            criterion: adjudication.criterion.clone(),
+            rating: adjudication.body["rating"].clone(),
+            by: adjudication
+                .author
+                .map(|account_id| names.get(&account_id).cloned().unwrap_or_else(|| account_id.to_string())),
+            time: adjudication.time.to_string(),
             why: text("why"),
             cause: text("cause"),
         };
-        ((it.item, it.scheme, it.criterion), decided)
+        ((adjudication.item, adjudication.scheme, adjudication.criterion), decided)
     };
     Ok(all.into_iter().map(one).collect())
 }
@@ -291,12 +296,12 @@ async fn item_answers(
     for it in app.store.annotations_of(project, item.id).await? {
         newest.insert(it.account, it);
     }
-    let answers = newest.into_values().map(|it| AnswerOfPerson {
-        account: it.account.to_string(),
-        name: names.get(&it.account).unwrap_or(&it.name).clone(),
-        draft: serde_json::from_value(it.body).unwrap_or_default(),
-        seconds: it.seconds,
-        time: it.time.to_string(),
+    let answers = newest.into_values().map(|submitted_annotation| AnswerOfPerson {
+        account: submitted_annotation.account.to_string(),
+        name: names.get(&submitted_annotation.account).unwrap_or(&submitted_annotation.name).clone(),
+        draft: serde_json::from_value(submitted_annotation.body).unwrap_or_default(),
+        seconds: submitted_annotation.seconds,
+        time: submitted_annotation.time.to_string(),
     });
     let decided =
         collect_newest_decisions(&app, project, app.store.adjudications_of(project, item.id).await?).await?;

@@ -49,7 +49,8 @@ async fn stream_run_events(
     caller.needs(AccessScope::Read)?;
     let run: RunId = id.parse()?;
     app.store.run_progress(caller.project, run).await?;
-    let last = headers.get("last-event-id").and_then(|it| it.to_str().ok()).filter(|it| !it.is_empty());
+    let last =
+        headers.get("last-event-id").and_then(|header| header.to_str().ok()).filter(|text| !text.is_empty());
     let bad = |_| ApiError::bad("Last-Event-ID is the place of a result, such as 12");
     let heard: Option<usize> = last.map(str::parse).transpose().map_err(bad)?;
     let follower = Follower {
@@ -63,8 +64,9 @@ async fn stream_run_events(
         waiting: VecDeque::new(),
         is_over: false,
     };
-    let events =
-        stream::try_unfold(follower, |mut it| async move { Ok(it.next().await?.map(|event| (event, it))) });
+    let events = stream::try_unfold(follower, |mut follower| async move {
+        Ok(follower.next().await?.map(|event| (event, follower)))
+    });
     Ok(Sse::new(events).keep_alive(KeepAlive::default()))
 }
 
@@ -99,7 +101,7 @@ impl Follower {
                 let mut stopping = self.app.stopping.subscribe();
                 tokio::select! {
                     () = tokio::time::sleep(LOOK) => {}
-                    _ = stopping.wait_for(|it| *it) => self.is_over = true,
+                    _ = stopping.wait_for(|stopping| *stopping) => self.is_over = true,
                 }
             }
         }
@@ -116,7 +118,7 @@ impl Follower {
         let results = self.app.store.results(self.project, self.run, self.heard, PAGE).await?;
         let n_found = results.len();
         for (place, result) in results {
-            let is_next = self.heard.map_or(0, |it| it + 1) == place;
+            let is_next = self.heard.map_or(0, |n| n + 1) == place;
             // Later ones wait for those before them, so that a place says what has been heard.
             if !is_next && progress.ended.is_none() {
                 break;

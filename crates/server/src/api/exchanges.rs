@@ -77,9 +77,9 @@ async fn list_trace_exchanges(
         ));
     }
     let all = app.store.stored_exchanges(caller.project, id.as_str(), None).await?;
-    let view = |it: StoredExchange| {
-        let (monitor, rubric_version) = (it.monitor.clone(), Some(it.part.clone()));
-        Ok(ExchangeView { monitor, rubric_version, ..build_exchange_view(it)? })
+    let view = |stored_exchange: StoredExchange| {
+        let (monitor, rubric_version) = (stored_exchange.monitor.clone(), Some(stored_exchange.part.clone()));
+        Ok(ExchangeView { monitor, rubric_version, ..build_exchange_view(stored_exchange)? })
     };
     Ok(Json(all.into_iter().map(view).collect::<Result<_, ApiError>>()?))
 }
@@ -110,13 +110,14 @@ fn build_exchange_view(kept: StoredExchange) -> Result<ExchangeView, ApiError> {
     };
     let JudgeExchange { criterion, request, reply } = serde_json::from_value(kept.body).map_err(damaged)?;
     let system = ExchangeMessage { role: "system", content: request.system };
-    let mut messages: Vec<_> = Some(system).filter(|it| !it.content.is_empty()).into_iter().collect();
-    messages.extend(request.messages.into_iter().map(|it| ExchangeMessage {
-        role: match it.role {
+    let mut messages: Vec<_> =
+        Some(system).filter(|exchange_message| !exchange_message.content.is_empty()).into_iter().collect();
+    messages.extend(request.messages.into_iter().map(|message| ExchangeMessage {
+        role: match message.role {
             MessageRole::User => "user",
             MessageRole::Assistant => "assistant",
         },
-        content: it.parts.join("\n"),
+        content: message.parts.join("\n"),
     }));
     let (reply, error) = match reply {
         Ok(reply) => (Some(reply), None),
@@ -126,7 +127,7 @@ fn build_exchange_view(kept: StoredExchange) -> Result<ExchangeView, ApiError> {
         judge: request.model,
         monitor: None,
         rubric_version: None,
-        criterion: Some(criterion).filter(|it| !it.is_empty()),
+        criterion: Some(criterion).filter(|text| !text.is_empty()),
         time: kept.time.to_string(),
         messages,
         reply,

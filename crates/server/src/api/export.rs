@@ -125,7 +125,7 @@ impl ExportPager {
     async fn next(mut self) -> Result<(Bytes, Option<Self>), StoreError> {
         let page = self.page().await?;
         let text = match self.format {
-            ProjectExportFormat::Jsonl => page.items.iter().map(|it| format!("{it}\n")).collect(),
+            ProjectExportFormat::Jsonl => page.items.iter().map(|item| format!("{item}\n")).collect(),
             ProjectExportFormat::Csv => csv(&page.items, self.is_first),
         };
         (self.after, self.is_first) = (page.next, self.is_first && page.items.is_empty());
@@ -140,16 +140,16 @@ impl ExportPager {
             ProjectExportKind::Grades => {
                 let filter = all.grades().unwrap_or_default();
                 let page = store.grades(project, &filter, after, PAGE).await?;
-                let told = page.items.iter().map(|it| it.candidate.as_str());
+                let told = page.items.iter().map(|grade_head| grade_head.candidate.as_str());
                 let withheld = withheld(&self.app, &self.caller, told).await?;
-                build_export_rows(page, GradeLine::from, |it| it.is_visible(&withheld))
+                build_export_rows(page, GradeLine::from, |grade_line| grade_line.is_visible(&withheld))
             }
             ProjectExportKind::Verdicts => {
                 let filter = all.verdicts().unwrap_or_default();
                 let page = store.verdicts(project, &filter, after, PAGE).await?;
-                let told = page.items.iter().map(|it| it.candidate.as_str());
+                let told = page.items.iter().map(|stored_verdict| stored_verdict.candidate.as_str());
                 let withheld = withheld(&self.app, &self.caller, told).await?;
-                build_export_rows(page, VerdictLine::from, |it| it.is_visible(&withheld))
+                build_export_rows(page, VerdictLine::from, |verdict_line| verdict_line.is_visible(&withheld))
             }
             ProjectExportKind::Traces => {
                 let n = if self.contents { PAGE_OF_CONTENTS } else { PAGE };
@@ -174,19 +174,19 @@ fn build_export_rows<T, L: Serialize>(
     is_told: impl Fn(&L) -> bool,
 ) -> ResultPage<Json> {
     let lines = page.items.into_iter().map(line).filter(is_told);
-    let items = lines.map(|it| serde_json::to_value(it).expect("a line is plain data")).collect();
+    let items = lines.map(|line| serde_json::to_value(line).expect("a line is plain data")).collect();
     ResultPage { items, next: page.next }
 }
 
 /// All lines of a kind have the same fields in the same order.
 fn csv(rows: &[Json], with_head: bool) -> String {
     let mut text = String::new();
-    let fields = |it: &Json| it.as_object().cloned().unwrap_or_default();
+    let fields = |value: &Json| value.as_object().cloned().unwrap_or_default();
     if let Some(first) = rows.first().filter(|_| with_head) {
-        text += &(fields(first).keys().map(|it| csv_cell(it)).collect::<Vec<_>>().join(",") + "\n");
+        text += &(fields(first).keys().map(|key| csv_cell(key)).collect::<Vec<_>>().join(",") + "\n");
     }
     for row in rows {
-        let told = |it: &Json| match it {
+        let told = |value: &Json| match value {
             Json::Null => String::new(),
             Json::String(text) => csv_cell(text),
             other => csv_cell(&other.to_string()),
@@ -206,9 +206,9 @@ impl From<TraceHead> for TraceLine {
             is_failed: it.is_failed,
             started: it.started.to_string(),
             n_steps: it.n_steps,
-            cost: it.cost.map(|it| it.nanos() as f64 / 1e9),
+            cost: it.cost.map(|usd| usd.nanos() as f64 / 1e9),
             is_cost_derived: it.metadata[COST_FROM_TOKENS] == true,
-            duration_seconds: it.duration.map(|it| it as f64 / 1e6),
+            duration_seconds: it.duration.map(|duration| duration as f64 / 1e6),
             probability: it.probability.get(),
         }
     }

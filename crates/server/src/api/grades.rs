@@ -327,11 +327,11 @@ async fn list_grades(
         (page.items.into_iter().map(GradeLine::from).collect(), page.next)
     };
     let n_found = items.len();
-    let told = items.iter().map(|it| it.candidate.as_str());
+    let told = items.iter().map(|grade_line| grade_line.candidate.as_str());
     let withheld = withheld(&app, &caller, told).await?;
-    items.retain(|it| it.is_visible(&withheld));
+    items.retain(|grade_line| grade_line.is_visible(&withheld));
     let n_withheld = n_found - items.len();
-    Ok(Json(GradeLines { items, n_withheld, next: next.map(|it| it.to_string()) }))
+    Ok(Json(GradeLines { items, n_withheld, next: next.map(|cursor| cursor.to_string()) }))
 }
 
 /// Verdicts, the newest first
@@ -349,12 +349,16 @@ async fn list_verdicts(
     let limit = super::limit(which.limit)?;
     let page = app.store.verdicts(caller.project, &which.verdicts()?, after.as_ref(), limit).await?;
     let n_found = page.items.len();
-    let told = page.items.iter().map(|it| it.candidate.as_str());
+    let told = page.items.iter().map(|stored_verdict| stored_verdict.candidate.as_str());
     let withheld = withheld(&app, &caller, told).await?;
-    let items = page.items.into_iter().map(VerdictLine::from).filter(|it| it.is_visible(&withheld));
+    let items = page
+        .items
+        .into_iter()
+        .map(VerdictLine::from)
+        .filter(|verdict_line| verdict_line.is_visible(&withheld));
     let items: Vec<VerdictLine> = items.collect();
     let n_withheld = n_found - items.len();
-    Ok(Json(VerdictLines { items, n_withheld, next: page.next.map(|it| it.to_string()) }))
+    Ok(Json(VerdictLines { items, n_withheld, next: page.next.map(|cursor| cursor.to_string()) }))
 }
 
 /// Sums by rubric, criterion and grader, over time if asked
@@ -436,7 +440,7 @@ impl From<Grade> for GradeDetails {
             Outcome::Abstained { why: told } => why = Some(told),
             Outcome::Failed { failure, detail } => error = Some(GradeError { failure, detail }),
             Outcome::Deferred { why: reason } => {
-                why = serde_json::to_value(reason).ok().and_then(|it| it.as_str().map(str::to_owned));
+                why = serde_json::to_value(reason).ok().and_then(|value| value.as_str().map(str::to_owned));
             }
         }
         Self {
@@ -453,7 +457,11 @@ impl From<Grade> for GradeDetails {
 
 impl From<grade::Evidence> for GradeEvidence {
     fn from(it: grade::Evidence) -> Self {
-        let place = |it: grade::QuoteLocation| EvidencePlace { part: it.part, start: it.start, end: it.end };
+        let place = |location: grade::QuoteLocation| EvidencePlace {
+            part: location.part,
+            start: location.start,
+            end: location.end,
+        };
         Self { quote: it.quote, found: it.found.map(place) }
     }
 }
@@ -471,7 +479,7 @@ impl From<StoredVerdict> for VerdictLine {
             id: it.id.to_string(),
             candidate: it.candidate,
             rubric_version: it.rubric_version.to_string(),
-            monitor: it.monitor.map(|it| it.to_string()),
+            monitor: it.monitor.map(|monitor| monitor.to_string()),
             agent: it.agent,
             status: it.verdict.status,
             score: it.verdict.score,
@@ -506,7 +514,7 @@ impl From<GradeTally> for GradeSum {
             criterion: it.criterion,
             grader_kind: it.grader_kind,
             grader: it.grader,
-            time: it.time.map(|it| it.to_string()),
+            time: it.time.map(|time| time.to_string()),
             n_scored: it.n_scored,
             n_not_applicable: it.n_not_applicable,
             n_abstained: it.n_abstained,
@@ -524,7 +532,7 @@ impl From<VerdictTally> for VerdictSum {
             standard_error: it.scores.weighted_error(),
             pass_rate: it.weighted_pass_rate(),
             rubric_version: it.rubric_version.to_string(),
-            time: it.time.map(|it| it.to_string()),
+            time: it.time.map(|time| time.to_string()),
             n_pass: it.n_pass,
             n_fail: it.n_fail,
             n_error: it.n_error,

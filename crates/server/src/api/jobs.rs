@@ -58,11 +58,11 @@ struct DeadJobs {
 ))]
 async fn counts(State(app): State<App>, caller: Principal) -> Result<Json<Vec<JobCountView>>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let count = |it: jurist_store::jobs::JobCount| JobCountView {
-        kind: it.kind,
-        state: it.state.as_str().to_owned(),
-        n: it.n,
-        oldest: it.oldest.to_string(),
+    let count = |job_count: jurist_store::jobs::JobCount| JobCountView {
+        kind: job_count.kind,
+        state: job_count.state.as_str().to_owned(),
+        n: job_count.n,
+        oldest: job_count.oldest.to_string(),
     };
     Ok(Json(app.store.job_counts(Some(caller.project)).await?.into_iter().map(count).collect()))
 }
@@ -81,7 +81,7 @@ async fn list_dead_jobs(
     let after = super::parse_page_cursor(which.after.as_deref())?;
     let page = app.store.dead_jobs(Some(caller.project), after.as_ref(), super::limit(which.limit)?).await?;
     let items = page.items.into_iter().map(DeadJob::from).collect();
-    Ok(Json(DeadJobs { items, next: page.next.map(|it| it.to_string()) }))
+    Ok(Json(DeadJobs { items, next: page.next.map(|cursor| cursor.to_string()) }))
 }
 
 /// A dead job is tried again
@@ -110,8 +110,8 @@ async fn discard(State(app): State<App>, caller: Principal, Path(id): Path<Strin
 async fn load_dead_job(app: &App, caller: &Principal, id: &str) -> Result<Job, ApiError> {
     caller.needs(AccessScope::Manage)?;
     let id: JobId = id.parse()?;
-    let job = app.store.job(id).await?.filter(|it| it.project == Some(caller.project));
-    let job = job.filter(|it| it.state == jurist_store::jobs::JobState::Dead);
+    let job = app.store.job(id).await?.filter(|job| job.project == Some(caller.project));
+    let job = job.filter(|job| job.state == jurist_store::jobs::JobState::Dead);
     job.ok_or_else(|| ApiError::Unknown(format!("there is no dead job `{id}`")))
 }
 

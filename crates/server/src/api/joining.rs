@@ -82,7 +82,7 @@ async fn link(
     app.store.set_task_settings(project, task.id, &task.name, &json!(settings), now).await?;
     let secret = task_link(&app.store, project, &task, caller.owner, now).await?;
     record_audit_entry(&app, &caller, "task.link", &task.id, serde_json::Value::Null).await?;
-    let host = headers.get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or("localhost");
+    let host = headers.get(header::HOST).and_then(|header| header.to_str().ok()).unwrap_or("localhost");
     let address = app.settings.public_url.clone().unwrap_or_else(|| format!("http://{host}"));
     Ok(Json(TaskLinks {
         url: format!("{address}/join#task={secret}"),
@@ -118,7 +118,10 @@ async fn join_task(
     let account = annotator_account(&app, project, kind, id, name).await?;
     // On an open server a name is all there is; elsewhere it would let in whoever has the link and knows a name.
     let is_guess = app.settings.access == Access::Accounts && kind == "name" && account.created < now;
-    if is_guess && session_account(&app, &headers).await.ok().map(|it| it.id) != Some(account.id) {
+    if is_guess
+        && session_account(&app, &headers).await.ok().map(|stored_account| stored_account.id)
+            != Some(account.id)
+    {
         let why = "somebody joined by this name: say another one, or go on in the browser in which you began";
         return Err(ApiError::Conflict(why.to_owned()));
     }

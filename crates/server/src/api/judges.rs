@@ -7,7 +7,7 @@ use std::time::Instant;
 use axum::extract::State;
 use jurist_core::grade::{GraderKind, Time, Usd};
 use jurist_core::suite::Judge;
-use jurist_engine::call::{ModelClient as Calls, Tries};
+use jurist_engine::call::{ModelClient, Tries};
 use jurist_engine::model::resolve::{Resolver, Unresolved};
 use jurist_engine::model::{ModelEndpoint, build_ping_request};
 use jurist_store::clock;
@@ -126,16 +126,22 @@ async fn list_judges(State(app): State<App>, caller: Principal) -> Result<Json<V
     let mut all: BTreeMap<String, Figures> = BTreeMap::new();
     // Under the name that grades and payments give it.
     let full = |name: &str| {
-        resolve_judge_endpoint(&resolver, Some(name)).map_or_else(|_| name.to_owned(), |it| it.name)
+        resolve_judge_endpoint(&resolver, Some(name))
+            .map_or_else(|_| name.to_owned(), |model_endpoint| model_endpoint.name)
     };
-    let default = resolve_judge_endpoint(&resolver, None).ok().filter(|it| it.vendor != "none");
+    let default =
+        resolve_judge_endpoint(&resolver, None).ok().filter(|model_endpoint| model_endpoint.vendor != "none");
     if let Some(line) = &default {
         all.entry(line.name.clone()).or_default().is_default = true;
     }
-    for monitor in app.store.monitors(caller.project).await?.iter().filter(|it| it.newest.is_some()) {
+    for monitor in app.store.monitors(caller.project).await?.iter().filter(|monitor| monitor.newest.is_some())
+    {
         let told = build_monitor_view(monitor)?;
-        let own = told.judges.iter().map(|it| full(it));
-        let usual = default.iter().filter(|_| told.judges.is_empty()).map(|it| it.name.clone());
+        let own = told.judges.iter().map(|judge| full(judge));
+        let usual = default
+            .iter()
+            .filter(|_| told.judges.is_empty())
+            .map(|model_endpoint| model_endpoint.name.clone());
         for name in own.chain(usual) {
             all.entry(name).or_default().monitors.push(told.name.clone());
         }
@@ -152,15 +158,15 @@ async fn list_judges(State(app): State<App>, caller: Principal) -> Result<Json<V
     }
     let filter = TallyFilter { from: Some(from), ..TallyFilter::default() };
     let tallies = app.store.grade_tallies(caller.project, TallyPeriod::All, &filter).await?;
-    for tally in tallies.into_iter().filter(|it| it.grader_kind == GraderKind::Judge) {
+    for tally in tallies.into_iter().filter(|tally| tally.grader_kind == GraderKind::Judge) {
         let answered = tally.n_scored + tally.n_not_applicable + tally.n_abstained;
         let it = all.entry(tally.grader).or_default();
         (it.n_grades, it.n_errors) = (it.n_grades + answered + tally.n_failed, it.n_errors + tally.n_failed);
     }
-    let all = all.into_iter().map(|(name, it)| {
-        let line = ensure_judge_allowed(&app, &name).map_err(|it| it.to_string());
+    let all = all.into_iter().map(|(name, figures)| {
+        let line = ensure_judge_allowed(&app, &name).map_err(|work_refusal| work_refusal.to_string());
         let line = line.and_then(|()| resolve_named_endpoint(&resolver, &name));
-        JudgeShown::new(name, it, line)
+        JudgeShown::new(name, figures, line)
     });
     Ok(Json(all.collect()))
 }
@@ -181,7 +187,7 @@ async fn ping_judge(
     let line = resolve_judge_endpoint(&resolver(&app)?, Some(&asked.judge)).map_err(WorkRefusal::from)?;
     record_audit_entry(&app, &caller, "judge.ping", &line.name, json!({})).await?;
     let purse = ProjectBudget::new(&app.workshop, caller.project, "ping", String::new());
-    let calls = Calls::default().with_shared_budget(Arc::new(purse));
+    let calls = ModelClient::default().with_shared_budget(Arc::new(purse));
     let began = Instant::now();
     let called = calls.call(&line, &build_ping_request(&line.name), &mut Tries::once()).await;
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -214,7 +220,7 @@ fn resolve_judge_endpoint(resolver: &Resolver, name: Option<&str>) -> Result<Mod
 }
 
 fn resolve_named_endpoint(resolver: &Resolver, name: &str) -> Result<ModelEndpoint, String> {
-    resolve_judge_endpoint(resolver, Some(name)).map_err(|it| it.to_string())
+    resolve_judge_endpoint(resolver, Some(name)).map_err(|unresolved| unresolved.to_string())
 }
 
 /// Programs are run only where the server was told so.
@@ -235,7 +241,10 @@ impl JudgeShown {
             Ok(line) => (Some(line), None),
             Err(why) => (None, Some(why)),
         };
-        let endpoint = line.as_ref().and_then(|it| it.http.as_ref()).map(|it| it.endpoint());
+        let endpoint = line
+            .as_ref()
+            .and_then(|model_endpoint| model_endpoint.http.as_ref())
+            .map(|http_model| http_model.endpoint());
         let key = match endpoint {
             Some(it) if it.key.is_some() => JudgeKey::Present,
             Some(_) => JudgeKey::NotNeeded,
@@ -243,8 +252,9 @@ impl JudgeShown {
             None => JudgeKey::Missing,
         };
         let vendor = name.split(['/', ':']).next().unwrap_or_default().to_owned();
-        let price = line.and_then(|it| it.price);
-        let price = price.map(|it| TokenPrice { input: it.input, cached: it.cached, output: it.output });
+        let price = line.and_then(|model_endpoint| model_endpoint.price);
+        let price =
+            price.map(|price| TokenPrice { input: price.input, cached: price.cached, output: price.output });
         Self {
             name,
             vendor,
@@ -253,7 +263,7 @@ impl JudgeShown {
             key,
             problem,
             price,
-            last_used: it.last_used.map(|it| it.to_string().chars().take(10).collect()),
+            last_used: it.last_used.map(|time| time.to_string().chars().take(10).collect()),
             n_calls: it.n_calls,
             spent: amount_in_dollars(it.spent),
             n_grades: it.n_grades,

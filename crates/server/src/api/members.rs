@@ -53,11 +53,11 @@ struct InvitationLink {
 ))]
 async fn list_members(State(app): State<App>, caller: Principal) -> Result<Json<Vec<MemberView>>, ApiError> {
     caller.needs(AccessScope::Manage)?;
-    let member = |it: jurist_store::accounts::ProjectMember| MemberView {
-        account: it.account.to_string(),
-        email: it.email,
-        name: it.name,
-        role: it.role.as_str().to_owned(),
+    let member = |project_member: jurist_store::accounts::ProjectMember| MemberView {
+        account: project_member.account.to_string(),
+        email: project_member.email,
+        name: project_member.name,
+        role: project_member.role.as_str().to_owned(),
     };
     Ok(Json(app.store.members(caller.project).await?.into_iter().map(member).collect()))
 }
@@ -126,5 +126,5 @@ async fn invite(
 
 /// Nobody hands on more than they have.
 fn require_role_scopes(caller: &Principal, role: ProjectRole) -> Result<(), ApiError> {
-    role_scopes(role).iter().try_for_each(|it| caller.needs(*it))
+    role_scopes(role).iter().try_for_each(|access_scope| caller.needs(*access_scope))
 }

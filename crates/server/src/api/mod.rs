@@ -80,8 +80,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
-        let kind = kind.and_then(|it| it.split(';').next()).unwrap_or_default().trim().to_lowercase();
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|header| header.to_str().ok());
+        let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim().to_lowercase();
         if kind != "application/json" && !kind.ends_with("+json") {
             return Err(ApiError::NotUnderstood("send `Content-Type: application/json`".to_owned()));
         }
@@ -174,8 +174,10 @@ pub fn description() -> String {
     let cookie = ApiKey::Cookie(ApiKeyValue::new(COOKIE));
     components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
     let mut description = serde_json::to_value(&description).expect("a description is plain data");
-    let paths = description["paths"].as_object_mut().into_iter().flat_map(|it| it.values_mut());
-    let operations = paths.filter_map(serde_json::Value::as_object_mut).flat_map(|it| it.values_mut());
+    let paths =
+        description["paths"].as_object_mut().into_iter().flat_map(|object_mut| object_mut.values_mut());
+    let operations =
+        paths.filter_map(serde_json::Value::as_object_mut).flat_map(|object| object.values_mut());
     for operation in operations {
         qualify_operation_id(operation);
         operation["responses"].as_object_mut().into_iter().for_each(with_problems);

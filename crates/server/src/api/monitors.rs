@@ -155,7 +155,7 @@ async fn list_monitors(
     };
     let mut views = Vec::new();
     // One whose first version never came is not there yet.
-    for it in all.iter().filter(|it| it.newest.is_some()) {
+    for it in all.iter().filter(|stored_monitor| stored_monitor.newest.is_some()) {
         let mut view = monitor::build_monitor_view(it)?;
         if listed.figures == Some(true) {
             view.figures = Some(monitor::compute_monitor_figures(store, project, it, now).await?);
@@ -229,7 +229,7 @@ async fn set_monitor_paused(
     caller.needs(AccessScope::Write)?;
     let found = find_monitor(&app.store, caller.project, &name).await?;
     let action = if change.paused {
-        let why = change.reason.as_deref().map(str::trim).filter(|it| !it.is_empty());
+        let why = change.reason.as_deref().map(str::trim).filter(|text| !text.is_empty());
         monitor::pause_monitor(&app.store, caller.project, found.id, why.unwrap_or("somebody paused it"))
             .await?;
         "monitor.pause"
@@ -289,8 +289,12 @@ async fn list_monitor_decisions(
     caller.needs(AccessScope::Read)?;
     let found = find_monitor(&app.store, caller.project, &name).await?;
     let filter = DecisionFilter {
-        state: which.state.map(|it| it.parse::<DecisionState>()).transpose().map_err(ApiError::Bad)?,
-        stratum: which.stratum.map(|it| it.parse::<TraceStratum>()).transpose().map_err(ApiError::Bad)?,
+        state: which.state.map(|state| state.parse::<DecisionState>()).transpose().map_err(ApiError::Bad)?,
+        stratum: which
+            .stratum
+            .map(|stratum| stratum.parse::<TraceStratum>())
+            .transpose()
+            .map_err(ApiError::Bad)?,
         agent: which.agent,
         is_disputed: which.disputed,
         from: which.from,
@@ -298,20 +302,30 @@ async fn list_monitor_decisions(
     };
     let (after, limit) = (super::parse_page_cursor(which.after.as_deref())?, super::limit(which.limit)?);
     let page = app.store.decisions(caller.project, found.id, &filter, after.as_ref(), limit).await?;
-    let traces: Vec<String> = page.items.iter().map(|it| it.trace.to_string()).collect();
+    let traces: Vec<String> =
+        page.items.iter().map(|monitor_decision| monitor_decision.trace.to_string()).collect();
     let standing = app.store.decision_summaries(caller.project, &traces).await?;
-    let own = standing.into_iter().filter(|it| it.monitor == found.name);
-    let mut notes: BTreeMap<String, String> = own.map(|it| (it.trace, it.reason)).collect();
+    let own = standing.into_iter().filter(|decision_summary| decision_summary.monitor == found.name);
+    let mut notes: BTreeMap<String, String> =
+        own.map(|decision_summary| (decision_summary.trace, decision_summary.reason)).collect();
     let withheld = withheld(&app, &caller, traces.iter().map(String::as_str)).await?;
-    let view = |it: &MonitorDecision| {
-        let mut view = DecisionView::new(it, None);
+    let view = |monitor_decision: &MonitorDecision| {
+        let mut view = DecisionView::new(monitor_decision, None);
         view.reason = notes.remove(&view.trace).unwrap_or(view.reason);
         view
     };
     // Where judges differ is something that judges said.
-    let is_told = |it: &DecisionView| filter.is_disputed.is_none() || !withheld.contains(&it.trace);
-    let items = page.items.iter().map(view).filter(is_told).map(|it| it.withheld(&withheld)).collect();
-    Ok(Json(DecisionPage { items, next: page.next.map(|it| it.to_string()) }))
+    let is_told = |decision_view: &DecisionView| {
+        filter.is_disputed.is_none() || !withheld.contains(&decision_view.trace)
+    };
+    let items = page
+        .items
+        .iter()
+        .map(view)
+        .filter(is_told)
+        .map(|decision_view| decision_view.withheld(&withheld))
+        .collect();
+    Ok(Json(DecisionPage { items, next: page.next.map(|cursor| cursor.to_string()) }))
 }
 
 /// What a monitor's sample says of all traffic, by rubric version and judge
@@ -375,7 +389,8 @@ async fn get_monitor_radar(
     Query(asked): Query<Vec<(String, String)>>,
 ) -> Result<Json<ChartView>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let all = |key: &'static str| asked.iter().filter(move |it| it.0 == key).map(|it| it.1.as_str());
+    let all =
+        |key: &'static str| asked.iter().filter(move |asked| asked.0 == key).map(|asked| asked.1.as_str());
     let time = |key| all(key).next().map(Time::parse).transpose().map_err(ApiError::bad);
     let window =
         TrafficWindowQuery { agent: None, from: time("from")?, until: time("until")?, criterion: None };
@@ -524,5 +539,5 @@ async fn list_trace_decisions(
     let id: TraceId = id.parse()?;
     let all = monitor::explain_trace_decisions(&app.store, caller.project, &id).await?;
     let withheld = withheld(&app, &caller, [id.as_str()]).await?;
-    Ok(Json(all.into_iter().map(|it| it.withheld(&withheld)).collect()))
+    Ok(Json(all.into_iter().map(|decision_view| decision_view.withheld(&withheld)).collect()))
 }

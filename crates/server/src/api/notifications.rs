@@ -111,7 +111,7 @@ async fn update_notification_settings(
     }
     settings.keep(&app.store, caller.project).await?;
     let noted = json!({
-        "mail": settings.mail, "webhook": settings.webhook.as_ref().map(|it| &it.host),
+        "mail": settings.mail, "webhook": settings.webhook.as_ref().map(|webhook| &webhook.host),
         "quiet_hours": settings.quiet_hours,
     });
     record_audit_entry(&app, &caller, "notifications.change", &caller.project, noted).await?;
@@ -136,7 +136,7 @@ fn notification_settings_view(
     NotificationSettingsView {
         mail: settings.mail,
         can_mail: app.settings.work.settings.mail.is_some(),
-        webhook: settings.webhook.map(|it| WebhookShown { host: it.host, secret }),
+        webhook: settings.webhook.map(|webhook| WebhookShown { host: webhook.host, secret }),
         quiet_hours: settings.quiet_hours,
     }
 }

@@ -74,7 +74,7 @@ async fn receive_otlp_export(
 }
 
 fn encoding(headers: &HeaderMap) -> Result<Encoding, ApiError> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|header| header.to_str().ok()).unwrap_or_default();
     match kind.split(';').next().unwrap_or_default().trim() {
         "application/x-protobuf" | "application/protobuf" => Ok(Encoding::Protobuf),
         "application/json" => Ok(Encoding::Json),

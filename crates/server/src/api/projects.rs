@@ -48,14 +48,14 @@ async fn list_projects(
     let mut all = app.store.projects().await?;
     match &caller.who {
         Who::Anyone => {}
-        Who::Token(_) => all.retain(|it| it.id == caller.project),
+        Who::Token(_) => all.retain(|stored_project| stored_project.id == caller.project),
         Who::Account(id) if app.store.account(*id).await?.is_admin => {}
         Who::Account(id) => {
             let mine = app.store.memberships(*id).await?;
-            all.retain(|it| mine.iter().any(|member| member.project == it.id));
+            all.retain(|stored_project| mine.iter().any(|member| member.project == stored_project.id));
         }
     }
-    Ok(Json(all.into_iter().map(|it| ProjectView::new(it, &app)).collect()))
+    Ok(Json(all.into_iter().map(|stored_project| ProjectView::new(stored_project, &app)).collect()))
 }
 
 /// A new project, whose owner is the one who makes it

@@ -162,8 +162,8 @@ async fn load_annotator_preferences(
     let task = task.ok_or_else(|| ApiError::bad("`task` names the task in which people compare"))?;
     let task = app.store.task(caller.project, task.parse::<TaskId>()?).await?;
     let asked = TaskDefinition::of(&app.store, caller.project, task.id, task.version).await?;
-    let compares = asked.schemes.into_iter().find_map(|it| match it.kind {
-        SchemeKind::Pairwise { labels, tie_label } => Some((it.name, labels, tie_label)),
+    let compares = asked.schemes.into_iter().find_map(|scheme| match scheme.kind {
+        SchemeKind::Pairwise { labels, tie_label } => Some((scheme.name, labels, tie_label)),
         _ => None,
     });
     let Some((scheme, labels, tie_label)) = compares else {
@@ -181,7 +181,9 @@ async fn load_annotator_preferences(
     let mut after = None;
     loop {
         let page = app.store.annotations(caller.project, task.id, after.as_ref(), PAGE).await?;
-        let is_shown = |it: &&SubmittedAnnotation| it.role == ItemRole::Item && !hidden.contains(&it.item);
+        let is_shown = |submitted_annotation: &&SubmittedAnnotation| {
+            submitted_annotation.role == ItemRole::Item && !hidden.contains(&submitted_annotation.item)
+        };
         for it in page.items.iter().filter(is_shown) {
             let draft: Draft = serde_json::from_value(it.body.clone()).unwrap_or_default();
             let Some(Answer::Pairwise { label: Some(label) }) = draft.get(&scheme) else { continue };
@@ -197,7 +199,7 @@ async fn load_annotator_preferences(
 
 impl PairwiseComparisons {
     fn place(&mut self, name: &str) -> usize {
-        self.names.iter().position(|it| it == name).unwrap_or_else(|| {
+        self.names.iter().position(|text| text == name).unwrap_or_else(|| {
             self.names.push(name.to_owned());
             self.names.len() - 1
         })
@@ -227,7 +229,7 @@ impl PairwiseComparisons {
     }
 
     fn add_answer(&mut self, item: &str, label: &str, labels: &[String], tie: Option<&str>, is_turned: bool) {
-        let chosen = labels.iter().position(|it| it == label);
+        let chosen = labels.iter().position(|text| text == label);
         if labels.len() != 2 || (chosen.is_none() && Some(label) != tie) {
             return;
         }
@@ -260,27 +262,30 @@ impl Ranks {
         Self {
             sides: order.iter().map(|at| names[*at].clone()).collect(),
             wins: order.iter().map(sorted).collect(),
-            rates: order.iter().map(|one| order.iter().map(|it| rates.rate(*one, *it)).collect()).collect(),
+            rates: order
+                .iter()
+                .map(|one| order.iter().map(|order| rates.rate(*one, *order)).collect())
+                .collect(),
             position: first_wins(&pairs).map(PositionShown::from),
             n: pairs.len(),
-            ties: pairs.iter().filter(|it| it.preferred == Preferred::Neither).count(),
+            ties: pairs.iter().filter(|pair| pair.preferred == Preferred::Neither).count(),
             errors,
             judges: judges.into_iter().collect(),
             strengths: ranking
                 .as_ref()
                 .ok()
-                .map(|it| ChartView::from(&report::build_strength_forest(&order, it, &pairs))),
+                .map(|ranking| ChartView::from(&report::build_strength_forest(&order, ranking, &pairs))),
             picture: (!pairs.is_empty())
                 .then(|| ChartView::from(&report::build_win_matrix(&order, &names, &rates))),
             undefined: ranking.as_ref().err().map(ToString::to_string),
-            bradley_terry: ranking.ok().map(|it| build_ranked_sides(&it, &order, &pairs)),
+            bradley_terry: ranking.ok().map(|ranking| build_ranked_sides(&ranking, &order, &pairs)),
         }
     }
 }
 
 fn sort_sides_by_name(names: &[String]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..names.len()).collect();
-    order.sort_by_key(|it| &names[*it]);
+    order.sort_by_key(|index| &names[*index]);
     order
 }
 
@@ -293,7 +298,7 @@ fn build_ranked_sides(ranking: &Ranking, order: &[usize], pairs: &[Pair]) -> Vec
             strength: it.strength.value,
             interval: it.strength.interval,
             elo: it.strength.elo(),
-            n: pairs.iter().filter(|it| it.first == *player || it.second == *player).count(),
+            n: pairs.iter().filter(|pair| pair.first == *player || pair.second == *player).count(),
         }
     };
     order.iter().enumerate().map(side).collect()

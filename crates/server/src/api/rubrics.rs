@@ -290,10 +290,10 @@ async fn diff_rubric_versions(
 ))]
 async fn presets(caller: Principal) -> Result<Json<Vec<PresetShown>>, ApiError> {
     caller.needs(AccessScope::Read)?;
-    let shown = |it: &Preset| PresetShown {
-        name: it.name.to_owned(),
-        description: it.description().to_owned(),
-        source: it.text.to_owned(),
+    let shown = |preset: &Preset| PresetShown {
+        name: preset.name.to_owned(),
+        description: preset.description().to_owned(),
+        source: preset.text.to_owned(),
     };
     Ok(Json(presets::ALL.iter().map(shown).collect()))
 }
@@ -321,14 +321,14 @@ async fn load_unchanged_rubric(
     let rubric = app.store.rubric(caller.project, id).await?;
     let matches = |wanted: &HeaderValue| {
         let mut tags = wanted.to_str().unwrap_or_default().split(',').map(str::trim);
-        tags.any(|it| it == "*" || it.as_bytes() == rubric_etag(&rubric).as_bytes())
+        tags.any(|tag| tag == "*" || tag.as_bytes() == rubric_etag(&rubric).as_bytes())
     };
     match headers.get(header::IF_MATCH) {
         Some(wanted) if !matches(wanted) => {
             Err(ApiError::Changed("the rubric is another by now; read it again".to_owned()))
         }
         // Anything will do for `*`.
-        wanted => Ok((rubric, wanted.is_some_and(|it| it != "*"))),
+        wanted => Ok((rubric, wanted.is_some_and(|header_value| header_value != "*"))),
     }
 }
 
@@ -360,9 +360,9 @@ impl From<RubricHead> for RubricSummary {
         Self {
             id: it.id.to_string(),
             name: it.name,
-            newest: it.newest.map(|it| it.to_string()),
+            newest: it.newest.map(|rubric_version_id| rubric_version_id.to_string()),
             created: it.created.to_string(),
-            archived: it.archived.map(|it| it.to_string()),
+            archived: it.archived.map(|time| time.to_string()),
         }
     }
 }

@@ -156,7 +156,7 @@ async fn list_runs(
     let after = super::parse_page_cursor(which.after.as_deref())?;
     let page = app.store.runs(caller.project, after.as_ref(), super::limit(which.limit)?).await?;
     let items = page.items.into_iter().map(RunLine::from).collect();
-    Ok(Json(RunLines { items, next: page.next.map(|it| it.to_string()) }))
+    Ok(Json(RunLines { items, next: page.next.map(|cursor| cursor.to_string()) }))
 }
 
 /// A suite is graded by the workers
@@ -228,8 +228,8 @@ async fn get_run(
         line: head.into(),
         n_units,
         n_results,
-        not_graded: not_graded.map(|it| it.statement),
-        pass_rate_interval: pass_rate.map(|it| it.interval),
+        not_graded: not_graded.map(|not_graded| not_graded.statement),
+        pass_rate_interval: pass_rate.map(|proportion| proportion.interval),
         format: run.format,
         seed: run.seed,
         rubrics: serde_json::to_value(&run.rubrics).expect("rubrics are plain data"),
@@ -330,7 +330,7 @@ impl From<RunHead> for RunLine {
             id: it.id.to_string(),
             suite: it.suite,
             started: it.started.to_string(),
-            ended: it.ended.map(|it| it.to_string()),
+            ended: it.ended.map(|time| time.to_string()),
             n_pass: it.n_pass,
             n_fail: it.n_fail,
             n_error: it.n_error,

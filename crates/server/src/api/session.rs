@@ -115,18 +115,26 @@ struct SignOutQuery {
 async fn get_session(State(app): State<App>, headers: HeaderMap) -> Result<Json<SessionView>, ApiError> {
     let all = app.store.projects().await?;
     if app.settings.access == Access::Open {
-        let projects = all.into_iter().map(|it| OpenProject::new(it, &AccessScope::ALL)).collect();
+        let projects = all
+            .into_iter()
+            .map(|stored_project| OpenProject::new(stored_project, &AccessScope::ALL))
+            .collect();
         // Whoever has said who they are, to annotate.
         let account = session_account(&app, &headers).await.ok().map(SignedInAccount::from);
         return Ok(Json(SessionView { account, projects }));
     }
     let account = session_account(&app, &headers).await?;
     let mine = app.store.memberships(account.id).await?;
-    let role = |project: &StoredProject| match mine.iter().find(|it| it.project == project.id) {
+    let role = |project: &StoredProject| match mine
+        .iter()
+        .find(|project_member| project_member.project == project.id)
+    {
         _ if account.is_admin => Some(ProjectRole::Owner),
-        found => found.map(|it| it.role),
+        found => found.map(|project_member| project_member.role),
     };
-    let open = |it: StoredProject| role(&it).map(|role| OpenProject::new(it, role_scopes(role)));
+    let open = |stored_project: StoredProject| {
+        role(&stored_project).map(|role| OpenProject::new(stored_project, role_scopes(role)))
+    };
     let projects = all.into_iter().filter_map(open).collect();
     Ok(Json(SessionView { account: Some(account.into()), projects }))
 }
@@ -147,8 +155,9 @@ async fn sign_in(
     if let Some(seconds) = app.lock_out.begin(&key, now) {
         return Err(ApiError::Busy { seconds, why: "too many wrong passwords; wait a little".to_owned() });
     }
-    let account = app.store.account_by_email(&email).await?.filter(|it| it.disabled.is_none());
-    let hash = account.as_ref().and_then(|it| it.password.clone());
+    let account =
+        app.store.account_by_email(&email).await?.filter(|stored_account| stored_account.disabled.is_none());
+    let hash = account.as_ref().and_then(|account| account.password.clone());
     let is_right = verify_password(given.password, hash).await;
     let Some(account) = account.filter(|_| is_right) else {
         return Err(ApiError::SignIn("no account has this e-mail address and password".to_owned()));
@@ -164,8 +173,12 @@ fn origin(app: &App, from: SocketAddr, headers: &HeaderMap) -> IpAddr {
         return peer;
     }
     // The last one is the proxy's own; those before it are anybody's words.
-    let told = headers.get_all("x-forwarded-for").iter().next_back().and_then(|it| it.to_str().ok());
-    told.and_then(|it| it.rsplit(',').next()?.trim().parse().ok()).unwrap_or(peer)
+    let told = headers
+        .get_all("x-forwarded-for")
+        .iter()
+        .next_back()
+        .and_then(|header_value| header_value.to_str().ok());
+    told.and_then(|told| told.rsplit(',').next()?.trim().parse().ok()).unwrap_or(peer)
 }
 
 /// Sign out
@@ -225,7 +238,7 @@ async fn join_by_invitation(
     let (email, name) =
         (given.email.trim().to_lowercase(), super::validate_name("an account", &given.name)?.to_owned());
     let is_address = email.split_once('@').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty());
-    if !is_address || 320 < email.len() || email.chars().any(|it| it.is_control() || it == ' ') {
+    if !is_address || 320 < email.len() || email.chars().any(|letter| letter.is_control() || letter == ' ') {
         return Err(ApiError::bad("an e-mail address looks like ada@example.org"));
     }
     let password = Some(hash_password(given.password).await?);
@@ -310,7 +323,8 @@ async fn record_account_action(
 }
 
 fn with_cookie(app: &App, value: &str, seconds: i64, mut response: Response) -> Response {
-    let is_https = app.settings.public_url.as_deref().is_some_and(|it| it.starts_with("https:"));
+    let is_https =
+        app.settings.public_url.as_deref().is_some_and(|public_url| public_url.starts_with("https:"));
     let secure = if is_https { "; Secure" } else { "" };
     let cookie = format!("{COOKIE}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
     let cookie = HeaderValue::from_str(&cookie).expect("secrets are plain letters");

@@ -184,7 +184,7 @@ async fn load_task_line(
     let mine = match caller.person {
         Some(who) => {
             let mine = app.store.annotator_progress(task.id, who).await?;
-            let quota = settings.quota.map_or(u64::MAX, |it| u64::from(it).saturating_sub(mine.n_done));
+            let quota = settings.quota.map_or(u64::MAX, |n| u64::from(n).saturating_sub(mine.n_done));
             OwnProgress { done: mine.n_done, left: Some(mine.n_left.min(quota)) }
         }
         None => OwnProgress { done: 0, left: None },
@@ -267,9 +267,10 @@ fn load_task_annotation(
     let annotation = suite.annotation.ok_or_else(|| {
         ApiError::Senseless(format!("`{config}` asks nothing of people: it has no `annotation_schemes`"))
     })?;
-    let missing = annotation.data_files.iter().find(|it| {
-        let beside = std::path::Path::new(config).with_file_name(it.trim_start_matches("./"));
-        !bundle.files.contains_key(it.as_str()) && !bundle.files.contains_key(&*beside.to_string_lossy())
+    let missing = annotation.data_files.iter().find(|data_file| {
+        let beside = std::path::Path::new(config).with_file_name(data_file.trim_start_matches("./"));
+        !bundle.files.contains_key(data_file.as_str())
+            && !bundle.files.contains_key(&*beside.to_string_lossy())
     });
     match missing {
         Some(file) => Err(ApiError::Senseless(format!("`{file}` is named in `data_files` and was not sent"))),
@@ -482,7 +483,9 @@ async fn export_task_answers(
     };
     let task = app.store.task(caller.project, id.parse()?).await?;
     let hidden = hidden(&app.store, caller.project, &task, caller.person).await?;
-    let file =
-        export_annotations(&app.store, caller.project, &task, kind, None, |it| hidden.contains(&it)).await?;
+    let file = export_annotations(&app.store, caller.project, &task, kind, None, |item_id| {
+        hidden.contains(&item_id)
+    })
+    .await?;
     Ok(([(header::CONTENT_TYPE, of)], file).into_response())
 }

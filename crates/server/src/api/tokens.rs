@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use jurist_core::grade::Time;
-use jurist_store::tokens::{NewAccessToken as Stored, TokenListing};
+use jurist_store::tokens::{NewAccessToken, TokenListing};
 use jurist_store::{AccountId, TokenId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -96,12 +96,12 @@ async fn create_token(
         // Nobody hands on more than they have.
         caller.needs(scope.parse().map_err(ApiError::Bad)?)?;
     }
-    if new.days.is_some_and(|it| it == 0 || 3650 < it) {
+    if new.days.is_some_and(|day| day == 0 || 3650 < day) {
         return Err(ApiError::bad("`days` is from 1 to 3650"));
     }
-    let expires = new.days.map(|it| Time::from_micros(now.micros() + i64::from(it) * 24 * 3_600_000_000));
+    let expires = new.days.map(|day| Time::from_micros(now.micros() + i64::from(day) * 24 * 3_600_000_000));
     let secret = AccessSecret::new(TOKEN);
-    let stored = Stored {
+    let stored = NewAccessToken {
         name: name.to_owned(),
         hash: hash_secret(secret.text()),
         scopes: new.scopes,

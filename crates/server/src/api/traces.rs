@@ -214,8 +214,8 @@ async fn list_traces(
     let mut items = load_listed_traces(&app, &caller, page.items).await?;
     // Where it stands among verdicts would tell what its own is.
     let is_by_verdict = filter.verdict.is_some() || filter.order.by == TraceKey::Score;
-    items.retain(|it| !(it.head.is_withheld && is_by_verdict));
-    Ok(Json(TraceSummaryPage { items, next: page.next.map(|it| it.to_string()) }))
+    items.retain(|listed_trace| !(listed_trace.head.is_withheld && is_by_verdict));
+    Ok(Json(TraceSummaryPage { items, next: page.next.map(|cursor| cursor.to_string()) }))
 }
 
 /// Three questions for all of them.
@@ -224,7 +224,7 @@ async fn load_listed_traces(
     caller: &Principal,
     heads: Vec<TraceHead>,
 ) -> Result<Vec<ListedTrace>, ApiError> {
-    let ids: Vec<String> = heads.iter().map(|it| it.id.to_string()).collect();
+    let ids: Vec<String> = heads.iter().map(|head| head.id.to_string()).collect();
     let mut verdicts: BTreeMap<String, Vec<NewestVerdict>> = BTreeMap::new();
     for it in app.store.newest_verdicts(caller.project, &ids).await? {
         verdicts.entry(it.candidate).or_default().push(NewestVerdict {
@@ -308,7 +308,8 @@ async fn store_trace_arrival(
     };
     let receipt = store.put_pieces(project, pieces, now).await?;
     if !receipt.conflicts.is_empty() {
-        let names: Vec<String> = receipt.conflicts.iter().take(20).map(|it| format!("`{}`", it.1)).collect();
+        let names: Vec<String> =
+            receipt.conflicts.iter().take(20).map(|conflict| format!("`{}`", conflict.1)).collect();
         let n_kept = receipt.n_new + receipt.n_repeated;
         let what = format!("of trace `{id}`, {n_kept} pieces are kept; {}", names.join(", "));
         return Err(conflict(&what));
@@ -426,15 +427,17 @@ async fn get_trace_content(
 }
 
 fn is_etag_match(headers: &HeaderMap, tag: &str) -> bool {
-    let had = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|it| it.to_str().ok());
-    let mut had = had.flat_map(|it| it.split(',')).map(|it| it.trim().trim_start_matches("W/"));
-    had.any(|it| it == tag || it == "*")
+    let had =
+        headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|header_value| header_value.to_str().ok());
+    let mut had = had.flat_map(|had| had.split(',')).map(|text| text.trim().trim_start_matches("W/"));
+    had.any(|had| had == tag || had == "*")
 }
 
 impl TraceListQuery {
     pub(super) fn filter(&self) -> Result<TraceListFilter, ApiError> {
-        let time = |it: &Option<String>| it.as_deref().map(Time::parse).transpose().map_err(ApiError::bad);
-        let verdict = |it: &String| match it.as_str() {
+        let time =
+            |text: &Option<String>| text.as_deref().map(Time::parse).transpose().map_err(ApiError::bad);
+        let verdict = |text: &String| match text.as_str() {
             "pass" => Ok(VerdictStatus::Pass),
             "fail" => Ok(VerdictStatus::Fail),
             "error" => Ok(VerdictStatus::Error),
@@ -443,13 +446,13 @@ impl TraceListQuery {
                 Err(ApiError::Bad(format!("`{other}` is no verdict; there are pass, fail, error, deferred")))
             }
         };
-        let dollars = |it: f64| {
-            let is_right = it.is_finite() && it.abs() < 9e6;
+        let dollars = |value: f64| {
+            let is_right = value.is_finite() && value.abs() < 9e6;
             let wrong = || ApiError::bad("`min_cost` is a number of dollars under nine million");
-            is_right.then(|| Usd::from_nanos((it * 1e9).round() as i64)).ok_or_else(wrong)
+            is_right.then(|| Usd::from_nanos((value * 1e9).round() as i64)).ok_or_else(wrong)
         };
-        let search = self.search.as_deref().map(str::trim).filter(|it| !it.is_empty());
-        if search.is_some_and(|it| 200 < it.chars().count()) {
+        let search = self.search.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        if search.is_some_and(|search| 200 < search.chars().count()) {
             return Err(ApiError::bad("`search` is a text of up to 200 letters"));
         }
         Ok(TraceListFilter {
@@ -461,7 +464,7 @@ impl TraceListQuery {
             from: time(&self.from)?,
             until: time(&self.until)?,
             min_cost: self.min_cost.map(dollars).transpose()?,
-            min_duration: self.min_duration_ms.map(|it| it.saturating_mul(1000)),
+            min_duration: self.min_duration_ms.map(|min_duration_m| min_duration_m.saturating_mul(1000)),
             verdict: self.verdict.as_ref().map(verdict).transpose()?,
             is_scored: self.scored,
             id_prefix: self.id_prefix.clone(),
@@ -499,15 +502,15 @@ impl From<TraceHead> for TraceSummary {
             is_failed: it.is_failed,
             started: it.started.to_string(),
             updated: it.updated.to_string(),
-            finished: it.finished.map(|it| it.to_string()),
+            finished: it.finished.map(|time| time.to_string()),
             n_pieces: it.n_pieces,
             n_late: it.n_late,
             revision: it.revision,
             n_steps: it.n_steps,
-            cost: it.cost.map(|it| it.nanos() as f64 / 1e9),
+            cost: it.cost.map(|usd| usd.nanos() as f64 / 1e9),
             is_cost_derived: it.metadata[COST_FROM_TOKENS] == true,
             tokens: Tokens { input: it.usage.input, output: it.usage.output, cached: it.usage.cached },
-            duration_ms: it.duration.map(|it| it as f64 / 1e3),
+            duration_ms: it.duration.map(|duration| duration as f64 / 1e3),
             probability: it.probability.get(),
             metadata: it.metadata,
             is_withheld: false,

@@ -154,7 +154,7 @@ impl Trial {
             let trace = traces.get(&job.unit.name);
             let material = JudgeInput::new(&Candidate::default(), trace.cloned());
             let bytes = material.task.len() + material.text().len().min(4 * TRACE_TOKENS);
-            let cost = estimate_candidate_cost(&job.bench, bytes, job.unit.calls).cost.map(|it| it.1);
+            let cost = estimate_candidate_cost(&job.bench, bytes, job.unit.calls).cost.map(|cost| cost.1);
             per_trace.push(TrialTrace {
                 trace: job.unit.name.clone(),
                 calls: most,
@@ -170,8 +170,8 @@ impl Trial {
         Self {
             id: None,
             n_units: per_trace.len(),
-            calls: per_trace.iter().map(|it| it.calls).sum(),
-            cost: per_trace.iter().try_fold(0.0, |sum, it| it.cost.map(|it| sum + it)),
+            calls: per_trace.iter().map(|trial_trace| trial_trace.calls).sum(),
+            cost: per_trace.iter().try_fold(0.0, |sum, trial_trace| trial_trace.cost.map(|cost| sum + cost)),
             judges,
             per_trace,
         }

@@ -146,7 +146,7 @@ pub async fn session_account(app: &App, headers: &HeaderMap) -> Result<StoredAcc
     let nobody = || ApiError::SignIn("send a token as `Authorization: Bearer …`, or sign in".to_owned());
     let secret = cookie(headers).ok_or_else(nobody)?;
     let session = app.store.session(&hash_secret(&secret), clock::current_time()).await?;
-    session.map(|it| it.account).ok_or_else(nobody)
+    session.map(|session| session.account).ok_or_else(nobody)
 }
 
 async fn principal_from_token(app: &App, secret: &str, wanted: Option<&str>) -> Result<Principal, ApiError> {
@@ -231,20 +231,22 @@ async fn resolve_project(app: &App, wanted: Option<&str>) -> Result<ProjectId, A
     let Some(wanted) = wanted else { return Ok(app.default_project) };
     let unknown = || ApiError::Unknown("there is no such project".to_owned());
     match wanted.parse::<ProjectId>() {
-        Ok(id) => app.store.project(id).await.map(|it| it.id).map_err(|error| match error {
+        Ok(id) => app.store.project(id).await.map(|project| project.id).map_err(|error| match error {
             StoreError::Unknown { .. } => unknown(),
             error => error.into(),
         }),
-        Err(_) => app.store.project_named(wanted).await?.map(|it| it.id).ok_or_else(unknown),
+        Err(_) => {
+            app.store.project_named(wanted).await?.map(|stored_project| stored_project.id).ok_or_else(unknown)
+        }
     }
 }
 
 /// The header, or `project` in the query.
 fn named_project(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
-    let header = headers.get(PROJECT).and_then(|it| it.to_str().ok()).map(str::to_owned);
+    let header = headers.get(PROJECT).and_then(|header| header.to_str().ok()).map(str::to_owned);
     header.or_else(|| {
-        let mut pairs = query?.split('&').filter_map(|it| it.split_once('='));
-        pairs.find(|it| it.0 == "project").map(|it| it.1.replace('+', " "))
+        let mut pairs = query?.split('&').filter_map(|part| part.split_once('='));
+        pairs.find(|pair| pair.0 == "project").map(|at| at.1.replace('+', " "))
     })
 }
 
@@ -255,9 +257,10 @@ fn bearer(headers: &HeaderMap) -> Option<String> {
 }
 
 pub fn cookie(headers: &HeaderMap) -> Option<String> {
-    let all = headers.get_all(header::COOKIE).into_iter().filter_map(|it| it.to_str().ok());
-    let mut pairs = all.flat_map(|it| it.split(';')).filter_map(|it| it.trim().split_once('='));
-    pairs.find(|it| it.0 == COOKIE).map(|it| it.1.to_owned())
+    let all =
+        headers.get_all(header::COOKIE).into_iter().filter_map(|header_value| header_value.to_str().ok());
+    let mut pairs = all.flat_map(|text| text.split(';')).filter_map(|text| text.trim().split_once('='));
+    pairs.find(|pair| pair.0 == COOKIE).map(|at| at.1.to_owned())
 }
 
 /// A link for the first owner while nobody administers the server; it works once, for a day.

@@ -30,8 +30,9 @@ pub async fn hash_password(password: String) -> Result<String, ApiError> {
     if !(SHORTEST..=LONGEST).contains(&password.chars().count()) {
         return Err(ApiError::Bad(format!("a password has {SHORTEST} to {LONGEST} letters")));
     }
-    let hash =
-        run_password_task(move || argon2().hash_password(password.as_bytes()).map(|it| it.to_string()));
+    let hash = run_password_task(move || {
+        argon2().hash_password(password.as_bytes()).map(|password_hash| password_hash.to_string())
+    });
     hash.await.and_then(Result::ok).ok_or(ApiError::Broken)
 }
 

@@ -58,7 +58,7 @@ impl FromStr for AccessScope {
         let known = Self::ALL.map(Self::as_str).join(", ");
         Self::ALL
             .into_iter()
-            .find(|it| it.as_str() == text)
+            .find(|access_scope| access_scope.as_str() == text)
             .ok_or_else(|| format!("`{text}` is no scope; there are {known}"))
     }
 }

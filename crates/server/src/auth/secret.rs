@@ -13,7 +13,7 @@ pub struct AccessSecret(String);
 impl AccessSecret {
     pub fn new(prefix: &str) -> Self {
         let random: [u8; 32] = jurist_store::random();
-        let hex: String = random.iter().map(|it| format!("{it:02x}")).collect();
+        let hex: String = random.iter().map(|random| format!("{random:02x}")).collect();
         Self(format!("{prefix}{hex}"))
     }
 

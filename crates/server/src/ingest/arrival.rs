@@ -155,9 +155,9 @@ fn is_otlp(format: TraceFormat) -> bool {
 /// Formats of others have neither of these keys at the top, but for `trace` with keys that are not ours.
 fn is_envelope(value: &Json) -> bool {
     let ours = ["id", "agent", "session", "format", "time", "failed", "metadata", "trace", "pieces"];
-    value.as_object().is_some_and(|it| {
-        it.contains_key("pieces")
-            || (it.contains_key("trace") && it.keys().all(|it| ours.contains(&it.as_str())))
+    value.as_object().is_some_and(|object| {
+        object.contains_key("pieces")
+            || (object.contains_key("trace") && object.keys().all(|key| ours.contains(&key.as_str())))
     })
 }
 
@@ -168,8 +168,9 @@ impl TraceEnvelope {
         redactor: &Redactor,
         now: Time,
     ) -> Result<Arrival, BadArrival> {
-        self.agent = self.agent.or_else(|| defaults.agent.clone()).and_then(|it| clean_name(&it));
-        self.session = self.session.or_else(|| defaults.session.clone()).and_then(|it| clean_name(&it));
+        self.agent = self.agent.or_else(|| defaults.agent.clone()).and_then(|agent| clean_name(&agent));
+        self.session =
+            self.session.or_else(|| defaults.session.clone()).and_then(|session| clean_name(&session));
         let format = self.format.as_deref().map(format_named).transpose()?.or(defaults.format);
         match (self.trace.take(), self.pieces.take()) {
             (Some(trace), None) => self.whole(trace, format, redactor, now),
@@ -190,13 +191,13 @@ impl TraceEnvelope {
         if trace == Trace::default() {
             return Err(BadArrival::Nothing);
         }
-        trace.status = trace.status.and_then(|it| clean_name(&it));
+        trace.status = trace.status.and_then(|status| clean_name(&status));
         let id = match self.id.or_else(|| trace.id.clone()) {
             Some(id) => TraceId::new(id)?,
             None => content_trace_id(&trace),
         };
-        let times = || trace.steps.iter().filter_map(|it| it.time);
-        let duration = times().min().zip(times().max()).map(|it| it.1.micros() - it.0.micros());
+        let times = || trace.steps.iter().filter_map(|step| step.time);
+        let duration = times().min().zip(times().max()).map(|time| time.1.micros() - time.0.micros());
         let started = self.time.or_else(|| times().min()).unwrap_or(now);
         let mut metadata = Json::Object(self.metadata);
         redactor.data(&mut metadata);
@@ -207,7 +208,7 @@ impl TraceEnvelope {
             session: self.session,
             is_failed,
             started,
-            duration: duration.filter(|it| 0 < *it),
+            duration: duration.filter(|duration| 0 < *duration),
             probability: Probability::CERTAIN,
             metadata,
             trace,
@@ -259,7 +260,7 @@ impl SentPiece {
             SentKind::Event => (PieceKind::Event, body),
             SentKind::Start => {
                 let mut start: StartBody = serde_json::from_value(body).map_err(bad)?;
-                start.format = start.format.or_else(|| format.map(|it| it.name().to_owned()));
+                start.format = start.format.or_else(|| format.map(|format| format.name().to_owned()));
                 start.format.as_deref().map(format_named).transpose()?;
                 (PieceKind::Start, serde_json::to_value(start).map_err(bad)?)
             }
@@ -286,11 +287,11 @@ fn content_trace_id(trace: &Trace) -> TraceId {
 /// Whether a framework's word for how a run ended means that it failed.
 pub fn means_failure(status: &str) -> bool {
     let words = ["error", "failed", "failure", "timeout", "timed_out", "crashed", "aborted", "exception"];
-    words.iter().any(|it| status.eq_ignore_ascii_case(it))
+    words.iter().any(|word| status.eq_ignore_ascii_case(word))
 }
 
 /// A name as it is kept: one line of at most 200 letters, or nothing.
 pub fn clean_name(text: &str) -> Option<String> {
-    let clean: String = text.trim().chars().filter(|it| !it.is_control()).take(200).collect();
+    let clean: String = text.trim().chars().filter(|letter| !letter.is_control()).take(200).collect();
     (!clean.is_empty()).then_some(clean)
 }

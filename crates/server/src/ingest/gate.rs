@@ -64,8 +64,9 @@ impl IngestAdmission {
     fn wait(&self, sender: &str, rate: Rate, now: Time) -> Option<u64> {
         let mut senders = self.senders.lock().expect("nothing panics while it is held");
         if MOST_SENDERS <= senders.len() && !senders.contains_key(sender) {
-            let oldest = senders.iter().min_by_key(|it| it.1.since).map(|it| it.0.clone());
-            oldest.and_then(|it| senders.remove(&it));
+            let oldest =
+                senders.iter().min_by_key(|sender| sender.1.since).map(|min_by_key| min_by_key.0.clone());
+            oldest.and_then(|oldest| senders.remove(&oldest));
         }
         let full = TokenBucket { left: rate.burst.max(1.0), since: now };
         let bucket = senders.entry(sender.to_owned()).or_insert(full);

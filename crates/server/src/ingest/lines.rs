@@ -86,18 +86,21 @@ impl Intake<'_> {
             let batch: Vec<(usize, TraceId, FinishedTrace)> = wholes.by_ref().take(BATCH).collect();
             answers.extend(self.put_wholes(batch, now).await?);
         }
-        let puts = stream::iter(parts).map(|(line, it)| self.put_part(line, it, now)).buffered(AT_ONCE);
+        let puts =
+            stream::iter(parts).map(|(line, arrival)| self.put_part(line, arrival, now)).buffered(AT_ONCE);
         let puts: Vec<Result<LineAnswer, StoreError>> = puts.collect().await;
         for put in puts {
             answers.push(put?);
         }
-        answers.sort_by_key(|it| it.line);
+        answers.sort_by_key(|answer| answer.line);
         Ok(answers)
     }
 
     fn read(&self, text: &[u8], now: Time) -> Result<Arrival, String> {
-        let value = serde_json::from_slice(text).map_err(|it| format!("this is no JSON: {it}"))?;
-        Arrival::read(value, &self.defaults, self.redactor, now).map_err(|it| shorten_message(it.to_string()))
+        let value =
+            serde_json::from_slice(text).map_err(|from_slice| format!("this is no JSON: {from_slice}"))?;
+        Arrival::read(value, &self.defaults, self.redactor, now)
+            .map_err(|bad_arrival| shorten_message(bad_arrival.to_string()))
     }
 
     async fn put_wholes(
@@ -105,10 +108,11 @@ impl Intake<'_> {
         batch: Vec<(usize, TraceId, FinishedTrace)>,
         now: Time,
     ) -> Result<Vec<LineAnswer>, StoreError> {
-        let lines: Vec<usize> = batch.iter().map(|it| it.0).collect();
-        let traces: Vec<(TraceId, FinishedTrace)> = batch.into_iter().map(|it| (it.1, it.2)).collect();
+        let lines: Vec<usize> = batch.iter().map(|batch| batch.0).collect();
+        let traces: Vec<(TraceId, FinishedTrace)> =
+            batch.into_iter().map(|batch| (batch.1, batch.2)).collect();
         let puts = self.store.put_traces(self.project, &traces, now).await?;
-        let agents: BTreeSet<&str> = traces.iter().filter_map(|it| it.1.agent.as_deref()).collect();
+        let agents: BTreeSet<&str> = traces.iter().filter_map(|trace| trace.1.agent.as_deref()).collect();
         for agent in agents {
             self.store.see_agent(self.project, agent, now).await?;
         }
@@ -135,7 +139,10 @@ impl Intake<'_> {
         let receipt = self.store.put_pieces(self.project, pieces, now).await?;
         let mut why = spans.reasons;
         why.extend(
-            receipt.conflicts.iter().map(|it| format!("`{}` of `{}` was there otherwise", it.1, it.0)),
+            receipt
+                .conflicts
+                .iter()
+                .map(|conflict| format!("`{}` of `{}` was there otherwise", conflict.1, conflict.0)),
         );
         if !receipt.refused.is_empty() {
             let n_refused = receipt.refused.len();
@@ -185,7 +192,7 @@ impl BodyLineReader {
     pub async fn next(&mut self, pass: &mut AdmittedRequest) -> Result<Option<BodyLine>, ApiError> {
         let mut is_too_long = false;
         loop {
-            if let Some(at) = self.buffer[self.searched..].iter().position(|it| *it == b'\n') {
+            if let Some(at) = self.buffer[self.searched..].iter().position(|buffer| *buffer == b'\n') {
                 let line: Vec<u8> = self.buffer.drain(..=self.searched + at).collect();
                 self.searched = 0;
                 return Ok(Some(if is_too_long {

@@ -135,7 +135,7 @@ fn read_protobuf_spans(request: ExportTraceServiceRequest, redactor: &Redactor, 
         let resource = of_resource.resource.unwrap_or_default();
         for of_scope in of_resource.scope_spans {
             let origin = Origin::new(&resource, of_scope.scope.as_ref(), redactor);
-            of_scope.spans.into_iter().for_each(|it| spans.add(&origin, it, redactor, now));
+            of_scope.spans.into_iter().for_each(|span| spans.add(&origin, span, redactor, now));
         }
     }
     spans
@@ -165,7 +165,7 @@ pub fn read_json_spans(value: &mut Json, redactor: &Redactor, now: Time) -> Span
 }
 
 fn iter_objects_mut<'v>(value: &'v mut Json, key: &str) -> impl Iterator<Item = &'v mut Json> {
-    value.get_mut(key).and_then(Json::as_array_mut).into_iter().flatten().filter(|it| it.is_object())
+    value.get_mut(key).and_then(Json::as_array_mut).into_iter().flatten().filter(|value| value.is_object())
 }
 
 /// What exporters write beside the rules: names of enums, and null for what is absent.
@@ -173,7 +173,7 @@ fn normalise_otlp_json(value: &mut Json) {
     match value {
         Json::Array(items) => items.iter_mut().for_each(normalise_otlp_json),
         Json::Object(map) => {
-            map.retain(|_, it| !it.is_null());
+            map.retain(|_, value| !value.is_null());
             for (key, it) in map.iter_mut() {
                 match (key.as_str(), it.as_str().and_then(otlp_enum_number)) {
                     ("kind" | "code", Some(number)) => *it = number.into(),
@@ -210,7 +210,7 @@ const AFTER: &str = "]}]}]}";
 impl Origin {
     fn new(resource: &Resource, scope: Option<&InstrumentationScope>, redactor: &Redactor) -> Self {
         let service = string_attribute(&resource.attributes, "service.name");
-        let is_own = service == Some("jurist") || scope.is_some_and(|it| it.name == "jurist");
+        let is_own = service == Some("jurist") || scope.is_some_and(|scope| scope.name == "jurist");
         let mut attributes = json!({ "attributes": resource.attributes });
         redactor.data(&mut attributes);
         let mut of_scope = json!({});
@@ -222,28 +222,29 @@ impl Origin {
             r#"{{"resourceSpans":[{{"resource":{attributes},"scopeSpans":[{{"scope":{of_scope},"spans":["#
         );
         // What SDKs say when nobody told them.
-        let service = service.filter(|it| !it.starts_with("unknown_service")).and_then(clean_name);
+        let service = service.filter(|service| !service.starts_with("unknown_service")).and_then(clean_name);
         Self { before, service, is_own }
     }
 }
 
 fn piece(origin: &Origin, span: Span, redactor: &Redactor, now: Time) -> Result<NewPiece, String> {
     let (trace, id) = (encode_hex(&span.trace_id), encode_hex(&span.span_id));
-    let is_id = |bytes: &[u8], length: usize| bytes.len() == length && bytes.iter().any(|it| *it != 0);
+    let is_id = |bytes: &[u8], length: usize| bytes.len() == length && bytes.iter().any(|byte| *byte != 0);
     if !is_id(&span.trace_id, 16) {
         return Err(format!("`{trace}` is no trace id of 16 bytes"));
     }
     if !is_id(&span.span_id, 8) {
         return Err(format!("`{id}` is no span id of 8 bytes"));
     }
-    let start = i64::try_from(span.start_time_unix_nano / 1000).ok().filter(|it| 0 < *it);
+    let start = i64::try_from(span.start_time_unix_nano / 1000).ok().filter(|try_from| 0 < *try_from);
     let agent = string_attribute(&span.attributes, "gen_ai.agent.name")
         .and_then(clean_name)
         .or_else(|| origin.service.clone());
-    let session =
-        ["gen_ai.conversation.id", "session.id"].iter().find_map(|it| string_attribute(&span.attributes, it));
+    let session = ["gen_ai.conversation.id", "session.id"]
+        .iter()
+        .find_map(|text| string_attribute(&span.attributes, text));
     let session = session.and_then(clean_name);
-    let is_root = span.parent_span_id.iter().all(|it| *it == 0);
+    let is_root = span.parent_span_id.iter().all(|parent_span_id| *parent_span_id == 0);
     let (name, events, links) = (span.name, span.events, span.links);
     let mut said = json!({
         "name": name, "attributes": span.attributes, "events": events, "links": links, "status": span.status,
@@ -295,15 +296,18 @@ fn json_depth(value: &Json) -> usize {
 }
 
 fn string_attribute<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a str> {
-    let value = attributes.iter().find(|it| it.key == key)?.value.as_ref()?;
+    let value = attributes.iter().find(|key_value| key_value.key == key)?.value.as_ref()?;
     let AnyValue { value: Some(any_value::Value::StringValue(text)) } = value else { return None };
     Some(text)
 }
 
 /// Whether an attribute is there, unless it is `false`.
 fn is_attribute_set(attributes: &[KeyValue], key: &str) -> bool {
-    let value = attributes.iter().find(|it| it.key == key).and_then(|it| it.value.as_ref());
-    value.is_some_and(|it| it.value != Some(any_value::Value::BoolValue(false)))
+    let value = attributes
+        .iter()
+        .find(|key_value| key_value.key == key)
+        .and_then(|key_value| key_value.value.as_ref());
+    value.is_some_and(|value| value.value != Some(any_value::Value::BoolValue(false)))
 }
 
 /// What is to be known of a span that was kept.
@@ -329,14 +333,14 @@ pub fn read_span_facts(body: &Json) -> Option<SpanFacts> {
     let texts = |attributes: &Json| -> HashMap<String, String> {
         let pairs = attributes.as_array().into_iter().flatten();
         pairs
-            .filter_map(|it| {
-                Some((it["key"].as_str()?.to_owned(), it["value"]["stringValue"].as_str()?.to_owned()))
+            .filter_map(|pair| {
+                Some((pair["key"].as_str()?.to_owned(), pair["value"]["stringValue"].as_str()?.to_owned()))
             })
             .collect()
     };
     let (said, resource) = (texts(&span["attributes"]), texts(&of_resource["resource"]["attributes"]));
-    let nanos = |key: &str| span[key].as_str().and_then(|it| it.parse().ok()).unwrap_or(0);
-    let first = |keys: &[&str]| keys.iter().find_map(|it| said.get(*it)).and_then(|it| clean_name(it));
+    let nanos = |key: &str| span[key].as_str().and_then(|span| span.parse().ok()).unwrap_or(0);
+    let first = |keys: &[&str]| keys.iter().find_map(|key| said.get(*key)).and_then(|map| clean_name(map));
     Some(SpanFacts {
         id: span["spanId"].as_str()?.to_owned(),
         parent: span["parentSpanId"].as_str().map(str::to_owned),
@@ -348,7 +352,7 @@ pub fn read_span_facts(body: &Json) -> Option<SpanFacts> {
             _ => None,
         },
         agent: first(&["gen_ai.agent.name"]),
-        service: resource.get("service.name").and_then(|it| clean_name(it)),
+        service: resource.get("service.name").and_then(|resource| clean_name(resource)),
         session: first(&["gen_ai.conversation.id", "session.id"]),
         model: first(&["gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id"]),
         probability: span["traceState"].as_str().and_then(sampled::probability),

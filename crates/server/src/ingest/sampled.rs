@@ -12,9 +12,9 @@ const WHOLE: u64 = 1 << 56;
 /// kept when randomness >= threshold, so p = 1 - threshold / 2^56
 /// ```
 pub fn probability(tracestate: &str) -> Option<Probability> {
-    let ours = tracestate.split(',').find_map(|it| it.trim().strip_prefix("ot="))?;
-    let digits = ours.split(';').find_map(|it| it.trim().strip_prefix("th:"))?;
-    if digits.is_empty() || DIGITS < digits.len() || !digits.bytes().all(|it| it.is_ascii_hexdigit()) {
+    let ours = tracestate.split(',').find_map(|part| part.trim().strip_prefix("ot="))?;
+    let digits = ours.split(';').find_map(|part| part.trim().strip_prefix("th:"))?;
+    if digits.is_empty() || DIGITS < digits.len() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
     let threshold = u64::from_str_radix(&format!("{digits:0<DIGITS$}"), 16).ok()?;

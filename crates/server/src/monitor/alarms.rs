@@ -43,7 +43,7 @@ const WATCHED: [AlertKind; 5] = [
 
 /// Looks at every monitor, and tells what is new.
 pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(), StoreError> {
-    for project in store.projects().await?.iter().filter(|it| it.archived.is_none()) {
+    for project in store.projects().await?.iter().filter(|project| project.archived.is_none()) {
         let open = open_alerts(store, project.id).await?;
         for monitor in store.monitors(project.id).await? {
             let signals = find_signals(store, project.id, &monitor, rates, now).await?;
@@ -102,7 +102,9 @@ async fn find_signals(
     rates: &Rates,
     now: Time,
 ) -> Result<Vec<Signal>, StoreError> {
-    let Some(watched) = monitor.newest.as_ref().and_then(|it| LoadedMonitorVersion::read(it).ok()) else {
+    let Some(watched) =
+        monitor.newest.as_ref().and_then(|monitor_version| LoadedMonitorVersion::read(monitor_version).ok())
+    else {
         return Ok(Vec::new());
     };
     let limits = watched.monitor.alerts.clone().unwrap_or_default();

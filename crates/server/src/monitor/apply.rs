@@ -124,7 +124,7 @@ pub async fn apply_monitor_file(
     };
     if let Some(newest) = there.newest.as_ref().filter(|_| there.removed.is_none())
         && serde_json::from_value::<StoredMonitorVersion>(newest.settings.clone())
-            .is_ok_and(|it| it.file == kept.file)
+            .is_ok_and(|stored_monitor_version| stored_monitor_version.file == kept.file)
     {
         return Ok(Applied { is_changed: false, is_new_rubric: false, monitor: build_monitor_view(&there)? });
     }
@@ -140,7 +140,8 @@ pub async fn apply_monitor_file(
         author,
     };
     let rubric_version = store.put_rubric_version(project, rubric.id, &version, None, now).await?.id;
-    let is_new_rubric = there.newest.as_ref().is_none_or(|it| it.rubric_version != rubric_version);
+    let is_new_rubric =
+        there.newest.as_ref().is_none_or(|monitor_version| monitor_version.rubric_version != rubric_version);
     let agent = match monitor.agents.as_slice() {
         [(only, _)] => Some(only.clone()),
         _ => None,
@@ -186,9 +187,9 @@ pub(super) async fn with_anchors(
         return Err(NotApplied::Anchors(missing.join(", ")));
     }
     let mut draft = Draft::clone(&monitor.rubric);
-    draft.criteria.iter_mut().for_each(|it| add_anchors(it, &anchors));
+    draft.criteria.iter_mut().for_each(|criterion| add_anchors(criterion, &anchors));
     Rubric::new(draft).map_err(|faults| {
-        let told: Vec<String> = faults.iter().map(|it| it.problem.to_string()).collect();
+        let told: Vec<String> = faults.iter().map(|fault| fault.problem.to_string()).collect();
         NotApplied::Rubric(told.join("; "))
     })
 }
@@ -197,7 +198,7 @@ fn add_anchors(criterion: &mut Criterion, anchors: &[Anchor]) {
     match &mut criterion.ask {
         CriterionKind::Question(_) => criterion.anchors.extend_from_slice(anchors),
         CriterionKind::Group(Group { criteria, .. }) => {
-            criteria.iter_mut().for_each(|it| add_anchors(it, anchors))
+            criteria.iter_mut().for_each(|criterion| add_anchors(criterion, anchors))
         }
         CriterionKind::Check(_) | CriterionKind::Recipe(_) | CriterionKind::Tree(_) => {}
     }
@@ -221,14 +222,14 @@ pub fn build_monitor_view(monitor: &monitors::StoredMonitor) -> Result<MonitorVi
         id: monitor.id.to_string(),
         name: monitor.name.clone(),
         paused: monitor.paused.clone(),
-        removed: monitor.removed.map(|it| it.to_string()),
+        removed: monitor.removed.map(|time| time.to_string()),
         created: monitor.created.to_string(),
-        agents: told.agents.iter().map(|it| it.0.clone()).collect(),
+        agents: told.agents.iter().map(|agent| agent.0.clone()).collect(),
         judges: told.judges.clone(),
         sample_rate: told.sample_rate,
         disagreement_margin: told.margin(),
         pass_mark: told.rubric.pass_mark,
-        criteria: told.rubric.questions().map(|it| it.id()).collect(),
+        criteria: told.rubric.questions().map(|question| question.id()).collect(),
         version: VersionView::from(version),
         figures: None,
     })

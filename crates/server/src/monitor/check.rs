@@ -36,7 +36,11 @@ pub async fn check_monitor_file(
     let monitor = match take_only_monitor(suite) {
         Ok(monitor) => monitor,
         Err(why) => {
-            return Ok(MonitorFileCheck { loaded, obstacles: vec![(Code::MissingKey, why)], canonical: None });
+            return Ok(MonitorFileCheck {
+                loaded,
+                obstacles: vec![(Code::MissingKey, why)],
+                canonical: None,
+            });
         }
     };
     let mut obstacles = Vec::new();

@@ -52,7 +52,7 @@ pub async fn run_decision_loop(app: App, mut stopped: watch::Receiver<bool>) {
                 }
             };
         tokio::select! {
-            _ = stopped.wait_for(|it| *it) => return,
+            _ = stopped.wait_for(|stopped| *stopped) => return,
             () = tokio::time::sleep(pause) => {}
         }
     }
@@ -81,17 +81,23 @@ pub(crate) async fn decide_new_traces(
     for (project, heads) in by_project {
         let decisions = known.decisions(store, project, &heads, (max_waiting, rates), now).await?;
         let paused = decisions.paused;
-        let job = |it: &NewMonitorDecision| -> Option<NewJob> {
-            let waits = paused.contains(&it.version) || !it.state.is_open();
-            let schedule = decisions.schedules.get(&it.version);
-            let ready = schedule.and_then(|it| next_time(it, now)).unwrap_or(now);
-            let task = MonitorTask::live(it.monitor, it.version, it.trace.clone(), it.revision);
+        let job = |new_monitor_decision: &NewMonitorDecision| -> Option<NewJob> {
+            let waits =
+                paused.contains(&new_monitor_decision.version) || !new_monitor_decision.state.is_open();
+            let schedule = decisions.schedules.get(&new_monitor_decision.version);
+            let ready = schedule.and_then(|schedule| next_time(schedule, now)).unwrap_or(now);
+            let task = MonitorTask::live(
+                new_monitor_decision.monitor,
+                new_monitor_decision.version,
+                new_monitor_decision.trace.clone(),
+                new_monitor_decision.revision,
+            );
             (!waits).then(|| NewJob { ready, ..task.job(project, now) })
         };
         let seen = |head: TraceHead| TraceRevision { trace: head.id, revision: head.revision };
         let traces: Vec<TraceRevision> = heads.into_iter().map(seen).collect();
         let made = store.consider(project, &traces, &decisions.made, job, now).await?;
-        made.iter().for_each(|it| metrics.count_decision(it.state));
+        made.iter().for_each(|new_monitor_decision| metrics.count_decision(new_monitor_decision.state));
     }
     Ok(n)
 }
@@ -172,7 +178,8 @@ impl DecisionCache {
         costs.sort_unstable();
         // Where most cost the same, those are not dear.
         let tenth = costs.get(costs.len() * 9 / 10).filter(|_| FEWEST_COSTS <= costs.len());
-        let dear = tenth.filter(|it| costs[costs.len() / 2] < **it).map(|it| Usd::from_nanos(*it));
+        let dear =
+            tenth.filter(|tenth| costs[costs.len() / 2] < **tenth).map(|tenth| Usd::from_nanos(*tenth));
         self.dear.insert(key, (now, dear));
         Ok(dear)
     }
@@ -180,8 +187,8 @@ impl DecisionCache {
 
 async fn count_waiting_jobs(store: &Store, project: ProjectId) -> Result<u64, StoreError> {
     let counts = store.job_counts(Some(project)).await?;
-    let own = counts.iter().filter(|it| it.kind == MONITOR && it.state != JobState::Dead);
-    Ok(own.map(|it| it.n).sum())
+    let own = counts.iter().filter(|count| count.kind == MONITOR && count.state != JobState::Dead);
+    Ok(own.map(|job_count| job_count.n).sum())
 }
 
 fn decision(
@@ -198,7 +205,7 @@ fn decision(
         status: head.status.as_deref(),
         is_failed: head.is_failed,
         cost: head.cost,
-        duration: head.duration.map(|it| it as f64 / 1e6),
+        duration: head.duration.map(|duration| duration as f64 / 1e6),
         n_steps: head.n_steps,
         metadata: head.metadata.as_object(),
     };
@@ -316,18 +323,18 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
         /// What became of two hundred traces of which every tenth failed: probability, sampled and over budget of
         /// those that are fine; and whether all that failed were sampled for sure.
         async fn day(&self, name: &str, now: Time) -> (f64, usize, usize) {
-            let trace = |it: usize| {
+            let trace = |n: usize| {
                 let finished = FinishedTrace {
                     trace: Trace { task: Some("Help me.".to_owned()), ..Trace::default() },
                     agent: Some("desk".into()),
                     session: None,
-                    is_failed: it.is_multiple_of(10),
+                    is_failed: n.is_multiple_of(10),
                     started: now,
                     duration: None,
                     probability: Probability::CERTAIN,
                     metadata: json!({}),
                 };
-                (TraceId::new(format!("{name} {it}")).unwrap(), finished)
+                (TraceId::new(format!("{name} {n}")).unwrap(), finished)
             };
             let traces: Vec<_> = (0..BATCH).map(trace).collect();
             self.scene.store.put_traces(self.project, &traces, now).await.unwrap();

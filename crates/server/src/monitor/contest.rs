@@ -103,7 +103,7 @@ pub struct ComparisonView {
 impl Side {
     fn name(&self) -> String {
         let told: Vec<String> =
-            self.metadata.iter().map(|(key, it)| format!("{key}={}", metadata_text(it))).collect();
+            self.metadata.iter().map(|(key, value)| format!("{key}={}", metadata_text(value))).collect();
         if told.is_empty() { self.agent.clone() } else { format!("{} {}", self.agent, told.join(" ")) }
     }
 }
@@ -176,7 +176,7 @@ async fn find_traces_by_task(
         let page = store.traces(project, &filter, after.as_ref(), PAGE).await?;
         n += page.items.len();
         let is_meant = |it: &Json| side.metadata.iter().all(|(key, value)| it.get(key) == Some(value));
-        for head in page.items.iter().filter(|it| is_meant(&it.metadata)) {
+        for head in page.items.iter().filter(|head| is_meant(&head.metadata)) {
             let Some(trace) = store.trace_content(project, &head.id).await? else { continue };
             let task = JudgeInput::new(&Candidate::default(), Some(trace)).task.trim().to_owned();
             if !task.is_empty() {
@@ -205,17 +205,17 @@ pub async fn list_comparisons(
             by_judge.entry(&it.judge).or_default().push(it);
         }
         let left = store.jobs_left(project, CONTEST, &ContestTask::prefix(monitor.id, series)).await?;
-        all.extend(by_judge.into_values().map(|it| build_comparison_view(&it, left.n_waiting)));
+        all.extend(by_judge.into_values().map(|contests| build_comparison_view(&contests, left.n_waiting)));
     }
     Ok(all)
 }
 
 fn build_comparison_view(held: &[&Contest], n_waiting: u64) -> ComparisonView {
-    let n = |outcome: Contested| held.iter().filter(|it| it.outcome == outcome).count();
+    let n = |outcome: Contested| held.iter().filter(|contest| contest.outcome == outcome).count();
     let (n_a, n_b) = (n(Contested::A), n(Contested::B));
-    let won_first = |it: &&&Contest| match it.outcome {
-        Contested::A => it.first == it.traces.0,
-        Contested::B => it.first == it.traces.1,
+    let won_first = |contest: &&&Contest| match contest.outcome {
+        Contested::A => contest.first == contest.traces.0,
+        Contested::B => contest.first == contest.traces.1,
         Contested::Tie | Contested::Error => false,
     };
     let rate = pass_rate(n_a, n_a + n_b).ok();
@@ -232,9 +232,9 @@ fn build_comparison_view(held: &[&Contest], n_waiting: u64) -> ComparisonView {
         n_ties: n(Contested::Tie),
         n_errors: n(Contested::Error),
         n_waiting,
-        rate: rate.as_ref().map(|it| it.rate),
-        interval: rate.as_ref().map(|it| it.interval),
-        first_rate: first.as_ref().map(|it| it.rate),
-        first_interval: first.as_ref().map(|it| it.interval),
+        rate: rate.as_ref().map(|proportion| proportion.rate),
+        interval: rate.as_ref().map(|proportion| proportion.interval),
+        first_rate: first.as_ref().map(|proportion| proportion.rate),
+        first_interval: first.as_ref().map(|proportion| proportion.interval),
     }
 }

@@ -44,7 +44,7 @@ impl TrafficWindow {
     pub fn new(agent: Option<String>, from: Option<Time>, until: Option<Time>, now: Time) -> Self {
         let until = until.unwrap_or(Time::from_micros(now.micros() + 1));
         let end = (until.micros() + DAY - 1).div_euclid(DAY) * DAY;
-        let from = from.map_or(end - DAYS * DAY, |it| it.micros().div_euclid(DAY) * DAY);
+        let from = from.map_or(end - DAYS * DAY, |time| time.micros().div_euclid(DAY) * DAY);
         Self { agent, from: Time::from_micros(from), until: Time::from_micros(end) }
     }
 }
@@ -182,9 +182,9 @@ pub(super) struct TallySelection<'a> {
 
 impl TallySelection<'_> {
     fn holds(self, day: Option<Time>, agent: Option<&str>) -> bool {
-        self.day.is_none_or(|it| Some(it) == day)
-            && self.from.is_none_or(|it| day.is_some_and(|day| it <= day))
-            && self.agent.is_none_or(|it| Some(it) == agent)
+        self.day.is_none_or(|time| Some(time) == day)
+            && self.from.is_none_or(|time| day.is_some_and(|day| time <= day))
+            && self.agent.is_none_or(|text| Some(text) == agent)
     }
 }
 
@@ -208,9 +208,12 @@ pub async fn estimate_monitor_traffic(
             let (units, passes) = gathered.sums((version, judge, &criterion), TallySelection::default());
             let (score, pass_rate) = (estimate_traffic_mean(&units), estimate_traffic_mean(&passes));
             let rubric = gathered.rubrics.get(version);
-            let labels = rubric.map(|it| labelled.pairs(it, &series, &criterion)).unwrap_or_default();
+            let labels = rubric.map(|rubric| labelled.pairs(rubric, &series, &criterion)).unwrap_or_default();
             let moved = |raw: &Result<Traffic, Undefined>, labels: &[LabelledTrace]| {
-                raw.as_ref().ok().and_then(|it| corrected_traffic(it, labels).ok()).map(CorrectedView::from)
+                raw.as_ref()
+                    .ok()
+                    .and_then(|traffic| corrected_traffic(traffic, labels).ok())
+                    .map(CorrectedView::from)
             };
             let bounds = rubric.and_then(|rubric| native_bounds(rubric, &criterion));
             let native =
@@ -219,13 +222,14 @@ pub async fn estimate_monitor_traffic(
                 native,
                 corrected: moved(&score, &labels.0),
                 corrected_pass_rate: moved(&pass_rate, &labels.1),
-                criterion: Some(criterion).filter(|it| !it.is_empty()),
+                criterion: Some(criterion).filter(|text| !text.is_empty()),
                 not_estimable: score.as_ref().err().map(ToString::to_string),
                 score: score.ok().map(TrafficView::from),
                 pass_rate: pass_rate.ok().map(TrafficView::from),
             }
         });
-        let is_current = monitor.newest.as_ref().is_some_and(|it| it.rubric_version == *version);
+        let is_current =
+            monitor.newest.as_ref().is_some_and(|monitor_version| monitor_version.rubric_version == *version);
         let (criteria, rubric_version) = (criteria.collect(), version.to_string());
         judges.push(JudgeEstimates { rubric_version, is_current, judge: judge.clone(), criteria });
     }
@@ -262,7 +266,7 @@ pub async fn compute_monitor_trends(
         if criterion == EVERY {
             // Sums are enough; the scores one by one would be many.
             let every = gathered.criteria(&version, &judge);
-            trends.extend(every.iter().map(|it| gathered.trend((&version, &judge, it), None)));
+            trends.extend(every.iter().map(|every| gathered.trend((&version, &judge, every), None)));
             continue;
         }
         let series = (&version, judge.as_str(), criterion);
@@ -296,12 +300,15 @@ pub(super) async fn load_monitor_tallies(
         store.monitor_versions(project, monitor.id)
     )?;
     // Those that were judged again are counted with their re-scoring.
-    scores.retain(|it| it.rescore.is_none());
-    let used: BTreeSet<MonitorVersionId> =
-        decisions.iter().map(|it| it.version).chain(scores.iter().map(|it| it.version)).collect();
-    versions.retain(|it| used.contains(&it.id));
+    scores.retain(|tally| tally.rescore.is_none());
+    let used: BTreeSet<MonitorVersionId> = decisions
+        .iter()
+        .map(|decision| decision.version)
+        .chain(scores.iter().map(|tally| tally.version))
+        .collect();
+    versions.retain(|version| used.contains(&version.id));
     let (mut judges, mut rubrics) = (BTreeMap::new(), BTreeMap::new());
-    for watched in versions.iter().filter_map(|it| LoadedMonitorVersion::read(it).ok()) {
+    for watched in versions.iter().filter_map(|version| LoadedMonitorVersion::read(version).ok()) {
         judges.insert(watched.id, watched.monitor.judges.clone());
         rubrics.insert(watched.rubric_version, Arc::clone(&watched.monitor.rubric));
     }
@@ -312,7 +319,7 @@ impl MonitorTallies {
     /// The newest version first; of several judges their average first.
     fn series(&self) -> Vec<Series> {
         let all: BTreeSet<Series> =
-            self.scores.iter().map(|it| (it.rubric_version.clone(), it.judge.clone())).collect();
+            self.scores.iter().map(|tally| (tally.rubric_version.clone(), tally.judge.clone())).collect();
         let mut all: Vec<Series> = all.into_iter().collect();
         all.sort_by(|a, b| (&b.0, n_judges(b), &a.1).cmp(&(&a.0, n_judges(a), &b.1)));
         all
@@ -321,9 +328,9 @@ impl MonitorTallies {
     /// The series of the version in use that has most scores, of several judges their average.
     pub(super) fn main_series(&self, monitor: &StoredMonitor) -> Option<Series> {
         let version = &monitor.newest.as_ref()?.rubric_version;
-        let own = self.series().into_iter().filter(|it| it.0 == *version);
-        let n = |it: &Series| self.of(&it.0, &it.1).map(|it| it.units.n).sum::<usize>();
-        own.max_by_key(|it| (n_judges(it), n(it)))
+        let own = self.series().into_iter().filter(|series| series.0 == *version);
+        let n = |series: &Series| self.of(&series.0, &series.1).map(|tally| tally.units.n).sum::<usize>();
+        own.max_by_key(|own| (n_judges(own), n(own)))
     }
 
     /// With its sequence, bounds that hold however often one looks.
@@ -334,33 +341,33 @@ impl MonitorTallies {
     ) -> MonitorTrend {
         let versions = self.versions(version, judge);
         let decisions: Vec<&DecisionTally> =
-            self.decisions.iter().filter(|it| versions.contains(&it.version)).collect();
+            self.decisions.iter().filter(|decision| versions.contains(&decision.version)).collect();
         let tallies: Vec<&ScoreTally> =
-            self.of(version, judge).filter(|it| it.criterion == criterion).collect();
+            self.of(version, judge).filter(|tally| tally.criterion == criterion).collect();
         let mut populations: BTreeMap<String, f64> = BTreeMap::new();
         let mut points = Vec::new();
-        let days: BTreeSet<Time> = decisions.iter().filter_map(|it| it.day).collect();
+        let days: BTreeSet<Time> = decisions.iter().filter_map(|decision| decision.day).collect();
         for day in days {
-            let own = decisions.iter().copied().filter(|it| it.day == Some(day));
-            let tallies = tallies.iter().copied().filter(|it| it.day == Some(day));
+            let own = decisions.iter().copied().filter(|decision| decision.day == Some(day));
+            let tallies = tallies.iter().copied().filter(|tally| tally.day == Some(day));
             let (units, _) = sum_by_stratum(own, &tallies.collect::<Vec<_>>());
-            for it in units.iter().filter(|it| 0 < it.n_seen) {
+            for it in units.iter().filter(|sums| 0 < sums.n_seen) {
                 *populations.entry(it.name.clone()).or_default() += it.population;
             }
             let found = estimate_traffic_mean(&units).ok();
             points.push(MonitorTrendPoint {
                 day: day.to_string(),
-                n_seen: units.iter().map(|it| it.n_seen).sum(),
-                n: units.iter().map(|it| it.scores.n).sum(),
-                mean: found.as_ref().map(|it| it.mean),
-                interval: found.as_ref().map(|it| it.interval),
-                sequence: sequence.and_then(|it| it.get(&day)?.sequence.interval(&populations)),
+                n_seen: units.iter().map(|sums| sums.n_seen).sum(),
+                n: units.iter().map(|sums| sums.scores.n).sum(),
+                mean: found.as_ref().map(|traffic| traffic.mean),
+                interval: found.as_ref().map(|traffic| traffic.interval),
+                sequence: sequence.and_then(|sequence| sequence.get(&day)?.sequence.interval(&populations)),
             });
         }
         MonitorTrend {
             rubric_version: version.to_string(),
             judge: judge.to_owned(),
-            criterion: Some(criterion.to_owned()).filter(|it| !it.is_empty()),
+            criterion: Some(criterion.to_owned()).filter(|text| !text.is_empty()),
             points,
         }
     }
@@ -368,8 +375,8 @@ impl MonitorTallies {
     /// How many scores each day has; of days that only decided something, none.
     fn n_by_day(&self, (version, judge, criterion): (&RubricVersionId, &str, &str)) -> BTreeMap<Time, usize> {
         let mut days: BTreeMap<Time, usize> =
-            self.decisions.iter().filter_map(|it| Some((it.day?, 0))).collect();
-        for it in self.of(version, judge).filter(|it| it.criterion == criterion) {
+            self.decisions.iter().filter_map(|decision| Some((decision.day?, 0))).collect();
+        for it in self.of(version, judge).filter(|tally| tally.criterion == criterion) {
             if let Some(n) = it.day.and_then(|day| days.get_mut(&day)) {
                 *n += it.units.n;
             }
@@ -378,19 +385,26 @@ impl MonitorTallies {
     }
 
     fn criteria(&self, version: &RubricVersionId, judge: &str) -> BTreeSet<String> {
-        self.of(version, judge).map(|it| it.criterion.clone()).collect()
+        self.of(version, judge).map(|tally| tally.criterion.clone()).collect()
     }
 
     pub(super) fn of(&self, version: &RubricVersionId, judge: &str) -> impl Iterator<Item = &ScoreTally> {
-        self.scores.iter().filter(move |it| it.rubric_version == *version && it.judge == judge)
+        self.scores.iter().filter(move |tally| tally.rubric_version == *version && tally.judge == judge)
     }
 
     /// Versions of the monitor whose traces this judge was to judge by this rubric.
     fn versions(&self, version: &RubricVersionId, judge: &str) -> BTreeSet<MonitorVersionId> {
         let asked: BTreeSet<&Vec<String>> =
-            self.of(version, judge).filter_map(|it| self.judges.get(&it.version)).collect();
-        let same = self.decisions.iter().filter(|it| it.rubric_version == *version).map(|it| it.version);
-        same.filter(|it| self.judges.get(it).is_some_and(|it| asked.contains(it))).collect()
+            self.of(version, judge).filter_map(|tally| self.judges.get(&tally.version)).collect();
+        let same = self
+            .decisions
+            .iter()
+            .filter(|decision| decision.rubric_version == *version)
+            .map(|decision| decision.version);
+        same.filter(|monitor_version_id| {
+            self.judges.get(monitor_version_id).is_some_and(|judge| asked.contains(judge))
+        })
+        .collect()
     }
 
     /// Of scores and of passes, stratum by stratum.
@@ -400,10 +414,12 @@ impl MonitorTallies {
         only: TallySelection<'_>,
     ) -> (Vec<TrafficSums>, Vec<TrafficSums>) {
         let versions = self.versions(version, judge);
-        let is_meant = |it: &&DecisionTally| only.holds(it.day, it.agent.as_deref());
-        let decisions = self.decisions.iter().filter(|it| versions.contains(&it.version)).filter(is_meant);
-        let scores = self.of(version, judge).filter(|it| it.criterion == criterion);
-        let scores = scores.filter(|it| only.holds(it.day, it.agent.as_deref()));
+        let is_meant =
+            |decision_tally: &&DecisionTally| only.holds(decision_tally.day, decision_tally.agent.as_deref());
+        let decisions =
+            self.decisions.iter().filter(|decision| versions.contains(&decision.version)).filter(is_meant);
+        let scores = self.of(version, judge).filter(|tally| tally.criterion == criterion);
+        let scores = scores.filter(|tally| only.holds(tally.day, tally.agent.as_deref()));
         sum_by_stratum(decisions, &scores.collect::<Vec<_>>())
     }
 }
@@ -420,10 +436,15 @@ pub(super) fn sum_by_stratum<'a>(
     decisions: impl Iterator<Item = &'a DecisionTally>,
     scores: &[&ScoreTally],
 ) -> (Vec<TrafficSums>, Vec<TrafficSums>) {
-    let named = |it: TraceStratum| TrafficSums { name: it.as_str().to_owned(), ..TrafficSums::default() };
-    let mut strata: BTreeMap<TraceStratum, (TrafficSums, usize)> =
-        TraceStratum::ALL.into_iter().map(|it| (it, (named(it), 0))).collect();
-    for it in decisions.filter(|it| it.state.is_counted()) {
+    let named = |trace_stratum: TraceStratum| TrafficSums {
+        name: trace_stratum.as_str().to_owned(),
+        ..TrafficSums::default()
+    };
+    let mut strata: BTreeMap<TraceStratum, (TrafficSums, usize)> = TraceStratum::ALL
+        .into_iter()
+        .map(|trace_stratum| (trace_stratum, (named(trace_stratum), 0)))
+        .collect();
+    for it in decisions.filter(|decision| decision.state.is_counted()) {
         let Some((sums, n_sampled)) = strata.get_mut(&it.stratum) else { continue };
         let n = usize::try_from(it.n).unwrap_or(usize::MAX);
         sums.n_seen += n;
@@ -436,12 +457,12 @@ pub(super) fn sum_by_stratum<'a>(
     let mut passes = Vec::new();
     let mut units = Vec::new();
     for (stratum, (mut sums, n_sampled)) in strata {
-        let own = || scores.iter().filter(|it| it.stratum == stratum);
-        sums.n_errors = own().map(|it| usize::try_from(it.n_errors).unwrap_or(usize::MAX)).sum();
-        sums.scores = own().fold(WeightedScoreSums::default(), |sum, it| sum.plus(it.units));
+        let own = || scores.iter().filter(|tally| tally.stratum == stratum);
+        sums.n_errors = own().map(|tally| usize::try_from(tally.n_errors).unwrap_or(usize::MAX)).sum();
+        sums.scores = own().fold(WeightedScoreSums::default(), |sum, tally| sum.plus(tally.units));
         sums.n_unjudged = n_sampled.saturating_sub(sums.scores.n + sums.n_errors);
         passes.push(TrafficSums {
-            scores: own().fold(WeightedScoreSums::default(), |sum, it| sum.plus(it.passes)),
+            scores: own().fold(WeightedScoreSums::default(), |sum, tally| sum.plus(tally.passes)),
             ..sums.clone()
         });
         units.push(sums);

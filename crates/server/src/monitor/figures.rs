@@ -82,7 +82,7 @@ pub async fn compute_monitor_figures(
         let n_seen = seen.entry(it.agent.as_deref().unwrap_or_default()).or_default();
         *n_seen += if it.state.is_counted() { it.n } else { 0 };
     }
-    let all_days: BTreeSet<Time> = gathered.decisions.iter().filter_map(|it| it.day).collect();
+    let all_days: BTreeSet<Time> = gathered.decisions.iter().filter_map(|decision| decision.day).collect();
     let agent = |(agent, n_seen): (&str, u64)| {
         let (units, passes) = estimated(TallySelection { agent: Some(agent), ..TallySelection::default() });
         let mean_of = |day: &Time| {
@@ -101,7 +101,7 @@ pub async fn compute_monitor_figures(
         AgentFigures {
             agent: agent.to_owned(),
             n_seen,
-            n: units.iter().map(|it| it.scores.n).sum(),
+            n: units.iter().map(|sums| sums.scores.n).sum(),
             score: Figure::of(&units),
             pass_rate: Figure::of(&passes),
             days: all_days.iter().filter_map(mean_of).collect(),
@@ -116,13 +116,13 @@ pub async fn compute_monitor_figures(
         states,
         spent_this_month: spent.settled.nanos() as f64 / 1e9,
         agents: seen.into_iter().map(agent).collect(),
-        judge: series.map(|it: Series| it.1),
+        judge: series.map(|series: Series| series.1),
     })
 }
 
 fn judge_error_rate(strata: &[TrafficSums]) -> Option<f64> {
     let sum = |of: fn(&TrafficSums) -> usize| strata.iter().map(of).sum::<usize>() as f64;
-    let (n_errors, n) = (sum(|it| it.n_errors), sum(|it| it.scores.n));
+    let (n_errors, n) = (sum(|sums| sums.n_errors), sum(|sums| sums.scores.n));
     (0.0 < n + n_errors).then(|| n_errors / (n + n_errors))
 }
 

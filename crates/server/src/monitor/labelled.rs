@@ -61,8 +61,11 @@ impl HumanLabels {
         }
         let mut pairs = Pairs::default();
         let asked = find_criterion(rubric, name);
-        let is_meant =
-            |it: &&LabelledScore| it.rubric_version == *version && it.judge == *judge && it.criterion == name;
+        let is_meant = |labelled_score: &&LabelledScore| {
+            labelled_score.rubric_version == *version
+                && labelled_score.judge == *judge
+                && labelled_score.criterion == name
+        };
         for it in self.scores.iter().filter(is_meant) {
             let probability = it.probability.get();
             pairs.0.push(LabelledTrace { human: it.human, judge: it.unit, probability });
@@ -74,7 +77,8 @@ impl HumanLabels {
 
     fn whole(&self, version: &RubricVersionId, judge: &str) -> Pairs {
         let mut pairs = Pairs::default();
-        for it in self.wholes.iter().filter(|it| it.rubric_version == *version && it.judge == judge) {
+        for it in self.wholes.iter().filter(|whole| whole.rubric_version == *version && whole.judge == judge)
+        {
             let key = (version.clone(), it.trace.to_string());
             let Some((score, is_passed)) = self.people.get(&key).copied() else { continue };
             let probability = it.probability.get();
@@ -86,7 +90,7 @@ impl HumanLabels {
 }
 
 fn passes(people: Option<bool>, judge: Option<bool>, probability: f64) -> Option<LabelledTrace> {
-    let number = |it: bool| f64::from(u8::from(it));
+    let number = |flag: bool| f64::from(u8::from(flag));
     Some(LabelledTrace { human: number(people?), judge: number(judge?), probability })
 }
 

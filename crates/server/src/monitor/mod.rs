@@ -60,6 +60,7 @@ pub async fn find_monitor(
     if let Ok(id) = name.parse::<MonitorId>() {
         return store.monitor(project, id).await;
     }
-    let found = store.monitor_named(project, name).await?.filter(|it| it.removed.is_none());
+    let found =
+        store.monitor_named(project, name).await?.filter(|stored_monitor| stored_monitor.removed.is_none());
     found.ok_or_else(|| StoreError::Unknown { what: "monitor", id: name.to_owned(), hint: String::new() })
 }

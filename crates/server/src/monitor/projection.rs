@@ -100,7 +100,7 @@ async fn load_projection_inputs(
     let today = Time::from_micros(now.micros().div_euclid(DAY) * DAY);
     let is_watched = |state: DecisionState| state.is_counted();
     let mut days: BTreeMap<Time, BTreeMap<TraceStratum, f64>> = BTreeMap::new();
-    for it in by_day.iter().filter(|it| is_watched(it.state)) {
+    for it in by_day.iter().filter(|decision_tally| is_watched(decision_tally.state)) {
         let Some(day) = it.day else { continue };
         *days.entry(day).or_default().entry(it.stratum).or_default() += it.n as f64;
     }
@@ -113,15 +113,17 @@ async fn load_projection_inputs(
         let end = if last == today { today.micros() } else { today.micros() - DAY };
         (first.micros()..=end).step_by(DAY as usize).map(Time::from_micros)
     });
-    let days = whole.map(|it| days.get(&it).cloned().unwrap_or_default()).collect();
+    let days = whole.map(|time| days.get(&time).cloned().unwrap_or_default()).collect();
     let mut agents: BTreeMap<(String, TraceStratum), f64> = BTreeMap::new();
-    for it in by_agent.decisions.iter().filter(|it| is_watched(it.state)) {
+    for it in by_agent.decisions.iter().filter(|decision| is_watched(decision.state)) {
         *agents.entry((it.agent.clone().unwrap_or_default(), it.stratum)).or_default() += it.n as f64;
     }
     let series = by_agent.main_series(monitor);
     // Since the version in use, whose judges may cost more or less than those before; or else since ever.
-    let since =
-        monitor.newest.as_ref().map(|it| Time::from_micros(it.created.micros().div_euclid(DAY) * DAY));
+    let since = monitor
+        .newest
+        .as_ref()
+        .map(|monitor_version| Time::from_micros(monitor_version.created.micros().div_euclid(DAY) * DAY));
     let newest = TrafficWindow { from: since.unwrap_or(look.from).max(look.from), ..look.clone() };
     let price = match load_judgement_price(store, project, series.as_ref(), &newest).await? {
         None => load_judgement_price(store, project, series.as_ref(), &look).await?,
@@ -151,8 +153,11 @@ async fn load_judgement_price(
         ..TallyFilter::default()
     };
     let all = store.verdict_tallies(project, TallyPeriod::All, &filter).await?;
-    let n: u64 = all.iter().map(|it| it.n_pass + it.n_fail + it.n_error).sum();
-    let dollars = all.iter().map(|it| it.cost.nanos() as f64 / 1e9).sum::<f64>();
+    let n: u64 = all
+        .iter()
+        .map(|verdict_tally| verdict_tally.n_pass + verdict_tally.n_fail + verdict_tally.n_error)
+        .sum();
+    let dollars = all.iter().map(|verdict_tally| verdict_tally.cost.nanos() as f64 / 1e9).sum::<f64>();
     Ok((0 < n && 0.0 < dollars).then(|| dollars / n as f64))
 }
 
@@ -160,21 +165,25 @@ impl ProjectionInputs {
     fn at(&self, monitor: &suite::Monitor) -> DialView {
         let shares = self.shares(monitor);
         let share = |stratum: &TraceStratum| shares.get(stratum).copied().unwrap_or_default();
-        let judged = |day: &BTreeMap<TraceStratum, f64>| day.iter().map(|(it, n)| n * share(it)).sum::<f64>();
+        let judged = |day: &BTreeMap<TraceStratum, f64>| {
+            day.iter().map(|(trace_stratum, n)| n * share(trace_stratum)).sum::<f64>()
+        };
         let month = |of: &dyn Fn(&BTreeMap<TraceStratum, f64>) -> f64| {
             month_ahead(&self.days.iter().map(of).collect::<Vec<_>>())
         };
-        let value = |of: &dyn Fn(&BTreeMap<TraceStratum, f64>) -> f64| month(of).map_or(0.0, |it| it.value);
-        let cost = self.price.and_then(|price| month(&|day| price * judged(day))).map(|it| {
-            let (low, high) = it.interval.unzip();
-            CostAhead { value: it.value, low, high }
+        let value = |of: &dyn Fn(&BTreeMap<TraceStratum, f64>) -> f64| {
+            month(of).map_or(0.0, |month_ahead| month_ahead.value)
+        };
+        let cost = self.price.and_then(|price| month(&|day| price * judged(day))).map(|month_ahead| {
+            let (low, high) = month_ahead.interval.unzip();
+            CostAhead { value: month_ahead.value, low, high }
         });
         let traces_a_month = value(&|day| day.values().sum());
         // Scores are those of the rubric and the judges in use, which may have seen fewer days than there was traffic.
         let dialled = |strata: &[TrafficSums]| {
-            let n_seen = strata.iter().map(|it| it.n_seen as f64).sum::<f64>();
+            let n_seen = strata.iter().map(|sums| sums.n_seen as f64).sum::<f64>();
             let of = |it: &TrafficSums| {
-                let share = it.name.parse().ok().map_or(0.0, |it| share(&it));
+                let share = it.name.parse().ok().map_or(0.0, |trace_stratum| share(&trace_stratum));
                 Dialled { sums: it.clone(), share }
             };
             half_width(&strata.iter().map(of).collect::<Vec<_>>(), traces_a_month / n_seen)
@@ -193,11 +202,16 @@ impl ProjectionInputs {
         let (mut judged, mut all): (BTreeMap<TraceStratum, f64>, BTreeMap<TraceStratum, f64>) =
             Default::default();
         for ((agent, stratum), n) in &self.agents {
-            let own = monitor.agents.iter().find(|it| it.0 == *agent).map(|it| it.1).unwrap_or_default();
+            let own = monitor
+                .agents
+                .iter()
+                .find(|one_agent| one_agent.0 == *agent)
+                .map(|at| at.1)
+                .unwrap_or_default();
             *judged.entry(*stratum).or_default() += n * stratum_sample_rate(monitor, own, *stratum);
             *all.entry(*stratum).or_default() += n;
         }
-        judged.into_iter().map(|(it, n)| (it, n / all[&it])).collect()
+        judged.into_iter().map(|(trace_stratum, n)| (trace_stratum, n / all[&trace_stratum])).collect()
     }
 }
 

@@ -28,10 +28,12 @@ pub async fn build_monitor_radar(
     let rubric = monitor
         .newest
         .as_ref()
-        .and_then(|it| LoadedMonitorVersion::read(it).ok())
-        .map(|it| it.monitor.rubric.clone());
-    let axes: Vec<String> = rubric.iter().flat_map(|it| it.questions().map(|it| it.id())).collect();
-    let known: BTreeSet<&str> = gathered.decisions.iter().filter_map(|it| it.agent.as_deref()).collect();
+        .and_then(|monitor_version| LoadedMonitorVersion::read(monitor_version).ok())
+        .map(|loaded_monitor_version| loaded_monitor_version.monitor.rubric.clone());
+    let axes: Vec<String> =
+        rubric.iter().flat_map(|rubric| rubric.questions().map(|question| question.id())).collect();
+    let known: BTreeSet<&str> =
+        gathered.decisions.iter().filter_map(|decision| decision.agent.as_deref()).collect();
     let agents: Vec<&str> = match agents {
         [] => known.into_iter().take(MOST_AGENTS).collect(),
         named => named.iter().map(String::as_str).collect(),
@@ -41,12 +43,15 @@ pub async fn build_monitor_radar(
             let Some((version, judge)) = &series else { return MeasuredValue::default() };
             let only = TallySelection { agent: Some(agent), ..TallySelection::default() };
             let found = estimate_traffic_mean(&gathered.sums((version, judge, criterion), only).0).ok();
-            MeasuredValue::new(found.as_ref().map(|it| it.mean), found.as_ref().map(|it| it.interval))
+            MeasuredValue::new(
+                found.as_ref().map(|traffic| traffic.mean),
+                found.as_ref().map(|traffic| traffic.interval),
+            )
         };
         RadarSeries { name: (*agent).to_owned(), values: axes.iter().map(value).collect() }
     };
     let shapes = agents.iter().map(shape).collect();
-    let mark = rubric.as_ref().map(|it| it.pass_mark);
+    let mark = rubric.as_ref().map(|rubric| rubric.pass_mark);
     let title = format!("Criteria of {}", monitor.name);
     Ok(Chart::Radar(Radar { title, axes: axes.clone(), series: shapes, mark }))
 }

@@ -84,7 +84,7 @@ impl NewRescore {
 
     /// The begin of a day, since sums are kept by day.
     fn begin(&self) -> Time {
-        let day = |it: Time| Time::from_micros(it.micros().div_euclid(86_400_000_000) * 86_400_000_000);
+        let day = |time: Time| Time::from_micros(time.micros().div_euclid(86_400_000_000) * 86_400_000_000);
         self.since.map_or(Time::from_micros(0), day)
     }
 }
@@ -158,17 +158,17 @@ pub async fn plan_rescore(
         unjudged.into_iter().map(|decision| decision.trace).collect()
     } else {
         let found = find_rescorable_traces(store, project, monitor, &version, asked, now).await?;
-        found.into_iter().map(|it| it.trace).collect()
+        found.into_iter().map(|rescorable| rescorable.trace).collect()
     };
     let benches = build_monitor_judges(&watched.monitor, work)?;
-    let n_traces = asked.overlap.map_or(all.len(), |it| it.min(all.len()));
+    let n_traces = asked.overlap.map_or(all.len(), |n| n.min(all.len()));
     let price = estimate_trace_price(store, project, &watched, &benches, &all).await?;
     Ok(RescorePlan {
         rubric_version: version.rubric_version.to_string(),
         n_traces,
         n_of: all.len(),
         n_calls: n_traces * benches.len(),
-        price: price.map(|it| it * n_traces as f64),
+        price: price.map(|price| price * n_traces as f64),
         is_begun: false,
         id: None,
     })
@@ -205,10 +205,13 @@ pub async fn start_rescore(
         hash_position(&salt, a.trace.as_str()).total_cmp(&hash_position(&salt, b.trace.as_str()))
     });
     all.truncate(told.n_traces);
-    let task = |it: &Rescorable| NewJob {
+    let task = |rescorable: &Rescorable| NewJob {
         priority: -1,
-        ..MonitorTask { rescore: Some(id), ..MonitorTask::live(monitor.id, version.id, it.trace.clone(), 0) }
-            .job(project, now)
+        ..MonitorTask {
+            rescore: Some(id),
+            ..MonitorTask::live(monitor.id, version.id, rescorable.trace.clone(), 0)
+        }
+        .job(project, now)
     };
     let jobs: Vec<NewJob> = all.iter().map(task).collect();
     let rescore = Rescore {
@@ -282,8 +285,11 @@ async fn estimate_trace_price(
     all: &[TraceId],
 ) -> Result<Option<f64>, StoreError> {
     let rubric = &watched.monitor.rubric;
-    let plain: Vec<&Criterion> =
-        rubric.criteria.iter().filter(|it| matches!(it.ask, CriterionKind::Question(_))).collect();
+    let plain: Vec<&Criterion> = rubric
+        .criteria
+        .iter()
+        .filter(|criterion| matches!(criterion.ask, CriterionKind::Question(_)))
+        .collect();
     let (mut bytes, mut n) = (0, 0);
     let step = all.len().div_ceil(LOOKED_AT).max(1);
     for it in all.iter().step_by(step) {
@@ -298,9 +304,11 @@ async fn estimate_trace_price(
     // About four bytes are a token.
     let input = (bytes / n.max(1) / 4) as u64;
     let usage = Usage { input, output: TOKENS_OUT, cached: 0 };
-    let prices: Option<Vec<Usd>> =
-        benches.iter().map(|it| it.members.first()?.line.price.map(|it| it.of(usage))).collect();
-    Ok(prices.map(|it| it.iter().map(|it| it.nanos() as f64 / 1e9).sum()))
+    let prices: Option<Vec<Usd>> = benches
+        .iter()
+        .map(|resolved_judges| resolved_judges.members.first()?.line.price.map(|price| price.of(usage)))
+        .collect();
+    Ok(prices.map(|usds| usds.iter().map(|usd| usd.nanos() as f64 / 1e9).sum()))
 }
 
 /// Why some of those that are left wait, or will not be judged.
@@ -346,28 +354,29 @@ async fn build_rescore_view(
     let decisions = store.tally_decisions(project, monitor.id, None, window, TallyGrouping::All).await?;
     let own: Vec<_> = scores.iter().filter(|score| score.rescore == Some(it.id)).collect();
     // Of several judges, their average is named longest.
-    let judge = own.iter().map(|it| it.judge.as_str()).max_by_key(|it| it.len()).unwrap_or_default();
+    let judge =
+        own.iter().map(|tally| tally.judge.as_str()).max_by_key(|text| text.len()).unwrap_or_default();
     let whole: Vec<_> =
-        own.iter().filter(|it| it.judge == judge && it.criterion.is_empty()).copied().collect();
+        own.iter().filter(|tally| tally.judge == judge && tally.criterion.is_empty()).copied().collect();
     let earlier = decisions.iter().filter(|one| one.rubric_version != it.rubric_version);
     let (mut units, _) = sum_by_stratum(earlier, &whole);
     // Those that were not drawn are in the probability of those that were.
-    units.iter_mut().for_each(|it| it.n_unjudged = 0);
+    units.iter_mut().for_each(|sums| sums.n_unjudged = 0);
     let mut offsets = Vec::new();
     let before: BTreeSet<_> = scores
         .iter()
         .filter(|one| one.rescore.is_none() && one.rubric_version != it.rubric_version)
-        .map(|it| (&it.rubric_version, it.judge.as_str()))
+        .map(|tally| (&tally.rubric_version, tally.judge.as_str()))
         .collect();
     for (version, judge_before) in
         before.iter().filter(|one| one.1 == judge || !before.contains(&(one.0, judge)))
     {
         let pairs = store.score_pairs(project, monitor.id, (it.id, judge), (version, judge_before)).await?;
-        let criteria: BTreeSet<&str> = pairs.iter().map(|it| it.criterion.as_str()).collect();
+        let criteria: BTreeSet<&str> = pairs.iter().map(|pair| pair.criterion.as_str()).collect();
         for criterion in criteria {
-            let own = || pairs.iter().filter(|it| it.criterion == criterion);
-            let values: Vec<f64> = own().map(|it| it.after - it.before).collect();
-            let weights: Vec<f64> = own().map(|it| 1.0 / it.probability.get()).collect();
+            let own = || pairs.iter().filter(|pair| pair.criterion == criterion);
+            let values: Vec<f64> = own().map(|score_pair| score_pair.after - score_pair.before).collect();
+            let weights: Vec<f64> = own().map(|score_pair| 1.0 / score_pair.probability.get()).collect();
             let n = values.len();
             let Ok(mean) = stratified_weighted_mean(&values, &weights, &vec![0; n], &vec![0.0; n], 0.05)
             else {
@@ -376,15 +385,17 @@ async fn build_rescore_view(
             offsets.push(Offset {
                 from_version: version.to_string(),
                 judge: judge.to_owned(),
-                criterion: Some(criterion.to_owned()).filter(|it| !it.is_empty()),
+                criterion: Some(criterion.to_owned()).filter(|text| !text.is_empty()),
                 n,
                 mean: mean.mean,
                 interval: mean.interval,
             });
         }
     }
-    let (n_scored, n_errors) =
-        (whole.iter().map(|it| it.units.n).sum::<usize>(), whole.iter().map(|it| it.n_errors).sum::<u64>());
+    let (n_scored, n_errors) = (
+        whole.iter().map(|tally| tally.units.n).sum::<usize>(),
+        whole.iter().map(|tally| tally.n_errors).sum::<u64>(),
+    );
     let left = store.jobs_left(project, MONITOR, &MonitorTask::prefix_of(monitor.id, it.id)).await?;
     Ok(RescoreView {
         id: it.id.to_string(),

@@ -178,7 +178,7 @@ mod tests {
                 let key = SequenceKey::new(project, monitor.id, &look, (&newest.rubric_version, "m", ""));
                 let days = (0..3).map(day).zip(n).collect();
                 let all = sequences.follow(store, key, &days).await.unwrap();
-                all.into_values().map(|it| it.sequence).collect::<Vec<_>>()
+                all.into_values().map(|sequence_state| sequence_state.sequence).collect::<Vec<_>>()
             };
             score("a", 0, Some(0.9)).await;
             score("b", 1, None).await;

@@ -75,7 +75,7 @@ impl DecisionView {
             monitor: it.monitor.to_string(),
             monitor_name: None,
             version: it.version.to_string(),
-            rubric_version: version.map(|it| it.rubric_version.to_string()),
+            rubric_version: version.map(|version| version.rubric_version.to_string()),
             agent: it.agent.clone(),
             stratum: it.stratum.as_str().to_owned(),
             state: it.state.as_str().to_owned(),

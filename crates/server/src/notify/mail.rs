@@ -53,12 +53,14 @@ pub(super) async fn send_notification_mail(
         return Ok(());
     }
     // Whatever is wrong may be put right, on this machine or on another worker's.
-    transmit_mail(&shop.work, &recipients, told).await.map_err(|it| JobError::Retry(it.to_string()))
+    transmit_mail(&shop.work, &recipients, told)
+        .await
+        .map_err(|not_mailed| JobError::Retry(not_mailed.to_string()))
 }
 
 /// Refuses what is no address.
 pub fn check_recipients(recipients: &[String]) -> Result<(), NotMailed> {
-    match recipients.iter().find(|it| it.parse::<Address>().is_err()) {
+    match recipients.iter().find(|recipient| recipient.parse::<Address>().is_err()) {
         Some(wrong) => Err(NotMailed::Address(wrong.clone())),
         None if MOST < recipients.len() => Err(NotMailed::Many),
         None => Ok(()),
@@ -96,7 +98,8 @@ fn build_mail_message(
     let mailbox = |text: &str| text.parse::<Mailbox>().map_err(|_| NotMailed::Address(text.to_owned()));
     let from = mailbox(&mail.from)?;
     let id = format!("<{}@{}>", told.id, from.email.domain());
-    let title: String = told.title().chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    let title: String =
+        told.title().chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     let mut message = Message::builder()
         .from(from)
         .message_id(Some(id))
@@ -144,8 +147,8 @@ fn transport(mail: &MailSettings, work: &Work) -> Result<AsyncSmtpTransport<Toki
 fn parameters(mail: &MailSettings, work: &Work) -> Result<TlsParameters, NotMailed> {
     let mut builder = TlsParameters::builder(mail.host.clone());
     if let Some(path) = &work.settings.network.ca {
-        let pem =
-            load::read_text_file(path.as_ref()).map_err(|it| NotMailed::Certificates(it.to_string()))?;
+        let pem = load::read_text_file(path.as_ref())
+            .map_err(|read_error| NotMailed::Certificates(read_error.to_string()))?;
         builder = builder.add_root_certificate(Certificate::from_pem(pem.as_bytes())?);
     }
     Ok(builder.build()?)

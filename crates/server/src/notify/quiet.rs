@@ -66,7 +66,7 @@ impl QuietHours {
 fn hour(text: &str) -> Result<Clock, BadQuiet> {
     let bad = || BadQuiet::Hour(text.to_owned());
     let (hours, minutes) = text.split_once(':').ok_or_else(bad)?;
-    let number = |it: &str| it.parse().ok().filter(|_| it.len() == 2).ok_or_else(bad);
+    let number = |text: &str| text.parse().ok().filter(|_| text.len() == 2).ok_or_else(bad);
     Clock::new(number(hours)?, number(minutes)?, 0, 0).map_err(|_| bad())
 }
 
@@ -77,7 +77,7 @@ fn zone(text: &str) -> Result<TimeZone, BadQuiet> {
     };
     let (hours, minutes) =
         rest.split_once(':').filter(|it| it.0.len() == 2 && it.1.len() == 2).ok_or_else(bad)?;
-    let number = |it: &str| it.parse::<i32>().ok().filter(|it| 0 <= *it).ok_or_else(bad);
+    let number = |text: &str| text.parse::<i32>().ok().filter(|n| 0 <= *n).ok_or_else(bad);
     let (hours, minutes) = (number(hours)?, number(minutes)?);
     if 18 < hours || 59 < minutes {
         return Err(bad());
@@ -99,7 +99,7 @@ mod tests {
     fn quiet_hours_are_those_of_the_people_who_are_told() {
         let check = |hours: &QuietHours, now: &str, until: Option<&str>| {
             let found = hours.until(Time::parse(now).unwrap());
-            assert_eq!(found, until.map(|it| Time::parse(it).unwrap()), "{now}");
+            assert_eq!(found, until.map(|until| Time::parse(until).unwrap()), "{now}");
         };
         let night = hours("22:00", "07:00", "Europe/London");
         check(&night, "2026-01-10T21:59:59Z", None);

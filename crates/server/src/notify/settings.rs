@@ -44,6 +44,6 @@ impl Notifications {
 
     /// When what is to be told now may be told; `None` is now.
     pub fn quiet_until(&self, now: Time) -> Option<Time> {
-        self.quiet_hours.as_ref().and_then(|it| it.until(now))
+        self.quiet_hours.as_ref().and_then(|quiet_hours| quiet_hours.until(now))
     }
 }

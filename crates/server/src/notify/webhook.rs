@@ -39,18 +39,19 @@ impl Webhook {
         before: Option<&Self>,
     ) -> Result<(Self, String), BadWebhook> {
         let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
-        let host = rest.and_then(|it| it.split(['/', '?', '#']).next()).ok_or(BadWebhook::Address)?;
-        let is_odd = |it: char| it.is_whitespace() || it.is_control();
-        let is_address =
-            address.parse::<axum::http::Uri>().is_ok_and(|it| it.host().is_some_and(|it| !it.is_empty()));
+        let host = rest.and_then(|text| text.split(['/', '?', '#']).next()).ok_or(BadWebhook::Address)?;
+        let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
+        let is_address = address
+            .parse::<axum::http::Uri>()
+            .is_ok_and(|uri| uri.host().is_some_and(|host| !host.is_empty()));
         if !is_address || host.contains('@') || address.contains(is_odd) || 2000 < address.len() {
             return Err(BadWebhook::Address);
         }
         if !work.allow_private_network {
-            refuse_private(address).map_err(|it| BadWebhook::Private(it.to_string()))?;
+            refuse_private(address).map_err(|private| BadWebhook::Private(private.to_string()))?;
         }
         let vault = Vault::open(&work.environment)?;
-        let key = before.map_or(1, |it| it.key + 1);
+        let key = before.map_or(1, |webhook| webhook.key + 1);
         let secret = format!("whsec_{}", STANDARD.encode(vault.signing_key(project, key)));
         Ok((Self { sealed: vault.seal(project, address), host: host.to_owned(), key }, secret))
     }
@@ -70,10 +71,10 @@ fn build_webhook_body(told: &NotificationMessage<'_>) -> Json {
         NotificationEvent::Trial => "trial",
     };
     let project = json!({ "id": told.project.id, "name": told.project.name });
-    let alert = told.alert.map(|it| {
+    let alert = told.alert.map(|alert| {
         json!({
-            "id": it.id, "kind": it.kind, "subject": it.subject, "message": it.message, "facts": it.facts,
-            "raised": it.raised, "resolved": it.resolved,
+            "id": alert.id, "kind": alert.kind, "subject": alert.subject, "message": alert.message, "facts": alert.facts,
+            "raised": alert.raised, "resolved": alert.resolved,
         })
     });
     json!({
@@ -97,8 +98,9 @@ pub(super) async fn send_webhook(
         return received;
     }
     let (work, project) = (&shop.work, told.project.id);
-    let vault = Vault::open(&work.environment).map_err(|it| JobError::Retry(it.to_string()))?;
-    let address = vault.unseal(project, &webhook.sealed).map_err(|it| JobError::Retry(it.to_string()))?;
+    let vault = Vault::open(&work.environment).map_err(|no_secret| JobError::Retry(no_secret.to_string()))?;
+    let address =
+        vault.unseal(project, &webhook.sealed).map_err(|no_secret| JobError::Retry(no_secret.to_string()))?;
     let client = if work.allow_private_network {
         client(&NetworkOptions::default())
     } else {

@@ -82,7 +82,7 @@ pub async fn run_contest_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, 
     let (a, b) = (&task.traces.0, &task.traces.1);
     let traces = (shop.store.trace_content(project, a).await?, shop.store.trace_content(project, b).await?);
     let (Some(first), Some(second)) = traces else { return Ok(JobEnd::Finished) };
-    let [first, second] = [first, second].map(|it| JudgeInput::new(&Candidate::default(), Some(it)));
+    let [first, second] = [first, second].map(|trace| JudgeInput::new(&Candidate::default(), Some(trace)));
     let shared = shop.call_context(open_monitor_budget(shop, project, &seated.watched, job));
     for bench in &seated.benches {
         let member = &bench.members[0];
@@ -114,7 +114,7 @@ pub async fn run_contest_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, 
 /// What a better answer is better in.
 fn comparison_question(rubric: &Rubric) -> String {
     let criteria: Vec<String> =
-        rubric.questions().map(|it| format!("- {}", it.criterion.description)).collect();
+        rubric.questions().map(|question| format!("- {}", question.criterion.description)).collect();
     format!("Which is better, all in all, by these criteria?\n{}", criteria.join("\n"))
 }
 

@@ -99,10 +99,14 @@ async fn render_trace_events(
         ..VerdictFilter::default()
     };
     let verdicts = store.verdicts(project, &filter, None, 200).await?.items;
-    let verdict = verdicts.into_iter().find(|it| it.attempt == u64::from(attempt)).ok_or(JobError::Gone)?;
-    let is_of_it = |it: &GradeHead| it.rubric_version == *rubric_version && it.attempt == u64::from(attempt);
+    let verdict =
+        verdicts.into_iter().find(|verdict| verdict.attempt == u64::from(attempt)).ok_or(JobError::Gone)?;
+    let is_of_it = |grade_head: &GradeHead| {
+        grade_head.rubric_version == *rubric_version && grade_head.attempt == u64::from(attempt)
+    };
     let grades = store.grades_of(project, trace.as_str()).await?.into_iter();
-    let mut grades: Vec<Grade> = grades.filter(|it| is_of_it(&it.0)).filter_map(|it| it.1).collect();
+    let mut grades: Vec<Grade> =
+        grades.filter(|grade| is_of_it(&grade.0)).filter_map(|grade| grade.1).collect();
     grades.sort_by(|a, b| a.criterion.cmp(&b.criterion));
     let version = store.rubric_version(project, rubric_version).await?;
     let result = CaseResult {
@@ -111,7 +115,7 @@ async fn render_trace_events(
         trial: None,
         candidate: trace.to_string(),
         rubric: version.hash,
-        spend: grades.iter().fold(Spend::default(), |sum, it| sum.plus(it.spend)),
+        spend: grades.iter().fold(Spend::default(), |sum, grade| sum.plus(grade.spend)),
         verdict: verdict.verdict,
         grades,
         panel: None,

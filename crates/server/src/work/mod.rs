@@ -75,7 +75,7 @@ pub struct Environment(Arc<BTreeMap<String, String>>);
 
 impl Environment {
     pub fn new(variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self(Arc::new(variables.into_iter().filter(|it| !it.1.is_empty()).collect()))
+        Self(Arc::new(variables.into_iter().filter(|variable| !variable.1.is_empty()).collect()))
     }
 
     pub fn get(&self, name: &str) -> Option<String> {

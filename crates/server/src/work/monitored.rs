@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use jurist_core::candidate::{Candidate, JudgeInput};
-use jurist_core::grade::{
-    Deferral, Failure, Grade, Outcome as Answer, Spend, Time, Usd, Verdict, VerdictStatus,
-};
+use jurist_core::grade::{Deferral, Failure, Grade, Outcome, Spend, Time, Usd, Verdict, VerdictStatus};
 use jurist_core::plan::TraceStratum;
 use jurist_core::rubric::{Criterion, CriterionKind, EvidenceMissing, Polarity, Rubric};
 use jurist_core::score::{Combine, combine_panel};
@@ -81,7 +79,7 @@ impl MonitorTask {
     }
 
     pub fn job(self, project: ProjectId, now: Time) -> NewJob {
-        let rescore = self.rescore.map(|it| it.to_string()).unwrap_or_default();
+        let rescore = self.rescore.map(|rescore| rescore.to_string()).unwrap_or_default();
         NewJob {
             project: Some(project),
             kind: KIND.to_owned(),
@@ -120,7 +118,7 @@ fn judge_name(bench: &ResolvedJudges) -> &str {
 
 /// The judges that a monitor names, on this machine.
 pub fn build_monitor_judges(monitor: &Monitor, work: &Work) -> Result<Vec<ResolvedJudges>, WorkRefusal> {
-    if let Some(program) = monitor.judges.iter().find(|it| it.starts_with("command:"))
+    if let Some(program) = monitor.judges.iter().find(|judge| judge.starts_with("command:"))
         && !work.allow_commands
     {
         return Err(WorkRefusal::NotAllowed(format!("a program is to be run as judge: `{program}`")));
@@ -245,14 +243,22 @@ struct JudgeResult {
 
 impl MonitorJobContext<'_> {
     async fn judge(&self, seated: &PreparedMonitor, material: &JudgeInput) -> Result<JobEnd, JobError> {
-        let keys: Vec<String> = seated.benches.iter().map(|it| self.key(seated, it, material)).collect();
+        let keys: Vec<String> = seated
+            .benches
+            .iter()
+            .map(|resolved_judges| self.key(seated, resolved_judges, material))
+            .collect();
         let mut known = Vec::new();
         for key in &keys {
             known.push(self.find_cached_opinion(key).await?);
         }
-        let mut asked =
-            seated.benches.iter().zip(&known).filter(|it| it.1.is_none()).map(|it| &it.0.members[0].line);
-        if let Some(line) = asked.find(|it| it.price.is_none())
+        let mut asked = seated
+            .benches
+            .iter()
+            .zip(&known)
+            .filter(|bench| bench.1.is_none())
+            .map(|bench| &bench.0.members[0].line);
+        if let Some(line) = asked.find(|model_endpoint| model_endpoint.price.is_none())
             && (seated.watched.monitor.budget.is_some()
                 || self.shop.store.month_spend(self.project, clock::current_time()).await?.cap.is_some())
         {
@@ -314,14 +320,19 @@ impl MonitorJobContext<'_> {
                 self.shop.metrics.judge_failed(&it.judge, failure.0);
             }
         }
-        if let Some(why) = heard.iter().flat_map(|it| &it.opinion.grades).find_map(judge_lockout_reason) {
+        if let Some(why) =
+            heard.iter().flat_map(|judge_result| &judge_result.opinion.grades).find_map(judge_lockout_reason)
+        {
             return self.pause_and_wait(&why).await;
         }
         let rubric = &seated.watched.monitor.rubric;
-        let verdicts: Vec<Verdict> = heard.iter().map(|it| it.opinion.verdict.clone()).collect();
+        let verdicts: Vec<Verdict> =
+            heard.iter().map(|judge_result| judge_result.opinion.verdict.clone()).collect();
         let verdict = combine_members(&verdicts, rubric.pass_mark);
         let state = match verdict.status {
-            VerdictStatus::Pass | VerdictStatus::Fail if heard.iter().all(|it| it.is_cached) => {
+            VerdictStatus::Pass | VerdictStatus::Fail
+                if heard.iter().all(|judge_result| judge_result.is_cached) =>
+            {
                 DecisionState::Cached
             }
             VerdictStatus::Pass | VerdictStatus::Fail => DecisionState::Scored,
@@ -343,7 +354,7 @@ impl MonitorJobContext<'_> {
         }
         let (scores, spread) = collect_judge_scores(seated, rubric, &heard, &verdict);
         let margin = seated.watched.monitor.margin();
-        let is_disputed = spread.is_some_and(|it| margin < it);
+        let is_disputed = spread.is_some_and(|spread| margin < spread);
         self.record(seated, &heard, verdict).await?;
         let outcome = DecisionOutcome { state, note: &note, spread, is_disputed };
         let outcome = Some(outcome).filter(|_| self.task.rescore.is_none());
@@ -383,12 +394,13 @@ impl MonitorJobContext<'_> {
             attempt,
             agent: agent.clone(),
             is_passed: find_criterion(rubric, &grade.criterion)
-                .and_then(|it| is_met(rubric, &it, grade.outcome.unit()?)),
+                .and_then(|criterion| is_met(rubric, &criterion, grade.outcome.unit()?)),
             probability,
             time: now,
         };
-        let grades: Vec<NewGrade> = heard.iter().flat_map(|it| &it.opinion.grades).map(grade).collect();
-        let cost = grades.iter().map(|it| it.grade.spend).fold(Spend::default(), Spend::plus).cost;
+        let grades: Vec<NewGrade> =
+            heard.iter().flat_map(|judge_result| &judge_result.opinion.grades).map(grade).collect();
+        let cost = grades.iter().map(|grade| grade.grade.spend).fold(Spend::default(), Spend::plus).cost;
         let verdict = NewVerdict {
             candidate: self.task.trace.to_string(),
             rubric_version: rubric_version.clone(),
@@ -410,8 +422,8 @@ impl MonitorJobContext<'_> {
         }
         let exchanges: Vec<serde_json::Value> = heard
             .iter()
-            .flat_map(|it| &it.exchanges)
-            .map(|it| serde_json::to_value(it).expect("an exchange is plain data"))
+            .flat_map(|judge_result| &judge_result.exchanges)
+            .map(|judge_exchange| serde_json::to_value(judge_exchange).expect("an exchange is plain data"))
             .collect();
         if !exchanges.is_empty() && self.shop.work.store_exchanges {
             let (owner, part) = (self.task.trace.to_string(), rubric_version.to_string());
@@ -469,7 +481,7 @@ impl MonitorJobContext<'_> {
             retry_while_transient(|| self.shop.store.cached_reply(self.project, key, clock::current_time()))
                 .await?;
         // What an older version kept and this one cannot read is asked again.
-        Ok(kept.and_then(|it| serde_json::from_slice(&it).ok()))
+        Ok(kept.and_then(|kept| serde_json::from_slice(&kept).ok()))
     }
 
     fn reuse_opinion(&self, bench: &ResolvedJudges, mut opinion: StoredOpinion) -> JudgeResult {
@@ -501,8 +513,8 @@ impl MonitorJobContext<'_> {
         let opinion = StoredOpinion { verdict: said.verdict, grades: said.grades };
         let opinion = clean(serde_json::to_value(opinion).expect("an opinion is plain data"));
         let opinion = serde_json::from_value(opinion).expect("only texts were changed");
-        let exchanges = said.exchanges.iter().map(|it| {
-            let exchange = clean(serde_json::to_value(it).expect("an exchange is plain data"));
+        let exchanges = said.exchanges.iter().map(|judge_exchange| {
+            let exchange = clean(serde_json::to_value(judge_exchange).expect("an exchange is plain data"));
             serde_json::from_value(exchange).expect("only texts were changed")
         });
         Ok(JudgeResult { judge: said.judge, opinion, exchanges: exchanges.collect(), is_cached: false })
@@ -593,7 +605,7 @@ pub(super) fn open_monitor_budget(
 
 fn failure(grade: &Grade) -> Option<(Failure, &str)> {
     match &grade.outcome {
-        Answer::Failed { failure, detail } => Some((*failure, detail)),
+        Outcome::Failed { failure, detail } => Some((*failure, detail)),
         _ => None,
     }
 }
@@ -601,8 +613,8 @@ fn failure(grade: &Grade) -> Option<(Failure, &str)> {
 /// That a judge cannot be asked at all: its key is wrong, missing or not paid for.
 fn judge_lockout_reason(grade: &Grade) -> Option<String> {
     match &grade.outcome {
-        Answer::Failed { failure: Failure::Auth, detail } => Some(detail.clone()),
-        Answer::Deferred { why: Deferral::NoKey } => Some(match grade.reason.as_str() {
+        Outcome::Failed { failure: Failure::Auth, detail } => Some(detail.clone()),
+        Outcome::Deferred { why: Deferral::NoKey } => Some(match grade.reason.as_str() {
             "" => "the judge has no key".to_owned(),
             why => why.to_owned(),
         }),
@@ -611,7 +623,11 @@ fn judge_lockout_reason(grade: &Grade) -> Option<String> {
 }
 
 fn decision_note(state: DecisionState, heard: &[JudgeResult]) -> String {
-    let broke = || heard.iter().find_map(|it| Some((&it.judge, it.opinion.grades.iter().find_map(failure)?)));
+    let broke = || {
+        heard.iter().find_map(|judge_result| {
+            Some((&judge_result.judge, judge_result.opinion.grades.iter().find_map(failure)?))
+        })
+    };
     match state {
         DecisionState::Cached => "the same was judged before".to_owned(),
         DecisionState::JudgeError => match broke() {
@@ -625,12 +641,15 @@ fn decision_note(state: DecisionState, heard: &[JudgeResult]) -> String {
             }
         },
         DecisionState::OverBudget => {
-            let mut reasons = heard.iter().flat_map(|it| &it.opinion.grades).map(|it| it.reason.as_str());
-            let told = reasons.find(|it| !it.is_empty());
+            let mut reasons = heard
+                .iter()
+                .flat_map(|judge_result| &judge_result.opinion.grades)
+                .map(|grade| grade.reason.as_str());
+            let told = reasons.find(|reason| !reason.is_empty());
             told.unwrap_or("no money was left for the judge").to_owned()
         }
         _ => {
-            let judges: Vec<&str> = heard.iter().map(|it| it.judge.as_str()).collect();
+            let judges: Vec<&str> = heard.iter().map(|judge_result| judge_result.judge.as_str()).collect();
             format!("judged by {}", judges.join(PANEL))
         }
     }
@@ -642,7 +661,7 @@ fn has_checks(rubric: &Rubric) -> bool {
 
 /// As grades and metrics name it.
 pub fn failure_name(failure: Failure) -> String {
-    serde_json::to_value(failure).ok().and_then(|it| Some(it.as_str()?.to_owned())).unwrap_or_default()
+    serde_json::to_value(failure).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }
 
 /// Several judges are averaged. A panel has a score only where every member answered: the mean of those who
@@ -706,7 +725,7 @@ fn collect_judge_scores(
         all.extend(overall_score(&it.judge, &it.opinion.verdict));
         for grade in &it.opinion.grades {
             let unit = grade.outcome.unit();
-            let is_broken = matches!(grade.outcome, Answer::Failed { .. });
+            let is_broken = matches!(grade.outcome, Outcome::Failed { .. });
             // What was not to be asked, or could not be told, is neither a score nor an error.
             if unit.is_some() || is_broken {
                 all.push(score(&it.judge, &grade.criterion, unit));
@@ -751,7 +770,7 @@ fn overall_score(judge: &str, verdict: &Verdict) -> Option<Score> {
 }
 
 pub fn find_criterion(rubric: &Rubric, id: &str) -> Option<Criterion> {
-    rubric.questions().find(|it| it.id() == id).map(|it| it.criterion.clone())
+    rubric.questions().find(|question| question.id() == id).map(|question| question.criterion.clone())
 }
 
 /// Whether an answer on 0..=1 is good enough.

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jurist_core::diagnostic::DiagnosticSeverity;
-use jurist_core::dialect::{
-    Dialect, LoadedSuite, NetworkSettings, ProjectSettings, RateLimitSettings as ProjectLimits,
-};
+use jurist_core::dialect::{Dialect, LoadedSuite, NetworkSettings, ProjectSettings, RateLimitSettings};
 use jurist_core::grade::{FORMAT, Spend, Time};
 use jurist_core::plan::{NoPlan, PlanUnit, group_compared, plan_suite};
 use jurist_core::redact::Redactor;
@@ -104,9 +102,9 @@ impl PreparedSubmission {
             let (bench, agents) = (benches.bench(&unit)?, Arc::clone(&agents));
             jobs.push(GradingJob { at, unit: Arc::new(unit), bench, agents, material: None });
         }
-        let cache = work.cache.as_ref().map(|it| Cache::new(it.join("replies")));
+        let cache = work.cache.as_ref().map(|cache| Cache::new(cache.join("replies")));
         let redactor = Redactor::new(work.environment.secrets(), &settings.redact);
-        let redactor = redactor.map_err(|it| WorkRefusal::Suite(it.to_string()))?;
+        let redactor = redactor.map_err(|redactor| WorkRefusal::Suite(redactor.to_string()))?;
         Ok(Self { name, asked, jobs, settings, cache, redactor, gates: RateLimiters::default() })
     }
 
@@ -167,7 +165,7 @@ pub fn vendor_limits(settings: &ProjectSettings) -> VendorRateLimits {
         concurrency: settings
             .limits
             .concurrency
-            .map_or(VendorRateLimits::default().concurrency, |it| it as usize),
+            .map_or(VendorRateLimits::default().concurrency, |n| n as usize),
         requests_per_minute: settings.limits.requests_per_minute,
         tokens_per_minute: settings.limits.tokens_per_minute,
     }
@@ -229,10 +227,10 @@ fn check_run_request(asked: &NewRun) -> Result<(), WorkRefusal> {
     {
         return wrong(format!("`dialect` is one of {}", Dialect::ALL.map(|it| it.0).join(", ")));
     }
-    if asked.shard.is_some_and(|it| it.part == 0 || it.of < it.part) {
+    if asked.shard.is_some_and(|shard| shard.part == 0 || shard.of < shard.part) {
         return wrong("`shard` is a part from 1 to `of`".to_owned());
     }
-    if asked.max_cost.is_some_and(|it| !(0.0..9e6).contains(&it)) {
+    if asked.max_cost.is_some_and(|max_cost| !(0.0..9e6).contains(&max_cost)) {
         return wrong("`max_cost` is an amount of dollars such as 0.5".to_owned());
     }
     if asked.judge.as_deref() == Some("auto") {
@@ -247,16 +245,18 @@ fn refuse_what_cannot_run(agents: &Agents, unit: &PlanUnit) -> Result<(), WorkRe
     if case.candidate.is_given() {
         return Ok(());
     }
-    let origin = case.origin.as_ref().map(|it| format!("{it}: ")).unwrap_or_default();
+    let origin = case.origin.as_ref().map(|origin| format!("{origin}: ")).unwrap_or_default();
     agents.check(&case).map_err(|error| WorkRefusal::Wrong(format!("{origin}`{}`: {error}", case.name)))
 }
 
 /// Every error of the files, with its line.
 pub fn format_load_errors(loaded: &LoadedSuite) -> String {
-    let errors = loaded.diagnostics.iter().filter(|it| it.severity == DiagnosticSeverity::Error);
-    let told = errors.take(20).map(|it| {
-        let (place, source) = (loaded.sources.place(it.span), loaded.sources.get(it.span.file));
-        format!("{}:{}: {}", source.path.display(), place.line, it.message)
+    let errors =
+        loaded.diagnostics.iter().filter(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error);
+    let told = errors.take(20).map(|diagnostic| {
+        let (place, source) =
+            (loaded.sources.place(diagnostic.span), loaded.sources.get(diagnostic.span.file));
+        format!("{}:{}: {}", source.path.display(), place.line, diagnostic.message)
     });
     told.collect::<Vec<_>>().join("\n")
 }
@@ -273,7 +273,7 @@ fn merge_local_settings(sent: ProjectSettings, work: &Work) -> ProjectSettings {
         prices: named.into_iter().chain(own.prices).collect(),
         vendors: sent.vendors.into_iter().chain(own.vendors).collect(),
         network: if own.network == NetworkSettings::default() { sent.network } else { own.network },
-        limits: if own.limits == ProjectLimits::default() { sent.limits } else { own.limits },
+        limits: if own.limits == RateLimitSettings::default() { sent.limits } else { own.limits },
         redact: sent.redact.into_iter().chain(own.redact).collect(),
         rates: own.rates,
         mail: own.mail,
@@ -289,20 +289,21 @@ fn check_run_permissions(
     own: &ProjectSettings,
 ) -> Result<(), WorkRefusal> {
     let refused = |why: String| Err(WorkRefusal::NotAllowed(why));
-    let models_of = |it: &Judge| {
-        let several = it.panel.iter().chain(it.escalate.as_ref().map(|it| &it.to));
-        it.model.iter().chain(several).cloned().collect::<Vec<String>>()
+    let models_of = |judge: &Judge| {
+        let several = judge.panel.iter().chain(judge.escalate.as_ref().map(|escalate| &escalate.to));
+        judge.model.iter().chain(several).cloned().collect::<Vec<String>>()
     };
-    let judges = suite.cases.iter().map(|it| &it.judge).chain(suite.judges.values()).chain([&suite.judge]);
+    let judges =
+        suite.cases.iter().map(|case| &case.judge).chain(suite.judges.values()).chain([&suite.judge]);
     let mut models = judges.flat_map(models_of).chain(asked.judge.clone()).chain(asked.agent.clone());
-    if let Some(program) = models.find(|it| it.starts_with("command:")) {
+    if let Some(program) = models.find(|model| model.starts_with("command:")) {
         return refused(format!("a program is to be run as judge: `{program}`"));
     }
     for case in &suite.cases {
-        if case.matrix.models.iter().chain(&case.agent.model).any(|it| it.starts_with("command:")) {
+        if case.matrix.models.iter().chain(&case.agent.model).any(|model| model.starts_with("command:")) {
             return refused(format!("`{}` names a program as model", case.name));
         }
-        if let Some(target) = case.targets.iter().find(|it| it.id != "echo") {
+        if let Some(target) = case.targets.iter().find(|target| target.id != "echo") {
             return refused(format!("`{}` is to be answered by `{}`", case.name, target.name()));
         }
         if let Some(it) = case.rubric.external_checks().next() {
@@ -312,7 +313,7 @@ fn check_run_permissions(
             return refused(format!("`{}` needs a server or a workspace", case.name));
         }
     }
-    if let Some(vendor) = settings.vendors.keys().find(|it| !own.vendors.contains_key(*it)) {
+    if let Some(vendor) = settings.vendors.keys().find(|key| !own.vendors.contains_key(*key)) {
         return refused(format!("the settings name a vendor that the server does not, `{vendor}`"));
     }
     if settings.network != own.network {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jurist_core::alert;
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::Month;
-use jurist_engine::call::{BudgetReservation, SharedBudget as EnginePurse, unknown_price_error};
+use jurist_engine::call::{BudgetReservation, SharedBudget, unknown_price_error};
 use jurist_engine::model::{BoxFuture, ModelError, ModelErrorKind};
 use jurist_store::jobs::Job;
 use jurist_store::spend::{Limit, MonthSpend, ReservationRequest, Reserve};
@@ -127,7 +127,7 @@ fn over(whose: &str, spent: &MonthSpend, amount: Usd) -> ModelError {
     ModelError::new(ModelErrorKind::OverBudget, detail)
 }
 
-impl EnginePurse for ProjectBudget {
+impl SharedBudget for ProjectBudget {
     fn reserve<'a>(
         &'a self,
         model: &'a str,

@@ -90,7 +90,7 @@ impl WorkerContext {
         project: ProjectId,
         run: RunId,
     ) -> Result<Arc<PreparedSubmission>, JobError> {
-        if let Some(found) = self.cached_runs().iter().find(|it| it.0 == run) {
+        if let Some(found) = self.cached_runs().iter().find(|cached_run| cached_run.0 == run) {
             return Ok(Arc::clone(&found.1));
         }
         let submission = self.store.submission(project, run).await?;
@@ -107,7 +107,7 @@ impl WorkerContext {
         id: MonitorVersionId,
     ) -> Result<Arc<PreparedMonitor>, JobError> {
         let kept = || self.seated.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = kept().iter().find(|it| it.0 == id) {
+        if let Some(found) = kept().iter().find(|kept| kept.0 == id) {
             return Ok(Arc::clone(&found.1));
         }
         let version = self.store.monitor_version(project, id).await?;

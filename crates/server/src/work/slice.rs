@@ -144,10 +144,11 @@ pub async fn close_dead_slice_job(shop: &WorkerContext, job: &Job) -> Result<(),
     let prepared = shop.load_prepared_submission(project, slice.run).await?;
     let graded = shop.store.graded_places(project, slice.run, slice.range()).await?;
     let why = format!("no worker could do it: {}", job.error.as_deref().unwrap_or("no reason is known"));
-    let left = slice.places.iter().filter(|it| !graded.contains_key(*it));
+    let left = slice.places.iter().filter(|place| !graded.contains_key(*place));
     let left = left.filter_map(|at| prepared.jobs.get(*at));
-    let results: Vec<(usize, CaseResult)> =
-        left.map(|it| (it.at, execute::build_broken_result(&it.unit, &why))).collect();
+    let results: Vec<(usize, CaseResult)> = left
+        .map(|grading_job| (grading_job.at, execute::build_broken_result(&grading_job.unit, &why)))
+        .collect();
     let results: Vec<NewRunResult<'_>> =
         results.iter().map(|it| NewRunResult { place: it.0, result: &it.1, exchanges: &[] }).collect();
     shop.store.put_results(project, slice.run, &results, clock::current_time()).await?;
@@ -175,7 +176,8 @@ impl ResultRecorder<'_> {
         let store_exchanges = self.shop.work.store_exchanges;
         let listen = async move |event: GradingEvent| {
             if let GradingEvent::Graded { at, result, exchanges } = event {
-                let json = |it| serde_json::to_value(it).expect("an exchange is plain data");
+                let json =
+                    |judge_exchange| serde_json::to_value(judge_exchange).expect("an exchange is plain data");
                 let exchanges = exchanges.iter().filter(|_| store_exchanges).map(json);
                 let _ = graded.send((at, result, exchanges.collect())).await;
             }

@@ -98,13 +98,13 @@ impl NewRun {
         CaseSelection {
             filter: self.filter.clone(),
             tags: self.tags.clone(),
-            shard: self.shard.map(|it| (it.part, it.of)),
+            shard: self.shard.map(|shard| (shard.part, shard.of)),
             names: self.names.clone(),
         }
     }
 
     pub fn cap(&self) -> Option<Usd> {
-        self.max_cost.map(|it| Usd::from_nanos((it * 1e9).round() as i64))
+        self.max_cost.map(|max_cost| Usd::from_nanos((max_cost * 1e9).round() as i64))
     }
 
     pub fn caching(&self) -> Caching {

@@ -74,7 +74,7 @@ pub struct StopSignal(watch::Receiver<bool>);
 
 impl StopSignal {
     pub async fn now(&mut self) {
-        if self.0.wait_for(|it| *it).await.is_err() {
+        if self.0.wait_for(|flag| *flag).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
@@ -111,7 +111,7 @@ pub async fn run_worker(
     let mut swept: Option<Instant> = None;
     tokio::pin!(stop);
     loop {
-        if swept.is_none_or(|it| SWEEP <= it.elapsed()) {
+        if swept.is_none_or(|swept| SWEEP <= swept.elapsed()) {
             swept = Some(Instant::now());
             run_worker_maintenance(&shop, clock::current_time()).await;
         }
@@ -265,7 +265,8 @@ async fn record_job_failure(
 /// A second, two, four and so on, up to five minutes; a little apart, so that not all come back at once.
 fn retry_time(job: &Job, now: Time) -> Time {
     let seconds = 1_u64 << job.attempts.saturating_sub(1).min(8);
-    let spread = job.id.to_string().bytes().fold(0_u64, |sum, it| sum.wrapping_mul(31) + u64::from(it)) % 500;
+    let spread =
+        job.id.to_string().bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31) + u64::from(byte)) % 500;
     later(now, Duration::from_millis(seconds.min(300) * 1000 + spread))
 }
 

@@ -55,7 +55,8 @@ fn operations(api: &Json) -> Vec<Operation> {
 #[test]
 fn every_operation_has_a_rule_and_every_rule_an_operation() {
     let all = operations(&description());
-    let of_api: BTreeSet<_> = all.iter().map(|it| (it.method.to_string(), it.path.clone())).collect();
+    let of_api: BTreeSet<_> =
+        all.iter().map(|operation| (operation.method.to_string(), operation.path.clone())).collect();
     let of_rules: BTreeSet<_> = RULES.iter().map(|rule| (rule.0.to_owned(), rule.1.to_owned())).collect();
     assert_eq!((of_api, RULES.len()), (of_rules, all.len()));
     for operation in &all {
@@ -343,7 +344,8 @@ impl World {
     /// What the query must have.
     fn query(&self, operation: &Operation) -> String {
         let parameters = operation.description["parameters"].as_array().into_iter().flatten();
-        let needed = parameters.filter(|it| it["in"] == "query" && it["required"] == true);
+        let needed =
+            parameters.filter(|parameter| parameter["in"] == "query" && parameter["required"] == true);
         let pairs: Vec<String> = needed
             .map(|parameter| {
                 let value = match parameter["name"].as_str().unwrap() {

@@ -26,8 +26,13 @@ impl Place {
     /// What holds, as kind and message.
     async fn told(&self) -> Vec<(String, String)> {
         let all = self.get("/api/v1/alerts").await;
-        let text = |it: &Json, key: &str| it[key].as_str().unwrap().to_owned();
-        all["items"].as_array().unwrap().iter().map(|it| (text(it, "kind"), text(it, "message"))).collect()
+        let text = |value: &Json, key: &str| value[key].as_str().unwrap().to_owned();
+        all["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| (text(item, "kind"), text(item, "message")))
+            .collect()
     }
 
     async fn n_alerts(&self) -> usize {

@@ -20,7 +20,7 @@ fn result(case: &str, scores: Option<(f64, f64)>, more: &Json) -> CaseResult {
     let (status, score, outcomes) = match scores {
         Some((right, kind)) => {
             let mean = f64::midpoint(right, kind);
-            let scored = |it: f64| json!({ "kind": "scored", "value": it, "unit": it });
+            let scored = |value: f64| json!({ "kind": "scored", "value": value, "unit": value });
             (if mean < 0.7 { "fail" } else { "pass" }, Some(mean), [scored(right), scored(kind)])
         }
         None => {
@@ -99,7 +99,7 @@ fn runs_are_compared_case_by_case_with_pictures() {
         assert!(changed["reasons"][0].as_str().unwrap().contains("right of case"), "{changed}");
         let rows = told["forest"]["table"]["rows"].as_array().unwrap();
         assert_eq!(rows.last().unwrap()[0], "score");
-        assert!(rows.iter().any(|it| it[0] == "kind"), "{rows:?}");
+        assert!(rows.iter().any(|row| row[0] == "kind"), "{rows:?}");
         let radar = &found["radar"];
         assert!(radar["svg"].as_str().unwrap().starts_with("<svg"), "{radar}");
         assert_eq!(radar["table"]["rows"].as_array().unwrap().len(), 6, "two criteria of three runs");
@@ -155,7 +155,7 @@ fn cases_that_change_from_trial_to_trial_are_told_the_worst_first() {
         let found = place.get(&format!("/api/v1/runs/{run}/flaky")).await;
         assert_eq!((&found["n_cases"], &found["k"], &found["any"]), (&json!(3), &json!(4), &json!(1.0)));
         let cases: Vec<&str> =
-            found["cases"].as_array().unwrap().iter().map(|it| it["case"].as_str().unwrap()).collect();
+            found["cases"].as_array().unwrap().iter().map(|item| item["case"].as_str().unwrap()).collect();
         assert_eq!(cases, ["shaky", "rare"]);
         let shaky = &found["cases"][0];
         assert_eq!((&shaky["n"], &shaky["passed"]), (&json!(4), &json!(2)));

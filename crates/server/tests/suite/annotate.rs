@@ -196,7 +196,7 @@ fn files_of_answers_are_whole_again_after_the_disk_was_not() {
         let lines = std::fs::read_to_string(&file).unwrap();
         let ids: BTreeSet<String> = lines
             .lines()
-            .map(|it| serde_json::from_str::<Json>(it).unwrap()["trace_id"].as_str().unwrap().to_owned())
+            .map(|line| serde_json::from_str::<Json>(line).unwrap()["trace_id"].as_str().unwrap().to_owned())
             .collect();
         assert_eq!((lines.lines().count(), ids.len()), (3, 3), "{lines}");
     });
@@ -419,11 +419,15 @@ fn what_a_judge_said_is_confirmed_or_corrected_by_a_person() {
         ann.post(&path, json!({"draft": whole, "revision": 0})).await;
         // It stands beside what the judge said, as a grade of a person.
         let grades = owner.get("/grades?candidate=t&grader_kind=human").await;
-        let values: Vec<(&Json, &Json)> =
-            grades["items"].as_array().unwrap().iter().map(|it| (&it["grader"], &it["score"])).collect();
+        let values: Vec<(&Json, &Json)> = grades["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| (&item["grader"], &item["score"]))
+            .collect();
         assert_eq!(values.len(), 2, "{grades}");
-        assert!(values.iter().all(|it| it.0 == "ann"), "{grades}");
-        let units: BTreeSet<String> = values.iter().map(|it| it.1.to_string()).collect();
+        assert!(values.iter().all(|value| value.0 == "ann"), "{grades}");
+        let units: BTreeSet<String> = values.iter().map(|value| value.1.to_string()).collect();
         assert_eq!(units.into_iter().collect::<Vec<_>>(), ["0.25", "0.75"], "{grades}");
     });
 }
@@ -465,10 +469,13 @@ fn what_judges_said_is_told_to_those_who_have_answered() {
         let ann = named(&place, &task, "ann").await;
         // How many grades, verdicts, listed verdicts and lines of exports each door tells about a trace.
         let told = async |who: &Person<'_>, trace: &str| {
-            let n = |it: &Json| it.as_array().unwrap().len();
+            let n = |value: &Json| value.as_array().unwrap().len();
             let about = |it: &Json| {
                 let all = it["items"].as_array().unwrap();
-                all.iter().filter(|it| it["id"] == trace || it["trace"] == trace).cloned().collect::<Vec<_>>()
+                all.iter()
+                    .filter(|value| value["id"] == trace || value["trace"] == trace)
+                    .cloned()
+                    .collect::<Vec<_>>()
             };
             let grades = who.get(&format!("/grades?full=true&candidate={trace}")).await;
             let verdicts = who.get(&format!("/verdicts?candidate={trace}")).await;
@@ -480,7 +487,7 @@ fn what_judges_said_is_told_to_those_who_have_answered() {
             let exchanges = who.ask(Method::GET, &format!("/traces/{trace}/exchanges"), Json::Null).await;
             let export = async |what: &str| {
                 let all = who.ask(Method::GET, &format!("/export?what={what}"), Json::Null).await.text;
-                all.lines().filter(|it| it.contains(&format!("\"candidate\":\"{trace}\""))).count()
+                all.lines().filter(|line| line.contains(&format!("\"candidate\":\"{trace}\""))).count()
             };
             [
                 n(&grades["items"]),
@@ -506,9 +513,9 @@ fn what_judges_said_is_told_to_those_who_have_answered() {
         let (scheme, first) = (&work["schemes"][0], work["item"]["trace"]["steps"][0]["text"].clone());
         assert!(first.as_str().unwrap().contains("worth 4"), "{work}");
         let rows = scheme["criteria"].as_array().unwrap().iter();
-        let rated = rows.map(|it| {
-            let value = it["points"][0]["value"].clone();
-            (it["name"].as_str().unwrap().to_owned(), json!({"rating": {"kind": "scored", "value": value}}))
+        let rated = rows.map(|row| {
+            let value = row["points"][0]["value"].clone();
+            (row["name"].as_str().unwrap().to_owned(), json!({"rating": {"kind": "scored", "value": value}}))
         });
         let rated: serde_json::Map<String, Json> = rated.collect();
         let draft = json!({scheme["name"].as_str().unwrap(): {"kind": "rubric", "criteria": rated}});
@@ -529,7 +536,7 @@ fn traces_are_sent_to_people_by_their_ids() {
         let owner = Person { place: &place, cookie: String::new() };
         for id in ["t1", "t2", "t3"] {
             place.finish(id, &format!("Hello from {id}"), json!({})).await;
-            place.until(id, |it| it["state"] == "finished").await;
+            place.until(id, |value| value["state"] == "finished").await;
         }
         let source = "criteria: [{name: kind, description: It is kind.}]";
         owner.post("/rubrics", json!({"name": "kindness", "source": source})).await;

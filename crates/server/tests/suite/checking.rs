@@ -27,7 +27,8 @@ fn a_file_is_checked_with_its_lines_and_nothing_is_saved() {
         let source = "criteria:\n  - {name: greets, descripton: It greets., wieght: 2}\n";
         let found = place.tried("rubrics/check", json!({ "source": source })).await;
         let problems = found["problems"].as_array().unwrap();
-        let slip = problems.iter().find(|it| it["replacement"] == "weight").expect("the slip is found");
+        let slip =
+            problems.iter().find(|problem| problem["replacement"] == "weight").expect("the slip is found");
         assert_eq!(
             (&slip["severity"], &slip["code"], &slip["line"]),
             (&json!("error"), &json!("unknown-key"), &json!(2))
@@ -39,7 +40,10 @@ fn a_file_is_checked_with_its_lines_and_nothing_is_saved() {
 
         let vague = "criteria: [{name: good, description: It is good and nice.}]";
         let found = place.tried("rubrics/check", json!({ "source": vague })).await;
-        assert!(found["problems"].as_array().unwrap().iter().any(|it| it["severity"] == "advice"), "{found}");
+        assert!(
+            found["problems"].as_array().unwrap().iter().any(|item| item["severity"] == "advice"),
+            "{found}"
+        );
         assert_eq!(found["canonical"]["criteria"][0]["name"], "good");
         let body = json!({ "name": "one", "source": vague });
         let saved = place.ask(Method::POST, "/api/v1/rubrics", &[], body).await.json();
@@ -63,7 +67,10 @@ fn a_monitor_is_checked_with_its_judges_and_anchors() {
     served(&ServerSettings::default(), |place| async move {
         let monitor = |more: &str| json!({ "source": format!("agent: desk\nrubric: {{criteria: [{{name: kind, description: It is kind.}}]}}\n{more}\n") });
         let fine = place.tried("monitors/check", monitor("judge_model: openai/gpt-5-mini")).await;
-        assert!(fine["problems"].as_array().unwrap().iter().all(|it| it["severity"] != "error"), "{fine}");
+        assert!(
+            fine["problems"].as_array().unwrap().iter().all(|item| item["severity"] != "error"),
+            "{fine}"
+        );
         assert_eq!(fine["canonical"]["agent"], "desk");
         for (more, said) in [
             ("judge_model: 'command:rm'", "--allow-commands"),
@@ -71,7 +78,7 @@ fn a_monitor_is_checked_with_its_judges_and_anchors() {
             ("sample_rate: 7", "sample_rate"),
         ] {
             let found = place.tried("monitors/check", monitor(more)).await;
-            let told = |it: &Json| it["severity"] == "error" && it.to_string().contains(said);
+            let told = |value: &Json| value["severity"] == "error" && value.to_string().contains(said);
             assert!(found["problems"].as_array().unwrap().iter().any(told), "{more}: {found}");
             assert!(found["canonical"].is_null(), "{more}");
         }
@@ -84,7 +91,7 @@ fn a_judges_prompt_is_shown_word_by_word_and_nobody_is_asked() {
     served(&hasty(), |place| async move {
         let shown = place.tried("rubrics/prompt", json!({ "source": RUBRIC })).await;
         let prompts = shown["prompts"].as_array().unwrap();
-        let of = |name: &str| prompts.iter().find(|it| it["criterion"] == name).unwrap();
+        let of = |name: &str| prompts.iter().find(|prompt| prompt["criterion"] == name).unwrap();
         assert_eq!(prompts.len(), 3);
         let messages = of("greets")["messages"].as_array().unwrap();
         assert_eq!((&messages[0]["role"], &messages[1]["role"]), (&json!("system"), &json!("user")));
@@ -95,7 +102,7 @@ fn a_judges_prompt_is_shown_word_by_word_and_nobody_is_asked() {
         assert_eq!(of("kind")["unasked"], "a person answers this");
 
         place.finish("t1", "Good morning to you", json!({})).await;
-        place.until("t1", |it| it["state"] == "finished").await;
+        place.until("t1", |value| value["state"] == "finished").await;
         let shown = place.tried("rubrics/prompt", json!({ "source": RUBRIC, "trace": "t1" })).await;
         let asked = shown["prompts"][0]["messages"][1]["content"].as_str().unwrap();
         assert!(asked.contains("Good morning to you"), "{asked}");

@@ -132,7 +132,7 @@ fn is_another_month(began: Time) -> bool {
 }
 
 fn near(value: &Json, expected: f64) -> bool {
-    value.as_f64().is_some_and(|it| (it - expected).abs() < 1e-9)
+    value.as_f64().is_some_and(|number| (number - expected).abs() < 1e-9)
 }
 
 /// Two agents, three traces, all of them judged.
@@ -171,8 +171,10 @@ fn lists_of_monitors_say_how_they_do() {
         }
         assert!(near(&tone["score"]["mean"], 0.5) && near(&tone["score"]["low"], 0.5), "{tone}");
         let agents = tone["agents"].as_array().unwrap();
-        let told: Vec<_> =
-            agents.iter().map(|it| (it["agent"].as_str().unwrap(), &it["n"], &it["n_seen"])).collect();
+        let told: Vec<_> = agents
+            .iter()
+            .map(|agent| (agent["agent"].as_str().unwrap(), &agent["n"], &agent["n_seen"]))
+            .collect();
         assert_eq!(told, [("desk", &json!(2), &json!(2)), ("shop", &json!(1), &json!(1))]);
         assert!(near(&agents[0]["score"]["mean"], 0.75) && near(&agents[1]["score"]["mean"], 0.0), "{tone}");
         assert!(near(&agents[0]["pass_rate"]["mean"], 0.5), "{tone}");
@@ -186,7 +188,7 @@ fn lists_of_monitors_say_how_they_do() {
         }
         let verdicts = place.get("/api/v1/verdicts").await;
         let cost: f64 =
-            verdicts["items"].as_array().unwrap().iter().filter_map(|it| it["cost"].as_f64()).sum();
+            verdicts["items"].as_array().unwrap().iter().filter_map(|item| item["cost"].as_f64()).sum();
         // What was judged before midnight is of another month, if one ended with it.
         let has_month_ended = is_another_month(began);
         assert!(
@@ -212,10 +214,10 @@ fn every_criterion_has_its_trend_at_once() {
         place.finish("t1", "worth 2", json!({})).await;
         place.settled("tone", 2).await;
         let all = place.get("/api/v1/monitors/tone/trend?criterion=*").await;
-        let criteria: Vec<&Json> = all.as_array().unwrap().iter().map(|it| &it["criterion"]).collect();
+        let criteria: Vec<&Json> = all.as_array().unwrap().iter().map(|item| &item["criterion"]).collect();
         assert_eq!(criteria, [&Json::Null, &json!("kind"), &json!("right")]);
         for it in all.as_array().unwrap() {
-            let name = it["criterion"].as_str().map(|it| format!("?criterion={it}")).unwrap_or_default();
+            let name = it["criterion"].as_str().map(|text| format!("?criterion={text}")).unwrap_or_default();
             let one = place.get(&format!("/api/v1/monitors/tone/trend{name}")).await;
             assert_eq!(it["points"].as_array().unwrap().len(), one[0]["points"].as_array().unwrap().len());
             for key in ["day", "n", "n_seen", "mean", "interval"] {
@@ -241,7 +243,7 @@ fn agents_stand_on_top_of_each_other_in_one_picture() {
         let table = &both["table"];
         assert_eq!(table["columns"].as_array().unwrap().len(), 4, "{table}");
         let rows: Vec<_> =
-            table["rows"].as_array().unwrap().iter().map(|it| (&it[0], &it[1], &it[2])).collect();
+            table["rows"].as_array().unwrap().iter().map(|item| (&item[0], &item[1], &item[2])).collect();
         let row = |criterion: &str, agent: &str, value: &str| (json!(criterion), json!(agent), json!(value));
         let told = [
             row("right", "desk", "1.00"),
@@ -249,7 +251,7 @@ fn agents_stand_on_top_of_each_other_in_one_picture() {
             row("kind", "desk", "1.00"),
             row("kind", "shop", "0.25"),
         ];
-        assert_eq!(rows, told.iter().map(|it| (&it.0, &it.1, &it.2)).collect::<Vec<_>>());
+        assert_eq!(rows, told.iter().map(|told| (&told.0, &told.1, &told.2)).collect::<Vec<_>>());
         let stranger = place.get("/api/v1/monitors/tone/radar?agent=%3Cscript%3E").await;
         assert!(!stranger["svg"].as_str().unwrap().contains("<script"), "{stranger}");
         let many = "agent=a&".repeat(7);
@@ -274,7 +276,7 @@ fn a_dial_tells_what_it_would_cost_before_it_is_turned() {
         }
         place.settled("tone", 6).await;
         let half = place.get(&format!("{path}?sample_rate=0.5")).await;
-        let number = |it: &Json| it.as_f64().unwrap_or_else(|| panic!("{half}"));
+        let number = |value: &Json| value.as_f64().unwrap_or_else(|| panic!("{half}"));
         assert!(0.0 < number(&half["traces_a_month"]), "{half}");
         assert!(near(&half["judged_a_month"], number(&half["traces_a_month"]) / 2.0), "{half}");
         assert_eq!(half["now"]["judged_a_month"], half["traces_a_month"]);
@@ -313,7 +315,7 @@ fn traces_are_listed_with_what_became_of_them() {
         place.settled("tone", 3).await;
         place.settled("rare", 3).await;
         let all = place.get("/api/v1/traces").await;
-        let line = |id: &str| all["items"].as_array().unwrap().iter().find(|it| it["id"] == id).unwrap();
+        let line = |id: &str| all["items"].as_array().unwrap().iter().find(|item| item["id"] == id).unwrap();
         let good = line("good");
         assert_eq!(good["title"], "Question worth 5?");
         let [verdict] = good["verdicts"].as_array().unwrap().as_slice() else { panic!("{good}") };
@@ -337,7 +339,7 @@ fn traces_are_listed_with_what_became_of_them() {
         let ids = async |query: &str| {
             let page = place.get(&format!("/api/v1/traces?{query}")).await;
             let ids =
-                page["items"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned());
+                page["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned());
             (ids.collect::<Vec<_>>().join(" "), page["next"].as_str().map(str::to_owned))
         };
         assert_eq!(ids("sort=score").await.0, "bad good", "the worst first, and only those that have one");

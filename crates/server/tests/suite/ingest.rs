@@ -69,7 +69,7 @@ fn pieces_come_in_any_order_and_late_ones_make_a_new_revision() {
             json!({ "id": "p1", "status": "accepted", "n_new": 2, "n_repeated": 0 })
         );
         assert_eq!(post(&place, body).await.json()["status"], "repeated");
-        let head = place.until("p1", |it| it["state"] == "finished").await;
+        let head = place.until("p1", |value| value["state"] == "finished").await;
         assert_eq!((head["revision"].clone(), head["is_failed"].clone()), (json!(1), json!(true)));
         assert_eq!((head["cost"].clone(), head["tokens"]["input"].clone()), (json!(0.25), json!(10)));
         let question = json!({ "role": "user", "content": "2 + 2?" });
@@ -78,7 +78,7 @@ fn pieces_come_in_any_order_and_late_ones_make_a_new_revision() {
             { "id": "begin", "kind": "start", "time": at(0), "body": { "task": "count" } },
         ] });
         assert_eq!(post(&place, late).await.status, StatusCode::OK);
-        let head = place.until("p1", |it| it["revision"] == 2 && it["state"] == "finished").await;
+        let head = place.until("p1", |value| value["revision"] == 2 && value["state"] == "finished").await;
         assert_eq!((head["n_late"].clone(), head["agent"].clone()), (json!(2), json!("counter")));
         assert_eq!(head["duration_ms"], 5000.0);
         let trace = content(&place, "p1").await;
@@ -105,11 +105,11 @@ fn what_follows_a_whole_trace_is_added_to_it() {
             let pieces = json!([{ "id": id, "kind": "event", "body": body },
                 { "id": format!("end {id}"), "kind": "finish" }]);
             post(&place, json!({ "id": "w", "pieces": pieces })).await;
-            place.until("w", |it| it["state"] == "finished" && it["revision"] == revision).await;
+            place.until("w", |value| value["state"] == "finished" && value["revision"] == revision).await;
         }
         let trace = content(&place, "w").await;
         let texts: Vec<&str> =
-            trace["steps"].as_array().unwrap().iter().map(|it| it["text"].as_str().unwrap()).collect();
+            trace["steps"].as_array().unwrap().iter().map(|item| item["text"].as_str().unwrap()).collect();
         assert_eq!(texts, ["First?", "It is 4.", "Second?", "Third?"]);
     });
 }
@@ -120,7 +120,7 @@ fn a_trace_that_cannot_be_read_is_finished_and_says_why() {
         let pieces = json!([{ "id": "e", "kind": "event", "body": { "what": { "is": "this" } } }]);
         assert_eq!(post(&place, json!({ "id": "odd", "pieces": pieces })).await.status, StatusCode::OK);
         // Nobody says that it has ended: it falls silent.
-        let head = place.until("odd", |it| it["state"] == "finished").await;
+        let head = place.until("odd", |value| value["state"] == "finished").await;
         let why = head["metadata"]["unreadable"].as_str().unwrap();
         assert!(why.contains("no trace that is understood"), "{why}");
         assert_eq!((head["revision"].clone(), head["n_pieces"].clone()), (json!(1), json!(1)));
@@ -136,7 +136,7 @@ fn a_damaged_piece_is_told_and_not_tried_for_ever() {
         let byte = if is_pg { r"'\x09'" } else { "x'09'" };
         place.scene.execute(&format!("UPDATE pieces SET body = {byte}")).await.unwrap();
         post(&place, piece("f", "finish")).await;
-        let head = place.until("d", |it| it["state"] == "finished").await;
+        let head = place.until("d", |value| value["state"] == "finished").await;
         assert!(head["metadata"]["unreadable"].as_str().unwrap().contains("damaged"), "{head}");
     });
 }
@@ -171,9 +171,11 @@ fn every_line_is_answered_and_a_bad_one_harms_no_other() {
             )
             .await;
         assert_eq!(sent.status, StatusCode::OK, "{}", sent.text);
-        let answers: Vec<Json> = sent.text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
-        let said: Vec<(u64, &str)> =
-            answers.iter().map(|it| (it["line"].as_u64().unwrap(), it["status"].as_str().unwrap())).collect();
+        let answers: Vec<Json> = sent.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let said: Vec<(u64, &str)> = answers
+            .iter()
+            .map(|answer| (answer["line"].as_u64().unwrap(), answer["status"].as_str().unwrap()))
+            .collect();
         assert_eq!(
             said,
             [
@@ -193,7 +195,7 @@ fn every_line_is_answered_and_a_bad_one_harms_no_other() {
         assert_eq!(place.fetch("/api/v1/traces/l1").await.json()["agent"], "past");
         let row = place.fetch("/api/v1/traces/r1").await.json();
         assert_eq!((&row["agent"], &row["is_failed"]), (&json!("own"), &json!(true)));
-        place.until("0af7651916cd43dd8448eb211c80319c", |it| it["state"] == "finished").await;
+        place.until("0af7651916cd43dd8448eb211c80319c", |value| value["state"] == "finished").await;
     });
 }
 
@@ -202,13 +204,13 @@ fn a_body_of_lines_may_be_larger_than_any_line() {
     let settings = ServerSettings { max_body: 20_000, ..ServerSettings::default() };
     served(&settings, |place| async move {
         let mut lines: Vec<String> = (0..500)
-            .map(|it| json!({ "id": format!("n{it}"), "trace": chat(&"x".repeat(500)) }).to_string())
+            .map(|n| json!({ "id": format!("n{n}"), "trace": chat(&"x".repeat(500)) }).to_string())
             .collect();
         lines.insert(250, json!({ "id": "huge", "trace": chat(&"x".repeat(50_000)) }).to_string());
         let sent = place.send(BULK, &[], lines.join("\n")).await;
-        let answers: Vec<Json> = sent.text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+        let answers: Vec<Json> = sent.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(answers.len(), 501, "{}", sent.text);
-        let wrong: Vec<&Json> = answers.iter().filter(|it| it["status"] != "accepted").collect();
+        let wrong: Vec<&Json> = answers.iter().filter(|answer| answer["status"] != "accepted").collect();
         assert_eq!(wrong.len(), 1);
         assert_eq!((wrong[0]["line"].clone(), wrong[0]["status"].clone()), (json!(251), json!("error")));
         // A whole body is still limited.
@@ -232,7 +234,7 @@ fn traces_are_listed_by_what_the_query_says() {
                 .as_array()
                 .unwrap()
                 .iter()
-                .map(|it| it["id"].as_str().unwrap().to_owned())
+                .map(|item| item["id"].as_str().unwrap().to_owned())
                 .collect()
         };
         assert_eq!(ids("").await, ["t4", "t3", "t2", "t1", "t0"]);
@@ -307,7 +309,7 @@ fn secrets_are_not_kept() {
             { "id": "e", "kind": "event", "body": event }, { "id": "f", "kind": "finish" }] }),
         )
         .await;
-        place.until("s2", |it| it["state"] == "finished").await;
+        place.until("s2", |value| value["state"] == "finished").await;
         for id in ["s", "s2"] {
             let text = content(&place, id).await.to_string();
             assert!(text.contains("[redacted]") && !text.contains(key), "{text}");
@@ -326,7 +328,7 @@ fn names_hold_no_lines_and_no_ends_of_text() {
         let pieces = json!([{ "id": "f", "kind": "finish", "body": { "status": name } }]);
         let sent = post(&place, json!({ "id": "n", "agent": name, "session": name, "pieces": pieces })).await;
         assert_eq!(sent.status, StatusCode::OK, "{}", sent.text);
-        let head = place.until("n", |it| it["state"] == "finished").await;
+        let head = place.until("n", |value| value["state"] == "finished").await;
         for key in ["agent", "session", "status"] {
             assert!(!head[key].as_str().unwrap().chars().any(char::is_control), "{head}");
         }

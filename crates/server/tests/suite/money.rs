@@ -90,7 +90,7 @@ fn a_cap_holds_under_a_thousand_calls_on_three_workers() {
         assert_eq!(place.scene.store.check().await.unwrap(), []);
         let told = place.get("/api/v1/alerts").await;
         let kinds: Vec<&str> =
-            told["items"].as_array().unwrap().iter().map(|it| it["kind"].as_str().unwrap()).collect();
+            told["items"].as_array().unwrap().iter().map(|item| item["kind"].as_str().unwrap()).collect();
         assert!(kinds.contains(&"spend_stop"), "{told}");
         workers.iter().for_each(tokio::task::JoinHandle::abort);
     });
@@ -141,7 +141,7 @@ fn a_month_is_warned_about_once_and_begins_anew() {
         let open = async || {
             let all = place.get("/api/v1/alerts").await;
             let items = all["items"].as_array().unwrap().clone();
-            items.iter().map(|it| it["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+            items.iter().map(|item| item["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
         let look = async |now: &str| run_worker_maintenance(&place.app.workshop, at(now)).await;
         place.pay(7.99, "monitor", at("2028-02-28T10:00:00Z")).await;
@@ -187,7 +187,8 @@ fn a_month_is_shown_with_its_forecast_and_its_parts() {
         assert_eq!((cap.currency.as_str(), cap.amount), ("GBP", 50.0));
         let forecast = shown.forecast.unwrap();
         assert!((forecast.expected - 45.0).abs() < 1e-6 && forecast.reaches_cap.is_none(), "{forecast:?}");
-        let names: Vec<_> = shown.purposes.iter().map(|it| (it.name.as_str(), it.n_calls)).collect();
+        let names: Vec<_> =
+            shown.purposes.iter().map(|part_shown| (part_shown.name.as_str(), part_shown.n_calls)).collect();
         assert_eq!(names, [("monitor", 10), ("run", 10)]);
         assert_eq!((shown.judges[0].name.as_str(), shown.subjects[0].name.as_str()), ("a/b", "mon_x"));
 

@@ -42,9 +42,9 @@ fn a_panel_without_all_its_members_has_an_error_and_no_score() {
         let found = place.get("/api/v1/monitors/tone/estimates").await;
         let figures = |judge: &str| {
             let judges = found["judges"].as_array().unwrap();
-            let of = judges.iter().find(|it| it["judge"] == judge).unwrap();
+            let of = judges.iter().find(|value| value["judge"] == judge).unwrap();
             let criteria = of["criteria"].as_array().unwrap().iter();
-            criteria.map(|it| it["score"].clone()).collect::<Vec<Json>>()
+            criteria.map(|criterion| criterion["score"].clone()).collect::<Vec<Json>>()
         };
         // Overall and by criterion: the panel has its three traces and its own rate of errors.
         let near = |value: &Json, wanted: f64| (value.as_f64().unwrap() - wanted).abs() < 1e-9;
@@ -168,7 +168,11 @@ fn a_score_whose_trace_changed_since_is_stale_and_judged_again() {
             assert!(why["reason"].as_str().unwrap().contains("changed after it was judged"), "{why}");
             let between = place.get("/api/v1/monitors/helper/estimates").await;
             assert!(
-                between["judges"].as_array().unwrap().iter().all(|it| it["criteria"][0]["score"].is_null())
+                between["judges"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .all(|item| item["criteria"][0]["score"].is_null())
             );
             assert_eq!(n_with_score().await, 0);
 
@@ -179,7 +183,7 @@ fn a_score_whose_trace_changed_since_is_stale_and_judged_again() {
             assert_eq!((&score["mean"], &score["n"]), (&json!(1.0), &json!(1)), "{found}");
             let history = place.why(TRACE).await[0]["history"].clone();
             let states: Vec<&str> =
-                history.as_array().unwrap().iter().map(|it| it["state"].as_str().unwrap()).collect();
+                history.as_array().unwrap().iter().map(|item| item["state"].as_str().unwrap()).collect();
             assert_eq!(states, ["sampled", "pending", "scored", "stale", "pending", "scored"]);
             // What was said of the earlier revision stays as an attempt of its own.
             let verdicts = place.get(&format!("/api/v1/verdicts?candidate={TRACE}")).await;
@@ -262,7 +266,7 @@ fn a_cost_that_is_not_sent_is_computed_from_tokens_and_prices() {
         let head = place.get("/api/v1/traces/pieces").await;
         assert_eq!((&head["cost"], &head["is_cost_derived"]), (&json!(0.5), &json!(false)), "{head}");
         let dear = place.get("/api/v1/traces?min_cost=0.00001&sort=-cost").await;
-        let ids: Vec<&Json> = dear["items"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
+        let ids: Vec<&Json> = dear["items"].as_array().unwrap().iter().map(|item| &item["id"]).collect();
         assert_eq!(ids, [&json!("pieces"), &json!(TRACE)]);
     });
 }
@@ -371,7 +375,8 @@ fn late_parts_a_failing_member_and_empty_traces_leave_the_figures_true() {
         let panel = async || {
             let found = place.get("/api/v1/monitors/tone/estimates").await;
             let judges = found["judges"].as_array().unwrap().clone();
-            let panel = judges.into_iter().find(|it| it["judge"].as_str().unwrap().contains('+')).unwrap();
+            let panel =
+                judges.into_iter().find(|judge| judge["judge"].as_str().unwrap().contains('+')).unwrap();
             panel["criteria"][0]["score"].clone()
         };
         until(async || {

@@ -45,7 +45,7 @@ pub fn rated(seen: &Seen, points: i64) -> Act {
 /// As many points as the answer says of itself.
 pub fn honest(seen: &Seen) -> Act {
     let prompt = seen.prompt();
-    let points = prompt.split("worth ").nth(1).and_then(|it| it[..1].parse().ok()).unwrap_or(3);
+    let points = prompt.split("worth ").nth(1).and_then(|part| part[..1].parse().ok()).unwrap_or(3);
     rated(seen, points)
 }
 
@@ -83,7 +83,7 @@ impl Place {
             let found = self.get(&format!("/api/v1/monitors/{name}/estimates")).await;
             let states = found["states"].as_array().unwrap().iter();
             last = states
-                .map(|it| (it["state"].as_str().unwrap().to_owned(), it["n"].as_u64().unwrap()))
+                .map(|state| (state["state"].as_str().unwrap().to_owned(), state["n"].as_u64().unwrap()))
                 .collect();
             let waits = ["sampled", "stale", "pending"].iter().any(|state| last.contains_key(*state));
             if !waits && last.values().sum::<u64>() == n {
@@ -141,11 +141,11 @@ fn a_finished_trace_is_decided_about_judged_and_estimated() {
         let why = &place.why("t4").await[0];
         assert_eq!((&why["stratum"], &why["judge_status"]), (&json!("failed"), &json!("scored")));
         let history: Vec<&str> =
-            why["history"].as_array().unwrap().iter().map(|it| it["state"].as_str().unwrap()).collect();
+            why["history"].as_array().unwrap().iter().map(|item| item["state"].as_str().unwrap()).collect();
         assert_eq!(history, ["sampled", "pending", "scored"]);
         let found = place.get("/api/v1/monitors/tone/estimates").await;
         let score = &whole(&found)["score"];
-        let truth = [5, 4, 3, 2, 1, 5, 4].iter().map(|it| f64::from(it - 1) / 4.0).sum::<f64>() / 7.0;
+        let truth = [5, 4, 3, 2, 1, 5, 4].iter().map(|n| f64::from(n - 1) / 4.0).sum::<f64>() / 7.0;
         assert!((score["mean"].as_f64().unwrap() - truth).abs() < 1e-9, "{score}");
         assert!(score["se"].as_f64().unwrap() < 1e-9, "everything was looked at: {score}");
         assert!((whole(&found)["pass_rate"]["mean"].as_f64().unwrap() - 4.0 / 7.0).abs() < 1e-9);
@@ -204,7 +204,8 @@ fn an_edit_makes_a_version_and_the_same_file_none() {
         assert_eq!(place.fetch("/api/v1/monitors/tone").await.status, StatusCode::NOT_FOUND);
         assert_eq!(place.applied("tone", &monitor("")).await["is_changed"], true);
         let actions = place.get("/api/v1/audit").await;
-        let told = actions["items"].as_array().unwrap().iter().filter(|it| it["action"] == "monitor.apply");
+        let told =
+            actions["items"].as_array().unwrap().iter().filter(|item| item["action"] == "monitor.apply");
         assert_eq!(told.count(), 4);
     });
 }
@@ -359,7 +360,7 @@ fn judges_that_broke_are_asked_again_by_the_same_version() {
             // What broke stays in the history, and is no error of the estimate any more.
             let history = place.why("t0").await[0]["history"].clone();
             let states: Vec<&str> =
-                history.as_array().unwrap().iter().map(|it| it["state"].as_str().unwrap()).collect();
+                history.as_array().unwrap().iter().map(|item| item["state"].as_str().unwrap()).collect();
             assert_eq!(states, ["sampled", "pending", "judge_error", "sampled", "pending", "scored"]);
             let found = place.get("/api/v1/monitors/tone/estimates").await;
             let score = &whole(&found)["score"];
@@ -499,7 +500,7 @@ fn judges_that_disagree_are_flagged_and_their_scores_averaged() {
         );
         let found = place.get("/api/v1/monitors/tone/estimates").await;
         let judges: Vec<&str> =
-            found["judges"].as_array().unwrap().iter().map(|it| it["judge"].as_str().unwrap()).collect();
+            found["judges"].as_array().unwrap().iter().map(|item| item["judge"].as_str().unwrap()).collect();
         assert_eq!(
             judges,
             ["openai/gpt-5-mini + openai/gpt-5-nano", "openai/gpt-5-mini", "openai/gpt-5-nano"]
@@ -534,7 +535,7 @@ fn two_monitors_on_one_trace_decide_for_themselves_and_look_at_the_same() {
         for at in 0..40 {
             let both = place.why(&format!("t{at}")).await;
             let of = |name: &str| {
-                let found = both.as_array().unwrap().iter().find(|it| it["monitor_name"] == name);
+                let found = both.as_array().unwrap().iter().find(|item| item["monitor_name"] == name);
                 found.unwrap()["is_sampled"].as_bool().unwrap()
             };
             assert!(!of("tone") || of("more"), "who is looked at by few is looked at by many");
@@ -565,7 +566,8 @@ fn anchors_are_shown_to_the_judge_as_texts() {
 fn a_new_version_judges_earlier_traces_again_and_says_how_far_it_is_off() {
     // The stricter rubric gives a point less.
     let judge = judge(|seen| {
-        let points = seen.prompt().split("worth ").nth(1).and_then(|it| it[..1].parse().ok()).unwrap_or(3);
+        let points =
+            seen.prompt().split("worth ").nth(1).and_then(|part| part[..1].parse().ok()).unwrap_or(3);
         rated(seen, if seen.prompt().contains("very kind") { points - 1 } else { points })
     });
     served(&hurried(&judge), |place| async move {
@@ -586,7 +588,8 @@ fn a_new_version_judges_earlier_traces_again_and_says_how_far_it_is_off() {
         assert!(begun.json()["id"].as_str().unwrap().starts_with("rsc_"), "{}", begun.text);
         until(async || place.get(path).await[0]["n_scored"] == 8).await;
         let done = place.get(path).await[0].clone();
-        let offset = done["offsets"].as_array().unwrap().iter().find(|it| it["criterion"].is_null()).unwrap();
+        let offset =
+            done["offsets"].as_array().unwrap().iter().find(|item| item["criterion"].is_null()).unwrap();
         assert_eq!(offset["n"], 8);
         assert!((offset["mean"].as_f64().unwrap() + 0.25).abs() < 1e-9, "{offset}");
         // What the first version said stays, and the second has nothing of its own yet.
@@ -642,7 +645,7 @@ fn over_two_hundred_samples_the_interval_holds_what_is_true_of_all_traces() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.unwrap().block_on(async {
         let place = start(Arc::new(Scene::sqlite().await), hurried(&judge)).await;
-        let agents: Vec<String> = (0..200).map(|it| format!("a{it}")).collect();
+        let agents: Vec<String> = (0..200).map(|n| format!("a{n}")).collect();
         let watched = format!("agents: [{}]", agents.join(", "));
         place.applied("tone", &monitor("sample_rate: 0.5").replace("agent: desk", &watched)).await;
         // Each agent has the same traffic, of which another sample is drawn. One in twelve fails, then two; how good
@@ -656,7 +659,7 @@ fn over_two_hundred_samples_the_interval_holds_what_is_true_of_all_traces() {
             ]})
         };
         let lines: Vec<String> =
-            agents.iter().flat_map(|it| (0..24).map(|at| trace(it, at).to_string())).collect();
+            agents.iter().flat_map(|agent| (0..24).map(|at| trace(agent, at).to_string())).collect();
         let kind = [("content-type", "application/x-ndjson")];
         let sent = place.send("/api/v1/traces/bulk", &kind, lines.join("\n")).await;
         assert_eq!(sent.status, StatusCode::OK, "{}", sent.text);
@@ -810,14 +813,14 @@ fn labels_stand_beside_what_the_judge_says() {
         place.scene.store.add_labels(place.app.default_project, &labels, now).await.unwrap();
         let found = place.get("/api/v1/monitors/tone/estimates").await;
         let criteria = found["judges"][0]["criteria"].as_array().unwrap();
-        let kind = criteria.iter().find(|it| it["criterion"] == "kind").unwrap();
+        let kind = criteria.iter().find(|criterion| criterion["criterion"] == "kind").unwrap();
         let (raw, corrected) = (&kind["score"], &kind["corrected"]);
         assert!((raw["mean"].as_f64().unwrap() - 0.875).abs() < 1e-9, "{raw}");
         assert!((corrected["mean"].as_f64().unwrap() - 0.5).abs() < 0.02, "{corrected}");
         assert_eq!(corrected["n_labels"], 10);
         let plain = place.get("/api/v1/monitors/tone/estimates?corrected=false").await;
         let plain = plain["judges"][0]["criteria"].as_array().unwrap();
-        let plain = plain.iter().find(|it| it["criterion"] == kind["criterion"]).unwrap();
+        let plain = plain.iter().find(|plain| plain["criterion"] == kind["criterion"]).unwrap();
         assert_eq!((&plain["score"], &plain["corrected"]), (raw, &Json::Null));
         // People pass those with 4 points, and the judge everything.
         let passes = &kind["corrected_pass_rate"];
@@ -876,10 +879,12 @@ fn what_a_monitor_says_goes_to_a_collector_under_the_span_that_was_judged() {
         until(async || place.get("/api/v1/jobs").await == json!([])).await;
     });
     let seen = judge.server.seen.lock().unwrap();
-    let sent = seen.iter().rfind(|it| it.path.ends_with("/v1/logs")).unwrap();
+    let sent = seen.iter().rfind(|seen| seen.path.ends_with("/v1/logs")).unwrap();
     let records = sent.body["resourceLogs"][0]["scopeLogs"][0]["logRecords"].as_array().unwrap();
-    let names: Vec<&str> =
-        records.iter().map(|it| it["attributes"][0]["value"]["stringValue"].as_str().unwrap()).collect();
+    let names: Vec<&str> = records
+        .iter()
+        .map(|record| record["attributes"][0]["value"]["stringValue"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["kind", "right", "verdict"]);
     for record in records {
         assert_eq!(record["eventName"], "gen_ai.evaluation.result");

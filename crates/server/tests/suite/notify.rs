@@ -21,7 +21,8 @@ const PASSWORD: &str = "smtp-password-4711";
 fn settings() -> ServerSettings {
     let variables = [("JURIST_SECRET", SECRET), ("SMTP_PASSWORD", PASSWORD)];
     let mut settings = ServerSettings::default();
-    settings.work.environment = Environment::new(variables.map(|it| (it.0.to_owned(), it.1.to_owned())));
+    settings.work.environment =
+        Environment::new(variables.map(|variable| (variable.0.to_owned(), variable.1.to_owned())));
     settings.work.allow_private_network = true;
     settings
 }
@@ -108,7 +109,7 @@ fn mail_goes_over_every_kind_of_connection_and_comes_again_after_a_refusal() {
         assert!(mail.text.contains("Message-ID: <alr_"), "{}", mail.text);
         assert!(mailed[1].text.contains("default: over: triage is paused"), "{}", mailed[1].text);
         assert_eq!(mail.is_secret, wire != Wire::Plain);
-        let credentials = mail.credentials.as_ref().map(|it| STANDARD.decode(it).unwrap());
+        let credentials = mail.credentials.as_ref().map(|credential| STANDARD.decode(credential).unwrap());
         assert_eq!(credentials, (wire != Wire::Plain).then(|| format!("\0jurist\0{PASSWORD}").into_bytes()));
     }
 }
@@ -143,7 +144,7 @@ fn owners_are_told_where_nobody_is_named() {
         place.until_done().await;
     });
     let mailed = server.mailed.lock().unwrap();
-    assert!(mailed.iter().all(|it| it.to == ["ada@example.org"]) && !mailed.is_empty());
+    assert!(mailed.iter().all(|mailed| mailed.to == ["ada@example.org"]) && !mailed.is_empty());
     assert!(mailed[0].text.contains("this is a trial"), "{}", mailed[0].text);
 }
 
@@ -198,7 +199,7 @@ fn webhooks_are_signed_come_again_and_keep_their_secrets() {
         place.until_done().await;
         let heard = listener.heard.lock().unwrap().clone();
         assert_eq!(heard.len(), 2, "refused once, and told once though it was raised twice");
-        assert!(heard.iter().all(|it| is_signed(&secret, it)));
+        assert!(heard.iter().all(|heard| is_signed(&secret, heard)));
         assert_eq!(heard[0].0["webhook-id"], heard[1].0["webhook-id"], "whoever hears it twice knows");
         let body: Json = serde_json::from_str(&heard[1].1).unwrap();
         assert_eq!(

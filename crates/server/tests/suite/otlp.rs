@@ -19,12 +19,12 @@ const JSON: (&str, &str) = ("content-type", "application/json");
 const PROTOBUF: (&str, &str) = ("content-type", "application/x-protobuf");
 
 fn attributes(pairs: &[(&str, Json)]) -> Json {
-    let value = |it: &Json| match it {
-        Json::Number(it) => json!({ "intValue": it.to_string() }),
-        Json::String(it) => json!({ "stringValue": it }),
+    let value = |value: &Json| match value {
+        Json::Number(value) => json!({ "intValue": value.to_string() }),
+        Json::String(value) => json!({ "stringValue": value }),
         other => json!({ "stringValue": other.to_string() }),
     };
-    pairs.iter().map(|it| json!({ "key": it.0, "value": value(&it.1) })).collect()
+    pairs.iter().map(|pair| json!({ "key": pair.0, "value": value(&pair.1) })).collect()
 }
 
 /// A span that starts at second `start` and takes one.
@@ -101,7 +101,7 @@ async fn send_protobuf(
 }
 
 async fn finished(place: &Place) -> Json {
-    place.until(TRACE, |it| it["state"] == "finished").await
+    place.until(TRACE, |value| value["state"] == "finished").await
 }
 
 /// A span takes about 10 kB of memory when its trace is put together, and whoever may send may send any number.
@@ -277,7 +277,7 @@ fn values_nested_too_deeply_are_refused_and_the_rest_is_kept() {
 fn spans_without_a_root_are_a_trace_once_they_fall_silent() {
     served(&hasty(), |place| async move {
         // Its parent is elsewhere.
-        let calls: Vec<Json> = (2..5).map(|it| model_call(it, it, &format!("{it}?"))).collect();
+        let calls: Vec<Json> = (2..5).map(|n| model_call(n, n, &format!("{n}?"))).collect();
         send(&place, &export(&calls)).await;
         let head = finished(&place).await;
         assert_eq!((head["duration_ms"].clone(), head["agent"].clone()), (json!(3000.0), json!("shop")));
@@ -285,7 +285,7 @@ fn spans_without_a_root_are_a_trace_once_they_fall_silent() {
         assert_eq!(head["tokens"]["input"], 33);
         // The root comes at last.
         send(&place, &export(&[root(0)])).await;
-        let head = place.until(TRACE, |it| it["state"] == "finished" && it["n_pieces"] == 4).await;
+        let head = place.until(TRACE, |value| value["state"] == "finished" && value["n_pieces"] == 4).await;
         assert_eq!((head["agent"].clone(), head["tokens"]["input"].clone()), (json!("helper"), json!(33)));
     });
 }
@@ -334,14 +334,14 @@ fn fifty_thousand_spans_are_one_trace() {
         // On the second database a tenth shows that it does the same.
         let n: u64 = if place.scene.url.starts_with("postgres") { 5_000 } else { 50_000 };
         let spans: Vec<Json> = (2..n + 1)
-            .map(|it| {
-                if it % 100 == 0 {
-                    model_call(it, it, &format!("question {it}"))
+            .map(|n| {
+                if n % 100 == 0 {
+                    model_call(n, n, &format!("question {n}"))
                 } else {
                     span(
-                        it,
-                        Some(it / 2),
-                        it,
+                        n,
+                        Some(n / 2),
+                        n,
                         &[
                             ("gen_ai.operation.name", json!("execute_tool")),
                             ("gen_ai.tool.name", json!("search")),
@@ -356,7 +356,7 @@ fn fifty_thousand_spans_are_one_trace() {
             assert_eq!((answer.status, read.partial_success), (StatusCode::OK, None));
         }
         send(&place, &export(&[root(0)])).await;
-        let head = place.until(TRACE, |it| it["state"] == "finished" && it["n_pieces"] == n).await;
+        let head = place.until(TRACE, |value| value["state"] == "finished" && value["n_pieces"] == n).await;
         assert_eq!(head["metadata"]["n_spans"], n);
         assert_eq!(head["tokens"]["input"], n / 100 * 11);
         assert!(n - n / 50 < head["n_steps"].as_u64().unwrap(), "{head}");
@@ -372,15 +372,16 @@ fn several_servers_do_not_disturb_each_other() {
             let bound = bind(app, std::net::SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
             tokio::spawn(bound.serve(std::future::pending()));
         }
-        let trace = |it: u64| format!("{:032x}", it + 1);
+        let trace = |n: u64| format!("{:032x}", n + 1);
         for at in 0..40 {
             let mut spans = [root(0), model_call(2, 1, "x")];
-            spans.iter_mut().for_each(|it| it["traceId"] = json!(trace(at)));
+            spans.iter_mut().for_each(|span| span["traceId"] = json!(trace(at)));
             send(&place, &export(&spans[..1])).await;
             send(&place, &export(&spans[1..])).await;
         }
         for at in 0..40 {
-            let head = place.until(&trace(at), |it| it["state"] == "finished" && it["n_steps"] == 2).await;
+            let head =
+                place.until(&trace(at), |value| value["state"] == "finished" && value["n_steps"] == 2).await;
             assert!(head["revision"].as_u64().unwrap() <= 2, "{head}");
         }
     });

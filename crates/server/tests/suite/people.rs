@@ -338,7 +338,7 @@ fn whoever_may_do_anything_shuts_others_out() {
             place.ask(Method::PATCH, &path, &[("cookie", cookie)], json!({ "disabled": true })).await.status
         };
         let all = place.ask(Method::GET, "/api/v1/accounts", &[("cookie", &cookie)], Json::Null).await.json();
-        let ada = all.as_array().unwrap().iter().find(|it| it["is_admin"] == true).unwrap()["id"].clone();
+        let ada = all.as_array().unwrap().iter().find(|item| item["is_admin"] == true).unwrap()["id"].clone();
         assert_eq!(change(ada.as_str().unwrap(), &theirs).await, StatusCode::FORBIDDEN);
         assert_eq!(change(ada.as_str().unwrap(), &cookie).await, StatusCode::CONFLICT, "not oneself");
         assert_eq!(change(&id, &cookie).await, StatusCode::OK);

@@ -37,7 +37,7 @@ fn a_rubric_is_changed_by_who_knows_what_it_is() {
         let newest = changed.headers["etag"].to_str().unwrap();
         assert_eq!(put(newest, SOURCE).await.json()["hash"], {
             let all = place.get(&format!("{path}/versions")).await;
-            all.as_array().unwrap().iter().find(|it| it["source"] == SOURCE).unwrap()["hash"].clone()
+            all.as_array().unwrap().iter().find(|item| item["source"] == SOURCE).unwrap()["hash"].clone()
         });
         let all = place.get(&format!("{path}/versions")).await;
         assert_eq!(all.as_array().unwrap().len(), 2, "the same content is the same version");
@@ -133,8 +133,12 @@ criteria:
             place.ask(Method::POST, &format!("{path}/versions"), &[], json!({ "source": source })).await;
         let (old, new) = (first["newest"].as_str().unwrap(), put.json()["id"].as_str().unwrap().to_owned());
         let found = place.get(&format!("/api/v1/rubric-versions/{new}/diff?from={old}")).await;
-        let told: Vec<&str> =
-            found["changes"].as_array().unwrap().iter().map(|it| it["sentence"].as_str().unwrap()).collect();
+        let told: Vec<&str> = found["changes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["sentence"].as_str().unwrap())
+            .collect();
         assert_eq!(
             told,
             [

@@ -33,7 +33,7 @@ impl Judge {
             ("OPENAI_BASE_URL", format!("{}/v1", self.server.url)),
             ("JURIST_JUDGE", "openai/gpt-5-mini".to_owned()),
         ];
-        let environment = Environment::new(variables.map(|it| (it.0.to_owned(), it.1)));
+        let environment = Environment::new(variables.map(|variable| (variable.0.to_owned(), variable.1)));
         let work = Work { environment, ..Work::default() };
         ServerSettings { work, ..ServerSettings::default() }
     }
@@ -82,12 +82,12 @@ fn a_submitted_run_is_graded_by_workers_and_told_as_it_goes() {
         let run = place.submit(suite(40)).await;
         let told = place.follow(&run, &[]).await;
         let places: Vec<usize> =
-            told.lines().filter_map(|it| it.strip_prefix("id: ")?.parse().ok()).collect();
+            told.lines().filter_map(|line| line.strip_prefix("id: ")?.parse().ok()).collect();
         assert_eq!(places, (0..40).collect::<Vec<_>>(), "in the order of the plan, each once");
         assert!(told.contains("event: ended"), "{told}");
         let again = place.follow(&run, &[("last-event-id", "36")]).await;
         let places: Vec<usize> =
-            again.lines().filter_map(|it| it.strip_prefix("id: ")?.parse().ok()).collect();
+            again.lines().filter_map(|line| line.strip_prefix("id: ")?.parse().ok()).collect();
         assert_eq!(places, [37, 38, 39], "whoever comes back hears what follows");
 
         let head = place.get(&format!("/api/v1/runs/{run}")).await;
@@ -419,7 +419,7 @@ fn events_go_to_a_collector_once_a_run_has_ended_and_again_while_it_is_away() {
         until(async || place.get("/api/v1/jobs").await == json!([])).await;
     });
     let seen = judge.server.seen.lock().unwrap();
-    let sent = seen.iter().rfind(|it| it.path.ends_with("/v1/logs")).unwrap();
+    let sent = seen.iter().rfind(|seen| seen.path.ends_with("/v1/logs")).unwrap();
     let records = sent.body["resourceLogs"][0]["scopeLogs"][0]["logRecords"].as_array().unwrap().len();
     assert_eq!(records, 4, "a grade and a verdict for each case");
     assert!(sent.header("authorization").is_none());

@@ -169,5 +169,5 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
 
 /// Of `FROM:<a@b>`.
 fn address(text: &str) -> String {
-    text.split_once('<').and_then(|it| it.1.split_once('>')).map_or("", |it| it.0).to_owned()
+    text.split_once('<').and_then(|text| text.1.split_once('>')).map_or("", |it| it.0).to_owned()
 }

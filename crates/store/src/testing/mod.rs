@@ -111,9 +111,14 @@ impl Scene {
 
     /// Prepares every statement that there is, and names those that the engine does not take.
     pub async fn bad_statements(&self) -> Vec<String> {
-        let fixed = STATEMENTS.iter().flat_map(|it| it.iter()).map(|it| (it.0.to_owned(), it.1.to_owned()));
-        let bulk = BULKS.iter().map(|it| (it.into.to_owned(), self.bulk(it)));
-        let grown = grown_statements(&self.store.db).into_iter().map(|it| (it.clone(), it));
+        let fixed = STATEMENTS
+            .iter()
+            .flat_map(|statement| statement.iter())
+            .map(|it| (it.0.to_owned(), it.1.to_owned()));
+        let bulk = BULKS.iter().map(|bulk| (bulk.into.to_owned(), self.bulk(bulk)));
+        let grown = grown_statements(&self.store.db)
+            .into_iter()
+            .map(|grown_statement| (grown_statement.clone(), grown_statement));
         let mut bad = Vec::new();
         for (name, sql) in fixed.chain(bulk).chain(grown) {
             let sql = AssertSqlSafe(sql).into_sql_str();
@@ -134,7 +139,7 @@ impl Scene {
     ///
     /// Where there is none of this name.
     pub async fn plan(&self, name: &str) -> Result<String, StoreError> {
-        let all = STATEMENTS.iter().flat_map(|it| it.iter());
+        let all = STATEMENTS.iter().flat_map(|statement| statement.iter());
         let named = all.into_iter().find(|it| it.0.ends_with(&format!("::{name}")));
         let sql = format!("EXPLAIN QUERY PLAN {}", named.expect("a statement").1);
         let rows = self.store.db.fetch(AssertSqlSafe(sql), Vec::new()).await?;

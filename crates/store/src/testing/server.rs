@@ -148,14 +148,14 @@ pub(super) fn program(name: &str) -> Option<PathBuf> {
     let runs = |path: &Path| {
         let version =
             Command::new(path).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-        version.is_ok_and(|it| it.success())
+        version.is_ok_and(|exit_status| exit_status.success())
     };
     let folders = ["/usr/lib/postgresql", "/usr/pgsql", "/opt/homebrew/opt/postgresql"];
-    let versions = folders.iter().filter_map(|it| std::fs::read_dir(it).ok()).flatten().flatten();
+    let versions = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
     let mut found: Vec<PathBuf> =
-        versions.map(|it| it.path().join("bin").join(name)).filter(|it| runs(it)).collect();
+        versions.map(|version| version.path().join("bin").join(name)).filter(|path| runs(path)).collect();
     found.sort();
-    Some(PathBuf::from(name)).filter(|it| runs(it)).or_else(|| found.pop())
+    Some(PathBuf::from(name)).filter(|path| runs(path)).or_else(|| found.pop())
 }
 
 /// PostgreSQL refuses to run as root.

@@ -143,7 +143,8 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         jobs::build_lease_query(db, "w", &["a", "b"], 1, now, now).0,
         jobs::build_lease_query(db, "w", &[], 1, now, now).0,
     ];
-    for order in ["time", "-cost", "duration", "score", "-score"].map(|it| it.parse().unwrap_or_default()) {
+    for order in ["time", "-cost", "duration", "score", "-score"].map(|text| text.parse().unwrap_or_default())
+    {
         all.push(traces::TraceListFilter { order, ..traces.clone() }.select(db, project, None, 1).sql);
     }
     let ids = ["a".to_owned(), "b".to_owned()];

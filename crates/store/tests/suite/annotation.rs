@@ -83,7 +83,7 @@ fn each_item_gets_as_many_answers_as_it_wants() {
         submit(&scene, support, &anns, json!({"tone": 5}), 60).await;
         let answers = store.annotations_of(support, a.id).await.unwrap();
         assert_eq!(
-            answers.iter().map(|it| (it.revision, it.body["tone"].clone())).collect::<Vec<_>>(),
+            answers.iter().map(|answer| (answer.revision, answer.body["tone"].clone())).collect::<Vec<_>>(),
             [(1, json!(4)), (2, json!(5))]
         );
         assert_eq!(store.annotations(support, task, None, 10).await.unwrap().items.len(), 1, "the newest");
@@ -112,7 +112,7 @@ fn each_item_gets_as_many_answers_as_it_wants() {
 fn people_who_come_at_the_same_time_are_not_given_more_than_is_wanted() {
     for_each_engine(|scene| async move {
         let support = project(&scene).await;
-        let items: Vec<NewItem> = (0..3).map(|it| item(&format!("c{it}"), 2)).collect();
+        let items: Vec<NewItem> = (0..3).map(|n| item(&format!("c{n}"), 2)).collect();
         let task = task(&scene, support, &items).await;
         let mut tasks = Vec::new();
         for n in 0..10 {
@@ -122,7 +122,7 @@ fn people_who_come_at_the_same_time_are_not_given_more_than_is_wanted() {
         }
         let mut given = Vec::new();
         for task in tasks {
-            given.extend(task.await.unwrap().map(|it| it.1.candidate));
+            given.extend(task.await.unwrap().map(|task| task.1.candidate));
         }
         given.sort();
         assert_eq!(given, ["c0", "c0", "c1", "c1", "c2", "c2"]);
@@ -133,7 +133,7 @@ fn people_who_come_at_the_same_time_are_not_given_more_than_is_wanted() {
 fn work_is_balanced_over_items_and_people() {
     for_each_engine(|scene| async move {
         let support = project(&scene).await;
-        let items: Vec<NewItem> = (0..30).map(|it| item(&format!("c{it:02}"), 3)).collect();
+        let items: Vec<NewItem> = (0..30).map(|n| item(&format!("c{n:02}"), 3)).collect();
         let task = task(&scene, support, &items).await;
         let mut people = Vec::new();
         for n in 0..6 {
@@ -160,7 +160,7 @@ fn work_is_balanced_over_items_and_people() {
                 break;
             }
         }
-        assert!(done.iter().all(|it| (13..=17).contains(it)), "{done:?}");
+        assert!(done.iter().all(|done| (13..=17).contains(done)), "{done:?}");
         assert_eq!(done.iter().sum::<i32>(), 90);
         assert_eq!(scene.store.progress(support, task).await.unwrap().n_done, 30);
     });
@@ -374,7 +374,7 @@ fn the_newest_label_counts() {
         store.add_labels(support, &[label("a", 4.0)], at(2)).await.unwrap();
         let labels = store.labels(support, &version, None, None, 10).await.unwrap().items;
         assert_eq!(
-            labels.iter().map(|it| (it.candidate.as_str(), it.unit)).collect::<Vec<_>>(),
+            labels.iter().map(|label| (label.candidate.as_str(), label.unit)).collect::<Vec<_>>(),
             [("b", Some(0.4)), ("a", Some(0.8))]
         );
         let one = store.labels(support, &version, Some("a"), None, 10).await.unwrap().items;

@@ -50,7 +50,8 @@ fn damage_is_found() {
             scene.execute(&sql).await.unwrap();
         }
         let problems = store.check().await.unwrap();
-        let found: Vec<String> = problems.iter().map(|it| format!("{}: {}", it.what, it.why)).collect();
+        let found: Vec<String> =
+            problems.iter().map(|problem| format!("{}: {}", problem.what, problem.why)).collect();
         for expected in [
             "trace_contents: their traces are missing",
             "traces: they are finished and have no content",
@@ -58,7 +59,7 @@ fn damage_is_found() {
             "trace_contents: it is not what was put in",
             "pieces: it is not what was put in",
         ] {
-            assert!(found.iter().any(|it| it.starts_with(expected)), "{expected} in {found:?}");
+            assert!(found.iter().any(|found| found.starts_with(expected)), "{expected} in {found:?}");
         }
         assert_eq!(problems.len(), 5);
         assert!(store.trace_content(support, &id("a")).await.unwrap_err().to_string().contains("damaged"));
@@ -76,9 +77,8 @@ fn child_that_writes() {
         let support = store.project_named("support").await.unwrap().unwrap().id;
         for n in 0.. {
             let name = format!("t{n}");
-            let pieces = (0..5)
-                .map(|it| piece(&name, &it.to_string(), PieceKind::Span, 1, &"x".repeat(300)))
-                .collect();
+            let pieces =
+                (0..5).map(|n| piece(&name, &n.to_string(), PieceKind::Span, 1, &"x".repeat(300))).collect();
             store.put_pieces(support, pieces, at(1)).await.unwrap();
             println!("acknowledged {n}");
         }
@@ -99,14 +99,14 @@ fn a_writer_that_is_killed_loses_nothing_that_was_acknowledged() {
         let mut last = None;
         while last < Some(40) {
             let line = lines.next().unwrap().unwrap();
-            last = line.strip_prefix("acknowledged ").map(|it| it.parse::<u64>().unwrap()).or(last);
+            last = line.strip_prefix("acknowledged ").map(|rest| rest.parse::<u64>().unwrap()).or(last);
         }
         child.kill().unwrap();
         child.wait().unwrap();
         // What was said and not yet read counts, too.
         let said = lines
             .map_while(Result::ok)
-            .filter_map(|it| it.strip_prefix("acknowledged ")?.parse::<u64>().ok());
+            .filter_map(|map_while| map_while.strip_prefix("acknowledged ")?.parse::<u64>().ok());
         let last = said.last().or(last).unwrap();
         check_kept(&scene, support, last).await;
     });

@@ -96,7 +96,7 @@ fn the_same_work_twice_is_counted_once() {
 
         let tallies = store.grade_tallies(support, TallyPeriod::All, &TallyFilter::default()).await.unwrap();
         assert_eq!(
-            tallies.iter().map(|it| (it.criterion.as_str(), it.n_scored)).collect::<Vec<_>>(),
+            tallies.iter().map(|tally| (tally.criterion.as_str(), tally.n_scored)).collect::<Vec<_>>(),
             [("depth", 1), ("tone", 2)]
         );
         let ids = [grades[0].id(support), grade(&version, "t9", "tone", 0.5, 1).id(support)];
@@ -120,7 +120,7 @@ fn many_workers_that_do_the_same_work_count_it_once() {
             let (store, version) = (scene.store.clone(), version.clone());
             tokio::spawn(async move {
                 let mut grades: Vec<NewGrade> =
-                    (0..50).map(|it| grade(&version, &format!("t{it}"), "tone", 0.5, it)).collect();
+                    (0..50).map(|n| grade(&version, &format!("t{n}"), "tone", 0.5, n)).collect();
                 if n % 2 == 1 {
                     grades.reverse();
                 }
@@ -173,13 +173,15 @@ fn sums_by_day_and_by_hour_say_the_same() {
         );
         assert_eq!((days.len(), hours.len()), (3, 48));
         for parts in [days, hours] {
-            assert_eq!(parts.iter().map(|it| it.n_scored).sum::<u64>(), 46);
-            assert_eq!(parts.iter().map(|it| it.n_failed + it.n_abstained).sum::<u64>(), 2);
-            assert_eq!(parts.iter().map(|it| it.n_passed).sum::<u64>(), whole.n_passed);
-            assert_eq!(parts.iter().map(|it| it.cost.nanos()).sum::<i64>(), whole.cost.nanos());
-            let (x, w) = parts.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.units.wx, sum.1 + it.units.w));
+            assert_eq!(parts.iter().map(|part| part.n_scored).sum::<u64>(), 46);
+            assert_eq!(parts.iter().map(|part| part.n_failed + part.n_abstained).sum::<u64>(), 2);
+            assert_eq!(parts.iter().map(|part| part.n_passed).sum::<u64>(), whole.n_passed);
+            assert_eq!(parts.iter().map(|part| part.cost.nanos()).sum::<i64>(), whole.cost.nanos());
+            let (x, w) = parts.iter().fold((0.0, 0.0), |sum, grade_tally| {
+                (sum.0 + grade_tally.units.wx, sum.1 + grade_tally.units.w)
+            });
             assert!((x / w - whole.units.weighted_mean().unwrap()).abs() < 1e-12);
-            let squares: f64 = parts.iter().map(|it| it.units.wwxx).sum();
+            let squares: f64 = parts.iter().map(|grade_tally| grade_tally.units.wwxx).sum();
             assert!((squares - whole.units.wwxx).abs() < 1e-9);
         }
         assert_eq!(whole.n_judged, 46);
@@ -215,7 +217,10 @@ fn verdicts_are_counted_listed_and_found_by_their_traces() {
             store.put_trace(support, &id(name), &finished("x", 1), at(2)).await.unwrap();
         }
         let newest = store.newest_verdicts(support, &["t1".into(), "t3".into()]).await.unwrap();
-        let told: Vec<_> = newest.iter().map(|it| (it.candidate.as_str(), it.status, it.score)).collect();
+        let told: Vec<_> = newest
+            .iter()
+            .map(|verdict_head| (verdict_head.candidate.as_str(), verdict_head.status, verdict_head.score))
+            .collect();
         assert_eq!(told, [("t1", VerdictStatus::Pass, Some(0.9)), ("t3", VerdictStatus::Error, None)]);
         assert!(store.newest_verdicts(support, &[]).await.unwrap().is_empty());
         let failed = TraceListFilter { verdict: Some(VerdictStatus::Fail), ..TraceListFilter::default() };
@@ -238,8 +243,8 @@ fn grades_are_listed_page_by_page() {
         let (mut seen, mut after) = (BTreeSet::new(), None);
         loop {
             let page = store.grades(support, &GradeFilter::default(), after.as_ref(), 7).await.unwrap();
-            assert!(page.items.iter().is_sorted_by_key(|it| -it.time.micros()));
-            seen.extend(page.items.into_iter().map(|it| it.candidate));
+            assert!(page.items.iter().is_sorted_by_key(|item| -item.time.micros()));
+            seen.extend(page.items.into_iter().map(|grade_head| grade_head.candidate));
             after = page.next;
             if after.is_none() {
                 break;
@@ -342,10 +347,10 @@ fn the_newest_verdict_of_a_trace_is_what_it_is_sorted_by() {
         let sorted = async |order: &str| {
             let filter = TraceListFilter { order: order.parse().unwrap(), ..TraceListFilter::default() };
             let first = store.traces(support, &filter, None, 1).await.unwrap();
-            let after = first.next.map(|it| it.to_string().parse().unwrap());
+            let after = first.next.map(|cursor| cursor.to_string().parse().unwrap());
             let rest = store.traces(support, &filter, after.as_ref(), 9).await.unwrap().items;
             let all: Vec<_> =
-                first.items.iter().chain(&rest).map(|it| (it.id.to_string(), it.score)).collect();
+                first.items.iter().chain(&rest).map(|head| (head.id.to_string(), head.score)).collect();
             all
         };
         let told = [("a".to_owned(), Some(0.1)), ("b".to_owned(), Some(0.15))];
@@ -354,7 +359,7 @@ fn the_newest_verdict_of_a_trace_is_what_it_is_sorted_by() {
         for (is_scored, names) in [(true, ["b", "a"]), (false, ["d", "c"])] {
             let filter = TraceListFilter { is_scored: Some(is_scored), ..TraceListFilter::default() };
             let found = store.traces(support, &filter, None, 9).await.unwrap().items;
-            assert_eq!(found.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), names);
+            assert_eq!(found.iter().map(|found| found.id.as_str()).collect::<Vec<_>>(), names);
         }
 
         // A database of before finds out by itself.

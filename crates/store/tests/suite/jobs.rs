@@ -33,7 +33,10 @@ fn the_urgent_and_the_old_go_first_and_nothing_before_its_time() {
         let other = NewJob { kind: "mail".into(), ..job(4) };
         store.add_jobs(&[job(1), urgent, later, other], at(0)).await.unwrap();
         let taken = lease(store, "w", 9, 1).await;
-        assert_eq!(taken.iter().map(|it| it.payload["n"].as_i64().unwrap()).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(
+            taken.iter().map(|taken| taken.payload["n"].as_i64().unwrap()).collect::<Vec<_>>(),
+            [2, 1]
+        );
         assert_eq!(store.next_ready().await.unwrap(), Some(at(0)));
         assert_eq!(store.lease("w", &[], 9, at(1), at(10)).await.unwrap()[0].kind, "mail");
         assert_eq!(lease(store, "w", 9, 50).await.len(), 3, "the first two are taken over");
@@ -55,7 +58,7 @@ fn workers_share_work_and_never_do_it_twice() {
                         return done;
                     }
                     assert_eq!(store.finish_jobs(&taken).await.unwrap(), taken.len());
-                    done.extend(taken.into_iter().map(|it| it.id));
+                    done.extend(taken.into_iter().map(|job| job.id));
                 }
             })
         };
@@ -141,7 +144,11 @@ fn what_is_put_off_says_why_and_only_that_is_hastened() {
         store.postpone_job(poor, at(500), "no money").await.unwrap();
         store.fail_job(broken, "HTTP 503", Some(at(900)), at(2)).await.unwrap();
         let left = store.jobs_left(project, "grade", "desk/").await.unwrap();
-        assert_eq!((left.n_waiting, left.put_off.map(|it| it.0)), (4, Some(2)), "one is at work, one is new");
+        assert_eq!(
+            (left.n_waiting, left.put_off.map(|put_off| put_off.0)),
+            (4, Some(2)),
+            "one is at work, one is new"
+        );
         assert_eq!(store.hasten_jobs(project, "grade", "desk/", "no money", at(3)).await.unwrap(), 1);
         let left = store.jobs_left(project, "grade", "desk/").await.unwrap();
         assert_eq!(left.put_off, Some((1, "HTTP 503".to_owned())));

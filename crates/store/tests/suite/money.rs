@@ -223,14 +223,14 @@ fn what_a_dead_worker_held_counts_as_spent_once_its_job_is_no_longer_its_own() {
         store.reserve(support, &free, second(1)).await.unwrap();
         let is_stale = async |now| {
             let stale = store.stale_reservations(now, 5).await.unwrap();
-            stale.iter().any(|it| it.id == lost)
+            stale.iter().any(|reservation| reservation.id == lost)
         };
         assert!(!is_stale(second(59)).await, "its worker lives as far as anybody knows");
         assert!(is_stale(second(61)).await, "its lease has ended");
         let heir = store.lease("heir", &[], 1, second(61), second(600)).await.unwrap().remove(0);
         let inherited = held(&heir, second(62)).await;
         let stale = store.stale_reservations(second(90), 5).await.unwrap();
-        assert_eq!(stale.iter().map(|it| (it.id, it.amount)).collect::<Vec<_>>(), [(lost, usd(80))]);
+        assert_eq!(stale.iter().map(|stale| (stale.id, stale.amount)).collect::<Vec<_>>(), [(lost, usd(80))]);
         assert!(store.assume_spent(support, lost, second(90)).await.unwrap());
         // Neither a second time nor by somebody who comes back from the dead.
         assert!(!store.assume_spent(support, lost, second(91)).await.unwrap());

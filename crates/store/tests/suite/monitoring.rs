@@ -65,8 +65,9 @@ impl Watch {
         let seen =
             |made: &NewMonitorDecision| TraceRevision { trace: made.trace.clone(), revision: made.revision };
         let traces: Vec<_> = decisions.iter().map(seen).collect();
-        let job = |it: &NewMonitorDecision| {
-            (it.state == DecisionState::Sampled).then(|| job(&it.trace.to_string()))
+        let job = |new_monitor_decision: &NewMonitorDecision| {
+            (new_monitor_decision.state == DecisionState::Sampled)
+                .then(|| job(&new_monitor_decision.trace.to_string()))
         };
         self.scene.store.consider(self.project, &traces, decisions, job, time).await.unwrap()
     }
@@ -97,7 +98,7 @@ impl Watch {
             judge: "m".into(),
             criterion: criterion.into(),
             unit,
-            is_passed: unit.map(|it| 0.5 <= it),
+            is_passed: unit.map(|unit| 0.5 <= unit),
         };
         let (scored, scores) = (self.scored(trace), [score(""), score("clear")]);
         self.scene.store.put_scores(self.project, &scored, &scores, None, at(5)).await.unwrap();
@@ -142,7 +143,7 @@ fn a_decision_is_made_once_and_its_history_is_kept() {
             store.put_trace(support, &id(trace), &finished(at(1)), at(2)).await.unwrap();
         }
         let waiting = store.unconsidered_traces(9).await.unwrap();
-        assert_eq!(waiting.iter().map(|it| it.1.id.to_string()).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(waiting.iter().map(|waiting| waiting.1.id.to_string()).collect::<Vec<_>>(), ["a", "b"]);
         let made =
             [watch.decision("a", DecisionState::Sampled), watch.decision("b", DecisionState::SampledOut)];
         assert_eq!(watch.consider(&made, at(3)).await, made);
@@ -165,7 +166,7 @@ fn a_decision_is_made_once_and_its_history_is_kept() {
         }
         assert!(matches!(watch.set("no", DecisionState::Scored, 6).await, Err(StoreError::Unknown { .. })));
         let events = store.decision_events(support, &id("a"), monitor).await.unwrap();
-        let states: Vec<_> = events.iter().map(|it| it.state).collect();
+        let states: Vec<_> = events.iter().map(|event| event.state).collect();
         assert_eq!(states, [DecisionState::Sampled, DecisionState::Pending, DecisionState::Scored]);
         assert!(watch.scene.execute("DELETE FROM decision_events").await.is_err());
 
@@ -173,15 +174,16 @@ fn a_decision_is_made_once_and_its_history_is_kept() {
             .tally_decisions(support, monitor, Some("desk"), (at(0), at(9)), TallyGrouping::Day)
             .await
             .unwrap();
-        let told: Vec<_> = tally.iter().map(|it| (it.state, it.n, it.population)).collect();
+        let told: Vec<_> = tally.iter().map(|tally| (tally.state, tally.n, tally.population)).collect();
         let counts = [DecisionState::Filtered, DecisionState::SampledOut, DecisionState::Scored]
-            .map(|it| (it, 1, 2.0));
-        assert!(counts.iter().all(|it| told.contains(it)) && tally.len() == 3, "{told:?}");
+            .map(|decision_state| (decision_state, 1, 2.0));
+        assert!(counts.iter().all(|count| told.contains(count)) && tally.len() == 3, "{told:?}");
         assert!((tally[0].population_variance - 2.0).abs() < 1e-12 && tally[0].day.is_some());
         let all = DecisionFilter::default();
         let page = store.decisions(support, monitor, &all, None, 2).await.unwrap();
         let rest = store.decisions(support, monitor, &all, page.next.as_ref(), 2).await.unwrap();
-        let all = page.items.iter().chain(&rest.items).map(|it| it.trace.to_string());
+        let all =
+            page.items.iter().chain(&rest.items).map(|monitor_decision| monitor_decision.trace.to_string());
         assert_eq!(all.collect::<Vec<_>>(), ["c", "b", "a"]);
         let disputed = DecisionFilter { is_disputed: Some(true), ..DecisionFilter::default() };
         assert_eq!(store.decisions(support, monitor, &disputed, None, 9).await.unwrap().items.len(), 1);
@@ -201,7 +203,7 @@ fn scores_are_summed_by_stratum_and_an_error_may_heal_while_a_number_stays() {
     for_each_engine(|scene| async move {
         let watch = watch(scene).await;
         let (store, support, monitor) = (&watch.scene.store, watch.project, watch.monitor);
-        let made = ["a", "b"].map(|it| watch.decision(it, DecisionState::Sampled));
+        let made = ["a", "b"].map(|text| watch.decision(text, DecisionState::Sampled));
         watch.consider(&made, at(3)).await;
         watch.score("a", Some(0.5)).await;
         watch.score("b", None).await;
@@ -220,13 +222,17 @@ fn scores_are_summed_by_stratum_and_an_error_may_heal_while_a_number_stays() {
         watch.score("a", Some(0.0)).await;
         let whole = ScoreFilter { agent: None, criterion: Some(String::new()), ..filter.clone() };
         let by_agent = store.tally_scores(support, monitor, &whole, TallyGrouping::Agent).await.unwrap();
-        let told: Vec<_> = by_agent.iter().map(|it| (it.agent.as_deref(), it.units.n)).collect();
+        let told: Vec<_> = by_agent.iter().map(|tally| (tally.agent.as_deref(), tally.units.n)).collect();
         assert_eq!(told, [(Some("desk"), 2)], "the whole rubric alone");
         let by_agent = store
             .tally_decisions(support, monitor, None, (at(0), at(9)), TallyGrouping::Agent)
             .await
             .unwrap();
-        assert!(by_agent.iter().all(|it| it.agent.as_deref() == Some("desk") && it.day.is_none()));
+        assert!(
+            by_agent
+                .iter()
+                .all(|by_agent| by_agent.agent.as_deref() == Some("desk") && by_agent.day.is_none())
+        );
         let tallies = store.tally_scores(support, monitor, &filter, TallyGrouping::Day).await.unwrap();
         let whole = &tallies[0];
         assert_eq!((whole.criterion.as_str(), whole.n_errors, whole.units.n), ("", 0, 2));
@@ -235,7 +241,7 @@ fn scores_are_summed_by_stratum_and_an_error_may_heal_while_a_number_stays() {
         assert_eq!(store.check().await.unwrap(), [], "the sums are those of what they sum up");
         let series = (&watch.rubric_version, "m", "");
         let order = store.scores_in_order(support, monitor, series, None, (at(0), at(9)), 9).await.unwrap();
-        assert_eq!(order.iter().map(|it| it.1).collect::<Vec<_>>(), [0.5, 1.0]);
+        assert_eq!(order.iter().map(|order| order.1).collect::<Vec<_>>(), [0.5, 1.0]);
         for (agent, n) in [("desk", 2), ("shop", 0)] {
             let window = (at(0), at(9));
             let own = store.scores_in_order(support, monitor, series, Some(agent), window, 9).await.unwrap();
@@ -253,7 +259,10 @@ fn scores_are_summed_by_stratum_and_an_error_may_heal_while_a_number_stays() {
         store.add_labels(support, &[label(0.0)], at(6)).await.unwrap();
         store.add_labels(support, &[label(1.0)], at(7)).await.unwrap();
         let labelled = store.labelled_scores(support, monitor, (at(0), at(9))).await.unwrap();
-        assert_eq!(labelled.iter().map(|it| (it.human, it.unit)).collect::<Vec<_>>(), [(1.0, 0.5)]);
+        assert_eq!(
+            labelled.iter().map(|labelled| (labelled.human, labelled.unit)).collect::<Vec<_>>(),
+            [(1.0, 0.5)]
+        );
     });
 }
 

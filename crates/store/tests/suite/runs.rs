@@ -79,7 +79,10 @@ fn a_run_is_kept_place_by_place_and_read_in_the_order_of_the_plan() {
 
         let streamed: Vec<(usize, CaseResult)> =
             store.result_stream(support, run.id).try_collect().await.unwrap();
-        assert_eq!(streamed.iter().map(|it| it.0).collect::<Vec<_>>(), (0..451).collect::<Vec<_>>());
+        assert_eq!(
+            streamed.iter().map(|streamed| streamed.0).collect::<Vec<_>>(),
+            (0..451).collect::<Vec<_>>()
+        );
         run.results = results.into_iter().chain([later]).collect();
         run.ended = Some(at(9));
         run.spend = Spend { tokens_in: 1353, cost: Some(Usd::from_nanos(4510)), ..Spend::default() };

@@ -79,7 +79,7 @@ fn an_alert_is_raised_once_for_each_cause_until_it_is_over() {
         // Each of the three had somebody told, and nothing else did.
         assert_eq!(store.lease("w", &["tell"], 9, at(9), at(9)).await.unwrap().len(), 3);
         let open = store.alerts(support, AlertSelection::Open, None, 5).await.unwrap().items;
-        assert_eq!(open.iter().map(|it| it.subject.as_str()).collect::<Vec<_>>(), ["help"]);
+        assert_eq!(open.iter().map(|open| open.subject.as_str()).collect::<Vec<_>>(), ["help"]);
         // The same cause can come again.
         assert!(store.raise_alert(support, &new, tell, at(8)).await.unwrap().is_some());
         assert!(store.open_alert(support, AlertKind::ScoreDrop, "triage").await.unwrap().is_some());
@@ -102,7 +102,7 @@ fn the_audit_log_is_filtered_and_never_changed() {
             store.note(&entry, at(n)).await.unwrap();
         }
         let page = store.audit(&AuditFilter::default(), None, 3).await.unwrap();
-        assert_eq!(page.items.iter().map(|it| it.target.as_str()).collect::<Vec<_>>(), ["4", "3", "2"]);
+        assert_eq!(page.items.iter().map(|item| item.target.as_str()).collect::<Vec<_>>(), ["4", "3", "2"]);
         assert_eq!(store.audit(&AuditFilter::default(), page.next.as_ref(), 3).await.unwrap().items.len(), 2);
         let ours = AuditFilter {
             project: Some(support),

@@ -58,12 +58,12 @@ fn pieces_are_put_together_and_read_back() {
         let receipt = store.put_pieces(support, pieces, at(10)).await.unwrap();
         assert_eq!((receipt.n_new, receipt.n_repeated), (4, 0));
         let read = store.pieces(support, &id("t1")).await.unwrap();
-        assert_eq!(read.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["a", "b", "end"]);
+        assert_eq!(read.iter().map(|read| read.id.as_str()).collect::<Vec<_>>(), ["a", "b", "end"]);
         assert_eq!(read[1].body.as_deref(), Some(long.as_bytes()));
 
         // The other has no end and was heard of too recently.
         let ready = store.ready_traces(at(10), at(9), 10).await.unwrap();
-        assert_eq!(ready.iter().map(|it| it.trace.as_str()).collect::<Vec<_>>(), ["t1"]);
+        assert_eq!(ready.iter().map(|ready| ready.trace.as_str()).collect::<Vec<_>>(), ["t1"]);
         assert_eq!(store.ready_traces(at(10), at(10), 10).await.unwrap().len(), 2);
         let done = store.finish_trace(&ready[0], &finished("hello", 1), at(11)).await.unwrap();
         assert_eq!(done, Finish::Done { revision: 1 });
@@ -181,7 +181,7 @@ fn lists_are_filtered_and_paged_without_gaps() {
         let (mut seen, mut after) = (Vec::new(), None);
         loop {
             let page = store.traces(support, &TraceListFilter::default(), after.as_ref(), 4).await.unwrap();
-            seen.extend(page.items.iter().map(|it| it.id.to_string()));
+            seen.extend(page.items.iter().map(|head| head.id.to_string()));
             let Some(next) = page.next else { break };
             after = Some(next.to_string().parse().unwrap());
         }
@@ -222,7 +222,7 @@ fn lists_are_sorted_by_what_traces_cost_and_took() {
             let (mut seen, mut after) = (Vec::new(), None);
             loop {
                 let page = store.traces(support, &filter, after.as_ref(), 2).await.unwrap();
-                seen.extend(page.items.iter().map(|it| it.id.as_str()[1..].parse::<i64>().unwrap()));
+                seen.extend(page.items.iter().map(|head| head.id.as_str()[1..].parse::<i64>().unwrap()));
                 let Some(next) = page.next else { break seen };
                 after = Some(next.to_string().parse().unwrap());
             }
@@ -252,7 +252,7 @@ fn traces_are_found_by_what_they_were_asked() {
         let found = async |text: &str| {
             let filter = TraceListFilter { search: Some(text.to_owned()), ..TraceListFilter::default() };
             let page = store.traces(support, &filter, None, 9).await.unwrap();
-            page.items.iter().map(|it| it.id.to_string()).collect::<Vec<_>>().join(" ")
+            page.items.iter().map(|head| head.id.to_string()).collect::<Vec<_>>().join(" ")
         };
         for (text, expected) in [
             ("my parcel", "a1"),
@@ -314,7 +314,7 @@ fn batches_that_come_at_the_same_time_are_all_kept() {
         }
         let n: u64 = {
             let page = scene.store.traces(support, &TraceListFilter::default(), None, 10).await.unwrap();
-            page.items.iter().map(|it| it.n_pieces).sum()
+            page.items.iter().map(|head| head.n_pieces).sum()
         };
         assert_eq!(n, 600);
     });

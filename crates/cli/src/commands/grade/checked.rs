@@ -54,7 +54,7 @@ impl RecordChecks {
 
     /// Whether a record may ask for embeddings; those that name their own check may ask for anything.
     fn is_about_meaning(&self) -> bool {
-        let wants = |it: &Check| it.embedding_model().is_some();
+        let wants = |check: &Check| check.embedding_model().is_some();
         match self {
             Self::One(check) => wants(check),
             Self::Rubric(_, checks) => checks.iter().any(wants),
@@ -165,7 +165,10 @@ impl<W: Write> Stage<'_, W> {
         let parts: Vec<_> = std::thread::scope(|scope| {
             let parts = records.chunks(records.len().div_ceil(n_threads));
             let workers: Vec<_> = parts.map(|part| scope.spawn(move || grade_part(part))).collect();
-            workers.into_iter().map(|it| it.join().expect("grading a record does not panic")).collect()
+            workers
+                .into_iter()
+                .map(|scoped_join_handle| scoped_join_handle.join().expect("grading a record does not panic"))
+                .collect()
         });
         let (mut graded, mut seen) = (Vec::with_capacity(records.len()), SeenFields::default());
         for (part, seen_there) in parts {
@@ -210,9 +213,10 @@ impl<W: Write> Stage<'_, W> {
                 async move {
                     match result {
                         Ok(RecordGrading::Done(graded)) => Ok(graded),
-                        Ok(RecordGrading::Recipe(job)) => {
-                            judges.grade(&job).await.map(|it| build_recipe_line(&job, &it, no_defer))
-                        }
+                        Ok(RecordGrading::Recipe(job)) => judges
+                            .grade(&job)
+                            .await
+                            .map(|judged_record| build_recipe_line(&job, &judged_record, no_defer)),
                         Err(problem) => Err(problem),
                     }
                 }
@@ -359,7 +363,7 @@ fn grade_by_rubric_checks(
     subject: &CheckSubject<'_>,
     vectors: &Vectors,
 ) -> GradedRecordLine {
-    let findings: Vec<CheckFinding> = checks.iter().map(|it| run_check(it, subject, vectors)).collect();
+    let findings: Vec<CheckFinding> = checks.iter().map(|check| run_check(check, subject, vectors)).collect();
     let outcomes: Vec<Outcome> = findings.iter().map(Outcome::from).collect();
     let answers: Vec<QuestionAnswer<'_>> =
         outcomes.iter().map(|outcome| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked }).collect();
@@ -367,8 +371,8 @@ fn grade_by_rubric_checks(
     let grades: Vec<Json> = rubric
         .questions()
         .zip(&findings)
-        .map(|(question, it)| {
-            let mut grade = finding_to_json(it);
+        .map(|(question, check_finding)| {
+            let mut grade = finding_to_json(check_finding);
             grade["criterion"] = json!(question.id());
             grade
         })
@@ -416,7 +420,7 @@ impl BatchEmbedder<'_> {
             let Ok(subject) = CheckSubject::from_fields(&fields) else { continue };
             match grading {
                 RecordChecks::One(check) => add(check, &subject),
-                RecordChecks::Rubric(_, checks) => checks.iter().for_each(|it| add(it, &subject)),
+                RecordChecks::Rubric(_, checks) => checks.iter().for_each(|check| add(check, &subject)),
                 RecordChecks::Own => {
                     if let Ok(check) = own_name(&fields).and_then(|name| own_check(name, &record)) {
                         add(&check, &subject);
@@ -429,7 +433,7 @@ impl BatchEmbedder<'_> {
             let texts: Vec<String> = texts.into_iter().collect();
             let (embedders, runtime) = self.ensure_embedders()?;
             let made = runtime.block_on(embedders.embed_texts(&model, &texts))?;
-            vectors.extend(texts.into_iter().zip(made).map(|(text, it)| ((model.clone(), text), it)));
+            vectors.extend(texts.into_iter().zip(made).map(|(text, values)| ((model.clone(), text), values)));
         }
         Ok(vectors)
     }

@@ -111,7 +111,8 @@ pub(super) async fn grade_with_judges(
                 tally.incomplete += usize::from(status == CommandOutcome::Incomplete);
                 tally.over += usize::from(status == CommandOutcome::OverBudget);
                 tally.deferred += usize::from(decision.status == VerdictStatus::Deferred);
-                let scores: Option<Vec<f64>> = decision.opinions.iter().map(|it| it.verdict.score).collect();
+                let scores: Option<Vec<f64>> =
+                    decision.opinions.iter().map(|opinion| opinion.verdict.score).collect();
                 votes.extend(scores.filter(|_| decision.panel.is_some() && !decision.escalated));
                 let line = match shape {
                     LineShape::Verdict => decision_line(&judged.id, decision),
@@ -157,7 +158,7 @@ pub(super) async fn grade_with_judges(
 }
 
 fn format_spent_amount(caller: &ModelClient) -> String {
-    caller.budget.spent_amount().map_or("price not known".to_owned(), |it| it.to_string())
+    caller.budget.spent_amount().map_or("price not known".to_owned(), |usd| usd.to_string())
 }
 
 /// Gets every reply that the records ask for in batches; a tree's next question waits for the next one.
@@ -170,7 +171,7 @@ async fn collect_batch_replies(
 ) -> anyhow::Result<Option<CommandOutcome>> {
     let paths = args.inputs();
     anyhow::ensure!(
-        !paths.iter().any(|it| it.as_os_str() == "-"),
+        !paths.iter().any(|path| path.as_os_str() == "-"),
         "--batch reads its records several times; give a file"
     );
     loop {

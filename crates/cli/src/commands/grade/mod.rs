@@ -92,7 +92,10 @@ pub fn run_grade_command(args: &GradeArgs) -> anyhow::Result<CommandOutcome> {
             };
             anyhow::ensure!(chosen.rubric.max_scores().next().is_none(), NO_COMPARISON);
             // Judges and programs take their time; everything else is decided at once.
-            if !chosen.rubric.questions().all(|it| matches!(it.criterion.ask, CriterionKind::Check(_)))
+            if !chosen
+                .rubric
+                .questions()
+                .all(|question| matches!(question.criterion.ask, CriterionKind::Check(_)))
                 || chosen.rubric.external_checks().next().is_some()
             {
                 return wait_for(judged::grade_with_judges(args, &chosen, LineShape::Verdict));

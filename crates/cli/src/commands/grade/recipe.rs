@@ -56,7 +56,9 @@ pub(super) fn recipe_rubric(
     };
     let loaded = dialect::read_suite(path, Some(dialect), &world);
     let diagnostics = loaded.diagnostics.into_sorted();
-    let mut errors = diagnostics.iter().filter(|it: &&Diagnostic| it.severity == DiagnosticSeverity::Error);
+    let mut errors = diagnostics
+        .iter()
+        .filter(|diagnostic: &&Diagnostic| diagnostic.severity == DiagnosticSeverity::Error);
     if let Some(error) = errors.next() {
         let help = error.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
         return Err(format!("`{name}`: {}{help}", error.message));

@@ -202,7 +202,7 @@ fn parse_date_or_time(text: &str) -> Result<Time, String> {
 fn parse_comparison_side(text: &str) -> Result<Side, String> {
     let (agent, told) = text.split_once(':').unwrap_or((text, ""));
     let mut metadata = serde_json::Map::new();
-    for part in told.split(',').filter(|it| !it.is_empty()) {
+    for part in told.split(',').filter(|part| !part.is_empty()) {
         let (key, value) = part.split_once('=').ok_or_else(|| format!("`{part}` is not key=value"))?;
         metadata.insert(key.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| value.into()));
     }
@@ -261,7 +261,7 @@ pub fn run_monitor_command(args: &MonitorArgs) -> anyhow::Result<CommandOutcome>
                 }
             }
             MonitorSubcommand::Rescore { name, since, overlap, errors, over_budget, yes } => {
-                let overlap = overlap.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
+                let overlap = overlap.map(|overlap| usize::try_from(overlap).unwrap_or(usize::MAX));
                 let asked = NewRescore {
                     since: *since,
                     overlap,
@@ -353,7 +353,7 @@ fn read_monitor_source(path: &Path, monitor: &Monitor) -> anyhow::Result<String>
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let files = BTreeMap::from([("monitor.yaml".to_owned(), text.clone())]);
     let alone = Bundle { suite: "monitor.yaml".to_owned(), files, ..Bundle::default() }.load();
-    if alone.suite.is_some_and(|it| it.monitors == [monitor.clone()]) {
+    if alone.suite.is_some_and(|suite| suite.monitors == [monitor.clone()]) {
         return Ok(text);
     }
     Ok(to_yaml(&to_native(&Suite { monitors: vec![monitor.clone()], ..Suite::default() })))

@@ -40,9 +40,9 @@ pub fn show_monitor_estimates(
     found: &Estimates,
 ) -> std::io::Result<()> {
     show_monitor_list(out, std::slice::from_ref(monitor))?;
-    let total: u64 = found.states.iter().map(|it| it.n).sum();
+    let total: u64 = found.states.iter().map(|state| state.n).sum();
     let states: Vec<String> =
-        found.states.iter().map(|it| format!("{} {}", it.n, it.state.replace('_', " "))).collect();
+        found.states.iter().map(|state| format!("{} {}", state.n, state.state.replace('_', " "))).collect();
     writeln!(
         out,
         "{} from {} until {}",
@@ -69,7 +69,7 @@ fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std:
         let why = it.not_estimable.as_deref().unwrap_or_default();
         return writeln!(out, "  {name:<20} not estimable: {why}");
     };
-    let passes = it.pass_rate.as_ref().map(|it| format!("   passes {}", shares(it)));
+    let passes = it.pass_rate.as_ref().map(|traffic_view| format!("   passes {}", shares(traffic_view)));
     let native = it.native.map(|native| format!("   {:.2} on {}–{}", native.mean, native.min, native.max));
     writeln!(
         out,
@@ -79,12 +79,12 @@ fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std:
         passes.unwrap_or_default()
     )?;
     if let Some(score) = &it.corrected {
-        let passes = it.corrected_pass_rate.as_ref().map(|it| {
+        let passes = it.corrected_pass_rate.as_ref().map(|corrected_view| {
             format!(
                 "   passes {} [{}, {}]",
-                format_share_as_percent(it.mean),
-                format_share_as_percent(it.interval.0),
-                format_share_as_percent(it.interval.1)
+                format_share_as_percent(corrected_view.mean),
+                format_share_as_percent(corrected_view.interval.0),
+                format_share_as_percent(corrected_view.interval.1)
             )
         });
         writeln!(
@@ -142,7 +142,11 @@ fn format_share_as_percent(share: f64) -> String {
 
 pub fn show_daily_trend(out: &mut impl Write, all: &[MonitorTrend]) -> std::io::Result<()> {
     for it in all {
-        let of = it.criterion.as_deref().map(|it| format!(", {}", printable(it))).unwrap_or_default();
+        let of = it
+            .criterion
+            .as_deref()
+            .map(|criterion| format!(", {}", printable(criterion)))
+            .unwrap_or_default();
         writeln!(out, "\x1b[1m{}\x1b[0m, judged by {}{of}", it.rubric_version, printable(&it.judge))?;
         for point in &it.points {
             let day = point.day.split('T').next().unwrap_or_default();
@@ -217,7 +221,7 @@ pub fn show_disputed_traces(out: &mut impl Write, all: &[DecisionView]) -> std::
 pub fn show_rescore_plan(out: &mut impl Write, name: &str, plan: &RescorePlan) -> std::io::Result<()> {
     let price = plan.price.map_or_else(
         || "a price that is not known".to_owned(),
-        |it| format!("about {:.2} dollars", (100.0 * it).ceil() / 100.0),
+        |value| format!("about {:.2} dollars", (100.0 * value).ceil() / 100.0),
     );
     writeln!(
         out,

@@ -68,7 +68,7 @@ impl TrafficWindowArgs {
 
     fn query(&self) -> anyhow::Result<String> {
         let TrafficWindow { agent, from, until } = self.time_window()?;
-        let agent = agent.map(|it| format!("&agent={}", encode_url_part(&it))).unwrap_or_default();
+        let agent = agent.map(|agent| format!("&agent={}", encode_url_part(&agent))).unwrap_or_default();
         Ok(format!("from={from}&until={until}{agent}"))
     }
 }
@@ -92,7 +92,10 @@ impl MonitorBackend {
         match self {
             Self::Store { app, project } => {
                 let all = app.store.monitors(*project).await?;
-                let all = all.iter().filter(|it| it.newest.is_some()).map(monitor::build_monitor_view);
+                let all = all
+                    .iter()
+                    .filter(|stored_monitor| stored_monitor.newest.is_some())
+                    .map(monitor::build_monitor_view);
                 Ok(all.collect::<Result<_, _>>()?)
             }
             Self::Server(it) => Ok(serde_json::from_value(it.get("/monitors").await?)?),
@@ -149,7 +152,8 @@ impl MonitorBackend {
                 .await?)
             }
             Self::Server(it) => {
-                let criterion = criterion.map(|it| format!("&criterion={}", encode_url_part(it)));
+                let criterion =
+                    criterion.map(|criterion| format!("&criterion={}", encode_url_part(criterion)));
                 let query = format!("/trend?{}{}", window.query()?, criterion.unwrap_or_default());
                 get(it, name, &query).await
             }
@@ -215,7 +219,11 @@ impl MonitorBackend {
                 let found = find_monitor_by_name(&app.store, *project, name).await?;
                 let filter = DecisionFilter { is_disputed: Some(true), ..DecisionFilter::default() };
                 let page = app.store.decisions(*project, found.id, &filter, None, LISTED).await?;
-                Ok(page.items.iter().map(|it| DecisionView::new(it, None)).collect())
+                Ok(page
+                    .items
+                    .iter()
+                    .map(|monitor_decision| DecisionView::new(monitor_decision, None))
+                    .collect())
             }
             Self::Server(it) => {
                 let mut page: Json =
@@ -301,7 +309,9 @@ async fn send_monitor_request<T: DeserializeOwned>(
     body: Json,
 ) -> anyhow::Result<T> {
     let path = format!("/monitors/{}{rest}", encode_url_part(name));
-    Ok(serde_json::from_value(remote.ask(method, &path, Some(&body).filter(|it| !it.is_null())).await?)?)
+    Ok(serde_json::from_value(
+        remote.ask(method, &path, Some(&body).filter(|value| !value.is_null())).await?,
+    )?)
 }
 
 /// As a part of a path or a query.

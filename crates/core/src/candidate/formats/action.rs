@@ -12,7 +12,7 @@ pub(super) fn parse_action_call(text: &str) -> Option<ToolCall> {
     let name = text[..open].trim();
     let inside = text[open + 1..].strip_suffix(close)?.trim();
     let is_name = !name.is_empty()
-        && name.chars().all(|it| it.is_alphanumeric() || "_-.: ".contains(it))
+        && name.chars().all(|letter| letter.is_alphanumeric() || "_-.: ".contains(letter))
         && !name.contains("  ");
     is_name.then(|| ToolCall { name: name.to_owned(), arguments: arguments(inside), ..ToolCall::default() })
 }
@@ -35,7 +35,7 @@ fn keywords(text: &str) -> Option<Map<String, Value>> {
     for part in split(text) {
         let (key, value) = part.split_once('=')?;
         let key = key.trim();
-        if key.is_empty() || !key.chars().all(|it| it.is_alphanumeric() || it == '_') {
+        if key.is_empty() || !key.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
             return None;
         }
         map.insert(key.to_owned(), literal(value.trim())?);
@@ -111,7 +111,7 @@ fn python(rest: &mut &str, depth: usize) -> Option<Value> {
         }
         _ => {
             let len = rest
-                .find(|it: char| !(it.is_ascii_alphanumeric() || "+-._".contains(it)))
+                .find(|letter: char| !(letter.is_ascii_alphanumeric() || "+-._".contains(letter)))
                 .unwrap_or(rest.len());
             let value = serde_json::from_str(&rest[..len]).ok()?;
             *rest = &rest[len..];

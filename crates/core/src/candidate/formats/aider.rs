@@ -10,7 +10,7 @@ const START: &str = "# aider chat started at";
 
 pub(super) fn is_aider_history(value: &Value) -> bool {
     let Some(text) = value.as_str() else { return false };
-    let has = |mark: &str| text.lines().any(|it| it.starts_with(mark));
+    let has = |mark: &str| text.lines().any(|line| line.starts_with(mark));
     has(START) || (has("<<<<<<< SEARCH") && has("#### "))
 }
 
@@ -55,7 +55,8 @@ pub(super) fn read_aider_history(value: &Value) -> Trace {
             None if last == Some(AiderLineMark::Start) && line.trim().is_empty() => {}
             None if line.trim().is_empty() && last.is_some() => {}
             None => {
-                let goes_on = last.is_none() && steps.last().is_some_and(|it| it.role == StepRole::Assistant);
+                let goes_on =
+                    last.is_none() && steps.last().is_some_and(|step| step.role == StepRole::Assistant);
                 append_step_line(&mut steps, StepRole::Assistant, line, goes_on);
                 last = None;
             }
@@ -74,7 +75,7 @@ fn classify_aider_line(line: &str) -> Option<AiderLineMark> {
 }
 
 fn append_step_line(steps: &mut Vec<TraceStep>, role: StepRole, line: &str, goes_on: bool) {
-    match steps.last_mut().filter(|it| goes_on && it.role == role) {
+    match steps.last_mut().filter(|step| goes_on && step.role == role) {
         Some(step) => {
             step.text.push('\n');
             step.text.push_str(line);
@@ -93,12 +94,13 @@ fn build_aider_trace(mut steps: Vec<TraceStep>) -> Trace {
                 for line in text.lines() {
                     add_reported_tokens(line, &mut trace);
                     let cost = line.split("message, ").nth(1).or_else(|| line.split("request, ").nth(1));
-                    let cost = cost.and_then(|it| it.split(' ').next()).map(|it| it.trim_start_matches('$'));
-                    if let Some(cost) = cost.and_then(|it| money(&Value::from(it))) {
+                    let cost =
+                        cost.and_then(|cost| cost.split(' ').next()).map(|text| text.trim_start_matches('$'));
+                    if let Some(cost) = cost.and_then(|cost| money(&Value::from(cost))) {
                         session = Some(cost);
                     }
                     if line.contains("Aider v") && session.is_some() {
-                        trace.cost = trace.cost.map_or(session, |it| session.map(|more| it.plus(more)));
+                        trace.cost = trace.cost.map_or(session, |usd| session.map(|more| usd.plus(more)));
                         session = None;
                     }
                 }
@@ -108,25 +110,28 @@ fn build_aider_trace(mut steps: Vec<TraceStep>) -> Trace {
             StepRole::Assistant => {
                 let applied: Vec<String> = steps[at + 1..]
                     .iter()
-                    .take_while(|it| it.role == StepRole::Tool)
-                    .flat_map(|it| {
-                        it.text
+                    .take_while(|step| step.role == StepRole::Tool)
+                    .flat_map(|step| {
+                        step.text
                             .lines()
-                            .filter_map(|it| it.trim().strip_prefix("Applied edit to "))
+                            .filter_map(|line| line.trim().strip_prefix("Applied edit to "))
                             .map(str::to_owned)
                             .collect::<Vec<_>>()
                     })
                     .collect();
                 let (reasoning, text) = thoughts(&text);
                 steps[at].reasoning = reasoning;
-                steps[at].files = edits(&text).into_iter().filter(|it| applied.contains(&it.path)).collect();
+                steps[at].files = edits(&text)
+                    .into_iter()
+                    .filter(|file_change| applied.contains(&file_change.path))
+                    .collect();
                 steps[at].text = text;
             }
             _ => steps[at].text = text,
         }
     }
     if let Some(session) = session {
-        trace.cost = Some(trace.cost.map_or(session, |it| it.plus(session)));
+        trace.cost = Some(trace.cost.map_or(session, |usd| usd.plus(session)));
     }
     trace.steps = steps;
     trace
@@ -135,11 +140,11 @@ fn build_aider_trace(mut steps: Vec<TraceStep>) -> Trace {
 /// What stands between `<thinking-content-…>` or `<think>` tags, and the rest.
 fn thoughts(text: &str) -> (String, String) {
     let Some(start) = text.find("<think") else { return (String::new(), text.to_owned()) };
-    let Some(open) = text[start..].find('>').map(|it| start + it + 1) else {
+    let Some(open) = text[start..].find('>').map(|at| start + at + 1) else {
         return (String::new(), text.to_owned());
     };
     let closing = format!("</{}", &text[start + 1..open]);
-    let Some(end) = text[open..].find(&closing).map(|it| open + it) else {
+    let Some(end) = text[open..].find(&closing).map(|at| open + at) else {
         return (String::new(), text.to_owned());
     };
     let rest = format!("{}{}", &text[..start], &text[end + closing.len()..]);
@@ -169,7 +174,7 @@ fn parse_token_count(text: &str) -> Option<u64> {
         Some(digits) => (digits.to_owned(), 1000.0),
         None => (text, 1.0),
     };
-    digits.parse::<f64>().ok().map(|it| (it * factor).round() as u64)
+    digits.parse::<f64>().ok().map(|digit| (digit * factor).round() as u64)
 }
 
 /// SEARCH/REPLACE blocks, with the lines that each adds and removes.
@@ -183,18 +188,18 @@ fn edits(text: &str) -> Vec<FileChange> {
             let before = lines[..at]
                 .iter()
                 .rev()
-                .map(|it| it.trim())
-                .find(|it| !it.is_empty() && !it.starts_with("```"));
-            if let Some(name) = before.filter(|it| !it.starts_with('>') && !it.contains(' ')) {
+                .map(|line| line.trim())
+                .find(|text| !text.is_empty() && !text.starts_with("```"));
+            if let Some(name) = before.filter(|before| !before.starts_with('>') && !before.contains(' ')) {
                 path = name.trim_matches(['`', '*', ':']).to_owned();
             }
-            let middle = (at..lines.len()).find(|&it| is_rule(lines[it], '=')).unwrap_or(lines.len());
-            let end = (middle..lines.len()).find(|&it| is_rule(lines[it], '>')).unwrap_or(lines.len());
+            let middle = (at..lines.len()).find(|&index| is_rule(lines[index], '=')).unwrap_or(lines.len());
+            let end = (middle..lines.len()).find(|&index| is_rule(lines[index], '>')).unwrap_or(lines.len());
             let old = &lines[(at + 1).min(middle)..middle];
             let new = &lines[(middle + 1).min(end)..end];
             let kept = common_line_count(old, new);
             let (added, removed) = ((new.len() - kept) as u32, (old.len() - kept) as u32);
-            match changes.iter_mut().find(|it| it.path == path) {
+            match changes.iter_mut().find(|change| change.path == path) {
                 Some(change) => {
                     change.added += added;
                     change.removed += removed;
@@ -211,7 +216,7 @@ fn edits(text: &str) -> Vec<FileChange> {
 }
 
 fn is_rule(line: &str, c: char) -> bool {
-    let n = line.chars().take_while(|it| *it == c).count();
+    let n = line.chars().take_while(|letter| *letter == c).count();
     let rest = line.trim_start_matches(c).trim();
     (5..=9).contains(&n)
         && matches!((c, rest), ('<', "SEARCH" | "ORIGINAL") | ('=', "") | ('>', "REPLACE" | "UPDATED"))

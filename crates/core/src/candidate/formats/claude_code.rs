@@ -10,20 +10,21 @@ use crate::candidate::trace::{StepRole, Trace, TraceStep, Usage};
 use crate::quantity::Time;
 
 pub(super) fn is_claude_code_log(value: &Value) -> bool {
-    let is_line = |it: &Value| {
-        matches!(it["type"].as_str(), Some("user" | "assistant"))
-            && it["message"].is_object()
-            && ["sessionId", "session_id", "parentUuid"].iter().any(|key| it.get(*key).is_some())
+    let is_line = |value: &Value| {
+        matches!(value["type"].as_str(), Some("user" | "assistant"))
+            && value["message"].is_object()
+            && ["sessionId", "session_id", "parentUuid"].iter().any(|key| value.get(*key).is_some())
     };
-    value.as_array().is_some_and(|it| it.iter().any(is_line))
+    value.as_array().is_some_and(|items| items.iter().any(is_line))
 }
 
 pub(super) fn read_claude_code_log(value: &Value) -> Trace {
     let mut reader = ClaudeCodeReader::default();
-    value.as_array().into_iter().flatten().for_each(|it| reader.line(it));
+    value.as_array().into_iter().flatten().for_each(|item| reader.line(item));
     let mut trace = reader.trace;
-    trace.usage =
-        reader.total.unwrap_or_else(|| reader.usage.values().fold(Usage::default(), |sum, it| sum.plus(*it)));
+    trace.usage = reader
+        .total
+        .unwrap_or_else(|| reader.usage.values().fold(Usage::default(), |sum, usage| sum.plus(*usage)));
     trace
 }
 
@@ -54,12 +55,12 @@ impl ClaudeCodeReader {
             Some("system") => {
                 self.trace
                     .steps
-                    .extend(line["content"].as_str().map(|it| TraceStep::new(StepRole::System, it)));
+                    .extend(line["content"].as_str().map(|line| TraceStep::new(StepRole::System, line)));
             }
             Some("result") => {
                 self.trace.status = first_text_field(line, &["subtype"]).map(str::to_owned);
                 self.trace.cost = money(&line["total_cost_usd"]);
-                self.total = Some(parse_recorded_usage(&line["usage"])).filter(|it| !it.is_nothing());
+                self.total = Some(parse_recorded_usage(&line["usage"])).filter(|usage| !usage.is_nothing());
             }
             _ => {}
         }
@@ -85,7 +86,7 @@ impl ClaudeCodeReader {
         };
         let mut part = TraceStep { role, ..TraceStep::default() };
         match &message["content"] {
-            Value::Array(blocks) => blocks.iter().for_each(|it| add_block(it, &mut part)),
+            Value::Array(blocks) => blocks.iter().for_each(|block| add_block(block, &mut part)),
             other => part.text = join_content_text(other, "\n"),
         }
         merge_message_part(&mut self.trace.steps[place], part);

@@ -12,7 +12,7 @@ use crate::candidate::trace::{StepRole, ToolCall, ToolResult, Trace, TraceStep, 
 
 pub(super) fn is_langchain_trace(value: &Value) -> bool {
     let run = value.get("run_type").is_some()
-        || value.as_array().is_some_and(|it| it.iter().any(|it| it.get("run_type").is_some()));
+        || value.as_array().is_some_and(|items| items.iter().any(|value| value.get("run_type").is_some()));
     run || nested_items(value, &["messages"]).iter().any(is_langchain_message)
 }
 
@@ -29,13 +29,16 @@ fn is_langchain_message(value: &Value) -> bool {
 
 pub(super) fn read_langchain_trace(value: &Value) -> Trace {
     if value.get("run_type").is_some()
-        || value.as_array().is_some_and(|it| it.iter().any(|it| it.get("run_type").is_some()))
+        || value.as_array().is_some_and(|items| items.iter().any(|value| value.get("run_type").is_some()))
     {
         return run_tree(value);
     }
     let messages = nested_items(value, &["messages"]);
-    let status = messages.iter().rev().find_map(|it| {
-        first_text_field(&langchain_message_body(it)["response_metadata"], &["finish_reason", "stop_reason"])
+    let status = messages.iter().rev().find_map(|message| {
+        first_text_field(
+            &langchain_message_body(message)["response_metadata"],
+            &["finish_reason", "stop_reason"],
+        )
     });
     Trace {
         steps: messages.iter().flat_map(read_langchain_message).collect(),
@@ -45,13 +48,14 @@ pub(super) fn read_langchain_trace(value: &Value) -> Trace {
 }
 
 fn langchain_message_body(message: &Value) -> &Value {
-    let dumped = message.get("kwargs").filter(|it| it.is_object());
-    dumped.or_else(|| message.get("data").filter(|it| it.is_object())).unwrap_or(message)
+    let dumped = message.get("kwargs").filter(|message| message.is_object());
+    dumped.or_else(|| message.get("data").filter(|message| message.is_object())).unwrap_or(message)
 }
 
 /// One message in any of its three shapes.
 pub(super) fn read_langchain_message(value: &Value) -> Vec<TraceStep> {
-    let class = value["id"].as_array().and_then(|it| it.last()).and_then(Value::as_str).unwrap_or_default();
+    let class =
+        value["id"].as_array().and_then(|items| items.last()).and_then(Value::as_str).unwrap_or_default();
     let body = langchain_message_body(value);
     let kind = if class.is_empty() { value["type"].as_str().unwrap_or_default() } else { class };
     let kind = kind.trim_end_matches("Chunk").trim_end_matches("Message").to_ascii_lowercase();
@@ -96,8 +100,9 @@ pub(super) fn read_langchain_message(value: &Value) -> Vec<TraceStep> {
 }
 
 fn collect_message_calls(body: &Value, extra: &Value, in_blocks: Vec<ToolCall>) -> Vec<ToolCall> {
-    let list =
-        |it: &Value| it.as_array().into_iter().flatten().filter_map(parse_recorded_call).collect::<Vec<_>>();
+    let list = |value: &Value| {
+        value.as_array().into_iter().flatten().filter_map(parse_recorded_call).collect::<Vec<_>>()
+    };
     let mut calls = list(&body["tool_calls"]);
     if calls.is_empty() {
         calls = list(&extra["tool_calls"]);
@@ -115,13 +120,13 @@ fn collect_message_calls(body: &Value, extra: &Value, in_blocks: Vec<ToolCall>) 
 fn run_tree(value: &Value) -> Trace {
     let mut runs = Vec::new();
     flatten(value, &mut runs);
-    runs.sort_by_key(|it| run_start_time(it));
+    runs.sort_by_key(|run| run_start_time(run));
     let (mut replay, mut used) = (Replay::default(), Usage::default());
     for run in &runs {
         match run["run_type"].as_str() {
             Some("llm" | "chat_model") => {
                 let output = read_run_outputs(&run["outputs"]);
-                used = used.plus(output.iter().fold(Usage::default(), |sum, it| sum.plus(it.usage)));
+                used = used.plus(output.iter().fold(Usage::default(), |sum, step| sum.plus(step.usage)));
                 replay.model_call(read_run_inputs(&run["inputs"]), output);
             }
             Some("tool" | "retriever") => {
@@ -131,9 +136,9 @@ fn run_tree(value: &Value) -> Trace {
             _ => {}
         }
     }
-    let root = value
-        .as_array()
-        .map_or(value, |it| it.iter().find(|it| it["parent_run_id"].is_null()).unwrap_or(value));
+    let root = value.as_array().map_or(value, |values| {
+        values.iter().find(|value| value["parent_run_id"].is_null()).unwrap_or(value)
+    });
     if used.is_nothing() {
         used = parse_recorded_usage(root);
     }
@@ -149,7 +154,7 @@ fn run_tree(value: &Value) -> Trace {
 
 fn flatten<'v>(value: &'v Value, runs: &mut Vec<&'v Value>) {
     match value {
-        Value::Array(items) => items.iter().for_each(|it| flatten(it, runs)),
+        Value::Array(items) => items.iter().for_each(|item| flatten(item, runs)),
         Value::Object(_) => {
             runs.push(value);
             flatten(&value["child_runs"], runs);
@@ -165,14 +170,14 @@ fn run_start_time(run: &Value) -> String {
 fn read_run_inputs(inputs: &Value) -> Vec<TraceStep> {
     let list = &inputs["messages"];
     // One list per prompt; there is one prompt.
-    let list = list.get(0).filter(|it| it.is_array()).unwrap_or(list);
+    let list = list.get(0).filter(|list| list.is_array()).unwrap_or(list);
     match list.as_array() {
         Some(messages) => messages.iter().flat_map(read_langchain_message).collect(),
         None => inputs["prompts"]
             .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|it| Some(TraceStep::new(StepRole::User, it.as_str()?)))
+            .filter_map(|item| Some(TraceStep::new(StepRole::User, item.as_str()?)))
             .collect(),
     }
 }
@@ -183,7 +188,7 @@ fn read_run_outputs(outputs: &Value) -> Vec<TraceStep> {
     match first.get("message") {
         Some(it) => read_langchain_message(it),
         None => first_text_field(first, &["text"])
-            .map(|it| TraceStep::new(StepRole::Assistant, it))
+            .map(|text_field| TraceStep::new(StepRole::Assistant, text_field))
             .into_iter()
             .collect(),
     }
@@ -202,12 +207,12 @@ fn tool(run: &Value) -> (ToolCall, ToolResult) {
         (None, None) => inputs.clone(),
     };
     let failed = run["error"].as_str();
-    let documents = |it: &Value| {
-        let texts = it
+    let documents = |value: &Value| {
+        let texts = value
             .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|it| first_text_field(it.get("kwargs").unwrap_or(it), &["page_content"]));
+            .filter_map(|item| first_text_field(item.get("kwargs").unwrap_or(item), &["page_content"]));
         texts.collect::<Vec<_>>().join("\n")
     };
     let text = match failed {

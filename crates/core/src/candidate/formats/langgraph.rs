@@ -7,19 +7,19 @@ use super::message::chat_message_steps;
 use crate::candidate::trace::{StepRole, Trace, TraceStep};
 
 pub(super) fn is_langgraph_trajectory(value: &Value) -> bool {
-    let is_nodes = |it: &Value| it.as_array().is_some_and(|it| it.iter().all(Value::is_string));
+    let is_nodes = |value: &Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
     let lists = trajectory_body(value)["steps"].as_array();
-    lists.is_some_and(|it| !it.is_empty() && it.iter().all(is_nodes))
+    lists.is_some_and(|list| !list.is_empty() && list.iter().all(is_nodes))
 }
 
 /// The extraction nests its result once more.
 fn trajectory_body(value: &Value) -> &Value {
-    value.get("outputs").filter(|it| it.get("steps").is_some()).unwrap_or(value)
+    value.get("outputs").filter(|value| value.get("steps").is_some()).unwrap_or(value)
 }
 
 pub(super) fn read_langgraph_trajectory(value: &Value) -> Trace {
     let body = trajectory_body(value);
-    let list = |it: &Value| it.as_array().cloned().unwrap_or_default();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     // The inner inputs are always empty; the outer ones count.
     let outer = list(&value["inputs"]);
     let inputs = if outer.is_empty() { list(&body["inputs"]) } else { outer };
@@ -43,8 +43,8 @@ fn state(value: &Value) -> Vec<TraceStep> {
         Some(messages) => messages.iter().flat_map(read_state_message).collect(),
         // `__resuming__` is the framework's word, not a user's.
         None => {
-            let role = |it: &str| if it.starts_with("__") { StepRole::Other } else { StepRole::User };
-            value.as_str().map(|it| TraceStep::new(role(it), it)).into_iter().collect()
+            let role = |text: &str| if text.starts_with("__") { StepRole::Other } else { StepRole::User };
+            value.as_str().map(|value| TraceStep::new(role(value), value)).into_iter().collect()
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::candidate::trace::{StepRole, ToolCall, ToolResult, Trace, TraceStep};
 
 pub(super) fn is_mcp_transcript(value: &Value) -> bool {
     let all = flatten_rpc_batches(value);
-    !all.is_empty() && all.iter().all(|it| it["jsonrpc"] == "2.0")
+    !all.is_empty() && all.iter().all(|value| value["jsonrpc"] == "2.0")
 }
 
 /// Batches are lists inside the list.
@@ -34,7 +34,11 @@ pub(super) fn read_mcp_transcript(value: &Value) -> Trace {
             Some(method) => add_mcp_request(line, method, &mut trace.steps, &mut open),
             None => {
                 // Both sides count for themselves, so the latest unanswered request is meant.
-                let Some(at) = open.iter().rposition(|it| it.id == line["id"]) else { continue };
+                let Some(at) =
+                    open.iter().rposition(|pending_mcp_request| pending_mcp_request.id == line["id"])
+                else {
+                    continue;
+                };
                 let asked = open.remove(at);
                 reply(line, &asked, &mut trace.steps);
             }
@@ -75,7 +79,9 @@ fn reply(line: &Value, asked: &PendingMcpRequest, steps: &mut Vec<TraceStep>) {
             steps.push(TraceStep { role: StepRole::Tool, results: vec![answer], ..TraceStep::default() });
         }
         "initialize" => {
-            steps.extend(result["instructions"].as_str().map(|it| TraceStep::new(StepRole::System, it)));
+            steps.extend(
+                result["instructions"].as_str().map(|result| TraceStep::new(StepRole::System, result)),
+            );
         }
         "sampling/createMessage" => {
             steps.push(TraceStep::new(StepRole::Other, join_content_text(&result["content"], "\n")))
@@ -85,12 +91,12 @@ fn reply(line: &Value, asked: &PendingMcpRequest, steps: &mut Vec<TraceStep>) {
 }
 
 fn mcp_result_text(result: &Value) -> String {
-    let one = |it: &Value| match it["resource"]["text"].as_str() {
+    let one = |value: &Value| match value["resource"]["text"].as_str() {
         Some(text) => text.to_owned(),
-        None => join_content_text(it, "\n"),
+        None => join_content_text(value, "\n"),
     };
     let parts: Vec<String> =
-        result["content"].as_array().into_iter().flatten().map(one).filter(|it| !it.is_empty()).collect();
+        result["content"].as_array().into_iter().flatten().map(one).filter(|text| !text.is_empty()).collect();
     match result.get("structuredContent") {
         Some(structured) if parts.is_empty() => structured.to_string(),
         _ => parts.join("\n"),

@@ -9,56 +9,58 @@ use crate::quantity::Usd;
 const HOLDERS: [&str; 4] = ["messages", "trajectory", "steps", "conversation"];
 
 pub(super) fn fits_anthropic(value: &Value) -> bool {
-    let is_block = |it: &Value| {
-        let kind = it["type"].as_str().unwrap_or_default();
+    let is_block = |value: &Value| {
+        let kind = value["type"].as_str().unwrap_or_default();
         matches!(kind, "tool_use" | "thinking" | "redacted_thinking" | "server_tool_use")
             || kind.ends_with("tool_result")
     };
-    let has_blocks = |it: &Value| it["content"].as_array().is_some_and(|it| it.iter().any(is_block));
-    let is_reply =
-        |it: &Value| it["type"] == "message" && it["role"] == "assistant" && it["content"].is_array();
+    let has_blocks =
+        |value: &Value| value["content"].as_array().is_some_and(|items| items.iter().any(is_block));
+    let is_reply = |value: &Value| {
+        value["type"] == "message" && value["role"] == "assistant" && value["content"].is_array()
+    };
     let parts = [value, &value["request"], &value["response"]];
-    parts
-        .iter()
-        .any(|it| is_reply(it) || (fits_openai(it) && nested_items(it, &HOLDERS).iter().any(has_blocks)))
+    parts.iter().any(|part| {
+        is_reply(part) || (fits_openai(part) && nested_items(part, &HOLDERS).iter().any(has_blocks))
+    })
 }
 
 pub(super) fn fits_openai(value: &Value) -> bool {
     let is_completion = |it: &Value| {
-        it["choices"].as_array().is_some_and(|it| it.iter().any(|it| it.get("message").is_some()))
+        it["choices"].as_array().is_some_and(|items| items.iter().any(|value| value.get("message").is_some()))
     };
     let is_list = |it: &Value| {
         let messages = nested_items(it, &HOLDERS);
-        let speaks = |it: &Value| it["role"].is_string() || it["speaker"].is_string();
-        messages.iter().any(|it| it["role"].is_string()) && messages.iter().all(speaks)
+        let speaks = |value: &Value| value["role"].is_string() || value["speaker"].is_string();
+        messages.iter().any(|message| message["role"].is_string()) && messages.iter().all(speaks)
     };
     is_completion(value) || is_list(value) || is_completion(&value["response"]) || is_list(&value["request"])
 }
 
 /// Whether a list holds nothing but messages that only OpenAI's chat API writes; most do, and it is soon told.
 pub(super) fn is_plain(value: &Value) -> bool {
-    let is_call = |it: &Value| it["function"]["name"].is_string();
+    let is_call = |value: &Value| value["function"]["name"].is_string();
     let is_message = |it: &Value| {
         it.as_object().is_some_and(|map| {
             map.contains_key("role")
                 && map.iter().all(|(key, value)| match key.as_str() {
                     "role" | "tool_call_id" | "name" => value.is_string(),
                     "content" => value.is_string() || value.is_null(),
-                    "tool_calls" => value.as_array().is_some_and(|it| it.iter().all(is_call)),
+                    "tool_calls" => value.as_array().is_some_and(|items| items.iter().all(is_call)),
                     _ => false,
                 })
         })
     };
-    value.as_array().is_some_and(|it| !it.is_empty() && it.iter().all(is_message))
+    value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(is_message))
 }
 
 /// The tool calls of plain messages, where they stand: name, arguments as written, and the entry itself.
 pub(crate) fn plain_calls(value: &Value) -> Option<impl Iterator<Item = (&str, &Value, &Value)>> {
     let messages = value.as_array().filter(|_| is_plain(value))?;
-    let calls = messages.iter().filter_map(|it| it.get("tool_calls")?.as_array()).flatten();
-    Some(calls.filter_map(|it| {
-        let function = it.get("function")?;
-        Some((function.get("name")?.as_str()?, function.get("arguments").unwrap_or(&Value::Null), it))
+    let calls = messages.iter().filter_map(|message| message.get("tool_calls")?.as_array()).flatten();
+    Some(calls.filter_map(|call| {
+        let function = call.get("function")?;
+        Some((function.get("name")?.as_str()?, function.get("arguments").unwrap_or(&Value::Null), call))
     }))
 }
 
@@ -68,8 +70,8 @@ pub(super) fn read_chat_trace(value: &Value) -> Trace {
         (None, None) => add_chat_payload(value, &mut trace),
         (request, response) => {
             // A batch line wraps the reply once more.
-            let response = response.map(|it| it.get("body").unwrap_or(it));
-            request.into_iter().chain(response).for_each(|it| add_chat_payload(it, &mut trace));
+            let response = response.map(|response| response.get("body").unwrap_or(response));
+            request.into_iter().chain(response).for_each(|request| add_chat_payload(request, &mut trace));
         }
     }
     trace
@@ -86,13 +88,13 @@ fn add_chat_payload(value: &Value, trace: &mut Trace) {
         trace.status = messages
             .iter()
             .rev()
-            .find_map(|it| first_text_field(it, &["stop_reason"]))
+            .find_map(|message| first_text_field(message, &["stop_reason"]))
             .map(str::to_owned)
             .or(trace.status.take());
     }
     // Further choices are alternatives, not steps.
     let choices = value["choices"].as_array().into_iter().flatten();
-    let first = choices.min_by_key(|it| it["index"].as_u64().unwrap_or(0));
+    let first = choices.min_by_key(|choice| choice["index"].as_u64().unwrap_or(0));
     if let Some(choice) = first {
         trace.steps.extend(chat_message_steps(&choice["message"]));
         trace.status =
@@ -184,7 +186,7 @@ pub(super) fn role_of(name: &str) -> StepRole {
 
 /// A tool's answer as a block of a message.
 pub(super) fn parse_recorded_result(block: &Value) -> Option<ToolResult> {
-    block["type"].as_str().filter(|it| it.ends_with("tool_result"))?;
+    block["type"].as_str().filter(|block| block.ends_with("tool_result"))?;
     let content = &block["content"];
     let failed = content.get("error_code").and_then(Value::as_str);
     Some(ToolResult {
@@ -226,7 +228,7 @@ pub(super) fn image_address(block: &Value) -> Option<String> {
     match address {
         Some(address) if address.starts_with("data:") => Some("inline image".to_owned()),
         Some(address) => Some(address.to_owned()),
-        None => block["source"]["media_type"].as_str().map(|it| format!("inline {it}")),
+        None => block["source"]["media_type"].as_str().map(|block| format!("inline {block}")),
     }
 }
 
@@ -234,8 +236,11 @@ pub(super) fn image_address(block: &Value) -> Option<String> {
 pub(super) fn join_content_text(content: &Value, between: &str) -> String {
     match content {
         Value::Array(parts) => {
-            let texts: Vec<String> =
-                parts.iter().map(|it| join_content_text(it, between)).filter(|it| !it.is_empty()).collect();
+            let texts: Vec<String> = parts
+                .iter()
+                .map(|part| join_content_text(part, between))
+                .filter(|text| !text.is_empty())
+                .collect();
             texts.join(between)
         }
         Value::Object(_) => {
@@ -250,7 +255,10 @@ pub(super) fn join_content_text(content: &Value, between: &str) -> String {
             };
             match text.map(str::to_owned).or_else(link) {
                 Some(text) => text,
-                None => content.get("content").map(|it| join_content_text(it, between)).unwrap_or_default(),
+                None => content
+                    .get("content")
+                    .map(|content| join_content_text(content, between))
+                    .unwrap_or_default(),
             }
         }
         other => compact_value_text(other),
@@ -261,20 +269,20 @@ pub(super) fn join_content_text(content: &Value, between: &str) -> String {
 pub(super) fn parse_recorded_call(value: &Value) -> Option<ToolCall> {
     let inner = ["function", "custom"]
         .iter()
-        .find_map(|it| value.get(*it))
-        .filter(|it| it.is_object())
+        .find_map(|text| value.get(*text))
+        .filter(|map| map.is_object())
         .unwrap_or(value);
     let name = first_text_field(inner, &["name", "tool"]).or_else(|| first_text_field(value, &["name"]))?;
     let arguments = ["arguments", "args", "input", "parameters"]
         .iter()
-        .find_map(|it| inner.get(*it))
+        .find_map(|text| inner.get(*text))
         .unwrap_or(&Value::Null);
     let id = first_text_field(value, &["id", "call_id", "tool_call_id"]).map(str::to_owned);
     Some(ToolCall { duration_ms: call_duration_ms(value), ..ToolCall::new(id, name, arguments) })
 }
 
 pub(crate) fn call_duration_ms(call: &Value) -> Option<f64> {
-    ["duration_ms", "durationMs"].iter().find_map(|it| call.get(*it)?.as_f64())
+    ["duration_ms", "durationMs"].iter().find_map(|text| call.get(*text)?.as_f64())
 }
 
 pub(super) fn push(text: &mut String, more: &str, between: &str) {
@@ -290,7 +298,7 @@ pub(super) fn parse_recorded_usage(value: &Value) -> Usage {
     let read = first_count_field(value, &["cache_read_input_tokens"]);
     let outside = read + first_count_field(value, &["cache_creation_input_tokens"]);
     let details = ["prompt_tokens_details", "input_tokens_details", "input_token_details"];
-    let details = details.iter().find_map(|it| value.get(*it)).unwrap_or(&Value::Null);
+    let details = details.iter().find_map(|detail| value.get(*detail)).unwrap_or(&Value::Null);
     Usage {
         input: first_count_field(value, &["input_tokens", "prompt_tokens"]) + outside,
         output: first_count_field(value, &["output_tokens", "completion_tokens"]),

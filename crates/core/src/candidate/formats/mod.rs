@@ -66,7 +66,7 @@ formats! {
 
 impl TraceFormat {
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|it| it.name() == name)
+        Self::ALL.iter().copied().find(|trace_format| trace_format.name() == name)
     }
 
     /// Whether a value carries the marks of this format.
@@ -120,7 +120,7 @@ pub enum TraceError {
 }
 
 fn trace_format_names() -> String {
-    TraceFormat::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
+    TraceFormat::ALL.iter().map(|trace_format| trace_format.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// Reads JSON, JSON lines or plain text; finds out the format unless it is given.
@@ -132,14 +132,14 @@ pub fn read_trace(text: &str, format: Option<TraceFormat>) -> Result<(TraceForma
 pub fn read_traces(text: &str, format: Option<TraceFormat>) -> Result<Vec<(TraceFormat, Trace)>, TraceError> {
     let whole = read_trace(text, format);
     let is_guess = matches!(whole, Ok((TraceFormat::Text, _)) | Err(_))
-        && format.is_none_or(|it| it != TraceFormat::Text);
-    let Value::Array(lines) = value_of(text) else { return whole.map(|it| vec![it]) };
+        && format.is_none_or(|format| format != TraceFormat::Text);
+    let Value::Array(lines) = value_of(text) else { return whole.map(|whole| vec![whole]) };
     if !is_guess {
-        return whole.map(|it| vec![it]);
+        return whole.map(|whole| vec![whole]);
     }
     let each: Result<Vec<(TraceFormat, Trace)>, TraceError> =
-        lines.iter().map(|it| read_trace_value(it, format)).collect();
-    each.or_else(|_| whole.map(|it| vec![it]))
+        lines.iter().map(|line| read_trace_value(line, format)).collect();
+    each.or_else(|_| whole.map(|whole| vec![whole]))
 }
 
 /// A text as the value its formats speak of: JSON, a list of JSON lines, or itself.
@@ -150,10 +150,14 @@ fn value_of(text: &str) -> Value {
     }
     let lines: Option<Vec<Value>> = trimmed
         .lines()
-        .filter(|it| !it.trim().is_empty())
-        .map(|it| serde_json::from_str::<Value>(it).ok().filter(|it| it.is_object() || it.is_array()))
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| {
+            serde_json::from_str::<Value>(line)
+                .ok()
+                .filter(|from_str| from_str.is_object() || from_str.is_array())
+        })
         .collect();
-    lines.filter(|it| !it.is_empty()).map_or_else(|| Value::from(text), Value::Array)
+    lines.filter(|line| !line.is_empty()).map_or_else(|| Value::from(text), Value::Array)
 }
 
 /// Like [`read_trace`], for a value that is JSON already.
@@ -174,7 +178,7 @@ pub fn read_trace_value(
         return Err(TraceError::NotUnderstood { hint: describe_value_shape(value) });
     };
     let mut trace = with_envelope(found.read(value), value);
-    trace.steps.retain(|it| !it.is_empty());
+    trace.steps.retain(|step| !step.is_empty());
     let is_empty = trace.steps.is_empty() && trace.nodes.is_empty() && trace.files.is_empty();
     // Messages that say nothing are a trace in which nothing was said.
     // Spans may count what a model said without saying it.
@@ -186,7 +190,7 @@ pub fn read_trace_value(
         return Err(TraceError::NothingRead(found));
     }
     if trace.usage.is_nothing() {
-        trace.usage = trace.steps.iter().fold(trace.usage, |sum, it| sum.plus(it.usage));
+        trace.usage = trace.steps.iter().fold(trace.usage, |sum, step| sum.plus(step.usage));
     }
     Ok((found, trace))
 }
@@ -233,16 +237,17 @@ fn is_nothing(value: &Value) -> bool {
 fn has_only_speaker_names(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().all(has_only_speaker_names),
-        Value::Object(map) => map.iter().all(|(key, it)| {
-            matches!(key.as_str(), "role" | "speaker" | "id" | "name") || has_only_speaker_names(it)
+        Value::Object(map) => map.iter().all(|(key, value)| {
+            matches!(key.as_str(), "role" | "speaker" | "id" | "name") || has_only_speaker_names(value)
         }),
         other => is_nothing(other),
     }
 }
 
 fn describe_value_shape(value: &Value) -> String {
-    let keys =
-        |it: &Value| it.as_object().map(|it| it.keys().take(8).cloned().collect::<Vec<_>>().join(", "));
+    let keys = |value: &Value| {
+        value.as_object().map(|object| object.keys().take(8).cloned().collect::<Vec<_>>().join(", "))
+    };
     match value {
         Value::Array(items) => match items.first().and_then(keys) {
             Some(keys) => format!("a list whose first entry has the keys {keys}"),
@@ -255,13 +260,13 @@ fn describe_value_shape(value: &Value) -> String {
 
 fn is_jurist_trace(value: &Value) -> bool {
     let steps = value.get("steps").and_then(Value::as_array);
-    steps.is_some_and(|it| it.iter().all(|it| it.get("role").is_some()))
+    steps.is_some_and(|step| step.iter().all(|value| value.get("role").is_some()))
         && serde_json::from_value::<Trace>(value.clone()).is_ok()
 }
 
 /// The list inside whatever holds it: `{"messages": […]}`, or the list itself.
 fn nested_items<'v>(value: &'v Value, keys: &[&str]) -> &'v [Value] {
-    let inner = keys.iter().find_map(|it| value.get(*it)).filter(|it| it.is_array()).unwrap_or(value);
+    let inner = keys.iter().find_map(|key| value.get(*key)).filter(|map| map.is_array()).unwrap_or(value);
     match inner {
         Value::Array(items) => items,
         Value::Object(_) => std::slice::from_ref(inner),
@@ -270,7 +275,7 @@ fn nested_items<'v>(value: &'v Value, keys: &[&str]) -> &'v [Value] {
 }
 
 fn first_text_field<'v>(value: &'v Value, keys: &[&str]) -> Option<&'v str> {
-    keys.iter().find_map(|it| value.get(*it)?.as_str())
+    keys.iter().find_map(|key| value.get(*key)?.as_str())
 }
 
 /// A value as people read it: text as it is, everything else as JSON.
@@ -283,7 +288,7 @@ fn compact_value_text(value: &Value) -> String {
 }
 
 fn first_count_field(value: &Value, keys: &[&str]) -> u64 {
-    keys.iter().find_map(|it| value.get(*it)?.as_u64()).unwrap_or(0)
+    keys.iter().find_map(|key| value.get(*key)?.as_u64()).unwrap_or(0)
 }
 
 #[cfg(test)]

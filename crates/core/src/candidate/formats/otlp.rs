@@ -10,15 +10,16 @@ use super::{action, compact_value_text, first_text_field};
 use crate::candidate::trace::{ModelUsage, StepRole, ToolCall, ToolResult, Trace, TraceStep, Usage};
 
 pub(super) fn is_otel_trace(value: &Value) -> bool {
-    let is_export = |it: &Value| it.get("resourceSpans").is_some() || it.get("resourceLogs").is_some();
-    let is_span = |it: &Value| {
-        it.get("child_spans").is_some()
-            || (it.get("span_id").is_some() && it.get("trace_id").is_some())
-            || it.get("spanId").is_some()
+    let is_export =
+        |value: &Value| value.get("resourceSpans").is_some() || value.get("resourceLogs").is_some();
+    let is_span = |value: &Value| {
+        value.get("child_spans").is_some()
+            || (value.get("span_id").is_some() && value.get("trace_id").is_some())
+            || value.get("spanId").is_some()
     };
-    let has_span = |it: &Value| it["spans"].as_array().is_some_and(|it| it.iter().any(is_span));
-    let fits_one = |it: &Value| is_export(it) || is_span(it) || has_span(it);
-    fits_one(value) || value.as_array().is_some_and(|it| it.iter().any(fits_one))
+    let has_span = |value: &Value| value["spans"].as_array().is_some_and(|items| items.iter().any(is_span));
+    let fits_one = |value: &Value| is_export(value) || is_span(value) || has_span(value);
+    fits_one(value) || value.as_array().is_some_and(|items| items.iter().any(fits_one))
 }
 
 /// What went into a call, and what came out of it.
@@ -42,7 +43,7 @@ pub(super) fn read_otel_trace(value: &Value) -> Trace {
     collect(value, &mut spans);
     attach_logs(value, &mut spans);
     let mut seen = HashSet::new();
-    spans.retain(|it| seen.insert(it.id.clone()));
+    spans.retain(|span| seen.insert(span.id.clone()));
     spans.sort_by(|a, b| a.start.cmp(&b.start));
     let (mut replay, mut trace) = (Replay::default(), Trace::default());
     for span in &spans {
@@ -58,9 +59,9 @@ pub(super) fn read_otel_trace(value: &Value) -> Trace {
         }
     }
     add_enclosing(&spans, &mut replay, &mut trace);
-    let mut roots = spans.iter().filter(|it| it.is_root);
+    let mut roots = spans.iter().filter(|span| span.is_root);
     if let (Some(root), None) = (roots.next(), roots.next()) {
-        trace.status = root.failed.map(|it| if it { "error" } else { "ok" }.to_owned());
+        trace.status = root.failed.map(|failed| if failed { "error" } else { "ok" }.to_owned());
         trace.duration_ms = root.duration_ms;
     }
     trace.steps = replay.steps;
@@ -126,7 +127,8 @@ fn add_span_usage(trace: &mut Trace, span: &OtelSpan) {
         let model = span.get(&model).map(compact_value_text).unwrap_or_default();
         trace.model_usage.push(ModelUsage { provider: provider.map(compact_value_text), model, usage });
     }
-    let cost = ["gen_ai.usage.cost", "llm.cost.total"].iter().find_map(|it| money(span.attributes.get(*it)?));
+    let cost =
+        ["gen_ai.usage.cost", "llm.cost.total"].iter().find_map(|text| money(span.attributes.get(*text)?));
     trace.cost = match (trace.cost, cost) {
         (Some(a), Some(b)) => Some(a.plus(b)),
         (a, b) => a.or(b),
@@ -135,7 +137,7 @@ fn add_span_usage(trace: &mut Trace, span: &OtelSpan) {
 
 fn collect(value: &Value, spans: &mut Vec<OtelSpan>) {
     match value {
-        Value::Array(items) => items.iter().for_each(|it| collect(it, spans)),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, spans)),
         Value::Object(map) => {
             if map.contains_key("spanId") || map.contains_key("span_id") {
                 spans.push(parse_otel_span(value));
@@ -155,7 +157,7 @@ fn parse_otel_span(value: &Value) -> OtelSpan {
         compact_value_text(status.get("code").or_else(|| value.get("status_code")).unwrap_or(&Value::Null))
             .to_uppercase();
     let parent = first_text_field(value, &["parentSpanId", "parent_span_id"]).unwrap_or_default();
-    let start = ["startTimeUnixNano", "timestamp", "start_time"].iter().find_map(|it| value.get(*it));
+    let start = ["startTimeUnixNano", "timestamp", "start_time"].iter().find_map(|text| value.get(*text));
     let events = value["events"].as_array().into_iter().flatten();
     OtelSpan {
         id: first_text_field(value, &["spanId", "span_id"]).unwrap_or_default().to_owned(),
@@ -163,17 +165,17 @@ fn parse_otel_span(value: &Value) -> OtelSpan {
         name: first_text_field(value, &["name", "span_name"]).unwrap_or_default().to_owned(),
         start: start.map(compact_value_text).unwrap_or_default(),
         duration_ms: start.zip(value.get("endTimeUnixNano")).and_then(|(start, end)| {
-            let nanos = |it: &Value| compact_value_text(it).parse::<u64>().ok();
+            let nanos = |value: &Value| compact_value_text(value).parse::<u64>().ok();
             Some(nanos(end)?.checked_sub(nanos(start)?)? as f64 / 1e6)
         }),
         attributes: parse_otel_attributes(
             value.get("attributes").or_else(|| value.get("span_attributes")).unwrap_or(&Value::Null),
         ),
         events: events
-            .map(|it| {
+            .map(|event| {
                 (
-                    first_text_field(it, &["name", "Name"]).unwrap_or_default().to_owned(),
-                    parse_event_attributes(it),
+                    first_text_field(event, &["name", "Name"]).unwrap_or_default().to_owned(),
+                    parse_event_attributes(event),
                 )
             })
             .collect(),
@@ -202,14 +204,15 @@ fn attach_logs(value: &Value, spans: &mut [OtelSpan]) {
     let exports = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
     let records = exports
         .iter()
-        .flat_map(|it| it["resourceLogs"].as_array().into_iter().flatten())
-        .flat_map(|it| it["scopeLogs"].as_array().into_iter().flatten())
-        .flat_map(|it| it["logRecords"].as_array().into_iter().flatten());
+        .flat_map(|export| export["resourceLogs"].as_array().into_iter().flatten())
+        .flat_map(|value| value["scopeLogs"].as_array().into_iter().flatten())
+        .flat_map(|value| value["logRecords"].as_array().into_iter().flatten());
     for record in records {
         let name = first_text_field(record, &["eventName"]).map(str::to_owned);
         let all = parse_event_attributes(record);
         let name = name.or_else(|| all.get("event.name").map(compact_value_text)).unwrap_or_default();
-        if let Some(span) = spans.iter_mut().find(|it| Some(it.id.as_str()) == record["spanId"].as_str()) {
+        if let Some(span) = spans.iter_mut().find(|span| Some(span.id.as_str()) == record["spanId"].as_str())
+        {
             span.events.push((name, all));
         }
     }
@@ -220,7 +223,7 @@ fn parse_otel_attributes(value: &Value) -> Map<String, Value> {
     match value {
         Value::Array(items) => items
             .iter()
-            .filter_map(|it| Some((it["key"].as_str()?.to_owned(), unwrap_otel_value(&it["value"]))))
+            .filter_map(|item| Some((item["key"].as_str()?.to_owned(), unwrap_otel_value(&item["value"]))))
             .collect(),
         Value::Object(map) => map.clone(),
         _ => Map::new(),
@@ -234,7 +237,7 @@ fn unwrap_otel_value(value: &Value) -> Value {
             "stringValue" | "boolValue" | "doubleValue" | "bytesValue" => inner.clone(),
             "intValue" => inner
                 .as_str()
-                .and_then(|it| it.parse::<i64>().ok())
+                .and_then(|inner| inner.parse::<i64>().ok())
                 .map_or_else(|| inner.clone(), Value::from),
             "arrayValue" => inner["values"].as_array().into_iter().flatten().map(unwrap_otel_value).collect(),
             "kvlistValue" => Value::Object(parse_otel_attributes(&inner["values"])),
@@ -254,11 +257,11 @@ fn parse_embedded_json(value: &Value) -> Value {
 
 impl OtelSpan {
     fn get(&self, keys: &[&str]) -> Option<&Value> {
-        keys.iter().find_map(|it| self.attributes.get(*it)).filter(|it| !it.is_null())
+        keys.iter().find_map(|key| self.attributes.get(*key)).filter(|map| !map.is_null())
     }
 
     fn is(&self, key: &str, word: &str) -> bool {
-        self.attributes.get(key).and_then(Value::as_str).is_some_and(|it| it.eq_ignore_ascii_case(word))
+        self.attributes.get(key).and_then(Value::as_str).is_some_and(|text| text.eq_ignore_ascii_case(word))
     }
 
     fn is_tool(&self) -> bool {
@@ -269,7 +272,7 @@ impl OtelSpan {
     }
 
     fn is_model_call(&self) -> bool {
-        let says = |it: &&str| self.is("gen_ai.operation.name", it);
+        let says = |text: &&str| self.is("gen_ai.operation.name", text);
         ["chat", "text_completion", "generate_content"].iter().any(says)
             || self.is("openinference.span.kind", "LLM")
     }
@@ -295,24 +298,25 @@ impl OtelSpan {
             "traceloop.entity.output",
         ];
         // A text may be written as JSON, in quotes.
-        let text = self
-            .get(&outputs)
-            .map(|it| parse_embedded_json(it).as_str().map_or_else(|| compact_value_text(it), str::to_owned));
+        let text = self.get(&outputs).map(|value| {
+            parse_embedded_json(value).as_str().map_or_else(|| compact_value_text(value), str::to_owned)
+        });
         let failed = self.failed == Some(true);
         let text = text.unwrap_or_else(|| if failed { self.message.clone() } else { String::new() });
         (call, ToolResult { call: None, name: Some(name), text, error: failed })
     }
 
     fn usage(&self) -> Usage {
-        let events = self.events.iter().map(|it| &it.1);
+        let events = self.events.iter().map(|event| &event.1);
         let all: Vec<&Map<String, Value>> = std::iter::once(&self.attributes).chain(events).collect();
         let count = |keys: &[&str]| {
-            let found = keys.iter().find_map(|key| all.iter().find_map(|it| it.get(*key)));
+            let found = keys.iter().find_map(|key| all.iter().find_map(|object| object.get(*key)));
             found
-                .and_then(|it| {
-                    it.as_u64()
-                        .or_else(|| it.as_f64().map(|it| it as u64))
-                        .or_else(|| it.as_str()?.parse().ok())
+                .and_then(|found| {
+                    found
+                        .as_u64()
+                        .or_else(|| found.as_f64().map(|number| number as u64))
+                        .or_else(|| found.as_str()?.parse().ok())
                 })
                 .unwrap_or(0)
         };
@@ -342,7 +346,7 @@ impl OtelSpan {
 
     /// Whether it stands around model calls: the span of an agent, a chain or a workflow.
     fn encloses(&self) -> bool {
-        let says = |it: &&str| self.is("gen_ai.operation.name", it);
+        let says = |text: &&str| self.is("gen_ai.operation.name", text);
         let is_other =
             self.get(&["openinference.span.kind"]).is_some() && !self.is("openinference.span.kind", "LLM");
         ["invoke_agent", "create_agent", "invoke_workflow"].iter().any(says) || (is_other && !self.is_tool())
@@ -378,19 +382,23 @@ impl OtelSpan {
             self.vercel(),
             self.read_event_messages(),
         ];
-        read.into_iter().flatten().find(|it| !it.0.is_empty() || !it.1.is_empty())
+        read.into_iter().flatten().find(|read| !read.0.is_empty() || !read.1.is_empty())
     }
 
     fn current(&self) -> Option<SpanMessages> {
-        let details = self.events.iter().map(|it| &it.1);
-        let holder = std::iter::once(&self.attributes).chain(details).find(|it| {
-            it.contains_key("gen_ai.input.messages") || it.contains_key("gen_ai.output.messages")
+        let details = self.events.iter().map(|event| &event.1);
+        let holder = std::iter::once(&self.attributes).chain(details).find(|once| {
+            once.contains_key("gen_ai.input.messages") || once.contains_key("gen_ai.output.messages")
         })?;
         let list = |key: &str| {
-            holder.get(key).map(parse_embedded_json).and_then(|it| it.as_array().cloned()).unwrap_or_default()
+            holder
+                .get(key)
+                .map(parse_embedded_json)
+                .and_then(|value| value.as_array().cloned())
+                .unwrap_or_default()
         };
         let system = list("gen_ai.system_instructions");
-        let text: Vec<String> = system.iter().map(|it| join_content_text(it, "\n")).collect();
+        let text: Vec<String> = system.iter().map(|system| join_content_text(system, "\n")).collect();
         let system = (!text.is_empty()).then(|| TraceStep::new(StepRole::System, text.join("\n")));
         let input = system
             .into_iter()
@@ -404,7 +412,8 @@ impl OtelSpan {
         let read = |prefix: &str| -> Vec<TraceStep> {
             let mut places: BTreeMap<usize, Map<String, Value>> = BTreeMap::new();
             for (key, value) in &self.attributes {
-                let Some((place, rest)) = key.strip_prefix(prefix).and_then(|it| it.split_once('.')) else {
+                let Some((place, rest)) = key.strip_prefix(prefix).and_then(|rest| rest.split_once('.'))
+                else {
                     continue;
                 };
                 let Ok(place) = place.parse() else { continue };
@@ -437,7 +446,9 @@ impl OtelSpan {
         for (name, all) in &self.events {
             let content = all.get("gen_ai.event.content").map(parse_embedded_json);
             let body = content.unwrap_or_else(|| {
-                Value::Object(all.iter().map(|(key, it)| (key.clone(), parsed_if_list(key, it))).collect())
+                Value::Object(
+                    all.iter().map(|(key, value)| (key.clone(), parsed_if_list(key, value))).collect(),
+                )
             });
             match name.as_str() {
                 "gen_ai.choice" => {
@@ -478,7 +489,7 @@ fn with_role(message: &Value, role: &str) -> Value {
 fn tool_call(value: &Value) -> Option<ToolCall> {
     let name = first_text_field(value, &["name", "toolName"])?;
     let arguments =
-        ["arguments", "input", "args"].iter().find_map(|it| value.get(*it)).unwrap_or(&Value::Null);
+        ["arguments", "input", "args"].iter().find_map(|text| value.get(*text)).unwrap_or(&Value::Null);
     Some(ToolCall::new(first_text_field(value, &["id", "toolCallId"]).map(str::to_owned), name, arguments))
 }
 
@@ -497,7 +508,7 @@ fn read_message_parts(message: &Value) -> Vec<TraceStep> {
             "tool_call_response" | "tool-result" => {
                 let output = ["response", "result", "output"]
                     .iter()
-                    .find_map(|it| part.get(*it))
+                    .find_map(|text| part.get(*text))
                     .unwrap_or(&Value::Null);
                 let kind = output["type"].as_str().unwrap_or_default();
                 let inner = output.get("value").filter(|_| !kind.is_empty()).unwrap_or(output);
@@ -541,7 +552,7 @@ fn read_indexed_message(fields: &Map<String, Value>) -> Vec<TraceStep> {
     for at in 0.. {
         let get = |key: &str| {
             let names = [format!("tool_calls.{at}.tool_call.{key}"), format!("tool_calls.{at}.{key}")];
-            names.iter().find_map(|it| fields.get(it))
+            names.iter().find_map(|name| fields.get(name))
         };
         let Some(name) = get("function.name").or_else(|| get("name")) else { break };
         let arguments = get("function.arguments").or_else(|| get("arguments")).unwrap_or(&Value::Null);
@@ -572,7 +583,7 @@ fn read_indexed_message(fields: &Map<String, Value>) -> Vec<TraceStep> {
 /// `Calling tools:` and the calls as Python prints them.
 fn smolagents_call(step: &mut TraceStep) {
     let Some(Value::Array(calls)) =
-        step.text.strip_prefix("Calling tools:").and_then(|it| action::literal(it.trim()))
+        step.text.strip_prefix("Calling tools:").and_then(|rest| action::literal(rest.trim()))
     else {
         return;
     };
@@ -584,7 +595,7 @@ fn smolagents_call(step: &mut TraceStep) {
 fn smolagents_result(step: &mut TraceStep) {
     let text = std::mem::take(&mut step.text);
     let (head, rest) = text.split_once('\n').unwrap_or(("", &text));
-    let call = head.strip_prefix("Call id:").map(|it| it.trim().to_owned());
+    let call = head.strip_prefix("Call id:").map(|rest| rest.trim().to_owned());
     let body = if call.is_some() { rest } else { &text };
     let failed = body.starts_with("Error:");
     let body = body.trim_start_matches("Observation:").trim_start_matches("Error:").trim_start_matches('\n');

@@ -8,14 +8,14 @@ use crate::candidate::trace::{StepRole, ToolCall, ToolResult, Trace, TraceStep};
 
 pub(super) fn is_potato_trace(value: &Value) -> bool {
     let turns = nested_items(value, &["conversation", "turns"]);
-    !turns.is_empty() && turns.iter().all(|it| it["speaker"].is_string())
+    !turns.is_empty() && turns.iter().all(|turn| turn["speaker"].is_string())
 }
 
 pub(super) fn read_potato_trace(value: &Value) -> Trace {
     let mut trace = Trace { id: first_text_field(value, &["id"]).map(str::to_owned), ..Trace::default() };
     let turns = nested_items(value, &["conversation", "turns"]);
     let asked =
-        turns.first().is_some_and(|it| classify_potato_turn(it) == PotatoTurnKind::Said(StepRole::User));
+        turns.first().is_some_and(|turn| classify_potato_turn(turn) == PotatoTurnKind::Said(StepRole::User));
     if let Some(task) = first_text_field(value, &["task_description"]).filter(|_| !asked) {
         trace.steps.push(TraceStep::new(StepRole::User, task));
     }
@@ -66,7 +66,7 @@ fn classify_potato_turn(turn: &Value) -> PotatoTurnKind {
     let speaker = turn["speaker"].as_str().unwrap_or_default().to_lowercase();
     let what = speaker.split_once('(').map_or("", |it| it.1.trim_end_matches(')'));
     let step = turn["step_type"].as_str().unwrap_or_default();
-    let is = |words: &[&str]| words.iter().any(|it| speaker.starts_with(it));
+    let is = |words: &[&str]| words.iter().any(|word| speaker.starts_with(word));
     match (what.trim(), step) {
         ("thought" | "thinking" | "reasoning", _) | (_, "thought") => PotatoTurnKind::Thought,
         ("action" | "tool call", _) | (_, "action") => PotatoTurnKind::Action,
@@ -124,8 +124,10 @@ fn action_step(turn: &Value, text: &str) -> TraceStep {
             (None, Some(tool)) => {
                 bare(tool, words.strip_prefix(tool).unwrap_or(words).trim_start_matches(':').trim())
             }
-            (None, None) => match words.split_once(|it: char| it == ':' || it.is_whitespace()) {
-                Some((name, input)) if name.chars().all(|it| it.is_alphanumeric() || it == '_') => {
+            (None, None) => match words.split_once(|word: char| word == ':' || word.is_whitespace()) {
+                Some((name, input))
+                    if name.chars().all(|letter| letter.is_alphanumeric() || letter == '_') =>
+                {
                     bare(name, input.trim())
                 }
                 Some(_) => bare("action", words),

@@ -12,17 +12,17 @@ pub(super) fn is_react_trace(value: &Value) -> bool {
         return is_text(text);
     }
     let is_step = |it: &Value| {
-        it.get("agent").is_some_and(|it| it.get("action").is_some())
+        it.get("agent").is_some_and(|value| value.get("action").is_some())
             || (it.get("action").is_some()
                 && (it.get("thought").is_some() || it.get("observation").is_some()))
     };
-    let is_atif = value["schema_version"].as_str().is_some_and(|it| it.starts_with("ATIF"));
+    let is_atif = value["schema_version"].as_str().is_some_and(|value| value.starts_with("ATIF"));
     is_atif || nested_items(value, &["steps"]).iter().any(is_step)
 }
 
 fn is_text(text: &str) -> bool {
     let starts =
-        |word: &str| text.lines().any(|it| parse_react_label(it).is_some_and(|(found, _)| found == word));
+        |word: &str| text.lines().any(|line| parse_react_label(line).is_some_and(|(found, _)| found == word));
     starts("Thought") && starts("Action")
 }
 
@@ -41,25 +41,26 @@ fn from_steps(value: &Value) -> Trace {
         .as_str()
         .or(value["task"]["description"].as_str())
         .or(first_text_field(value, &["question", "input"]));
-    trace.steps.extend(task.map(|it| TraceStep::new(StepRole::User, it)));
+    trace.steps.extend(task.map(|task| TraceStep::new(StepRole::User, task)));
     for step in nested_items(value, &["steps"]) {
-        trace
-            .steps
-            .extend(first_text_field(step, &["user_message"]).map(|it| TraceStep::new(StepRole::User, it)));
-        let inner = step.get("agent").filter(|it| it.is_object()).unwrap_or(step);
+        trace.steps.extend(
+            first_text_field(step, &["user_message"])
+                .map(|text_field| TraceStep::new(StepRole::User, text_field)),
+        );
+        let inner = step.get("agent").filter(|step| step.is_object()).unwrap_or(step);
         let thought = first_text_field(inner, &["thought", "reasoning"]).unwrap_or_default();
         let (acted, name) = read_react_step(inner, thought);
         trace.steps.push(acted);
         let observation = ["observation", "environment", "result"]
             .iter()
-            .find_map(|it| step.get(*it))
-            .filter(|it| !it.is_null());
+            .find_map(|text| step.get(*text))
+            .filter(|map| !map.is_null());
         if let Some(observation) = observation {
             trace.steps.push(build_observation_step(name, compact_value_text(observation)));
         }
         trace.usage = trace.usage.plus(parse_recorded_usage(&step["step_usage"]));
         if let Some(cost) = money(&step["step_usage"]["cost"]) {
-            trace.cost = Some(trace.cost.map_or(cost, |it| it.plus(cost)));
+            trace.cost = Some(trace.cost.map_or(cost, |usd| usd.plus(cost)));
         }
     }
     trace.status = first_text_field(value, &["status", "outcome"]).map(str::to_owned);
@@ -70,12 +71,13 @@ fn from_steps(value: &Value) -> Trace {
 fn read_react_step(step: &Value, thought: &str) -> (TraceStep, Option<String>) {
     let mut said = TraceStep { reasoning: thought.trim().to_owned(), ..TraceStep::default() };
     let input =
-        ["action_input", "arguments", "args", "parameters", "params"].iter().find_map(|it| step.get(*it));
+        ["action_input", "arguments", "args", "parameters", "params"].iter().find_map(|text| step.get(*text));
     let call = match &step["action"] {
         Value::Object(_) => {
             let action = &step["action"];
-            let arguments =
-                ["params", "parameters", "arguments", "args", "input"].iter().find_map(|it| action.get(*it));
+            let arguments = ["params", "parameters", "arguments", "args", "input"]
+                .iter()
+                .find_map(|text| action.get(*text));
             let name = first_text_field(action, &["tool", "name", "type"]).unwrap_or_default();
             Some(ToolCall::new(None, name, arguments.unwrap_or(&Value::Null)))
         }
@@ -92,10 +94,10 @@ fn read_react_step(step: &Value, thought: &str) -> (TraceStep, Option<String>) {
         _ => None,
     };
     // `Finish[answer]` is a call and an answer.
-    if let Some(call) = call.as_ref().filter(|it| it.name.eq_ignore_ascii_case("finish")) {
+    if let Some(call) = call.as_ref().filter(|call| call.name.eq_ignore_ascii_case("finish")) {
         said.text = call.arguments.values().next().map(compact_value_text).unwrap_or_default();
     }
-    let name = call.as_ref().map(|it| it.name.clone());
+    let name = call.as_ref().map(|call| call.name.clone());
     said.tool_calls.extend(call);
     (said, name)
 }
@@ -115,9 +117,9 @@ fn build_observation_step(name: Option<String>, text: String) -> TraceStep {
 /// `Thought 2: …`, `Action Input: …`: the label without its number, and the rest.
 fn parse_react_label(line: &str) -> Option<(&str, &str)> {
     let (head, rest) = line.split_once(':')?;
-    let head = head.trim_end_matches(|it: char| it.is_ascii_digit()).trim_end();
+    let head = head.trim_end_matches(|head: char| head.is_ascii_digit()).trim_end();
     let known = ["Question", "Thought", "Action", "Action Input", "Observation", "Final Answer"];
-    known.iter().find(|it| **it == head).map(|it| (*it, rest))
+    known.iter().find(|known| **known == head).map(|at| (*at, rest))
 }
 
 fn from_text(text: &str) -> Trace {
@@ -184,7 +186,7 @@ fn read_atif_trajectory(value: &Value) -> Trace {
         let role = role_of(step["source"].as_str().unwrap_or_default());
         let mut said = TraceStep::new(role, join_content_text(&step["message"], "\n"));
         said.reasoning = first_text_field(step, &["reasoning_content"]).unwrap_or_default().to_owned();
-        said.time = step["timestamp"].as_str().and_then(|it| Time::parse(it).ok());
+        said.time = step["timestamp"].as_str().and_then(|step| Time::parse(step).ok());
         for call in step["tool_calls"].as_array().into_iter().flatten() {
             let name = first_text_field(call, &["function_name", "name"]).unwrap_or_default();
             let id = first_text_field(call, &["tool_call_id", "id"]).map(str::to_owned);
@@ -197,8 +199,8 @@ fn read_atif_trajectory(value: &Value) -> Trace {
             let call = first_text_field(result, &["source_call_id"]).map(str::to_owned);
             let parts = result["content"].as_array().into_iter().flatten();
             let image = parts
-                .filter(|it| it["type"] == "image")
-                .find_map(|it| it["source"]["path"].as_str().or(it["path"].as_str()));
+                .filter(|part| part["type"] == "image")
+                .find_map(|part| part["source"]["path"].as_str().or(part["path"].as_str()));
             answers.screenshot = answers.screenshot.take().or(image.map(str::to_owned));
             answers.results.push(ToolResult {
                 call,
@@ -214,7 +216,7 @@ fn read_atif_trajectory(value: &Value) -> Trace {
             cached: count_field(metrics, "cached_tokens"),
         });
         if let Some(cost) = money(&metrics["cost_usd"]) {
-            trace.cost = Some(trace.cost.map_or(cost, |it| it.plus(cost)));
+            trace.cost = Some(trace.cost.map_or(cost, |usd| usd.plus(cost)));
         }
     }
     let total = &value["final_metrics"];

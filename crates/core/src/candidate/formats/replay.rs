@@ -34,19 +34,19 @@ impl Replay {
         for step in &input[known..] {
             if step.role == StepRole::Tool
                 && !step.results.is_empty()
-                && step.results.iter().all(|it| self.is_answered(it))
+                && step.results.iter().all(|result| self.is_answered(result))
             {
                 continue;
             }
             self.push(step.clone());
         }
-        output.iter().for_each(|it| self.push(it.clone()));
+        output.iter().for_each(|step| self.push(step.clone()));
         self.seen = input.into_iter().chain(output).collect();
     }
 
     fn push(&mut self, step: TraceStep) {
         let at = self.steps.len();
-        self.answered.extend(step.results.iter().map(|it| it.call.clone()));
+        self.answered.extend(step.results.iter().map(|result| result.call.clone()));
         for (place, call) in step.tool_calls.iter().enumerate() {
             if let Some(id) = &call.id {
                 self.by_id.entry(id.clone()).or_insert((at, place));

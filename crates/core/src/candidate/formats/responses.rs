@@ -7,21 +7,21 @@ use super::{compact_value_text, first_text_field};
 use crate::candidate::trace::{StepRole, ToolCall, ToolResult, Trace, TraceStep};
 
 pub(super) fn is_responses_trace(value: &Value) -> bool {
-    let is_item = |it: &Value| {
-        let kind = it["type"].as_str().unwrap_or_default();
-        (kind == "reasoning" && it.get("role").is_none())
+    let is_item = |value: &Value| {
+        let kind = value["type"].as_str().unwrap_or_default();
+        (kind == "reasoning" && value.get("role").is_none())
             || kind.ends_with("_call")
             || kind.ends_with("_call_output")
-            || is_responses_message(it)
+            || is_responses_message(value)
     };
     let parts = [value, &value["input"], &value["output"], &value["response"]["output"]];
     value["object"] == "response"
-        || parts.iter().any(|it| it.as_array().is_some_and(|it| it.iter().any(is_item)))
+        || parts.iter().any(|part| part.as_array().is_some_and(|items| items.iter().any(is_item)))
 }
 
 fn is_responses_message(item: &Value) -> bool {
-    let part = |it: &Value| matches!(it["type"].as_str(), Some("output_text" | "input_text"));
-    item["content"].as_array().is_some_and(|it| it.iter().any(part))
+    let part = |value: &Value| matches!(value["type"].as_str(), Some("output_text" | "input_text"));
+    item["content"].as_array().is_some_and(|items| items.iter().any(part))
 }
 
 pub(super) fn read_responses_trace(value: &Value) -> Trace {
@@ -30,16 +30,16 @@ pub(super) fn read_responses_trace(value: &Value) -> Trace {
     // The reply repeats the instructions of its request.
     let instructions = [request, response]
         .iter()
-        .map(|it| join_content_text(&it["instructions"], "\n"))
-        .find(|it| !it.is_empty());
-    trace.steps.extend(instructions.map(|it| TraceStep::new(StepRole::System, it)));
+        .map(|value| join_content_text(&value["instructions"], "\n"))
+        .find(|text| !text.is_empty());
+    trace.steps.extend(instructions.map(|instruction| TraceStep::new(StepRole::System, instruction)));
     match request.get("input") {
         Some(Value::String(text)) => trace.steps.push(TraceStep::new(StepRole::User, text)),
-        Some(Value::Array(items)) => items.iter().for_each(|it| item(it, &mut trace.steps)),
+        Some(Value::Array(items)) => items.iter().for_each(|value| item(value, &mut trace.steps)),
         _ => {}
     }
     let output = response.get("output").unwrap_or(response);
-    output.as_array().into_iter().flatten().for_each(|it| item(it, &mut trace.steps));
+    output.as_array().into_iter().flatten().for_each(|value| item(value, &mut trace.steps));
     if response["object"] == "response" {
         trace.id = first_text_field(response, &["id"]).map(str::to_owned);
     }
@@ -107,8 +107,8 @@ fn add_message_item(item: &Value, steps: &mut Vec<TraceStep>) {
 fn add_call_item(item: &Value, kind: &str, steps: &mut Vec<TraceStep>) {
     let id = first_text_field(item, &["call_id", "id"]).map(str::to_owned);
     let name = item["name"].as_str().unwrap_or_else(|| kind.trim_end_matches("_call"));
-    let named = |key: &str| item.get(key).map(|it| serde_json::json!({ key: it }));
-    let arguments = ["arguments", "input", "action"].iter().find_map(|it| item.get(*it)).cloned();
+    let named = |key: &str| item.get(key).map(|item| serde_json::json!({ key: item }));
+    let arguments = ["arguments", "input", "action"].iter().find_map(|text| item.get(*text)).cloned();
     let arguments = arguments.or_else(|| named("code")).or_else(|| named("queries")).unwrap_or(Value::Null);
     let (mut arguments, sources) = (arguments, item["action"].get("sources").cloned());
     if let Some(map) = arguments.as_object_mut() {
@@ -120,9 +120,9 @@ fn add_call_item(item: &Value, kind: &str, steps: &mut Vec<TraceStep>) {
         _ => steps.push(TraceStep { tool_calls: vec![call], ..TraceStep::default() }),
     }
     // Tools that run at the provider carry their result with the call.
-    let error = item.get("error").filter(|it| !it.is_null());
+    let error = item.get("error").filter(|item| !item.is_null());
     let outputs =
-        ["output", "outputs", "results"].iter().find_map(|it| item.get(*it)).filter(|it| !it.is_null());
+        ["output", "outputs", "results"].iter().find_map(|text| item.get(*text)).filter(|map| !map.is_null());
     if let Some(result) = error.or(outputs).or(sources.as_ref()) {
         let result = ToolResult {
             call: id,
@@ -135,13 +135,13 @@ fn add_call_item(item: &Value, kind: &str, steps: &mut Vec<TraceStep>) {
 }
 
 fn output_text(output: &Value) -> String {
-    let one = |it: &Value| {
+    let one = |value: &Value| {
         let streams: Vec<&str> = ["logs", "stdout", "stderr", "message"]
             .iter()
-            .filter_map(|key| it[*key].as_str())
-            .filter(|it| !it.is_empty())
+            .filter_map(|key| value[*key].as_str())
+            .filter(|text| !text.is_empty())
             .collect();
-        if streams.is_empty() { join_content_text(it, "\n") } else { streams.join("\n") }
+        if streams.is_empty() { join_content_text(value, "\n") } else { streams.join("\n") }
     };
     let text = match output {
         Value::Array(items) => items.iter().map(one).collect::<Vec<_>>().join("\n"),

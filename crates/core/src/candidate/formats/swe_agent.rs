@@ -37,24 +37,25 @@ pub(super) fn is_swe_agent_trajectory(value: &Value) -> bool {
     let is_step =
         first.get("action").is_some() && (first.get("response").is_some() || first.get("state").is_some());
     let is_pair = first.is_array() && first[0]["role"].is_string();
-    let is_history = |it: &Value| {
-        it.get("message_type").is_some() || (it.get("agent").is_some() && it.get("thought").is_some())
+    let is_history = |value: &Value| {
+        value.get("message_type").is_some()
+            || (value.get("agent").is_some() && value.get("thought").is_some())
     };
-    is_step || is_pair || value["history"].as_array().is_some_and(|it| it.iter().any(is_history))
+    is_step || is_pair || value["history"].as_array().is_some_and(|items| items.iter().any(is_history))
 }
 
 pub(super) fn read_swe_agent_trajectory(value: &Value) -> Trace {
     let mut trace = Trace::default();
     let history: Vec<&Value> =
-        value["history"].as_array().into_iter().flatten().filter(|it| it["is_demo"] != true).collect();
+        value["history"].as_array().into_iter().flatten().filter(|item| item["is_demo"] != true).collect();
     match value["trajectory"].as_array() {
         Some(steps) => {
             // The same run stands in `history` again; only what came before the agent is taken from there.
-            let head = history.iter().take_while(|it| it["role"] != "assistant");
-            trace.steps.extend(head.map(|it| read_history_message(it)));
-            steps.iter().for_each(|it| add_trajectory_step(it, &mut trace.steps));
+            let head = history.iter().take_while(|history| history["role"] != "assistant");
+            trace.steps.extend(head.map(|head| read_history_message(head)));
+            steps.iter().for_each(|step| add_trajectory_step(step, &mut trace.steps));
         }
-        None => trace.steps.extend(history.iter().map(|it| read_history_message(it))),
+        None => trace.steps.extend(history.iter().map(|history| read_history_message(history))),
     }
     let info = &value["info"];
     let stats = &info["model_stats"];
@@ -75,7 +76,7 @@ fn submission(patch: &str, steps: &mut [TraceStep]) {
     if files.is_empty() {
         return;
     }
-    if let Some(last) = steps.iter_mut().rev().find(|it| it.role == StepRole::Assistant) {
+    if let Some(last) = steps.iter_mut().rev().find(|step| step.role == StepRole::Assistant) {
         last.files = files;
     }
 }
@@ -90,14 +91,14 @@ fn add_trajectory_step(value: &Value, steps: &mut Vec<TraceStep>) {
         ),
     };
     let call = (!action.trim().is_empty()).then(|| parse_swe_agent_command(action.trim()));
-    let name = call.as_ref().map(|it| it.name.clone());
+    let name = call.as_ref().map(|call| call.name.clone());
     let acted = call.is_some();
     steps.push(TraceStep {
         reasoning: thought.trim().to_owned(),
         tool_calls: call.into_iter().collect(),
         ..TraceStep::default()
     });
-    if let Some(text) = observation.filter(|it| acted || !it.is_empty()) {
+    if let Some(text) = observation.filter(|observation| acted || !observation.is_empty()) {
         let result = ToolResult { name, text, ..ToolResult::default() };
         steps.push(TraceStep { role: StepRole::Tool, results: vec![result], ..TraceStep::default() });
     }
@@ -113,8 +114,8 @@ fn pair_of(pair: &[Value]) -> (String, String, Option<String>) {
             content.strip_prefix("THOUGHT:").unwrap_or(content).split_once("ACTION:").unwrap_or((content, ""))
         }
     };
-    let answer = pair.get(1).and_then(|it| it["content"].as_str());
-    let answer = answer.map(|it| it.strip_prefix("OBSERVATION:\n").unwrap_or(it).to_owned());
+    let answer = pair.get(1).and_then(|pair| pair["content"].as_str());
+    let answer = answer.map(|answer| answer.strip_prefix("OBSERVATION:\n").unwrap_or(answer).to_owned());
     (thought.to_owned(), action.to_owned(), answer)
 }
 
@@ -156,7 +157,8 @@ fn read_history_message(message: &Value) -> TraceStep {
         .filter_map(super::message::parse_recorded_call)
         .collect();
     if step.tool_calls.is_empty()
-        && let Some(action) = first_text_field(message, &["action"]).filter(|it| !it.trim().is_empty())
+        && let Some(action) =
+            first_text_field(message, &["action"]).filter(|text_field| !text_field.trim().is_empty())
     {
         step.tool_calls.push(parse_swe_agent_command(action.trim()));
     }

@@ -12,13 +12,13 @@ use super::*;
 fn fixtures() -> Vec<(String, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
     let mut all = Vec::new();
-    for folder in fs::read_dir(root).unwrap().map(|it| it.unwrap().path()).filter(|it| it.is_dir()) {
+    for folder in fs::read_dir(root).unwrap().map(|dir| dir.unwrap().path()).filter(|path| path.is_dir()) {
         let format = folder.file_name().unwrap().to_string_lossy().into_owned();
-        let files = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
+        let files = fs::read_dir(&folder).unwrap().map(|dir| dir.unwrap().path());
         all.extend(
             files
-                .filter(|it| !it.to_string_lossy().ends_with(".expected.json"))
-                .map(|it| (format.clone(), it)),
+                .filter(|file| !file.to_string_lossy().ends_with(".expected.json"))
+                .map(|file| (format.clone(), file)),
         );
     }
     all.sort();
@@ -47,7 +47,7 @@ fn told(format: TraceFormat, trace: &Trace) -> Value {
             let files: Vec<Value> = step
                 .files
                 .iter()
-                .map(|it| json!({ "path": it.path, "added": it.added, "removed": it.removed }))
+                .map(|file| json!({ "path": file.path, "added": file.added, "removed": file.removed }))
                 .collect();
             if !files.is_empty() {
                 out["files"] = json!(files);
@@ -82,15 +82,15 @@ fn normalised(mut expected: Value) -> Value {
             result.as_object_mut().unwrap().entry("text").or_insert_with(|| json!(""));
         }
         if let Some(map) = step.as_object_mut() {
-            map.retain(|key, it| {
+            map.retain(|key, value| {
                 !matches!(key.as_str(), "results" | "tool_calls" | "files")
-                    || it.as_array().is_some_and(|it| !it.is_empty())
+                    || value.as_array().is_some_and(|items| !items.is_empty())
             });
         }
     }
     if let Some(usage) = expected.get_mut("usage").and_then(Value::as_object_mut) {
         usage.entry("cached").or_insert(json!(0));
-        if usage.values().all(|it| it == 0) {
+        if usage.values().all(|value| value == 0) {
             expected.as_object_mut().unwrap().remove("usage");
         }
     }
@@ -169,7 +169,12 @@ fn what_cannot_be_read_is_an_error_that_lists_what_can() {
 #[test]
 fn shapes_that_others_take_for_no_tool_calls_are_read() {
     let names = |text: &str| {
-        read_trace(text, None).unwrap().1.tool_calls().map(|it| it.name.clone()).collect::<Vec<_>>()
+        read_trace(text, None)
+            .unwrap()
+            .1
+            .tool_calls()
+            .map(|tool_call| tool_call.name.clone())
+            .collect::<Vec<_>>()
     };
     assert_eq!(
         names(r#"[{"role": "assistant", "content": [{"type": "tool_use", "name": "rm", "input": {}}]}]"#),
@@ -230,7 +235,7 @@ mod anything {
         leaf.prop_recursive(5, 40, 5, move |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::vec((key.clone(), inner), 0..5).prop_map(|it| it.into_iter().collect()),
+                prop::collection::vec((key.clone(), inner), 0..5).prop_map(|vec| vec.into_iter().collect()),
             ]
         })
     }

@@ -28,8 +28,8 @@ fn parse_text_conversation(text: &str) -> Option<Vec<TraceStep>> {
             }
         }
     }
-    steps.iter_mut().for_each(|it| it.text = it.text.trim().to_owned());
-    let has = |role: StepRole| steps.iter().any(|it| it.role == role);
+    steps.iter_mut().for_each(|step| step.text = step.text.trim().to_owned());
+    let has = |role: StepRole| steps.iter().any(|step| step.role == role);
     (has(StepRole::User) && has(StepRole::Assistant)).then_some(steps)
 }
 

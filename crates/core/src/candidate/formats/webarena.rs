@@ -8,14 +8,16 @@ use crate::candidate::trace::{StepRole, ToolCall, ToolResult, Trace, TraceStep};
 pub(super) fn is_web_agent_trace(value: &Value) -> bool {
     let action = &value["actions"][0];
     let is_data = action.get("operation").is_some() || action.get("action_type").is_some();
-    let is_page = |it: &Value| (it["obs"].is_object() || it["url"].is_string()) && it.get("action").is_some();
+    let is_page = |value: &Value| {
+        (value["obs"].is_object() || value["url"].is_string()) && value.get("action").is_some()
+    };
     is_data || nested_items(value, &["steps", "trajectory"]).first().is_some_and(is_page)
 }
 
 pub(super) fn read_web_agent_trace(value: &Value) -> Trace {
     let mut trace = Trace::default();
     let task = first_text_field(value, &["intent", "confirmed_task", "task", "goal", "instruction"]);
-    trace.steps.extend(task.map(|it| TraceStep::new(StepRole::User, it)));
+    trace.steps.extend(task.map(|task| TraceStep::new(StepRole::User, task)));
     let reprs = value["action_reprs"].as_array();
     match value["actions"].as_array() {
         Some(actions) if reprs.is_some() => {
@@ -24,7 +26,7 @@ pub(super) fn read_web_agent_trace(value: &Value) -> Trace {
                 .steps
                 .extend(actions.iter().zip(labels).map(|(action, label)| read_mind2web_step(action, label)));
         }
-        Some(actions) => actions.iter().for_each(|it| add_gui_step(it, &mut trace.steps)),
+        Some(actions) => actions.iter().for_each(|action| add_gui_step(action, &mut trace.steps)),
         None => pages(nested_items(value, &["steps", "trajectory"]), &mut trace),
     }
     trace
@@ -32,8 +34,8 @@ pub(super) fn read_web_agent_trace(value: &Value) -> Trace {
 
 /// What was seen before acting comes first.
 fn pages(steps: &[Value], trace: &mut Trace) {
-    let goal = steps.first().and_then(|it| it["obs"]["goal"].as_str());
-    trace.steps.extend(goal.map(|it| TraceStep::new(StepRole::User, it)));
+    let goal = steps.first().and_then(|step| step["obs"]["goal"].as_str());
+    trace.steps.extend(goal.map(|goal| TraceStep::new(StepRole::User, goal)));
     for step in steps {
         let obs = &step["obs"];
         let seen = first_text_field(step, &["observation"])
@@ -44,13 +46,16 @@ fn pages(steps: &[Value], trace: &mut Trace) {
             ..TraceStep::default()
         };
         // The error is about the action before this page.
-        let failed = first_text_field(obs, &["last_action_error"]).filter(|it| !it.is_empty());
-        answers.results.extend(failed.map(|it| ToolResult {
-            text: it.to_owned(),
+        let failed =
+            first_text_field(obs, &["last_action_error"]).filter(|text_field| !text_field.is_empty());
+        answers.results.extend(failed.map(|failed| ToolResult {
+            text: failed.to_owned(),
             error: true,
             ..ToolResult::default()
         }));
-        answers.results.extend(seen.map(|it| ToolResult { text: it.to_owned(), ..ToolResult::default() }));
+        answers
+            .results
+            .extend(seen.map(|seen| ToolResult { text: seen.to_owned(), ..ToolResult::default() }));
         trace.steps.push(answers);
         let thought = first_text_field(step, &["thought", "reasoning"])
             .or(first_text_field(&step["agent_info"], &["think", "thought"]));
@@ -100,7 +105,9 @@ fn parse_webarena_action(text: &str) -> ToolCall {
 
 /// The texts in brackets; brackets inside a text belong to it.
 fn split_bracketed_arguments(text: &str, n_names: usize) -> Vec<String> {
-    let Some(inner) = text.strip_prefix('[').and_then(|it| it.strip_suffix(']')) else { return Vec::new() };
+    let Some(inner) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
+        return Vec::new();
+    };
     if n_names < 2 {
         return vec![inner.to_owned()];
     }
@@ -136,9 +143,10 @@ fn parse_browsergym_action(text: &str) -> ToolCall {
         _ => &[],
     };
     let mut arguments = Map::new();
-    for (at, part) in action::split(inside).into_iter().filter(|it| !it.is_empty()).enumerate() {
-        let keyword =
-            part.split_once('=').filter(|it| it.0.trim().chars().all(|c| c.is_alphanumeric() || c == '_'));
+    for (at, part) in action::split(inside).into_iter().filter(|part| !part.is_empty()).enumerate() {
+        let keyword = part
+            .split_once('=')
+            .filter(|part| part.0.trim().chars().all(|c| c.is_alphanumeric() || c == '_'));
         let (key, value) = match (keyword, names.get(at)) {
             (Some((key, value)), _) => (key.trim().to_owned(), value.trim()),
             (None, Some(name)) => ((*name).to_owned(), part),
@@ -157,7 +165,7 @@ fn read_mind2web_step(value: &Value, label: &str) -> TraceStep {
     let name = operation["op"].as_str().unwrap_or_default();
     let mut arguments = Map::new();
     arguments.insert("element".to_owned(), label.split(" -> ").next().unwrap_or(label).into());
-    if let Some(text) = operation["value"].as_str().filter(|it| !it.is_empty()) {
+    if let Some(text) = operation["value"].as_str().filter(|operation| !operation.is_empty()) {
         arguments.insert("value".to_owned(), text.into());
     }
     let call = ToolCall { name: name.to_owned(), arguments, ..ToolCall::default() };

@@ -54,7 +54,7 @@ struct AssertionReader<'a> {
 impl<'a> AssertionReader<'a> {
     /// All plain strings become one rubric, which stands where the first of them did.
     fn list(&mut self, nodes: &[&SourceNode]) -> (Vec<Criterion>, Vec<Spot>) {
-        let strings: Vec<&SourceNode> = nodes.iter().copied().filter(|it| it.text().is_some()).collect();
+        let strings: Vec<&SourceNode> = nodes.iter().copied().filter(|node| node.text().is_some()).collect();
         let (mut criteria, mut spots) = (Vec::new(), Vec::new());
         for &node in nodes {
             let read = match node.text() {
@@ -96,7 +96,7 @@ impl<'a> AssertionReader<'a> {
                 criterion,
                 Spot::new(fields.start()).key(
                     "scale",
-                    fields.get("score_ranges").map_or_else(|| fields.start(), |it| cx.head(it)),
+                    fields.get("score_ranges").map_or_else(|| fields.start(), |node| cx.head(node)),
                 ),
             ));
         }
@@ -108,8 +108,8 @@ impl<'a> AssertionReader<'a> {
         };
         let mut spot = Spot::new(fields.start())
             .key("weight", fields.span("weight"))
-            .key("scale", fields.get("score_ranges").map_or_else(|| fields.start(), |it| cx.head(it)));
-        let named = fields.any(&["name", "metric"]).and_then(|it| cx.scalar_text(it, "name"));
+            .key("scale", fields.get("score_ranges").map_or_else(|| fields.start(), |node| cx.head(node)));
+        let named = fields.any(&["name", "metric"]).and_then(|node| cx.scalar_text(node, "name"));
         let ask = if RUBRIC_TYPES.contains(&kind.as_str()) {
             self.asserted.n_judged += 1;
             self.rubric(&fields, &kind, &mut spot)
@@ -159,10 +159,16 @@ impl<'a> AssertionReader<'a> {
         (at, written): (&SourceNode, &str),
     ) -> Option<CriterionKind> {
         let cx = self.cx;
-        let check = catalogue::find_catalogue_entry(CHECKS, kind).filter(|it| !it.name.contains('_'));
-        let recipe = catalogue::find_catalogue_entry(RECIPES, kind).filter(|it| !it.name.contains('_'));
+        let check = catalogue::find_catalogue_entry(CHECKS, kind)
+            .filter(|catalogue_entry| !catalogue_entry.name.contains('_'));
+        let recipe = catalogue::find_catalogue_entry(RECIPES, kind)
+            .filter(|catalogue_entry| !catalogue_entry.name.contains('_'));
         let Some(entry) = check.or(recipe) else {
-            let known = CHECKS.iter().chain(RECIPES).map(|it| it.name).filter(|it| !it.contains('_'));
+            let known = CHECKS
+                .iter()
+                .chain(RECIPES)
+                .map(|catalogue_entry| catalogue_entry.name)
+                .filter(|text| !text.contains('_'));
             let message = format!("assertion type `{written}` is not supported");
             let mut diagnostic = Diagnostic::error(Code::Unsupported, at.span, message).suggest(
                 kind,
@@ -183,7 +189,7 @@ impl<'a> AssertionReader<'a> {
         } else {
             fields.ignores(&["provider"]);
         }
-        if !entry.params.iter().any(|it| it.name == "config") {
+        if !entry.params.iter().any(|param| param.name == "config") {
             fields.ignores(&["config"]);
         }
         let mut method = read_method_params(fields, entry);
@@ -221,14 +227,14 @@ impl<'a> AssertionReader<'a> {
         if !others.is_empty() {
             let config = params.entry("config").or_insert_with(|| Json::Object(serde_json::Map::new()));
             if let Json::Object(config) = config {
-                config.extend(others.iter().map(|it| (it.key.clone(), self.cx.json(&it.value))));
+                config.extend(others.iter().map(|entry| (entry.key.clone(), self.cx.json(&entry.value))));
             }
         }
     }
 
     fn set(&mut self, fields: &MappingReader<'_>, spot: &mut Spot) -> Option<CriterionKind> {
         let list = fields.any(&["assert", "assertions", "evaluators"]);
-        let Some(items) = list.and_then(|it| self.cx.list(it, "assert")) else {
+        let Some(items) = list.and_then(|node| self.cx.list(node, "assert")) else {
             fields.missing("assert");
             return None;
         };
@@ -244,8 +250,10 @@ impl<'a> AssertionReader<'a> {
         fields.ignores(&["config"]);
         let (criteria, spots) = self.list(&items.iter().collect::<Vec<_>>());
         spot.children = spots;
-        let key =
-            ["assert", "assertions", "evaluators"].into_iter().find(|it| fields.has(it)).unwrap_or("assert");
+        let key = ["assert", "assertions", "evaluators"]
+            .into_iter()
+            .find(|text| fields.has(text))
+            .unwrap_or("assert");
         spot.keys.push(("criteria", fields.key_span(key)));
         Some(CriterionKind::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
     }
@@ -253,12 +261,12 @@ impl<'a> AssertionReader<'a> {
     /// The judge that an assertion asks for; a test has one.
     fn judge(&mut self, fields: &MappingReader<'_>) {
         let cx = self.cx;
-        let model = fields.any(&["provider", "target", "model"]).and_then(|it| grader(cx, it));
-        let prompt = fields.any(&["prompt", "rubricPrompt"]).and_then(|it| match &it.shape {
-            NodeShape::Scalar(_) => cx.text(it, "prompt"),
-            NodeShape::List(_) => Some(pretty(&cx.json(it))),
+        let model = fields.any(&["provider", "target", "model"]).and_then(|node| grader(cx, node));
+        let prompt = fields.any(&["prompt", "rubricPrompt"]).and_then(|node| match &node.shape {
+            NodeShape::Scalar(_) => cx.text(node, "prompt"),
+            NodeShape::List(_) => Some(pretty(&cx.json(node))),
             NodeShape::Map(_) => {
-                cx.error(Code::Unsupported, cx.head(it), "a prompt made by a command is not supported");
+                cx.error(Code::Unsupported, cx.head(node), "a prompt made by a command is not supported");
                 None
             }
         });
@@ -297,13 +305,15 @@ impl<'a> AssertionReader<'a> {
             return Some(CriterionKind::Question(Scale::Unit));
         };
         let items: Vec<&SourceNode> = match &value.shape {
-            NodeShape::List(items) if items.iter().any(|it| it.text().is_some() || is_item(it)) => {
+            NodeShape::List(items) if items.iter().any(|node| node.text().is_some() || is_item(node)) => {
                 items.iter().collect()
             }
             _ if is_item(value) => vec![value],
             NodeShape::List(items) if items.is_empty() => {
-                let key =
-                    ["value", "criteria", "rubrics"].into_iter().find(|it| fields.has(it)).unwrap_or("value");
+                let key = ["value", "criteria", "rubrics"]
+                    .into_iter()
+                    .find(|text| fields.has(text))
+                    .unwrap_or("value");
                 self.cx.error(Code::Empty, fields.key_span(key), "this rubric lists nothing");
                 return None;
             }
@@ -318,8 +328,8 @@ impl<'a> AssertionReader<'a> {
         let mut criteria = Vec::new();
         for (at, item) in items.iter().enumerate() {
             if let Some(criterion) = self.item(item, at + 1) {
-                let place = item.get("id").map_or(self.cx.head(item), |it| it.span);
-                let scale = item.get("score_ranges").map_or(place, |it| self.cx.head(it));
+                let place = item.get("id").map_or(self.cx.head(item), |node| node.span);
+                let scale = item.get("score_ranges").map_or(place, |node| self.cx.head(node));
                 spot.children.push(Spot::new(place).key("scale", scale));
                 criteria.push(criterion);
             }
@@ -330,8 +340,10 @@ impl<'a> AssertionReader<'a> {
     fn value<'f>(&self, fields: &MappingReader<'f>) -> Option<&'f SourceNode> {
         let node = fields.any(&["value", "criteria", "rubrics"])?;
         // A mapping may hold the list one level further down.
-        let inner =
-            ["criteria", "rubrics"].iter().find_map(|it| node.get(it)).filter(|it| it.list().is_some());
+        let inner = ["criteria", "rubrics"]
+            .iter()
+            .find_map(|text| node.get(text))
+            .filter(|node| node.list().is_some());
         Some(inner.unwrap_or(node))
     }
 
@@ -339,8 +351,8 @@ impl<'a> AssertionReader<'a> {
     fn read_ranged_question(&self, fields: &MappingReader<'_>) -> Option<CriterionKind> {
         fields
             .get("score_ranges")
-            .and_then(|it| read_score_ranges(self.cx, it))
-            .map(|it| CriterionKind::Question(Scale::Ranges(it)))
+            .and_then(|node| read_score_ranges(self.cx, node))
+            .map(|ranges| CriterionKind::Question(Scale::Ranges(ranges)))
     }
 
     fn text_of(&self, fields: &MappingReader<'_>, kind: &str) -> String {
@@ -368,8 +380,8 @@ impl<'a> AssertionReader<'a> {
         }
         let fields = MappingReader::new(cx, node, "rubric item")?;
         let outcome =
-            fields.any(&["outcome", "criteria", "description"]).and_then(|it| cx.template(it, "outcome"));
-        let scale = fields.get("score_ranges").map(|it| read_score_ranges(cx, it));
+            fields.any(&["outcome", "criteria", "description"]).and_then(|node| cx.template(node, "outcome"));
+        let scale = fields.get("score_ranges").map(|node| read_score_ranges(cx, node));
         if outcome.is_none() && scale.is_none() {
             fields.missing("outcome");
         }
@@ -387,7 +399,7 @@ impl<'a> AssertionReader<'a> {
         criterion.operator = fields.word("operator", &Operator::ALL);
         // The score at which the criterion passes, and a gate of its own.
         criterion.min_score = fields.number_in("min_score", 0.0..=1.0);
-        let old = fields.integer("required_min_score", 0..=10).map(|it| it as f64 / 10.0);
+        let old = fields.integer("required_min_score", 0..=10).map(|integer| integer as f64 / 10.0);
         criterion.min_score = criterion.min_score.or(old);
         criterion.threshold = criterion.min_score;
         fields.finish();
@@ -423,8 +435,8 @@ fn canonical_assertion_type(kind: &str) -> String {
 /// Whether a mapping is one item of a rubric, not free-form data.
 fn is_item(node: &SourceNode) -> bool {
     let has = |key: &str| node.get(key).is_some();
-    node.get("outcome").is_some_and(|it| it.text().is_some())
+    node.get("outcome").is_some_and(|node| node.text().is_some())
         || has("score_ranges")
-        || (node.get("criteria").is_some_and(|it| it.text().is_some())
-            && ["id", "weight", "required", "min_score", "operator"].iter().any(|it| has(it)))
+        || (node.get("criteria").is_some_and(|node| node.text().is_some())
+            && ["id", "weight", "required", "min_score", "operator"].iter().any(|text| has(text)))
 }

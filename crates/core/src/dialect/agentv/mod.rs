@@ -99,9 +99,10 @@ pub(super) fn read_agentv_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
         settings::read_agentv_refs(cx, node);
         return suite;
     }
-    let is_defaults =
-        |it: &NodeEntry| ["options", "threshold", "vars", "metadata", "assert"].contains(&it.key.as_str());
-    if node.get("options").is_some() && node.map().is_some_and(|it| it.iter().all(is_defaults)) {
+    let is_defaults = |entry: &NodeEntry| {
+        ["options", "threshold", "vars", "metadata", "assert"].contains(&entry.key.as_str())
+    };
+    if node.get("options").is_some() && node.map().is_some_and(|entries| entries.iter().all(is_defaults)) {
         // A file of defaults that suites refer to.
         AgentvTestDefaults::default().merge(cx, node);
         return suite;
@@ -113,8 +114,8 @@ pub(super) fn read_agentv_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
     suite.judge = defaults.judge.clone();
     let mut names: BTreeMap<String, SourceSpan> = BTreeMap::new();
     let node = fields.any(&["tests", "eval_cases", "evalcases"]);
-    let tests = node.map(|it| test_nodes(cx, it)).unwrap_or_default();
-    if let Some(node) = node.filter(|it| it.list().is_some_and(<[SourceNode]>::is_empty)) {
+    let tests = node.map(|node| test_nodes(cx, node)).unwrap_or_default();
+    if let Some(node) = node.filter(|node| node.list().is_some_and(<[SourceNode]>::is_empty)) {
         cx.error(Code::Empty, node.span, "`tests` lists nothing");
     }
     for (at, test) in tests.iter().enumerate() {
@@ -126,7 +127,7 @@ pub(super) fn read_agentv_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
     if tests.is_empty() && !shared.is_empty() {
         let draft = Draft { pass_mark: defaults.threshold, ..Draft::default() };
         let rubric = read_agentv_rubric(cx, &shared, draft, Spot::new(fields.start()));
-        suite.rubrics.extend(rubric.map(|it| ("assert".to_owned(), it.0)));
+        suite.rubrics.extend(rubric.map(|rubric| ("assert".to_owned(), rubric.0)));
     }
     report_ineffective_keys(&fields);
     fields.finish();
@@ -173,19 +174,19 @@ impl<'a> AgentvTestDefaults<'a> {
             tags: Vec::new(),
             rubric_prompt: None,
             grader: None,
-            prompts: fields.get("prompts").map(|it| prompts(cx, it)).unwrap_or_default(),
+            prompts: fields.get("prompts").map(|node| prompts(cx, node)).unwrap_or_default(),
             targets: fields
                 .any(&["providers", "targets", "target"])
-                .map(|it| read_agentv_targets(cx, it))
+                .map(|node| read_agentv_targets(cx, node))
                 .unwrap_or_default(),
             workspace: read_agentv_workspace(fields),
             input_files: fields.texts_of("input_files"),
-            input: fields.get("input").map(|it| read_input_messages(cx, it)).unwrap_or_default(),
+            input: fields.get("input").map(|node| read_input_messages(cx, node)).unwrap_or_default(),
             repeat: 1,
             // All criteria of one assertion are graded in one call.
             judge: Judge { calls: Some(Calls::PerRubric), ..Judge::default() },
         };
-        match fields.get("tags").map(|it| (it, &it.shape)) {
+        match fields.get("tags").map(|node| (node, &node.shape)) {
             Some((_, NodeShape::Map(_))) => {
                 defaults.metadata.insert("tags".to_owned(), Json::Object(fields.json_map("tags")));
             }
@@ -222,15 +223,17 @@ impl<'a> AgentvTestDefaults<'a> {
         if let Some(execution) = fields.fields("execution", "execution block") {
             defaults.threshold = execution.number_in("threshold", 0.0..=1.0).unwrap_or(defaults.threshold);
             if let Some(trials) = execution.fields("trials", "set of trials") {
-                defaults.repeat =
-                    trials.integer("count", 1..=10_000).and_then(|it| u32::try_from(it).ok()).unwrap_or(1);
+                defaults.repeat = trials
+                    .integer("count", 1..=10_000)
+                    .and_then(|integer| u32::try_from(integer).ok())
+                    .unwrap_or(1);
                 trials.knows(&["strategy", "cost_limit_usd", "costLimitUsd"]);
                 trials.finish();
             }
             defaults.asserted.extend(assert_nodes(&execution));
             if defaults.targets.is_empty() {
                 let node = execution.any(&["targets", "target"]);
-                defaults.targets = node.map(|it| read_agentv_targets(cx, it)).unwrap_or_default();
+                defaults.targets = node.map(|node| read_agentv_targets(cx, node)).unwrap_or_default();
             }
             execution.knows(&[
                 "workers",
@@ -276,7 +279,7 @@ impl<'a> AgentvTestDefaults<'a> {
             );
             return;
         };
-        if let Some(parsed) = cx.find(path, node.span).and_then(|it| cx.parse(it)) {
+        if let Some(parsed) = cx.find(path, node.span).and_then(|file_id| cx.parse(file_id)) {
             self.merge(cx, &rewrite_old_variables(parsed));
         }
     }
@@ -284,7 +287,7 @@ impl<'a> AgentvTestDefaults<'a> {
     fn merge(&mut self, cx: &Context<'_>, node: &SourceNode) {
         let Some(fields) = MappingReader::new(cx, node, "default test") else { return };
         self.vars = fields.map("vars").unwrap_or_default().to_vec();
-        self.shared = assert_nodes(&fields).iter().map(|&it| it.clone()).collect();
+        self.shared = assert_nodes(&fields).iter().map(|&node| node.clone()).collect();
         self.threshold = fields.number_in("threshold", 0.0..=1.0).unwrap_or(self.threshold);
         self.metadata.extend(fields.json_map("metadata"));
         if let Some(options) = fields.fields("options", "set of options") {
@@ -324,11 +327,13 @@ impl AgentvTestOptions {
         ]);
         fields.ignores(&["disableConversationVar", "runSerially"]);
         Self {
-            rubric_prompt: fields.any(&["rubric_prompt", "rubricPrompt"]).and_then(|it| match &it.shape {
-                NodeShape::Scalar(_) => cx.text(it, "rubric_prompt"),
-                _ => Some(pretty(&cx.json(it))),
+            rubric_prompt: fields.any(&["rubric_prompt", "rubricPrompt"]).and_then(|node| {
+                match &node.shape {
+                    NodeShape::Scalar(_) => cx.text(node, "rubric_prompt"),
+                    _ => Some(pretty(&cx.json(node))),
+                }
             }),
-            grader: fields.get("provider").and_then(|it| grader(cx, it)),
+            grader: fields.get("provider").and_then(|node| grader(cx, node)),
             repeat: read_repeat_count(fields),
             prefix: fields.text("prefix"),
             suffix: fields.text("suffix"),
@@ -342,7 +347,7 @@ fn grader(cx: &Context<'_>, node: &SourceNode) -> Option<String> {
         return cx.plain_text(node, "provider");
     }
     let fields = MappingReader::new(cx, node, "provider")?;
-    let id = fields.need("id").and_then(|it| cx.plain_text(it, "id"));
+    let id = fields.need("id").and_then(|node| cx.plain_text(node, "id"));
     fields.ignores(&["config", "label", "delay", "env"]);
     fields.finish();
     id
@@ -354,18 +359,18 @@ fn read_repeat_count(fields: &MappingReader<'_>) -> Option<u32> {
     let count = if node.map().is_some() {
         let block = MappingReader::new(fields.cx, node, "repeat block")?;
         block.knows(&["strategy", "early_exit", "cost_limit_usd"]);
-        let count = block.need("count").and_then(|it| fields.cx.integer(it, "count", 1..=10_000));
+        let count = block.need("count").and_then(|node| fields.cx.integer(node, "count", 1..=10_000));
         block.finish();
         count
     } else {
         fields.cx.integer(node, "repeat", 1..=10_000)
     };
-    count.and_then(|it| u32::try_from(it).ok())
+    count.and_then(|count| u32::try_from(count).ok())
 }
 
 fn assert_nodes<'a>(fields: &MappingReader<'a>) -> Vec<&'a SourceNode> {
     let node = fields.any(&["assert", "assertions", "evaluators"]);
-    node.and_then(|it| fields.cx.list(it, "assert")).unwrap_or_default().iter().collect()
+    node.and_then(|node| fields.cx.list(node, "assert")).unwrap_or_default().iter().collect()
 }
 
 /// Tests written out, or in files of their own.
@@ -373,7 +378,7 @@ fn test_nodes(cx: &Context<'_>, node: &SourceNode) -> Vec<SourceNode> {
     match &node.shape {
         NodeShape::List(items) => items
             .iter()
-            .flat_map(|it| if it.text().is_some() { test_file(cx, it) } else { vec![it.clone()] })
+            .flat_map(|node| if node.text().is_some() { test_file(cx, node) } else { vec![node.clone()] })
             .collect(),
         NodeShape::Scalar(_) => test_file(cx, node),
         NodeShape::Map(_) => {
@@ -386,7 +391,11 @@ fn test_nodes(cx: &Context<'_>, node: &SourceNode) -> Vec<SourceNode> {
 fn test_file(cx: &Context<'_>, node: &SourceNode) -> Vec<SourceNode> {
     let Some(written) = cx.path(node, "tests") else { return Vec::new() };
     let path = written.as_str();
-    let extension = Path::new(path).extension().and_then(|it| it.to_str()).unwrap_or_default().to_lowercase();
+    let extension = Path::new(path)
+        .extension()
+        .and_then(|extension| extension.to_str())
+        .unwrap_or_default()
+        .to_lowercase();
     if !["yaml", "yml", "json", "jsonl"].contains(&extension.as_str()) {
         cx.report(
             Diagnostic::error(Code::Unsupported, node.span, format!("tests cannot be read from `{path}`"))
@@ -418,7 +427,7 @@ fn read_agentv_workspace(fields: &MappingReader<'_>) -> Option<Workspace> {
                 let message = format!("`workspace.{}` has no effect here", entry.key);
                 fields.cx.report(Diagnostic::warning(Code::NoEffect, entry.key_span, message));
             }
-            node.get("template").and_then(|it| fields.cx.path(it, "template"))
+            node.get("template").and_then(|node| fields.cx.path(node, "template"))
         }
         None => fields.cx.path(node, "workspace"),
     };
@@ -427,10 +436,12 @@ fn read_agentv_workspace(fields: &MappingReader<'_>) -> Option<Workspace> {
 
 fn read_agentv_targets(cx: &Context<'_>, node: &SourceNode) -> Vec<CaseTarget> {
     let own: Vec<CaseTarget> = match &node.shape {
-        NodeShape::List(items) => items.iter().filter_map(|it| read_agentv_target(cx, it)).collect(),
+        NodeShape::List(items) => items.iter().filter_map(|node| read_agentv_target(cx, node)).collect(),
         _ => read_agentv_target(cx, node).into_iter().collect(),
     };
-    own.into_iter().map(|it| settings::named_target(cx, node.span, &it.id).unwrap_or(it)).collect()
+    own.into_iter()
+        .map(|case_target| settings::named_target(cx, node.span, &case_target.id).unwrap_or(case_target))
+        .collect()
 }
 
 /// A name, `{id, label, config}`, or `{name: {label, config}}`.
@@ -446,7 +457,7 @@ fn read_agentv_target(cx: &Context<'_>, node: &SourceNode) -> Option<CaseTarget>
         _ => (None, node),
     };
     let fields = MappingReader::new(cx, inner, "provider")?;
-    let id = id.or_else(|| fields.any(&["id", "name"]).and_then(|it| cx.raw_text(it, "id")));
+    let id = id.or_else(|| fields.any(&["id", "name"]).and_then(|node| cx.raw_text(node, "id")));
     if id.is_none() {
         fields.missing("id");
     }
@@ -495,7 +506,8 @@ fn read_agentv_case(
                 .also(first, "the first one"),
         );
     }
-    let guidance = fields.any(&["criteria", "expected_outcome"]).and_then(|it| cx.template(it, "criteria"));
+    let guidance =
+        fields.any(&["criteria", "expected_outcome"]).and_then(|node| cx.template(node, "criteria"));
     let mut own = assert_nodes(&fields);
     let mut skip_defaults = false;
     let mut threshold = fields.number_in("threshold", 0.0..=1.0);
@@ -506,7 +518,7 @@ fn read_agentv_case(
         skip_defaults |= block.bool("skip_defaults").unwrap_or(false);
         own.extend(assert_nodes(&block));
         own_targets.extend(
-            block.any(&["targets", "target"]).map(|it| read_agentv_targets(cx, it)).unwrap_or_default(),
+            block.any(&["targets", "target"]).map(|node| read_agentv_targets(cx, node)).unwrap_or_default(),
         );
         own_repeat = read_repeat_count(&block).or(own_repeat);
         block.ignores(&["cache", "timeout_seconds", "budget_usd", "fail_on_error", "workers"]);
@@ -516,26 +528,29 @@ fn read_agentv_case(
     let alone = own.is_empty() && (skip_defaults || defaults.assertions().next().is_none());
     let as_assertion = fields.any(&["criteria", "expected_outcome"]).filter(|_| alone);
     own.extend(as_assertion);
-    let options =
-        fields.fields("options", "set of options").map(|it| (AgentvTestOptions::read(&it), it.finish()).0);
+    let options = fields
+        .fields("options", "set of options")
+        .map(|mapping_reader| (AgentvTestOptions::read(&mapping_reader), mapping_reader.finish()).0);
     let draft = Draft {
         description: guidance.filter(|_| as_assertion.is_none()),
         pass_mark: threshold.unwrap_or(defaults.threshold),
         prompt: options
             .as_ref()
-            .and_then(|it| it.rubric_prompt.clone())
+            .and_then(|agentv_test_options| agentv_test_options.rubric_prompt.clone())
             .or_else(|| defaults.rubric_prompt.clone()),
         ..Draft::default()
     };
     if !skip_defaults {
         own.extend(defaults.assertions());
     }
-    let key = ["assert", "assertions", "evaluators"].into_iter().find(|it| fields.has(it));
+    let key = ["assert", "assertions", "evaluators"].into_iter().find(|text| fields.has(text));
     let spot = Spot::new(fields.start())
-        .key("criteria", key.map_or_else(|| fields.start(), |it| fields.key_span(it)));
+        .key("criteria", key.map_or_else(|| fields.start(), |text| fields.key_span(text)));
     let rubric = if own.is_empty() {
         let said = ["assert", "assertions", "evaluators", "criteria"];
-        if !said.iter().any(|it| fields.get(it).is_some_and(|it| it.list().is_none_or(|it| !it.is_empty()))) {
+        if !said.iter().any(|said| {
+            fields.get(said).is_some_and(|node| node.list().is_none_or(|nodes| !nodes.is_empty()))
+        }) {
             fields.lacks(
                 &["assert", "assertions", "criteria"],
                 Diagnostic::error(Code::MissingKey, fields.start(), "this test has nothing to be graded by")
@@ -552,10 +567,10 @@ fn read_agentv_case(
     let tags = metadata
         .get("tags")
         .and_then(Json::as_array)
-        .map(|it| it.iter().filter_map(Json::as_str).map(str::to_owned).collect());
+        .map(|values| values.iter().filter_map(Json::as_str).map(str::to_owned).collect());
     let own_workspace = read_agentv_workspace(&fields);
     // Everybody else gets them filled in.
-    if rubric.as_ref().is_some_and(|it| it.0.external_checks().next().is_some()) {
+    if rubric.as_ref().is_some_and(|rubric| rubric.0.external_checks().next().is_some()) {
         candidate.vars = fields.json_map("vars");
     }
     let origin = cx.origin(fields.start());
@@ -567,7 +582,7 @@ fn read_agentv_case(
     let mut judge = defaults.judge.clone();
     judge.model = asserted
         .model
-        .or_else(|| options.as_ref().and_then(|it| it.grader.clone()))
+        .or_else(|| options.as_ref().and_then(|agentv_test_options| agentv_test_options.grader.clone()))
         .or_else(|| defaults.grader.clone());
     judge.temperature = asserted.temperature;
     let mut case = Case {
@@ -586,7 +601,9 @@ fn read_agentv_case(
         matrix,
         data: None,
         labels: BTreeMap::new(),
-        repeat: own_repeat.or(options.and_then(|it| it.repeat)).unwrap_or(defaults.repeat),
+        repeat: own_repeat
+            .or(options.and_then(|agentv_test_options| agentv_test_options.repeat))
+            .unwrap_or(defaults.repeat),
     };
     let Ok(()) = case.try_for_each_template(&mut |text| {
         escape_rows(text);

@@ -22,12 +22,12 @@ pub(super) struct AgentvPrompt {
 }
 
 pub(super) fn prompts(cx: &Context<'_>, node: &SourceNode) -> Vec<AgentvPrompt> {
-    let is_message = |it: &SourceNode| it.get("role").is_some() && it.get("content").is_some();
+    let is_message = |node: &SourceNode| node.get("role").is_some() && node.get("content").is_some();
     match &node.shape {
         NodeShape::List(items) if !items.is_empty() && items.iter().all(is_message) => {
             vec![AgentvPrompt { node: node.clone() }]
         }
-        NodeShape::List(items) => items.iter().filter_map(|it| read_agentv_prompt(cx, it)).collect(),
+        NodeShape::List(items) => items.iter().filter_map(|node| read_agentv_prompt(cx, node)).collect(),
         _ => read_agentv_prompt(cx, node).into_iter().collect(),
     }
 }
@@ -43,17 +43,17 @@ fn read_agentv_prompt(cx: &Context<'_>, node: &SourceNode) -> Option<AgentvPromp
         NodeShape::Map(_) => {
             let fields = MappingReader::new(cx, node, "prompt")?;
             let inner = fields.any(&["prompt", "raw", "messages"]).cloned();
-            let file = fields.any(&["file", "path"]).and_then(|it| {
-                let path = cx.plain_text(it, "file")?;
-                cx.find(path.strip_prefix("file://").unwrap_or(&path), it.span)
-                    .map(|it| cx.text_of(it).to_string())
+            let file = fields.any(&["file", "path"]).and_then(|node| {
+                let path = cx.plain_text(node, "file")?;
+                cx.find(path.strip_prefix("file://").unwrap_or(&path), node.span)
+                    .map(|file_id| cx.text_of(file_id).to_string())
             });
-            let id = fields.text("id").filter(|it| it.starts_with("file://"));
+            let id = fields.text("id").filter(|text| text.starts_with("file://"));
             fields.knows(&["label", "config", "display"]);
             fields.refuses(&["function", "function_file", "command", "prefix", "suffix"]);
             let by_id = || {
-                id.and_then(|it| cx.find(&it["file://".len()..], node.span))
-                    .map(|it| cx.text_of(it).to_string())
+                id.and_then(|id| cx.find(&id["file://".len()..], node.span))
+                    .map(|file_id| cx.text_of(file_id).to_string())
             };
             let read = match inner {
                 Some(node) => Some(AgentvPrompt { node }),
@@ -74,9 +74,12 @@ pub(super) fn with_vars(
     test: &SourceNode,
     defaults: &AgentvTestDefaults<'_>,
 ) -> Vec<(SourceNode, String)> {
-    let own =
-        test.get("vars").filter(|it| !it.is_null()).and_then(|it| cx.entries(it, "vars")).unwrap_or_default();
-    let inherited = defaults.vars.iter().filter(|it| !own.iter().any(|mine| mine.key == it.key));
+    let own = test
+        .get("vars")
+        .filter(|node| !node.is_null())
+        .and_then(|node| cx.entries(node, "vars"))
+        .unwrap_or_default();
+    let inherited = defaults.vars.iter().filter(|entry| !own.iter().any(|mine| mine.key == entry.key));
     let vars: Vec<&NodeEntry> = own.iter().chain(inherited).collect();
     let mut combinations: Vec<Vec<(&str, Json)>> = vec![Vec::new()];
     for var in vars {
@@ -92,7 +95,7 @@ pub(super) fn with_vars(
         combinations = combinations
             .iter()
             .flat_map(|head| {
-                values.iter().map(|it| [head.as_slice(), &[(var.key.as_str(), it.clone())]].concat())
+                values.iter().map(|value| [head.as_slice(), &[(var.key.as_str(), value.clone())]].concat())
             })
             .collect();
     }
@@ -104,7 +107,7 @@ pub(super) fn with_vars(
             let mut test = test.clone();
             if let NodeShape::Map(entries) = &mut test.shape {
                 let span = test.span;
-                entries.retain(|it| it.key != "vars");
+                entries.retain(|entry| entry.key != "vars");
                 let vars: Vec<NodeEntry> = vars
                     .iter()
                     .map(|(key, value)| NodeEntry {
@@ -137,7 +140,7 @@ pub(super) fn rewrite_old_variables(mut node: SourceNode) -> SourceNode {
             }
             NodeShape::Scalar(_) => {}
             NodeShape::List(items) => items.iter_mut().for_each(visit),
-            NodeShape::Map(entries) => entries.iter_mut().for_each(|it| visit(&mut it.value)),
+            NodeShape::Map(entries) => entries.iter_mut().for_each(|entry| visit(&mut entry.value)),
         }
     }
     visit(&mut node);
@@ -150,13 +153,13 @@ fn substitute(node: &mut SourceNode, vars: &[(&str, Json)]) {
         NodeShape::Scalar(it) if it.text.contains("{{") => {
             it.text = template::replace(&it.text, |name| {
                 let name = name.strip_prefix("vars.").unwrap_or(name);
-                let value = vars.iter().find(|it| it.0 == name).map(|it| &it.1)?;
+                let value = vars.iter().find(|var| var.0 == name).map(|at| &at.1)?;
                 Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
             });
         }
         NodeShape::Scalar(_) => {}
-        NodeShape::List(items) => items.iter_mut().for_each(|it| substitute(it, vars)),
-        NodeShape::Map(entries) => entries.iter_mut().for_each(|it| substitute(&mut it.value, vars)),
+        NodeShape::List(items) => items.iter_mut().for_each(|node| substitute(node, vars)),
+        NodeShape::Map(entries) => entries.iter_mut().for_each(|entry| substitute(&mut entry.value, vars)),
     }
 }
 
@@ -167,26 +170,30 @@ pub(super) fn read_agentv_candidate(
 ) -> (Candidate, CaseMatrix) {
     let cx = fields.cx;
     let mut candidate = Candidate {
-        expected: fields.get("expected_output").map(|it| read_expected_output(cx, it)),
-        response: fields.any(&["provider_output", "providerOutput", "output"]).map(|it| match it.text() {
-            Some(_) => cx.template(it, "provider_output").unwrap_or_default(),
-            None => pretty(&cx.json(it)),
+        expected: fields.get("expected_output").map(|node| read_expected_output(cx, node)),
+        response: fields.any(&["provider_output", "providerOutput", "output"]).map(|node| {
+            match node.text() {
+                Some(_) => cx.template(node, "provider_output").unwrap_or_default(),
+                None => pretty(&cx.json(node)),
+            }
         }),
         ..Candidate::default()
     };
     let vars = fields.get("vars").and_then(SourceNode::map).unwrap_or_default();
-    let vars: Vec<(&str, Json)> = vars.iter().map(|it| (it.key.as_str(), cx.json(&it.value))).collect();
-    if let Some((_, context)) = vars.iter().find(|it| it.0 == "context") {
+    let vars: Vec<(&str, Json)> =
+        vars.iter().map(|entry| (entry.key.as_str(), cx.json(&entry.value))).collect();
+    if let Some((_, context)) = vars.iter().find(|var| var.0 == "context") {
         candidate.context = match context {
-            Json::Array(items) => {
-                items.iter().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect()
-            }
+            Json::Array(items) => items
+                .iter()
+                .map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned))
+                .collect(),
             other => vec![other.as_str().map_or_else(|| other.to_string(), str::to_owned)],
         };
     }
     let files = fields.texts_of("input_files");
     candidate.context.extend(if files.is_empty() { defaults.input_files.clone() } else { files });
-    match fields.get("input").map(|it| (it, &it.shape)) {
+    match fields.get("input").map(|node| (node, &node.shape)) {
         Some((node, NodeShape::Scalar(_))) if defaults.input.is_empty() => {
             candidate.input = cx.template(node, "input");
         }
@@ -196,8 +203,11 @@ pub(super) fn read_agentv_candidate(
         }
         None => candidate.messages = defaults.input.clone(),
     }
-    let texts: Vec<String> =
-        defaults.prompts.iter().filter_map(|it| filled_prompt(cx, it, &vars, options, fields)).collect();
+    let texts: Vec<String> = defaults
+        .prompts
+        .iter()
+        .filter_map(|prompt| filled_prompt(cx, prompt, &vars, options, fields))
+        .collect();
     let mut matrix = CaseMatrix::default();
     match texts.as_slice() {
         [] => {}
@@ -207,7 +217,7 @@ pub(super) fn read_agentv_candidate(
     let keys = ["input", "provider_output", "providerOutput", "output"];
     if defaults.prompts.is_empty()
         && defaults.input.is_empty()
-        && !keys.iter().any(|it| fields.get(it).is_some())
+        && !keys.iter().any(|key| fields.get(key).is_some())
     {
         fields.lacks(
             &keys,
@@ -233,7 +243,7 @@ fn filled_prompt(
     };
     // What stands between braces in the value of a variable is text.
     for name in unfilled_names(&prompt.node, vars) {
-        let known: Vec<&str> = vars.iter().map(|it| it.0).collect();
+        let known: Vec<&str> = vars.iter().map(|var| var.0).collect();
         let diagnostic = if name.contains('|') {
             Diagnostic::error(
                 Code::Unsupported,
@@ -254,7 +264,9 @@ fn filled_prompt(
         };
         cx.report(diagnostic);
     }
-    let (prefix, suffix) = options.map_or((None, None), |it| (it.prefix.as_deref(), it.suffix.as_deref()));
+    let (prefix, suffix) = options.map_or((None, None), |agentv_test_options| {
+        (agentv_test_options.prefix.as_deref(), agentv_test_options.suffix.as_deref())
+    });
     Some(format!("{}{text}{}", prefix.unwrap_or_default(), suffix.unwrap_or_default()))
 }
 
@@ -283,11 +295,13 @@ pub(super) fn read_input_messages(cx: &Context<'_>, node: &SourceNode) -> Vec<Js
     let user = |content: Json| serde_json::json!({ "role": "user", "content": content });
     match &node.shape {
         NodeShape::Scalar(_) => {
-            cx.template(node, "input").map(|it| user(Json::String(it))).into_iter().collect()
+            cx.template(node, "input").map(|template| user(Json::String(template))).into_iter().collect()
         }
         NodeShape::Map(_) if node.get("role").is_none() => vec![user(cx.json(node))],
         NodeShape::Map(_) => vec![cx.json(node)],
-        NodeShape::List(items) => items.iter().filter_map(|it| native::read_message_node(cx, it)).collect(),
+        NodeShape::List(items) => {
+            items.iter().filter_map(|node| native::read_message_node(cx, node)).collect()
+        }
     }
 }
 
@@ -296,6 +310,6 @@ pub(super) fn read_expected_output(cx: &Context<'_>, node: &SourceNode) -> Json 
     if node.text().is_some() {
         return cx.template(node, "expected_output").map_or(Json::Null, Json::String);
     }
-    let last = node.list().and_then(<[SourceNode]>::last).filter(|it| it.get("role").is_some());
-    cx.json(last.and_then(|it| it.get("content")).unwrap_or(node))
+    let last = node.list().and_then(<[SourceNode]>::last).filter(|node| node.get("role").is_some());
+    cx.json(last.and_then(|node| node.get("content")).unwrap_or(node))
 }

@@ -11,7 +11,7 @@ pub(super) fn read_evaluator_judge(params: &MappingReader<'_>) -> Option<Judge> 
     if cx.entries(config, "config")?.is_empty() {
         return None;
     }
-    let of_alignment = config.get("judge_alignment").and_then(|it| it.get("ai_support"));
+    let of_alignment = config.get("judge_alignment").and_then(|node| node.get("ai_support"));
     let Some(support) = of_alignment.or_else(|| config.get("ai_support")) else {
         cx.report(
             Diagnostic::error(
@@ -25,18 +25,20 @@ pub(super) fn read_evaluator_judge(params: &MappingReader<'_>) -> Option<Judge> 
     };
     let fields = MappingReader::new(cx, support, "ai_support")?;
     let is_enabled = fields.bool("enabled").unwrap_or(true);
-    let vendor = fields.need("endpoint_type").and_then(|it| cx.plain_text(it, "endpoint_type"));
-    let endpoint = fields.need("ai_config").and_then(|it| MappingReader::new(cx, it, "ai_config"));
+    let vendor = fields.need("endpoint_type").and_then(|node| cx.plain_text(node, "endpoint_type"));
+    let endpoint = fields.need("ai_config").and_then(|node| MappingReader::new(cx, node, "ai_config"));
     // How hints to annotators look and are kept.
     fields.knows(&["cache_config", "features"]);
     fields.finish();
-    endpoint.and_then(|it| read_judge_endpoint(it, vendor.as_deref()?)).filter(|_| is_enabled)
+    endpoint
+        .and_then(|mapping_reader| read_judge_endpoint(mapping_reader, vendor.as_deref()?))
+        .filter(|_| is_enabled)
 }
 
 fn read_judge_endpoint(fields: MappingReader<'_>, vendor: &str) -> Option<Judge> {
     let cx = fields.cx;
-    let model = fields.need("model").and_then(|it| cx.plain_text(it, "model"));
-    if let Some(key) = fields.raw("api_key").filter(|it| is_secret(it)) {
+    let model = fields.need("model").and_then(|node| cx.plain_text(node, "model"));
+    if let Some(key) = fields.raw("api_key").filter(|node| is_secret(node)) {
         cx.report(
             Diagnostic::error(Code::Unsupported, key.span, "a key does not belong in a file")
                 .help("set the vendor's variable instead, such as OPENAI_API_KEY, and leave `api_key` out"),
@@ -47,7 +49,7 @@ fn read_judge_endpoint(fields: MappingReader<'_>, vendor: &str) -> Option<Judge>
         temperature: fields.number_in("temperature", 0.0..=2.0),
         max_tokens: fields
             .integer("max_tokens", 1..=i64::from(u32::MAX))
-            .and_then(|it| u32::try_from(it).ok()),
+            .and_then(|integer| u32::try_from(integer).ok()),
         timeout: fields.number_in("timeout", 0.001..=86_400.0),
         ..Judge::default()
     };

@@ -51,7 +51,7 @@ pub(super) fn evaluators(cx: &Context<'_>, items: &[SourceNode], span: SourceSpa
     }
     let is_list = !criteria.is_empty() || items.is_empty();
     let draft = is_list.then(|| Draft { criteria, ..Draft::default() });
-    let rubric = draft.and_then(|it| accept(cx, it, &spot)).map(Arc::new);
+    let rubric = draft.and_then(|draft| accept(cx, draft, &spot)).map(Arc::new);
     EvaluatorList { rubric, judge: judge.unwrap_or_default() }
 }
 
@@ -68,8 +68,8 @@ fn evaluator(cx: &Context<'_>, node: &SourceNode, ids: &mut CriterionIds) -> Opt
     let mut spot = Spot::new(fields.start());
     let ask = if name == "rubric_dag" {
         dag(&params, &mut spot)
-    } else if let Some(entry) =
-        catalogue::find_catalogue_entry(CHECKS, &name).filter(|it| is_evaluator(it.name))
+    } else if let Some(entry) = catalogue::find_catalogue_entry(CHECKS, &name)
+        .filter(|catalogue_entry| is_evaluator(catalogue_entry.name))
     {
         let mut method = read_method_params(&params, entry);
         // Potato looks for text whatever its case, unless told otherwise.
@@ -77,12 +77,16 @@ fn evaluator(cx: &Context<'_>, node: &SourceNode, ids: &mut CriterionIds) -> Opt
             method.params.entry("case_sensitive").or_insert(Json::Bool(false));
         }
         Some(CriterionKind::Check(method))
-    } else if let Some(entry) =
-        catalogue::find_catalogue_entry(RECIPES, &name).filter(|it| is_evaluator(it.name))
+    } else if let Some(entry) = catalogue::find_catalogue_entry(RECIPES, &name)
+        .filter(|catalogue_entry| is_evaluator(catalogue_entry.name))
     {
         Some(CriterionKind::Recipe(read_method_params(&params, entry)))
     } else {
-        let known = CHECKS.iter().chain(RECIPES).map(|it| it.name).filter(|it| is_evaluator(it));
+        let known = CHECKS
+            .iter()
+            .chain(RECIPES)
+            .map(|catalogue_entry| catalogue_entry.name)
+            .filter(|text| is_evaluator(text));
         cx.report(
             Diagnostic::error(Code::Unsupported, name_node.span, format!("there is no evaluator `{name}`"))
                 .suggest(&name, known.chain(["rubric_dag"]), "evaluators"),
@@ -138,7 +142,7 @@ fn dag(params: &MappingReader<'_>, spot: &mut Spot) -> Option<CriterionKind> {
     }
     let root = fields.name("root");
     spot.nodes.root = Some(fields.span("root"));
-    let entries = fields.need("nodes").and_then(|it| cx.entries(it, "nodes")).unwrap_or_default();
+    let entries = fields.need("nodes").and_then(|node| cx.entries(node, "nodes")).unwrap_or_default();
     let mut nodes = Vec::new();
     for entry in entries {
         spot.nodes.by_id.insert(entry.key.clone(), entry.key_span);
@@ -150,7 +154,7 @@ fn dag(params: &MappingReader<'_>, spot: &mut Spot) -> Option<CriterionKind> {
 
 fn dag_node(cx: &Context<'_>, node: &SourceNode, id: &str, spot: &mut Spot) -> Option<TreeNode> {
     let fields = MappingReader::new(cx, node, "dag node")?;
-    let ask = fields.need("question").and_then(|it| cx.text(it, "question"));
+    let ask = fields.need("question").and_then(|node| cx.text(node, "question"));
     let answers = choices(&fields, |_, node| match node.scalar() {
         Some(it) => {
             spot.nodes.targets.insert((id.to_owned(), it.text.clone()), node.span);

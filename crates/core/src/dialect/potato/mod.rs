@@ -106,7 +106,7 @@ pub(super) fn read_potato_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
         let Some(fields) = MappingReader::new(cx, node, "evaluator file") else { return suite };
         if let Some(items) = fields.list("evaluators") {
             let list = evaluators(cx, items, fields.key_span("evaluators"));
-            suite.rubrics.extend(list.rubric.map(|it| ("evaluators".to_owned(), it)));
+            suite.rubrics.extend(list.rubric.map(|rubric| ("evaluators".to_owned(), rubric)));
             suite.judge = list.judge;
         }
         fields.finish();
@@ -129,9 +129,9 @@ pub(super) fn read_potato_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
 
 /// The rubrics that people fill in, by the names of their schemes.
 pub(super) fn annotation_rubrics(annotation: Option<&AnnotationTask>) -> Vec<(String, Arc<Rubric>)> {
-    let schemes = annotation.into_iter().flat_map(|it| &it.schemes);
-    let rubric = |it: &Scheme| match &it.kind {
-        SchemeKind::Rubric { rubric, .. } => Some((it.name.clone(), Arc::clone(rubric))),
+    let schemes = annotation.into_iter().flat_map(|annotation| &annotation.schemes);
+    let rubric = |scheme: &Scheme| match &scheme.kind {
+        SchemeKind::Rubric { rubric, .. } => Some((scheme.name.clone(), Arc::clone(rubric))),
         _ => None,
     };
     schemes.filter_map(rubric).collect()
@@ -149,8 +149,10 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
             "people are asked nothing: list a scheme",
         );
     }
-    for item in
-        fields.need("annotation_schemes").and_then(|it| cx.list(it, "annotation_schemes")).unwrap_or_default()
+    for item in fields
+        .need("annotation_schemes")
+        .and_then(|node| cx.list(node, "annotation_schemes"))
+        .unwrap_or_default()
     {
         if let Some(name) = item.get("name")
             && let Some(first) = names.insert(name.text().unwrap_or_default(), name.span)
@@ -167,7 +169,7 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
         name: fields.text("annotation_task_name"),
         description: fields
             .any(&["task_description", "annotation_task_description", "annotation_instructions"])
-            .and_then(|it| cx.text(it, "task_description")),
+            .and_then(|node| cx.text(node, "task_description")),
         data_files: Vec::new(),
         id_key: item.0,
         text_key: item.1,
@@ -180,14 +182,14 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
         annotators_per_item: fields
             .any(&["num_annotators_per_item", "max_annotations_per_item", "min_annotators_per_instance"])
             // Potato writes -1 for any number.
-            .filter(|it| it.text() != Some("-1"))
-            .and_then(|it| cx.integer(it, "num_annotators_per_item", 1..=1_000_000))
-            .and_then(|it| u32::try_from(it).ok()),
+            .filter(|node| node.text() != Some("-1"))
+            .and_then(|node| cx.integer(node, "num_annotators_per_item", 1..=1_000_000))
+            .and_then(|n| u32::try_from(n).ok()),
         quota: fields
             .any(&["max_annotations_per_user", "per_annotator_quota"])
-            .filter(|it| it.text() != Some("-1"))
-            .and_then(|it| cx.integer(it, "max_annotations_per_user", 1..=1_000_000))
-            .and_then(|it| u32::try_from(it).ok()),
+            .filter(|node| node.text() != Some("-1"))
+            .and_then(|node| cx.integer(node, "max_annotations_per_user", 1..=1_000_000))
+            .and_then(|n| u32::try_from(n).ok()),
         order: read_item_order(&fields),
         known: Vec::new(),
         known_files: Vec::new(),
@@ -242,7 +244,7 @@ fn read_reclaim_minutes(fields: MappingReader<'_>) -> Option<u32> {
     let hours = fields.number_in("timeout_hours", 1.0 / 60.0..=2160.0);
     fields.knows(&["preserve_completed_annotations", "prolific", "quality_control"]);
     fields.finish();
-    hours.filter(|_| enabled).map(|it| (it * 60.0).round() as u32)
+    hours.filter(|_| enabled).map(|hour| (hour * 60.0).round() as u32)
 }
 
 /// Items with known answers: those that everybody is trained with, and those that are mixed in.
@@ -275,7 +277,7 @@ fn read_quality_checks(fields: &MappingReader<'_>, annotation: &mut AnnotationTa
         let Some(inner) = fields.fields(key, "set of items with known answers") else { continue };
         let enabled = inner.bool("enabled").unwrap_or(true);
         let file = inner.get("items_file").filter(|_| enabled);
-        let every = inner.integer("frequency", 1..=1_000_000).and_then(|it| u32::try_from(it).ok());
+        let every = inner.integer("frequency", 1..=1_000_000).and_then(|integer| u32::try_from(integer).ok());
         annotation.check_every = annotation.check_every.into_iter().chain(every).min();
         if let Some(seconds) = inner.number_in("min_response_time", 0.0..=86_400.0) {
             annotation.min_seconds = Some(seconds);
@@ -300,12 +302,13 @@ fn read_known_items(
     let Some(found) = cx.find(&path, node.span) else { return };
     annotation.known_files.push((purpose, path.clone()));
     // A file may be a list of rows, or hold it under a name.
-    let is_document = [".json", ".yaml", ".yml"].iter().any(|it| path.ends_with(it));
+    let is_document = [".json", ".yaml", ".yml"].iter().any(|text| path.ends_with(text));
     let document = if is_document { cx.parse(found) } else { None };
-    let rows: Vec<DataRow> = match document.as_ref().and_then(|it| it.get(list)).and_then(SourceNode::list) {
-        Some(items) => items.iter().filter_map(|it| it.to_json().as_object().cloned()).collect(),
-        None => rows::rows_of(cx, found, node.span),
-    };
+    let rows: Vec<DataRow> =
+        match document.as_ref().and_then(|node| node.get(list)).and_then(SourceNode::list) {
+            Some(items) => items.iter().filter_map(|node| node.to_json().as_object().cloned()).collect(),
+            None => rows::rows_of(cx, found, node.span),
+        };
     let id_key = annotation.id_key.clone().unwrap_or_else(|| "id".to_owned());
     for (at, mut row) in rows.into_iter().enumerate() {
         let bad = |why: String| {
@@ -315,18 +318,19 @@ fn read_known_items(
             bad(format!("has no `{answers}`, which maps schemes to what is right"));
             return;
         };
-        if let Some(name) = answers.keys().find(|name| !annotation.schemes.iter().any(|it| it.name == **name))
+        if let Some(name) =
+            answers.keys().find(|name| !annotation.schemes.iter().any(|scheme| scheme.name == **name))
         {
             bad(format!("answers `{name}`, and there is no such scheme"));
             return;
         }
-        let id = row.get(&id_key).or_else(|| row.get("id")).filter(|it| !it.is_null()).cloned();
+        let id = row.get(&id_key).or_else(|| row.get("id")).filter(|row| !row.is_null()).cloned();
         let Some(id) = id else {
             bad(format!("has no `{id_key}`"));
             return;
         };
         row.insert(id_key.clone(), id.clone());
-        let why = row.remove("explanation").and_then(|it| it.as_str().map(str::to_owned));
+        let why = row.remove("explanation").and_then(|remove| remove.as_str().map(str::to_owned));
         let item = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
         annotation.known.push(KnownItem { purpose, item, row, answers, why });
     }
@@ -336,7 +340,7 @@ fn read_known_items(
 fn read_login_settings(fields: &MappingReader<'_>, annotation: &mut AnnotationTask) {
     if let Some(login) = fields.fields("login", "login") {
         let kind = login.text("type");
-        annotation.crowd = kind.as_deref().is_some_and(|it| ["url_direct", "prolific"].contains(&it));
+        annotation.crowd = kind.as_deref().is_some_and(|kind| ["url_direct", "prolific"].contains(&kind));
         login.knows(&["url_argument"]);
         login.finish();
     }
@@ -378,7 +382,7 @@ fn data_file(
     let mut seen: HashMap<String, usize> = HashMap::new();
     let rows: Vec<DataRow> = rows::rows_of(cx, file, node.span);
     if let (Some(key), Some(row)) =
-        (text_key, rows.first().filter(|it| text_key.is_some_and(|key| !it.contains_key(key))))
+        (text_key, rows.first().filter(|row| text_key.is_some_and(|key| !row.contains_key(key))))
     {
         let known = row.keys().map(String::as_str);
         let message = format!("the first row of `{path}` has no `{key}`");

@@ -17,18 +17,19 @@ const TYPES: [&str; 8] =
 
 pub(super) fn read_annotation_scheme(cx: &Context<'_>, node: &SourceNode) -> Option<Scheme> {
     let fields = MappingReader::new(cx, node, "scheme")?;
-    let kind =
-        fields.need("annotation_type").and_then(|it| Some((cx.plain_text(it, "annotation_type")?, it.span)));
+    let kind = fields
+        .need("annotation_type")
+        .and_then(|node| Some((cx.plain_text(node, "annotation_type")?, node.span)));
     let name = fields.name("name");
     if name.is_none() {
         fields.missing("name");
     }
     let description = fields.text("description");
-    let required = match fields.get("label_requirement").map(|it| (it, it.map().is_some())) {
-        Some((node, true)) => MappingReader::new(cx, node, "label requirement").and_then(|it| {
-            let required = it.bool("required");
-            it.knows(&["required_label"]);
-            it.finish();
+    let required = match fields.get("label_requirement").map(|node| (node, node.map().is_some())) {
+        Some((node, true)) => MappingReader::new(cx, node, "label requirement").and_then(|mapping_reader| {
+            let required = mapping_reader.bool("required");
+            mapping_reader.knows(&["required_label"]);
+            mapping_reader.finish();
             required
         }),
         Some((_, false)) => fields.bool("label_requirement"),
@@ -75,7 +76,7 @@ pub(super) fn rubric_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
     let rating = rating_scale(fields);
     let mut spot = Spot::new(fields.start()).key("criteria", fields.key_span("criteria"));
     let mut criteria = Vec::new();
-    for item in fields.need("criteria").and_then(|it| cx.list(it, "criteria")).unwrap_or_default() {
+    for item in fields.need("criteria").and_then(|node| cx.list(node, "criteria")).unwrap_or_default() {
         let Some((criterion, at)) = rated_criterion(cx, item, &rating) else { continue };
         criteria.push(criterion);
         spot.children.push(at);
@@ -84,13 +85,13 @@ pub(super) fn rubric_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
     let shown = fields.bool("show_overall").unwrap_or(false);
     let overall = fields.fields("overall", "overall row").map_or_else(
         || shown.then(|| Overall { label: None, description: None, levels: BTreeMap::new() }),
-        |it| overall(it, &rating),
+        |mapping_reader| overall(mapping_reader, &rating),
     );
     let notes = fields.fields("notes", "notes field").and_then(read_notes_field);
     let may_skip = fields.bool("allow_not_applicable").unwrap_or(true);
     let display = crate::rubric::Display::Likert { min: rating.min, max: rating.max };
     let draft = Draft { criteria, display, ..Draft::default() };
-    let unread = draft.criteria.is_empty() && fields.list("criteria").is_none_or(|it| !it.is_empty());
+    let unread = draft.criteria.is_empty() && fields.list("criteria").is_none_or(|nodes| !nodes.is_empty());
     let rubric = if unread { None } else { accept(cx, draft, &spot) };
     Some(SchemeKind::Rubric { rubric: Arc::new(rubric?), overall, notes, may_skip })
 }
@@ -134,7 +135,7 @@ fn rating_scale(fields: &MappingReader<'_>) -> Rating {
         let message = format!("there are {} labels for {max} points", labels.len());
         cx.error(Code::Scale, fields.key_span("scale_labels"), message);
     }
-    let label = |(point, it): (i64, &SourceNode)| Some((point, cx.scalar_text(it, "scale_labels")?));
+    let label = |(point, node): (i64, &SourceNode)| Some((point, cx.scalar_text(node, "scale_labels")?));
     Rating { min: 1, max, labels: (1..=max).zip(labels).filter_map(label).collect() }
 }
 
@@ -142,14 +143,14 @@ impl Rating {
     /// Texts for points of the scale; what is off the scale is reported at its place.
     fn texts(&self, fields: &MappingReader<'_>, key: &'static str) -> PointLabels {
         let (cx, Self { min, max, .. }) = (fields.cx, self);
-        let text = |it: &crate::source::NodeEntry| {
-            let point: Option<i64> = it.key.parse().ok();
-            let point = point.filter(|it| (*min..=*max).contains(it));
+        let text = |entry: &crate::source::NodeEntry| {
+            let point: Option<i64> = entry.key.parse().ok();
+            let point = point.filter(|point| (*min..=*max).contains(point));
             if point.is_none() {
-                let message = format!("`{}` is not a point of the scale ({min} to {max})", it.key);
-                cx.error(Code::Scale, it.key_span, message);
+                let message = format!("`{}` is not a point of the scale ({min} to {max})", entry.key);
+                cx.error(Code::Scale, entry.key_span, message);
             }
-            Some((point?, cx.scalar_text(&it.value, key)?))
+            Some((point?, cx.scalar_text(&entry.value, key)?))
         };
         fields.map(key).unwrap_or_default().iter().filter_map(text).collect()
     }
@@ -226,14 +227,14 @@ fn trajectory_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
         cx.error(Code::DuplicateId, marks_span, format!("the mark `{mark}` is there twice"));
     }
     let errors = fields.any(&["error_taxonomy", "error_types"]);
-    let errors = errors.and_then(|it| cx.list(it, "error_taxonomy")).unwrap_or_default();
+    let errors = errors.and_then(|node| cx.list(node, "error_taxonomy")).unwrap_or_default();
     let severities = fields.any(&["severity_levels", "severities"]);
-    let severities = severities.and_then(|it| cx.list(it, "severity_levels")).unwrap_or_default();
+    let severities = severities.and_then(|node| cx.list(node, "severity_levels")).unwrap_or_default();
     let mut read: Vec<StepErrorSeverity> = Vec::new();
     for node in severities {
         let Some(severity) = read_severity_level(cx, node) else { continue };
-        if read.iter().any(|it| it.name == severity.name) {
-            let span = node.get("name").map_or(node.span, |it| it.span);
+        if read.iter().any(|step_error_severity| step_error_severity.name == severity.name) {
+            let span = node.get("name").map_or(node.span, |node| node.span);
             cx.error(Code::DuplicateId, span, format!("there are two severities `{}`", severity.name));
         }
         read.push(severity);
@@ -254,7 +255,7 @@ fn trajectory_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
         steps_key: fields.text("steps_key").unwrap_or_else(|| "steps".to_owned()),
         step_text_key: fields.text("step_text_key").unwrap_or_else(|| "action".to_owned()),
         marks,
-        errors: errors.iter().filter_map(|it| error_kind(cx, it)).collect(),
+        errors: errors.iter().filter_map(|node| error_kind(cx, node)).collect(),
         severities: if severities.is_empty() { default } else { severities },
         initial: initial.unwrap_or(100.0),
     };
@@ -269,15 +270,17 @@ fn error_kind(cx: &Context<'_>, node: &SourceNode) -> Option<StepErrorCategory> 
             .map(|category| StepErrorCategory { category, types: Vec::new() });
     }
     let fields = MappingReader::new(cx, node, "kind of error")?;
-    let category = fields.any(&["category", "name", "label"]).and_then(|it| cx.scalar_text(it, "category"));
+    let category =
+        fields.any(&["category", "name", "label"]).and_then(|node| cx.scalar_text(node, "category"));
     if category.is_none() {
         fields.missing("category");
     }
-    let types = fields.any(&["types", "subtypes"]).and_then(|it| cx.list(it, "types")).unwrap_or_default();
-    let types = types.iter().filter_map(|it| match it.map() {
-        None => cx.scalar_text(it, "types"),
+    let types =
+        fields.any(&["types", "subtypes"]).and_then(|node| cx.list(node, "types")).unwrap_or_default();
+    let types = types.iter().filter_map(|node| match node.map() {
+        None => cx.scalar_text(node, "types"),
         Some(_) => {
-            let inner = MappingReader::new(cx, it, "type of error")?;
+            let inner = MappingReader::new(cx, node, "type of error")?;
             let name = inner.name("name");
             if name.is_none() {
                 inner.missing("name");
@@ -297,7 +300,7 @@ fn read_severity_level(cx: &Context<'_>, node: &SourceNode) -> Option<StepErrorS
     if name.is_none() {
         fields.missing("name");
     }
-    let weight = fields.need("weight").and_then(|it| cx.number_in(it, "weight", -1e9..=1e9));
+    let weight = fields.need("weight").and_then(|node| cx.number_in(node, "weight", -1e9..=1e9));
     fields.finish();
     Some(StepErrorSeverity { name: name?, weight: weight? })
 }
@@ -319,7 +322,7 @@ fn pairwise(fields: &MappingReader<'_>) -> SchemeKind {
 }
 
 fn read_likert_scheme(fields: &MappingReader<'_>) -> SchemeKind {
-    let size = fields.need("size").and_then(|it| fields.cx.integer(it, "size", 2..=100)).unwrap_or(5);
+    let size = fields.need("size").and_then(|node| fields.cx.integer(node, "size", 2..=100)).unwrap_or(5);
     fields.knows(&["displaying_score", "bad_text_label", "sequential_key_binding"]);
     SchemeKind::Likert {
         size: u32::try_from(size).unwrap_or(5),
@@ -330,7 +333,7 @@ fn read_likert_scheme(fields: &MappingReader<'_>) -> SchemeKind {
 
 /// A text that stands in a list for the second time.
 fn find_repeated_text(texts: &[String]) -> Option<&String> {
-    texts.iter().enumerate().find(|(at, it)| texts[..*at].contains(it)).map(|it| it.1)
+    texts.iter().enumerate().find(|(at, text)| texts[..*at].contains(text)).map(|at| at.1)
 }
 
 /// A label alone, or with how it is drawn.
@@ -361,12 +364,12 @@ fn read_label_name(cx: &Context<'_>, node: &SourceNode) -> Option<String> {
 
 fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<SchemeKind> {
     let cx = fields.cx;
-    let items = fields.need("labels").and_then(|it| cx.list(it, "labels"))?;
+    let items = fields.need("labels").and_then(|node| cx.list(node, "labels"))?;
     let mut labels: Vec<String> = Vec::new();
     for item in items {
         let Some(label) = read_label_name(cx, item) else { continue };
         if labels.contains(&label) {
-            let span = item.get("name").map_or(item.span, |it| it.span);
+            let span = item.get("name").map_or(item.span, |node| node.span);
             cx.error(Code::DuplicateId, span, format!("the label `{label}` is there twice"));
         }
         labels.push(label);

@@ -47,7 +47,7 @@ pub(super) fn render_candidate_parts(material: &JudgeInput, quotes: &mut Quotes<
             FoldState::Open,
         );
     }
-    if let Some(diff) = material.diff.as_deref().filter(|it| !it.trim().is_empty()) {
+    if let Some(diff) = material.diff.as_deref().filter(|diff| !diff.trim().is_empty()) {
         out += &render_folding_part(
             "Diff",
             &wrap_in_text_box("diff", diff, &quotes.diff("diff", diff, most)),
@@ -55,8 +55,11 @@ pub(super) fn render_candidate_parts(material: &JudgeInput, quotes: &mut Quotes<
         );
     }
     if let Some(trace) = &material.trace {
-        let status =
-            trace.status.as_deref().map(|it| format!(", {}", clip_to_bytes(it, 80))).unwrap_or_default();
+        let status = trace
+            .status
+            .as_deref()
+            .map(|status| format!(", {}", clip_to_bytes(status, 80)))
+            .unwrap_or_default();
         let title = format!("Trace, {}{status}", plural(trace.steps.len(), "step"));
         let open = material.response.is_none() || quotes.any_under("trace") || trace.steps.len() <= SHORT;
         let fold = if open { FoldState::Open } else { FoldState::Closed };
@@ -101,7 +104,7 @@ fn render_folding_part(title: &str, html: &str, fold: FoldState) -> String {
 
 /// The part that evidence calls `trace`: the agent's own steps as one text.
 fn read_by_judge(trace: &Trace) -> String {
-    let steps = trace.steps.iter().filter(|it| is_agent_step(it)).cloned().collect();
+    let steps = trace.steps.iter().filter(|step| is_agent_step(step)).cloned().collect();
     render_trace_for_judge(&Trace { steps, ..Trace::default() }, TRACE_TOKENS)
 }
 
@@ -139,11 +142,11 @@ fn wrap_in_text_box(class: &str, text: &str, html: &str) -> String {
 }
 
 fn render_bullet_list(items: &[String], most: usize) -> String {
-    let items: Vec<String> = items.iter().map(|it| format!("<li>{}</li>", escape_xml(it))).collect();
+    let items: Vec<String> = items.iter().map(|item| format!("<li>{}</li>", escape_xml(item))).collect();
     // Whole items only: half a tag would be worse than one requirement less.
     let mut left = most;
-    let fits = |it: &&String| {
-        left = left.saturating_sub(it.len());
+    let fits = |text: &&String| {
+        left = left.saturating_sub(text.len());
         0 < left
     };
     let kept: Vec<&String> = items.iter().take_while(fits).collect();
@@ -171,7 +174,7 @@ fn render_trace_steps(trace: &Trace, quotes: &mut Quotes<'_>, room: usize) -> St
         .files
         .iter()
         .take(MOST_FILES)
-        .map(|it| render_file_change(&escape_xml(&clip_to_bytes(&it.path, 400)), it));
+        .map(|file| render_file_change(&escape_xml(&clip_to_bytes(&file.path, 400)), file));
     out + &render_omitted_steps(omitted) + "</ol>" + &files.collect::<String>()
 }
 
@@ -185,7 +188,7 @@ fn render_omitted_steps(omitted: usize) -> String {
 /// Which steps are shown: those that are quoted, then from both ends towards the middle until the room is used.
 fn select_visible_steps(trace: &Trace, quotes: &Quotes<'_>, room: usize, most: usize) -> Vec<bool> {
     let n = trace.steps.len();
-    let mut kept: Vec<bool> = (1..=n).map(|it| quotes.any_under(&format!("trace.{it}"))).collect();
+    let mut kept: Vec<bool> = (1..=n).map(|n| quotes.any_under(&format!("trace.{n}"))).collect();
     let mut left = room;
     for turn in 0..n {
         let at = if turn % 2 == 0 { turn / 2 } else { n - 1 - turn / 2 };
@@ -200,10 +203,11 @@ fn select_visible_steps(trace: &Trace, quotes: &Quotes<'_>, room: usize, most: u
 }
 
 fn estimate_step_size(step: &TraceStep, most: usize) -> usize {
-    let calls = step.tool_calls.iter().map(|it| Json::Object(it.arguments.clone()).to_string().len());
-    let results = step.results.iter().map(|it| it.text.len());
+    let calls =
+        step.tool_calls.iter().map(|tool_call| Json::Object(tool_call.arguments.clone()).to_string().len());
+    let results = step.results.iter().map(|result| result.text.len());
     let texts = [step.text.len(), step.reasoning.len()].into_iter().chain(calls).chain(results);
-    texts.map(|it| it.min(most) + STEP).sum::<usize>() + STEP * step.files.len()
+    texts.map(|text| text.min(most) + STEP).sum::<usize>() + STEP * step.files.len()
 }
 
 fn render_trace_step(at: usize, step: &TraceStep, quotes: &mut Quotes<'_>, most: usize) -> String {
@@ -234,8 +238,10 @@ fn render_trace_step(at: usize, step: &TraceStep, quotes: &mut Quotes<'_>, most:
     }
     for (nth, result) in step.results.iter().enumerate() {
         let (class, word) = if result.error { ("result broke", "error") } else { ("result", "result") };
-        let name =
-            result.name.as_deref().map(|it| format!(" <bdi>{}</bdi>", escape_xml(&clip_to_bytes(it, 120))));
+        let name = result
+            .name
+            .as_deref()
+            .map(|name| format!(" <bdi>{}</bdi>", escape_xml(&clip_to_bytes(name, 120))));
         let html = render_quoted_text(quotes, &part(&format!("result.{}", nth + 1)), &result.text, most);
         let name = name.unwrap_or_default();
         let _ = write!(out, "<div class=\"{class}\"><div class=\"deed\">{word}{name}</div>{html}</div>");
@@ -263,7 +269,8 @@ fn render_file_change(path: &str, file: &FileChange) -> String {
 
 /// As its arguments one by one, or as the text that a quote was found in.
 fn render_tool_call(part: &str, call: &ToolCall, quotes: &mut Quotes<'_>, most: usize) -> String {
-    let took = call.duration_ms.map(|it| format!(" <time>{it:.0} ms</time>")).unwrap_or_default();
+    let took =
+        call.duration_ms.map(|duration_m| format!(" <time>{duration_m:.0} ms</time>")).unwrap_or_default();
     if quotes.any_in(part) {
         let whole = format!("{} {}", call.name, Json::Object(call.arguments.clone()));
         let html = quotes.text(part, &whole, most);

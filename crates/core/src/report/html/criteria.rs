@@ -78,7 +78,7 @@ pub(super) fn case_criterion_scores(
     result: &CaseResult,
 ) -> Vec<(CriterionName, Option<f64>)> {
     let mut asked: Vec<(String, Vec<f64>)> = Vec::new();
-    let mut add = |id: &str, worth: Option<f64>| match asked.iter_mut().find(|it| it.0 == id) {
+    let mut add = |id: &str, worth: Option<f64>| match asked.iter_mut().find(|asked| asked.0 == id) {
         Some(it) => it.1.extend(worth),
         None => asked.push((id.to_owned(), worth.into_iter().collect())),
     };
@@ -91,20 +91,22 @@ pub(super) fn case_criterion_scores(
         }
     }
     for step in &result.verdict.path {
-        let tree = find_rubric_question(rubric, &step.node).map_or(WHOLE, |it| it.criterion.id.as_str());
+        let tree =
+            find_rubric_question(rubric, &step.node).map_or(WHOLE, |question| question.criterion.id.as_str());
         if step.score.is_some() {
             add(tree, step.score);
         }
     }
-    let mean = |it: Vec<f64>| (!it.is_empty()).then(|| it.iter().sum::<f64>() / it.len() as f64);
+    let mean =
+        |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
     let name = |id: String| CriterionName { label: criterion_label(run, rubrics, result, &id), id };
     asked.into_iter().map(|(id, worths)| (name(id), mean(worths))).collect()
 }
 
 /// What an outcome is worth: of what must not hold, none at all is best.
 pub(super) fn worth(run: &Run, result: &CaseResult, id: &str, outcome: &Outcome) -> Option<f64> {
-    let unit = outcome.unit().filter(|it| (0.0..=1.0).contains(it))?;
-    let bad = run.rubrics.get(&result.rubric).is_some_and(|it| is_negative_criterion(it, id));
+    let unit = outcome.unit().filter(|unit| (0.0..=1.0).contains(unit))?;
+    let bad = run.rubrics.get(&result.rubric).is_some_and(|rubric| is_negative_criterion(rubric, id));
     Some(if bad { 1.0 - unit } else { unit })
 }
 
@@ -114,8 +116,9 @@ pub(super) fn find_rubric_question<'a>(rubric: Option<&'a Rubric>, id: &str) -> 
 
 fn criterion_label(run: &Run, rubrics: &Rubrics, result: &CaseResult, id: &str) -> String {
     let rubric = rubrics.get(&result.rubric);
-    let is_tree =
-        rubric.is_some_and(|it| it.criteria.iter().any(|it| matches!(it.ask, CriterionKind::Tree(_))));
+    let is_tree = rubric.is_some_and(|rubric| {
+        rubric.criteria.iter().any(|criterion| matches!(criterion.ask, CriterionKind::Tree(_)))
+    });
     let question = find_rubric_question(rubric, id);
     let title = match question {
         _ if id == WHOLE && (is_tree || !result.verdict.path.is_empty()) => "decision path",
@@ -123,6 +126,6 @@ fn criterion_label(run: &Run, rubrics: &Rubrics, result: &CaseResult, id: &str) 
         Some(it) => it.criterion.title(),
         None => id,
     };
-    let bad = run.rubrics.get(&result.rubric).is_some_and(|it| is_negative_criterion(it, id));
+    let bad = run.rubrics.get(&result.rubric).is_some_and(|rubric| is_negative_criterion(rubric, id));
     if bad { format!("not {title}") } else { title.to_owned() }
 }

@@ -68,25 +68,25 @@ fn build_page_json(run: &Run) -> Json {
     let shared = HtmlPageContext { run, rubrics, means, room };
     // What needs a person comes first.
     let mut order: Vec<(u8, usize)> =
-        run.results.iter().map(|it| urgency(it.verdict.status)).zip(0..).collect();
+        run.results.iter().map(|result| urgency(result.verdict.status)).zip(0..).collect();
     order.sort_unstable();
-    let order: Vec<usize> = order.into_iter().map(|it| it.1).collect();
+    let order: Vec<usize> = order.into_iter().map(|order| order.1).collect();
     let first = order.first().copied();
-    let cases = order.into_iter().map(|it| shared.case(it, first == Some(it)));
+    let cases = order.into_iter().map(|order| shared.case(order, first == Some(order)));
     let tally = RunTally::of(run);
-    let percent = |it: f64| format!("{:.0}", it * 100.0);
+    let percent = |value: f64| format!("{:.0}", value * 100.0);
     json!({
         "colours": { "light": palette::light(), "dark": palette::dark() },
         "title": run.suite.as_deref().unwrap_or("Jurist"),
         "id": run.id, "started": format_utc_seconds(run.started), "n": n_cases(run),
         "tally": { "pass": tally.passed, "fail": tally.failed, "error": tally.errors, "deferred": tally.deferred },
-        "rate": tally.pass_rate().map(|it| percent(it.0)),
-        "low": tally.pass_rate().map(|it| percent(it.1)),
-        "high": tally.pass_rate().map(|it| percent(it.2)),
+        "rate": tally.pass_rate().map(|pass_rate| percent(pass_rate.0)),
+        "low": tally.pass_rate().map(|pass_rate| percent(pass_rate.1)),
+        "high": tally.pass_rate().map(|pass_rate| percent(pass_rate.2)),
         "decided": plural(tally.passed + tally.failed, "decided case"),
-        "mean": mean_run_score(run).map(|it| format!("{it:.2}")),
+        "mean": mean_run_score(run).map(|mean_run_score| format!("{mean_run_score:.2}")),
         "took": said::run_duration_seconds(run).map(format_duration),
-        "cost": run.spend.cost.map(|it| it.to_string()),
+        "cost": run.spend.cost.map(|cost| cost.to_string()),
         "tokens": format_token_usage(run.spend), "seed": run.seed.to_string(),
         "histogram": shared.histogram(), "criteria": shared.criteria(), "rubrics": shared.rubric_rows(),
         "judges": judge_rows(run),
@@ -97,7 +97,7 @@ fn build_page_json(run: &Run) -> Json {
 
 /// As a terminal counts them: those that stand for themselves, and how often they were tried.
 fn n_cases(run: &Run) -> String {
-    let cases: BTreeSet<String> = run.results.iter().map(|it| it.base().to_owned()).collect();
+    let cases: BTreeSet<String> = run.results.iter().map(|result| result.base().to_owned()).collect();
     let (n, n_results) = (cases.len(), run.results.len());
     let trials = if n < n_results { format!(", tried {n_results} times") } else { String::new() };
     plural(n, "case") + &trials
@@ -129,16 +129,16 @@ impl HtmlPageContext<'_> {
     /// The pass mark of the cases, if they share one.
     fn mark(&self) -> Option<f64> {
         let mut marks: Vec<f64> =
-            self.run.results.iter().filter_map(|it| self.run.pass_mark(&it.rubric)).collect();
+            self.run.results.iter().filter_map(|result| self.run.pass_mark(&result.rubric)).collect();
         marks.sort_by(f64::total_cmp);
         marks.dedup();
         if let [mark] = marks[..] { Some(mark) } else { None }
     }
 
     fn criteria(&self) -> Json {
-        let shared = self.means.iter().filter(|it| it.shared);
+        let shared = self.means.iter().filter(|mean| mean.shared);
         let (axes, values): (Vec<String>, Vec<MeasuredValue>) =
-            shared.filter_map(|it| Some((it.name.label.clone(), MeasuredValue::of(it.mean?)))).unzip();
+            shared.filter_map(|mean| Some((mean.name.label.clone(), MeasuredValue::of(mean.mean?)))).unzip();
         let mark = self.mark();
         let radar = RADAR.contains(&axes.len()).then(|| {
             let series = vec![RadarSeries { name: String::new(), values }];
@@ -146,8 +146,8 @@ impl HtmlPageContext<'_> {
         });
         let rows = self.means.iter().take(200).map(|it| {
             json!({
-                "label": clip_to_bytes(&it.name.label, 120), "n": it.n, "mean": it.mean.map(|it| format!("{it:.2}")),
-                "percent": it.mean.map(|it| it * 100.0),
+                "label": clip_to_bytes(&it.name.label, 120), "n": it.n, "mean": it.mean.map(|mean| format!("{mean:.2}")),
+                "percent": it.mean.map(|mean| mean * 100.0),
                 "low": it.mean.zip(mark).is_some_and(|(mean, mark)| mean < mark),
             })
         });
@@ -159,9 +159,9 @@ impl HtmlPageContext<'_> {
             let rubric = self.rubrics.get(version);
             json!({
                 "version": version.as_str(), "short": version.short(),
-                "description": rubric.and_then(|it| it.description.as_deref()).map(|it| clip_to_bytes(it, 600)),
+                "description": rubric.and_then(|rubric| rubric.description.as_deref()).map(|it| clip_to_bytes(it, 600)),
                 "mark": self.run.pass_mark(version),
-                "n": self.run.results.iter().filter(|it| it.rubric == *version).count(),
+                "n": self.run.results.iter().filter(|result| result.rubric == *version).count(),
             })
         };
         self.run.rubrics.iter().take(50).map(row).collect()
@@ -171,7 +171,7 @@ impl HtmlPageContext<'_> {
         let result = &self.run.results.get(at);
         let (verdict, rubric) = (&result.verdict, self.rubrics.get(&result.rubric));
         let ids = graded_criterion_ids(result);
-        let hue = |id: &str| ids.iter().position(|it| *it == id).unwrap_or(0);
+        let hue = |id: &str| ids.iter().position(|text| *text == id).unwrap_or(0);
         let mut quotes = Quotes::new(at + 1, &result.grades, hue);
         let task = candidate::render_task_part(&result.material, self.room);
         let parts = candidate::render_candidate_parts(&result.material, &mut quotes, self.room);
@@ -180,13 +180,13 @@ impl HtmlPageContext<'_> {
             "at": at + 1, "name": clip_to_bytes(&result.case, 300), "status": status_word(verdict.status), "open": open,
             "candidate": (result.candidate != result.case).then(|| clip_to_bytes(&result.candidate, 300)),
             "score": format_native_score(result, rubric),
-            "unit": verdict.score.map(|it| format!("{it:.2}")),
-            "percent": verdict.score.map(|it| it.clamp(0.0, 1.0) * 100.0),
-            "mark": mark.map(|it| format!("{it:.2}")), "mark_percent": mark.map(|it| it.clamp(0.0, 1.0) * 100.0),
+            "unit": verdict.score.map(|score| format!("{score:.2}")),
+            "percent": verdict.score.map(|score| score.clamp(0.0, 1.0) * 100.0),
+            "mark": mark.map(|mark| format!("{mark:.2}")), "mark_percent": mark.map(|mark| mark.clamp(0.0, 1.0) * 100.0),
             "low": self.falls_short(result), "why": explain_verdict(result), "gates": gates(result),
             "notes": case_notes(result),
-            "panel": result.panel.as_ref().and_then(|it| it.why.as_deref()),
-            "judges": clip_to_bytes(&join_grader_names(result), 400), "cost": result.spend.cost.map(|it| it.to_string()),
+            "panel": result.panel.as_ref().and_then(|panel| panel.why.as_deref()),
+            "judges": clip_to_bytes(&join_grader_names(result), 400), "cost": result.spend.cost.map(|cost| cost.to_string()),
             "nanos": result.spend.cost.map_or(0, Usd::nanos),
             "tokens": format_token_usage(result.spend), "cached": result.spend.from_cache, "took": agent_took(result),
             "rubric": result.rubric.short(),
@@ -199,9 +199,9 @@ impl HtmlPageContext<'_> {
     fn falls_short(&self, result: &CaseResult) -> String {
         let mark = self.run.pass_mark(&result.rubric).unwrap_or(1.0);
         let asked = criteria::case_criterion_scores(self.run, &self.rubrics, result).into_iter();
-        let low = asked.filter(|it| it.1.is_some_and(|it| it < mark)).map(|it| it.0);
-        let places = low.filter_map(|name| self.means.iter().position(|it| it.name == name));
-        places.map(|it| it.to_string()).collect::<Vec<_>>().join(" ")
+        let low = asked.filter(|asked| asked.1.is_some_and(|value| value < mark)).map(|asked| asked.0);
+        let places = low.filter_map(|name| self.means.iter().position(|mean| mean.name == name));
+        places.map(|place| place.to_string()).collect::<Vec<_>>().join(" ")
     }
 
     /// A row for each criterion, with the answers of all its graders.
@@ -218,11 +218,11 @@ impl HtmlPageContext<'_> {
                 },
                 None => (id, ""),
             };
-            let own = (0..result.grades.len()).filter(|&it| result.grades[it].criterion == id);
-            let grades = own.map(|it| self.grade(result, it, quotes, most));
+            let own = (0..result.grades.len()).filter(|&index| result.grades[index].criterion == id);
+            let grades = own.map(|own| self.grade(result, own, quotes, most));
             json!({
                 "title": clip_to_bytes(title, 400), "description": clip_to_bytes(description, 600.min(most)),
-                "tags": question.filter(|it| it.node.is_none()).map(|it| tags(it.criterion)),
+                "tags": question.filter(|question| question.node.is_none()).map(|question| tags(question.criterion)),
                 "grades": grades.collect::<Vec<_>>(),
             })
         };
@@ -232,30 +232,33 @@ impl HtmlPageContext<'_> {
     fn grade(&self, result: &CaseResult, at: usize, quotes: &Quotes<'_>, most: usize) -> Json {
         let grade = &result.grades[at];
         let question = find_rubric_question(self.rubrics.get(&result.rubric), &grade.criterion);
-        let criterion = question.map(|it| it.criterion);
+        let criterion = question.map(|question| question.criterion);
         // An answer inside a tree leads on; it is neither good nor bad.
-        let is_node = question.is_some_and(|it| it.node.is_some());
+        let is_node = question.is_some_and(|question| question.node.is_some());
         let unit = grade.outcome.unit().filter(|_| !is_node);
         let worth = worth(self.run, result, &grade.criterion, &grade.outcome).filter(|_| !is_node);
-        let mark = criterion.and_then(|it| it.threshold).or_else(|| self.run.pass_mark(&result.rubric));
+        let mark = criterion
+            .and_then(|criterion| criterion.threshold)
+            .or_else(|| self.run.pass_mark(&result.rubric));
         let (kind, told) = outcome_kind_and_text(&grade.outcome, criterion);
         let told = with_evidence(grade, told);
         // A broken grader's detail is often its reason as well.
-        let reason = Some(grade.reason.as_str()).filter(|it| !told.ends_with(it)).unwrap_or_default();
-        let points = grade.points.iter().take(MOST_POINTS).enumerate().map(|(nth, it)| {
-            json!({ "text": clip_to_bytes(&it.text, 400), "holds": it.holds, "quotes": quotes.render_citations(at, Some(nth)) })
+        let reason = Some(grade.reason.as_str()).filter(|text| !told.ends_with(text)).unwrap_or_default();
+        let points = grade.points.iter().take(MOST_POINTS).enumerate().map(|(nth, graded_point)| {
+            json!({ "text": clip_to_bytes(&graded_point.text, 400), "holds": graded_point.holds, "quotes": quotes.render_citations(at, Some(nth)) })
         });
-        let n_quotes = grade.evidence.len() + grade.points.iter().map(|it| it.evidence.len()).sum::<usize>();
+        let n_quotes =
+            grade.evidence.len() + grade.points.iter().map(|point| point.evidence.len()).sum::<usize>();
         json!({
             "grader": clip_to_bytes(&grade.grader.name, 120), "kind": kind, "said": clip_to_bytes(&told, 400),
-            "percent": unit.map(|it| it.clamp(0.0, 1.0) * 100.0),
+            "percent": unit.map(|unit| unit.clamp(0.0, 1.0) * 100.0),
             "short": worth.zip(mark).is_some_and(|(worth, mark)| worth + 1e-9 < mark),
             "reason": clip_to_bytes(reason, most), "quotes": quotes.render_citations(at, None),
             "points": points.collect::<Vec<_>>(),
             "more_points": grade.points.len().saturating_sub(MOST_POINTS),
             "more_quotes": n_quotes.saturating_sub(quotes.n_of(at)),
-            "cost": grade.spend.cost.map(|it| it.to_string()), "time": grade.time.map(format_utc_seconds),
-            "failures": grade.attempts.iter().take(5).map(|it| variant_in_words(&it.failure)).collect::<Vec<_>>().join(", "),
+            "cost": grade.spend.cost.map(|cost| cost.to_string()), "time": grade.time.map(format_utc_seconds),
+            "failures": grade.attempts.iter().take(5).map(|attempt| variant_in_words(&attempt.failure)).collect::<Vec<_>>().join(", "),
         })
     }
 }
@@ -275,7 +278,7 @@ fn explain_verdict(result: &CaseResult) -> Option<String> {
     let troubles: BTreeSet<String> = result
         .grades
         .iter()
-        .filter_map(|it| match &it.outcome {
+        .filter_map(|grade| match &grade.outcome {
             Outcome::Failed { failure, .. } => Some(variant_in_words(failure)),
             Outcome::Deferred { why } => Some(variant_in_words(why)),
             _ => None,
@@ -310,15 +313,15 @@ fn graded_criterion_ids(result: &CaseResult) -> Vec<&str> {
 
 /// What an author said about a criterion besides what it asks.
 fn tags(criterion: &Criterion) -> Vec<String> {
-    let weight = Some(criterion.weight).filter(|it| (it - 1.0).abs() > 1e-9);
+    let weight = Some(criterion.weight).filter(|value| (value - 1.0).abs() > 1e-9);
     let polarity = match criterion.polarity {
         Polarity::Plain => None,
         Polarity::Negated => Some("must not hold".to_owned()),
         Polarity::Guard => Some("guard: must not hold".to_owned()),
     };
     let required = criterion.required.then(|| "required".to_owned());
-    let least = criterion.min_score.map(|it| format!("at least {it}"));
-    let weight = weight.map(|it| format!("weight {it}"));
+    let least = criterion.min_score.map(|min_score| format!("at least {min_score}"));
+    let weight = weight.map(|weight| format!("weight {weight}"));
     [polarity, required, least, weight].into_iter().flatten().collect()
 }
 
@@ -337,37 +340,36 @@ fn format_answer_value(value: &Value, criterion: Option<&Criterion>) -> String {
 /// Who graded how much.
 fn judge_rows(run: &Run) -> Vec<Json> {
     let mut rows: Vec<(String, String, usize, Spend)> = Vec::new();
-    for grade in run.results.iter().flat_map(|it| it.grades) {
+    for grade in run.results.iter().flat_map(|result| result.grades) {
         let (name, spend) = (grade.grader.name, grade.spend);
-        match rows.iter_mut().find(|it| it.0 == name) {
+        match rows.iter_mut().find(|row| row.0 == name) {
             Some(row) => (row.2, row.3) = (row.2 + 1, row.3.plus(spend)),
             None => rows.push((name, variant_in_words(&grade.grader.kind), 1, spend)),
         }
     }
     let row = |(name, kind, n, spend): (String, String, usize, Spend)| {
-        let cost = spend.cost.map(|it| it.to_string());
+        let cost = spend.cost.map(|usd| usd.to_string());
         json!({ "name": clip_to_bytes(&name, 200), "kind": kind, "n": n, "cost": cost, "tokens": format_token_usage(spend) })
     };
     rows.into_iter().take(100).map(row).collect()
 }
 
 fn format_token_usage(spend: Spend) -> Option<String> {
-    let thousands =
-        |it: u64| if it < 10_000 { it.to_string() } else { format!("{:.0}k", it as f64 / 1000.0) };
+    let thousands = |n: u64| if n < 10_000 { n.to_string() } else { format!("{:.0}k", n as f64 / 1000.0) };
     (0 < spend.tokens_in + spend.tokens_out)
         .then(|| format!("{} tokens in, {} out", thousands(spend.tokens_in), thousands(spend.tokens_out)))
 }
 
 /// How long the agent was at it, where its trace has times.
 fn agent_took(result: &CaseResult) -> Option<String> {
-    let times = result.material.trace.iter().flat_map(|it| &it.steps).filter_map(|it| it.time);
+    let times = result.material.trace.iter().flat_map(|trace| &trace.steps).filter_map(|step| step.time);
     let (first, last) = (times.clone().min()?, times.max()?);
     (first < last).then(|| format_duration((last.micros() - first.micros()) as f64 / 1e6))
 }
 
 /// `2026-03-20 10:15:32`, always in UTC.
 fn format_utc_seconds(time: Time) -> String {
-    time.to_string().chars().take(19).map(|it| if it == 'T' { ' ' } else { it }).collect()
+    time.to_string().chars().take(19).map(|letter| if letter == 'T' { ' ' } else { letter }).collect()
 }
 
 fn format_duration(seconds: f64) -> String {

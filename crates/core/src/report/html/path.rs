@@ -36,7 +36,7 @@ fn trees(rubric: &Rubric) -> Vec<(&Criterion, &Graph)> {
     let mut trees: Vec<(&Criterion, &Graph)> = Vec::new();
     for question in rubric.questions() {
         if let CriterionKind::Tree(graph) = &question.criterion.ask
-            && trees.last().is_none_or(|it| it.0.id != question.criterion.id)
+            && trees.last().is_none_or(|tree| tree.0.id != question.criterion.id)
         {
             trees.push((question.criterion, graph));
         }
@@ -114,12 +114,12 @@ impl<'a> Flow<'a> {
     }
 
     fn node(&self, id: &str) -> Option<&'a TreeNode> {
-        self.graph.position(id).map(|it| &self.graph.nodes[it])
+        self.graph.position(id).map(|index| &self.graph.nodes[index])
     }
 
     fn answer(&self, node: &TreeNode) -> Option<&'a str> {
         let id = Question { criterion: self.criterion, node: Some(node) }.id();
-        self.path.iter().find(|it| it.node == id).map(|it| it.answer.as_str())
+        self.path.iter().find(|path| path.node == id).map(|tree_path_step| tree_path_step.answer.as_str())
     }
 
     /// A way that was not taken, and a little of where it leads.
@@ -128,7 +128,7 @@ impl<'a> Flow<'a> {
         self.left = left;
         let to = match target {
             AnswerTarget::Leaf(leaf) => render_leaf(leaf),
-            AnswerTarget::Node(id) => self.node(id).map(|it| self.below(it, depth)).unwrap_or_default(),
+            AnswerTarget::Node(id) => self.node(id).map(|node| self.below(node, depth)).unwrap_or_default(),
         };
         format!("<li class=\"faint\"><span class=\"answer\">{}</span> {to}</li>", escape_clipped_text(label))
     }
@@ -138,8 +138,11 @@ impl<'a> Flow<'a> {
         if depth <= 1 {
             return ask + " …";
         }
-        let ways: String =
-            node.answers.targets().map(|it| self.render_untaken_branch(it.0, it.1, depth - 1)).collect();
+        let ways: String = node
+            .answers
+            .targets()
+            .map(|target| self.render_untaken_branch(target.0, target.1, depth - 1))
+            .collect();
         format!("{ask}<ul class=\"ways\">{ways}</ul>")
     }
 }
@@ -152,7 +155,7 @@ fn render_leaf(leaf: &Leaf) -> String {
     let reason = leaf
         .reason
         .as_deref()
-        .map(|it| format!(" <span>{}</span>", escape_clipped_text(it)))
+        .map(|reason| format!(" <span>{}</span>", escape_clipped_text(reason)))
         .unwrap_or_default();
     format!("<b class=\"leaf\">{:.2}</b>{reason}", leaf.score)
 }

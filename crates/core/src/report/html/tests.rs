@@ -56,7 +56,7 @@ fn run(rubric: Json, results: Vec<CaseResult>) -> Run {
 }
 
 fn criteria(names: &[&str]) -> Json {
-    let criteria: Vec<Json> = names.iter().map(|it| json!({ "name": it, "description": "…" })).collect();
+    let criteria: Vec<Json> = names.iter().map(|name| json!({ "name": name, "description": "…" })).collect();
     json!({ "criteria": criteria })
 }
 
@@ -69,7 +69,7 @@ fn simple(html: &str) -> String {
 
 #[track_caller]
 fn check_marks(text: &str, places: &[(usize, usize)], expected: &str) {
-    let evidence = places.iter().map(|it| found("response", it.0, it.1)).collect();
+    let evidence = places.iter().map(|place| found("response", place.0, place.1)).collect();
     let grades = [grade("a", 1.0, &evidence)];
     let mut quotes = Quotes::new(1, &grades, |_| 0);
     assert_eq!(simple(&quotes.text("response", text, 10_000)), expected);
@@ -225,7 +225,11 @@ fn texts_of_strangers_stay_texts() {
             *depth.entry(name).or_default() += if it[1].is_empty() { 1 } else { -1 };
         }
     }
-    assert_eq!((depth.remove("body"), depth.values().find(|it| **it != 0)), (Some(1), None), "{depth:?}");
+    assert_eq!(
+        (depth.remove("body"), depth.values().find(|value| **value != 0)),
+        (Some(1), None),
+        "{depth:?}"
+    );
     // And every `<` begins an element that this page has.
     let known: BTreeSet<&str> = depth.keys().copied().collect();
     assert!(!known.contains("script") && known.contains("mark"), "{known:?}");
@@ -244,8 +248,8 @@ fn the_page_asks_nobody_for_anything() {
 
 #[track_caller]
 fn check_radar(cases: &[&str], expected: bool) {
-    let grades = |names: &&str| names.split(' ').map(|it| grade(it, 0.5, &json!([]))).collect();
-    let results = cases.iter().map(|it| result(grades(it), JudgeInput::default())).collect();
+    let grades = |names: &&str| names.split(' ').map(|part| grade(part, 0.5, &json!([]))).collect();
+    let results = cases.iter().map(|case| result(grades(case), JudgeInput::default())).collect();
     let html = render_html_report(&run(criteria(&["a"]), results));
     assert_eq!(html.contains("<polygon"), expected, "{cases:?}");
     assert!(html.contains("<th scope=\"row\"><bdi>a</bdi></th>"), "a table in any case");
@@ -284,7 +288,7 @@ fn a_text_and_a_tree_are_two_rows_and_trials_are_one_case() {
     let mut run = run(tree, vec![first, trial(1), trial(2)]);
     run.rubrics.insert(version("text"), criteria(&[crate::rubric::WHOLE]));
     let means = criteria::compute_criterion_means(&run, &parse_run_rubrics(&run));
-    let told: Vec<(&str, usize)> = means.iter().map(|it| (it.name.label.as_str(), it.n)).collect();
+    let told: Vec<(&str, usize)> = means.iter().map(|mean| (mean.name.label.as_str(), mean.n)).collect();
     assert_eq!(told, [("decision path", 1), ("rubric as a whole", 1)]);
     assert!(render_html_report(&run).contains("<h2>2 cases, tried 3 times</h2>"));
 }

@@ -27,7 +27,7 @@ pub(super) fn clip_to_bytes(text: &str, most: usize) -> Cow<'_, str> {
 
 /// The next place at which a character begins, at or before a byte.
 fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|&it| text.is_char_boundary(it)).unwrap_or(0)
+    (0..=at.min(text.len())).rev().find(|&n| text.is_char_boundary(n)).unwrap_or(0)
 }
 
 /// A quote of a case, with the number that its row and its mark carry.
@@ -56,9 +56,11 @@ impl<'a> Quotes<'a> {
     pub fn new(case: usize, grades: &'a [Grade], hue: impl Fn(&str) -> usize) -> Self {
         let mut all = Vec::new();
         for (at, grade) in grades.iter().enumerate() {
-            let own = grade.evidence.iter().map(|it| (None, it));
+            let own = grade.evidence.iter().map(|evidence| (None, evidence));
             let points = grade.points.iter().enumerate();
-            let of_points = points.flat_map(|(at, it)| it.evidence.iter().map(move |it| (Some(at), it)));
+            let of_points = points.flat_map(|(at, graded_point)| {
+                graded_point.evidence.iter().map(move |evidence| (Some(at), evidence))
+            });
             all.extend(own.chain(of_points).map(|(point, evidence)| NumberedQuote {
                 number: 0,
                 hue: hue(&grade.criterion) % HUES,
@@ -69,7 +71,7 @@ impl<'a> Quotes<'a> {
             }));
         }
         all.truncate(MOST_QUOTES);
-        all.iter_mut().zip(1..).for_each(|(it, number)| it.number = number);
+        all.iter_mut().zip(1..).for_each(|(numbered_quote, number)| numbered_quote.number = number);
         Self { case, all, marked: BTreeSet::new() }
     }
 
@@ -82,8 +84,11 @@ impl<'a> Quotes<'a> {
     ///
     /// To be asked for when the candidate has been rendered.
     pub fn render_citations(&self, grade: usize, point: Option<usize>) -> String {
-        let own = self.all.iter().filter(|it| it.grade == grade && it.point == point);
-        own.map(|it| self.citation(it)).collect()
+        let own = self
+            .all
+            .iter()
+            .filter(|numbered_quote| numbered_quote.grade == grade && numbered_quote.point == point);
+        own.map(|numbered_quote| self.citation(numbered_quote)).collect()
     }
 
     fn citation(&self, quote: &NumberedQuote<'_>) -> String {
@@ -109,21 +114,23 @@ impl<'a> Quotes<'a> {
     }
 
     pub fn n_of(&self, grade: usize) -> usize {
-        self.all.iter().filter(|it| it.grade == grade).count()
+        self.all.iter().filter(|numbered_quote| numbered_quote.grade == grade).count()
     }
 
     /// Whether anything is quoted from a part.
     pub fn any_in(&self, part: &str) -> bool {
-        self.parts().any(|it| it == part)
+        self.parts().any(|text| text == part)
     }
 
     /// Whether anything is quoted from what stands below a part.
     pub fn any_under(&self, part: &str) -> bool {
-        self.parts().any(|it| it.strip_prefix(part).is_some_and(|it| it.starts_with('.')))
+        self.parts().any(|text| text.strip_prefix(part).is_some_and(|rest| rest.starts_with('.')))
     }
 
     fn parts(&self) -> impl Iterator<Item = &str> {
-        self.all.iter().filter_map(|it| Some(it.evidence.found.as_ref()?.part.as_str()))
+        self.all
+            .iter()
+            .filter_map(|numbered_quote| Some(numbered_quote.evidence.found.as_ref()?.part.as_str()))
     }
 
     /// A part of the candidate as HTML: its first `most` bytes, and what is quoted from the rest.
@@ -135,7 +142,9 @@ impl<'a> Quotes<'a> {
     /// The same for one of several texts under one name: only what is quoted to the letter is its own.
     pub fn one_of(&mut self, part: &str, text: &str, most: usize) -> String {
         let mut places = self.places(part, text);
-        places.retain(|it| text[it.start..it.end] == self.all[it.index].evidence.quote);
+        places.retain(|quote_range| {
+            text[quote_range.start..quote_range.end] == self.all[quote_range.index].evidence.quote
+        });
         render_visible_ranges(text, &places, most, |range| self.render_marked_range(text, range, &places))
     }
 
@@ -146,8 +155,8 @@ impl<'a> Quotes<'a> {
             let mut out = String::new();
             let mut at = range.start;
             while at < range.end {
-                let end = text[at..range.end].find('\n').map_or(range.end, |it| at + it + 1);
-                let line = &text[text[..at].rfind('\n').map_or(0, |it| it + 1)..];
+                let end = text[at..range.end].find('\n').map_or(range.end, |n| at + n + 1);
+                let line = &text[text[..at].rfind('\n').map_or(0, |n| n + 1)..];
                 let marked = self.render_marked_range(text, at..end, &places);
                 let _ = write!(out, "<span class=\"{}\">{marked}</span>", line_kind(line));
                 at = end;
@@ -159,10 +168,10 @@ impl<'a> Quotes<'a> {
     /// Where the quotes stand that say that they stand in this text, and can.
     fn places(&self, part: &str, text: &str) -> Vec<QuoteRange> {
         let place = |(index, quote): (usize, &NumberedQuote<'_>)| {
-            let found = quote.evidence.found.as_ref().filter(|it| it.part == part)?;
+            let found = quote.evidence.found.as_ref().filter(|location| location.part == part)?;
             let (start, end) = (usize::try_from(found.start).ok()?, usize::try_from(found.end).ok()?);
             // Whoever wrote the run may have had another text before them.
-            text.get(start..end).filter(|it| !it.is_empty())?;
+            text.get(start..end).filter(|text| !text.is_empty())?;
             Some(QuoteRange { start, end, index })
         };
         self.all.iter().enumerate().filter_map(place).collect()
@@ -170,19 +179,25 @@ impl<'a> Quotes<'a> {
 
     /// A stretch of a text, cut wherever a quote begins or ends so that marks never cross.
     fn render_marked_range(&mut self, text: &str, range: Range<usize>, places: &[QuoteRange]) -> String {
-        let edges = places.iter().flat_map(|it| [it.start, it.end]).filter(|it| range.contains(it));
+        let edges = places
+            .iter()
+            .flat_map(|quote_range| [quote_range.start, quote_range.end])
+            .filter(|n| range.contains(n));
         let edges: BTreeSet<usize> = edges.chain([range.start, range.end]).collect();
         let edges: Vec<usize> = edges.into_iter().collect();
         let mut out = String::new();
         for pair in edges.windows(2) {
             let piece = escape_xml(&text[pair[0]..pair[1]]);
-            let here: Vec<&QuoteRange> =
-                places.iter().filter(|it| it.start <= pair[0] && pair[1] <= it.end).collect();
+            let here: Vec<&QuoteRange> = places
+                .iter()
+                .filter(|quote_range| quote_range.start <= pair[0] && pair[1] <= quote_range.end)
+                .collect();
             let Some(last) = here.last() else {
                 out.push_str(&piece);
                 continue;
             };
-            let names: BTreeSet<&str> = here.iter().map(|it| self.all[it.index].criterion).collect();
+            let names: BTreeSet<&str> =
+                here.iter().map(|quote_range| self.all[quote_range.index].criterion).collect();
             let names = names.into_iter().collect::<Vec<_>>().join(", ");
             let hue = self.all[last.index].hue;
             let many = if 1 < here.len() { " many" } else { "" };
@@ -191,7 +206,7 @@ impl<'a> Quotes<'a> {
                 "<mark class=\"h{hue}{many}\" title=\"{}\">",
                 escape_xml(&clip_to_bytes(&names, 200))
             );
-            for place in here.iter().filter(|it| it.start == pair[0]) {
+            for place in here.iter().filter(|quote_range| quote_range.start == pair[0]) {
                 let (case, number) = (self.case, self.all[place.index].number);
                 let name = escape_xml(&clip_to_bytes(self.all[place.index].criterion, 80));
                 let _ = write!(
@@ -235,15 +250,15 @@ fn render_visible_ranges(
 fn find_visible_ranges(text: &str, places: &[QuoteRange], most: usize) -> Vec<Range<usize>> {
     // To leave out less than the note about it takes would be silly.
     let most = if text.len() <= most + AROUND { text.len() } else { most };
-    let around = |it: &QuoteRange| {
-        let end = it.end.min(it.start + LONGEST);
-        floor(text, it.start.saturating_sub(AROUND))..floor(text, end + AROUND)
+    let around = |quote_range: &QuoteRange| {
+        let end = quote_range.end.min(quote_range.start + LONGEST);
+        floor(text, quote_range.start.saturating_sub(AROUND))..floor(text, end + AROUND)
     };
     let mut ranges: Vec<Range<usize>> = places.iter().map(around).collect();
     ranges.push(0..floor(text, most));
-    ranges.sort_by_key(|it| it.start);
+    ranges.sort_by_key(|range| range.start);
     let mut kept: Vec<Range<usize>> = Vec::new();
-    for range in ranges.into_iter().filter(|it| !it.is_empty()) {
+    for range in ranges.into_iter().filter(|range| !range.is_empty()) {
         match kept.last_mut() {
             Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
             _ => kept.push(range),
