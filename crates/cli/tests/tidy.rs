@@ -191,25 +191,135 @@ fn each_thing_has_one_place() {
     }
 }
 
-/// The description of the API knows types by their names alone: of two with one name, the last would stand for both.
+/// Files of the product without the helpers of its tests.
+fn product_sources() -> impl Iterator<Item = (String, String)> {
+    sources().into_iter().filter(|(path, _)| !path.contains("/testing/") && !path.ends_with("/testing.rs"))
+}
+
+/// The keyword and the name that an item begins with, visibility and qualifiers left out.
+fn declared_item(line: &str) -> Option<(&str, &str)> {
+    let mut words = line
+        .split(' ')
+        .skip_while(|word| word.starts_with("pub") || ["async", "const", "unsafe", "extern"].contains(word));
+    let keyword = words.next()?;
+    let name = words.next()?.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    (["struct", "enum", "trait", "type", "union", "fn"].contains(&keyword) && !name.is_empty())
+        .then_some((keyword, name))
+}
+
+/// Search, documentation, stack traces and the description of the API show names without their path.
 #[test]
-fn types_of_the_api_have_names_of_their_own() {
-    let mut seen: BTreeMap<String, String> = BTreeMap::new();
-    for (path, text) in sources() {
-        for derived in text.split("#[derive(").skip(1) {
-            let (traits, after) = derived.split_once(")]").unwrap_or_default();
-            if !traits.contains("ToSchema") {
-                continue;
+fn types_and_free_functions_have_names_of_their_own() {
+    let mut seen: BTreeMap<(bool, String), String> = BTreeMap::new();
+    let mut shared = Vec::new();
+    for (path, text) in product_sources() {
+        let mut before = "";
+        for line in text.lines() {
+            if let Some((keyword, name)) = declared_item(line) {
+                // Two variants of one function, of which a build has one.
+                let is_variant = before.starts_with("#[cfg(");
+                let other = seen.insert((keyword == "fn", name.to_owned()), path.clone());
+                if let Some(other) = other.filter(|other| !is_variant || *other != path) {
+                    shared.push(format!("`{name}` in {other} and in {path}"));
+                }
             }
-            let mut words = after.split_whitespace().skip_while(|word| !["struct", "enum"].contains(word));
-            let name = words.nth(1).unwrap_or_default();
-            let name = name.split(['<', '(', ';']).next().unwrap_or_default().to_owned();
-            if let Some(other) = seen.insert(name.clone(), path.clone()) {
-                panic!("`{name}` is in {other} and in {path}");
+            before = line;
+        }
+    }
+    assert!(3000 < seen.len(), "it finds them: {}", seen.len());
+    assert!(shared.is_empty(), "{shared:#?}");
+}
+
+/// `settled` says neither what is done nor to what; `settle_reservation` does.
+#[test]
+fn no_function_is_named_by_a_participle_alone() {
+    const IRREGULAR: &[&str] = &[
+        "told",
+        "kept",
+        "found",
+        "held",
+        "made",
+        "known",
+        "given",
+        "sent",
+        "said",
+        "shown",
+        "written",
+        "taken",
+        "drawn",
+        "seen",
+        "lost",
+        "met",
+        "left",
+        "begun",
+        "done",
+        "gone",
+        "heard",
+        "meant",
+        "paid",
+        "understood",
+        "built",
+        "asked",
+        "spent",
+        "bound",
+        "thrown",
+        "chosen",
+    ];
+    const NOUNS: &[&str] = &["need", "seed", "feed", "speed"];
+    for (path, text) in product_sources() {
+        for declared in code_of(&text).split(" fn ").skip(1) {
+            let name = declared.split(['(', '<']).next().unwrap_or_default();
+            let is_participle = name.len() > 4 && name.ends_with("ed") && !NOUNS.contains(&name);
+            let is_bare = !name.contains('_') && (is_participle || IRREGULAR.contains(&name));
+            assert!(!is_bare, "{path}: `{name}` names no action; a function is a verb phrase");
+        }
+    }
+}
+
+/// A clash of two types is a sign that one of them has the wrong name.
+#[test]
+fn own_types_are_imported_under_their_own_names() {
+    for (path, text) in product_sources() {
+        for import in text.split("\nuse ").skip(1).filter_map(|rest| rest.split(';').next()) {
+            let is_own = ["jurist_", "crate", "super", "self"].iter().any(|root| import.starts_with(root));
+            for (real, alias) in
+                import.split(['{', ',', '}']).filter_map(|item| item.trim().split_once(" as "))
+            {
+                let is_type =
+                    |name: &str| name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase);
+                let real = real.rsplit("::").next().unwrap_or(real);
+                assert!(!(is_own && is_type(real) && is_type(alias)), "{path}: `{real} as {alias}`");
             }
         }
     }
-    assert!(30 < seen.len(), "it finds them: {}", seen.len());
+}
+
+/// How often `it` and tuple fields stand for what has a name. Both numbers may only fall.
+#[test]
+fn values_have_names() {
+    const MOST_IT: f64 = 24.0;
+    const MOST_TUPLE_FIELDS: f64 = 8.9;
+    let (mut n_lines, mut n_it, mut n_tuple_fields) = (0.0, 0.0, 0.0);
+    for (_, text) in product_sources() {
+        let code: String = code_of(&text).split('"').step_by(2).collect();
+        n_lines += text.lines().filter(|line| !line.trim().is_empty()).count() as f64;
+        n_it += code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| *word == "it").count()
+            as f64;
+        let fields = code.split('.').zip(code.split('.').skip(1)).filter(|(before, after)| {
+            let name = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+            let mut rest = after.chars();
+            name.starts_with(|c: char| c.is_ascii_lowercase())
+                && rest.next().is_some_and(|c| c.is_ascii_digit())
+                && !rest.next().is_some_and(|c| c.is_alphanumeric() || c == '_')
+        });
+        n_tuple_fields += fields.count() as f64;
+    }
+    let (it, tuple_fields) = (1000.0 * n_it / n_lines, 1000.0 * n_tuple_fields / n_lines);
+    assert!(it <= MOST_IT, "`it` stands {it:.1} times in 1,000 lines");
+    assert!(
+        tuple_fields <= MOST_TUPLE_FIELDS,
+        "a tuple field is read {tuple_fields:.1} times in 1,000 lines"
+    );
 }
 
 /// Files that the pages are made of, with their path from the root.

@@ -17,7 +17,7 @@ use jurist_core::money::Rates;
 use jurist_core::plan::TraceStratum;
 use jurist_server::monitor::{apply_monitor_file, find_monitor};
 use jurist_server::{App, ServerSettings, Work, bind};
-use jurist_store::contests::{Contest, Contested};
+use jurist_store::contests::{Contested, StoredContest};
 use jurist_store::decisions::{DecisionOutcome, DecisionState, NewMonitorDecision, TraceRevision};
 use jurist_store::grades::{NewGrade, NewVerdict};
 use jurist_store::labels::NewLabel;
@@ -353,9 +353,9 @@ impl Filler<'_> {
         store.settle(project, id, amount, self.time).await.unwrap();
     }
 
-    fn contest(&self, n: usize) -> Contest {
+    fn contest(&self, n: usize) -> StoredContest {
         let other = n + 1 + n / 20 % (AGENTS - 1);
-        Contest {
+        StoredContest {
             id: ContestId::at(self.time),
             monitor: self.monitor.id,
             series: SeriesId::at(self.time),

@@ -82,7 +82,7 @@ async fn measure(store: &Store) {
         let page = store.annotations(project, task, after.as_ref(), 1_000).await.unwrap();
         n += page.items.len();
         page.items.into_iter().for_each(|submitted_annotation| {
-            *by_item.entry(submitted_annotation.candidate).or_default() += 1
+            *by_item.entry(submitted_annotation.candidate).or_default() += 1;
         });
         after = page.next;
         if after.is_none() {

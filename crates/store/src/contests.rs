@@ -6,7 +6,7 @@ use crate::db::{DbRow, args, statements};
 use crate::{ContestId, MonitorId, ProjectId, RubricVersionId, SeriesId, Store, StoreError, TraceId};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Contest {
+pub struct StoredContest {
     pub id: ContestId,
     pub monitor: MonitorId,
     /// Those that were asked for together.
@@ -45,7 +45,7 @@ statements! {
 }
 
 impl Store {
-    pub async fn add_contest(&self, project: ProjectId, contest: &Contest) -> Result<(), StoreError> {
+    pub async fn add_contest(&self, project: ProjectId, contest: &StoredContest) -> Result<(), StoreError> {
         let it = contest;
         let args = args![
             it.id,
@@ -83,8 +83,8 @@ impl Store {
         project: ProjectId,
         monitor: MonitorId,
         series: SeriesId,
-    ) -> Result<Vec<Contest>, StoreError> {
-        self.db.fetch(LIST, args![project, monitor, series]).await?.iter().map(read).collect()
+    ) -> Result<Vec<StoredContest>, StoreError> {
+        self.db.fetch(LIST, args![project, monitor, series]).await?.iter().map(read_contest_row).collect()
     }
 
     /// Of all series, or of those of one monitor; the newest first.
@@ -93,9 +93,9 @@ impl Store {
         project: ProjectId,
         monitor: Option<MonitorId>,
         limit: usize,
-    ) -> Result<Vec<Contest>, StoreError> {
+    ) -> Result<Vec<StoredContest>, StoreError> {
         let monitor = monitor.map(|monitor| monitor.to_string());
-        self.db.fetch(NEWEST, args![project, monitor, limit]).await?.iter().map(read).collect()
+        self.db.fetch(NEWEST, args![project, monitor, limit]).await?.iter().map(read_contest_row).collect()
     }
 }
 
@@ -121,8 +121,8 @@ impl std::str::FromStr for Contested {
     }
 }
 
-fn read(row: &DbRow) -> Result<Contest, StoreError> {
-    Ok(Contest {
+fn read_contest_row(row: &DbRow) -> Result<StoredContest, StoreError> {
+    Ok(StoredContest {
         id: row.parse("id")?,
         monitor: row.parse("monitor")?,
         series: row.parse("series")?,

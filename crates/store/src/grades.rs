@@ -237,7 +237,7 @@ impl Store {
         for some in ids.chunks(500) {
             let some = some.iter().map(Arg::from).collect();
             let rows = SelectQuery::new(KNOWN, args![project]).and_in("id", some).fetch(&self.db).await?;
-            known.extend(self::read_grade_ids(&rows)?);
+            known.extend(read_grade_ids(&rows)?);
         }
         Ok(known)
     }

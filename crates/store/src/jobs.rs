@@ -138,7 +138,7 @@ impl Store {
         Ok(added)
     }
 
-    /// As part of something larger; [`Self::tell_of`] follows once that has happened.
+    /// As part of something larger; [`Self::wake_workers`] follows once that has happened.
     pub(crate) async fn add_jobs_in(
         &self,
         tx: &mut Tx,

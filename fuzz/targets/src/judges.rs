@@ -118,7 +118,7 @@ fn check_scale(form: &ReplySchema, read: &Result<JudgeReply, JudgeReplyError>) {
             }
         }
         (ReplySchema::Choice { labels }, Ok(JudgeReply::Choice { label, .. })) => {
-            assert!(labels.contains(label))
+            assert!(labels.contains(label));
         }
         (_, Ok(_)) => {}
         (_, Err(error)) => assert!(error.to_string().len() < 100_000, "{error:.100}"),

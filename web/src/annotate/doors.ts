@@ -27,7 +27,7 @@ export type TaskChange = { state?: Task["state"]; settings?: Partial<Settings> }
 
 export const tasks = (project: string) => answered(api(project).GET("/api/v1/tasks"));
 export const addTask = (project: string, body: NewTask) =>
-  answered(api(project).POST("/api/v1/tasks", { body: sent<Schemas["TaskMade"]>(body) }));
+  answered(api(project).POST("/api/v1/tasks", { body: sent<Schemas["NewTaskRequest"]>(body) }));
 export const task = (project: string, id: string) =>
   told<TaskInFull>(api(project).GET("/api/v1/tasks/{task}", { params: { path: { task: id } } }));
 export const changeTask = (project: string, id: string, change: TaskChange) =>
@@ -89,7 +89,7 @@ export const decide = (project: string, { item, scheme, criterion }: Dispute, de
   told<Decision>(
     api(project).PUT("/api/v1/items/{item}/decisions/{scheme}/{criterion}", {
       params: { path: { item, scheme, criterion } },
-      body: sent<Schemas["NewDecision"]>(deciding),
+      body: sent<Schemas["NewDisputeDecision"]>(deciding),
     }),
   );
 export const agreement = (project: string, id: string) =>

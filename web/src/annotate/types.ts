@@ -33,9 +33,12 @@ export type Marked = Present<Told["Marked"]>;
 export type Checked = Present<Told["Verified"]>;
 
 /** What has a default may be left out of what is sent; here it is always there. */
-export type Settings = Present<Told["Settings"]> &
+export type Settings = Present<Told["AnnotationSettings"]> &
   Required<
-    Pick<Told["Settings"], "stale_minutes" | "back_navigation" | "shows_score" | "shows_descriptions">
+    Pick<
+      Told["AnnotationSettings"],
+      "stale_minutes" | "back_navigation" | "shows_score" | "shows_descriptions"
+    >
   >;
 
 type Whole<T> = T extends unknown ? Omit<T, Filled> & Required<Pick<T, Filled & keyof T>> : never;
@@ -66,9 +69,9 @@ export type Feedback = Omit<Schemas["TrainingFeedback"], "rows"> & { rows: Compa
 type Compared = { scheme: string; row: string; expected: string; given: string; ok: boolean };
 export type Submitted = Omit<Schemas["SubmitAnswer"], "feedback"> & { feedback?: Feedback | null };
 
-export type Right = Schemas["RightOfAll"];
+export type Right = Schemas["CorrectCount"];
 /** How somebody works. */
-export type Person = Schemas["PersonAtWork"];
+export type Person = Schemas["AnnotatorActivity"];
 
 /** A criterion of an item that people answered differently. */
 export type Dispute = Omit<Schemas["Dispute"], "ratings" | "points" | "decided"> & {
@@ -82,7 +85,7 @@ export type Rate = { account: string; name: string } & Rated;
 
 export const CAUSES = ["guideline", "mistake", "ambiguous", "other"] as const;
 export type Cause = (typeof CAUSES)[number];
-export type Decision = Omit<Schemas["Decided"], "rating" | "cause"> & {
+export type Decision = Omit<Schemas["DisputeDecision"], "rating" | "cause"> & {
   rating: Rating;
   cause?: Cause | null;
 };
@@ -95,4 +98,4 @@ export type Answers = Omit<Schemas["ItemAnswers"], "item" | "schemes" | "answers
 /** How far people agree, and judges with them. */
 export type Agreement = Schemas["TaskAgreement"];
 export type Agreed = Schemas["CriterionAgreement"];
-export type AgainstJudge = Schemas["JudgeBeside"];
+export type AgainstJudge = Schemas["JudgeAgreement"];

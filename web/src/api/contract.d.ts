@@ -54,7 +54,7 @@ export interface components {
             case: string;
             grades: components["schemas"]["Grade"][];
             /** @description What was graded; evidence gives its places in it. */
-            material?: components["schemas"]["Material"];
+            material?: components["schemas"]["JudgeInput"];
             /**
              * @description What it can be looked at by: the case's metadata and tags, short fields of its row, and which agent,
              *     model and prompt answered.
@@ -68,7 +68,7 @@ export interface components {
             panel?: components["schemas"]["PanelVerdict"] | null;
             /** @description The judge calls that were projected before it was graded. */
             projected_calls?: components["schemas"]["CallRange"] | null;
-            rubric: components["schemas"]["Version"];
+            rubric: components["schemas"]["RubricHash"];
             /** @description Of its judges, and of the agent that was run for it. */
             spend: components["schemas"]["Spend"];
             /**
@@ -118,7 +118,7 @@ export interface components {
         Deferral: ("no_key" | "over_budget" | "sampled_out" | "waits_for_person" | "unreachable") | "not_graded";
         /** @description A quote, and where it stands in the candidate; without a place it was not found. */
         Evidence: {
-            found?: components["schemas"]["Found"] | null;
+            found?: components["schemas"]["QuoteLocation"] | null;
             quote: string;
         };
         FailedGate: {
@@ -150,14 +150,6 @@ export interface components {
              * @default 0
              */
             removed?: number;
-        };
-        /** @description A stretch of bytes in one part of a candidate, such as `response` or `trace.3.result`. */
-        Found: {
-            /** Format: uint64 */
-            end: number;
-            in: string;
-            /** Format: uint64 */
-            start: number;
         };
         /** @description A condition that fails the verdict whatever the score. */
         Gate: ("required" | "guard" | "min_score" | "strict" | "evidence") | "cannot_assess" | "on_error";
@@ -193,16 +185,22 @@ export interface components {
             grader: components["schemas"]["Grader"];
             outcome: components["schemas"]["Outcome"];
             /** @description What the answer rests on, one by one: claims, requirements. */
-            points?: components["schemas"]["Point"][];
+            points?: components["schemas"]["GradedPoint"][];
             /** @description At most [`Reason::MAX`] bytes are kept. */
             reason?: components["schemas"]["Reason"];
             /** @description The rubric this was graded against. */
-            rubric?: components["schemas"]["Version"] | null;
+            rubric?: components["schemas"]["RubricHash"] | null;
             spend?: components["schemas"]["Spend"];
             time?: components["schemas"]["Time"] | null;
         };
         /** @description Something about a grade that its score does not show. */
         GradeFlag: "verdict_in_candidate" | "no_verifiable_evidence";
+        /** @description A claim or a requirement, and whether it holds. */
+        GradedPoint: {
+            evidence?: components["schemas"]["Evidence"][];
+            holds: boolean;
+            text: string;
+        };
         Grader: {
             /** @description Hash of everything that shapes its answers besides the candidate. */
             configuration?: string | null;
@@ -231,7 +229,7 @@ export interface components {
             old_start?: number;
         };
         /** @description What is graded, with the task it answers. None of it is trusted. */
-        Material: {
+        JudgeInput: {
             /** @description What the file says about the case besides; only programs that check the answer get it. */
             case_data?: components["schemas"]["CaseData"];
             /** @description Documents that the answer may rest on. */
@@ -343,7 +341,7 @@ export interface components {
              * @description The mean of the members' scores.
              */
             score?: number | null;
-            status: components["schemas"]["Status"];
+            status: components["schemas"]["VerdictStatus"];
             /** @description Gates that members could not decide, where that leaves the panel without a verdict. */
             undecided_gates?: components["schemas"]["UndecidedGate"][];
             /**
@@ -354,11 +352,13 @@ export interface components {
             /** @description Why it is no pass. */
             why?: string | null;
         };
-        /** @description A claim or a requirement, and whether it holds. */
-        Point: {
-            evidence?: components["schemas"]["Evidence"][];
-            holds: boolean;
-            text: string;
+        /** @description A stretch of bytes in one part of a candidate, such as `response` or `trace.3.result`. */
+        QuoteLocation: {
+            /** Format: uint64 */
+            end: number;
+            in: string;
+            /** Format: uint64 */
+            start: number;
         };
         /** @description A grader's reason, cut to what is kept. */
         Reason: string;
@@ -371,7 +371,8 @@ export interface components {
             /** @description Cases that passed and now have no verdict, so that nobody knows whether they got worse. */
             undecided: components["schemas"]["UndecidedCase"][];
         };
-        Role: ("system" | "user" | "assistant" | "other") | "tool";
+        /** @description The hash of a rubric's canonical form; a grade always names the one it was made against. */
+        RubricHash: string;
         RunId: string;
         /** @description What the results of a run come to. */
         RunSummary: {
@@ -415,51 +416,17 @@ export interface components {
              */
             tokens_out?: number;
         };
-        Status: ("pass" | "fail") | "error" | "deferred";
         /** @description A verdict that is another one now. */
         StatusChange: {
-            after: components["schemas"]["Status"];
-            before: components["schemas"]["Status"];
+            after: components["schemas"]["VerdictStatus"];
+            before: components["schemas"]["VerdictStatus"];
             case: string;
             /** Format: double */
             score_after?: number | null;
             /** Format: double */
             score_before?: number | null;
         };
-        /** @description One answered node on the way through a tree. */
-        Step: {
-            answer: string;
-            /** @description The question's id, as grades name it. */
-            node: string;
-            reason?: string | null;
-            /**
-             * Format: double
-             * @description At the last node: the authored score, and why.
-             */
-            score?: number | null;
-        };
-        /** @description One message, turn or action. */
-        Step2: {
-            /** @description Which agent, where there are several. */
-            agent?: string | null;
-            /**
-             * Format: uint32
-             * @description How many agents deep; a sub-agent's steps follow the step that started it.
-             */
-            depth?: number;
-            files?: components["schemas"]["FileChange"][];
-            /** @description What the agent thought and did not say. */
-            reasoning?: string;
-            results?: components["schemas"]["ToolResult"][];
-            /** @default assistant */
-            role?: components["schemas"]["Role"];
-            /** @description Path or address of a picture. */
-            screenshot?: string | null;
-            text?: string;
-            time?: components["schemas"]["Time"] | null;
-            tool_calls?: components["schemas"]["ToolCall"][];
-            usage?: components["schemas"]["Usage"];
-        };
+        StepRole: ("system" | "user" | "assistant" | "other") | "tool";
         /**
          * Format: date-time
          * @description RFC 3339, in UTC.
@@ -491,12 +458,12 @@ export interface components {
          * @description A run of an agent, step by step.
          *
          *     ```
-         *     use jurist_core::candidate::{Format, read_trace};
+         *     use jurist_core::candidate::{TraceFormat, read_trace};
          *
          *     let text = r#"[{"role": "assistant", "content": null,
          *         "tool_calls": [{"id": "c1", "function": {"name": "search", "arguments": "{\"q\": \"cat\"}"}}]}]"#;
          *     let (format, trace) = read_trace(text, None).unwrap();
-         *     assert_eq!(format, Format::OpenaiChat);
+         *     assert_eq!(format, TraceFormat::OpenaiChat);
          *     assert_eq!(trace.tool_calls().next().unwrap().arguments["q"], "cat");
          *     ```
          */
@@ -515,15 +482,49 @@ export interface components {
             /** @description How the run ended, in the words of its framework. */
             status?: string | null;
             /** @default [] */
-            steps?: components["schemas"]["Step2"][];
+            steps?: components["schemas"]["TraceStep"][];
             /** @description What the agent was asked, where the format says so apart from its messages. */
             task?: string | null;
             usage?: components["schemas"]["Usage"];
         };
+        /** @description One message, turn or action. */
+        TraceStep: {
+            /** @description Which agent, where there are several. */
+            agent?: string | null;
+            /**
+             * Format: uint32
+             * @description How many agents deep; a sub-agent's steps follow the step that started it.
+             */
+            depth?: number;
+            files?: components["schemas"]["FileChange"][];
+            /** @description What the agent thought and did not say. */
+            reasoning?: string;
+            results?: components["schemas"]["ToolResult"][];
+            /** @default assistant */
+            role?: components["schemas"]["StepRole"];
+            /** @description Path or address of a picture. */
+            screenshot?: string | null;
+            text?: string;
+            time?: components["schemas"]["Time"] | null;
+            tool_calls?: components["schemas"]["ToolCall"][];
+            usage?: components["schemas"]["Usage"];
+        };
+        /** @description One answered node on the way through a tree. */
+        TreePathStep: {
+            answer: string;
+            /** @description The question's id, as grades name it. */
+            node: string;
+            reason?: string | null;
+            /**
+             * Format: double
+             * @description At the last node: the authored score, and why.
+             */
+            score?: number | null;
+        };
         /** @description A case that passed and has no verdict now. */
         UndecidedCase: {
             /** @description Absent where the case is missing. */
-            after?: components["schemas"]["Status"] | null;
+            after?: components["schemas"]["VerdictStatus"] | null;
             case: string;
         };
         /** @description A gate without an answer: its grader abstained, broke or was not asked. */
@@ -566,20 +567,19 @@ export interface components {
              */
             native?: number | null;
             /** @description The way through the rubric's trees. */
-            path?: components["schemas"]["Step"][];
+            path?: components["schemas"]["TreePathStep"][];
             /**
              * Format: double
              * @description On 0..=1; absent when no number would be honest.
              */
             score?: number | null;
-            status: components["schemas"]["Status"];
+            status: components["schemas"]["VerdictStatus"];
             /** @description Gates that nobody could decide. A verdict with one of them is never a pass. */
             undecided_gates?: components["schemas"]["UndecidedGate"][];
             /** @description A pass because no criterion applied. */
             vacuous?: boolean;
         };
-        /** @description The hash of a rubric's canonical form; a grade always names the one it was made against. */
-        Version: string;
+        VerdictStatus: ("pass" | "fail") | "error" | "deferred";
         /**
          * Run
          * @description A run with everything needed to report on it again.
@@ -608,6 +608,77 @@ export interface components {
             suite?: string | null;
             /** @description What the results come to, written for readers of a file; Jurist itself makes it anew from the results. */
             summary?: components["schemas"]["RunSummary"] | null;
+        };
+        AnnotationSettings: {
+            /**
+             * Format: uint32
+             * @description How many people answer each item; everybody answers everything where it is absent.
+             */
+            annotators_per_item?: number | null;
+            /** @description Items that anybody who reads gets right, mixed in; nobody is told. */
+            attention?: components["schemas"]["ItemAnswerKey"][];
+            /**
+             * @description Whether one may return to what one has submitted, and change it.
+             * @default true
+             */
+            back_navigation?: boolean;
+            /**
+             * @description Nobody sees what others said, or a judge, before they have answered.
+             * @default true
+             */
+            blind?: boolean;
+            /**
+             * Format: uint32
+             * @description After how many items one of those is mixed in.
+             * @default 10
+             */
+            check_every?: number;
+            /** @description What is shown to whoever has finished, for the platform they came from. */
+            completion_code?: string | null;
+            /**
+             * @description Whether people may come by an id in the address, as crowd platforms send them.
+             * @default false
+             */
+            crowd?: boolean;
+            /** @description Items with known answers, mixed in; nobody is told. */
+            gold?: components["schemas"]["ItemAnswerKey"][];
+            /**
+             * Format: double
+             * @description Faster than this is too fast.
+             */
+            min_seconds?: number | null;
+            /** @default balanced */
+            order?: components["schemas"]["AssignmentOrder"];
+            /**
+             * Format: double
+             * @description The share of items that several people answer; one answers each of the others.
+             */
+            overlap?: number | null;
+            /**
+             * Format: uint32
+             * @description How many answer those; 2 unless told.
+             */
+            overlap_annotators?: number | null;
+            /**
+             * Format: uint32
+             * @description How many items each person answers at most.
+             */
+            quota?: number | null;
+            /** @default true */
+            shows_descriptions?: boolean;
+            /**
+             * @description Whether the weighted score is shown as it grows.
+             * @default false
+             */
+            shows_score?: boolean;
+            /**
+             * Format: uint32
+             * @description After so long without a word from them, somebody else may answer in their place.
+             * @default 60
+             */
+            stale_minutes?: number;
+            /** @description Items that everybody answers first, and is told what would have been right. */
+            training?: components["schemas"]["ItemAnswerKey"][];
         };
         Answer: {
             /** @default {} */
@@ -658,6 +729,8 @@ export interface components {
             /** @constant */
             kind: "verify";
         };
+        /** @description Which item comes next for somebody. */
+        AssignmentOrder: "balanced" | "fixed" | "random";
         /** @description One thing that a judge said: a criterion, a branch of a tree, a claim or a requirement. */
         Claim: {
             /** @description What was asked, as grades name it. */
@@ -701,24 +774,8 @@ export interface components {
             types: string[];
         };
         /** @description What would be right: by criterion or step, or one answer where the scheme asks one thing. */
-        Expected: components["schemas"]["Value"] | string[] | {
+        ExpectedAnswer: components["schemas"]["Value"] | string[] | {
             [key: string]: components["schemas"]["Value"];
-        };
-        /** @description An item of which the answers are known. */
-        Expecting: {
-            /** @description By scheme; what is not named does not matter. */
-            answers: {
-                [key: string]: components["schemas"]["Expected"];
-            };
-            /** @description The id that the data gives it. */
-            item: string;
-            /**
-             * Format: double
-             * @description How far off a number may be and still be right.
-             */
-            tolerance?: number | null;
-            /** @description Shown after training items. */
-            why?: string | null;
         };
         /** @description A text that an answer is held against. */
         Given: {
@@ -744,6 +801,22 @@ export interface components {
             /** @description After submitting, one is told what would have been right. */
             training?: boolean;
         };
+        /** @description An item of which the answers are known. */
+        ItemAnswerKey: {
+            /** @description By scheme; what is not named does not matter. */
+            answers: {
+                [key: string]: components["schemas"]["ExpectedAnswer"];
+            };
+            /** @description The id that the data gives it. */
+            item: string;
+            /**
+             * Format: double
+             * @description How far off a number may be and still be right.
+             */
+            tolerance?: number | null;
+            /** @description Shown after training items. */
+            why?: string | null;
+        };
         /** @description One field of a row, as it is shown. */
         ItemField: {
             key: string;
@@ -761,8 +834,6 @@ export interface components {
             label: string;
             placeholder?: string | null;
         };
-        /** @description Which item comes next for somebody. */
-        Order: "balanced" | "fixed" | "random";
         /** @description Words of the item, and where they stand, in bytes. */
         Quote: {
             /** Format: uint64 */
@@ -860,77 +931,6 @@ export interface components {
             /** @constant */
             kind: "verify";
         });
-        Settings: {
-            /**
-             * Format: uint32
-             * @description How many people answer each item; everybody answers everything where it is absent.
-             */
-            annotators_per_item?: number | null;
-            /** @description Items that anybody who reads gets right, mixed in; nobody is told. */
-            attention?: components["schemas"]["Expecting"][];
-            /**
-             * @description Whether one may return to what one has submitted, and change it.
-             * @default true
-             */
-            back_navigation?: boolean;
-            /**
-             * @description Nobody sees what others said, or a judge, before they have answered.
-             * @default true
-             */
-            blind?: boolean;
-            /**
-             * Format: uint32
-             * @description After how many items one of those is mixed in.
-             * @default 10
-             */
-            check_every?: number;
-            /** @description What is shown to whoever has finished, for the platform they came from. */
-            completion_code?: string | null;
-            /**
-             * @description Whether people may come by an id in the address, as crowd platforms send them.
-             * @default false
-             */
-            crowd?: boolean;
-            /** @description Items with known answers, mixed in; nobody is told. */
-            gold?: components["schemas"]["Expecting"][];
-            /**
-             * Format: double
-             * @description Faster than this is too fast.
-             */
-            min_seconds?: number | null;
-            /** @default balanced */
-            order?: components["schemas"]["Order"];
-            /**
-             * Format: double
-             * @description The share of items that several people answer; one answers each of the others.
-             */
-            overlap?: number | null;
-            /**
-             * Format: uint32
-             * @description How many answer those; 2 unless told.
-             */
-            overlap_annotators?: number | null;
-            /**
-             * Format: uint32
-             * @description How many items each person answers at most.
-             */
-            quota?: number | null;
-            /** @default true */
-            shows_descriptions?: boolean;
-            /**
-             * @description Whether the weighted score is shown as it grows.
-             * @default false
-             */
-            shows_score?: boolean;
-            /**
-             * Format: uint32
-             * @description After so long without a word from them, somebody else may answer in their place.
-             * @default 60
-             */
-            stale_minutes?: number;
-            /** @description Items that everybody answers first, and is told what would have been right. */
-            training?: components["schemas"]["Expecting"][];
-        };
         SeverityLevel: {
             name: string;
             /**
@@ -958,7 +958,7 @@ export interface components {
             };
             item: components["schemas"]["Item"];
             schemes: components["schemas"]["Scheme"][];
-            settings: components["schemas"]["Settings"];
+            settings: components["schemas"]["AnnotationSettings"];
         };
     };
     responses: never;

@@ -9,7 +9,7 @@ export interface paths {
             cookie?: never;
         };
         /** Everybody who has an account */
-        get: operations["accounts_list"];
+        get: operations["list_accounts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -32,7 +32,7 @@ export interface paths {
         options?: never;
         head?: never;
         /** Somebody may no longer come in, or again */
-        patch: operations["accounts_change"];
+        patch: operations["set_account_disabled"];
         trace?: never;
     };
     "/api/v1/agents": {
@@ -43,7 +43,7 @@ export interface paths {
             cookie?: never;
         };
         /** The agents of the project, by name */
-        get: operations["agents_list"];
+        get: operations["list_agents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -60,7 +60,7 @@ export interface paths {
             cookie?: never;
         };
         /** Alerts whose cause holds, the newest first */
-        get: operations["alerts_list"];
+        get: operations["list_alerts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -79,7 +79,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Somebody has seen it; the first to say so is kept */
-        post: operations["alerts_acknowledge"];
+        post: operations["acknowledge_alert"];
         delete?: never;
         options?: never;
         head?: never;
@@ -94,7 +94,7 @@ export interface paths {
             cookie?: never;
         };
         /** One's own work, to go on with or to look at again */
-        get: operations["assignments_show"];
+        get: operations["get_assignment"];
         put?: never;
         post?: never;
         delete?: never;
@@ -112,7 +112,7 @@ export interface paths {
         };
         get?: never;
         /** What was entered so far */
-        put: operations["assignments_save"];
+        put: operations["save_assignment_draft"];
         post?: never;
         delete?: never;
         options?: never;
@@ -130,7 +130,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** They would rather not */
-        post: operations["assignments_skip"];
+        post: operations["skip_assignment"];
         delete?: never;
         options?: never;
         head?: never;
@@ -147,7 +147,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** An answer; complete, or it says what is missing */
-        post: operations["assignments_submit"];
+        post: operations["submit_assignment"];
         delete?: never;
         options?: never;
         head?: never;
@@ -162,7 +162,7 @@ export interface paths {
             cookie?: never;
         };
         /** Who changed what in the project, the newest first */
-        get: operations["audit_list"];
+        get: operations["list_audit_entries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -182,7 +182,7 @@ export interface paths {
          * All grades, verdicts or traces of the project, the newest first; without what is said of something that you have
          *     still to answer
          */
-        get: operations["export_export"];
+        get: operations["export_project"];
         put?: never;
         post?: never;
         delete?: never;
@@ -199,7 +199,7 @@ export interface paths {
             cookie?: never;
         };
         /** Grades, the newest first */
-        get: operations["grades_grades"];
+        get: operations["list_grades"];
         put?: never;
         post?: never;
         delete?: never;
@@ -218,7 +218,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** A link by which one person joins, within a day */
-        post: operations["members_invite"];
+        post: operations["create_invitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -233,7 +233,7 @@ export interface paths {
             cookie?: never;
         };
         /** What everybody said about an item; not for those who still have to answer it */
-        get: operations["tasks_item_answers"];
+        get: operations["list_item_answers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -251,7 +251,7 @@ export interface paths {
         };
         get?: never;
         /** Decide what holds where people differ; it becomes the label */
-        put: operations["tasks_decide"];
+        put: operations["decide_dispute"];
         post?: never;
         delete?: never;
         options?: never;
@@ -267,7 +267,7 @@ export interface paths {
             cookie?: never;
         };
         /** How much work there is */
-        get: operations["jobs_counts"];
+        get: operations["count_jobs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -284,7 +284,7 @@ export interface paths {
             cookie?: never;
         };
         /** Jobs of the project that failed too often, the newest first */
-        get: operations["jobs_dead"];
+        get: operations["list_dead_jobs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -304,7 +304,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** A dead job is given up */
-        delete: operations["jobs_discard"];
+        delete: operations["discard_job"];
         options?: never;
         head?: never;
         patch?: never;
@@ -320,7 +320,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** A dead job is tried again */
-        post: operations["jobs_revive"];
+        post: operations["revive_job"];
         delete?: never;
         options?: never;
         head?: never;
@@ -337,7 +337,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Make an account by an invitation, and sign in */
-        post: operations["session_join"];
+        post: operations["join_by_invitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -357,7 +357,7 @@ export interface paths {
          * Join a task by a link, by an id from a platform, or on an open server by a name
          * @description Whoever comes again with the same id, or on an open server with the same name, is the same person.
          */
-        post: operations["tasks_join"];
+        post: operations["join_task"];
         delete?: never;
         options?: never;
         head?: never;
@@ -372,7 +372,7 @@ export interface paths {
             cookie?: never;
         };
         /** Judges that monitors name or that were asked within thirty days, by name */
-        get: operations["judges_list"];
+        get: operations["list_judges"];
         put?: never;
         post?: never;
         delete?: never;
@@ -391,7 +391,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Asks a judge for a word, which costs a few tokens under the cap of the project */
-        post: operations["judges_ping"];
+        post: operations["ping_judge"];
         delete?: never;
         options?: never;
         head?: never;
@@ -406,7 +406,7 @@ export interface paths {
             cookie?: never;
         };
         /** The people of the project */
-        get: operations["members_list"];
+        get: operations["list_members"];
         put?: never;
         post?: never;
         delete?: never;
@@ -427,10 +427,10 @@ export interface paths {
          * Give a member another role
          * @description Others join by an invitation: nobody is taken into a project without having agreed. An administrator may.
          */
-        put: operations["members_set"];
+        put: operations["set_member_role"];
         post?: never;
         /** Take somebody out of the project */
-        delete: operations["members_remove"];
+        delete: operations["delete_member"];
         options?: never;
         head?: never;
         patch?: never;
@@ -444,7 +444,7 @@ export interface paths {
             cookie?: never;
         };
         /** Monitors by name */
-        get: operations["monitors_list"];
+        get: operations["list_monitors"];
         put?: never;
         post?: never;
         delete?: never;
@@ -463,7 +463,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Everything that is wrong with a monitor, its judges and anchors included, and advice; nothing is saved */
-        post: operations["monitors_check"];
+        post: operations["check_posted_monitor"];
         delete?: never;
         options?: never;
         head?: never;
@@ -478,16 +478,16 @@ export interface paths {
             cookie?: never;
         };
         /** A monitor, by its name or id */
-        get: operations["monitors_show"];
+        get: operations["get_monitor"];
         /** A monitor becomes what a file says; the same file again changes nothing, and nothing is judged again */
-        put: operations["monitors_put"];
+        put: operations["upsert_monitor"];
         post?: never;
         /** A monitor watches nothing any more; what it found stays */
-        delete: operations["monitors_remove"];
+        delete: operations["delete_monitor"];
         options?: never;
         head?: never;
         /** A monitor is paused, or goes on with what has waited */
-        patch: operations["monitors_change"];
+        patch: operations["set_monitor_paused"];
         trace?: never;
     };
     "/api/v1/monitors/{name}/comparisons": {
@@ -498,13 +498,13 @@ export interface paths {
             cookie?: never;
         };
         /** Comparisons side by side, the newest first */
-        get: operations["monitors_comparisons"];
+        get: operations["list_monitor_comparisons"];
         put?: never;
         /**
          * Has two agents, or two versions of one, judged side by side on tasks that both did; only tells what that takes
          *     unless it is confirmed
          */
-        post: operations["monitors_compare"];
+        post: operations["request_monitor_comparison"];
         delete?: never;
         options?: never;
         head?: never;
@@ -519,7 +519,7 @@ export interface paths {
             cookie?: never;
         };
         /** What a monitor made of each trace, the newest first; judges that disagree are found with `disputed` */
-        get: operations["monitors_decisions"];
+        get: operations["list_monitor_decisions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -536,7 +536,7 @@ export interface paths {
             cookie?: never;
         };
         /** What a monitor's sample says of all traffic, by rubric version and judge */
-        get: operations["monitors_estimates"];
+        get: operations["get_monitor_estimates"];
         put?: never;
         post?: never;
         delete?: never;
@@ -553,7 +553,7 @@ export interface paths {
             cookie?: never;
         };
         /** What another dial would cost in a month, and how sure it would make the figures */
-        get: operations["monitors_projection"];
+        get: operations["get_sampling_projection"];
         put?: never;
         post?: never;
         delete?: never;
@@ -570,7 +570,7 @@ export interface paths {
             cookie?: never;
         };
         /** What each criterion says of agents, on top of each other */
-        get: operations["monitors_radar"];
+        get: operations["get_monitor_radar"];
         put?: never;
         post?: never;
         delete?: never;
@@ -587,10 +587,10 @@ export interface paths {
             cookie?: never;
         };
         /** Re-scorings of a monitor, the newest first, with how far versions are apart */
-        get: operations["monitors_rescores"];
+        get: operations["list_monitor_rescores"];
         put?: never;
         /** Judges traces of earlier versions again by the newest, or those on which it broke; only tells what that takes unless it is confirmed */
-        post: operations["monitors_rescore"];
+        post: operations["request_monitor_rescore"];
         delete?: never;
         options?: never;
         head?: never;
@@ -605,7 +605,7 @@ export interface paths {
             cookie?: never;
         };
         /** The same day by day, with bounds that hold however often one looks; each version begins anew */
-        get: operations["monitors_trend"];
+        get: operations["get_monitor_trend"];
         put?: never;
         post?: never;
         delete?: never;
@@ -622,7 +622,7 @@ export interface paths {
             cookie?: never;
         };
         /** Versions of a monitor, the newest first */
-        get: operations["monitors_versions"];
+        get: operations["list_monitor_versions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -639,14 +639,14 @@ export interface paths {
             cookie?: never;
         };
         /** Who is told of alerts */
-        get: operations["alerts_show"];
+        get: operations["get_notification_settings"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /** Others are told */
-        patch: operations["alerts_change"];
+        patch: operations["update_notification_settings"];
         trace?: never;
     };
     "/api/v1/notifications/try": {
@@ -659,7 +659,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Everybody who would be told gets a trial */
-        post: operations["alerts_try_now"];
+        post: operations["send_test_notification"];
         delete?: never;
         options?: never;
         head?: never;
@@ -674,7 +674,7 @@ export interface paths {
             cookie?: never;
         };
         /** Rubrics to begin with */
-        get: operations["rubrics_presets"];
+        get: operations["list_presets"];
         put?: never;
         post?: never;
         delete?: never;
@@ -691,10 +691,10 @@ export interface paths {
             cookie?: never;
         };
         /** The projects one may see */
-        get: operations["projects_list"];
+        get: operations["list_projects"];
         put?: never;
         /** A new project, whose owner is the one who makes it */
-        post: operations["projects_add"];
+        post: operations["create_project"];
         delete?: never;
         options?: never;
         head?: never;
@@ -709,7 +709,7 @@ export interface paths {
             cookie?: never;
         };
         /** Who is better, from all that were compared two by two */
-        get: operations["ranking_show"];
+        get: operations["get_ranking"];
         put?: never;
         post?: never;
         delete?: never;
@@ -726,7 +726,7 @@ export interface paths {
             cookie?: never;
         };
         /** A version, which never changes */
-        get: operations["rubrics_version"];
+        get: operations["get_rubric_version"];
         put?: never;
         post?: never;
         delete?: never;
@@ -743,7 +743,7 @@ export interface paths {
             cookie?: never;
         };
         /** What changed from another version to this one */
-        get: operations["rubrics_diff"];
+        get: operations["diff_rubric_versions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -760,10 +760,10 @@ export interface paths {
             cookie?: never;
         };
         /** Rubrics by name */
-        get: operations["rubrics_list"];
+        get: operations["list_rubrics"];
         put?: never;
         /** A new rubric with its first version */
-        post: operations["rubrics_add"];
+        post: operations["create_rubric"];
         delete?: never;
         options?: never;
         head?: never;
@@ -780,7 +780,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Everything that is wrong with a rubric, and advice; nothing is saved */
-        post: operations["rubrics_check"];
+        post: operations["check_posted_rubric"];
         delete?: never;
         options?: never;
         head?: never;
@@ -797,7 +797,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** What a judge would be asked about a trace, word by word; nobody is asked */
-        post: operations["rubrics_prompt"];
+        post: operations["preview_judge_prompts"];
         delete?: never;
         options?: never;
         head?: never;
@@ -814,7 +814,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Tries a rubric on traces: tells what it costs, and grades them if it is to be spent */
-        post: operations["rubrics_try"];
+        post: operations["try_rubric"];
         delete?: never;
         options?: never;
         head?: never;
@@ -829,14 +829,14 @@ export interface paths {
             cookie?: never;
         };
         /** A rubric */
-        get: operations["rubrics_show"];
+        get: operations["get_rubric"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /** A rubric goes out of use, or comes back */
-        patch: operations["rubrics_change"];
+        patch: operations["set_rubric_archived"];
         trace?: never;
     };
     "/api/v1/rubrics/{id}/versions": {
@@ -847,10 +847,10 @@ export interface paths {
             cookie?: never;
         };
         /** Versions of a rubric, the newest first */
-        get: operations["rubrics_versions"];
+        get: operations["list_rubric_versions"];
         put?: never;
         /** A version of a rubric; the same content is the same version */
-        post: operations["rubrics_add_version"];
+        post: operations["add_version"];
         delete?: never;
         options?: never;
         head?: never;
@@ -865,14 +865,14 @@ export interface paths {
             cookie?: never;
         };
         /** Runs, the newest first */
-        get: operations["runs_list"];
+        get: operations["list_runs"];
         put?: never;
         /**
          * A suite is graded by the workers
          * @description Keys of models are those of the workers. Files must not start programs or name servers, unless the server
          *     allows it.
          */
-        post: operations["runs_submit"];
+        post: operations["create_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -887,11 +887,11 @@ export interface paths {
             cookie?: never;
         };
         /** A run without its results */
-        get: operations["runs_show"];
+        get: operations["get_run"];
         put?: never;
         post?: never;
         /** A run goes, with its results; what of it was not begun is not begun */
-        delete: operations["runs_remove"];
+        delete: operations["delete_run"];
         options?: never;
         head?: never;
         patch?: never;
@@ -905,7 +905,7 @@ export interface paths {
             cookie?: never;
         };
         /** Whether a run is better than others, and how sure that is */
-        get: operations["runs_comparison"];
+        get: operations["get_run_comparison"];
         put?: never;
         post?: never;
         delete?: never;
@@ -922,7 +922,7 @@ export interface paths {
             cookie?: never;
         };
         /** The mean of each criterion, with its confidence interval */
-        get: operations["runs_criteria"];
+        get: operations["get_run_criteria"];
         put?: never;
         post?: never;
         delete?: never;
@@ -943,7 +943,7 @@ export interface paths {
          * @description `graded` tells a result, in the order of the plan; its id is the place, and whoever comes back with it as
          *     `Last-Event-ID` hears what follows. `progress` counts all results, and `ended` is the last.
          */
-        get: operations["runs_events"];
+        get: operations["stream_run_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -960,7 +960,7 @@ export interface paths {
             cookie?: never;
         };
         /** Everything that judges were asked about a case of a run, the oldest first */
-        get: operations["runs_of_run"];
+        get: operations["list_run_exchanges"];
         put?: never;
         post?: never;
         delete?: never;
@@ -977,7 +977,7 @@ export interface paths {
             cookie?: never;
         };
         /** Cases whose trials disagree, the most undecided first */
-        get: operations["runs_flaky"];
+        get: operations["list_flaky_cases"];
         put?: never;
         post?: never;
         delete?: never;
@@ -994,7 +994,7 @@ export interface paths {
             cookie?: never;
         };
         /** A run in rows and columns: models by prompts, or whatever the suite varies */
-        get: operations["runs_matrix"];
+        get: operations["get_run_matrix"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1011,7 +1011,7 @@ export interface paths {
             cookie?: never;
         };
         /** A report of what there is so far */
-        get: operations["runs_report"];
+        get: operations["get_run_report"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1028,7 +1028,7 @@ export interface paths {
             cookie?: never;
         };
         /** Results in the order of the plan */
-        get: operations["runs_results"];
+        get: operations["list_run_results"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1045,12 +1045,12 @@ export interface paths {
             cookie?: never;
         };
         /** Who is signed in, and the projects that are open to them */
-        get: operations["session_show"];
+        get: operations["get_session"];
         put?: never;
         /** Sign in; a session begins, and any that the browser had ends */
-        post: operations["session_sign_in"];
+        post: operations["sign_in"];
         /** Sign out */
-        delete: operations["session_sign_out"];
+        delete: operations["sign_out"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1065,7 +1065,7 @@ export interface paths {
         };
         get?: never;
         /** Another password; every other session ends */
-        put: operations["session_change_password"];
+        put: operations["change_password"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1083,7 +1083,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Join another project by an invitation, as who is signed in */
-        post: operations["session_join_project"];
+        post: operations["join_project"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1098,7 +1098,7 @@ export interface paths {
             cookie?: never;
         };
         /** What a month has cost so far, how it will end, and for what */
-        get: operations["spend_show"];
+        get: operations["get_spend"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1116,10 +1116,10 @@ export interface paths {
         };
         get?: never;
         /** A hard limit for each month, from the next call on */
-        put: operations["spend_set_cap"];
+        put: operations["set_cap"];
         post?: never;
         /** No limit at all */
-        delete: operations["spend_lift_cap"];
+        delete: operations["remove_spend_cap"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1133,7 +1133,7 @@ export interface paths {
             cookie?: never;
         };
         /** Sums by rubric, criterion and grader, over time if asked */
-        get: operations["grades_tallies"];
+        get: operations["list_tallies"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1150,14 +1150,14 @@ export interface paths {
             cookie?: never;
         };
         /** Tasks, the newest first */
-        get: operations["tasks_list"];
+        get: operations["list_tasks"];
         put?: never;
         /**
          * A new task
          * @description From an annotation file with its data (`config`, `files`), from a rubric over stored traces (`name`, `rubric`,
          *     `traces`), or of what judges answered, to confirm or correct it (`name`, `verify`).
          */
-        post: operations["tasks_add"];
+        post: operations["create_task"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1172,14 +1172,14 @@ export interface paths {
             cookie?: never;
         };
         /** A task with what it asks */
-        get: operations["tasks_show"];
+        get: operations["get_task"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /** A task opens or closes, or is given out otherwise */
-        patch: operations["tasks_change"];
+        patch: operations["update_task"];
         trace?: never;
     };
     "/api/v1/tasks/{task}/agreement": {
@@ -1190,7 +1190,7 @@ export interface paths {
             cookie?: never;
         };
         /** How far people agree, with each other and with judges */
-        get: operations["tasks_agreed"];
+        get: operations["get_task_agreement"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1207,7 +1207,7 @@ export interface paths {
             cookie?: never;
         };
         /** Where people differ, the worst first */
-        get: operations["tasks_disputes"];
+        get: operations["list_disputes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1224,7 +1224,7 @@ export interface paths {
             cookie?: never;
         };
         /** Every answer that counts, one row each */
-        get: operations["tasks_export"];
+        get: operations["export_task_answers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1243,7 +1243,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** More to answer about; what is there already is left alone */
-        post: operations["tasks_add_items"];
+        post: operations["add_items"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1261,7 +1261,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Nobody is asked about an item any more; what was answered stays */
-        delete: operations["tasks_remove_item"];
+        delete: operations["remove_item"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1277,7 +1277,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Ways in for those who answer, without accounts */
-        post: operations["tasks_link"];
+        post: operations["create_join_link"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1294,7 +1294,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** What somebody works on next: what they have begun, or something new */
-        post: operations["assignments_next"];
+        post: operations["assign_next_item"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1309,7 +1309,7 @@ export interface paths {
             cookie?: never;
         };
         /** How people work: how many, how fast, how right */
-        get: operations["tasks_people"];
+        get: operations["list_task_annotators"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1326,7 +1326,7 @@ export interface paths {
             cookie?: never;
         };
         /** What people said: means on the native scale, overall and weighted score, and a radar by any field */
-        get: operations["tasks_task_results"];
+        get: operations["get_task_results"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1343,10 +1343,10 @@ export interface paths {
             cookie?: never;
         };
         /** The project's tokens, without their secrets */
-        get: operations["tokens_list"];
+        get: operations["list_project_tokens"];
         put?: never;
         /** A new token; its secret is in this answer and nowhere else */
-        post: operations["tokens_add"];
+        post: operations["create_token"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1364,7 +1364,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** A token opens nothing any more */
-        delete: operations["tokens_revoke"];
+        delete: operations["revoke_token"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1378,14 +1378,14 @@ export interface paths {
             cookie?: never;
         };
         /** Traces, the newest first unless told, with what monitors made of them */
-        get: operations["traces_list"];
+        get: operations["list_traces"];
         put?: never;
         /**
          * A trace, whole or in pieces
          * @description When this answers, what it accepted is on disk. Pieces may come in any order; the trace is put together
          *     once it has finished, and again when more comes.
          */
-        post: operations["traces_send"];
+        post: operations["receive_trace"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1407,7 +1407,7 @@ export interface paths {
          *     `POST /traces` takes. Each is answered by a line, and one that is wrong does not harm the others. A body
          *     may be of any size and has up to 100,000 lines.
          */
-        post: operations["traces_send_lines"];
+        post: operations["send_lines"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1422,7 +1422,7 @@ export interface paths {
             cookie?: never;
         };
         /** What is known of a trace */
-        get: operations["traces_show"];
+        get: operations["get_trace"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1439,7 +1439,7 @@ export interface paths {
             cookie?: never;
         };
         /** What the agent did, as last put together */
-        get: operations["traces_content"];
+        get: operations["get_trace_content"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1456,7 +1456,7 @@ export interface paths {
             cookie?: never;
         };
         /** Why a trace has a score or none: what each monitor made of it, and what became of that */
-        get: operations["monitors_why"];
+        get: operations["list_trace_decisions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1473,7 +1473,7 @@ export interface paths {
             cookie?: never;
         };
         /** Everything that judges were asked about a trace, the oldest first; what was known already was not asked again */
-        get: operations["traces_of_trace"];
+        get: operations["list_trace_exchanges"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1490,7 +1490,7 @@ export interface paths {
             cookie?: never;
         };
         /** Verdicts, the newest first */
-        get: operations["grades_verdicts"];
+        get: operations["list_verdicts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1507,7 +1507,7 @@ export interface paths {
             cookie?: never;
         };
         /** Whether the process lives */
-        get: operations["health_health"];
+        get: operations["get_health"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1527,7 +1527,7 @@ export interface paths {
          * What the server counts about itself, for Prometheus
          * @description A server with accounts tells them to tokens that may read.
          */
-        get: operations["health_metrics"];
+        get: operations["get_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1544,7 +1544,7 @@ export interface paths {
             cookie?: never;
         };
         /** Whether its database answers, and its disk has room */
-        get: operations["health_ready"];
+        get: operations["get_readiness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1567,7 +1567,7 @@ export interface paths {
          * @description Spans that cannot be kept are counted in `partialSuccess`; the others are on disk. 429 and 503 say when
          *     to come again.
          */
-        post: operations["traces_export"];
+        post: operations["receive_otlp_export"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1578,7 +1578,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        Account: {
+        AccountChange: {
+            /** @description Whether they may no longer come in: their sessions end, and their tokens and invitations open nothing. */
+            disabled: boolean;
+        };
+        AccountView: {
             created: string;
             /** @description Since when they may not come in. */
             disabled?: string | null;
@@ -1588,19 +1592,6 @@ export interface components {
             /** @description May do anything, in every project. */
             is_admin: boolean;
             name: string;
-        };
-        AccountChange: {
-            /** @description Whether they may no longer come in: their sessions end, and their tokens and invitations open nothing. */
-            disabled: boolean;
-        };
-        Agent: {
-            created: string;
-            id: string;
-            /** @description As its traces name it. */
-            name: string;
-            /** @description When a trace of it last came. */
-            seen: string;
-            settings: unknown;
         };
         AgentFigures: {
             agent: string;
@@ -1615,6 +1606,15 @@ export interface components {
             n_seen: number;
             pass_rate?: components["schemas"]["Figure"] | null;
             score?: components["schemas"]["Figure"] | null;
+        };
+        AgentView: {
+            created: string;
+            id: string;
+            /** @description As its traces name it. */
+            name: string;
+            /** @description When a trace of it last came. */
+            seen: string;
+            settings: unknown;
         };
         /** @description Something that people are told. */
         AlertShown: {
@@ -1646,6 +1646,44 @@ export interface components {
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
+        /** @description What alpha is without somebody */
+        AlphaWithoutPerson: {
+            criterion: string;
+            /** Format: double */
+            leave_out?: number | null;
+            name: string;
+            undefined?: string | null;
+        };
+        AnnotatorActivity: {
+            account: string;
+            attention: components["schemas"]["CorrectCount"];
+            drift?: components["schemas"]["RatingDrift"] | null;
+            gold: components["schemas"]["CorrectCount"];
+            last?: string | null;
+            /** Format: double */
+            median_seconds?: number | null;
+            n_done: number;
+            name: string;
+            too_fast: number;
+            training: components["schemas"]["CorrectCount"];
+            warnings: string[];
+        };
+        /** @description How people work */
+        AnnotatorActivityList: {
+            items: components["schemas"]["AnnotatorActivity"][];
+        };
+        AnnotatorPairAgreement: {
+            a: string;
+            b: string;
+            criterion: string;
+            n: number;
+            undefined?: string | null;
+            /**
+             * Format: double
+             * @description Quadratic kappa of numbers, kappa of labels.
+             */
+            value?: number | null;
+        };
         AnswerOfPerson: {
             account: string;
             draft: Record<string, never>;
@@ -1662,21 +1700,18 @@ export interface components {
             is_new_rubric: boolean;
             monitor: components["schemas"]["MonitorView"];
         };
-        /**
-         * @description What became of a line.
-         * @enum {string}
-         */
-        Became: "accepted" | "repeated" | "conflict" | "error";
-        /** @description A run that has just begun */
-        Begun: {
-            /** @example run_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+        AuditEntryPage: {
+            items: components["schemas"]["AuditEntryView"][];
+            /** @description Where the next page begins; absent at the end. */
+            next?: string | null;
+        };
+        AuditEntryView: {
+            action: string;
+            actor: string;
+            body: unknown;
             id: string;
-            n_units: number;
-            /**
-             * @description Files and variables (`env.NAME`) in which secrets were replaced by `(redacted)` before anything was stored or
-             *     graded.
-             */
-            redacted?: string[];
+            target: string;
+            time: string;
         };
         CapShown: {
             /** Format: double */
@@ -1704,16 +1739,11 @@ export interface components {
             /** Format: double */
             score_before?: number | null;
         };
-        /** @description What a file came to */
-        Checked: {
-            /** @description In native form; absent if there is an error. */
-            canonical?: Record<string, never> | null;
-            /** @description Of the rubric's canonical form, as versions have it. */
-            hash?: string | null;
-            /** @description Problems beyond those. */
-            n_left_out: number;
-            /** @description In the order of the file; what `jurist check --lint` says. */
-            problems: components["schemas"]["Remark"][];
+        /** @description A chart and the table behind it */
+        ChartView: {
+            /** @description To stand inside a page, whose colours it takes; every text in it is escaped. */
+            svg: string;
+            table: components["schemas"]["PictureTable"];
         };
         /** @description What a comparison takes */
         ComparisonPlan: {
@@ -1764,6 +1794,10 @@ export interface components {
             counts: number[][];
             labels: string[];
         };
+        CorrectCount: {
+            all: number;
+            right: number;
+        };
         /** @description A judge's mean, moved by how wrong it is where people have looked as well */
         CorrectedView: {
             /** @description 95 %. */
@@ -1793,14 +1827,9 @@ export interface components {
             /** Format: double */
             value: number;
         };
-        Count: {
-            kind: string;
-            /** Format: int64 */
-            n: number;
-            /** @description When the first of them may be taken. */
-            oldest: string;
-            /** @description waiting, leased or dead. */
-            state: string;
+        /** @description A token with its secret, which is not shown again. */
+        CreatedToken: components["schemas"]["TokenView"] & {
+            secret: string;
         };
         CriterionAgreement: {
             criterion: string;
@@ -1880,15 +1909,10 @@ export interface components {
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
-        /** @description What somebody decided */
-        Decided: {
-            by?: string | null;
-            cause?: string | null;
-            criterion: string;
-            rating: Record<string, never>;
-            scheme: string;
-            time: string;
-            why?: string | null;
+        DecisionPage: {
+            items: components["schemas"]["DecisionView"][];
+            /** @description Where the next page begins; absent at the end. */
+            next?: string | null;
         };
         /** @description What a monitor made of a trace */
         DecisionView: {
@@ -1929,11 +1953,6 @@ export interface components {
             upstream: number;
             version: string;
         };
-        Decisions: {
-            items: components["schemas"]["DecisionView"][];
-            /** @description Where the next page begins; absent at the end. */
-            next?: string | null;
-        };
         /** @description A month at another dial, if traffic and scores stay as they were for up to thirty days */
         DialProjection: components["schemas"]["DialView"] & {
             /** @description The same at the dial of the version in use. */
@@ -1958,7 +1977,7 @@ export interface components {
         Dispute: {
             candidate: string;
             criterion: string;
-            decided?: components["schemas"]["Decided"] | null;
+            decided?: components["schemas"]["DisputeDecision"] | null;
             /**
              * Format: double
              * @description From 0 to 1.
@@ -1973,6 +1992,16 @@ export interface components {
             /** @description Its first words. */
             title: string;
         };
+        /** @description What somebody decided */
+        DisputeDecision: {
+            by?: string | null;
+            cause?: string | null;
+            criterion: string;
+            rating: Record<string, never>;
+            scheme: string;
+            time: string;
+            why?: string | null;
+        };
         /** @description Where people differ, the worst first */
         Disputes: {
             items: components["schemas"]["Dispute"][];
@@ -1983,19 +2012,6 @@ export interface components {
             /** Format: int64 */
             revision: number;
             saved: string;
-        };
-        Entries: {
-            items: components["schemas"]["Entry"][];
-            /** @description Where the next page begins; absent at the end. */
-            next?: string | null;
-        };
-        Entry: {
-            action: string;
-            actor: string;
-            body: unknown;
-            id: string;
-            target: string;
-            time: string;
         };
         /** @description What a monitor says of all traffic */
         Estimates: {
@@ -2055,6 +2071,17 @@ export interface components {
             mean: number;
             n: number;
         };
+        /** @description What a file came to */
+        FileCheckResult: {
+            /** @description In native form; absent if there is an error. */
+            canonical?: Record<string, never> | null;
+            /** @description Of the rubric's canonical form, as versions have it. */
+            hash?: string | null;
+            /** @description Problems beyond those. */
+            n_left_out: number;
+            /** @description In the order of the file; what `jurist check --lint` says. */
+            problems: components["schemas"]["Remark"][];
+        };
         FlakyCase: {
             case: string;
             /**
@@ -2088,6 +2115,20 @@ export interface components {
             name: string;
             rating: Record<string, never>;
         };
+        /** @description What a grader said: only with `full`, and until retention takes it away */
+        GradeDetails: {
+            error?: components["schemas"]["GradeError"] | null;
+            evidence?: components["schemas"]["GradeEvidence"][];
+            /** @description What a reader should know before trusting it: verdict_in_candidate, no_verifiable_evidence. */
+            flags?: string[];
+            /** @description What the answer rests on, one by one: claims, requirements. */
+            points?: components["schemas"]["GradePoint"][];
+            reason?: string;
+            /** @description The answer on the criterion's own scale: a number, a text, or true or false. */
+            value?: unknown;
+            /** @description Why the grader could not tell, or was not asked. */
+            why?: string | null;
+        };
         GradeError: {
             detail: string;
             /** @description timeout, rate_limit, refusal, malformed, off_scale, auth, evidence_not_found, unavailable or crashed. */
@@ -2099,7 +2140,7 @@ export interface components {
             quote: string;
         };
         /** @description A grade in numbers */
-        GradeLine: components["schemas"]["GradeSaid"] & {
+        GradeLine: components["schemas"]["GradeDetails"] & {
             agent?: string | null;
             candidate: string;
             /**
@@ -2140,20 +2181,6 @@ export interface components {
             holds: boolean;
             text: string;
         };
-        /** @description What a grader said: only with `full`, and until retention takes it away */
-        GradeSaid: {
-            error?: components["schemas"]["GradeError"] | null;
-            evidence?: components["schemas"]["GradeEvidence"][];
-            /** @description What a reader should know before trusting it: verdict_in_candidate, no_verifiable_evidence. */
-            flags?: string[];
-            /** @description What the answer rests on, one by one: claims, requirements. */
-            points?: components["schemas"]["GradePoint"][];
-            reason?: string;
-            /** @description The answer on the criterion's own scale: a number, a text, or true or false. */
-            value?: unknown;
-            /** @description Why the grader could not tell, or was not asked. */
-            why?: string | null;
-        };
         GradeSum: {
             /** Format: double */
             cost: number;
@@ -2187,62 +2214,8 @@ export interface components {
             /** Format: double */
             score?: number | null;
         };
-        /** @description What is known of a trace without reading it. */
-        Head: {
-            agent?: string | null;
-            /**
-             * Format: double
-             * @description In US dollars.
-             */
-            cost?: number | null;
-            /** Format: double */
-            duration_ms?: number | null;
-            finished?: string | null;
-            id: string;
-            /** @description The trace did not say its cost: it is computed from its tokens and the prices of its models. */
-            is_cost_derived: boolean;
-            is_failed: boolean;
-            /** @description You have still to answer it, so that what judges and others said of it comes after that. */
-            is_withheld: boolean;
-            metadata: unknown;
-            /**
-             * Format: int64
-             * @description Of them, how many came after it was first finished.
-             */
-            n_late: number;
-            /** Format: int64 */
-            n_pieces: number;
-            /** Format: int64 */
-            n_steps: number;
-            /**
-             * Format: double
-             * @description With which it was kept, where whoever sent it keeps only some.
-             */
-            probability: number;
-            /**
-             * Format: int64
-             * @description How often it was put together with a new result; 0 is never.
-             */
-            revision: number;
-            session?: string | null;
-            started: string;
-            /** @description `open`, `finished`, `reopened` or `erased`. */
-            state: string;
-            /** @description How the run ended, in the words of its framework. */
-            status?: string | null;
-            /** @description What it was asked, cut short. */
-            title?: string | null;
-            tokens: components["schemas"]["Tokens"];
-            /** @description When a piece last came. */
-            updated: string;
-        };
-        Heads: {
-            items: components["schemas"]["ListedTrace"][];
-            /** @description Where the next page begins; absent at the end. */
-            next?: string | null;
-        };
         /** @description A way in that works once. */
-        Invitation: {
+        InvitationLink: {
             invitation: string;
             /** @description Goes after the server's address; what stands after `#` is not sent to it. */
             path: string;
@@ -2251,7 +2224,7 @@ export interface components {
         ItemAnswers: {
             answers: components["schemas"]["AnswerOfPerson"][];
             candidate: string;
-            decisions: components["schemas"]["Decided"][];
+            decisions: components["schemas"]["DisputeDecision"][];
             item: Record<string, never>;
             schemes: Record<string, never>[];
             task: string;
@@ -2259,6 +2232,15 @@ export interface components {
         ItemsAdded: {
             n_new: number;
             n_there: number;
+        };
+        JobCountView: {
+            kind: string;
+            /** Format: int64 */
+            n: number;
+            /** @description When the first of them may be taken. */
+            oldest: string;
+            /** @description waiting, leased or dead. */
+            state: string;
         };
         Join: {
             email: string;
@@ -2285,19 +2267,10 @@ export interface components {
             project: string;
             task: string;
         };
-        JudgeApart: {
-            candidate: string;
-            item: string;
-            judge: string;
-            people: string[];
-            reason?: string | null;
-            /** @description Its first words. */
-            title: string;
-        };
-        JudgeBeside: {
+        JudgeAgreement: {
             confusion?: components["schemas"]["ConfusionCounts"] | null;
             criterion: string;
-            disagreements: components["schemas"]["JudgeApart"][];
+            disagreements: components["schemas"]["JudgeHumanDisagreement"][];
             interval?: [
                 number,
                 number
@@ -2315,6 +2288,15 @@ export interface components {
             judge: string;
             rubric_version: string;
         };
+        JudgeHumanDisagreement: {
+            candidate: string;
+            item: string;
+            judge: string;
+            people: string[];
+            reason?: string | null;
+            /** @description Its first words. */
+            title: string;
+        };
         /** @enum {string} */
         JudgeKey: "present" | "missing" | "not_needed";
         JudgePing: {
@@ -2322,7 +2304,7 @@ export interface components {
             judge: string;
         };
         /** @description Whether a judge answers */
-        JudgeReached: {
+        JudgePingResult: {
             /**
              * Format: double
              * @description Dollars, where they are known.
@@ -2383,20 +2365,6 @@ export interface components {
             spent: number;
             vendor: string;
         };
-        /** @description Whose answers are confirmed or corrected */
-        JudgedBy: {
-            monitor?: string | null;
-            run?: string | null;
-        };
-        /** @description What became of something that was sent. */
-        Kept: {
-            id: string;
-            /** @description Pieces that are new. */
-            n_new?: number | null;
-            /** @description Pieces that were there already. */
-            n_repeated?: number | null;
-            status: components["schemas"]["Became"];
-        };
         /** @description The answer to one line. */
         LineAnswer: {
             detail?: string | null;
@@ -2404,18 +2372,19 @@ export interface components {
             id?: string | null;
             /** @description From 1. */
             line: number;
-            status: components["schemas"]["Became"];
+            status: components["schemas"]["LineStatus"];
         };
+        /**
+         * @description What became of a line.
+         * @enum {string}
+         */
+        LineStatus: "accepted" | "repeated" | "conflict" | "error";
         /** @description A trace, what monitors made of it, and what their newest verdicts say */
-        ListedTrace: components["schemas"]["Head"] & {
+        ListedTrace: components["schemas"]["TraceSummary"] & {
             /** @description One for each monitor that watches its agent; none before it has finished. */
             decisions: components["schemas"]["StandingDecision"][];
             /** @description The newest of each monitor. */
             verdicts: components["schemas"]["NewestVerdict"][];
-        };
-        /** @description A token with its secret, which is not shown again. */
-        Made: components["schemas"]["Token"] & {
-            secret: string;
         };
         MatrixCell: {
             /** @description Those that passed or failed. */
@@ -2446,20 +2415,7 @@ export interface components {
             key: string;
             n_values: number;
         };
-        MayDo: {
-            annotate: boolean;
-            manage: boolean;
-        };
-        /** @description Somebody with an account. */
-        Me: {
-            email: string;
-            /** @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
-            id: string;
-            /** @description May do anything, in every project. */
-            is_admin: boolean;
-            name: string;
-        };
-        Member: {
+        MemberView: {
             /** @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             account: string;
             email: string;
@@ -2472,6 +2428,14 @@ export interface components {
             paused: boolean;
             /** @description Why it is paused. */
             reason?: string | null;
+        };
+        MonitorCheckRequest: {
+            /**
+             * @description A file with one monitor.
+             * @example agent: support
+             *     rubric: {criteria: [{name: kind, description: It is kind.}]}
+             */
+            source: string;
         };
         /** @description What a monitor says of the traffic of thirty days, by its version in use */
         MonitorFigures: {
@@ -2494,6 +2458,35 @@ export interface components {
             states: {
                 [key: string]: number;
             };
+        };
+        /** @description One judge's figures day by day, under one rubric version */
+        MonitorTrend: {
+            criterion?: string | null;
+            judge: string;
+            points: components["schemas"]["MonitorTrendPoint"][];
+            rubric_version: string;
+        };
+        MonitorTrendPoint: {
+            /** @description Its first moment, in UTC. */
+            day: string;
+            interval?: [
+                number,
+                number
+            ] | null;
+            /**
+             * Format: double
+             * @description Of this day alone; absent where it cannot be estimated.
+             */
+            mean?: number | null;
+            /** @description Scores. */
+            n: number;
+            /** @description Finished traces that were watched. */
+            n_seen: number;
+            /** @description Where the mean of all days so far lies, however often one looks; not where every criterion is asked for. */
+            sequence?: [
+                number,
+                number
+            ] | null;
         };
         /** @description A monitor and what it does */
         MonitorView: {
@@ -2575,7 +2568,7 @@ export interface components {
             /** @description Only traces that began then or later. */
             since?: string | null;
         };
-        NewDecision: {
+        NewDisputeDecision: {
             /** @description `guideline`, `mistake`, `ambiguous` or `other`. */
             cause?: string | null;
             rating: Record<string, never>;
@@ -2648,7 +2641,7 @@ export interface components {
             /** @description Only units of these names. */
             names?: string[] | null;
             /** @description Whether replies that are kept are used. */
-            replies?: components["schemas"]["Replies"];
+            replies?: components["schemas"]["ReplyCaching"];
             /** @description Cases whose graders broke are graded once more. */
             retry_errors?: boolean;
             /**
@@ -2669,7 +2662,23 @@ export interface components {
                 [key: string]: string;
             };
         };
-        NewToken: {
+        /** @description A task from a file, from a rubric over traces, or of a judge's answers */
+        NewTaskRequest: {
+            /** @description The path of an annotation file; one of `files`. */
+            config?: string | null;
+            /** @description Texts by their path. */
+            files?: {
+                [key: string]: string;
+            };
+            name?: string | null;
+            /** @description The name of a rubric, or the id of a version. */
+            rubric?: string | null;
+            /** @description As `annotation.schema.json` describes them. */
+            settings?: Record<string, never> | null;
+            traces?: components["schemas"]["TaskTraces"] | null;
+            verify?: components["schemas"]["VerificationSource"] | null;
+        };
+        NewTokenRequest: {
             /** Format: int32 */
             days?: number | null;
             name: string;
@@ -2735,6 +2744,14 @@ export interface components {
              */
             webhook?: string | null;
         };
+        NotificationSettingsView: {
+            /** @description Whether this server can send e-mail at all. */
+            can_mail: boolean;
+            /** @description Addresses; `null` is the project's owners. */
+            mail?: string[] | null;
+            quiet_hours?: components["schemas"]["QuietHours"] | null;
+            webhook?: components["schemas"]["WebhookShown"] | null;
+        };
         /** @description Newer minus older, on 0 to 1 */
         Offset: {
             /** @description Absent for the whole rubric. */
@@ -2767,18 +2784,6 @@ export interface components {
              */
             left?: number | null;
         };
-        PairOfPeople: {
-            a: string;
-            b: string;
-            criterion: string;
-            n: number;
-            undefined?: string | null;
-            /**
-             * Format: double
-             * @description Quadratic kappa of numbers, kappa of labels.
-             */
-            value?: number | null;
-        };
         PartShown: {
             /** Format: int64 */
             n_calls: number;
@@ -2786,43 +2791,11 @@ export interface components {
             /** Format: double */
             spent: number;
         };
-        /** @description How people work */
-        PeopleAtWork: {
-            items: components["schemas"]["PersonAtWork"][];
-        };
-        /** @description What alpha is without somebody */
-        PersonApart: {
-            criterion: string;
-            /** Format: double */
-            leave_out?: number | null;
-            name: string;
-            undefined?: string | null;
-        };
-        PersonAtWork: {
-            account: string;
-            attention: components["schemas"]["RightOfAll"];
-            drift?: components["schemas"]["RatingDrift"] | null;
-            gold: components["schemas"]["RightOfAll"];
-            last?: string | null;
-            /** Format: double */
-            median_seconds?: number | null;
-            n_done: number;
-            name: string;
-            too_fast: number;
-            training: components["schemas"]["RightOfAll"];
-            warnings: string[];
-        };
-        /** @description A chart and the table behind it */
-        Picture: {
-            /** @description To stand inside a page, whose colours it takes; every text in it is escaped. */
-            svg: string;
-            table: components["schemas"]["PictureTable"];
-        };
         PictureTable: {
             columns: string[];
             rows: string[][];
         };
-        Placed: {
+        PlacedResult: {
             /** @description In the plan, from 0. */
             place: number;
             /** @description As `run.schema.json` describes it. */
@@ -2864,7 +2837,7 @@ export interface components {
             /** @description What kind of problem it is. */
             title: string;
         };
-        Project: {
+        ProjectView: {
             created: string;
             /** @example prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
@@ -2879,6 +2852,16 @@ export interface components {
             content: string;
             /** @description system or user. */
             role: string;
+        };
+        PromptPreviewRequest: {
+            dialect?: string | null;
+            /**
+             * @description A file with one rubric or monitor, in any dialect.
+             * @example criteria: [{name: greets, description: It greets.}]
+             */
+            source: string;
+            /** @description What is graded; words in its place unless told. */
+            trace?: string | null;
         };
         /** @description One call of a judge, or why there is none */
         PromptView: {
@@ -2945,13 +2928,13 @@ export interface components {
             judges: string[];
             /** @description Comparisons that came to something. */
             n: number;
-            picture?: components["schemas"]["Picture"] | null;
+            picture?: components["schemas"]["ChartView"] | null;
             position?: components["schemas"]["PositionShown"] | null;
             /** @description The share of points that the row takes from the column, a tie being half a point; null if they never met. */
             rates: (number | null)[][];
             /** @description The strongest first; by name where strengths are not to be had. */
             sides: string[];
-            strengths?: components["schemas"]["Picture"] | null;
+            strengths?: components["schemas"]["ChartView"] | null;
             ties: number;
             /** @description Why there are no strengths. */
             undefined?: string | null;
@@ -2990,7 +2973,7 @@ export interface components {
         /** @enum {string} */
         RemarkSeverity: "error" | "warning" | "advice";
         /** @enum {string} */
-        Replies: "use" | "refresh" | "off";
+        ReplyCaching: "use" | "refresh" | "off";
         /** @description What a re-scoring takes */
         RescorePlan: {
             /** @description The re-scoring, once it has begun; where judges broke, they are only asked again, and there is none. */
@@ -3039,27 +3022,17 @@ export interface components {
             since: string;
             until: string;
         };
-        Results: {
-            items: components["schemas"]["Placed"][];
-            /** @description Send it as `after`; absent at the end. */
-            next?: number | null;
-        };
-        RightOfAll: {
-            all: number;
-            right: number;
-        };
-        Rubric: {
-            /** @description Since when it is out of use. */
-            archived?: string | null;
-            created: string;
-            /** @example rub_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
-            id: string;
-            name: string;
-            /** @description The version that was last put. */
-            newest?: string | null;
-        };
         RubricChange: {
             archived: boolean;
+        };
+        RubricCheckRequest: {
+            /** @description `native`, `agentv`, `potato` or `monitor`, instead of looking at the keys of the file. */
+            dialect?: string | null;
+            /**
+             * @description A file with one rubric, in any dialect.
+             * @example criteria: [{name: greets, description: It greets.}]
+             */
+            source: string;
         };
         RubricDifference: {
             /** @description Of a change; null where the default held. */
@@ -3070,6 +3043,27 @@ export interface components {
             to?: string | null;
             /** @description Such as: criterion `kind` weight. */
             what: string;
+        };
+        RubricSummary: {
+            /** @description Since when it is out of use. */
+            archived?: string | null;
+            created: string;
+            /** @example rub_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            id: string;
+            name: string;
+            /** @description The version that was last put. */
+            newest?: string | null;
+        };
+        RubricVersionView: {
+            canonical: Record<string, never>;
+            created: string;
+            /** @description Of its canonical form: the same rubric has the same, wherever it stands. */
+            hash: string;
+            /** @example rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            id: string;
+            rubric: string;
+            /** @description As it was written. */
+            source?: string | null;
         };
         /** @description What two runs say about each other, case by case; as `jurist compare --format json` */
         RunComparison: {
@@ -3082,7 +3076,7 @@ export interface components {
             criteria: {
                 [key: string]: components["schemas"]["RunDifference"];
             };
-            forest?: components["schemas"]["Picture"] | null;
+            forest?: components["schemas"]["ChartView"] | null;
             /** @description Cases that both decided with the same rubric. */
             n_cases: number;
             only_after: string[];
@@ -3192,6 +3186,11 @@ export interface components {
             /** @description Absent where nothing differs. */
             rows_by?: string | null;
         };
+        RunResultPage: {
+            items: components["schemas"]["PlacedResult"][];
+            /** @description Send it as `after`; absent at the end. */
+            next?: number | null;
+        };
         /** @description Cases that were tried several times */
         RunTrials: {
             /**
@@ -3215,33 +3214,7 @@ export interface components {
             after: string;
             /** @description One for each `before`, in their order. */
             comparisons: components["schemas"]["RunComparison"][];
-            radar?: components["schemas"]["Picture"] | null;
-        };
-        /** @description A trace: whole in `trace`, or a part of it in `pieces`. */
-        Sent: {
-            /** @description Which agent it is of. */
-            agent?: string | null;
-            /** @description Whether the agent failed, where its status does not say so. */
-            failed?: boolean | null;
-            /**
-             * @description How the trace or its events are written down; found out unless told.
-             * @example openai-chat
-             */
-            format?: string | null;
-            /** @description Names the trace; sent twice it is kept once. Without one, a whole trace is named by its content. */
-            id?: string | null;
-            metadata?: Record<string, never> | null;
-            /** @description Parts of a trace, in any order and perhaps twice. */
-            pieces?: components["schemas"]["SentPiece"][] | null;
-            /** @description The conversation it belongs to. */
-            session?: string | null;
-            /**
-             * Format: date-time
-             * @description When it began, as RFC 3339.
-             */
-            time?: string | null;
-            /** @description A whole trace in any format that `jurist trace` reads. */
-            trace?: Record<string, never> | null;
+            radar?: components["schemas"]["ChartView"] | null;
         };
         SentDraft: {
             /** @description As `annotation.schema.json` describes it. */
@@ -3270,8 +3243,8 @@ export interface components {
             time?: string | null;
         };
         /** @description Who is asking, and where they may go. */
-        Session: {
-            account?: components["schemas"]["Me"] | null;
+        SessionView: {
+            account?: components["schemas"]["SignedInAccount"] | null;
             projects: components["schemas"]["OpenProject"][];
         };
         Shard: {
@@ -3279,14 +3252,6 @@ export interface components {
             of: number;
             /** Format: int32 */
             part: number;
-        };
-        Shown: {
-            /** @description Whether this server can send e-mail at all. */
-            can_mail: boolean;
-            /** @description Addresses; `null` is the project's owners. */
-            mail?: string[] | null;
-            quiet_hours?: components["schemas"]["QuietHours"] | null;
-            webhook?: components["schemas"]["WebhookShown"] | null;
         };
         ShownCount: {
             answer: string;
@@ -3338,7 +3303,7 @@ export interface components {
             n_people: number;
             /** @description Over everything. */
             questions: components["schemas"]["ShownQuestion"][];
-            radar?: components["schemas"]["Picture"] | null;
+            radar?: components["schemas"]["ChartView"] | null;
         };
         /** @description One side of a comparison: an agent, or those of its traces whose metadata say so */
         Side: {
@@ -3350,6 +3315,15 @@ export interface components {
         SignIn: {
             email: string;
             password: string;
+        };
+        /** @description Somebody with an account. */
+        SignedInAccount: {
+            email: string;
+            /** @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            id: string;
+            /** @description May do anything, in every project. */
+            is_admin: boolean;
+            name: string;
         };
         /** @description A month of a project. Amounts are dollars. */
         SpendShown: {
@@ -3433,6 +3407,17 @@ export interface components {
             /** @description If it was too fast. */
             pace?: string | null;
         };
+        /** @description A run that has just begun */
+        SubmittedRunView: {
+            /** @example run_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            id: string;
+            n_units: number;
+            /**
+             * @description Files and variables (`env.NAME`) in which secrets were replaced by `(redacted)` before anything was stored or
+             *     graded.
+             */
+            redacted?: string[];
+        };
         /** @description Sums over grades and verdicts; means are corrected for sampling */
         Tallies: {
             grades: components["schemas"]["GradeSum"][];
@@ -3441,9 +3426,9 @@ export interface components {
         /** @description How far people agree */
         TaskAgreement: {
             criteria: components["schemas"]["CriterionAgreement"][];
-            judge: components["schemas"]["JudgeBeside"][];
-            pairs: components["schemas"]["PairOfPeople"][];
-            people: components["schemas"]["PersonApart"][];
+            judge: components["schemas"]["JudgeAgreement"][];
+            pairs: components["schemas"]["AnnotatorPairAgreement"][];
+            people: components["schemas"]["AlphaWithoutPerson"][];
         };
         TaskChange: {
             /** @description Instead of those that hold. */
@@ -3469,7 +3454,7 @@ export interface components {
             description?: string | null;
             /** @example ant_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
-            may: components["schemas"]["MayDo"];
+            may: components["schemas"]["TaskPermissions"];
             mine: components["schemas"]["OwnProgress"];
             name: string;
             progress: components["schemas"]["TaskProgress"];
@@ -3486,26 +3471,14 @@ export interface components {
             /** @description For people, who say their names. */
             url: string;
         };
-        /** @description A task from a file, from a rubric over traces, or of a judge's answers */
-        TaskMade: {
-            /** @description The path of an annotation file; one of `files`. */
-            config?: string | null;
-            /** @description Texts by their path. */
-            files?: {
-                [key: string]: string;
-            };
-            name?: string | null;
-            /** @description The name of a rubric, or the id of a version. */
-            rubric?: string | null;
-            /** @description As `annotation.schema.json` describes them. */
-            settings?: Record<string, never> | null;
-            traces?: components["schemas"]["TaskTraces"] | null;
-            verify?: components["schemas"]["JudgedBy"] | null;
-        };
         TaskName: {
             description?: string | null;
             id: string;
             name: string;
+        };
+        TaskPermissions: {
+            annotate: boolean;
+            manage: boolean;
         };
         TaskProgress: {
             /** Format: int64 */
@@ -3521,19 +3494,6 @@ export interface components {
         TaskTraces: string[] | {
             [key: string]: unknown;
         };
-        Token: {
-            created: string;
-            expires?: string | null;
-            /** @example tok_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
-            id: string;
-            made_by?: components["schemas"]["TokenMaker"] | null;
-            name: string;
-            revoked?: string | null;
-            /** @description What it was made for; it opens no more than the role of its owner at the moment of its use. */
-            scopes: string[];
-            /** @description When it was last seen, to the minute. */
-            used?: string | null;
-        };
         /** @description Whose token it is, also if it was made with another token of theirs. */
         TokenMaker: {
             /** @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
@@ -3548,6 +3508,19 @@ export interface components {
             /** Format: double */
             output: number;
         };
+        TokenView: {
+            created: string;
+            expires?: string | null;
+            /** @example tok_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            id: string;
+            made_by?: components["schemas"]["TokenMaker"] | null;
+            name: string;
+            revoked?: string | null;
+            /** @description What it was made for; it opens no more than the role of its owner at the moment of its use. */
+            scopes: string[];
+            /** @description When it was last seen, to the minute. */
+            used?: string | null;
+        };
         Tokens: {
             /**
              * Format: int64
@@ -3558,6 +3531,95 @@ export interface components {
             input: number;
             /** Format: int64 */
             output: number;
+        };
+        /** @description A trace: whole in `trace`, or a part of it in `pieces`. */
+        TraceEnvelope: {
+            /** @description Which agent it is of. */
+            agent?: string | null;
+            /** @description Whether the agent failed, where its status does not say so. */
+            failed?: boolean | null;
+            /**
+             * @description How the trace or its events are written down; found out unless told.
+             * @example openai-chat
+             */
+            format?: string | null;
+            /** @description Names the trace; sent twice it is kept once. Without one, a whole trace is named by its content. */
+            id?: string | null;
+            metadata?: Record<string, never> | null;
+            /** @description Parts of a trace, in any order and perhaps twice. */
+            pieces?: components["schemas"]["SentPiece"][] | null;
+            /** @description The conversation it belongs to. */
+            session?: string | null;
+            /**
+             * Format: date-time
+             * @description When it began, as RFC 3339.
+             */
+            time?: string | null;
+            /** @description A whole trace in any format that `jurist trace` reads. */
+            trace?: Record<string, never> | null;
+        };
+        /** @description What became of something that was sent. */
+        TraceReceipt: {
+            id: string;
+            /** @description Pieces that are new. */
+            n_new?: number | null;
+            /** @description Pieces that were there already. */
+            n_repeated?: number | null;
+            status: components["schemas"]["LineStatus"];
+        };
+        /** @description What is known of a trace without reading it. */
+        TraceSummary: {
+            agent?: string | null;
+            /**
+             * Format: double
+             * @description In US dollars.
+             */
+            cost?: number | null;
+            /** Format: double */
+            duration_ms?: number | null;
+            finished?: string | null;
+            id: string;
+            /** @description The trace did not say its cost: it is computed from its tokens and the prices of its models. */
+            is_cost_derived: boolean;
+            is_failed: boolean;
+            /** @description You have still to answer it, so that what judges and others said of it comes after that. */
+            is_withheld: boolean;
+            metadata: unknown;
+            /**
+             * Format: int64
+             * @description Of them, how many came after it was first finished.
+             */
+            n_late: number;
+            /** Format: int64 */
+            n_pieces: number;
+            /** Format: int64 */
+            n_steps: number;
+            /**
+             * Format: double
+             * @description With which it was kept, where whoever sent it keeps only some.
+             */
+            probability: number;
+            /**
+             * Format: int64
+             * @description How often it was put together with a new result; 0 is never.
+             */
+            revision: number;
+            session?: string | null;
+            started: string;
+            /** @description `open`, `finished`, `reopened` or `erased`. */
+            state: string;
+            /** @description How the run ended, in the words of its framework. */
+            status?: string | null;
+            /** @description What it was asked, cut short. */
+            title?: string | null;
+            tokens: components["schemas"]["Tokens"];
+            /** @description When a piece last came. */
+            updated: string;
+        };
+        TraceSummaryPage: {
+            items: components["schemas"]["ListedTrace"][];
+            /** @description Where the next page begins; absent at the end. */
+            next?: string | null;
         };
         /** @description A mean over all traffic, from a sample */
         TrafficView: {
@@ -3609,35 +3671,6 @@ export interface components {
             rows: Record<string, never>[];
             why?: string | null;
         };
-        /** @description One judge's figures day by day, under one rubric version */
-        Trend: {
-            criterion?: string | null;
-            judge: string;
-            points: components["schemas"]["TrendPoint"][];
-            rubric_version: string;
-        };
-        TrendPoint: {
-            /** @description Its first moment, in UTC. */
-            day: string;
-            interval?: [
-                number,
-                number
-            ] | null;
-            /**
-             * Format: double
-             * @description Of this day alone; absent where it cannot be estimated.
-             */
-            mean?: number | null;
-            /** @description Scores. */
-            n: number;
-            /** @description Finished traces that were watched. */
-            n_seen: number;
-            /** @description Where the mean of all days so far lies, however often one looks; not where every criterion is asked for. */
-            sequence?: [
-                number,
-                number
-            ] | null;
-        };
         /** @description What trying a rubric takes, and the run if it has begun */
         Trial: {
             /**
@@ -3670,23 +3703,6 @@ export interface components {
              */
             least_calls: number;
             trace: string;
-        };
-        TriedMonitor: {
-            /**
-             * @description A file with one monitor.
-             * @example agent: support
-             *     rubric: {criteria: [{name: kind, description: It is kind.}]}
-             */
-            source: string;
-        };
-        TriedRubric: {
-            /** @description `native`, `agentv`, `potato` or `monitor`, instead of looking at the keys of the file. */
-            dialect?: string | null;
-            /**
-             * @description A file with one rubric, in any dialect.
-             * @example criteria: [{name: greets, description: It greets.}]
-             */
-            source: string;
         };
         /** @description A gate without an answer */
         UndecidedVerdictGate: {
@@ -3756,16 +3772,10 @@ export interface components {
             standard_error?: number | null;
             time?: string | null;
         };
-        Version: {
-            canonical: Record<string, never>;
-            created: string;
-            /** @description Of its canonical form: the same rubric has the same, wherever it stands. */
-            hash: string;
-            /** @example rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
-            id: string;
-            rubric: string;
-            /** @description As it was written. */
-            source?: string | null;
+        /** @description Whose answers are confirmed or corrected */
+        VerificationSource: {
+            monitor?: string | null;
+            run?: string | null;
         };
         /** @description What changed from one version to another */
         VersionDiff: {
@@ -3782,16 +3792,6 @@ export interface components {
             rubric_version: string;
             /** @description As it was written. */
             source: string;
-        };
-        WantedPrompts: {
-            dialect?: string | null;
-            /**
-             * @description A file with one rubric or monitor, in any dialect.
-             * @example criteria: [{name: greets, description: It greets.}]
-             */
-            source: string;
-            /** @description What is graded; words in its place unless told. */
-            trace?: string | null;
         };
         /** @description An address is a secret, and not told again. */
         WebhookShown: {
@@ -3839,7 +3839,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    accounts_list: {
+    list_accounts: {
         parameters: {
             query?: never;
             header?: never;
@@ -3853,7 +3853,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Account"][];
+                    "application/json": components["schemas"]["AccountView"][];
                 };
             };
             401: {
@@ -3883,7 +3883,7 @@ export interface operations {
             };
         };
     };
-    accounts_change: {
+    set_account_disabled: {
         parameters: {
             query?: never;
             header?: never;
@@ -3903,7 +3903,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Account"];
+                    "application/json": components["schemas"]["AccountView"];
                 };
             };
             400: {
@@ -3958,7 +3958,7 @@ export interface operations {
             };
         };
     };
-    agents_list: {
+    list_agents: {
         parameters: {
             query?: never;
             header?: never;
@@ -3972,7 +3972,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Agent"][];
+                    "application/json": components["schemas"]["AgentView"][];
                 };
             };
             401: {
@@ -4002,7 +4002,7 @@ export interface operations {
             };
         };
     };
-    alerts_list: {
+    list_alerts: {
         parameters: {
             query?: {
                 /** @description Those that are over as well. */
@@ -4069,7 +4069,7 @@ export interface operations {
             };
         };
     };
-    alerts_acknowledge: {
+    acknowledge_alert: {
         parameters: {
             query?: never;
             header?: never;
@@ -4131,7 +4131,7 @@ export interface operations {
             };
         };
     };
-    assignments_show: {
+    get_assignment: {
         parameters: {
             query?: never;
             header?: never;
@@ -4185,7 +4185,7 @@ export interface operations {
             };
         };
     };
-    assignments_save: {
+    save_assignment_draft: {
         parameters: {
             query?: never;
             header?: never;
@@ -4260,7 +4260,7 @@ export interface operations {
             };
         };
     };
-    assignments_skip: {
+    skip_assignment: {
         parameters: {
             query?: never;
             header?: never;
@@ -4321,7 +4321,7 @@ export interface operations {
             };
         };
     };
-    assignments_submit: {
+    submit_assignment: {
         parameters: {
             query?: never;
             header?: never;
@@ -4405,7 +4405,7 @@ export interface operations {
             };
         };
     };
-    audit_list: {
+    list_audit_entries: {
         parameters: {
             query?: {
                 actor?: string;
@@ -4426,7 +4426,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Entries"];
+                    "application/json": components["schemas"]["AuditEntryPage"];
                 };
             };
             400: {
@@ -4456,7 +4456,7 @@ export interface operations {
             };
         };
     };
-    export_export: {
+    export_project: {
         parameters: {
             query?: {
                 /** @description grades unless told. */
@@ -4525,7 +4525,7 @@ export interface operations {
             };
         };
     };
-    grades_grades: {
+    list_grades: {
         parameters: {
             query?: {
                 candidate?: string;
@@ -4608,7 +4608,7 @@ export interface operations {
             };
         };
     };
-    members_invite: {
+    create_invitation: {
         parameters: {
             query?: never;
             header?: never;
@@ -4626,7 +4626,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Invitation"];
+                    "application/json": components["schemas"]["InvitationLink"];
                 };
             };
             400: {
@@ -4656,7 +4656,7 @@ export interface operations {
             };
         };
     };
-    tasks_item_answers: {
+    list_item_answers: {
         parameters: {
             query?: never;
             header?: never;
@@ -4702,7 +4702,7 @@ export interface operations {
             };
         };
     };
-    tasks_decide: {
+    decide_dispute: {
         parameters: {
             query?: never;
             header?: never;
@@ -4715,7 +4715,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewDecision"];
+                "application/json": components["schemas"]["NewDisputeDecision"];
             };
         };
         responses: {
@@ -4724,7 +4724,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Decided"];
+                    "application/json": components["schemas"]["DisputeDecision"];
                 };
             };
             400: {
@@ -4770,7 +4770,7 @@ export interface operations {
             };
         };
     };
-    jobs_counts: {
+    count_jobs: {
         parameters: {
             query?: never;
             header?: never;
@@ -4784,7 +4784,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Count"][];
+                    "application/json": components["schemas"]["JobCountView"][];
                 };
             };
             401: {
@@ -4822,7 +4822,7 @@ export interface operations {
             };
         };
     };
-    jobs_dead: {
+    list_dead_jobs: {
         parameters: {
             query?: {
                 /** @description `next` of the page before. */
@@ -4887,7 +4887,7 @@ export interface operations {
             };
         };
     };
-    jobs_discard: {
+    discard_job: {
         parameters: {
             query?: never;
             header?: never;
@@ -4947,7 +4947,7 @@ export interface operations {
             };
         };
     };
-    jobs_revive: {
+    revive_job: {
         parameters: {
             query?: never;
             header?: never;
@@ -5007,7 +5007,7 @@ export interface operations {
             };
         };
     };
-    session_join: {
+    join_by_invitation: {
         parameters: {
             query?: never;
             header?: never;
@@ -5025,7 +5025,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Me"];
+                    "application/json": components["schemas"]["SignedInAccount"];
                 };
             };
             400: {
@@ -5064,7 +5064,7 @@ export interface operations {
             };
         };
     };
-    tasks_join: {
+    join_task: {
         parameters: {
             query?: never;
             header?: never;
@@ -5136,7 +5136,7 @@ export interface operations {
             };
         };
     };
-    judges_list: {
+    list_judges: {
         parameters: {
             query?: never;
             header?: never;
@@ -5188,7 +5188,7 @@ export interface operations {
             };
         };
     };
-    judges_ping: {
+    ping_judge: {
         parameters: {
             query?: never;
             header?: never;
@@ -5206,7 +5206,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JudgeReached"];
+                    "application/json": components["schemas"]["JudgePingResult"];
                 };
             };
             400: {
@@ -5277,7 +5277,7 @@ export interface operations {
             };
         };
     };
-    members_list: {
+    list_members: {
         parameters: {
             query?: never;
             header?: never;
@@ -5291,7 +5291,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Member"][];
+                    "application/json": components["schemas"]["MemberView"][];
                 };
             };
             401: {
@@ -5321,7 +5321,7 @@ export interface operations {
             };
         };
     };
-    members_set: {
+    set_member_role: {
         parameters: {
             query?: never;
             header?: never;
@@ -5377,7 +5377,7 @@ export interface operations {
             };
         };
     };
-    members_remove: {
+    delete_member: {
         parameters: {
             query?: never;
             header?: never;
@@ -5429,7 +5429,7 @@ export interface operations {
             };
         };
     };
-    monitors_list: {
+    list_monitors: {
         parameters: {
             query?: {
                 /** @description How each does in the traffic of thirty days, as well. */
@@ -5494,7 +5494,7 @@ export interface operations {
             };
         };
     };
-    monitors_check: {
+    check_posted_monitor: {
         parameters: {
             query?: never;
             header?: never;
@@ -5503,7 +5503,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TriedMonitor"];
+                "application/json": components["schemas"]["MonitorCheckRequest"];
             };
         };
         responses: {
@@ -5512,7 +5512,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Checked"];
+                    "application/json": components["schemas"]["FileCheckResult"];
                 };
             };
             400: {
@@ -5574,7 +5574,7 @@ export interface operations {
             };
         };
     };
-    monitors_show: {
+    get_monitor: {
         parameters: {
             query?: never;
             header?: never;
@@ -5628,7 +5628,7 @@ export interface operations {
             };
         };
     };
-    monitors_put: {
+    upsert_monitor: {
         parameters: {
             query?: never;
             header?: never;
@@ -5719,7 +5719,7 @@ export interface operations {
             };
         };
     };
-    monitors_remove: {
+    delete_monitor: {
         parameters: {
             query?: never;
             header?: never;
@@ -5773,7 +5773,7 @@ export interface operations {
             };
         };
     };
-    monitors_change: {
+    set_monitor_paused: {
         parameters: {
             query?: never;
             header?: never;
@@ -5855,7 +5855,7 @@ export interface operations {
             };
         };
     };
-    monitors_comparisons: {
+    list_monitor_comparisons: {
         parameters: {
             query?: never;
             header?: never;
@@ -5909,7 +5909,7 @@ export interface operations {
             };
         };
     };
-    monitors_compare: {
+    request_monitor_comparison: {
         parameters: {
             query?: never;
             header?: never;
@@ -6000,7 +6000,7 @@ export interface operations {
             };
         };
     };
-    monitors_decisions: {
+    list_monitor_decisions: {
         parameters: {
             query?: {
                 /** @description sampled, sampled_out, filtered, nothing_to_judge, over_budget, overloaded, pending, scored, cached, stale or judge_error. */
@@ -6032,7 +6032,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Decisions"];
+                    "application/json": components["schemas"]["DecisionPage"];
                 };
             };
             400: {
@@ -6078,7 +6078,7 @@ export interface operations {
             };
         };
     };
-    monitors_estimates: {
+    get_monitor_estimates: {
         parameters: {
             query?: {
                 agent?: string;
@@ -6150,7 +6150,7 @@ export interface operations {
             };
         };
     };
-    monitors_projection: {
+    get_sampling_projection: {
         parameters: {
             query: {
                 /** @description A share above 0 and up to 1. */
@@ -6215,7 +6215,7 @@ export interface operations {
             };
         };
     };
-    monitors_radar: {
+    get_monitor_radar: {
         parameters: {
             query?: {
                 /** @description Up to six; all, as far as they can be told apart, unless told */
@@ -6238,7 +6238,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Picture"];
+                    "application/json": components["schemas"]["ChartView"];
                 };
             };
             400: {
@@ -6284,7 +6284,7 @@ export interface operations {
             };
         };
     };
-    monitors_rescores: {
+    list_monitor_rescores: {
         parameters: {
             query?: never;
             header?: never;
@@ -6338,7 +6338,7 @@ export interface operations {
             };
         };
     };
-    monitors_rescore: {
+    request_monitor_rescore: {
         parameters: {
             query?: never;
             header?: never;
@@ -6429,7 +6429,7 @@ export interface operations {
             };
         };
     };
-    monitors_trend: {
+    get_monitor_trend: {
         parameters: {
             query?: {
                 agent?: string;
@@ -6453,7 +6453,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Trend"][];
+                    "application/json": components["schemas"]["MonitorTrend"][];
                 };
             };
             400: {
@@ -6499,7 +6499,7 @@ export interface operations {
             };
         };
     };
-    monitors_versions: {
+    list_monitor_versions: {
         parameters: {
             query?: never;
             header?: never;
@@ -6553,7 +6553,7 @@ export interface operations {
             };
         };
     };
-    alerts_show: {
+    get_notification_settings: {
         parameters: {
             query?: never;
             header?: never;
@@ -6567,7 +6567,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown"];
+                    "application/json": components["schemas"]["NotificationSettingsView"];
                 };
             };
             401: {
@@ -6605,7 +6605,7 @@ export interface operations {
             };
         };
     };
-    alerts_change: {
+    update_notification_settings: {
         parameters: {
             query?: never;
             header?: never;
@@ -6623,7 +6623,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown"];
+                    "application/json": components["schemas"]["NotificationSettingsView"];
                 };
             };
             400: {
@@ -6677,7 +6677,7 @@ export interface operations {
             };
         };
     };
-    alerts_try_now: {
+    send_test_notification: {
         parameters: {
             query?: never;
             header?: never;
@@ -6727,7 +6727,7 @@ export interface operations {
             };
         };
     };
-    rubrics_presets: {
+    list_presets: {
         parameters: {
             query?: never;
             header?: never;
@@ -6779,7 +6779,7 @@ export interface operations {
             };
         };
     };
-    projects_list: {
+    list_projects: {
         parameters: {
             query?: never;
             header?: never;
@@ -6793,7 +6793,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Project"][];
+                    "application/json": components["schemas"]["ProjectView"][];
                 };
             };
             401: {
@@ -6815,7 +6815,7 @@ export interface operations {
             };
         };
     };
-    projects_add: {
+    create_project: {
         parameters: {
             query?: never;
             header?: never;
@@ -6833,7 +6833,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Project"];
+                    "application/json": components["schemas"]["ProjectView"];
                 };
             };
             400: {
@@ -6872,7 +6872,7 @@ export interface operations {
             };
         };
     };
-    ranking_show: {
+    get_ranking: {
         parameters: {
             query?: {
                 /** @description `comparisons` of monitors, or `people`; comparisons unless told. */
@@ -6941,7 +6941,7 @@ export interface operations {
             };
         };
     };
-    rubrics_version: {
+    get_rubric_version: {
         parameters: {
             query?: never;
             header?: never;
@@ -6957,7 +6957,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Version"];
+                    "application/json": components["schemas"]["RubricVersionView"];
                 };
             };
             400: {
@@ -7003,7 +7003,7 @@ export interface operations {
             };
         };
     };
-    rubrics_diff: {
+    diff_rubric_versions: {
         parameters: {
             query: {
                 /** @description The version that it is compared with. */
@@ -7068,7 +7068,7 @@ export interface operations {
             };
         };
     };
-    rubrics_list: {
+    list_rubrics: {
         parameters: {
             query?: never;
             header?: never;
@@ -7082,7 +7082,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rubric"][];
+                    "application/json": components["schemas"]["RubricSummary"][];
                 };
             };
             401: {
@@ -7120,7 +7120,7 @@ export interface operations {
             };
         };
     };
-    rubrics_add: {
+    create_rubric: {
         parameters: {
             query?: never;
             header?: never;
@@ -7139,7 +7139,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rubric"];
+                    "application/json": components["schemas"]["RubricSummary"];
                 };
             };
             400: {
@@ -7219,7 +7219,7 @@ export interface operations {
             };
         };
     };
-    rubrics_check: {
+    check_posted_rubric: {
         parameters: {
             query?: never;
             header?: never;
@@ -7228,7 +7228,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TriedRubric"];
+                "application/json": components["schemas"]["RubricCheckRequest"];
             };
         };
         responses: {
@@ -7237,7 +7237,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Checked"];
+                    "application/json": components["schemas"]["FileCheckResult"];
                 };
             };
             400: {
@@ -7299,7 +7299,7 @@ export interface operations {
             };
         };
     };
-    rubrics_prompt: {
+    preview_judge_prompts: {
         parameters: {
             query?: never;
             header?: never;
@@ -7308,7 +7308,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WantedPrompts"];
+                "application/json": components["schemas"]["PromptPreviewRequest"];
             };
         };
         responses: {
@@ -7388,7 +7388,7 @@ export interface operations {
             };
         };
     };
-    rubrics_try: {
+    try_rubric: {
         parameters: {
             query?: never;
             header?: {
@@ -7480,7 +7480,7 @@ export interface operations {
             };
         };
     };
-    rubrics_show: {
+    get_rubric: {
         parameters: {
             query?: never;
             header?: never;
@@ -7497,7 +7497,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rubric"];
+                    "application/json": components["schemas"]["RubricSummary"];
                 };
             };
             400: {
@@ -7543,7 +7543,7 @@ export interface operations {
             };
         };
     };
-    rubrics_change: {
+    set_rubric_archived: {
         parameters: {
             query?: never;
             header?: {
@@ -7567,7 +7567,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rubric"];
+                    "application/json": components["schemas"]["RubricSummary"];
                 };
             };
             400: {
@@ -7638,7 +7638,7 @@ export interface operations {
             };
         };
     };
-    rubrics_versions: {
+    list_rubric_versions: {
         parameters: {
             query?: never;
             header?: never;
@@ -7654,7 +7654,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Version"][];
+                    "application/json": components["schemas"]["RubricVersionView"][];
                 };
             };
             400: {
@@ -7700,7 +7700,7 @@ export interface operations {
             };
         };
     };
-    rubrics_add_version: {
+    add_version: {
         parameters: {
             query?: never;
             header?: {
@@ -7724,7 +7724,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Version"];
+                    "application/json": components["schemas"]["RubricVersionView"];
                 };
             };
             400: {
@@ -7804,7 +7804,7 @@ export interface operations {
             };
         };
     };
-    runs_list: {
+    list_runs: {
         parameters: {
             query?: {
                 /** @description `next` of the page before. */
@@ -7869,7 +7869,7 @@ export interface operations {
             };
         };
     };
-    runs_submit: {
+    create_run: {
         parameters: {
             query?: never;
             header?: {
@@ -7890,7 +7890,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Begun"];
+                    "application/json": components["schemas"]["SubmittedRunView"];
                 };
             };
             400: {
@@ -7970,7 +7970,7 @@ export interface operations {
             };
         };
     };
-    runs_show: {
+    get_run: {
         parameters: {
             query?: never;
             header?: never;
@@ -8032,7 +8032,7 @@ export interface operations {
             };
         };
     };
-    runs_remove: {
+    delete_run: {
         parameters: {
             query?: never;
             header?: never;
@@ -8092,7 +8092,7 @@ export interface operations {
             };
         };
     };
-    runs_comparison: {
+    get_run_comparison: {
         parameters: {
             query: {
                 /** @description A run to compare with; up to seven of them */
@@ -8158,7 +8158,7 @@ export interface operations {
             };
         };
     };
-    runs_criteria: {
+    get_run_criteria: {
         parameters: {
             query?: never;
             header?: never;
@@ -8220,7 +8220,7 @@ export interface operations {
             };
         };
     };
-    runs_events: {
+    stream_run_events: {
         parameters: {
             query?: never;
             header?: {
@@ -8285,7 +8285,7 @@ export interface operations {
             };
         };
     };
-    runs_of_run: {
+    list_run_exchanges: {
         parameters: {
             query: {
                 /** @description The name of a case. */
@@ -8350,7 +8350,7 @@ export interface operations {
             };
         };
     };
-    runs_flaky: {
+    list_flaky_cases: {
         parameters: {
             query?: never;
             header?: never;
@@ -8412,7 +8412,7 @@ export interface operations {
             };
         };
     };
-    runs_matrix: {
+    get_run_matrix: {
         parameters: {
             query?: {
                 /** @description One of the keys; what the suite varies unless told. */
@@ -8478,7 +8478,7 @@ export interface operations {
             };
         };
     };
-    runs_report: {
+    get_run_report: {
         parameters: {
             query?: {
                 /** @description json, ndjson, junit, md, tap, csv, html, sarif, gitlab, github or otel; json unless told. */
@@ -8550,7 +8550,7 @@ export interface operations {
             };
         };
     };
-    runs_results: {
+    list_run_results: {
         parameters: {
             query?: {
                 /** @description The place of the last result that is known. */
@@ -8571,7 +8571,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Results"];
+                    "application/json": components["schemas"]["RunResultPage"];
                 };
             };
             400: {
@@ -8617,7 +8617,7 @@ export interface operations {
             };
         };
     };
-    session_show: {
+    get_session: {
         parameters: {
             query?: never;
             header?: never;
@@ -8631,7 +8631,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Session"];
+                    "application/json": components["schemas"]["SessionView"];
                 };
             };
             401: {
@@ -8653,7 +8653,7 @@ export interface operations {
             };
         };
     };
-    session_sign_in: {
+    sign_in: {
         parameters: {
             query?: never;
             header?: never;
@@ -8671,7 +8671,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Me"];
+                    "application/json": components["schemas"]["SignedInAccount"];
                 };
             };
             401: {
@@ -8701,7 +8701,7 @@ export interface operations {
             };
         };
     };
-    session_sign_out: {
+    sign_out: {
         parameters: {
             query?: {
                 /** @description In every browser, and not only in this one. */
@@ -8746,7 +8746,7 @@ export interface operations {
             };
         };
     };
-    session_change_password: {
+    change_password: {
         parameters: {
             query?: never;
             header?: never;
@@ -8764,7 +8764,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Me"];
+                    "application/json": components["schemas"]["SignedInAccount"];
                 };
             };
             400: {
@@ -8802,7 +8802,7 @@ export interface operations {
             };
         };
     };
-    session_join_project: {
+    join_project: {
         parameters: {
             query?: never;
             header?: never;
@@ -8859,7 +8859,7 @@ export interface operations {
             };
         };
     };
-    spend_show: {
+    get_spend: {
         parameters: {
             query?: {
                 /** @description Such as `2026-03`; this one unless told. */
@@ -8922,7 +8922,7 @@ export interface operations {
             };
         };
     };
-    spend_set_cap: {
+    set_cap: {
         parameters: {
             query?: never;
             header?: never;
@@ -8986,7 +8986,7 @@ export interface operations {
             };
         };
     };
-    spend_lift_cap: {
+    remove_spend_cap: {
         parameters: {
             query?: never;
             header?: never;
@@ -9036,7 +9036,7 @@ export interface operations {
             };
         };
     };
-    grades_tallies: {
+    list_tallies: {
         parameters: {
             query?: {
                 /** @description hour, day or all; all unless told. */
@@ -9105,7 +9105,7 @@ export interface operations {
             };
         };
     };
-    tasks_list: {
+    list_tasks: {
         parameters: {
             query?: never;
             header?: never;
@@ -9149,7 +9149,7 @@ export interface operations {
             };
         };
     };
-    tasks_add: {
+    create_task: {
         parameters: {
             query?: never;
             header?: never;
@@ -9158,7 +9158,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TaskMade"];
+                "application/json": components["schemas"]["NewTaskRequest"];
             };
         };
         responses: {
@@ -9222,7 +9222,7 @@ export interface operations {
             };
         };
     };
-    tasks_show: {
+    get_task: {
         parameters: {
             query?: never;
             header?: never;
@@ -9276,7 +9276,7 @@ export interface operations {
             };
         };
     };
-    tasks_change: {
+    update_task: {
         parameters: {
             query?: never;
             header?: never;
@@ -9342,7 +9342,7 @@ export interface operations {
             };
         };
     };
-    tasks_agreed: {
+    get_task_agreement: {
         parameters: {
             query?: never;
             header?: never;
@@ -9388,7 +9388,7 @@ export interface operations {
             };
         };
     };
-    tasks_disputes: {
+    list_disputes: {
         parameters: {
             query?: {
                 after?: number;
@@ -9438,7 +9438,7 @@ export interface operations {
             };
         };
     };
-    tasks_export: {
+    export_task_answers: {
         parameters: {
             query?: {
                 /** @description `jsonl`, `csv` or `parquet`; `jsonl` unless told. */
@@ -9498,7 +9498,7 @@ export interface operations {
             };
         };
     };
-    tasks_add_items: {
+    add_items: {
         parameters: {
             query?: never;
             header?: never;
@@ -9564,7 +9564,7 @@ export interface operations {
             };
         };
     };
-    tasks_remove_item: {
+    remove_item: {
         parameters: {
             query?: never;
             header?: never;
@@ -9609,7 +9609,7 @@ export interface operations {
             };
         };
     };
-    tasks_link: {
+    create_join_link: {
         parameters: {
             query?: never;
             header?: never;
@@ -9655,7 +9655,7 @@ export interface operations {
             };
         };
     };
-    assignments_next: {
+    assign_next_item: {
         parameters: {
             query?: never;
             header?: never;
@@ -9709,7 +9709,7 @@ export interface operations {
             };
         };
     };
-    tasks_people: {
+    list_task_annotators: {
         parameters: {
             query?: never;
             header?: never;
@@ -9725,7 +9725,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PeopleAtWork"];
+                    "application/json": components["schemas"]["AnnotatorActivityList"];
                 };
             };
             403: {
@@ -9755,7 +9755,7 @@ export interface operations {
             };
         };
     };
-    tasks_task_results: {
+    get_task_results: {
         parameters: {
             query?: {
                 /** @description A field of the data, such as `agent`. */
@@ -9804,7 +9804,7 @@ export interface operations {
             };
         };
     };
-    tokens_list: {
+    list_project_tokens: {
         parameters: {
             query?: never;
             header?: never;
@@ -9818,7 +9818,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Token"][];
+                    "application/json": components["schemas"]["TokenView"][];
                 };
             };
             401: {
@@ -9848,7 +9848,7 @@ export interface operations {
             };
         };
     };
-    tokens_add: {
+    create_token: {
         parameters: {
             query?: never;
             header?: never;
@@ -9857,7 +9857,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewToken"];
+                "application/json": components["schemas"]["NewTokenRequest"];
             };
         };
         responses: {
@@ -9866,7 +9866,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Made"];
+                    "application/json": components["schemas"]["CreatedToken"];
                 };
             };
             400: {
@@ -9904,7 +9904,7 @@ export interface operations {
             };
         };
     };
-    tokens_revoke: {
+    revoke_token: {
         parameters: {
             query?: never;
             header?: never;
@@ -9956,7 +9956,7 @@ export interface operations {
             };
         };
     };
-    traces_list: {
+    list_traces: {
         parameters: {
             query?: {
                 agent?: string;
@@ -10004,7 +10004,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Heads"];
+                    "application/json": components["schemas"]["TraceSummaryPage"];
                 };
             };
             400: {
@@ -10034,7 +10034,7 @@ export interface operations {
             };
         };
     };
-    traces_send: {
+    receive_trace: {
         parameters: {
             query?: never;
             header?: never;
@@ -10043,7 +10043,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Sent"];
+                "application/json": components["schemas"]["TraceEnvelope"];
             };
         };
         responses: {
@@ -10052,7 +10052,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Kept"];
+                    "application/json": components["schemas"]["TraceReceipt"];
                 };
             };
             400: {
@@ -10108,7 +10108,7 @@ export interface operations {
             };
         };
     };
-    traces_send_lines: {
+    send_lines: {
         parameters: {
             query?: {
                 format?: string;
@@ -10169,7 +10169,7 @@ export interface operations {
             };
         };
     };
-    traces_show: {
+    get_trace: {
         parameters: {
             query?: never;
             header?: never;
@@ -10185,7 +10185,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Head"];
+                    "application/json": components["schemas"]["TraceSummary"];
                 };
             };
             403: {
@@ -10215,7 +10215,7 @@ export interface operations {
             };
         };
     };
-    traces_content: {
+    get_trace_content: {
         parameters: {
             query?: {
                 /** @description An earlier one; the newest unless told. */
@@ -10272,7 +10272,7 @@ export interface operations {
             };
         };
     };
-    monitors_why: {
+    list_trace_decisions: {
         parameters: {
             query?: never;
             header?: never;
@@ -10334,7 +10334,7 @@ export interface operations {
             };
         };
     };
-    traces_of_trace: {
+    list_trace_exchanges: {
         parameters: {
             query?: never;
             header?: never;
@@ -10396,7 +10396,7 @@ export interface operations {
             };
         };
     };
-    grades_verdicts: {
+    list_verdicts: {
         parameters: {
             query?: {
                 candidate?: string;
@@ -10477,7 +10477,7 @@ export interface operations {
             };
         };
     };
-    health_health: {
+    get_health: {
         parameters: {
             query?: never;
             header?: never;
@@ -10505,7 +10505,7 @@ export interface operations {
             };
         };
     };
-    health_metrics: {
+    get_metrics: {
         parameters: {
             query?: never;
             header?: never;
@@ -10565,7 +10565,7 @@ export interface operations {
             };
         };
     };
-    health_ready: {
+    get_readiness: {
         parameters: {
             query?: never;
             header?: never;
@@ -10601,7 +10601,7 @@ export interface operations {
             };
         };
     };
-    traces_export: {
+    receive_otlp_export: {
         parameters: {
             query?: never;
             header?: never;

@@ -4,7 +4,7 @@ import { useParams } from "@tanstack/react-router";
 import { answered, api, Problem, type Schemas } from "./client";
 
 export type Scope = "ingest" | "read" | "annotate" | "write" | "manage";
-export type Session = Schemas["Session"];
+export type Session = Schemas["SessionView"];
 export type OpenProject = Schemas["OpenProject"];
 
 export const sessionQuery = queryOptions({

@@ -4,7 +4,7 @@ import { type Column, Table } from "../ui/Table";
 import styles from "./Chart.module.css";
 
 /** A chart of the server's, as it also stands in reports. */
-export type Drawn = Schemas["Picture"];
+export type Drawn = Schemas["ChartView"];
 
 type PictureProps = { title: string; drawn: Drawn };
 

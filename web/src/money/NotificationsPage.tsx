@@ -12,7 +12,7 @@ import { Loaded } from "../ui/Loaded";
 import { useTell } from "../ui/Toast";
 import styles from "./Budget.module.css";
 
-type Shown = Schemas["Shown"];
+type Shown = Schemas["NotificationSettingsView"];
 type Change = Schemas["NotificationChange"];
 
 const key = (project: string) => ["notifications", project];

@@ -8,7 +8,7 @@ export type Monitor = Schemas["MonitorView"];
 export type Decision = Schemas["DecisionView"];
 export type Rescore = Schemas["RescoreView"];
 export type RescorePlan = Schemas["RescorePlan"];
-export type Trend = Schemas["Trend"];
+export type Trend = Schemas["MonitorTrend"];
 /** A mean over all traffic. */
 export type Traffic = Schemas["TrafficView"];
 export type Stratum = Schemas["StratumView"];

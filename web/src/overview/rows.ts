@@ -4,7 +4,10 @@ import type { Monitor } from "../monitors/doors";
 export type AgentRow = { agent: string; seen: string | null; monitor: Monitor | null };
 
 /** One row for each agent and monitor that watches it; those that nobody watches come last. */
-export function rowsOf(agents: Pick<Schemas["Agent"], "name" | "seen">[], monitors: Monitor[]): AgentRow[] {
+export function rowsOf(
+  agents: Pick<Schemas["AgentView"], "name" | "seen">[],
+  monitors: Monitor[],
+): AgentRow[] {
   const seen = new Map(agents.map((it) => [it.name, it.seen]));
   const watched = monitors.flatMap((monitor) =>
     monitor.agents.map((agent) => ({ agent, seen: seen.get(agent) ?? null, monitor })),

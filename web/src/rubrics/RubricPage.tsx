@@ -22,8 +22,8 @@ import { Grid, JudgePrompt, Means } from "./Means";
 import styles from "./Rubrics.module.css";
 import { TryView } from "./Try";
 
-type Rubric = Schemas["Rubric"] & { tag: string | null };
-type Version = Schemas["Version"];
+type Rubric = Schemas["RubricSummary"] & { tag: string | null };
+type Version = Schemas["RubricVersionView"];
 
 /** One rubric: its versions, what each asks of people, and what changed between them. */
 export function RubricPage() {

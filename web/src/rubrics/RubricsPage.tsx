@@ -18,7 +18,7 @@ import { rubricsQuery } from "./doors";
 import { Means } from "./Means";
 import styles from "./Rubrics.module.css";
 
-type Rubric = Schemas["Rubric"];
+type Rubric = Schemas["RubricSummary"];
 
 export function RubricsPage() {
   const project = useProject();

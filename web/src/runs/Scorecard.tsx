@@ -62,7 +62,7 @@ const saidOf = (grades: Grade[], criterion: string): Said[] =>
       : [],
   );
 
-function Path({ path }: { path: Contract["Step"][] }) {
+function Path({ path }: { path: Contract["TreePathStep"][] }) {
   return (
     <ol className={styles.path} aria-label="The way through the tree">
       {path.map((it, at) => (

@@ -11,7 +11,7 @@ import { Time } from "../ui/Time";
 import { Settings } from "./Settings";
 import styles from "./Settings.module.css";
 
-type Entry = Schemas["Entry"];
+type Entry = Schemas["AuditEntryView"];
 
 export function AuditPage() {
   const project = useProject();

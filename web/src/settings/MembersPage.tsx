@@ -14,7 +14,7 @@ import { useTell } from "../ui/Toast";
 import { Once, Settings } from "./Settings";
 import styles from "./Settings.module.css";
 
-type Member = Schemas["Member"];
+type Member = Schemas["MemberView"];
 
 const ROLES = [
   { value: "annotator", label: "annotator: answers annotation tasks" },

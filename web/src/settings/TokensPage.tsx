@@ -17,7 +17,7 @@ import { useTell } from "../ui/Toast";
 import { Once, Settings } from "./Settings";
 import styles from "./Settings.module.css";
 
-type Token = Schemas["Token"];
+type Token = Schemas["TokenView"];
 
 const SCOPES: { name: Scope; does: string }[] = [
   { name: "ingest", does: "send traces, and see nothing" },

@@ -24,7 +24,7 @@ import { UseAsAnchor } from "./UseAsAnchor";
 import type { Trace } from "./view/parts";
 import { TraceView } from "./view/TraceView";
 
-type Head = Schemas["Head"];
+type Head = Schemas["TraceSummary"];
 
 /** Of whose money a trace speaks. */
 

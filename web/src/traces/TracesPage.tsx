@@ -23,7 +23,7 @@ import { DERIVED_COST } from "./cost";
 import { SendToPeople } from "./SendToPeople";
 import styles from "./TracesPage.module.css";
 
-type Head = Schemas["Head"];
+type Head = Schemas["TraceSummary"];
 type Line = Schemas["ListedTrace"];
 
 /** Traces; which ones, and in which order, is in the address. */

@@ -258,7 +258,7 @@ pub fn read_with_scales(
         match &source.held {
             GradeSourceContents::Run(run, _) => scales.extend(declared_scales(run)),
             GradeSourceContents::Grades(all) => {
-                scales.extend(scales_of_units(all.iter().map(|(grade, _)| grade)))
+                scales.extend(scales_of_units(all.iter().map(|(grade, _)| grade)));
             }
             GradeSourceContents::Lines(_) => {}
         }

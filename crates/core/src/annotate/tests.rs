@@ -253,7 +253,7 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
     assert_eq!(cells[6..9], [json!(5), json!(1), json!(4)]);
     assert_eq!(cells[15], json!("1 to 5"));
     assert_eq!(cells[18], json!("a; c"));
-    assert_eq!(super::form_to_json(&form)["candidate"], "t");
+    assert_eq!(form_to_json(&form)["candidate"], "t");
 }
 
 #[test]

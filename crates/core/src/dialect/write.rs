@@ -116,7 +116,7 @@ fn label_to_entry((id, label): (&String, &crate::suite::HumanLabel)) -> (String,
 }
 
 fn non_empty_items<T>(items: Vec<T>) -> Option<Vec<T>> {
-    Some(items).filter(|one_Some| !one_Some.is_empty())
+    Some(items).filter(|list| !list.is_empty())
 }
 
 fn json_map(map: &serde_json::Map<String, Json>) -> Option<Tree> {

@@ -59,7 +59,7 @@ pub(super) struct ShortGradeLine {
     pub(super) time: Option<Time>,
     #[serde(default)]
     pub(super) rubric: Option<RubricHash>,
-    /// How it was sampled is read by [`Sampled`](super::Sampled).
+    /// How it was sampled is read by [`SampledCandidate`](super::Sampled).
     #[serde(default, rename = "stratum")]
     pub(super) _stratum: IgnoredAny,
     #[serde(default, rename = "probability")]
@@ -73,7 +73,7 @@ pub(super) struct ShortGradeLine {
 ///
 /// let line = r#"{"candidate": "a", "criterion": "clear", "value": 4}"#;
 /// assert_eq!(ShortGrade::parse(line).unwrap().candidate, "a");
-/// // Everything else is read by `Line`.
+/// // Everything else is read by `GradesFileLine`.
 /// assert_eq!(ShortGrade::parse(r#"{"candidate": 7, "criterion": "clear", "value": 4}"#), None);
 /// ```
 #[derive(Debug, PartialEq, Deserialize)]

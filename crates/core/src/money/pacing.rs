@@ -5,7 +5,7 @@ use crate::quantity::Usd;
 /// How money and time stand to each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpendPace {
-    /// How much of the month is over, on 0..=1; see [`super::Month::elapsed`].
+    /// How much of the month is over, on 0..=1; see [`super::Month::elapsed_share`].
     pub elapsed: f64,
     /// Paid and set aside this month.
     pub spent: Usd,

@@ -28,7 +28,7 @@ pub(super) fn render_csv_report(run: &Run) -> String {
     let mut write = |row: &[String]| {
         writer
             .write_record(row.iter().map(|row| escape_spreadsheet_formula(row)))
-            .expect("memory is writable")
+            .expect("memory is writable");
     };
     write(&head.map(str::to_owned));
     for result in run.results.iter() {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Aggregation, AnswerTarget, Criterion, CriterionKind, GraderKind, NodeAnswers, Rubric, Scale};
 use crate::diagnostic::Code;
 
-/// One piece of advice, at the place a [`super::Fault`] would have.
+/// One piece of advice, at the place a [`super::RubricFault`] would have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
     pub at: Vec<usize>,

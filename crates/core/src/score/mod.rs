@@ -114,7 +114,7 @@ pub fn scores_to_compare(
                 return Err(NotComparable { criterion: criterion.id.clone(), deferred });
             }
             CriterionResult::Scored(contribution) => {
-                scores.push(ScoredCriterion { names, score: contribution.value })
+                scores.push(ScoredCriterion { names, score: contribution.value });
             }
             CriterionResult::Out => {}
             // An excuse lets a candidate pass without a score, but does not say which of two is better.

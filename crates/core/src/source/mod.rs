@@ -1,6 +1,6 @@
 //! Text of users' files as trees that remember where everything stood.
 //!
-//! YAML and JSON become the same [`Node`]s.
+//! YAML and JSON become the same [`SourceNode`]s.
 //! A scalar keeps the text it was written as; what `yes` or `1.10` means is decided by whoever asks.
 
 mod node;
@@ -34,7 +34,7 @@ pub struct SourceFile {
     lines: Vec<u32>,
 }
 
-/// Every file that took part in loading, so that a [`Span`] can be shown.
+/// Every file that took part in loading, so that a [`SourceSpan`] can be shown.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     files: Vec<SourceFile>,

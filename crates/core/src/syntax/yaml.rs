@@ -282,7 +282,7 @@ impl YamlReader<'_> {
             OpenShape::Map { entries, merges, keys, key } => match key.take() {
                 None => *key = Some(read_key(node, keys, entries, self.found)),
                 Some((MappingKey::Text(text), key_span)) => {
-                    entries.push(NodeEntry { key: text, key_span, value: node })
+                    entries.push(NodeEntry { key: text, key_span, value: node });
                 }
                 Some((MappingKey::Merge, key_span)) => merges.push((key_span, node)),
                 Some((MappingKey::Refused, _)) => {}

@@ -15,7 +15,7 @@ use jurist_engine::judge::{JudgeCase, JudgeModel, JudgeOpinion, ResolvedJudges};
 use jurist_engine::model::vendors::Price;
 use jurist_engine::model::{BoxFuture, LanguageModel, ModelEndpoint, ModelError, ModelReply, Request};
 use jurist_server::monitor::LoadedMonitorVersion;
-use jurist_store::contests::{Contest, Contested};
+use jurist_store::contests::{Contested, StoredContest};
 use jurist_store::decisions::{DecisionOutcome, DecisionState, NewMonitorDecision, TraceRevision};
 use jurist_store::grades::{NewGrade, NewVerdict};
 use jurist_store::monitors::StoredMonitor;
@@ -148,7 +148,7 @@ impl<'a> Judging<'a> {
                     }
                     _ => (Contested::B, "The second change does what was asked, the first hardly."),
                 };
-                let contest = Contest {
+                let contest = StoredContest {
                     id: ContestId::at(now),
                     monitor: monitor.id,
                     series,

@@ -17,7 +17,7 @@ use crate::error::{ApiError, Problem};
 use crate::money::{AlertShown, load_alerts};
 
 pub fn build_alert_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_alerts)).routes(routes!(acknowledge))
+    OpenApiRouter::new().routes(routes!(list_alerts)).routes(routes!(acknowledge_alert))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -62,7 +62,7 @@ async fn list_alerts(
     (status = 200, body = AlertShown), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn acknowledge(
+async fn acknowledge_alert(
     State(app): State<App>,
     caller: Principal,
     Path(id): Path<String>,

@@ -29,7 +29,7 @@ pub fn build_analysis_routes() -> OpenApiRouter<App> {
         .routes(routes!(get_run_comparison))
         .routes(routes!(get_run_criteria))
         .routes(routes!(get_run_matrix))
-        .routes(routes!(flaky))
+        .routes(routes!(list_flaky_cases))
 }
 
 /// The mean of each criterion of a run
@@ -257,7 +257,7 @@ async fn get_run_matrix(
     (status = 200, body = RunTrials), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn flaky(
+async fn list_flaky_cases(
     State(app): State<App>,
     caller: Principal,
     Path(id): Path<String>,

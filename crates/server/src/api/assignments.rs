@@ -24,7 +24,7 @@ pub fn build_assignment_routes() -> OpenApiRouter<App> {
         .routes(routes!(get_assignment))
         .routes(routes!(save_assignment_draft))
         .routes(routes!(submit_assignment))
-        .routes(routes!(skip))
+        .routes(routes!(skip_assignment))
 }
 
 /// What somebody works on
@@ -259,7 +259,11 @@ async fn submit_assignment(
     (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
     (status = 409, body = Problem, description = "It was submitted")
 ))]
-async fn skip(State(app): State<App>, caller: Principal, Path(id): Path<String>) -> Result<(), ApiError> {
+async fn skip_assignment(
+    State(app): State<App>,
+    caller: Principal,
+    Path(id): Path<String>,
+) -> Result<(), ApiError> {
     let assignment = load_own_assignment(&app, &caller, &id).await?;
     match app.store.skip(caller.project, assignment.id, clock::current_time()).await? {
         true => Ok(()),

@@ -143,7 +143,7 @@ struct PromptMessage {
 }
 
 /// Everything that is wrong with a rubric, and advice; nothing is saved
-#[utoipa::path(post, path = "/rubrics/check", tag = "rubrics", operation_id = "check", request_body = RubricCheckRequest,
+#[utoipa::path(post, path = "/rubrics/check", tag = "rubrics", request_body = RubricCheckRequest,
     responses(
         (status = 200, body = FileCheckResult), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
@@ -172,7 +172,7 @@ async fn check_posted_rubric(
 }
 
 /// Everything that is wrong with a monitor, its judges and anchors included, and advice; nothing is saved
-#[utoipa::path(post, path = "/monitors/check", tag = "monitors", operation_id = "check", request_body = MonitorCheckRequest,
+#[utoipa::path(post, path = "/monitors/check", tag = "monitors", request_body = MonitorCheckRequest,
     responses(
         (status = 200, body = FileCheckResult), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),

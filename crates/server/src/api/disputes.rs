@@ -27,8 +27,8 @@ use crate::error::{ApiError, Problem};
 
 pub fn build_dispute_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(disputes))
-        .routes(routes!(item_answers))
+        .routes(routes!(list_disputes))
+        .routes(routes!(list_item_answers))
         .routes(routes!(decide_dispute))
 }
 
@@ -190,7 +190,7 @@ impl TaskReview {
     responses(
     (status = 200, body = Disputes), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn disputes(
+async fn list_disputes(
     State(app): State<App>,
     caller: Principal,
     Path(id): Path<String>,
@@ -275,7 +275,7 @@ async fn collect_newest_decisions(
 #[utoipa::path(get, path = "/items/{item}/answers", tag = "tasks", params(("item" = String, Path)), responses(
     (status = 200, body = ItemAnswers), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn item_answers(
+async fn list_item_answers(
     State(app): State<App>,
     caller: Principal,
     Path(id): Path<String>,

@@ -18,7 +18,10 @@ use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
 pub fn build_grade_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_grades)).routes(routes!(list_verdicts)).routes(routes!(tallies))
+    OpenApiRouter::new()
+        .routes(routes!(list_grades))
+        .routes(routes!(list_verdicts))
+        .routes(routes!(list_tallies))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -366,7 +369,7 @@ async fn list_verdicts(
     (status = 200, body = Tallies), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn tallies(
+async fn list_tallies(
     State(app): State<App>,
     caller: Principal,
     Query(which): Query<TallyQuery>,

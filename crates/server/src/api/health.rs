@@ -11,12 +11,15 @@ use crate::auth::{AccessScope, Principal};
 use crate::error::ApiError;
 
 pub fn build_health_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(health)).routes(routes!(ready)).routes(routes!(metrics))
+    OpenApiRouter::new()
+        .routes(routes!(get_health))
+        .routes(routes!(get_readiness))
+        .routes(routes!(get_metrics))
 }
 
 /// Whether the process lives
 #[utoipa::path(get, path = "/health", tag = "health", security(()), responses((status = 200, body = String)))]
-async fn health() -> &'static str {
+async fn get_health() -> &'static str {
     "ok\n"
 }
 
@@ -24,7 +27,7 @@ async fn health() -> &'static str {
 #[utoipa::path(get, path = "/ready", tag = "health", security(()), responses(
     (status = 200, body = String), (status = 503, body = crate::error::Problem)
 ))]
-async fn ready(State(app): State<App>) -> Result<&'static str, ApiError> {
+async fn get_readiness(State(app): State<App>) -> Result<&'static str, ApiError> {
     app.store.ping().await.map_err(|_| ApiError::Unavailable)?;
     app.store.check_writable().await.map_err(|_| ApiError::Unavailable)?;
     Ok("ready\n")
@@ -38,7 +41,7 @@ async fn ready(State(app): State<App>) -> Result<&'static str, ApiError> {
     (status = 403, body = crate::error::Problem), (status = 404, body = crate::error::Problem),
     (status = 503, body = crate::error::Problem)
 ))]
-async fn metrics(State(app): State<App>, caller: Principal) -> Result<Response, ApiError> {
+async fn get_metrics(State(app): State<App>, caller: Principal) -> Result<Response, ApiError> {
     caller.needs(AccessScope::Read)?;
     let queue = app.store.job_counts(None).await?;
     let kind = HeaderValue::from_static("text/plain; version=0.0.4");

@@ -17,10 +17,10 @@ use crate::error::{ApiError, Problem};
 
 pub fn build_job_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(counts))
+        .routes(routes!(count_jobs))
         .routes(routes!(list_dead_jobs))
-        .routes(routes!(revive))
-        .routes(routes!(discard))
+        .routes(routes!(revive_job))
+        .routes(routes!(discard_job))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -56,7 +56,7 @@ struct DeadJobs {
     (status = 200, body = Vec<JobCountView>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn counts(State(app): State<App>, caller: Principal) -> Result<Json<Vec<JobCountView>>, ApiError> {
+async fn count_jobs(State(app): State<App>, caller: Principal) -> Result<Json<Vec<JobCountView>>, ApiError> {
     caller.needs(AccessScope::Read)?;
     let count = |job_count: jurist_store::jobs::JobCount| JobCountView {
         kind: job_count.kind,
@@ -89,7 +89,11 @@ async fn list_dead_jobs(
     (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn revive(State(app): State<App>, caller: Principal, Path(id): Path<String>) -> Result<(), ApiError> {
+async fn revive_job(
+    State(app): State<App>,
+    caller: Principal,
+    Path(id): Path<String>,
+) -> Result<(), ApiError> {
     let job = load_dead_job(&app, &caller, &id).await?;
     app.store.revive_job(job.id, clock::current_time()).await?;
     record_audit_entry(&app, &caller, "job.revive", &job.id, json!({ "kind": job.kind })).await
@@ -100,7 +104,11 @@ async fn revive(State(app): State<App>, caller: Principal, Path(id): Path<String
     (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn discard(State(app): State<App>, caller: Principal, Path(id): Path<String>) -> Result<(), ApiError> {
+async fn discard_job(
+    State(app): State<App>,
+    caller: Principal,
+    Path(id): Path<String>,
+) -> Result<(), ApiError> {
     let job = load_dead_job(&app, &caller, &id).await?;
     app.store.discard_job(job.id).await?;
     record_audit_entry(&app, &caller, "job.discard", &job.id, json!({ "kind": job.kind })).await

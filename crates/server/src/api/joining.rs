@@ -22,7 +22,7 @@ use crate::auth::{AccessScope, Principal, find_task_link, hash_secret, session_a
 use crate::error::{ApiError, Problem};
 
 pub fn build_task_join_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(link)).routes(routes!(join_task))
+    OpenApiRouter::new().routes(routes!(create_join_link)).routes(routes!(join_task))
 }
 
 /// Ways in for those who answer
@@ -69,7 +69,7 @@ struct JoinedTask {
 #[utoipa::path(post, path = "/tasks/{task}/links", tag = "tasks", params(("task" = String, Path)), responses(
     (status = 200, body = TaskLinks), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn link(
+async fn create_join_link(
     State(app): State<App>,
     caller: Principal,
     headers: HeaderMap,

@@ -172,7 +172,7 @@ async fn list_judges(State(app): State<App>, caller: Principal) -> Result<Json<V
 }
 
 /// Asks a judge for a word, which costs a few tokens under the cap of the project
-#[utoipa::path(post, path = "/judges/ping", tag = "judges", operation_id = "ping", request_body = JudgePing, responses(
+#[utoipa::path(post, path = "/judges/ping", tag = "judges", request_body = JudgePing, responses(
     (status = 200, body = JudgePingResult), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
     (status = 415, body = Problem), (status = 422, body = Problem, description = "There is no such judge")

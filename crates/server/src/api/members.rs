@@ -19,7 +19,7 @@ pub fn build_member_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list_members))
         .routes(routes!(set_member_role, delete_member))
-        .routes(routes!(invite))
+        .routes(routes!(create_invitation))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -110,7 +110,7 @@ async fn delete_member(
 #[utoipa::path(post, path = "/invitations", tag = "members", request_body = WithRole, responses(
     (status = 200, body = InvitationLink), (status = 400, body = Problem), (status = 403, body = Problem)
 ))]
-async fn invite(
+async fn create_invitation(
     State(app): State<App>,
     caller: Principal,
     Json(wanted): Json<WithRole>,

@@ -179,17 +179,9 @@ pub fn description() -> String {
     let operations =
         paths.filter_map(serde_json::Value::as_object_mut).flat_map(|object| object.values_mut());
     for operation in operations {
-        qualify_operation_id(operation);
         operation["responses"].as_object_mut().into_iter().for_each(with_problems);
     }
     serde_json::to_string_pretty(&description).expect("a description is plain data") + "\n"
-}
-
-/// Several resources have a `list`; an operation's id is its own.
-fn qualify_operation_id(operation: &mut serde_json::Value) {
-    let (tag, id) = (operation["tags"][0].as_str(), operation["operationId"].as_str());
-    let whole = tag.zip(id).map(|(tag, id)| format!("{tag}_{id}"));
-    operation["operationId"] = whole.into();
 }
 
 /// Whatever is not said by itself is a problem, and all problems are of one kind.

@@ -18,7 +18,7 @@ use crate::notify::{Notifications, QuietHours, Webhook, check_recipients, queue_
 pub fn build_notification_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(get_notification_settings, update_notification_settings))
-        .routes(routes!(try_now))
+        .routes(routes!(send_test_notification))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -122,7 +122,7 @@ async fn update_notification_settings(
 #[utoipa::path(post, path = "/notifications/try", tag = "alerts", responses(
     (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn try_now(State(app): State<App>, caller: Principal) -> Result<(), ApiError> {
+async fn send_test_notification(State(app): State<App>, caller: Principal) -> Result<(), ApiError> {
     caller.needs(AccessScope::Manage)?;
     queue_test_notification(&app.store, caller.project, clock::current_time()).await?;
     Ok(())

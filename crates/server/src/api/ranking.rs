@@ -10,7 +10,7 @@ use jurist_core::stats::{
 };
 use jurist_store::annotate::ItemRole;
 use jurist_store::assignments::SubmittedAnnotation;
-use jurist_store::contests::{Contest, Contested};
+use jurist_store::contests::{Contested, StoredContest};
 use jurist_store::{AccountId, ItemId, TaskId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -211,7 +211,7 @@ impl PairwiseComparisons {
         *self.cases.entry(key).or_insert(n)
     }
 
-    fn add_contest(&mut self, it: &Contest) {
+    fn add_contest(&mut self, it: &StoredContest) {
         let (a, b) = (self.place(&it.sides.0), self.place(&it.sides.1));
         let is_turned = it.first == it.traces.1;
         let preferred = match (it.outcome, is_turned) {

@@ -28,7 +28,7 @@ pub fn build_rubric_routes() -> OpenApiRouter<App> {
         .routes(routes!(list_rubric_versions, add_version))
         .routes(routes!(get_rubric_version))
         .routes(routes!(diff_rubric_versions))
-        .routes(routes!(presets))
+        .routes(routes!(list_presets))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -263,7 +263,7 @@ async fn get_rubric_version(
 }
 
 /// What changed from another version to this one
-#[utoipa::path(get, path = "/rubric-versions/{id}/diff", tag = "rubrics", operation_id = "diff",
+#[utoipa::path(get, path = "/rubric-versions/{id}/diff", tag = "rubrics",
     params(("id" = String, Path), VersionDiffQuery), responses(
         (status = 200, body = VersionDiff), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
@@ -288,7 +288,7 @@ async fn diff_rubric_versions(
     (status = 200, body = Vec<PresetShown>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn presets(caller: Principal) -> Result<Json<Vec<PresetShown>>, ApiError> {
+async fn list_presets(caller: Principal) -> Result<Json<Vec<PresetShown>>, ApiError> {
     caller.needs(AccessScope::Read)?;
     let shown = |preset: &Preset| PresetShown {
         name: preset.name.to_owned(),

@@ -31,8 +31,8 @@ pub fn build_run_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(list_runs, create_run))
         .routes(routes!(get_run, delete_run))
-        .routes(routes!(results))
-        .routes(routes!(report))
+        .routes(routes!(list_run_results))
+        .routes(routes!(get_run_report))
 }
 
 /// Takes secrets out of variables before they are stored, and names those that had any. Workers have secrets in their
@@ -241,7 +241,7 @@ async fn get_run(
     (status = 200, body = RunResultPage), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn results(
+async fn list_run_results(
     State(app): State<App>,
     caller: Principal,
     Path(id): Path<String>,
@@ -265,7 +265,7 @@ async fn results(
     (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
 ))]
-async fn report(
+async fn get_run_report(
     State(app): State<App>,
     caller: Principal,
     Path(id): Path<String>,

@@ -17,7 +17,7 @@ use crate::error::{ApiError, Problem};
 use crate::money::{CapShown, SpendShown, load_month_spend, set_cap_of};
 
 pub fn build_spend_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(get_spend)).routes(routes!(set_cap, lift_cap))
+    OpenApiRouter::new().routes(routes!(get_spend)).routes(routes!(set_cap, remove_spend_cap))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -84,7 +84,7 @@ async fn set_cap(
 #[utoipa::path(delete, path = "/spend/cap", tag = "spend", responses(
     (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn lift_cap(State(app): State<App>, caller: Principal) -> Result<(), ApiError> {
+async fn remove_spend_cap(State(app): State<App>, caller: Principal) -> Result<(), ApiError> {
     caller.needs(AccessScope::Manage)?;
     set_cap_of(&app.store, caller.project, None, clock::current_time()).await?;
     record_audit_entry(&app, &caller, "cap.lift", &caller.project, json!({})).await

@@ -17,7 +17,7 @@ use crate::auth::{AccessScope, AccessSecret, Principal, TOKEN, hash_secret};
 use crate::error::{ApiError, Problem};
 
 pub fn build_token_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_project_tokens, create_token)).routes(routes!(revoke))
+    OpenApiRouter::new().routes(routes!(list_project_tokens, create_token)).routes(routes!(revoke_token))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -131,7 +131,11 @@ async fn create_token(
 #[utoipa::path(delete, path = "/tokens/{id}", tag = "tokens", params(("id" = String, Path)), responses(
     (status = 200), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn revoke(State(app): State<App>, caller: Principal, Path(id): Path<String>) -> Result<(), ApiError> {
+async fn revoke_token(
+    State(app): State<App>,
+    caller: Principal,
+    Path(id): Path<String>,
+) -> Result<(), ApiError> {
     caller.needs(AccessScope::Manage)?;
     let (id, now): (TokenId, Time) = (id.parse()?, clock::current_time());
     app.store.revoke_token(caller.project, id, now).await?;

@@ -79,7 +79,7 @@ struct TrialTrace {
 }
 
 /// Tries a rubric on traces: tells what it costs, and grades them if it is to be spent
-#[utoipa::path(post, path = "/rubrics/try", tag = "rubrics", operation_id = "try", request_body = NewTrial,
+#[utoipa::path(post, path = "/rubrics/try", tag = "rubrics", request_body = NewTrial,
     params(("idempotency-key" = Option<String>, Header, description = "A second request with it begins nothing")),
     responses(
     (status = 200, body = Trial), (status = 400, body = Problem), (status = 401, body = Problem),

@@ -198,7 +198,7 @@ fn add_anchors(criterion: &mut Criterion, anchors: &[Anchor]) {
     match &mut criterion.ask {
         CriterionKind::Question(_) => criterion.anchors.extend_from_slice(anchors),
         CriterionKind::Group(Group { criteria, .. }) => {
-            criteria.iter_mut().for_each(|criterion| add_anchors(criterion, anchors))
+            criteria.iter_mut().for_each(|criterion| add_anchors(criterion, anchors));
         }
         CriterionKind::Check(_) | CriterionKind::Recipe(_) | CriterionKind::Tree(_) => {}
     }

@@ -6,7 +6,7 @@ use jurist_core::candidate::{Candidate, JudgeInput};
 use jurist_core::grade::Time;
 use jurist_core::plan::hash_position;
 use jurist_core::stats::pass_rate;
-use jurist_store::contests::{Contest, Contested};
+use jurist_store::contests::{Contested, StoredContest};
 use jurist_store::jobs::NewJob;
 use jurist_store::monitors::StoredMonitor;
 use jurist_store::traces::{TraceListFilter, TraceState};
@@ -200,7 +200,7 @@ pub async fn list_comparisons(
     let mut all = Vec::new();
     for series in store.contest_series(project, monitor.id).await? {
         let held = store.contests(project, monitor.id, series).await?;
-        let mut by_judge: BTreeMap<&str, Vec<&Contest>> = BTreeMap::new();
+        let mut by_judge: BTreeMap<&str, Vec<&StoredContest>> = BTreeMap::new();
         for it in &held {
             by_judge.entry(&it.judge).or_default().push(it);
         }
@@ -210,10 +210,10 @@ pub async fn list_comparisons(
     Ok(all)
 }
 
-fn build_comparison_view(held: &[&Contest], n_waiting: u64) -> ComparisonView {
+fn build_comparison_view(held: &[&StoredContest], n_waiting: u64) -> ComparisonView {
     let n = |outcome: Contested| held.iter().filter(|contest| contest.outcome == outcome).count();
     let (n_a, n_b) = (n(Contested::A), n(Contested::B));
-    let won_first = |contest: &&&Contest| match contest.outcome {
+    let won_first = |contest: &&&StoredContest| match contest.outcome {
         Contested::A => contest.first == contest.traces.0,
         Contested::B => contest.first == contest.traces.1,
         Contested::Tie | Contested::Error => false,

@@ -4,7 +4,7 @@ use jurist_core::candidate::{Candidate, JudgeInput};
 use jurist_core::grade::{Deferral, Failure, Outcome, Reason, Time};
 use jurist_core::rubric::Rubric;
 use jurist_engine::judge::{Preference, compare_candidates};
-use jurist_store::contests::{Contest, Contested};
+use jurist_store::contests::{Contested, StoredContest};
 use jurist_store::jobs::{Job, NewJob};
 use jurist_store::{ContestId, MonitorId, MonitorVersionId, ProjectId, SeriesId, TraceId};
 use serde::{Deserialize, Serialize};
@@ -123,7 +123,7 @@ fn contest(
     rubric_version: &jurist_store::RubricVersionId,
     judge: &str,
     held: &Result<Preference, Outcome>,
-) -> Contest {
+) -> StoredContest {
     let (a, b) = (&task.traces.0, &task.traces.1);
     let (outcome, reason, cost, first) = match held {
         Ok(it) => {
@@ -138,7 +138,7 @@ fn contest(
         Err(Outcome::Failed { detail, .. }) => (Contested::Error, detail.clone(), None, a),
         Err(_) => (Contested::Error, "it was not judged".to_owned(), None, a),
     };
-    Contest {
+    StoredContest {
         id: task.id(judge),
         monitor: task.monitor,
         series: task.series,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jurist_server::ServerSettings;
-use jurist_store::contests::{Contest, Contested};
+use jurist_store::contests::{Contested, StoredContest};
 use jurist_store::{ContestId, SeriesId, clock, random};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -31,7 +31,7 @@ impl Place {
                     _ => Contested::Error,
                 };
                 let first = if n % 2 == 0 { id(a) } else { id(b) };
-                let contest = Contest {
+                let contest = StoredContest {
                     id: ContestId::new(clock::current_time(), random()),
                     monitor: monitor.id,
                     series,

@@ -2,7 +2,7 @@
 import type { Contract } from "../../api/client";
 
 export type Trace = Contract["Trace"];
-export type Step = Contract["Step2"];
+export type Step = Contract["TraceStep"];
 export type ToolCall = Contract["ToolCall"];
 export type ToolResult = Contract["ToolResult"];
 export type FileChange = Contract["FileChange"];

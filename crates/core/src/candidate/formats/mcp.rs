@@ -84,7 +84,7 @@ fn reply(line: &Value, asked: &PendingMcpRequest, steps: &mut Vec<TraceStep>) {
             );
         }
         "sampling/createMessage" => {
-            steps.push(TraceStep::new(StepRole::Other, join_content_text(&result["content"], "\n")))
+            steps.push(TraceStep::new(StepRole::Other, join_content_text(&result["content"], "\n")));
         }
         _ => {}
     }

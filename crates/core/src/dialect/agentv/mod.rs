@@ -624,7 +624,7 @@ fn escape_rows_of(criteria: &mut [Criterion]) {
         escape_rows(&mut criterion.description);
         match &mut criterion.ask {
             CriterionKind::Check(method) | CriterionKind::Recipe(method) => {
-                method.for_each_text(&mut escape_rows)
+                method.for_each_text(&mut escape_rows);
             }
             CriterionKind::Group(group) => escape_rows_of(&mut group.criteria),
             CriterionKind::Question(_) | CriterionKind::Tree(_) => {}

@@ -168,7 +168,7 @@ fn render_trace_steps(trace: &Trace, quotes: &mut Quotes<'_>, room: usize) -> St
         }
         out.push_str(&render_omitted_steps(omitted));
         omitted = 0;
-        out.push_str(&self::render_trace_step(at + 1, step, quotes, most));
+        out.push_str(&render_trace_step(at + 1, step, quotes, most));
     }
     let files = trace
         .files
@@ -234,7 +234,7 @@ fn render_trace_step(at: usize, step: &TraceStep, quotes: &mut Quotes<'_>, most:
     }
     out.push_str(&render_quoted_text(quotes, &part("text"), &step.text, most));
     for (nth, call) in step.tool_calls.iter().enumerate() {
-        out.push_str(&self::render_tool_call(&part(&format!("call.{}", nth + 1)), call, quotes, most));
+        out.push_str(&render_tool_call(&part(&format!("call.{}", nth + 1)), call, quotes, most));
     }
     for (nth, result) in step.results.iter().enumerate() {
         let (class, word) = if result.error { ("result broke", "error") } else { ("result", "result") };
