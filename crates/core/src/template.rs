@@ -36,9 +36,9 @@ pub fn replace(text: &str, mut with: impl FnMut(&str) -> Option<String>) -> Stri
 /// The text with `{{ name }}` written so that it stays text, for every name that `is_text` picks.
 ///
 /// ```
-/// use jurist_core::template::{escape, resolve_escapes};
+/// use jurist_core::template::{escape_braces, resolve_escapes};
 ///
-/// let written = escape("{{ row.x }} {{ env.X }}", |name| name.starts_with("row."));
+/// let written = escape_braces("{{ row.x }} {{ env.X }}", |name| name.starts_with("row."));
 /// assert_eq!(written, r#"{{ "{{" }} row.x }} {{ env.X }}"#);
 /// assert_eq!(resolve_escapes(&written), "{{ row.x }} {{ env.X }}");
 /// ```

@@ -10,7 +10,7 @@
 //! use jurist_store::{Store, clock};
 //!
 //! let store = Store::open("jurist.db").await?;
-//! let project = store.add_project("support", clock::now()).await?;
+//! let project = store.add_project("support", clock::current_time()).await?;
 //! let page = store.traces(project.id, &Default::default(), None, 50).await?;
 //! # Ok(()) }
 //! ```

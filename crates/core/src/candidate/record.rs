@@ -312,7 +312,7 @@ impl<'a> RecordFields<'a> {
     ///
     /// let record = serde_json::json!({ "user_input": "2 + 2?", "response": "4", "retreived_contexts": ["arithmetic"] });
     /// let fields = RecordFields::read(&record);
-    /// assert_eq!(fields.given(RecordField::Task).unwrap(), "2 + 2?");
+    /// assert_eq!(fields.non_null_value(RecordField::Task).unwrap(), "2 + 2?");
     /// assert_eq!(fields.unknown, ["retreived_contexts"]);
     /// ```
     pub fn read(record: &'a Value) -> Self {

@@ -47,15 +47,15 @@ impl Chart {
     /// The same picture for the same numbers, byte for byte.
     ///
     /// ```
-    /// use jurist_core::chart::{Bar, Bars, Chart, Measure, Place, Tone};
+    /// use jurist_core::chart::{Bar, Bars, Chart, ChartMedium, MeasuredValue, Tone};
     ///
-    /// let bar = |label: &str, value| Bar { label: label.into(), measure: Measure::of(value), tone: Tone::Plain };
+    /// let bar = |label: &str, value| Bar { label: label.into(), measure: MeasuredValue::of(value), tone: Tone::Plain };
     /// let chart = Chart::Bars(Bars {
     ///     title: "Mean score".into(),
     ///     bars: vec![bar("claude", 0.81), bar("<b>", 0.64)],
     ///     mark: Some(0.7),
     /// });
-    /// assert!(chart.svg(Place::File).contains("&lt;b&gt;"));
+    /// assert!(chart.svg(ChartMedium::File).contains("&lt;b&gt;"));
     /// assert_eq!(chart.table().rows[0], ["claude", "0.81", "–"]);
     /// ```
     pub fn svg(&self, place: ChartMedium) -> String {

@@ -160,12 +160,12 @@ impl Check {
     /// From a name and parameters as data; every parameter is checked.
     ///
     /// ```
-    /// use jurist_core::check::{Check, Subject};
+    /// use jurist_core::check::{Check, CheckSubject};
     /// use serde_json::json;
     ///
     /// let check = Check::new("contains", &json!({ "value": "Paris" })).unwrap();
     /// let output = json!("Paris is the capital.");
-    /// assert_eq!(check.run(&Subject::from_outputs(&output, None)).score, Some(1.0));
+    /// assert_eq!(check.run(&CheckSubject::from_outputs(&output, None)).score, Some(1.0));
     /// assert!(Check::new("contains", &json!({ "vaule": "Paris" })).is_err());
     /// ```
     pub fn new(name: &str, params: &Value) -> Result<Self, BadCheck> {

@@ -110,11 +110,11 @@ impl<'a> CheckSubject<'a> {
     /// what was done, and a text is a run without tool calls.
     ///
     /// ```
-    /// use jurist_core::check::{Check, Subject};
+    /// use jurist_core::check::{Check, CheckSubject};
     /// use serde_json::json;
     ///
     /// let run = json!([{ "role": "assistant", "content": "It is 4.90.", "tool_calls": [{ "name": "price", "args": {} }] }]);
-    /// let subject = Subject::from_outputs(&run, None);
+    /// let subject = CheckSubject::from_outputs(&run, None);
     /// let passes = |name: &str, params| Check::new(name, &params).unwrap().run(&subject).score == Some(1.0);
     /// assert!(passes("tool_use", json!({ "expected_tool": "price" })));
     /// assert!(passes("equals", json!({ "value": "It is 4.90." })));

@@ -78,14 +78,14 @@ pub struct LoadedSuite {
 ///
 /// ```
 /// use std::path::{Path, PathBuf};
-/// use jurist_core::dialect::{self, ReadError, Variables, World};
+/// use jurist_core::dialect::{self, ProjectEnvironment, ReadError, VariableExpansion};
 ///
 /// let read = |path: &Path| match path.to_str() {
 ///     Some("suite.yaml") => Ok("evals:\n  - name: greets\n    response: Hello!\n    rubric: It greets.\n".into()),
 ///     _ => Err(ReadError::Missing),
 /// };
-/// let world = World { root: PathBuf::new(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None, variables: Variables::Filled };
-/// let loaded = dialect::load(Path::new("suite.yaml"), None, &world);
+/// let world = ProjectEnvironment { root: PathBuf::new(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None, variables: VariableExpansion::Filled };
+/// let loaded = dialect::read_suite(Path::new("suite.yaml"), None, &world);
 /// assert_eq!(loaded.suite.unwrap().cases[0].rubric.text(), Some("It greets."));
 /// ```
 pub fn read_suite(path: &Path, dialect: Option<Dialect>, world: &ProjectEnvironment<'_>) -> LoadedSuite {

@@ -14,10 +14,10 @@ use crate::candidate::CandidatePart;
 /// unless the quote is the whole part.
 ///
 /// ```
-/// use jurist_core::candidate::Part;
+/// use jurist_core::candidate::CandidatePart;
 /// use jurist_core::grade::locate;
 ///
-/// let parts = [Part { name: "response".into(), text: "It’s due on  12 May, in full.".into() }];
+/// let parts = [CandidatePart { name: "response".into(), text: "It’s due on  12 May, in full.".into() }];
 /// let found = locate("it's due ... IN FULL", &parts).unwrap();
 /// assert_eq!((found.part.as_str(), found.start, found.end), ("response", 0, 30));
 /// assert_eq!(locate("due on 13 May", &parts), None);

@@ -76,11 +76,11 @@ impl JudgeInput {
     /// From a line of JSON. Something that looks like a trace and cannot be read is an error.
     ///
     /// ```
-    /// use jurist_core::candidate::Material;
-    /// use jurist_core::judge::Keys;
+    /// use jurist_core::candidate::JudgeInput;
+    /// use jurist_core::judge::RecordKeys;
     ///
     /// let record = serde_json::json!({ "inputs": { "question": "2 + 2?", "context": ["arithmetic"] }, "outputs": "4" });
-    /// let material = Material::from_record(&record, &Keys::default()).unwrap();
+    /// let material = JudgeInput::from_record(&record, &RecordKeys::default()).unwrap();
     /// assert_eq!((material.task.as_str(), material.answer()), ("2 + 2?", "4"));
     /// ```
     pub fn from_record(record: &Json, keys: &RecordKeys) -> Result<Self, RecordError> {

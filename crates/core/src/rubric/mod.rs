@@ -378,9 +378,9 @@ impl LengthPenalty {
 /// A valid rubric. Reads like its [`Draft`], and also knows its questions and its version.
 ///
 /// ```
-/// use jurist_core::rubric::{Ask, Criterion, Draft, Rubric, Scale};
+/// use jurist_core::rubric::{CriterionKind, Criterion, Draft, Rubric, Scale};
 ///
-/// let clear = Criterion::new("clear", "Two readers would retell it the same way.", Ask::Question(Scale::Unit));
+/// let clear = Criterion::new("clear", "Two readers would retell it the same way.", CriterionKind::Question(Scale::Unit));
 /// let rubric = Rubric::new(Draft { criteria: vec![clear.clone()], ..Draft::default() }).unwrap();
 /// assert_eq!(rubric.pass_mark, 0.7);
 ///

@@ -54,17 +54,17 @@ impl QuoteStatus {
 /// `answers` stand in the order of [`Rubric::questions`]; `penalty` is what the rubric's length penalty takes off.
 ///
 /// ```
-/// use jurist_core::grade::{Outcome, Status, Value};
-/// use jurist_core::rubric::{Ask, Criterion, Draft, Rubric, Scale};
-/// use jurist_core::score::{Answer, Quote, verdict};
+/// use jurist_core::grade::{Outcome, Value, VerdictStatus};
+/// use jurist_core::rubric::{Criterion, CriterionKind, Draft, Rubric, Scale};
+/// use jurist_core::score::{QuestionAnswer, QuoteStatus, compute_verdict};
 ///
-/// let criterion = |id: &str, weight| Criterion { weight, ..Criterion::new(id, "…", Ask::Question(Scale::likert(1, 5))) };
+/// let criterion = |id: &str, weight| Criterion { weight, ..Criterion::new(id, "…", CriterionKind::Question(Scale::likert(1, 5))) };
 /// let rubric = Rubric::new(Draft { criteria: vec![criterion("a", 3.0), criterion("b", 1.0)], ..Draft::default() }).unwrap();
 ///
-/// let outcomes = [5.0, 1.0].map(|it| Outcome::Scored { value: Value::Number(it), unit: Some((it - 1.0) / 4.0) });
-/// let answers = outcomes.each_ref().map(|outcome| Answer { outcome, quote: Quote::NotAsked });
-/// let verdict = verdict(&rubric, &answers, 0.0);
-/// assert_eq!((verdict.score, verdict.native, verdict.status), (Some(0.75), Some(4.0), Status::Pass));
+/// let outcomes = [5.0, 1.0].map(|value| Outcome::Scored { value: Value::Number(value), unit: Some((value - 1.0) / 4.0) });
+/// let answers = outcomes.each_ref().map(|outcome| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked });
+/// let verdict = compute_verdict(&rubric, &answers, 0.0);
+/// assert_eq!((verdict.score, verdict.native, verdict.status), (Some(0.75), Some(4.0), VerdictStatus::Pass));
 /// ```
 ///
 /// # Panics

@@ -705,3 +705,54 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn evidence_stands_while_no_more_quotes_are_invented_than_found() {
+    for (n_found, n_quotes, expected) in [
+        (0, 0, QuoteStatus::Missing),
+        (0, 1, QuoteStatus::Missing),
+        (1, 1, QuoteStatus::Found),
+        (1, 2, QuoteStatus::Found),
+        (1, 3, QuoteStatus::Missing),
+        (2, 4, QuoteStatus::Found),
+        (3, 6, QuoteStatus::Found),
+        (3, 7, QuoteStatus::Missing),
+    ] {
+        assert_eq!(QuoteStatus::of(n_found, n_quotes), expected, "{n_found} of {n_quotes}");
+    }
+}
+
+fn compare_scores(criteria: &str, grades: &str) -> Result<Vec<(String, f64)>, NotComparable> {
+    let outcomes = outcomes(grades);
+    let answers: Vec<QuestionAnswer<'_>> =
+        outcomes.iter().map(|outcome| QuestionAnswer { outcome, quote: QuoteStatus::NotAsked }).collect();
+    let scores = scores_to_compare(&rubric(criteria), &answers)?;
+    Ok(scores.into_iter().map(|scored| (scored.names[0].clone(), scored.score)).collect())
+}
+
+#[test]
+fn candidates_are_compared_by_complete_scores_alone() {
+    let named =
+        |pairs: &[(&str, f64)]| Ok(pairs.iter().map(|(name, score)| ((*name).to_owned(), *score)).collect());
+    let refused =
+        |criterion: &str, deferred| Err(NotComparable { criterion: criterion.to_owned(), deferred });
+    assert_eq!(compare_scores("a, b", "1 0.5"), named(&[("a", 1.0), ("b", 0.5)]));
+    // What does not apply is left out; what is not known is no score.
+    assert_eq!(compare_scores("a, b", "na 0.5"), named(&[("b", 0.5)]));
+    assert_eq!(compare_scores("a, b", "1 ?"), refused("b", false));
+    assert_eq!(compare_scores("a skip, b", "? 1"), refused("a", false));
+    assert_eq!(compare_scores("a, b", "1 failed"), refused("b", false));
+    assert_eq!(compare_scores("a, b", "deferred 1"), refused("a", true));
+    // A failure of one criterion says nothing about the one after it.
+    assert_eq!(compare_scores("(a, b), c", "1 failed 1"), refused("g-a", false));
+    assert_eq!(compare_scores("(a, b), c", "1 deferred 1"), refused("g-a", true));
+}
+
+#[test]
+fn a_verdict_from_outcomes_needs_all_of_them() {
+    let rubric = rubric("a, b");
+    let all = outcomes("1 0.5");
+    let outcome = |id: &str| all.get(usize::from(id == "b")).cloned();
+    assert_eq!(verdict_from_outcomes(&rubric, outcome), Some(say(&rubric, "1 0.5")));
+    assert_eq!(verdict_from_outcomes(&rubric, |id| outcome(id).filter(|_| id == "a")), None);
+}

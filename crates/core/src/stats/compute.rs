@@ -11,12 +11,12 @@ use super::{compute_agreement, compute_estimates, compute_families, compute_func
 /// `None` for a name that stands for nothing here.
 ///
 /// ```
-/// use jurist_core::stats::compute;
+/// use jurist_core::stats::compute_statistic;
 /// use serde_json::json;
 ///
-/// let found = compute("cohen_kappa", &json!([["a", "b", "a", "b"], ["a", "b", "b", "b"]]));
+/// let found = compute_statistic("cohen_kappa", &json!([["a", "b", "a", "b"], ["a", "b", "b", "b"]]));
 /// assert_eq!(found, Some(Ok(json!(0.5))));
-/// let why = compute("cohen_kappa", &json!([["a", "a"], ["a", "a"]])).unwrap().unwrap_err();
+/// let why = compute_statistic("cohen_kappa", &json!([["a", "a"], ["a", "a"]])).unwrap().unwrap_err();
 /// assert!(why.to_string().starts_with("undefined, because both gave the same answer"));
 /// ```
 pub fn compute_statistic(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {

@@ -128,12 +128,12 @@ pub(super) fn elo_points(strength: f64) -> f64 {
 /// distribution.
 ///
 /// ```
-/// use jurist_core::stats::{Model, Pair, Preferred, bradley_terry};
+/// use jurist_core::stats::{BradleyTerryModel, Pair, Preferred, fit_bradley_terry};
 ///
 /// let names = ["terse", "thorough"].map(str::to_owned);
 /// let says = |case, preferred| Pair::new(case, 0, 1, preferred);
-/// let pairs: Vec<Pair> = (0..40).map(|it| says(it, if it % 4 == 0 { Preferred::First } else { Preferred::Second })).collect();
-/// let ranking = bradley_terry(&names, &pairs, Model::default()).unwrap();
+/// let pairs: Vec<Pair> = (0..40).map(|case| says(case, if case % 4 == 0 { Preferred::First } else { Preferred::Second })).collect();
+/// let ranking = fit_bradley_terry(&names, &pairs, BradleyTerryModel::default()).unwrap();
 /// // Three of four comparisons won are odds of three to one.
 /// let odds = (ranking.players[1].strength.value - ranking.players[0].strength.value).exp();
 /// assert!((odds - 3.0).abs() < 1e-9);
