@@ -16,7 +16,7 @@ mod metrics;
 mod money;
 pub mod monitor;
 mod notify;
-mod once;
+mod idempotent_requests;
 mod ingest;
 mod pages;
 #[cfg(feature = "parquet")]

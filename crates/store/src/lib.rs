@@ -38,7 +38,7 @@ pub mod annotate;
 pub mod assignments;
 pub mod audit;
 pub mod cache;
-pub mod care;
+pub mod maintenance;
 pub mod contests;
 mod decision_state;
 pub mod decisions;

@@ -6,8 +6,8 @@ use jurist_store::alerts::AlertSelection;
 use jurist_store::{AlertId, clock};
 
 use super::CommandOutcome;
+use super::connection::{Reach, Reached};
 use super::judging::wait_for;
-use super::reach::{Reach, Reached};
 use crate::render::printable;
 
 /// See what a server has to say: money, scores that fell, judges that break

@@ -13,8 +13,8 @@ use jurist_core::stats::{Comparison, Difference, WORTH_SEEING, compare_runs};
 use super::CommandOutcome;
 use super::gates::RunGateArgs;
 use super::judging::wait_for;
-use super::kept::StoredRuns;
 use super::reporting::printable_line;
+use super::stored_runs::StoredRuns;
 use crate::picture::{ChartFile, parse_chart_file};
 use crate::render;
 

@@ -26,10 +26,10 @@ use jurist_server::{NewRun, Shard};
 use serde_json::Map;
 
 use super::judging::wait_for;
-use super::kept::{ResumedRun, StoredRuns};
 use super::remote::EvalServerArgs;
 use super::reporting::printable_line;
 use super::running::{FinishedRun, ReadyRun, RunExecutionArgs, RunScope};
+use super::stored_runs::{ResumedRun, StoredRuns};
 use super::{CommandOutcome, LoadingArgs, load_suite_with_reading};
 use crate::render;
 

@@ -16,7 +16,7 @@ use jurist_core::stats::{Level, Ratings};
 use jurist_engine::load::read_input;
 
 use super::judging::wait_for;
-use super::kept::{StoredGradeKind, StoredRuns};
+use super::stored_runs::{StoredGradeKind, StoredRuns};
 use crate::picture::{ChartFile, parse_chart_file};
 use crate::render;
 

@@ -14,8 +14,8 @@ use jurist_engine::judge::ResolvedJudges;
 use jurist_engine::load::SuiteFiles;
 
 use super::judging::wait_for;
-use super::kept::StoredRuns;
 use super::running::{ReadyRun, RunExecutionArgs, RunScope};
+use super::stored_runs::StoredRuns;
 use super::{CommandOutcome, LoadingArgs, choose_file_rubric, load_suite_with_settings};
 
 /// Grade what a run has graded once more, by another rubric or judge; no agent is run

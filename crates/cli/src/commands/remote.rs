@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::CommandOutcome;
-use super::kept::StoredRuns;
 use super::running::{FinishedRun, RunExecutionArgs, RunReportContext, RunScope};
+use super::stored_runs::StoredRuns;
 use crate::render;
 
 /// Which server works, if not this machine.

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use super::CommandOutcome;
 use super::judging::wait_for;
-use super::kept::StoredRuns;
 use super::reporting::{Reporter, format_run_summary, reporter, show_not_graded, show_run};
+use super::stored_runs::StoredRuns;
 use crate::render::terminal_columns;
 
 /// Write a run that is kept in another format

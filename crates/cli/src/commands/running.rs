@@ -25,8 +25,8 @@ use super::CommandOutcome;
 use super::compare::{drop_is_shown, show_comparison};
 use super::gates::RunGateArgs;
 use super::judging::{BatchOutcome, JudgingArgs};
-use super::kept::{BATCH, RunLog, RunUnitResult, StoredRuns};
 use super::reporting::{Reporter, format_run_summary, printable_line, reporter, show_run};
+use super::stored_runs::{BATCH, RunLog, RunUnitResult, StoredRuns};
 use crate::render;
 
 /// How a run goes and what becomes of it; the same for every command that makes one.

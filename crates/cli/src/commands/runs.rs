@@ -5,8 +5,8 @@ use jurist_core::diagnostic::closest;
 
 use super::CommandOutcome;
 use super::judging::wait_for;
-use super::kept::StoredRuns;
 use super::reporting::{case_in_full, format_run_summary, show_not_graded, show_run};
+use super::stored_runs::StoredRuns;
 use crate::render::{print_note, printable, terminal_columns};
 
 /// Look at runs that are kept

@@ -9,9 +9,9 @@ use jurist_store::clock;
 use serde_json::json;
 
 use super::CommandOutcome;
+use super::connection::{Reach, Reached};
 use super::judge::load_current_settings;
 use super::judging::wait_for;
-use super::reach::{Reach, Reached};
 use crate::render::printable;
 
 /// See what judging costs this month, how the month will end, and set what it may cost

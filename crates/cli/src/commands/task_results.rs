@@ -10,8 +10,8 @@ use jurist_core::report::results_radar;
 use super::CommandOutcome;
 use super::grades::AnalysisOutputArgs;
 use super::judging::wait_for;
-use super::kept::StoredRuns;
 use super::reporting::printable_line;
+use super::stored_runs::StoredRuns;
 
 /// Prints the means of a task on their own scales, over everything or by a field of the data.
 pub fn show_task_results(

@@ -2,7 +2,7 @@
 
 pub mod diff;
 mod formats;
-mod material;
+mod judge_input;
 mod measurements;
 mod record;
 mod render;
@@ -10,10 +10,10 @@ mod trace;
 
 pub use formats::{TraceError, TraceFormat, read_trace, read_trace_value, read_traces};
 pub(crate) use formats::{call_duration_ms, plain_calls, recognise};
-pub use material::TRACE_TOKENS;
-pub(crate) use material::pretty_value_text;
-pub use material::task_of_trace;
-pub use material::{CandidatePart, CaseData, JudgeInput};
+pub use judge_input::TRACE_TOKENS;
+pub(crate) use judge_input::pretty_value_text;
+pub use judge_input::task_of_trace;
+pub use judge_input::{CandidatePart, CaseData, JudgeInput};
 pub use measurements::Measurements;
 pub use record::{
     FieldName, FieldRow, OverruledField, RECORD_FIELDS, RecordError, RecordField, RecordFields,

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::form::ReplySchema;
-use super::planted::PlantedContent;
+use super::planted_verdicts::PlantedContent;
 use super::prompt::{JudgeQuestion, Prompter};
 use super::reply::{JudgeReply, JudgeReplyError};
+use super::reply_schema::ReplySchema;
 use crate::candidate::JudgeInput;
 
 /// Candidates that did the same task: two for a pairwise comparison, more to select the best.

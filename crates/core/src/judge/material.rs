@@ -1,7 +1,7 @@
 //! What judges see of the material, and what they must not make replies of.
 
-use super::form::AnswerSchema;
-use super::planted::PlantedContent;
+use super::planted_verdicts::PlantedContent;
+use super::reply_schema::AnswerSchema;
 use crate::candidate::{
     CandidatePart, JudgeInput, StepRole, TRACE_TOKENS, Trace, TraceStep, render_trace_for_judge,
 };

@@ -4,11 +4,11 @@
 //! What is graded is data: it is fenced, and nothing that stands in it is ever taken for an answer.
 
 mod contest;
-mod form;
+mod reply_schema;
 mod material;
 mod objects;
-mod own_shape;
-mod planted;
+mod author_reply_shape;
+mod planted_verdicts;
 mod preview;
 mod prompt;
 mod recipe;
@@ -16,12 +16,12 @@ mod record;
 mod reply;
 
 pub use contest::{Contest, Round, position_bias};
-pub use form::{AnswerSchema, InReplyOrder, ReplySchema};
 pub use preview::{Preview, preview};
 pub use prompt::{JudgePrompt, JudgePromptError, JudgeQuestion, Prompter};
 pub use recipe::{Recipe, RecipeAction, RecipeResult};
 pub use record::RecordKeys;
 pub use reply::{JudgeAnswer, JudgeReply, JudgeReplyError};
+pub use reply_schema::{AnswerSchema, InReplyOrder, ReplySchema};
 
 #[cfg(test)]
 mod tests;

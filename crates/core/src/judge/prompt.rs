@@ -9,11 +9,11 @@ use std::sync::{LazyLock, OnceLock};
 use minijinja::{Environment, UndefinedBehavior, value::Serde};
 use serde_json::{Value as Json, json};
 
-use super::form::{AnswerSchema, ReplySchema};
+use super::author_reply_shape::{has_own_shape, hide_own_shape};
 use super::objects::{MASK, mask_verdicts};
-use super::own_shape::{has_own_shape, hide_own_shape};
-use super::planted::PlantedContent;
+use super::planted_verdicts::PlantedContent;
 use super::reply::{JudgeReply, JudgeReplyError};
+use super::reply_schema::{AnswerSchema, ReplySchema};
 use crate::candidate::JudgeInput;
 use crate::grade::{Evidence, QuotableParts};
 use crate::rubric::{

@@ -2,9 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
-use super::form::{AnswerSchema, ReplySchema};
 use super::prompt::{JudgePromptError, JudgeQuestion, Prompter};
 use super::reply::{JudgeAnswer, JudgeReply};
+use super::reply_schema::{AnswerSchema, ReplySchema};
 use crate::catalogue::GradingMethod;
 use crate::grade::{GradedPoint, Outcome, Value, score_of_points};
 use crate::rubric::Scale;

@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::form::{AnswerSchema, ReplySchema};
+use super::author_reply_shape::read_own_shape;
 use super::objects::{ReplyPart, parse_reply_bool, reply_parts};
-use super::own_shape::read_own_shape;
-use super::planted::{Echo, PlantedAnswers, PlantedContent};
+use super::planted_verdicts::{Echo, PlantedAnswers, PlantedContent};
+use super::reply_schema::{AnswerSchema, ReplySchema};
 use crate::grade::Failure;
 use crate::rubric::{OffScale, Scale, Value};
 

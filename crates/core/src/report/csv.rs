@@ -1,6 +1,6 @@
 //! A row per grade, for spreadsheets.
 
-use super::said::{format_evidence_quote, run_duration_seconds};
+use super::outcome_text::{format_evidence_quote, run_duration_seconds};
 use super::{leaf_reason, status_word, variant_in_words};
 use crate::grade::{Grade, Outcome, Usd};
 use crate::run::{CaseResult, Run};

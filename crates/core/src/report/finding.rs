@@ -1,6 +1,6 @@
 //! What failed cases failed on, for formats that list problems and not cases.
 
-use super::said::{GraderStatement, format_evidence_quote};
+use super::outcome_text::{GraderStatement, format_evidence_quote};
 use super::{is_negative_criterion, leaf_reason, variant_in_words};
 use crate::grade::{Grade, UndecidedGate, VerdictStatus};
 use crate::run::{CaseResult, Run};

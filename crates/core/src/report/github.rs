@@ -1,6 +1,6 @@
 //! What a GitHub workflow shows: an annotation for each case that did not pass, and the page of the step.
 
-use super::said::{collect_grader_statements, figure_lines, run_duration_seconds};
+use super::outcome_text::{collect_grader_statements, figure_lines, run_duration_seconds};
 use super::{RunTally, case_notes, finding, markdown, verdict_grounds};
 use crate::grade::VerdictStatus;
 use crate::quantity::plural;

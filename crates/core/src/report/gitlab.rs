@@ -6,7 +6,7 @@
 use serde_json::{Value as Json, json};
 
 use super::finding::{self, CriterionFinding, CriterionSeverity};
-use super::said::{figure_lines, run_duration_seconds};
+use super::outcome_text::{figure_lines, run_duration_seconds};
 use crate::run::{CaseResult, Run};
 
 pub(super) fn render_gitlab_report(run: &Run) -> String {

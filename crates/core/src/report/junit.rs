@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::said::{case_figures, collect_grader_statements, run_duration_seconds};
+use super::outcome_text::{case_figures, collect_grader_statements, run_duration_seconds};
 use super::{RunTally, case_notes, reasons, verdict_grounds};
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::outcome_text::{collect_grader_statements, format_evidence_quote, run_duration_seconds};
 use super::regressions::comparison_section;
-use super::said::{collect_grader_statements, format_evidence_quote, run_duration_seconds};
 use super::{RunTally, case_notes, join_grader_names, mean_run_score, status_word, verdict_grounds};
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};

@@ -2,7 +2,7 @@
 //!
 //! Errors and deferrals are failures in none of them.
 
-mod compared;
+mod comparison_charts;
 mod csv;
 mod finding;
 mod github;
@@ -11,26 +11,26 @@ mod html;
 mod junit;
 mod markdown;
 mod otel;
-mod ranked;
+mod ranking_charts;
 mod regressions;
 mod results;
 mod rows;
-mod said;
+mod outcome_text;
 mod sarif;
-mod shown;
+mod score_text;
 mod tap;
 
-pub use compared::{build_comparison_forest, build_comparison_radar};
+pub use comparison_charts::{build_comparison_forest, build_comparison_radar};
 pub use csv::csv_cell;
 pub use github::render_github_summary as github_summary;
 pub use otel::{TraceEvaluation, render_trace_otel_logs};
-pub use ranked::{build_strength_forest, build_win_matrix};
+pub use ranking_charts::{build_strength_forest, build_win_matrix};
 pub use regressions::{comparison_markdown, regression_lines};
 pub use results::results_radar;
 pub use rows::{
     ANNOTATION_TASK, COLUMNS, Column, ColumnKind, GradeCell, GradeRow, csv_head, csv_rows, grade_rows,
 };
-pub use shown::{Rubrics, declared_scales, format_native_score, parse_run_rubrics};
+pub use score_text::{Rubrics, declared_scales, format_native_score, parse_run_rubrics};
 
 use crate::grade::{Gate, Grade, GradeFlag, Outcome, VerdictStatus};
 use crate::run::{CaseResult, Run, RunSummary};

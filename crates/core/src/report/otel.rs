@@ -5,7 +5,7 @@
 use serde_json::{Value as Json, json};
 
 use super::finding::hash_texts_hex;
-use super::said::run_duration_seconds;
+use super::outcome_text::run_duration_seconds;
 use super::{status_word, verdict_grounds};
 use crate::grade::{Grade, Outcome, Time, Value, VerdictStatus};
 use crate::run::{CaseResult, Run};

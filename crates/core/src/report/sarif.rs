@@ -5,7 +5,9 @@
 use serde_json::{Value as Json, json};
 
 use super::finding::{self, CriterionFinding, CriterionSeverity, Location};
-use super::said::{GraderStatement, collect_grader_statements, format_evidence_quote, run_duration_seconds};
+use super::outcome_text::{
+    GraderStatement, collect_grader_statements, format_evidence_quote, run_duration_seconds,
+};
 use super::{RunTally, status_word};
 use crate::grade::{Grade, Outcome, VerdictStatus};
 use crate::run::{CaseResult, NotGraded, Run};

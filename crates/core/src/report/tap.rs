@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::outcome_text::{
+    case_figures, collect_grader_statements, format_evidence_quote, run_duration_seconds,
+};
 use super::reasons;
-use super::said::{case_figures, collect_grader_statements, format_evidence_quote, run_duration_seconds};
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
 

@@ -5,14 +5,14 @@
 //! A grader that broke never becomes a number.
 
 mod contribution;
-mod open;
+mod open_questions;
 mod panel;
-mod sheet;
+mod grade_book;
 
 pub use crate::grade::PanelVerdict;
-pub use open::open_questions;
+pub use grade_book::{CandidateVerdict, GradeBook, GradeRejection};
+pub use open_questions::open_questions;
 pub use panel::{Combine, combine_panel};
-pub use sheet::{CandidateVerdict, GradeBook, GradeRejection};
 
 use crate::check::ScoredCriterion;
 use crate::grade::{Counts, FailedGate, Gate, Outcome, TreePathStep, UndecidedGate, Verdict, VerdictStatus};

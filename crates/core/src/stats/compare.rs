@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::bounded::{Cluster, difference_interval};
+use super::multiple_comparisons::holm;
 use super::regression::find_regressions;
 use super::resample::sign_test;
-use super::several::holm;
 use super::special::{even_odds, normal_quantile};
 use crate::grade::{GraderKind, VerdictStatus};
 use crate::quantity::plural;

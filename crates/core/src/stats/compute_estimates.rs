@@ -10,6 +10,7 @@ use super::bootstrap::{Statistic, bootstrap};
 use super::boundary::{BoundarySides, NormalMixture, Stitched};
 use super::effect::cohen_h;
 use super::mapping::{isotonic, logistic, platt_targets};
+use super::multiple_comparisons::{Adjustment, adjust, friedman};
 use super::paired::{Zeros, mcnemar, paired_t, sign_p, signed_ranks};
 use super::pass_k::{TaskTrials, pass_k};
 use super::power::{
@@ -23,7 +24,6 @@ use super::sample::{
     SampledStratum, estimate_stratified_mean, hajek, kish_effective_size, stratified_weighted_mean,
 };
 use super::sequence::{Sequence, SequenceBound, hedged_sequence};
-use super::several::{Adjustment, adjust, friedman};
 use super::undefined::{Undefined, ensure_size};
 
 /// The answer to a named question; `None` for a name that is not ours.

@@ -7,9 +7,9 @@
 #[cfg(test)]
 use super::agreement::gwet_ac;
 use super::alpha::alpha_with_interval;
-use super::beside::{EstimatedQuantity, LabelledScores, compare_estimators};
 use super::bounded::{Cluster, difference_interval, mean_interval};
 use super::correlation::{kendall, pearson, spearman};
+use super::estimators::{EstimatedQuantity, LabelledScores, compare_estimators};
 use super::icc::{Design, IccUnit, icc};
 use super::kappa::{KappaWeights, cohen_with_interval, fleiss_with_interval};
 use super::proportion::pass_rate;

@@ -1,6 +1,6 @@
 //! What a month will have cost at its end.
 
-use super::ahead::ahead;
+use super::traffic_forecast::ahead;
 use super::undefined::Undefined;
 use crate::money::Month;
 use crate::quantity::{Time, Usd};

@@ -1,8 +1,8 @@
 //! Agreement above what chance gives two raters (Cohen) or any number of them (Fleiss), by category.
 
+use super::agreement_interval::{agreement_interval, unseen_pairs};
 use super::measure::Coefficient;
 use super::ratings::{ONE_ITEM, Ratings};
-use super::redrawn::{agreement_interval, unseen_pairs};
 use super::special::normal_quantile;
 use super::undefined::Undefined;
 use super::weighted_rows::{RowStatistic, rows_interval};

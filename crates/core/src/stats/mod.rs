@@ -1,17 +1,17 @@
 //! How far numbers can be trusted. Everything is a pure function; chance comes from a seed.
 
 mod undefined;
-mod varied;
+mod factor_table;
 mod numbers;
 mod special;
-mod standing;
+mod pairwise_ranking;
 mod regression;
 mod bounded;
 mod resample;
-mod redrawn;
+mod agreement_interval;
 mod weighted_rows;
 mod proportion;
-mod ahead;
+mod traffic_forecast;
 mod forecast;
 mod summary;
 mod ratings;
@@ -30,20 +30,20 @@ mod compare;
 mod effect;
 mod power;
 mod paired;
-mod several;
+mod multiple_comparisons;
 mod bootstrap;
 mod mapping;
 mod reliability;
 mod calibrate;
 mod ppi;
 mod rogan_gladen;
-mod beside;
+mod estimators;
 mod sample;
-mod drawn;
+mod sample_estimate;
 mod sequence;
 mod boundary;
 mod drift;
-mod fall;
+mod fall_detector;
 mod traffic;
 mod projection;
 mod pass_k;
@@ -65,12 +65,10 @@ pub use agreement::{
     Agreement, AgreementSummary, LeaveOneOutAgreement, MOST_RATERS, PairAgreement, PairKappa, PairMeasures,
     agreement_by_criterion, measure_agreement, percent_agreement, ratings_by_criterion, summarise_agreement,
 };
-pub use ahead::{Ahead, ahead};
 pub use alignment::{
     Alignment, AnswerRates, ConfusionMatrix, Disagreement, HumanParity, MeanMeasures, OneMorePerson, align,
 };
 pub use alpha::{alpha, alpha_with_interval};
-pub use beside::{EstimatedQuantity, EstimatorComparison, LabelledScores, compare_estimators};
 pub use bootstrap::{Bootstrap, Statistic, bootstrap, bootstrap_t};
 pub use boundary::{BoundarySides, NormalMixture, Stitched};
 pub use calibrate::{
@@ -90,11 +88,12 @@ pub use correlation::{
 pub use describe::{
     ScoreDistribution, ScoreEntry, ScoreField, ScoreTable, Warning, find_score_warnings, tenth,
 };
-pub use drawn::{SampleEstimate, SampledScore, estimate_sample_mean};
 pub use drift::{Alarm, Drift, DriftReport, RunningMean, detect_drift};
 pub use effect::{cliffs_delta, cohen_d, cohen_h, hedges_g};
 pub use elo::{Elo, WinRates, elo};
-pub use fall::{DailyScores, FallEvidence, find_fall};
+pub use estimators::{EstimatedQuantity, EstimatorComparison, LabelledScores, compare_estimators};
+pub use factor_table::{FactorCell, FactorTable, build_factor_table};
+pub use fall_detector::{DailyScores, FallEvidence, find_fall};
 pub use forecast::{DaySum, Forecast, forecast};
 pub use glad::{Abilities, glad};
 pub use gwet::{ChanceCorrectedAgreement, ChanceModel, Credit, compute_chance_corrected_agreement};
@@ -102,10 +101,12 @@ pub use icc::{Design, Icc, IccUnit, icc};
 pub use kappa::{Kappa, KappaWeights, cohen, cohen_error_by_chance, fleiss, fleiss_with_interval, randolph};
 pub use mapping::{Isotonic, Logistic, Mapping, MappingMethod, isotonic, logistic, platt_targets};
 pub use measure::{Coefficient, CoefficientResult};
+pub use multiple_comparisons::{Adjustment, Friedman, adjust, friedman};
 pub use paired::{
     DifferenceClaim, MIN_PAIRS, McNemar, PairedComparison, PairedT, SignedRanks, Zeros, mcnemar,
     paired_comparison, paired_permutation_p, paired_t, permutation_p, sign_p, signed_ranks,
 };
+pub use pairwise_ranking::{FirstWins, estimate_strengths, first_wins, order_by_strength};
 pub use panel::{ErrorPair, Panel, PanelMemberReport, effective_votes, evaluate_panel};
 pub use pass_k::{PassK, TaskTrials, pass_k};
 pub use power::{Aim, n_pairs, n_per_group, n_per_group_shares, n_per_group_shares_normal, n_to_detect};
@@ -122,13 +123,12 @@ pub use sample::{
     Kish, SampledStratum, Stratified, StratumEstimate, WeightedMean, estimate_dial_cost,
     estimate_stratified_mean, hajek, kish_effective_size, stratified_weighted_mean,
 };
+pub use sample_estimate::{SampleEstimate, SampledScore, estimate_sample_mean};
 pub use sequence::{Sequence, SequenceBound};
-pub use several::{Adjustment, Friedman, adjust, friedman};
-pub use standing::{FirstWins, estimate_strengths, first_wins, order_by_strength};
 pub use summary::{Estimate, Flaky, Trials, estimate_run_means, summarise_trials};
 pub use traffic::{
     CorrectedTraffic, LabelledTrace, Traffic, TrafficSequence, TrafficStratum, TrafficSums,
     WeightedScoreSums, correct_traffic_mean as corrected_traffic, estimate_traffic_mean,
 };
+pub use traffic_forecast::{Ahead, ahead};
 pub use undefined::Undefined;
-pub use varied::{FactorCell, FactorTable, build_factor_table};

@@ -1,8 +1,8 @@
 //! How a month would go if a monitor's dial stood elsewhere: how many are judged, and how sure the mean would be.
 
-use super::ahead::{Ahead, ahead};
 use super::special::two_sided_z;
 use super::traffic::TrafficSums;
+use super::traffic_forecast::{Ahead, ahead};
 
 /// Days of a month.
 const MONTH: f64 = 30.0;

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::beside::clamp_to_unit;
 use super::bounded::{equal_spread, unit_interval};
+use super::estimators::clamp_to_unit;
 use super::numbers::around;
 use super::ppi::FEWEST_LABELS;
 use super::sequence::{Sequence, SequenceBound};

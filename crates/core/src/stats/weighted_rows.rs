@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::agreement_interval::{agreement_interval, unseen_pairs};
 use super::alpha::middle_ranks;
 use super::measure::Coefficient;
 use super::ratings::{Level, Ratings};
-use super::redrawn::{agreement_interval, unseen_pairs};
 
 /// What is computed from weighted items.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ mod answer;
 mod http;
 mod mcp;
 mod process;
-mod talk;
+mod conversation;
 mod target;
 mod workspace;
 
@@ -317,7 +317,7 @@ impl Agents {
                 measure_run(request.send(self.resolver.client(), &prompt_text(&case.candidate))).await
             }
             PreparedTarget::Model { told, line, server: None } => {
-                talk::talk(caller, line, told, case, which, None).await
+                conversation::talk(caller, line, told, case, which, None).await
             }
             PreparedTarget::Model { told, line, server: Some(NamedServer { name, server }) } => {
                 let turn = match server {
@@ -325,7 +325,7 @@ impl Agents {
                     McpServer::Http { .. } => None,
                 };
                 let mcp = Mcp::connect(name, server, self.resolver.client(), here).await?;
-                let produced = talk::talk(caller, line, told, case, which, Some(&mcp)).await;
+                let produced = conversation::talk(caller, line, told, case, which, Some(&mcp)).await;
                 mcp.close().await;
                 drop(turn);
                 produced

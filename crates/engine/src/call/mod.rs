@@ -6,7 +6,7 @@ mod batching;
 mod breaker;
 mod budget;
 mod cache;
-mod gate;
+mod rate_limiter;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,14 +18,14 @@ use jurist_core::grade::{Attempt, Failure, Spend, Usd};
 
 pub use budget::{BudgetReservation, CallBudget, SharedBudget, unknown_price_error};
 pub use cache::{Cache, CacheStats};
-pub use gate::VendorRateLimits;
+pub use rate_limiter::VendorRateLimits;
 
 use crate::batch::BatchQueue;
 use crate::model::vendors::Price;
 use crate::model::{ModelEndpoint, ModelError, ModelErrorKind, ModelReply, Request};
 use crate::record::Tape;
 use breaker::BreakerEvent;
-use gate::RateLimiter;
+use rate_limiter::RateLimiter;
 
 /// What use is made of replies that were got before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,7 +4,7 @@ mod compare;
 mod converse;
 mod price;
 mod program_check;
-mod sitting;
+mod judge_session;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ use crate::model::resolve::{Resolver, Unresolved};
 
 pub use compare::{Preference, compare_candidates};
 pub use converse::JudgeExchange;
+pub use judge_session::JudgeAnswers;
+use judge_session::{JudgeSession, OpinionBuilder};
 pub use price::{CandidateCostEstimate, estimate_candidate_cost};
 pub use program_check::{CheckFailure, CheckPrograms, permit_check};
-pub use sitting::JudgeAnswers;
-use sitting::{JudgeSession, OpinionBuilder};
 
 /// Room for reasons; models that think need more, and say so when they are cut off.
 pub const MAX_TOKENS: u32 = 4096;

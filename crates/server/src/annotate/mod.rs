@@ -1,18 +1,17 @@
 //! Tasks for people: what is asked, who works on what, and what became of it.
 
-mod asked;
+mod task_definition;
 mod export;
 mod finish;
-mod looked_at;
+mod annotator_summary;
 mod make;
 mod output;
 mod people;
 mod work;
 
-pub use asked::{ItemSubject, RubricVersionRef, TaskDefinition, is_turned, points_of};
+pub use annotator_summary::{AnnotationWithSchemes, hidden, load_annotations, people_of, titles};
 pub use export::{AnnotationFormat, export_annotations};
 pub use finish::complete_annotation;
-pub use looked_at::{AnnotationWithSchemes, hidden, load_annotations, people_of, titles};
 pub use make::{
     Added, TaskError, add_rows, add_subjects, add_traces, collect_run_claims, collect_trace_claims,
     from_annotation, from_rubric, named_traces, parse_stored_rubric, task_link, update_task_settings,
@@ -20,6 +19,7 @@ pub use make::{
 };
 pub use output::{Output, Outputs};
 pub use people::{GradeWithFields, people_grades, results_of, settled_grades, task_names};
+pub use task_definition::{ItemSubject, RubricVersionRef, TaskDefinition, is_turned, points_of};
 pub use work::{AssignmentContext, giving, load_assignment_context};
 
 use std::collections::BTreeMap;

@@ -15,8 +15,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Query;
+use super::blinding::withheld;
 use super::grades::{GradeLine, GradeListQuery, VerdictLine};
-use super::withheld::withheld;
 use crate::app::App;
 use crate::assemble::COST_FROM_TOKENS;
 use crate::auth::{AccessScope, Principal};

@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::withheld::withheld;
+use super::blinding::withheld;
 use super::{Json, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};

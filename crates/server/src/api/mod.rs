@@ -8,7 +8,7 @@ mod alerts;
 mod analysis;
 mod assignments;
 mod audit;
-mod checking;
+mod file_checks;
 mod disputes;
 mod events;
 mod exchanges;
@@ -16,7 +16,7 @@ mod export;
 mod grades;
 mod health;
 mod jobs;
-mod joining;
+mod task_joining;
 mod judges;
 mod members;
 mod monitors;
@@ -33,8 +33,8 @@ mod spend;
 mod tasks;
 mod tokens;
 mod traces;
-mod trying;
-mod withheld;
+mod rubric_trials;
+mod blinding;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -130,7 +130,7 @@ fn build_api_routes() -> OpenApiRouter<App> {
         .merge(analysis::build_analysis_routes())
         .merge(assignments::build_assignment_routes())
         .merge(audit::build_audit_routes())
-        .merge(checking::build_file_check_routes())
+        .merge(file_checks::build_file_check_routes())
         .merge(events::build_run_event_routes())
         .merge(exchanges::build_exchange_routes())
         .merge(export::build_export_routes())
@@ -147,13 +147,13 @@ fn build_api_routes() -> OpenApiRouter<App> {
         .merge(session::build_session_routes())
         .merge(spend::build_spend_routes())
         .merge(tasks::build_task_routes())
-        .merge(joining::build_task_join_routes())
+        .merge(task_joining::build_task_join_routes())
         .merge(disputes::build_dispute_routes())
         .merge(agreement::build_agreement_routes())
         .merge(results::build_task_result_routes())
         .merge(tokens::build_token_routes())
         .merge(traces::build_trace_routes())
-        .merge(trying::build_rubric_trial_routes());
+        .merge(rubric_trials::build_rubric_trial_routes());
     OpenApiRouter::with_openapi(ApiDescription::openapi())
         .nest(ROOT, api)
         .merge(health::build_health_routes())

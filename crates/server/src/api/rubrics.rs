@@ -14,7 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
-use super::checking::load_single_rubric;
+use super::file_checks::load_single_rubric;
 use super::{Json, Path, Query};
 use crate::annotate::parse_stored_rubric as of_version;
 use crate::app::App;

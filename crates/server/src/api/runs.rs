@@ -24,7 +24,7 @@ use super::{Json, Paging, Path, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
-use crate::once::once;
+use crate::idempotent_requests::once;
 use crate::work::{NewRun, RUN, build_run_jobs, run_job_prefix};
 
 pub fn build_run_routes() -> OpenApiRouter<App> {

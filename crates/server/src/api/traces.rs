@@ -17,7 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::withheld::withheld;
+use super::blinding::withheld;
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::assemble::COST_FROM_TOKENS;

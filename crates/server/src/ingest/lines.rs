@@ -12,8 +12,8 @@ use jurist_store::{ProjectId, Store, StoreError, TraceId, clock};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::admission::AdmittedRequest;
 use super::arrival::{Arrival, IngestDefaults};
-use super::gate::AdmittedRequest;
 use super::otlp::Spans;
 use crate::error::ApiError;
 

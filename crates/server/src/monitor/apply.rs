@@ -14,9 +14,11 @@ use jurist_store::{AccountId, MonitorId, ProjectId, Region, Store, StoreError, T
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::alarms;
+use super::alert_watch;
 use super::figures::MonitorFigures;
-use super::watched::{LoadedMonitorVersion, StoredMonitorVersion, parse_monitor_source, render_monitor_yaml};
+use super::monitor_version::{
+    LoadedMonitorVersion, StoredMonitorVersion, parse_monitor_source, render_monitor_yaml,
+};
 use crate::notify;
 use crate::work::{CONTEST, MONITOR, MonitorTask, PAUSED, Work, WorkRefusal, build_monitor_judges};
 
@@ -312,7 +314,7 @@ pub async fn remove_monitor(
     now: Time,
 ) -> Result<(), StoreError> {
     store.remove_monitor(project, monitor.id, now).await?;
-    alarms::resolve_monitor_alerts(store, project, &monitor.name, now).await?;
+    alert_watch::resolve_monitor_alerts(store, project, &monitor.name, now).await?;
     for kind in [MONITOR, CONTEST] {
         store.discard_jobs(project, kind, &MonitorTask::prefix(monitor.id)).await?;
     }

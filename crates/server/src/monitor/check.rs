@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::NotApplied;
 use super::apply::with_anchors;
-use super::watched::{load_monitor_bundle, monitor_to_native, take_only_monitor};
+use super::monitor_version::{load_monitor_bundle, monitor_to_native, take_only_monitor};
 use crate::work::{Work, build_monitor_judges};
 
 /// What a file of a monitor came to.

@@ -2,7 +2,7 @@
 //!
 //! Everything here works on a store, so that a command and a request do the same.
 
-mod alarms;
+mod alert_watch;
 mod apply;
 mod check;
 pub(crate) mod consider;
@@ -18,10 +18,10 @@ mod rescore;
 mod sequences;
 mod thresholds;
 mod traffic;
-mod watched;
-mod why;
+mod monitor_version;
+mod trace_explanation;
 
-pub use alarms::watch_monitors;
+pub use alert_watch::watch_monitors;
 pub use apply::{
     Applied, MonitorView, NotApplied, VersionView, apply_monitor_file, build_monitor_view, pause_monitor,
     remove_monitor, resume,
@@ -38,6 +38,7 @@ pub use estimates::{
     compute_monitor_trends, estimate_monitor_traffic,
 };
 pub use figures::{AgentFigures, DayMean, Figure, MonitorFigures, compute_monitor_figures};
+pub use monitor_version::LoadedMonitorVersion;
 pub(crate) use pace::{FOR_FAILURES, compute_sampling_pace, monthly_monitor_budget};
 pub use projection::{CostAhead, DialProjection, DialView, HalfWidths, compute_dial_projection};
 pub use radar::{MOST_AGENTS, build_monitor_radar};
@@ -45,9 +46,8 @@ pub use rescore::{
     NewRescore, NotRescored, Offset, RescorePlan, RescoreView, list_rescores, plan_rescore, start_rescore,
 };
 pub use sequences::Sequences;
+pub use trace_explanation::{DecisionView, EventView, explain_trace_decisions};
 pub use traffic::{CorrectedView, StratumView, TrafficView};
-pub use watched::LoadedMonitorVersion;
-pub use why::{DecisionView, EventView, explain_trace_decisions};
 
 use jurist_store::{MonitorId, ProjectId, Store, StoreError, monitors::StoredMonitor};
 

@@ -245,6 +245,6 @@ mod tests {
 
     fn monitor() -> suite::Monitor {
         let source = "agent: desk\nrubric: {criteria: [{name: a, description: It greets.}]}\njudge_model: openai/gpt-5-mini\n";
-        super::super::watched::parse_monitor_source(source).unwrap()
+        super::super::monitor_version::parse_monitor_source(source).unwrap()
     }
 }

@@ -3,13 +3,13 @@
 //! A job may be done twice, when its worker dies at the wrong moment; results have places, so the second time
 //! counts for nothing.
 
-mod contested;
+mod contest_jobs;
 mod emit;
-mod monitored;
+mod monitor_jobs;
 mod prepared;
-mod purse;
-mod shop;
-mod slice;
+mod shared_budget;
+mod worker_context;
+mod run_slice;
 mod submission;
 mod worker;
 
@@ -21,17 +21,17 @@ use std::time::Duration;
 use jurist_core::dialect::ProjectSettings;
 use jurist_core::redact::is_secret_variable;
 
-pub use contested::{ContestTask, KIND as CONTEST};
-pub use monitored::{
+pub use contest_jobs::{ContestTask, KIND as CONTEST};
+pub use monitor_jobs::{
     KIND as MONITOR, MonitorTask, NO_MONEY, NOTHING_TO_JUDGE, PAUSED, ResolvedJudges, build_monitor_judges,
     failure_name, find_criterion, is_met,
 };
 pub use prepared::{PreparedSubmission, WorkRefusal, format_load_errors};
-pub use purse::ProjectBudget;
-pub use shop::WorkerContext;
-pub use slice::{KIND as RUN, build_run_jobs, run_job_prefix};
+pub use run_slice::{KIND as RUN, build_run_jobs, run_job_prefix};
+pub use shared_budget::ProjectBudget;
 pub use submission::{NewRun, ReplyCaching, Shard};
 pub use worker::{JobEnd, JobError, run_worker, run_worker_maintenance};
+pub use worker_context::WorkerContext;
 
 /// What work may touch, and how long a worker may be silent.
 #[derive(Debug, Clone)]

@@ -10,14 +10,14 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::{WorkerContext, contested, emit, monitored, purse, slice};
+use super::{WorkerContext, contest_jobs, emit, monitor_jobs, run_slice, shared_budget};
 use crate::notify;
 
 /// Kinds of work that can be done here; others wait for somebody who can.
 fn kinds(shop: &WorkerContext) -> &'static [&'static str] {
     match shop.work.emit {
-        Some(_) => &[slice::KIND, monitored::KIND, contested::KIND, notify::KIND, emit::KIND],
-        None => &[slice::KIND, monitored::KIND, contested::KIND, notify::KIND],
+        Some(_) => &[run_slice::KIND, monitor_jobs::KIND, contest_jobs::KIND, notify::KIND, emit::KIND],
+        None => &[run_slice::KIND, monitor_jobs::KIND, contest_jobs::KIND, notify::KIND],
     }
 }
 
@@ -193,9 +193,9 @@ async fn run_job(shop: &WorkerContext, job: Job, mut stop: StopSignal) {
 
 async fn dispatch_job(shop: &WorkerContext, job: &Job, stop: &mut StopSignal) -> Result<JobEnd, JobError> {
     match job.kind.as_str() {
-        slice::KIND => slice::run_slice_job(shop, job, stop).await,
-        monitored::KIND => monitored::run_monitor_job(shop, job, stop).await,
-        contested::KIND => contested::run_contest_job(shop, job).await,
+        run_slice::KIND => run_slice::run_slice_job(shop, job, stop).await,
+        monitor_jobs::KIND => monitor_jobs::run_monitor_job(shop, job, stop).await,
+        contest_jobs::KIND => contest_jobs::run_contest_job(shop, job).await,
         emit::KIND => emit::run_emit_job(shop, job).await,
         notify::KIND => notify::deliver(shop, job).await,
         other => Err(JobError::Hopeless(format!("`{other}` is no kind of work"))),
@@ -277,7 +277,7 @@ pub fn later(now: Time, by: Duration) -> Time {
 /// What has to be looked after now and then, by whoever is there.
 pub async fn run_worker_maintenance(shop: &WorkerContext, now: Time) {
     close_dead_jobs(shop).await;
-    if let Err(error) = purse::reclaim_reservations(shop, now).await {
+    if let Err(error) = shared_budget::reclaim_reservations(shop, now).await {
         tracing::warn!(%error, "what dead workers had set aside cannot be settled");
     }
     if let Err(error) = notify::watch_spend(&shop.store, now).await {
@@ -295,8 +295,8 @@ async fn close_dead_jobs(shop: &WorkerContext) {
         };
         for job in &dead.items {
             let closed = match job.kind.as_str() {
-                slice::KIND => slice::close_dead_slice_job(shop, job).await,
-                monitored::KIND => monitored::close_dead_monitor_job(shop, job).await,
+                run_slice::KIND => run_slice::close_dead_slice_job(shop, job).await,
+                monitor_jobs::KIND => monitor_jobs::close_dead_monitor_job(shop, job).await,
                 _ => Ok(()),
             };
             match closed {

@@ -5,9 +5,9 @@ use jurist_core::grade::{GraderKind, Usd, VerdictStatus};
 use crate::db::{Bulk, Db};
 use crate::{
     AccountId, MonitorId, ProjectId, Region, RubricVersionId, TaskId, accounts, adjudications, agents,
-    alert_figures, alerts, annotate, assignments, audit, cache, care, clock, contests, decisions, exchanges,
-    grades, idempotency, jobs, labels, migrate, monitors, open, pieces, projects, random, rescores, rubrics,
-    runs, scores, spend, submissions, tallies, tokens, traces,
+    alert_figures, alerts, annotate, assignments, audit, cache, clock, contests, decisions, exchanges,
+    grades, idempotency, jobs, labels, maintenance, migrate, monitors, open, pieces, projects, random,
+    rescores, rubrics, runs, scores, spend, submissions, tallies, tokens, traces,
 };
 
 /// Every fixed statement.
@@ -21,7 +21,7 @@ pub(super) const STATEMENTS: &[&[(&str, &str)]] = &[
     assignments::STATEMENTS,
     audit::STATEMENTS,
     cache::STATEMENTS,
-    care::STATEMENTS,
+    maintenance::STATEMENTS,
     contests::STATEMENTS,
     decisions::STATEMENTS,
     exchanges::STATEMENTS,

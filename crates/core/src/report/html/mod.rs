@@ -15,10 +15,10 @@ use serde_json::{Value as Json, json};
 
 use self::criteria::{Mean, find_rubric_question, worth};
 use self::text::{Quotes, clip_to_bytes};
-use super::shown::{Rubrics, criterion_scale_bounds, format_native_score, parse_run_rubrics};
+use super::score_text::{Rubrics, criterion_scale_bounds, format_native_score, parse_run_rubrics};
 use super::{
-    RunTally, case_notes, gates, join_grader_names, mean_run_score, said, status_word, variant_in_words,
-    with_evidence,
+    RunTally, case_notes, gates, join_grader_names, mean_run_score, outcome_text, status_word,
+    variant_in_words, with_evidence,
 };
 use crate::chart::{
     Chart, ChartMedium, Distribution, DistributionLayer, MeasuredValue, Radar, RadarSeries, Tone, palette,
@@ -85,7 +85,7 @@ fn build_page_json(run: &Run) -> Json {
         "high": tally.pass_rate().map(|pass_rate| percent(pass_rate.2)),
         "decided": plural(tally.passed + tally.failed, "decided case"),
         "mean": mean_run_score(run).map(|mean_run_score| format!("{mean_run_score:.2}")),
-        "took": said::run_duration_seconds(run).map(format_duration),
+        "took": outcome_text::run_duration_seconds(run).map(format_duration),
         "cost": run.spend.cost.map(|cost| cost.to_string()),
         "tokens": format_token_usage(run.spend), "seed": run.seed.to_string(),
         "histogram": shared.histogram(), "criteria": shared.criteria(), "rubrics": shared.rubric_rows(),
@@ -267,9 +267,11 @@ impl HtmlPageContext<'_> {
 fn outcome_kind_and_text(outcome: &Outcome, criterion: Option<&Criterion>) -> (&'static str, String) {
     match outcome {
         Outcome::Scored { value, .. } => ("scored", format_answer_value(value, criterion)),
-        Outcome::NotApplicable | Outcome::Abstained { .. } => ("other", said::format_outcome(outcome)),
-        Outcome::Failed { .. } => ("error", said::format_outcome(outcome)),
-        Outcome::Deferred { .. } => ("deferred", said::format_outcome(outcome)),
+        Outcome::NotApplicable | Outcome::Abstained { .. } => {
+            ("other", outcome_text::format_outcome(outcome))
+        }
+        Outcome::Failed { .. } => ("error", outcome_text::format_outcome(outcome)),
+        Outcome::Deferred { .. } => ("deferred", outcome_text::format_outcome(outcome)),
     }
 }
 

@@ -16,12 +16,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Json;
-use super::checking::{SingleRubric, load_single_rubric};
+use super::file_checks::{SingleRubric, load_single_rubric};
 use super::runs::start_run;
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
-use crate::once::once;
+use crate::idempotent_requests::once;
 use crate::work::{NewRun, PreparedSubmission};
 
 /// Traces that are tried at once.

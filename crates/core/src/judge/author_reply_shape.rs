@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use serde_json::{Map, Value as Json};
 
-use super::form::{AnswerSchema, ReplySchema};
 use super::reply::{read_scale_value, reply_reason};
+use super::reply_schema::{AnswerSchema, ReplySchema};
 use crate::rubric::{Rubric, WHOLE};
 
 /// What takes the place of the author's shape in a prompt.

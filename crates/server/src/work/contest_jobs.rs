@@ -10,7 +10,7 @@ use jurist_store::{ContestId, MonitorId, MonitorVersionId, ProjectId, SeriesId, 
 use serde::{Deserialize, Serialize};
 
 use super::WorkerContext;
-use super::monitored::{MonitorTask, open_monitor_budget, postpone_until_funded, postpone_while_paused};
+use super::monitor_jobs::{MonitorTask, open_monitor_budget, postpone_until_funded, postpone_while_paused};
 use super::worker::{JobEnd, JobError, retry_while_transient};
 use crate::monitor::pause_monitor;
 

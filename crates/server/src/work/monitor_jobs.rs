@@ -31,8 +31,8 @@ use jurist_store::{
 use serde::{Deserialize, Serialize};
 
 use super::emit::Emit;
-use super::shop::Flight;
 use super::worker::{JobEnd, JobError, StopSignal, later, retry_while_transient};
+use super::worker_context::Flight;
 use super::{ProjectBudget, Work, WorkRefusal, WorkerContext};
 use crate::monitor::{
     FOR_FAILURES, LoadedMonitorVersion, PANEL, compute_sampling_pace, monthly_monitor_budget, pause_monitor,

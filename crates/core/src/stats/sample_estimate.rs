@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::beside::clamp_to_unit;
+use super::estimators::clamp_to_unit;
 use super::measure::{Coefficient, CoefficientResult, mean_score_with_interval};
 use super::sample::{SampledStratum, Stratified, WeightedMean, estimate_stratified_mean, hajek};
 use super::undefined::Undefined;

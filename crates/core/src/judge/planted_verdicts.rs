@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value as Json};
 
-use super::form::{AnswerSchema, ReplySchema};
+use super::author_reply_shape::own_entry;
 use super::objects::{FoundObject, comparable_object, fold_for_comparison, objects_with_key, reply_objects};
-use super::own_shape::own_entry;
 use super::reply::{bare_word, chosen_label, read_scale_value, reply_reason, stated_choice, stated_value};
+use super::reply_schema::{AnswerSchema, ReplySchema};
 
 /// The answers that somebody else put where a judge reads.
 #[derive(Debug, Clone, Default)]

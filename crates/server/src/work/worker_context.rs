@@ -10,7 +10,7 @@ use jurist_engine::execute::GradingContext;
 use jurist_store::{MonitorVersionId, ProjectId, Store};
 use tokio::sync::{Notify, OwnedMutexGuard};
 
-use super::monitored::PreparedMonitor;
+use super::monitor_jobs::PreparedMonitor;
 use super::prepared::vendor_limits;
 use super::worker::JobError;
 use super::{NewRun, PreparedSubmission, ProjectBudget, Work};
