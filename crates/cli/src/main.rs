@@ -6,12 +6,10 @@ mod render;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use commands::{Cli, CommandOutcome};
 
 fn main() -> ExitCode {
-    let ended = Cli::parse().run();
+    let ended = Cli::from_arguments().run();
     ExitCode::from(match ended {
         Ok(CommandOutcome::Passed) => 0,
         Ok(CommandOutcome::Failed) => 1,

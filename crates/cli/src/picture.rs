@@ -37,7 +37,7 @@ pub fn parse_chart_file(path: &str) -> Result<ChartFile, String> {
     let kind = match ending.as_deref() {
         Some("svg") => ImageFormat::Svg,
         Some("png") => ImageFormat::Png,
-        _ => return Err("a picture is written as .svg or .png".to_owned()),
+        _ => return Err("a chart file must end in .svg or .png".to_owned()),
     };
     Ok(ChartFile { path, kind })
 }
@@ -61,7 +61,7 @@ fn warn_missing_letters(missing: &BTreeSet<char>, path: &Path) {
         let letters: String = missing.iter().collect();
         let name = path.display();
         render::print_warning(&format!(
-            "no font here has letters such as `{letters}`, so `{name}` shows boxes instead; an .svg leaves them to whoever opens it"
+            "no embedded font has the characters `{letters}`, so `{name}` shows boxes; write an .svg instead"
         ));
     }
 }
@@ -92,8 +92,8 @@ fn pixels(svg: &str) -> anyhow::Result<Pixels> {
     let tree = Tree::from_str(svg, &options).context("the chart is not sound SVG")?;
     drop(options);
     let scale = pixel_scale(tree.size().width(), tree.size().height());
-    let size = tree.size().to_int_size().scale_by(scale).context("the picture is too large")?;
-    let mut pixmap = Pixmap::new(size.width(), size.height()).context("the picture is too large")?;
+    let size = tree.size().to_int_size().scale_by(scale).context("the chart is too large")?;
+    let mut pixmap = Pixmap::new(size.width(), size.height()).context("the chart is too large")?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
     let missing = missing.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(Pixels { png: pixmap.encode_png()?, missing })
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(parse_chart_file("a.svg").unwrap().kind, ImageFormat::Svg);
         assert_eq!(parse_chart_file("b/c.PNG").unwrap().kind, ImageFormat::Png);
         for other in ["a.gif", "png", ".png", "-"] {
-            assert_eq!(parse_chart_file(other).unwrap_err(), "a picture is written as .svg or .png");
+            assert_eq!(parse_chart_file(other).unwrap_err(), "a chart file must end in .svg or .png");
         }
     }
 }

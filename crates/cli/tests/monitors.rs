@@ -84,7 +84,10 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
     assert!(shown.contains("failed             1 of 1 scored"), "{shown}");
     for place in [&here, &there] {
         let why = at(&["monitor", "why", "t0"], place, 0).await;
-        assert!(why.contains("scored") && why.contains("it failed, and those are always looked at"), "{why}");
+        assert!(
+            why.contains("scored") && why.contains("it failed, and failed traces are always judged"),
+            "{why}"
+        );
         assert!(at(&["monitor", "show", "desk", "--trend"], place, 0).await.contains("so far ["));
         let json = at(&["monitor", "show", "desk", "--json"], place, 0).await;
         let found: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -59,7 +59,7 @@ impl std::str::FromStr for AlertKind {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|alert_kind| alert_kind.as_str() == text);
-        found.ok_or_else(|| format!("`{text}` is no kind of alert"))
+        found.ok_or_else(|| format!("`{text}` is not a kind of alert"))
     }
 }
 
@@ -172,7 +172,7 @@ pub fn spend_signal(month: &str, spent: Usd, cap: Option<&Cap>) -> Signal {
     let state = match cap {
         Some(cap) if (WARNED_AT * cap.usd().nanos() as f64) <= spent.nanos() as f64 => SignalState::holds(
             format!(
-                "{} of the {} that judging may cost in {month} are spent; at {} it stops",
+                "{} of the monthly cap of {} are spent in {month}; judging stops at {}",
                 cap.format_amount(spent),
                 cap.format_amount(cap.usd()),
                 cap.format_amount(cap.usd())
@@ -189,8 +189,7 @@ pub fn spend_stop_signal(month: &str, spent: Usd, cap: Option<&Cap>, needed: Usd
     let state = match cap {
         Some(cap) if cap.usd() < spent.plus(needed) => SignalState::holds(
             format!(
-                "judging has stopped: {} of {} are spent in {month}, and one more call may cost up to {}; \
-                 it goes on when the cap is raised, or with the next month",
+                "judging has stopped: {} of {} are spent in {month}, and one more call may cost up to {}; it resumes when the cap is raised or the next month begins",
                 cap.format_amount(spent),
                 cap.format_amount(cap.usd()),
                 cap.format_amount(needed)
@@ -240,7 +239,7 @@ pub fn error_rate_signal(of: &AlertScope, n_failed: usize, n: usize, limit: f64)
 
 /// Whether judges of one candidate are further apart more often than they may be.
 pub fn judge_disagreement_signal(of: &AlertScope, n_apart: usize, n: usize, limit: f64) -> Signal {
-    let what = format!("traces have judges of {} far apart", of.name());
+    let what = format!("traces have judges of {} that disagree", of.name());
     Signal::new(
         AlertKind::JudgeDisagreement,
         &of.subject(),
@@ -354,7 +353,7 @@ pub fn no_data_signal(of: &AlertScope, last: Option<Time>, silence_hours: f64, n
             let hours = (now.micros() - last.micros()) as f64 / 3.6e9;
             if silence_hours < hours {
                 of.holds(
-                    format!("no trace of {} has come for {hours:.0} hours", of.name()),
+                    format!("no trace of {} was received for {hours:.0} hours", of.name()),
                     json!({ "last": last, "hours": hours, "limit": silence_hours }),
                 )
             } else {

@@ -290,7 +290,7 @@ type JudgeInputResult = Result<(JudgeInput, Spend), (Outcome, String)>;
 fn find_missing_output(jobs: &[GradingJob], found: &[JudgeInputResult]) -> Option<(Outcome, String)> {
     let (job, outcome) =
         jobs.iter().zip(found).find_map(|(job, found)| Some((job, &found.as_ref().err()?.0)))?;
-    let detail = format!("the outputs cannot be compared: `{}` has none", job.unit.name);
+    let detail = format!("the outputs cannot be compared: `{}` has no output", job.unit.name);
     Some(match outcome {
         Outcome::Deferred { why } => (Outcome::Deferred { why: *why }, detail),
         _ => (Outcome::Failed { failure: Failure::Crashed, detail }, String::new()),

@@ -147,7 +147,7 @@ impl SuiteFiles {
     /// A file or folder: beside the suite, or in a folder above, up to the project's root.
     pub fn find(&self, reference: &str) -> Result<PathBuf, ReadError> {
         if self.texts.is_some() {
-            return Err(ReadError::Other("it did not travel with the suite".to_owned()));
+            return Err(ReadError::Other("it was not sent with the suite".to_owned()));
         }
         let above = |path: &&Path| path.starts_with(&self.root);
         let places = self.folder.ancestors().take_while(above).map(|ancestor| ancestor.join(reference));

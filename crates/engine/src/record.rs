@@ -225,7 +225,7 @@ fn likeness(a: &Request, b: &Request) -> usize {
 
 fn describe_difference(recorded: &Request, asked: &Request) -> String {
     if recorded.model != asked.model {
-        return format!("asks `{}`, and this one asks `{}`", recorded.model, asked.model);
+        return format!("calls `{}`, and this one calls `{}`", recorded.model, asked.model);
     }
     if recorded.temperature != asked.temperature || recorded.max_tokens != asked.max_tokens {
         return "has another temperature or limit of tokens".to_owned();
@@ -236,18 +236,15 @@ fn describe_difference(recorded: &Request, asked: &Request) -> String {
     let (left, right) = (request_lines(recorded), request_lines(asked));
     if left == right {
         let schema = recorded.schema != asked.schema;
-        let what = if schema {
-            "asks for another shape of reply"
-        } else {
-            "has another seed, or another record behind it"
-        };
-        return format!("says the same and {what}");
+        let what =
+            if schema { "has another reply schema" } else { "has another seed, or another record behind it" };
+        return format!("has the same messages and {what}");
     }
     let shared = left.iter().zip(&right).take_while(|(a, b)| a == b).count();
     let line = |lines: &[String]| {
         lines.get(shared).map_or("its end".to_owned(), |text| format!("`{}`", shorten_line(text)))
     };
-    format!("says {} where this one says {}", line(&left), line(&right))
+    format!("has {} where this one has {}", line(&left), line(&right))
 }
 
 fn shorten_line(text: &str) -> String {

@@ -29,7 +29,7 @@ pub const COST_FROM_TOKENS: &str = "cost_from_tokens";
 const PAUSE: Duration = Duration::from_millis(250);
 /// Not less, however short the settling time is.
 const LEAST_PAUSE: Duration = Duration::from_millis(10);
-/// And when the database is away.
+/// And when the database is not available.
 const AWAY: Duration = Duration::from_secs(5);
 /// Traces of one look.
 const BATCH: usize = 100;
@@ -48,7 +48,7 @@ pub async fn run_assembly_loop(app: App, mut stopped: watch::Receiver<bool>) {
             Ok(n) if n == BATCH => Duration::ZERO,
             Ok(_) => PAUSE.min(app.settings.settle / 2).max(LEAST_PAUSE),
             Err(error) => {
-                tracing::warn!(%error, "traces cannot be put together at the moment");
+                tracing::warn!(%error, "traces cannot be assembled at the moment");
                 AWAY
             }
         };
@@ -137,7 +137,7 @@ async fn assemble_trace(app: &App, ready: &ReadyTrace) -> Result<Option<String>,
             Ok(pieces) => pieces,
             // It will not heal by being read again.
             Err(error @ StoreError::Damaged { .. }) => {
-                tracing::error!(%error, "a trace cannot be put together");
+                tracing::error!(%error, "a trace cannot be assembled");
                 store
                     .finish_trace(ready, &unreadable_trace(&head, &error.to_string()), clock::current_time())
                     .await?;
@@ -156,7 +156,7 @@ async fn assemble_trace(app: &App, ready: &ReadyTrace) -> Result<Option<String>,
         None
     };
     let named = head.agent.clone();
-    let unread = unreadable_trace(&head, "the reader broke; it is in the server's log");
+    let unread = unreadable_trace(&head, "the reader failed; see the server's log");
     if 0 < n_left_out {
         app.metrics.trace_cut();
     }
@@ -208,8 +208,7 @@ pub fn build_trace_from_pieces(
     let mut made =
         TraceBuilder { finished: unreadable_trace(head, ""), metadata: Map::new(), whys: Vec::new() };
     if 0 < n_left_out {
-        let why =
-            format!("only the first {} pieces are read, {n_left_out} are beyond the limit", pieces.len());
+        let why = format!("only the first {} pieces are read; {n_left_out} exceed the limit", pieces.len());
         made.whys.push(why);
     }
     if let Some(earlier) = earlier {

@@ -100,7 +100,7 @@ pub async fn serve_connections(
             Ok(accepted) => accepted,
             Err(error) => {
                 // No handle is left, or the client is gone already.
-                tracing::warn!(%error, "a connection cannot be taken");
+                tracing::warn!(%error, "a connection cannot be accepted");
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }

@@ -72,7 +72,9 @@ impl ApiError {
         let mut cause: Option<&dyn std::error::Error> = Some(error);
         while let Some(it) = cause {
             if it.is::<http_body_util::LengthLimitError>() {
-                return Self::TooLarge("the body is larger than this server takes, once unpacked".to_owned());
+                return Self::TooLarge(
+                    "the body exceeds the size limit of this server after decompression".to_owned(),
+                );
             }
             let io = it.downcast_ref::<std::io::Error>();
             if io.is_some_and(|error| error.kind() == std::io::ErrorKind::TimedOut) {
@@ -113,16 +115,18 @@ impl ApiError {
             Self::TooSlow => (
                 StatusCode::GATEWAY_TIMEOUT,
                 "Took too long",
-                "the answer took too long; ask for less at a time".to_owned(),
+                "the response took too long; request less data at a time".to_owned(),
             ),
             Self::Unavailable => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Unavailable",
-                "the database does not answer; try again in a moment".to_owned(),
+                "the database does not respond; try again in a moment".to_owned(),
             ),
-            Self::Broken => {
-                (StatusCode::INTERNAL_SERVER_ERROR, "Something broke", "it is in the server's log".to_owned())
-            }
+            Self::Broken => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "Something broke",
+                "details are in the server's log".to_owned(),
+            ),
         }
     }
 }
@@ -169,7 +173,7 @@ impl From<StoreError> for ApiError {
                 Self::Unavailable
             }
             error if error.is_transient() => {
-                tracing::warn!(%error, "the database does not answer");
+                tracing::warn!(%error, "the database does not respond");
                 Self::Unavailable
             }
             error => {
@@ -188,10 +192,10 @@ pub async fn add_problem_body(response: Response) -> Response {
         return response;
     }
     let detail = match status {
-        StatusCode::FORBIDDEN => "the request comes from a page elsewhere",
-        StatusCode::METHOD_NOT_ALLOWED => "the path is there, but not for this method",
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => "the body may be plain or `Content-Encoding: gzip`",
-        _ => "no more is known",
+        StatusCode::FORBIDDEN => "the request comes from another site",
+        StatusCode::METHOD_NOT_ALLOWED => "this path does not support the method",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => "the body must be uncompressed or `Content-Encoding: gzip`",
+        _ => "no details",
     };
     let title = status.canonical_reason().unwrap_or("Problem").to_owned();
     let problem = Problem { title, status: status.as_u16(), detail: detail.to_owned() };

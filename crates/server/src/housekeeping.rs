@@ -24,11 +24,11 @@ const BATCH: usize = 500;
 pub async fn run_housekeeping_loop(app: App, mut stopped: watch::Receiver<bool>) {
     loop {
         if let Err(error) = tidy(&app, clock::current_time()).await {
-            tracing::warn!(%error, "housekeeping waits for the database");
+            tracing::warn!(%error, "maintenance waits for the database");
         }
         let rates = &app.settings.work.settings.rates;
         if let Err(error) = watch_monitors(&app.store, rates, clock::current_time()).await {
-            tracing::warn!(%error, "monitors cannot be looked after");
+            tracing::warn!(%error, "monitors cannot be maintained");
         }
         if let Ok(stopped) = tokio::time::timeout(PAUSE, stopped.wait_for(|stopped| *stopped)).await {
             drop(stopped);
@@ -60,7 +60,7 @@ async fn tidy(app: &App, now: Time) -> Result<(), StoreError> {
             }
         }
         if 0 < n_erased {
-            tracing::info!(project = %project.id, n_erased, "what old traces said is gone; their numbers stay");
+            tracing::info!(project = %project.id, n_erased, "erased the contents of old traces; their scores stay");
         }
     }
     Ok(())

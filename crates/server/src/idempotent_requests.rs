@@ -27,7 +27,7 @@ pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
     work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
 ) -> Result<T, ApiError> {
     let Some(key) = headers.get(KEY) else { return work.await };
-    let bad = || ApiError::bad("an Idempotency-Key has from 1 to 200 letters, none of them special");
+    let bad = || ApiError::bad("an Idempotency-Key has 1 to 200 printable ASCII characters");
     let key = key.to_str().ok().filter(|text| (1..=200).contains(&text.len())).ok_or_else(bad)?;
     let request = serde_json::to_vec(request).expect("a request is plain data");
     let hash = blake3::hash(&request).to_hex();
@@ -39,7 +39,7 @@ pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
         match store.claim(project, &key, &hash, now, stale).await? {
             IdempotencyClaim::New => {}
             IdempotencyClaim::Underway => {
-                return Err(ApiError::Conflict("the same request is under way".to_owned()));
+                return Err(ApiError::Conflict("the same request is still running".to_owned()));
             }
             IdempotencyClaim::Mismatch => {
                 return Err(ApiError::Senseless(
@@ -48,7 +48,7 @@ pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
             }
             IdempotencyClaim::Answered { response, .. } => {
                 return serde_json::from_slice(&response).map_err(|error| {
-                    tracing::error!(%error, "a kept answer cannot be read");
+                    tracing::error!(%error, "a stored response cannot be read");
                     ApiError::Broken
                 });
             }

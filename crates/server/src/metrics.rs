@@ -108,7 +108,7 @@ impl Metrics {
         head(&mut out, "jurist_build_info", "gauge", "The version that runs.");
         let _ = writeln!(out, "jurist_build_info{{version=\"{}\"}} 1", env!("CARGO_PKG_VERSION"));
         let name = "jurist_http_request_duration_seconds";
-        head(&mut out, name, "histogram", "How long requests took, by route and status.");
+        head(&mut out, name, "histogram", "Duration of requests, by route and status.");
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         for ((method, route, status), histogram) in &*requests {
             let labels =
@@ -117,7 +117,7 @@ impl Metrics {
         }
         drop(requests);
         let name = "jurist_job_duration_seconds";
-        head(&mut out, name, "histogram", "How long jobs took in this process, by kind and outcome.");
+        head(&mut out, name, "histogram", "Duration of jobs in this process, by kind and outcome.");
         for ((kind, outcome), histogram) in &*self.jobs.lock().unwrap_or_else(PoisonError::into_inner) {
             let labels = format!("kind=\"{}\",outcome=\"{outcome}\"", escape_label_value(kind));
             histogram.write(&mut out, name, &labels);
@@ -128,12 +128,12 @@ impl Metrics {
             let _ = writeln!(out, "jurist_jobs{{kind=\"{kind}\",state=\"{state}\"}} {}", count.n);
         }
         let name = "jurist_monitor_decisions_total";
-        head(&mut out, name, "counter", "What monitors made of traces in this process, by state.");
+        head(&mut out, name, "counter", "Decisions of monitors about traces in this process, by state.");
         for (state, n) in &*self.decisions.lock().unwrap_or_else(PoisonError::into_inner) {
             let _ = writeln!(out, "{name}{{state=\"{state}\"}} {n}");
         }
         let name = "jurist_refused_pieces_total";
-        head(&mut out, name, "counter", "Spans and events beyond what one trace may have.");
+        head(&mut out, name, "counter", "Spans and events over the limit of one trace.");
         let _ = writeln!(out, "{name} {}", self.refused_pieces.load(Ordering::Relaxed));
         let name = "jurist_cut_traces_total";
         head(&mut out, name, "counter", "Traces of which only the first pieces were read.");
@@ -144,12 +144,12 @@ impl Metrics {
             let _ = writeln!(out, "{name}{{limit=\"{}\"}} {n}", why.as_str());
         }
         let name = "jurist_judge_errors_total";
-        head(&mut out, name, "counter", "Answers that judges of monitors owe, by judge and kind of failure.");
+        head(&mut out, name, "counter", "Failed judge calls of monitors, by judge and kind of failure.");
         for ((judge, kind), n) in &*self.judge_errors.lock().unwrap_or_else(PoisonError::into_inner) {
             let _ =
                 writeln!(out, "{name}{{judge=\"{}\",error_type=\"{kind}\"}} {n}", escape_label_value(judge));
         }
-        head(&mut out, "jurist_spend_dollars_total", "counter", "Paid for judges by this process.");
+        head(&mut out, "jurist_spend_dollars_total", "counter", "Dollars spent on judges by this process.");
         let spent = self.spent_nanos.load(Ordering::Relaxed) as f64 / 1e9;
         let _ = writeln!(out, "jurist_spend_dollars_total {spent}");
         out

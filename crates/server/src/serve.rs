@@ -38,7 +38,7 @@ pub struct BoundServer {
 pub enum NotServed {
     #[error("cannot listen on {address}: {error}")]
     Address { address: SocketAddr, error: std::io::Error },
-    #[error("{0} can be reached by others, so accounts are needed: add `--auth`")]
+    #[error("{0} can be reached from other machines, so accounts are required: add `--auth`")]
     OpenToOthers(SocketAddr),
 }
 
@@ -168,7 +168,7 @@ async fn known_host(State(app): State<App>, request: Request, next: Next) -> Res
         host.rsplit_once(':').filter(|rsplit_once| rsplit_once.1.bytes().all(|byte| byte.is_ascii_digit()));
     let name = name.map_or(host, |it| it.0);
     if app.settings.access == Access::Open && !matches!(name, "localhost" | "127.0.0.1" | "[::1]") {
-        let why = "an open server answers to localhost only; start it with --auth for others";
+        let why = "a server without --auth answers only requests to localhost";
         return ApiError::Forbidden(why.to_owned()).into_response();
     }
     next.run(request).await

@@ -257,7 +257,7 @@ impl Exporter {
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let client = match client(&NetworkOptions::default()) {
             Ok(client) => client,
-            Err(error) => return tracing::error!(%error, "no telemetry can be sent"),
+            Err(error) => return tracing::error!(%error, "cannot send telemetry"),
         };
         let (mut some, mut lost) = (Vec::new(), 0);
         loop {

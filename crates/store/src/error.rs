@@ -11,14 +11,16 @@ static FILE_IS_DAMAGED: AtomicBool = AtomicBool::new(false);
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("`{0}` is no database: give a path, `sqlite:PATH` or `postgres://USER@HOST/NAME`")]
+    #[error("`{0}` is not a database: use a path, `sqlite:PATH` or `postgres://USER@HOST/NAME`")]
     BadUrl(String),
     #[error("cannot open the database `{place}`: {error}")]
     Unreachable { place: String, error: sqlx::Error },
-    #[error("the database `{0}` cannot be written; Jurist needs leave to write the file and its folder")]
+    #[error(
+        "the database `{0}` cannot be written; Jurist needs write permission for the file and its folder"
+    )]
     ReadOnly(String),
     #[error(
-        "the database `{place}` was written by a newer version of Jurist: it is at schema {found}, and this version knows up to {known}"
+        "the database `{place}` was written by a newer version of Jurist: it has schema {found}, and this version supports up to {known}"
     )]
     Newer { place: String, found: i64, known: i64 },
     #[error("there is no {what} `{id}`{hint}")]
@@ -39,7 +41,7 @@ pub enum StoreError {
     LastOwner,
     #[error("{0}")]
     Unsupported(&'static str),
-    #[error("the database did not do it: {0}")]
+    #[error("database error: {0}")]
     Failed(#[source] sqlx::Error),
 }
 
@@ -56,7 +58,7 @@ impl StoreError {
         Self::Damaged { what, id: id.to_string(), why: why.to_string() }
     }
 
-    /// Whether trying again later may help: the database is away, busy, or chose this transaction to give way.
+    /// Whether trying again later may help: the database is not available, busy, or chose this transaction to give way.
     pub fn is_transient(&self) -> bool {
         let Self::Failed(error) = self else { return matches!(self, Self::Unreachable { .. }) };
         match error {

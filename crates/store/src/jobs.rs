@@ -188,14 +188,14 @@ impl Store {
         Ok(jobs)
     }
 
-    /// Keeps a lease for longer. `false` if somebody else has the job by now: stop working on it.
+    /// Keeps a lease for longer. `false` if another worker has taken over the job: stop working on it.
     pub async fn heartbeat(&self, job: &Job, until: Time) -> Result<bool, StoreError> {
         let mut args = lease_of(job);
         args.push(until.into());
         Ok(self.db.execute(HEARTBEAT, args).await? == 1)
     }
 
-    /// The work is done. `false` if somebody else has the job by now.
+    /// The work is done. `false` if another worker has taken over the job.
     pub async fn finish_job(&self, job: &Job) -> Result<bool, StoreError> {
         Ok(self.db.execute(FINISH, lease_of(job)).await? == 1)
     }

@@ -19,7 +19,7 @@ pub struct Cursor {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not the place of a page; take it from the page before")]
+#[error("`{0}` is not a page cursor; use the one of the previous page")]
 pub struct BadCursor(String);
 
 impl Cursor {

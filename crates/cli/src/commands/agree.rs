@@ -13,31 +13,35 @@ use super::grades::{
 };
 use super::reporting::printable_line;
 
-/// Say how far graders agree, criterion by criterion
+/// Measure agreement between graders, per criterion
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist agree ratings.jsonl
   jurist agree annotations.csv --level interval --json
   jurist agree annotations.csv --criterion tone --chart tone.png
-FILE is a run, grades or an annotation export line by line, or a table: a row per grade with the columns
-candidate, criterion, grader and value, a row per candidate and grader with a column per criterion, or a row per
-candidate with a column per grader.
-`people`, `judges` and `labels` are what the database of the project holds of traces and annotation tasks.")]
+
+FILE is a run, grades or an annotation export as JSON lines, or a table with
+- a row per grade (columns candidate, criterion, grader, value),
+- a row per candidate and grader with a column per criterion, or
+- a row per candidate with a column per grader.
+`people`, `judges` and `labels` read the grades of traces and annotation tasks
+from the project's database.")]
 pub struct AgreeArgs {
+    /// Runs, grades, annotation exports or tables
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// What the distance between two answers means [default: ordinal for numbers, nominal for labels]
+    /// Level of measurement [default: ordinal for numbers, nominal for labels]
     #[arg(long, value_enum)]
     level: Option<LevelName>,
-    /// This criterion only
+    /// Use only this criterion
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
-    /// The ends of the scale, such as 1-5: levels that nobody used count as well [default: the
+    /// Lowest and highest value of the scale, such as 1-5; unused levels count as categories [default: the
     /// scale of the rubric, for runs]
     #[arg(long, value_name = "MIN-MAX", value_parser = parse_scale_ends)]
     scale: Option<(f64, f64)>,
-    /// One annotation task, by its name; needed where people answered several
+    /// Use only this annotation task; required if the data has several
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
     #[command(flatten)]
@@ -125,13 +129,13 @@ fn show_agreement(
     let (Agreement { n_raters, n_items, .. }, level) = (it, rated.level);
     writeln!(
         out,
-        "\x1b[1m{}\x1b[0m  {}, {} graded twice or more",
+        "\x1b[1m{}\x1b[0m  {}, {} with two or more grades",
         printable_line(rated.criterion),
         plural(*n_raters, "grader"),
         plural(*n_items, "candidate")
     )?;
     if 0 < n_silent {
-        writeln!(out, "  {} without a score left out", plural(n_silent, "answer"))?;
+        writeln!(out, "  {} without a score are excluded", plural(n_silent, "answer"))?;
     }
     for said in rated.notes() {
         writeln!(out, "  {}", printable_line(&said))?;
@@ -165,10 +169,10 @@ fn show_agreement(
     }
     let n_more = it.pairs.len().saturating_sub(MOST_ROWS) + it.without.len().saturating_sub(MOST_ROWS);
     if 0 < n_more {
-        writeln!(out, "  … and {n_more} more rows of pairs and single graders; --json has all of them.")?;
+        writeln!(out, "  … and {n_more} more rows for pairs and single graders; --json prints all of them.")?;
     }
     if MOST_RATERS < *n_raters {
-        writeln!(out, "  Of more than {MOST_RATERS} graders, pairs have no intervals.")?;
+        writeln!(out, "  With more than {MOST_RATERS} graders, pairs have no confidence intervals.")?;
     }
     writeln!(out, "  {}\n", interpret_agreement(it))?;
     Ok(())
@@ -195,27 +199,27 @@ const MANY: usize = 30;
 /// What the numbers allow to say.
 fn interpret_agreement(it: &Agreement) -> String {
     let CoefficientResult::Known(alpha) = &it.krippendorff_alpha else {
-        return "Nothing can be said about how far these graders agree beyond chance.".to_owned();
+        return "Agreement beyond chance is not defined for these grades.".to_owned();
     };
     let Some((low, _)) = alpha.interval else {
         let same = it.percent.value().is_some_and(|value| 1.0 <= value);
         return if same && MANY <= it.n_items {
-            "Graders gave the same answer throughout.".to_owned()
+            "All grades are identical.".to_owned()
         } else {
-            "There are too few candidates, or they are too alike, to say how sure that is.".to_owned()
+            "Too few or too similar candidates for a confidence interval.".to_owned()
         };
     };
     let word = match (alpha.value, low) {
-        (_, low) if 0.8 <= low => "Graders agree well, whichever candidates had been taken",
+        (_, low) if 0.8 <= low => "Good agreement; the whole confidence interval is in the range \"good\"",
         (value, low) if 0.8 <= value && 0.667 <= low => {
-            "Graders agree well here; with other candidates it may be tolerable only"
+            "Good agreement, but the confidence interval reaches into the range \"tentative\""
         }
-        (_, low) if 0.667 <= low => "Agreement is tolerable: good enough for tentative conclusions",
+        (_, low) if 0.667 <= low => "Tentative agreement: enough for tentative conclusions",
         (value, _) if 0.667 <= value => {
-            "Agreement looks tolerable, and is not shown to be; more candidates would tell"
+            "Agreement looks tentative, but the confidence interval reaches lower; grade more candidates"
         }
         _ => {
-            "Graders do not agree enough for their means to be relied on; look at the criterion's wording first"
+            "Agreement is too low to rely on means of these grades; review the wording of the criterion first"
         }
     };
     format!("{word}.")

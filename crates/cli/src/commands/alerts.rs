@@ -10,23 +10,23 @@ use super::connection::{Reach, Reached};
 use super::judging::wait_for;
 use crate::render::printable;
 
-/// See what a server has to say: money, scores that fell, judges that break
+/// List and acknowledge alerts
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist alerts                          those whose cause still holds
-  jurist alerts --all                    and those that are over
-  jurist alerts ack alr_0190c4…          say that you have seen it
+  jurist alerts                  List open alerts
+  jurist alerts --all            Include resolved alerts
+  jurist alerts ack alr_0190c4…  Acknowledge an alert
   jurist alerts --server https://jurist.example.org --project support
 
-Exit code 1 says that something holds which nobody has seen.")]
+Exit code 1: at least one open alert is not acknowledged.")]
 pub struct AlertsArgs {
     #[command(flatten)]
     reach: Reach,
-    /// Those that are over as well
+    /// Include resolved alerts
     #[arg(long)]
     all: bool,
-    /// As the API says it
+    /// Print the API's JSON
     #[arg(long)]
     json: bool,
     #[command(subcommand)]
@@ -35,8 +35,9 @@ pub struct AlertsArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum AlertsSubcommand {
-    /// Say that somebody has seen it
+    /// Acknowledge an alert
     Ack {
+        /// Id of the alert
         #[arg(value_name = "ALERT")]
         id: AlertId,
     },
@@ -67,7 +68,7 @@ pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
             Reached::Server(remote) => {
                 let mut page = remote.get(&format!("/alerts?all={}&limit={SHOWN}", args.all)).await?;
                 serde_json::from_value(page["items"].take())
-                    .context("the server's answer is not understood; is it of another version?")?
+                    .context("cannot read the server's response; its version may differ")?
             }
         };
         let mut out = crate::render::stdout();

@@ -16,44 +16,46 @@ use super::grades::{
 };
 use super::reporting::printable_line;
 
-/// Say how far a judge can stand in for people
+/// Measure judge–human agreement
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist align --human ratings.jsonl --judge latest
   jurist align --human ratings.csv --judge run.json --min-kappa 0.6
-  jurist align --human ratings.csv --judge latest --criterion tone --chart confusion.png
-  jurist align --human labels --judge judges   what the project's database holds
-Files are read as by `jurist agree`; candidates and criteria are matched by their names.
-Grades by several versions of a rubric are never put together: each version is aligned by itself.
-Exit codes: 0, or 1 if --min-kappa is not shown to be reached for every criterion.")]
+  jurist align --human ratings.csv --judge latest --criterion tone --chart t.png
+  jurist align --human labels --judge judges    Use the project's database
+
+Files are read as by `jurist agree`. Candidates and criteria are matched by
+name. Each rubric version is aligned separately.
+
+Exit codes: 0; 1 if --min-kappa is not shown to be reached for every criterion.")]
 pub struct AlignArgs {
-    /// What people said
+    /// Human grades
     #[arg(long, value_name = "FILE", required = true)]
     human: Vec<PathBuf>,
-    /// What the judge said
+    /// Judge grades
     #[arg(long, value_name = "FILE", required = true)]
     judge: Vec<PathBuf>,
-    /// Fail unless the whole interval of kappa lies above this
+    /// Fail unless the lower bound of kappa's confidence interval is above this
     #[arg(long, value_name = "KAPPA")]
     min_kappa: Option<f64>,
-    /// Fail --min-kappa with fewer candidates than this
+    /// Smallest number of candidates with which --min-kappa can pass
     #[arg(long, value_name = "N", default_value_t = 20, requires = "min_kappa")]
     min_candidates: usize,
-    /// The ends of the scale, such as 1-5: levels that nobody used count as well [default: the
+    /// Lowest and highest value of the scale, such as 1-5; unused levels count as categories [default: the
     /// scale of the rubric, for runs]
     #[arg(long, value_name = "MIN-MAX", value_parser = parse_scale_ends)]
     scale: Option<(f64, f64)>,
-    /// What the distance between two answers means [default: ordinal for numbers, nominal for labels]
+    /// Level of measurement [default: ordinal for numbers, nominal for labels]
     #[arg(long, value_enum)]
     level: Option<LevelName>,
-    /// This criterion only
+    /// Use only this criterion
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
-    /// One annotation task, by its name; needed where people answered several
+    /// Use only this annotation task; required if the data has several
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
-    /// Disagreements to list for each criterion
+    /// Number of disagreements to list per criterion
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
     #[command(flatten)]
@@ -78,7 +80,7 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
     let all = filter_by_criterion(all, args.criterion.as_deref(), &args.told)?;
     anyhow::ensure!(
         args.told.chart.is_none() || judges.len() < 2,
-        "a picture shows one judge, and these files hold {}",
+        "a chart shows one judge, and these files have {}",
         judges.join(", ")
     );
     let mut out = crate::render::stdout();
@@ -89,7 +91,7 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
     if 0 < n_versions && !args.told.json {
         writeln!(
             out,
-            "These grades were given by {n_versions} versions of a rubric; each is held against people by itself.\n"
+            "These grades come from {n_versions} rubric versions; each is compared with people separately.\n"
         )?;
     }
     for part in &parts {
@@ -140,18 +142,18 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     }
     if !told_any {
-        anyhow::bail!("no candidate was graded by a judge and by a person on the same criterion");
+        anyhow::bail!("no candidate has both a judge grade and a human grade for the same criterion");
     }
     if below && !args.told.json {
         let why = match fewest {
             n if n < args.min_candidates => format!(
-                ": {} with what most people say; it takes {} (--min-candidates)",
+                ": {} with a human majority; at least {} are needed (--min-candidates)",
                 plural(n, "candidate"),
                 args.min_candidates
             ),
             _ => String::new(),
         };
-        writeln!(out, "A kappa of {} is not shown to be reached{why}.", args.min_kappa.unwrap_or_default())?;
+        writeln!(out, "The lower bound of kappa is not above {}{why}.", args.min_kappa.unwrap_or_default())?;
     }
     Ok(if below { CommandOutcome::Failed } else { CommandOutcome::Passed })
 }
@@ -215,7 +217,7 @@ fn show_alignment(
     if 0 < it.n_split {
         writeln!(
             out,
-            "  People are divided evenly on {} of them; what most people say, kappa, alpha and the table are of the other {}.",
+            "  {} of them have no human majority (ties); kappa, alpha and the table use the other {}.",
             it.n_split,
             it.n_items - it.n_split
         )?;
@@ -225,7 +227,7 @@ fn show_alignment(
     let has_order = rated.level != Level::Nominal || is_pass_or_fail;
     let name = if rated.level == Level::Nominal { "kappa" } else { "kappa (quadratic)" };
     let rows = [
-        ("same as most people", &it.with_consensus.percent),
+        ("agreement with majority", &it.with_consensus.percent),
         (name, kappa_for_level(&it.with_consensus, rated.level)),
         ("Krippendorff's alpha", &it.krippendorff_alpha),
         ("rank correlation", &it.with_mean.spearman),
@@ -245,7 +247,7 @@ fn show_alignment(
     for found in it.disagreements.iter().take(worst) {
         writeln!(
             out,
-            "  \x1b[33m{}\x1b[0m: the judge says {}, people {}",
+            "  \x1b[33m{}\x1b[0m: judge {}, people {}",
             printable_line(&found.item),
             printable_line(&found.judge),
             printable_line(&found.humans.join(", "))

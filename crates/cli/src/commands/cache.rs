@@ -3,11 +3,11 @@ use std::io::Write;
 use super::CommandOutcome;
 use super::judging::cache;
 
-/// Look at the judges' replies that are kept, or throw them away
+/// Show or clear the cache of judge replies
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Replies are kept in $JURIST_CACHE, or in the user's cache folder, each under the hash of all that the judge saw.
-Failures are never kept.")]
+Replies are stored in $JURIST_CACHE, or in the user's cache folder, under the
+hash of everything that the judge received. Failures are not cached.")]
 pub struct CacheArgs {
     #[command(subcommand)]
     what: CacheSubcommand,
@@ -15,9 +15,9 @@ pub struct CacheArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum CacheSubcommand {
-    /// How many replies there are, and where
+    /// Show the number, size and location of cached replies
     Stats,
-    /// Throw every reply away
+    /// Delete all cached replies
     Clear,
 }
 
@@ -34,7 +34,7 @@ pub fn run_cache_command(args: &CacheArgs) -> anyhow::Result<CommandOutcome> {
         }
         CacheSubcommand::Clear => {
             let stats = cache.clear();
-            writeln!(out, "{} replies thrown away ({:.1} MB)", stats.replies, stats.bytes as f64 / 1e6)?;
+            writeln!(out, "deleted {} replies ({:.1} MB)", stats.replies, stats.bytes as f64 / 1e6)?;
         }
     }
     Ok(CommandOutcome::Passed)

@@ -11,27 +11,31 @@ use serde_json::json;
 use super::CommandOutcome;
 use super::grades::{AnalysisOutputArgs, HumanJudgeArgs, off_scale_note};
 
-/// Map a judge's scores onto what people mean by them
+/// Calibrate a judge's scores against human labels
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist calibrate --human ratings.jsonl --judge latest --criterion tone
-  jurist calibrate --human ratings.csv --scale 1-5 --judge run.json --method isotonic --out tone.json --chart tone.svg
-Everything is tried on labels that the mapping did not see (cross-validated in five parts).
-A judge is given the file with `judge: {calibrations: [tone.json]}`. `jurist estimate` corrects its mean.")]
+  jurist calibrate --human ratings.csv --scale 1-5 --judge run.json \\
+      --method isotonic --out tone.json --chart tone.svg
+
+All reported errors are cross-validated (five folds).
+To apply a calibration: `judge: {calibrations: [tone.json]}` in a suite.
+`jurist estimate` corrects the judge's mean.")]
 #[command(mut_arg("human", |it| it.required(true)))]
 pub struct CalibrateArgs {
     #[command(flatten)]
     sides: HumanJudgeArgs,
+    /// Calibration method
     #[arg(long, value_enum, default_value = "platt")]
     method: MethodName,
-    /// The pass mark that is in use
+    /// Current pass mark
     #[arg(long, value_name = "SCORE", default_value_t = 0.7)]
     threshold: f64,
-    /// How many labelled candidates to suggest as anchors
+    /// Number of labelled candidates to suggest as anchors
     #[arg(long, value_name = "N", default_value_t = 4)]
     anchors: usize,
-    /// Where the calibration is written, as JSON
+    /// Write the calibration to this JSON file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -50,7 +54,7 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
     let (humans, judged) = (&people.numbers, &machine.numbers);
     let both: Vec<(&String, f64, f64)> =
         judged.iter().filter_map(|(id, judge)| Some((id, *judge, *humans.get(id)?))).collect();
-    anyhow::ensure!(!both.is_empty(), "no candidate has both a label and a judge's score");
+    anyhow::ensure!(!both.is_empty(), "no candidate has both a human label and a judge score");
     let (judge, human): (Vec<f64>, Vec<f64>) = both.iter().map(|it| (it.1, it.2)).unzip();
     let method = match args.method {
         MethodName::Isotonic => MappingMethod::Isotonic,
@@ -85,7 +89,7 @@ pub fn run_calibrate_command(args: &CalibrateArgs) -> anyhow::Result<CommandOutc
         writeln!(out, "{}", pass_mark(&mark, args.threshold))?;
         if let Ok(it) = &shown {
             let names: Vec<&str> = it.chosen.iter().map(|at| both[*at].0.as_str()).collect();
-            writeln!(out, "As anchors for the judge: {}.", names.join(", "))?;
+            writeln!(out, "Suggested anchors for the judge: {}.", names.join(", "))?;
         }
     }
     if let Some(path) = &args.out {
@@ -108,20 +112,16 @@ fn pass_mark(found: &Result<Threshold, Undefined>, current: f64) -> String {
     let (before, after) = (it.before.accuracy.rate * 100.0, it.after.accuracy.rate * 100.0);
     if (it.threshold - current).abs() < 0.005 {
         return format!(
-            "The pass mark of {current:.2} decides {before:.0} % as people do, and none is better."
+            "The pass mark {current:.2} agrees with people on {before:.0} % of candidates; no other pass mark is better."
         );
     }
     format!(
-        "The pass mark of {current:.2} decides {before:.0} % as people do. {:.2} would be the best here; {}.",
+        "The pass mark {current:.2} agrees with people on {before:.0} % of candidates. The best pass mark is {:.2}; {}.",
         it.threshold,
         if before < after {
-            format!(
-                "chosen in the same way, one decides {after:.0} % of candidates that it was not chosen by"
-            )
+            format!("cross-validated, it agrees on {after:.0} %")
         } else {
-            format!(
-                "on candidates that it was not chosen by, one that is chosen so decides {after:.0} %, no more"
-            )
+            format!("cross-validated, it agrees on {after:.0} %, which is no improvement")
         }
     )
 }
@@ -134,7 +134,7 @@ fn diagram(found: &Calibration) -> Chart {
     });
     let error = Some(found.before.reliability.ece);
     Chart::Reliability(ReliabilityChart {
-        title: "The judge as it is".to_owned(),
+        title: "Uncalibrated judge".to_owned(),
         bins: bins.collect(),
         error,
     })

@@ -11,28 +11,28 @@ use super::judging::wait_for;
 use super::{CommandOutcome, LoadingArgs};
 use crate::render;
 
-/// Say everything that is wrong with files, and run nothing
+/// Validate files without running anything
 #[derive(Debug, clap::Args)]
 #[command(
     visible_alias = "validate",
     after_help = "\
 Examples:
-  jurist check suite.yaml                 silent when the file is in order
-  jurist check evals/*.yaml               several files
-  jurist check --format json suite.yaml   one JSON object per problem, for editors
-  jurist check --lint suite.yaml          also advice on rubrics that are valid"
+  jurist check suite.yaml                 Prints nothing if the file is valid
+  jurist check evals/*.yaml
+  jurist check --format json suite.yaml   One JSON object per diagnostic
+  jurist check --lint suite.yaml          Also advice on valid rubrics"
 )]
 pub struct CheckArgs {
     /// Suites, rubrics, monitors or annotation tasks, in any dialect
     #[arg(value_name = "FILE", required_unless_present = "config")]
     files: Vec<PathBuf>,
-    /// The same as FILE
+    /// Same as FILE
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
-    /// How to print problems
+    /// Output format of diagnostics
     #[arg(long, value_enum, default_value_t = CheckOutputFormat::Text)]
     format: CheckOutputFormat,
-    /// Also give advice on valid rubrics
+    /// Also print advice on valid rubrics
     #[arg(long)]
     lint: bool,
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub fn run_check_command(args: &CheckArgs) -> anyhow::Result<CommandOutcome> {
         }
         if 0 < n_left_out {
             render::print_error(&format!(
-                "`{}` has {n_left_out} more faults, too many to list",
+                "`{}` has {n_left_out} more problems that are not listed",
                 path.display()
             ));
         }

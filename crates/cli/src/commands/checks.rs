@@ -4,17 +4,18 @@ use jurist_core::catalogue::{CHECKS, CatalogueEntry, RECIPES};
 
 use super::CommandOutcome;
 
-/// List the checks and recipes, with their parameters
+/// List checks and recipes with their parameters
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist checks                 everything there is
-  jurist checks trajectory      those whose name contains a word
+  jurist checks                 List all
+  jurist checks trajectory      List those whose name contains a word
 
-Checks are decided by code; recipes are ways in which a judge grades.
-Without what it looks at, a check gives no number and says what is missing.
-Parameters in [brackets] may be left out.")]
+Code decides checks; a judge decides recipes.
+A check that lacks its input returns no score and says what is missing.
+Parameters in [brackets] are optional.")]
 pub struct ChecksArgs {
+    /// Show only checks whose name contains this word
     #[arg(value_name = "WORD")]
     word: Option<String>,
 }

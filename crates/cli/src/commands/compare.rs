@@ -18,7 +18,7 @@ use super::stored_runs::StoredRuns;
 use crate::picture::{ChartFile, parse_chart_file};
 use crate::render;
 
-/// Say whether one run is better than another, and how sure that is
+/// Compare two runs and test the difference
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,22 +29,26 @@ Examples:
   jurist compare before.json after.json --chart differences.png
 
 Runs are paired case by case. A run is named by its id, the end of its id, `latest`, `previous` (or `latest~1`), or the path of a file.
-Exit codes: 0; 1 if the score is shown to have dropped by more than --max-drop, a case regressed under
---fail-on-regression, or too few passed for --min-pass-rate; 3 if nobody knows whether a case regressed.")]
+
+Exit codes: 0; 1 if the score dropped significantly by more than --max-drop, a
+case regressed under --fail-on-regression, or the pass rate is below
+--min-pass-rate; 3 if it cannot be decided whether a case regressed.")]
 pub struct CompareArgs {
+    /// Run to compare with (the baseline)
     #[arg(value_name = "BEFORE")]
     before: String,
+    /// New run
     #[arg(value_name = "AFTER")]
     after: String,
-    /// Fail if the score is shown to have dropped by more than this
+    /// Fail if the score has dropped significantly by more than this
     #[arg(long, value_name = "DROP")]
     max_drop: Option<f64>,
     #[command(flatten)]
     gates: RunGateArgs,
-    /// How the result is printed
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: CompareOutputFormat,
-    /// A picture of the differences, as .svg or .png
+    /// Write a chart of the differences, as .svg or .png
     #[arg(long, value_name = "FILE", value_parser = parse_chart_file)]
     chart: Option<ChartFile>,
 }
@@ -70,7 +74,7 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
     }
     if let Some(picture) = &args.chart {
         let chart = build_comparison_forest(&compared)
-            .context("there is no picture, for no case was decided by both with the same rubric")?;
+            .context("there is no chart: no case has a verdict in both runs with the same rubric")?;
         picture.draw(&chart)?;
     }
     let dropped = args.max_drop.is_some_and(|max_drop| drop_is_shown(&compared, max_drop));
@@ -176,7 +180,7 @@ pub fn show_comparison(out: &mut impl Write, compared: &Comparison, after: &Run)
         Some(score) => writeln!(out, "{}", score.sentence("score", WORTH_SEEING))?,
         None => writeln!(
             out,
-            "No case was decided by both with the same rubric, so the scores are not compared."
+            "No case has a verdict in both runs with the same rubric, so scores are not compared."
         )?,
     }
     Ok(())

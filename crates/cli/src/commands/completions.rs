@@ -5,7 +5,7 @@ use clap_complete::Shell;
 
 use super::{Cli, CommandOutcome};
 
-/// Print completions for a shell
+/// Print shell completions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -13,6 +13,7 @@ Examples:
   jurist completions zsh > ~/.zfunc/_jurist
   jurist completions fish > ~/.config/fish/completions/jurist.fish")]
 pub struct CompletionsArgs {
+    /// Shell to print completions for
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -10,13 +10,13 @@ use super::store::{DatabaseArgs, project_of};
 pub struct Reach {
     #[command(flatten)]
     place: DatabaseArgs,
-    /// Ask a server instead of opening its database
+    /// Use the API of this server instead of opening its database
     #[arg(long, value_name = "URL", conflicts_with = "store", global = true)]
     server: Option<String>,
-    /// A token of the server; better in JURIST_TOKEN, where no one sees it
+    /// API token of the server; prefer the variable JURIST_TOKEN, which is not visible in process lists
     #[arg(long, value_name = "TOKEN", requires = "server", global = true)]
     token: Option<String>,
-    /// The project, by its name or id; `default` unless told, and with a token the token's
+    /// Project name or id [default: the token's project, or `default`]
     #[arg(long, value_name = "NAME", global = true)]
     project: Option<String>,
 }

@@ -8,18 +8,20 @@ use jurist_engine::load::LoadOptions;
 
 use super::{CommandOutcome, LoadingArgs, load_valid_suite};
 
-/// Print a file of any dialect in the native form
+/// Convert a file of any dialect to the native format
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist convert promptfooconfig.yaml > suite.yaml
   jurist convert config.yaml --to json | jq .evals[0]
 
-References, defaults and imports are resolved; {{ env.X }} stays as written, so that no secret is printed.")]
+References, defaults and imports are resolved. {{ env.X }} stays as written, so
+that no secret is printed.")]
 pub struct ConvertArgs {
+    /// File to convert, in any dialect
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = ConvertFormat::Native)]
     to: ConvertFormat,
     #[command(flatten)]
@@ -28,9 +30,9 @@ pub struct ConvertArgs {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum ConvertFormat {
-    /// YAML
+    /// Native YAML
     Native,
-    /// The same as JSON
+    /// The same content as JSON
     Json,
 }
 
@@ -42,7 +44,7 @@ pub fn run_convert_command(args: &ConvertArgs) -> anyhow::Result<CommandOutcome>
         .iter()
         .all(|text| tree.get(text).is_none())
     {
-        anyhow::bail!("`{}` defines nothing that could be converted", args.file.display());
+        anyhow::bail!("`{}` defines nothing to convert", args.file.display());
     }
     let mut out = crate::render::stdout();
     match args.to {

@@ -5,20 +5,22 @@ use jurist_core::rubric::diff_rubrics;
 
 use super::{CommandOutcome, LoadingArgs, choose_file_rubric};
 
-/// Say what changed between two versions of a rubric
+/// Show the differences between two rubric versions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist diff old.yaml new.yaml
   jurist diff --rubric helpful suite-v1.yaml suite-v2.yaml
 
-Prints nothing when both have the same version.")]
+Prints nothing if both files have the same version.")]
 pub struct DiffArgs {
+    /// File with the old rubric version
     #[arg(value_name = "OLD")]
     old: PathBuf,
+    /// File with the new rubric version
     #[arg(value_name = "NEW")]
     new: PathBuf,
-    /// Which rubric, where a file holds several
+    /// Name of the rubric, if the file has several
     #[arg(long, value_name = "NAME")]
     rubric: Option<String>,
     #[command(flatten)]

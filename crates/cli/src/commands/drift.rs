@@ -14,28 +14,31 @@ use super::grades::{
 };
 use super::reporting::printable_line;
 
-/// Say whether scores have changed over time, however often one looks
+/// Detect a change of scores over time
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist drift grades.jsonl --criterion tone
   jurist drift ratings.csv --scale 1-5 --reference 200 --chart tone.svg
-Grades stand in the order of their times if all have one (`time` in lines, a column `time` in tables), otherwise
-in that of their rows. The first ones say what is usual; the rest is held against them. The chance that a change
-is ever said where there is none is 5 %, at however many looks. FILE is read as by `jurist agree`.")]
+
+Grades are ordered by `time` if all of them have it, otherwise by row.
+The first part is the reference period; the rest is compared with it.
+The test is sequential: the probability of a false alarm is at most 5 %,
+however often it is repeated. FILE is read as by `jurist agree`.")]
 pub struct DriftArgs {
+    /// Runs, grades or tables, in the order of time
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// One criterion; without it there must be only one
+    /// Criterion to use; required if the data has several
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
-    /// One annotation task, by its name; needed where people answered several
+    /// Use only this annotation task; required if the data has several
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
-    /// The ends of the scale of numbers that are not on 0 to 1, such as 1-5
+    /// Lowest and highest value of scores that are not on 0 to 1, such as 1-5
     #[arg(long, value_name = "MIN-MAX", value_parser = parse_scale_ends)]
     scale: Option<(f64, f64)>,
-    /// How many candidates at the beginning say what is usual [default: the first half]
+    /// Number of candidates at the start that form the reference period [default: the first half]
     #[arg(long, value_name = "N")]
     reference: Option<usize>,
     #[command(flatten)]
@@ -63,7 +66,7 @@ pub fn run_drift_command(args: &DriftArgs) -> anyhow::Result<CommandOutcome> {
     let criterion = select_criterion(&grades, args.criterion.as_deref())?;
     let mut n_off_scale = 0;
     let points = collect_drift_points(&grades, criterion, args.scale, &mut n_off_scale)?;
-    anyhow::ensure!(!points.is_empty(), "no grade of `{criterion}` is a number or on a scale");
+    anyhow::ensure!(!points.is_empty(), "no grade of `{criterion}` is a number or has a scale");
     let n_reference = args.reference.unwrap_or(points.len() / 2);
     let scores: Vec<f64> = points.iter().map(|point| point.score).collect();
     let found = detect_drift(&scores, n_reference, ALPHA)?;
@@ -162,14 +165,14 @@ fn show_drift(
     if let Some(at) = found.unsteady {
         writeln!(
             out,
-            "\x1b[33mWhat should say what is usual changed itself, as was plain at {}; choose another --reference.\x1b[0m",
+            "\x1b[33mThe reference period itself contains a change (detected at {}); choose another --reference.\x1b[0m",
             points[at - 1].when()
         )?;
     }
     match &found.alarm {
         Some(it) => writeln!(
             out,
-            "A change is shown: from {} to {} scores lie between {:.3} and {:.3} on average, where they were between {:.3} and {:.3}. When it began, this does not say.",
+            "Change detected: from {} to {} the mean score is between {:.3} and {:.3}; in the reference period it was between {:.3} and {:.3}. The time of the change is not estimated.",
             points[n_reference + it.since - 1].when(),
             points[n_reference + it.at - 1].when(),
             it.now.0,
@@ -177,7 +180,7 @@ fn show_drift(
             it.before.0,
             it.before.1
         )?,
-        None => writeln!(out, "No change can be shown, which does not say that there is none.")?,
+        None => writeln!(out, "No change detected. This does not prove that there is none.")?,
     }
     Ok(())
 }

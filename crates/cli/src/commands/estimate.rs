@@ -20,23 +20,25 @@ use super::grades::{
 };
 use super::reporting::printable_line;
 
-/// Say what the mean or the pass rate really is, from many scores of a judge and few labels of people
+/// Estimate a mean or pass rate from judge scores and labels
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist estimate --human labels.csv --judge latest --criterion tone
   jurist estimate --human labels.csv --scale 1-5 --judge run.json --pass-mark 0.7
   jurist estimate --judge sampled.csv --population strata.csv
-Labels must be of candidates drawn by chance from those that the judge scored.
-A table or lines of the judge may say how candidates were sampled: `stratum`, and `probability`, with which each
-was drawn; a row without an answer is one that the judge could not grade. Files are read as by `jurist agree`.")]
+
+The labelled candidates must be a random sample of those that the judge scored.
+The judge's table or lines may have the sampling design: `stratum`, and
+`probability`, the probability of selection. A row without a value is a
+candidate that the judge could not grade. Files are read as by `jurist agree`.")]
 pub struct EstimateArgs {
     #[command(flatten)]
     sides: HumanJudgeArgs,
-    /// Estimate the share of candidates at this score or above, on 0 to 1, instead of the mean
+    /// Estimate the share of candidates with at least this score (0 to 1) instead of the mean
     #[arg(long, value_name = "SCORE")]
     pass_mark: Option<f64>,
-    /// How many there are in each stratum: a table with the columns stratum and size
+    /// Table with the population size of each stratum (columns `stratum` and `size`)
     #[arg(long, value_name = "FILE")]
     population: Option<PathBuf>,
     #[command(flatten)]
@@ -53,7 +55,7 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
     let off =
         machine.n_off_scale + people.as_ref().map_or(0, |candidate_scores| candidate_scores.n_off_scale);
     if found.judge.value().is_none() && found.labels.value().is_none() {
-        anyhow::bail!("no grade of `{}` is a number or on a scale", machine.criterion);
+        anyhow::bail!("no grade of `{}` is a number or has a scale", machine.criterion);
     }
     let mut out = crate::render::stdout();
     if args.told.json {
@@ -80,7 +82,7 @@ pub fn run_estimate_command(args: &EstimateArgs) -> anyhow::Result<CommandOutcom
         if let Some(it) = &sample {
             writeln!(
                 out,
-                "\x1b[1m{}\x1b[0m  {} drawn from a larger whole",
+                "\x1b[1m{}\x1b[0m  {} sampled from a population",
                 printable_line(&machine.criterion),
                 it.n_drawn
             )?;
@@ -132,7 +134,7 @@ fn estimate_from_sample(
         })
         .collect();
     if how.is_empty() {
-        anyhow::ensure!(sizes.is_none(), "--population needs a column `stratum` in what the judge said");
+        anyhow::ensure!(sizes.is_none(), "--population needs a column `stratum` in the judge's grades");
         return Ok(None);
     }
     let mark = |value: &f64| args.pass_mark.map_or(*value, |mark| f64::from(u8::from(mark - 1e-9 <= *value)));
@@ -151,7 +153,7 @@ fn named_estimators(it: &EstimatorComparison) -> Vec<(&'static str, &Coefficient
         ("labels alone", Some(&it.labels)),
         ("corrected (PPI)", Some(&it.ppi)),
         ("corrected (PPI++)", Some(&it.ppi_plus_plus)),
-        ("by its mistakes (Rogan–Gladen)", it.rogan_gladen.as_ref()),
+        ("corrected for sensitivity and specificity (Rogan–Gladen)", it.rogan_gladen.as_ref()),
     ];
     ways.into_iter().filter_map(|(name, coefficient)| Some((name, coefficient?))).collect()
 }
@@ -167,8 +169,8 @@ fn show_estimators(
     };
     let (labels, rest) = (plural(it.n_labels, "label"), plural(it.n_judged, "candidate"));
     let from = match it.n_labels {
-        0 => format!("{rest} that the judge scored"),
-        _ => format!("{labels} of people, {rest} that only the judge scored"),
+        0 => format!("{rest} scored by the judge"),
+        _ => format!("{labels} by people, {rest} scored only by the judge"),
     };
     writeln!(out, "\x1b[1m{}\x1b[0m  {what}, {from}", printable_line(&machine.criterion))?;
     for (name, measure) in named_estimators(it).into_iter().take(if 0 < it.n_labels { 5 } else { 1 }) {
@@ -181,7 +183,7 @@ fn show_estimators(
     if let Some(it) = &it.mistakes {
         writeln!(
             out,
-            "  The judge passes {:.0} % of what people pass, and fails {:.0} % of what they fail.",
+            "  Sensitivity {:.0} % and specificity {:.0} % (judge against human labels).",
             100.0 * it.sensitivity,
             100.0 * it.specificity
         )?;
@@ -202,27 +204,29 @@ fn interpret_estimators(it: &EstimatorComparison) -> String {
     let Some((value, interval)) = best else {
         let value = it.judge.value().unwrap_or_default();
         return format!(
-            "The judge says {value:.3}; without labels nobody knows how far it is off, and the interval does not say so."
+            "The judge's estimate is {value:.3}. Without human labels its bias is unknown and not part of the interval."
         );
     };
     let Some((low, high)) = interval else {
-        return format!("By the labels the {what} is {value:.3}; how sure that is cannot be told from them.");
+        return format!(
+            "Label-corrected, the {what} is {value:.3}; there are too few labels for a confidence interval."
+        );
     };
     let off = match it.judge.value() {
         Some(judge) if high < judge => {
-            format!("The judge alone is shown to be too high, by {:.3}.", judge - value)
+            format!("The judge alone is significantly too high, by {:.3}.", judge - value)
         }
         Some(judge) if judge < low => {
-            format!("The judge alone is shown to be too low, by {:.3}.", value - judge)
+            format!("The judge alone is significantly too low, by {:.3}.", value - judge)
         }
-        Some(_) => "The judge alone is not shown to be off.".to_owned(),
+        Some(_) => "No significant bias of the judge alone.".to_owned(),
         None => "The judge scored nothing.".to_owned(),
     };
     let more = it.labels_to_halve.map(|labels_to_halve| {
         format!(" {} would halve the interval.", plural(labels_to_halve, "more label"))
     });
     format!(
-        "The {what} is {value:.3}, and with 95 % confidence between {low:.3} and {high:.3}. {off}{}",
+        "The {what} is {value:.3} (95 % confidence interval {low:.3} to {high:.3}). {off}{}",
         more.unwrap_or_default()
     )
 }
@@ -245,10 +249,7 @@ fn show_sample(out: &mut impl Write, it: &SampleEstimate, has_labels: bool) -> a
             .map(|weighted_mean| (weighted_mean.n, weighted_mean.n_eff, weighted_mean.design_effect)),
     ];
     if let Some((n, n_eff, design_effect)) = costs.into_iter().flatten().next() {
-        writeln!(
-            out,
-            "  {n} scores say as much as {n_eff:.0} drawn alike would (design effect {design_effect:.2})."
-        )?;
+        writeln!(out, "  {n} scores, effective sample size {n_eff:.0} (design effect {design_effect:.2}).")?;
     }
     if let Some(strata) = &it.strata {
         show_strata(out, strata)?;
@@ -263,13 +264,13 @@ fn show_sample(out: &mut impl Write, it: &SampleEstimate, has_labels: bool) -> a
         let naive = it.naive.value().unwrap_or_default();
         writeln!(
             out,
-            "By the judge everything is at {value:.3}, and with 95 % confidence between {low:.3} and {high:.3}; {naive:.3}, the plain number of what was drawn, is moved by the sampling."
+            "By the judge, the population is at {value:.3} (95 % confidence interval {low:.3} to {high:.3}); the unweighted sample mean, {naive:.3}, is biased by the sampling."
         )?;
     }
     if has_labels {
         writeln!(
             out,
-            "Here the judge is believed; above the labels correct it, as if everything had been as likely to be drawn."
+            "This estimate assumes an unbiased judge; the one above is label-corrected but assumes uniform sampling."
         )?;
     }
     Ok(())
@@ -288,7 +289,7 @@ fn show_strata(out: &mut impl Write, it: &Stratified) -> anyhow::Result<()> {
     if it.covered < 1.0 {
         writeln!(
             out,
-            "  The mean is of {:.0} % of everything; nothing is known of the rest.",
+            "  The estimate covers {:.0} % of the population; the rest has no sample.",
             100.0 * it.covered
         )?;
     }
@@ -296,7 +297,7 @@ fn show_strata(out: &mut impl Write, it: &Stratified) -> anyhow::Result<()> {
     if worst < best {
         writeln!(
             out,
-            "  If all that the judge could not grade were as bad, or as good, as can be, it would be {worst:.3} or {best:.3}."
+            "  Worst-case range including candidates that the judge could not grade: {worst:.3} to {best:.3}."
         )?;
     }
     Ok(())

@@ -33,56 +33,60 @@ use super::stored_runs::{ResumedRun, StoredRuns};
 use super::{CommandOutcome, LoadingArgs, load_suite_with_reading};
 use crate::render;
 
-/// Grade a suite: every case before its checks and judges, a verdict for each
+/// Run a suite and report a verdict per case
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist eval suite.yaml --explain            what would be asked, and what it may cost; spends nothing
+  jurist eval suite.yaml --explain          Print the plan and its projected cost
   jurist eval suite.yaml --max-cost 2
   jurist eval suite.yaml --reporter junit=results.xml --reporter md=summary.md
-  jurist eval suite.yaml --replay calls.jsonl in CI, without a key
-  jurist eval suite.yaml --resume latest      go on where a run stopped
+  jurist eval suite.yaml --replay calls.jsonl
+                                            Run in CI without an API key
+  jurist eval suite.yaml --resume latest    Continue an interrupted run
   jurist eval suite.yaml --only-failed latest
   jurist eval suite.yaml --no-defer --baseline main.json --fail-on-regression
-                                              in CI: what was not graded is an error, and nothing may get worse
+                                            CI gate: nothing ungraded, nothing worse
+  jurist eval suite.yaml --allow-commands   Run the agents that the file names
   jurist eval suite.yaml --server https://jurist.example.org
-                                              let a server's workers grade, and follow them
-  jurist eval suite.yaml --allow-commands     run the agents and servers that the file names
+                                            Run on the workers of a server
 
-A case without an answer in the file is run: its targets, or a model with the tools of its MCP server.
-What cannot be graded, for want of a key or a server that answers, is deferred with the reason, and the last line
-says so; --no-defer makes it an error. Several suites get a report each: results.xml becomes results-SUITE.xml.
-Exit codes: 0 passed or deferred, 1 a case failed (or a gate does not hold, where one is given), 2 bad file,
-3 a grader broke, 5 stopped by a budget, 130 interrupted.")]
+A case without a recorded response is executed: by its targets, or by a model
+with the tools of its MCP server.
+A case that cannot be graded (no API key, no server that answers) is deferred
+with the reason, and the last line says so; --no-defer makes it an error.
+Several suites get one report each: results.xml becomes results-SUITE.xml.
+
+Exit codes: 0 passed or deferred; 1 a case failed (or a gate failed, if one is
+given); 2 bad file; 3 grader error; 5 stopped by a budget; 130 interrupted.")]
 pub struct EvalArgs {
     /// Suites, in any dialect
     #[arg(value_name = "FILE", required_unless_present = "config")]
     files: Vec<PathBuf>,
-    /// The same as FILE
+    /// Same as FILE
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Print the plan and spend nothing
+    /// Print the plan without calling a model
     #[arg(long)]
     explain: bool,
-    /// Only cases with this in their name
+    /// Run only cases whose name contains this text
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Only cases with this tag; may be given several times
+    /// Run only cases with this tag; repeatable
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// Only the i-th of n parts, such as 2/5
+    /// Run only part I of N, such as 2/5
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<(u32, u32)>,
-    /// Only the cases that did not pass in this run
+    /// Run only the cases that did not pass in this run
     #[arg(long, value_name = "RUN")]
     only_failed: Option<String>,
-    /// Go on with a run that was stopped
+    /// Continue an interrupted run
     #[arg(long, value_name = "RUN", conflicts_with = "only_failed")]
     resume: Option<String>,
-    /// What answers in place of the targets of the file: one of their names, a model, or exec:PROGRAM
+    /// Target to use instead of those of the file: a target's name, a model, or exec:PROGRAM
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
-    /// The model that answers where a case has no answer, no target and no agent of its own
+    /// Model that answers cases without a recorded response, target or agent
     #[arg(long, value_name = "MODEL")]
     agent: Option<String>,
     #[command(flatten)]
@@ -96,7 +100,7 @@ pub struct EvalArgs {
 fn shard(text: &str) -> Result<(u32, u32), String> {
     let parts = text.split_once('/').and_then(|(part, n)| Some((part.parse().ok()?, n.parse().ok()?)));
     let right = |(part, n): &(u32, u32)| 1 <= *part && part <= n;
-    parts.filter(right).ok_or_else(|| "a part of all, such as 2/5".to_owned())
+    parts.filter(right).ok_or_else(|| "a part, such as 2/5".to_owned())
 }
 
 pub fn run_eval_command(args: &EvalArgs) -> anyhow::Result<CommandOutcome> {
@@ -113,7 +117,7 @@ async fn evaluate_suite_files(args: &EvalArgs) -> anyhow::Result<CommandOutcome>
         select.names = Some(failed.map(|result| result.case).collect());
     }
     let files: Vec<&PathBuf> = args.files.iter().chain(&args.config).collect();
-    anyhow::ensure!(files.len() < 2 || args.resume.is_none(), "--resume is for one suite at a time");
+    anyhow::ensure!(files.len() < 2 || args.resume.is_none(), "--resume takes one suite");
     args.running.check(files.len())?;
     let (mut total, mut wrong) = (Vec::new(), false);
     for (file, label) in files.iter().zip(suite_labels(&files)) {
@@ -259,7 +263,7 @@ fn choose_target(suite: &mut Suite, name: &str) {
     let known = known().find(|target| target.name() == name || target.id == name).cloned();
     if let (None, Some(meant)) = (&known, closest(name, &names)) {
         let told =
-            format!("`{name}` is no target of the file, and is read as a model; did you mean `{meant}`?");
+            format!("`{name}` is not a target of the file and is used as a model; did you mean `{meant}`?");
         render::print_warning(&told);
     }
     let chosen =
@@ -288,7 +292,7 @@ impl RemoteEval<'_> {
         let told = || format!("`{}`", self.file.display());
         anyhow::ensure!(
             args.resume.is_none() && args.target.is_none(),
-            "--resume and --target are for runs on this machine"
+            "--resume and --target work only for runs on this machine"
         );
         args.running.refuse_local()?;
         let plan = plan_suite(self.suite, self.select).with_context(told)?;
@@ -461,7 +465,7 @@ fn explain_eval_plan(args: &EvalArgs, loaded: &PreparedEval<'_>, plan: &Plan) ->
     }
     writeln!(
         out,
-        "{} · {} · up to {most_tokens:.0} tokens · {}; estimated, without repairs and without the agents' own",
+        "{} · {} · up to {most_tokens:.0} tokens · {}; estimate, without repair turns and without the agents' own calls",
         plural(plan.units.len(), "unit"),
         format_call_range(sum),
         format_cost_range(costs)
@@ -517,9 +521,9 @@ fn describe_answer_source(case: &Case) -> String {
         (Some(target), None, _) => format!("run by {}", target.name()),
         (Some(target), Some(server), _) => format!("run by {} with {server}", target.name()),
         (None, Some(server), Some(model)) => format!("run by {model} with {server}"),
-        (None, Some(server), None) => format!("run with {server}, by no model yet (deferred)"),
+        (None, Some(server), None) => format!("run with {server}, but no model is set (deferred)"),
         (None, None, Some(model)) => format!("run by {model}"),
-        (None, None, None) => "no answer, and nothing to run (deferred)".to_owned(),
+        (None, None, None) => "no response and no target (deferred)".to_owned(),
     };
     match (response, trace, diff) {
         (Some(_), ..) => "fixed response".to_owned(),
@@ -546,7 +550,7 @@ async fn run_prepared_eval(
     let caller = judging.caller(&loaded.settings)?;
     let live = plan.units.iter().find(|unit| !unit.cell.template().candidate.is_given());
     if let Some(unit) = live.filter(|_| judging.batch) {
-        anyhow::bail!("--batch is for answers that are given, and `{}` has to be run", unit.name);
+        anyhow::bail!("--batch works only with recorded responses, and `{}` has to be executed", unit.name);
     }
     // Everybody who will answer or judge is found before a run begins.
     let made = std::cell::RefCell::new(BTreeMap::new());
@@ -569,13 +573,13 @@ async fn run_prepared_eval(
     let mut rubrics = plan.units.iter().map(|unit| unit.cell.template().rubric.version());
     anyhow::ensure!(
         rubrics.all(|rubric| run.rubrics.contains_key(rubric)),
-        "a rubric has changed since {} began; begin a new run",
+        "a rubric has changed since {} started; start a new run",
         run.id
     );
     let mut done = BTreeMap::new();
     for (at, result) in before {
         let unit = plan.units.get(at).filter(|unit| unit.name == result.case).with_context(|| {
-            format!("`{}` is no longer where it was in {}; begin a new run", result.case, run.id)
+            format!("`{}` is no longer at the same place as in {}; start a new run", result.case, run.id)
         })?;
         // What had no verdict is asked again, as is what was graded against another version.
         let has_verdict = matches!(result.verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);

@@ -15,7 +15,7 @@ use super::judging::wait_for;
 use super::store::{DatabaseArgs, project_of};
 use crate::render;
 
-/// Write grades as a table, a row for each, for notebooks, databases and spreadsheets
+/// Export grades as a Parquet, CSV or JSON lines table
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,23 +24,25 @@ Examples:
   jurist export ratings.jsonl --format jsonl | jq .unit
   jurist export people --task 'Coding agents' --out ratings.csv
   jurist export --store postgres://jurist@db/jurist --out grades.parquet
-FILE is read as by `jurist agree`; without any, the grades of traces in the database are written.
-Columns are always the same and in docs/statistics.md; what is not known is empty.")]
+
+FILE is read as by `jurist agree`. The columns are fixed and documented in
+docs/statistics.md; unknown values are empty.")]
 pub struct ExportArgs {
+    /// Runs, grades, annotation exports or tables [default: the grades of traces in the database]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     place: DatabaseArgs,
-    /// The project in the database, by its name or id
+    /// Project name or id in the database
     #[arg(long, value_name = "NAME", conflicts_with = "files")]
     project: Option<String>,
-    /// One annotation task, by its name; without it, `annotation_task` tells the tasks apart
+    /// Use only this annotation task; without it, the column `annotation_task` has the task's name
     #[arg(long, value_name = "NAME", requires = "files")]
     task: Option<String>,
-    /// Where it is written; the ending decides how
+    /// Output file; its extension selects the format
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// How it is written, where no ending says so
+    /// Output format, if the extension does not select it
     #[arg(long, value_enum)]
     format: Option<GradeExportFormat>,
 }
@@ -60,7 +62,7 @@ pub fn run_export_command(args: &ExportArgs) -> anyhow::Result<CommandOutcome> {
             let out = std::io::stdout();
             anyhow::ensure!(
                 !out.is_terminal() || matches!(format, GradeExportFormat::Csv | GradeExportFormat::Jsonl),
-                "parquet is not for a terminal; say --out grades.parquet"
+                "Parquet cannot be printed to a terminal; use --out grades.parquet"
             );
             args.write(GradeExportWriter::new(format, out)?)?;
         }
@@ -117,7 +119,7 @@ impl ExportArgs {
         table.end()?;
         if 0 < n_erased {
             render::print_warning(&format!(
-                "{} left out, whose texts were erased",
+                "{} excluded: their texts were erased",
                 plural(n_erased, "grade")
             ));
         }
@@ -142,12 +144,12 @@ fn infer_export_format(path: Option<&Path>) -> anyhow::Result<GradeExportFormat>
         })
         .collect();
     let Some(path) = path else {
-        anyhow::bail!("say --out FILE, or for standard output --format with one of {}", names.join(", "))
+        anyhow::bail!("use --out FILE, or for standard output --format with one of {}", names.join(", "))
     };
     let ending = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     GradeExportFormat::from_str(ending, true).map_err(|_| {
         anyhow::anyhow!(
-            "`{}` does not end in .{}; --format says what it is",
+            "`{}` does not end in .{}; set the format with --format",
             path.display(),
             names.join(", .")
         )

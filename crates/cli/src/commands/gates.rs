@@ -6,10 +6,10 @@ use super::CommandOutcome;
 /// When a run is good enough although not every case passes; for CI.
 #[derive(Debug, clap::Args)]
 pub struct RunGateArgs {
-    /// Fail if a case passed in the baseline and fails now; cases whose trials differ are left aside
+    /// Fail if a case that passed in the baseline fails now; flaky cases are ignored
     #[arg(long)]
     fail_on_regression: bool,
-    /// Fail if a smaller share of all cases passes, such as 0.9; what was not graded counts against it
+    /// Fail if the pass rate is lower, such as 0.9; ungraded cases count as not passed
     #[arg(long, value_name = "SHARE", value_parser = parse_pass_rate)]
     min_pass_rate: Option<f64>,
 }
@@ -37,7 +37,7 @@ impl RunGateArgs {
     pub fn require_baseline(&self, has_baseline: bool) -> anyhow::Result<()> {
         anyhow::ensure!(
             has_baseline || !self.fail_on_regression,
-            "--fail-on-regression needs --baseline RUN, the run that cases must not be worse than"
+            "--fail-on-regression needs --baseline RUN"
         );
         Ok(())
     }

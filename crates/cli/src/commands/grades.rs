@@ -23,13 +23,13 @@ use crate::render;
 /// How a result is told; the same for every command that computes one.
 #[derive(Debug, clap::Args)]
 pub struct AnalysisOutputArgs {
-    /// A picture of it, as .svg or .png
+    /// Write a chart, as .svg or .png
     #[arg(long, value_name = "FILE", value_parser = parse_chart_file)]
     pub chart: Option<ChartFile>,
-    /// Everything as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Decides what is left to chance
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
@@ -37,19 +37,19 @@ pub struct AnalysisOutputArgs {
 /// People beside a judge, on one criterion; the same for every command that learns from the one about the other.
 #[derive(Debug, clap::Args)]
 pub struct HumanJudgeArgs {
-    /// What people said, of some candidates at least
+    /// Human grades of at least some of the candidates
     #[arg(long, value_name = "FILE")]
     pub human: Vec<PathBuf>,
-    /// What the judge said
+    /// Judge grades
     #[arg(long, value_name = "FILE", required = true)]
     pub judge: Vec<PathBuf>,
-    /// One criterion; without it there must be only one
+    /// Criterion to use; required if the data has several
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
-    /// The ends of the scale of numbers that are not on 0 to 1, such as 1-5
+    /// Lowest and highest value of scores that are not on 0 to 1, such as 1-5
     #[arg(long, value_name = "MIN-MAX", value_parser = parse_scale_ends)]
     pub scale: Option<(f64, f64)>,
-    /// One annotation task, by its name; needed where people answered several
+    /// Use only this annotation task; required if the data has several
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
 }
@@ -214,13 +214,12 @@ pub fn ensure_one_task(tasks: &BTreeSet<String>, asked: Option<&str>) -> anyhow:
     match asked {
         Some(task) => anyhow::ensure!(
             tasks.contains(task),
-            "there are no answers of an annotation task `{task}` here; there are {}",
+            "no annotations of a task `{task}` were found; there are {}",
             if tasks.is_empty() { "none of any task".to_owned() } else { listed() }
         ),
         None => anyhow::ensure!(
             tasks.len() < 2,
-            "these are answers of {} annotation tasks, whose candidates are not the same; choose one with --task, \
-             or write one to a file with `jurist export people --task NAME --out FILE.csv`: {}",
+            "these annotations belong to {} tasks with different candidates; choose one with --task, or export one with `jurist export people --task NAME --out FILE.csv`: {}",
             tasks.len(),
             listed()
         ),
@@ -360,7 +359,7 @@ pub fn filter_by_criterion(
         None => {
             anyhow::ensure!(
                 told.chart.is_none() || criteria.len() < 2,
-                "a picture shows one criterion; choose it with --criterion: {}",
+                "a chart shows one criterion; choose it with --criterion: {}",
                 listed()
             );
             Ok(grades)
@@ -383,8 +382,7 @@ impl CriterionRatings<'_> {
     /// Says how many answers were left out because they are not the first.
     pub fn repeated_answers_note(&self) -> Option<String> {
         let again = |n: usize| plural(n, "answer") + if n == 1 { " is" } else { " are" };
-        let said =
-            |n| format!("{} left out: of a grader's answers for one candidate the first counts.", again(n));
+        let said = |n| format!("{} excluded: only a grader's first grade of a candidate counts.", again(n));
         Some(self.n_repeated).filter(|n| 0 < *n).map(said)
     }
 
@@ -457,7 +455,7 @@ fn read_numbers(entries: &mut [(&str, &str, Value)]) -> Option<String> {
         - entries.iter().filter(with_comma).filter(|entry| number(&entry.2).is_some()).count();
     if 0 < n_commas {
         return Some(format!(
-            "{} with a decimal comma and taken for a label; write 0.5 instead of 0,5.",
+            "{} with a decimal comma and read as a label; write 0.5 instead of 0,5.",
             is_or_are(n_commas, "answer is written", "answers are written")
         ));
     }
@@ -466,7 +464,7 @@ fn read_numbers(entries: &mut [(&str, &str, Value)]) -> Option<String> {
     }
     if n_numbers < entries.len() {
         return Some(format!(
-            "{} no number, so that all answers count as labels.",
+            "{} not a number, so all values are treated as labels.",
             is_or_are(entries.len() - n_numbers, "answer is", "answers are")
         ));
     }
@@ -479,8 +477,8 @@ fn read_numbers(entries: &mut [(&str, &str, Value)]) -> Option<String> {
         "{}.",
         is_or_are(
             n_texts,
-            "number is written as text and taken for one",
-            "numbers are written as text and taken for numbers"
+            "number is written as text and read as a number",
+            "numbers are written as text and read as numbers"
         )
     ))
 }
@@ -508,7 +506,7 @@ fn disjoint_answers_hint(entries: &[(&str, &str, Value)]) -> Option<String> {
     let pairs = all.iter().enumerate().flat_map(|(at, a)| all[at + 1..].iter().map(move |b| (a, b)));
     let (a, b) = pairs.into_iter().find(|(a, b)| apart(a.1, b.1))?;
     Some(format!(
-        "`{}` and `{}` have no answer in common ({} against {}); if these mean the same, write them alike.",
+        "`{}` and `{}` have no value in common ({} against {}); if these mean the same, use the same spelling.",
         a.0,
         b.0,
         listed(a.1),
@@ -519,7 +517,8 @@ fn disjoint_answers_hint(entries: &[(&str, &str, Value)]) -> Option<String> {
 /// The ends of a scale, such as `1-5`.
 pub fn parse_scale_ends(text: &str) -> Result<(f64, f64), String> {
     let ends = text.split_once('-').and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
-    ends.filter(|(low, high)| low < high).ok_or_else(|| "the ends of a scale, such as 1-5".to_owned())
+    ends.filter(|(low, high)| low < high)
+        .ok_or_else(|| "the lowest and highest value of a scale, such as 1-5".to_owned())
 }
 
 /// An answer on 0..=1: as it was scored, or by the ends of its scale. What lies off a scale that was given is
@@ -554,7 +553,7 @@ pub fn unit_of_value(
     *n_off_scale += 1;
     anyhow::ensure!(
         scale.is_some(),
-        "`{criterion}` of `{candidate}` is {value}, which is not on 0 to 1; --scale 1-5 says what its ends are"
+        "`{criterion}` of `{candidate}` is {value}, which is not between 0 and 1; set the scale, such as --scale 1-5"
     );
     Ok(None)
 }
@@ -563,7 +562,7 @@ pub fn unit_of_value(
 pub fn off_scale_note(n: usize, scale: Option<(f64, f64)>) -> Option<String> {
     let (low, high) = scale.filter(|_| 0 < n)?;
     let verb = if n == 1 { "is" } else { "are" };
-    Some(format!("{} {verb} not on {low} to {high} and left out.", plural(n, "answer")))
+    Some(format!("{} {verb} not between {low} and {high} and excluded.", plural(n, "answer")))
 }
 
 /// One number for each candidate on one criterion: the mean of everybody who scored it.

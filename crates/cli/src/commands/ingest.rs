@@ -29,38 +29,41 @@ const SAMPLE: u64 = 4 * 1024 * 1024;
 /// Faults that are shown; the others are counted.
 const SHOWN: usize = 20;
 
-/// Take in traces of the past, in any format, from files
+/// Import recorded traces from files
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist ingest traces/*.jsonl                       into the database of this folder
-  jurist ingest session.jsonl --agent support        says which agent they are of
+  jurist ingest traces/*.jsonl                   Into the database of this folder
+  jurist ingest session.jsonl --agent support    Set the agent's name
   jurist ingest spans.jsonl --server http://127.0.0.1:8000
   JURIST_TOKEN=jrk_… jurist ingest old.jsonl --server https://jurist.example.org
 
-A file holds one trace, or one on each line; exports of OpenTelemetry hold spans of many.
-What is taken in twice is kept once, so that an interrupted ingest is simply repeated.")]
+A file holds one trace, or one per line; OpenTelemetry exports hold the spans of
+many traces. A trace that is imported twice is stored once, so an interrupted
+import can be repeated.")]
 pub struct IngestArgs {
+    /// Trace files, in any format
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
     place: DatabaseArgs,
-    /// Send them to a server instead of opening its database
+    /// Send the traces to this server instead of opening its database
     #[arg(long, value_name = "URL", conflicts_with = "store")]
     server: Option<String>,
-    /// What the server lets in, with the scope `ingest`; better in JURIST_TOKEN, where no one sees it
+    /// API token with the scope `ingest`; prefer the variable JURIST_TOKEN, which is not visible in process
+    /// lists
     #[arg(long, value_name = "TOKEN", requires = "server")]
     token: Option<String>,
-    /// The project they belong to, by its name or id; with a token, the token's
+    /// Project name or id [default: the token's project, or `default`]
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// Read them in this format instead of finding it out
+    /// Trace format [default: detected]
     #[arg(long, value_name = "NAME", value_parser = parse_trace_format)]
     format: Option<TraceFormat>,
-    /// The agent of those that name none
+    /// Agent name for traces that have none
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// The conversation of those that name none
+    /// Session name for traces that have none
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
 }
@@ -192,7 +195,7 @@ impl IngestClient {
             };
             return Ok(answers.context("the server's answer")?.into_iter().filter_map(place).collect());
         }
-        anyhow::bail!("the server has no room for this; try again later")
+        anyhow::bail!("the server is overloaded; try again later")
     }
 }
 
@@ -295,10 +298,9 @@ impl IngestTally {
             LineStatus::Conflict => {
                 self.n_conflicts += 1;
                 let id = answer.id.as_deref().unwrap_or("it");
-                answer
-                    .detail
-                    .clone()
-                    .unwrap_or_else(|| format!("`{id}` was there already, otherwise; it stays"))
+                answer.detail.clone().unwrap_or_else(|| {
+                    format!("`{id}` is already stored with other content; the stored trace is kept")
+                })
             }
             LineStatus::Error => {
                 self.n_errors += 1;

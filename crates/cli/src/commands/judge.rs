@@ -27,16 +27,16 @@ use super::judging::{JudgingArgs, wait_for};
 use super::{CommandOutcome, LoadingArgs, choose_file_rubric};
 use crate::render::{self, printable};
 
-/// Try a judge: reach it, have it grade one thing, read recorded replies
+/// Try a judge on one candidate, or test its connection
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist judge ping                                 the judge that the environment names
-  jurist judge ping ollama/qwen3                    a model on this machine
-  jurist judge ask rubric.yaml answer.txt           grade one answer; shows prompts and raw replies
+  jurist judge ping                        Call the judge of the environment
+  jurist judge ping ollama/qwen3           Call a model on this machine
+  jurist judge ask rubric.yaml answer.txt  Grade one answer, show everything
   jurist judge ask rubric.yaml a.txt --against b.txt --both-orders
-                                                    which of two is better, whatever their order
-  jurist judge parse replies.jsonl                  what scripted replies come to")]
+                                           Compare two answers in both orders
+  jurist judge parse replies.jsonl         Grade scripted replies")]
 pub struct JudgeArgs {
     #[command(subcommand)]
     what: JudgeSubcommand,
@@ -44,18 +44,19 @@ pub struct JudgeArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum JudgeSubcommand {
-    /// Reach a model: how long it takes, what it costs, how it is held to a shape
+    /// Call a model once: latency, cost, supported reply schema
     Ping {
+        /// Model to call [default: the one that the environment names]
         #[arg(value_name = "MODEL")]
         model: Option<String>,
         #[command(flatten)]
         judging: JudgingArgs,
     },
-    /// Grade one candidate, and show prompt, raw reply, what was read and the verdict
+    /// Grade one candidate and show prompts, replies and verdict
     Ask(Box<JudgeAskArgs>),
-    /// Read lines with an evaluator and scripted replies, and print the grade each comes to
+    /// Parse scripted judge replies and print the resulting grades
     Parse {
-        /// Lines with `evaluator`, `params`, `inputs`, `outputs` and `judge_replies`
+        /// JSON lines with `evaluator`, `params`, `inputs`, `outputs` and `judge_replies`
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
@@ -63,25 +64,26 @@ enum JudgeSubcommand {
 
 #[derive(Debug, clap::Args)]
 struct JudgeAskArgs {
-    /// A suite or rubric
+    /// Suite or rubric file
     #[arg(value_name = "RUBRIC")]
     rubric: PathBuf,
-    /// A text, a trace in any format, or a JSON record with `input`, `output` and so on; `-` is standard input
+    /// Candidate: a text, a trace in any format, or a JSON record with `input` and `output`; `-` reads
+    /// standard input
     #[arg(value_name = "CANDIDATE")]
     candidate: PathBuf,
-    /// Which rubric, where the file has several
+    /// Name of the rubric, if the file has several
     #[arg(long, value_name = "NAME")]
     rubric_name: Option<String>,
-    /// What the candidate was asked
+    /// Input that the candidate answered
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
-    /// Compare with this candidate instead of grading; several times: select the best
+    /// Compare with this candidate instead of grading; repeat to select the best of several
     #[arg(long, value_name = "CANDIDATE")]
     against: Vec<PathBuf>,
-    /// Compare in both orders; only who wins twice has won
+    /// Compare in both orders; a candidate wins only if it wins both
     #[arg(long, requires = "against")]
     both_orders: bool,
-    /// Leave out prompts and raw replies
+    /// Do not print prompts and raw replies
     #[arg(long)]
     brief: bool,
     /// Print JSON
@@ -126,7 +128,7 @@ pub fn run_judge_command(args: &JudgeArgs) -> anyhow::Result<CommandOutcome> {
                 let caller = ask.judging.caller(&chosen.settings)?;
                 anyhow::ensure!(
                     !ask.judging.batch,
-                    "one candidate is not worth a batch; `jurist grade --batch` grades many"
+                    "--batch needs many candidates; use `jurist grade --batch`"
                 );
                 let no_defer = ask.judging.no_defer(&chosen.settings);
                 let ended = if ask.against.is_empty() {
@@ -160,7 +162,9 @@ fn read_candidate_file(path: &Path, task: Option<&str>) -> anyhow::Result<Candid
         None => match read_trace(&text, None).with_context(|| format!("`{name}`"))? {
             // Half a record, or many of them, are not an answer.
             (TraceFormat::Text, _) if text.trim_start().starts_with("{\"") => {
-                anyhow::bail!("`{name}` looks like JSON and is not one record; `jurist grade` grades many")
+                anyhow::bail!(
+                    "`{name}` looks like JSON but is not a single record; use `jurist grade` for several"
+                )
             }
             (TraceFormat::Text, _) => {
                 JudgeInput { response: Some(text.trim_end().to_owned()), ..JudgeInput::default() }
@@ -182,7 +186,7 @@ fn is_record(value: &Json) -> bool {
 }
 
 async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::Result<CommandOutcome> {
-    judging.refuse_tape("a ping is about the connection, so it is neither recorded nor replayed")?;
+    judging.refuse_tape("ping tests the connection; it cannot be recorded or replayed")?;
     let settings = load_current_settings()?;
     let resolver = judging.resolver(&settings)?;
     let told = match model {
@@ -201,12 +205,12 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
         line.http.as_ref().map(|http| format!(" at {}", http.endpoint().address())).unwrap_or_default();
     writeln!(out, "\x1b[1m{}\x1b[0m{address}", line.name)?;
     let price = match line.price {
-        Some(it) if it.input == 0.0 && it.output == 0.0 => "nothing, it runs here".to_owned(),
+        Some(it) if it.input == 0.0 && it.output == 0.0 => "free (runs on this machine)".to_owned(),
         Some(it) => format!(
-            "${} in, ${} cached, ${} out per million tokens (as of {PRICES_AS_OF}, or as settings say)",
+            "${} in, ${} cached, ${} out per million tokens (as of {PRICES_AS_OF}, or from the settings)",
             it.input, it.cached, it.output
         ),
-        None => "not known; it does not run under --max-cost unless settings give a price".to_owned(),
+        None => "unknown; --max-cost needs a price in the settings".to_owned(),
     };
     writeln!(out, "  {:<12}{price}", "price")?;
     let started = Instant::now();
@@ -226,7 +230,7 @@ async fn run_judge_ping(model: Option<&str>, judging: &JudgingArgs) -> anyhow::R
                 let kept = match http.shape() {
                     StructuredOutput::Object | StructuredOutput::Asked => "",
                     _ if value["verdict"].is_boolean() => ", kept to",
-                    _ => ", asked for and not kept to; replies are read as well as they can be",
+                    _ => ", requested but not followed; replies are parsed as far as possible",
                 };
                 writeln!(out, "  {:<12}{}{kept}", "structured", http.shape().name())?;
             }
@@ -264,7 +268,7 @@ pub fn load_folder_settings(folder: &Path) -> anyhow::Result<dialect::ProjectSet
             let loaded = jurist_engine::load::load_suite(&path, Default::default());
             anyhow::ensure!(
                 !loaded.diagnostics.has_errors(),
-                "`{}` is not in order; `jurist check` says what is wrong",
+                "`{}` is not valid; run `jurist check` for details",
                 path.display()
             );
             Ok(loaded.settings)
@@ -368,20 +372,20 @@ fn show_decision(
         }
     }
     if decision.escalated {
-        writeln!(out, "the first judge was unsure, so the last one decides")?;
+        writeln!(out, "the first judge was unsure, so the escalation judge decides")?;
     }
     if let Some(panel) = &decision.panel {
         writeln!(
             out,
-            "{} of {} members came to a verdict, {} passed it",
+            "{} of {} members gave a verdict, {} of them pass",
             panel.voters, panel.members, panel.passes
         )?;
     }
     let (word, colour) = match decision.status {
         VerdictStatus::Pass => ("pass", "32"),
         VerdictStatus::Fail => ("fail", "31"),
-        VerdictStatus::Error => ("no verdict: a grader broke", "33"),
-        VerdictStatus::Deferred => ("no verdict yet: somebody was not asked", "33"),
+        VerdictStatus::Error => ("no verdict: grader error", "33"),
+        VerdictStatus::Deferred => ("no verdict yet: a grader was not available", "33"),
     };
     let score = decision
         .score
@@ -440,7 +444,7 @@ fn show_grade(out: &mut impl Write, grade: &Grade, remark: &str) -> anyhow::Resu
     for evidence in &grade.evidence {
         let place = match &evidence.found {
             Some(it) => format!("in {} at {}–{}", it.part, it.start, it.end),
-            None => "\x1b[31mnot found in the candidate\x1b[0m".to_owned(),
+            None => "\x1b[31mquote not found in the candidate\x1b[0m".to_owned(),
         };
         writeln!(out, "      “{}” {place}", printable(&evidence.quote))?;
     }
@@ -466,7 +470,7 @@ fn describe_outcome(outcome: &Outcome) -> String {
 fn cost(spend: &Spend) -> String {
     let tokens = format!("{} tokens in, {} out", spend.tokens_in, spend.tokens_out);
     match spend.cost {
-        _ if spend.from_cache => "nothing paid, from the cache or a recording".to_owned(),
+        _ if spend.from_cache => "free: from the cache or a recording".to_owned(),
         Some(cost) => format!("{cost} · {tokens}"),
         None => format!("price not known · {tokens}"),
     }
@@ -556,7 +560,11 @@ async fn compare_candidate_files(
     }
     writeln!(out, "{}", printable(&reason))?;
     if let Some(share) = position_bias(&rounds).filter(|_| 1 < rounds.len()) {
-        writeln!(out, "  whoever stood first won {:.0} % of the rounds that were decided", share * 100.0)?;
+        writeln!(
+            out,
+            "  position bias: the candidate shown first won {:.0} % of the decided rounds",
+            share * 100.0
+        )?;
     }
     writeln!(out, "\x1b[1m{}\x1b[0m · {}", name(&winner), cost(&spend))?;
     Ok(CommandOutcome::Passed)

@@ -25,43 +25,44 @@ use crate::render;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Judge")]
 pub struct JudgingArgs {
-    /// The judge's model, such as claude-sonnet-4-5 or ollama/qwen3; `auto` finds one on this machine
+    /// Judge model, such as claude-sonnet-4-5 or ollama/qwen3; `auto` uses the first one found on this
+    /// machine
     #[arg(long, value_name = "MODEL")]
     judge: Option<String>,
-    /// Where the model is served, if not at its vendor
+    /// Base URL of the model's API, if not the vendor's
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// Spend at most this much
+    /// Spend at most this amount in US dollars
     #[arg(long, value_name = "DOLLARS", value_parser = parse_dollars)]
     max_cost: Option<Usd>,
-    /// Calls to one vendor at the same time
+    /// Maximum number of concurrent calls per vendor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     concurrency: Option<u32>,
-    /// Neither use nor keep replies
+    /// Do not use the reply cache
     #[arg(long, conflicts_with = "refresh")]
     no_cache: bool,
-    /// Ask anew, and keep the new replies
+    /// Ignore cached replies and store the new ones
     #[arg(long)]
     refresh: bool,
-    /// Write every call to this file
+    /// Record every call to this file (a cassette)
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     record: Option<PathBuf>,
-    /// Answer calls from this file; needs no key
+    /// Replay calls from this file; needs no API key
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
-    /// Start programs and servers that a file names, and send it what variables it asks for
+    /// Allow the programs, servers and environment variables that a file names
     #[arg(long)]
     pub allow_commands: bool,
-    /// Let .jurist/config.yaml say where requests go and which variables they carry, without `jurist trust`
+    /// Use all settings of .jurist/config.yaml (addresses, variables, programs) without `jurist trust`
     #[arg(long)]
     trust_settings: bool,
-    /// Send everything in batches, at half the price, and wait for them
+    /// Use the vendor's batch API, at half the price, and wait for the results
     #[arg(long, conflicts_with = "replay")]
     pub batch: bool,
-    /// Count what was not graded, for want of a key, a server or a person, as an error; for CI
+    /// Treat cases that could not be graded (no API key, server or annotator) as errors; for CI
     #[arg(long)]
     no_defer: bool,
-    /// Decides everything that is left to chance
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 }
@@ -81,11 +82,10 @@ impl JudgingArgs {
 
     /// Tells a server what the flags say; what only makes sense here is refused.
     pub fn apply_to_new_run(&self, asked: &mut NewRun) -> anyhow::Result<()> {
-        self.refuse_tape("--record and --replay are for runs on this machine")?;
+        self.refuse_tape("--record and --replay work only for runs on this machine")?;
         anyhow::ensure!(
             self.base_url.is_none() && self.concurrency.is_none() && !self.batch && !self.allow_commands,
-            "--base-url, --concurrency, --batch and --allow-commands are for runs on this machine; \
-             where models are and what may be started is up to the server"
+            "--base-url, --concurrency, --batch and --allow-commands work only for runs on this machine; the server has its own settings"
         );
         asked.judge.clone_from(&self.judge);
         asked.max_cost = self.max_cost.map(|usd| usd.nanos() as f64 / 1e9);
@@ -220,10 +220,10 @@ impl JudgingArgs {
         let caller = ModelClient::default().with_cap(self.max_cost).with_limits(limits).with_tape(tape);
         let caller = caller.with_listener(|notice| match notice {
             CallNotice::CircuitOpened { vendor, why } => {
-                render::print_warning(&format!("{vendor} keeps failing and is left alone for now: {why}"));
+                render::print_warning(&format!("{vendor} keeps failing; calls to it are paused: {why}"));
             }
             CallNotice::Retrying { vendor, why } => {
-                render::print_warning(&format!("calls to {vendor} fail and are made again: {why}"));
+                render::print_warning(&format!("calls to {vendor} fail and are retried: {why}"));
             }
         });
         let caller = if self.batch { caller.with_batches() } else { caller };
@@ -241,7 +241,7 @@ impl JudgingArgs {
             return Ok(BatchOutcome::Nothing);
         }
         let folder = load::cache_folder().context("batches need a cache folder; set JURIST_CACHE or HOME")?;
-        render::print_terminal_summary(&format!("{n_wanted} requests go out in a batch"));
+        render::print_terminal_summary(&format!("sending {n_wanted} requests as a batch"));
         let poll = load::variable("JURIST_BATCH_POLL_MS")
             .and_then(|variable| variable.parse().ok())
             .unwrap_or(10_000);
@@ -274,7 +274,7 @@ impl JudgingArgs {
     pub fn finish(&self, caller: &ModelClient) -> anyhow::Result<()> {
         if let Some(folder) = caller.lossy_cache() {
             render::print_warning(&format!(
-                "replies could not be kept in `{}`, so they will be paid again",
+                "cannot write the reply cache `{}`; these replies will be paid for again",
                 folder.display()
             ));
         }
@@ -300,10 +300,8 @@ pub fn cache() -> Option<Cache> {
 
 /// Runs what waits for a network.
 pub fn wait_for<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("the machine gives no threads")?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")?;
     let ended = runtime.block_on(future);
     // Nobody waits for what threads still compute.
     runtime.shutdown_background();

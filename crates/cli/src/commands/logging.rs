@@ -15,7 +15,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 /// How a command that runs for long tells what it does.
 #[derive(Debug, clap::Args)]
 pub struct Logging {
-    /// How lines of the log are written; JURIST_LOG says from which level: error, warn, info, debug or trace
+    /// Log format; JURIST_LOG sets the level: error, warn, info, debug or trace
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     log_format: LogFormat,
 }

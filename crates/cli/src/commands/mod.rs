@@ -11,6 +11,7 @@ mod compare;
 mod completions;
 mod convert;
 mod diff;
+mod doctor;
 mod drift;
 mod estimate;
 mod eval;
@@ -53,7 +54,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::builder::Resettable;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use jurist_core::candidate::Candidate;
 use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity, closest};
 use jurist_core::dialect::{Dialect, ProjectSettings, VariableExpansion};
@@ -83,29 +84,62 @@ pub enum CommandOutcome {
 #[command(
     name = "jurist",
     version,
-    about = "One rubric, every judge: grades what AI agents and language models produce",
+    about = "One rubric, every judge: grade what AI agents and language models produce",
     after_help = "\
 Start here:
-  jurist init                     write a small suite to look at
-  jurist check suite.yaml         say everything that is wrong with a file
-  jurist eval suite.yaml          grade its cases; --explain shows what would be asked
-  jurist compare before.json latest
-                                  say whether one run is better than another
-  jurist judge ask suite.yaml answer.txt
-                                  have a model grade one answer, and see everything it was asked
-  jurist start config.yaml        have people annotate
-  jurist score rubric.yaml grades.jsonl
-                                  turn grades into verdicts
+  jurist init                  Write a small suite to look at
+  jurist check suite.yaml      Validate it
+  jurist eval suite.yaml       Run it; --explain prints the plan and its cost
+  jurist compare previous latest
+                               Compare two runs
+  jurist doctor                Show which keys, models and databases are found
 
 Files of AgentV, promptfoo, Potato and mcptest are read as they are.
-Exit codes: 0 passed, 1 a verdict failed, 2 bad file or argument, 3 grading errors,
-5 stopped by a budget, 130 interrupted.",
+Exit codes: 0 passed; 1 a verdict failed; 2 bad file or argument;
+3 grader error; 5 stopped by a budget; 130 interrupted.",
     propagate_version = false,
     disable_help_subcommand = true
 )]
 pub struct Cli {
     #[command(subcommand)]
     command: CliCommand,
+}
+
+/// The groups of subcommands in `jurist --help`.
+const COMMAND_GROUPS: &[(&str, &[&str])] = &[
+    ("Evaluate", &["eval", "grade", "regrade", "runs", "report"]),
+    (
+        "Compare and analyse",
+        &["compare", "stats", "agree", "align", "calibrate", "estimate", "drift", "panel", "rank", "power"],
+    ),
+    ("Judges and rubrics", &["judge", "score", "diff", "checks", "presets", "cache"]),
+    ("Annotate", &["start"]),
+    ("Monitor and serve", &["serve", "worker", "ingest", "monitor", "spend", "alerts", "store"]),
+    (
+        "Files and data",
+        &["init", "check", "convert", "trace", "export", "schema", "trust", "doctor", "completions"],
+    ),
+];
+
+/// The command with its subcommands listed in groups, which clap cannot do by itself.
+fn build_command() -> clap::Command {
+    use std::fmt::Write as _;
+    let command = Cli::command();
+    let styles = command.get_styles().clone();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let mut groups = String::new();
+    for (title, names) in COMMAND_GROUPS {
+        let _ = writeln!(groups, "{header}{title}:{header:#}");
+        for subcommand in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(groups, "  {literal}{:<12}{literal:#} {about}", subcommand.get_name());
+        }
+        groups.push('\n');
+    }
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{header}Options:{header:#}\n{{options}}{{after-help}}"
+    );
+    command.help_template(template)
 }
 
 #[derive(Debug, Subcommand)]
@@ -139,6 +173,7 @@ enum CliCommand {
     Judge(judge::JudgeArgs),
     Score(score::ScoreArgs),
     Diff(diff::DiffArgs),
+    Doctor(doctor::DoctorArgs),
     Trace(trace::TraceArgs),
     Checks(checks::ChecksArgs),
     Presets(presets::PresetsArgs),
@@ -150,6 +185,12 @@ enum CliCommand {
 }
 
 impl Cli {
+    /// Parses the arguments of the process; prints the help or an error and exits where they ask for it.
+    pub fn from_arguments() -> Self {
+        let matches = build_command().get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
     pub fn run(self) -> anyhow::Result<CommandOutcome> {
         match self.command {
             CliCommand::Eval(args) => eval::run_eval_command(&args),
@@ -183,6 +224,7 @@ impl Cli {
             CliCommand::Trust(args) => trust::run_trust_command(&args),
             CliCommand::Score(args) => score::run_score_command(&args),
             CliCommand::Diff(args) => diff::run_diff_command(&args),
+            CliCommand::Doctor(args) => doctor::run_doctor_command(&args),
             CliCommand::Trace(args) => trace::run_trace_command(&args),
             CliCommand::Checks(args) => checks::run_checks_command(&args),
             CliCommand::Presets(args) => presets::run_presets_command(&args),
@@ -197,10 +239,10 @@ impl Cli {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = Resettable::Reset)]
 struct LoadingArgs {
-    /// Read the file in this dialect instead of looking at its keys
+    /// Dialect of the file [default: detected]
     #[arg(long, value_name = "NAME", value_parser = dialect)]
     dialect: Option<Dialect>,
-    /// Follow references that lead out of the project
+    /// Allow references to files outside the project
     #[arg(long)]
     allow_outside: bool,
 }
@@ -311,5 +353,47 @@ fn choose_file_rubric(
             path.display(),
             names.join(", ")
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_subcommand_stands_in_one_group_of_the_help() {
+        let command = Cli::command();
+        let mut listed: Vec<&str> = COMMAND_GROUPS.iter().flat_map(|group| group.1).copied().collect();
+        let mut existing: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        listed.sort_unstable();
+        existing.sort_unstable();
+        assert_eq!(listed, existing);
+    }
+
+    /// The description of a subcommand fits one line of the help, and every argument has one.
+    #[test]
+    fn every_subcommand_and_argument_is_described() {
+        fn check(command: &clap::Command, path: &str) {
+            for argument in command.get_arguments() {
+                let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(
+                    !help.is_empty(),
+                    "`{path}`: the argument `{}` has no description",
+                    argument.get_id()
+                );
+            }
+            for subcommand in command.get_subcommands() {
+                let name = format!("{path} {}", subcommand.get_name());
+                let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+                assert!(
+                    !about.is_empty() && about.chars().count() <= 60,
+                    "`{name}`: {} characters: {about}",
+                    about.chars().count()
+                );
+                check(subcommand, &name);
+            }
+        }
+        let command = Cli::command();
+        check(&command, "jurist");
     }
 }

@@ -17,30 +17,31 @@ use super::grades::{
 };
 use super::reporting::printable_line;
 
-/// Say what a panel of graders is worth, what they say together, and who adds anything
+/// Analyse a panel of graders: consensus, reliability, value
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist panel ratings.csv                        what graders say together, and how reliable each of them is
-  jurist panel latest --truth labels.csv          whether judges err together, and who could be left out
+  jurist panel ratings.csv                  Consensus and reliability per grader
+  jurist panel latest --truth labels.csv    Correlated errors; redundant graders
   jurist panel latest --truth labels.csv --json
 
-Together is said twice: by majority, and by Dawid and Skene, who weigh each grader by how reliable it turns out.
+The consensus is computed by majority and by the Dawid–Skene model, which
+weights each grader by its estimated reliability.
 Files are read as by `jurist agree`.")]
 pub struct PanelArgs {
     /// Runs, grades, annotation exports or tables of several graders
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// What is right, for some of the candidates at least; where several say so, most of them
+    /// Correct labels for at least some candidates; several labels are decided by majority
     #[arg(long, value_name = "FILE")]
     truth: Vec<PathBuf>,
-    /// What the distance between two answers means
+    /// Level of measurement
     #[arg(long, value_name = "LEVEL")]
     level: Option<LevelName>,
-    /// Only this criterion
+    /// Use only this criterion
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
-    /// One annotation task, by its name; needed where people answered several
+    /// Use only this annotation task; required if the data has several
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
     #[command(flatten)]
@@ -72,7 +73,7 @@ pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
         let (truth, members): (Vec<usize>, Vec<usize>) = (0..rated.ratings.n_raters()).partition(is_truth);
         let panelists = rated.ratings.of_raters(&members);
         let together = match members.len() {
-            0 | 1 => Err("one grader is no panel".to_owned()),
+            0 | 1 => Err("a panel needs at least two graders".to_owned()),
             _ => compute_consensus(&panelists).map_err(|why| why.to_string()),
         };
         let right = right_answers(&rated.ratings, &truth);
@@ -100,7 +101,7 @@ pub fn run_panel_command(args: &PanelArgs) -> anyhow::Result<CommandOutcome> {
         match &worth {
             Some(Ok(it)) => show_panel_accuracy(&mut out, it)?,
             Some(Err(why)) => writeln!(out, "  {why}")?,
-            None => writeln!(out, "  --truth FILE tells who is right, and whether graders err together.")?,
+            None => writeln!(out, "  Add --truth FILE to measure accuracy and correlated errors.")?,
         }
         writeln!(out)?;
         if let (Some(picture), Some(Ok(worth))) = (&args.told.chart, &worth) {
@@ -162,12 +163,12 @@ fn show_panel_consensus(
     let were = |n: usize| plural(n, "candidate") + if n == 1 { " was" } else { " were" };
     let tied = match n_tied {
         0 => String::new(),
-        n => format!(" On {} they are divided evenly.", plural(n, "candidate")),
+        n => format!(" {} have a tie.", plural(n, "candidate")),
     };
     let overruled = match overruled.as_slice() {
-        [] => "Weighed by reliability, they say what the majority says.".to_owned(),
+        [] => "The reliability-weighted consensus equals the majority.".to_owned(),
         some => format!(
-            "Weighed by reliability, they say something else than the majority of {}: {}{}.",
+            "The reliability-weighted consensus differs from the majority on {}: {}{}.",
             plural(some.len(), "candidate"),
             some.iter().take(5).map(|it| printable_line(it)).collect::<Vec<_>>().join(", "),
             if 5 < some.len() { ", …" } else { "" }
@@ -175,14 +176,14 @@ fn show_panel_consensus(
     };
     let alone = match n_alone {
         0 => String::new(),
-        n => format!(" {} graded by one alone, which is no majority.", were(n)),
+        n => format!(" {} with one grader only have no majority.", were(n)),
     };
     writeln!(out, "  {overruled}{tied}{alone}")?;
     Ok(())
 }
 
 fn show_panel_accuracy(out: &mut impl Write, it: &Panel) -> anyhow::Result<()> {
-    writeln!(out, "  held against the truth on {}", plural(it.n_items, "candidate"))?;
+    writeln!(out, "  compared with the truth on {}", plural(it.n_items, "candidate"))?;
     writeln!(out, "  majority is right       {}", format_measure(&it.accuracy))?;
     writeln!(out, "  independent votes       {}", format_measure(&it.effective_votes))?;
     for member in &it.members {
@@ -204,7 +205,7 @@ fn show_panel_accuracy(out: &mut impl Write, it: &Panel) -> anyhow::Result<()> {
             .collect();
         let idle = match idle.as_slice() {
             [] => String::new(),
-            some => format!(" Without {} the majority is right as often or more.", some.join(" or ")),
+            some => format!(" Without {} the majority is at least as accurate.", some.join(" or ")),
         };
         writeln!(out, "  These {n} are worth {:.1} independent votes.{idle}", votes.value)?;
     }
@@ -213,7 +214,7 @@ fn show_panel_accuracy(out: &mut impl Write, it: &Panel) -> anyhow::Result<()> {
 
 /// Which two err together.
 fn build_error_chart(criterion: &str, ratings: &Ratings, it: &Panel) -> Chart {
-    let title = format!("Errors on {criterion} that go together");
+    let title = format!("Correlation of errors on {criterion}");
     let pairs = it.pairs.iter().map(|pair| (&pair.raters, pair.correlation.value()));
     Chart::Matrix(MatrixChart::of_pairs(title, ratings.raters(), pairs))
 }

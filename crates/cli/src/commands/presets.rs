@@ -6,15 +6,16 @@ use jurist_core::rubric::presets::{ALL, find_preset};
 
 use super::CommandOutcome;
 
-/// List the ready-made rubrics, or print one
+/// List the built-in rubrics, or print one
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist presets                        what there is
-  jurist presets safety > safety.yaml   a copy to change
+  jurist presets                        List all
+  jurist presets safety > safety.yaml   Copy one to change it
 
 In a suite: `rubric: {preset: safety}`.")]
 pub struct PresetsArgs {
+    /// Name of a built-in rubric
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }

@@ -13,23 +13,25 @@ use super::CommandOutcome;
 use super::grades::AnalysisOutputArgs;
 use super::reporting::printable_line;
 
-/// Rank candidates that were compared two by two
+/// Rank candidates from pairwise comparisons
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A line of FILE is one comparison; `first` is who was shown first, and `case` holds together what is not independent:
+A line of FILE is one comparison. `first` is the candidate shown first;
+comparisons with the same `case` are treated as dependent:
   {\"case\": \"7\", \"first\": \"agent-a\", \"second\": \"agent-b\", \"winner\": \"agent-b\"}
-A winner of \"tie\" (or draw, neither, both, equal, or none at all) is a tie.
+A winner of \"tie\" (or draw, neither, both, equal, or no winner) is a tie.
 
 Examples:
   jurist rank battles.jsonl --chart strengths.svg
   jurist rank battles.jsonl --chart wins.png --picture wins")]
 pub struct RankArgs {
+    /// Comparisons, one JSON object per line
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Pulls strengths together, so that they exist where somebody only won
+    /// Regularisation of strengths; needed for a finite strength if a candidate won every comparison
     #[arg(long, value_name = "PENALTY", default_value_t = 0.0)]
     penalty: f64,
-    /// What --chart shows: strengths with their intervals, or how often each wins against each
+    /// Chart type: strengths with intervals, or a matrix of win rates
     #[arg(long, value_enum, default_value = "strengths", requires = "chart")]
     picture: RankChartKind,
     #[command(flatten)]
@@ -73,7 +75,7 @@ pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
             let why = why.split(" at line").next().filter(|_| error.is_data());
             let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             anyhow::anyhow!(
-                "`{name}`, line {} is no comparison{why}; a line is such as \
+                "`{name}`, line {} is not a comparison{why}; a line looks like \
                  {{\"first\": \"agent-a\", \"second\": \"agent-b\", \"winner\": \"agent-b\"}}",
                 at + 1
             )
@@ -126,8 +128,8 @@ pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
         if let Some(position) = ranking.position {
             let odds = position.value.exp();
             let shown = position.interval.is_some_and(|(low, high)| 0.0 < low || high < 0.0);
-            let word = if shown { "is shown to matter" } else { "cannot be shown to matter" };
-            writeln!(out, "Who stands first {word}: it multiplies the odds by {odds:.2}.")?;
+            let word = if shown { "has a significant effect" } else { "has no significant effect" };
+            writeln!(out, "Position bias: being shown first {word} (odds ratio {odds:.2}).")?;
         }
         let apart = |pair: &[usize]| {
             let (a, b) =
@@ -135,7 +137,7 @@ pub fn run_rank_command(args: &RankArgs) -> anyhow::Result<CommandOutcome> {
             a.zip(b).is_some_and(|(a, b)| b.1 < a.0)
         };
         if order.len() > 1 && !apart(&order[..2]) {
-            writeln!(out, "The first two cannot be told apart by these {} comparisons.", pairs.len())?;
+            writeln!(out, "These {} comparisons do not distinguish the first two.", pairs.len())?;
         }
     }
     if let Some(picture) = &args.told.chart {

@@ -18,22 +18,23 @@ use super::running::{ReadyRun, RunExecutionArgs, RunScope};
 use super::stored_runs::StoredRuns;
 use super::{CommandOutcome, LoadingArgs, choose_file_rubric, load_suite_with_settings};
 
-/// Grade what a run has graded once more, by another rubric or judge; no agent is run
+/// Grade a stored run again with another rubric or judge
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist regrade latest --rubric suite.yaml               the rubrics of its evals, by their names
+  jurist regrade latest --rubric suite.yaml    Match the rubrics of evals by name
   jurist regrade latest --rubric strict.yaml --judge claude-sonnet-4-5
-  jurist compare previous latest                          what the change made of it
+  jurist compare previous latest               Show the effect of the change
 
-The new grades are a run of their own; the old ones stay as they are.")]
+No agent is run again. The new grades are a new run; the old run is unchanged.")]
 pub struct RegradeArgs {
+    /// Run to grade again
     #[arg(value_name = "RUN")]
     run: String,
-    /// A file with an eval for each case, or with one rubric for all of them
+    /// File with an eval per case, or with one rubric for all cases
     #[arg(long, value_name = "FILE")]
     rubric: PathBuf,
-    /// Which rubric, where the file has several
+    /// Name of the rubric, if the file has several
     #[arg(long, value_name = "NAME")]
     rubric_name: Option<String>,
     #[command(flatten)]
@@ -55,7 +56,7 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
     let judging = &args.running.judging;
     let (kept, lost): (Vec<CaseResult>, Vec<CaseResult>) =
         before.results.iter().partition(|result| !result.material.is_empty());
-    anyhow::ensure!(!kept.is_empty(), "`{}` holds nothing that could be graded again", args.run);
+    anyhow::ensure!(!kept.is_empty(), "`{}` has nothing that can be graded again", args.run);
     if !lost.is_empty() {
         crate::render::print_warning(&format!(
             "{} of {} cases had nothing to grade",
@@ -79,7 +80,7 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
         judging.permit_checks(&case.rubric)?;
         anyhow::ensure!(
             case.rubric.max_scores().next().is_none(),
-            "`max-score` compares the outputs of one case, and here each is graded by itself; use `jurist eval`"
+            "`max-score` compares several outputs of one case, but here each is graded separately; use `jurist eval`"
         );
         let mut bench = ResolvedJudges::new(&resolver, &judge, &suite.judges, judging.seed, &embedders)?;
         bench.transcript = true;

@@ -19,13 +19,13 @@ use crate::render;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Server")]
 pub struct EvalServerArgs {
-    /// Let the workers of this server grade; keys are theirs
+    /// Run on the workers of this server, with their API keys
     #[arg(long, value_name = "URL")]
     server: Option<String>,
-    /// A token of the server with `write` and `read`; otherwise JURIST_TOKEN
+    /// API token with the scopes `read` and `write` [default: JURIST_TOKEN]
     #[arg(long, value_name = "TOKEN", requires = "server")]
     token: Option<String>,
-    /// The project, by name or id, where the token does not say it
+    /// Project name or id [default: the token's project]
     #[arg(long, value_name = "NAME", requires = "server")]
     project: Option<String>,
 }
@@ -104,7 +104,7 @@ impl Remote {
         };
         progress.clear();
         let Some(followed) = followed else {
-            render::print_note(&format!("{id} goes on at {}", self.url));
+            render::print_note(&format!("{id} continues at {}", self.url));
             return Ok(CommandOutcome::Interrupted.into());
         };
         followed?;
@@ -173,7 +173,7 @@ impl Remote {
             };
             tries += 1;
             if TRIES < tries {
-                return Err(error.context(format!("{id} goes on, but {} does not answer", self.url)));
+                return Err(error.context(format!("{id} continues, but {} does not respond", self.url)));
             }
             tokio::time::sleep(Duration::from_millis(200 * u64::from(tries))).await;
         }
@@ -295,7 +295,8 @@ impl Remote {
 
     async fn answer(&self, request: reqwest::RequestBuilder) -> Result<Json, RemoteError> {
         let text = self.send_request(request).await?.text().await?;
-        serde_json::from_str(&text).map_err(|_| RemoteError::Said("the answer is not from Jurist".to_owned()))
+        serde_json::from_str(&text)
+            .map_err(|_| RemoteError::Said("the response is not from a Jurist server".to_owned()))
     }
 
     async fn send_request(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, RemoteError> {

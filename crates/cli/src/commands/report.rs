@@ -7,18 +7,21 @@ use super::reporting::{Reporter, format_run_summary, reporter, show_not_graded, 
 use super::stored_runs::StoredRuns;
 use crate::render::terminal_columns;
 
-/// Write a run that is kept in another format
+/// Export a stored run to another format
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist report latest --reporter html=report.html
   jurist report run.json --reporter junit=results.xml --reporter md
-A run is named by its id, the end of its id, `latest`, `previous` (or `latest~1`), or the path of a file.")]
+
+A run is named by its id, the end of its id, `latest`, `previous` (or
+`latest~1`), or the path of a file.")]
 pub struct ReportArgs {
+    /// Run to export
     #[arg(value_name = "RUN")]
     run: String,
-    /// pretty, json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel; to a file with FORMAT=FILE; may be
-    /// given several times
+    /// Format: pretty, json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel; FORMAT=FILE
+    /// writes to a file; repeatable
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter, required = true)]
     reporter: Vec<Reporter>,
 }

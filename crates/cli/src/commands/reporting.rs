@@ -100,7 +100,7 @@ impl Reporter {
         {
             let page = std::fs::OpenOptions::new().append(true).create(true).open(&page);
             page.and_then(|mut file| file.write_all(github_summary(run, compared).as_bytes()))
-                .context("cannot write the summary of the workflow")?;
+                .context("cannot write the job summary")?;
         }
         match &self.file {
             None => Ok(crate::render::stdout().write_all(text.as_bytes())?),
@@ -257,7 +257,7 @@ fn show_answers(out: &mut impl Write, result: &CaseResult) -> anyhow::Result<()>
                 unit.map_or_else(|| value.to_string(), |unit| format!("{value} ({unit:.2})"))
             }
             Outcome::NotApplicable => "does not apply".to_owned(),
-            Outcome::Abstained { why } => format!("could not tell: {why}"),
+            Outcome::Abstained { why } => format!("cannot assess: {why}"),
             Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
             Outcome::Deferred { why } => format!("not asked: {}", variant_in_words(why)),
         };

@@ -33,31 +33,31 @@ use crate::render;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = Resettable::Reset)]
 pub struct RunExecutionArgs {
-    /// Start no more cases after the first that fails
+    /// Stop starting cases after the first failure
     #[arg(long)]
     fail_fast: bool,
-    /// Start no more cases after so many seconds
+    /// Stop starting cases after this many seconds
     #[arg(long, value_name = "SECONDS")]
     max_time: Option<f64>,
-    /// Grade cases once more whose graders broke; never those that failed
+    /// Grade cases with grader errors once more; never failed cases
     #[arg(long)]
     retry_errors: bool,
-    /// Compare with this run: its id, `latest` (the one before this), or a file
+    /// Compare with this run: an id, `latest` (the run before this one), or a file
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
-    /// Fail if the score is shown to have dropped by more than this since the baseline
+    /// Fail if the score has dropped significantly by more than this since the baseline
     #[arg(long, value_name = "DROP", default_value_t = 0.0, requires = "baseline")]
     max_drop: f64,
     #[command(flatten)]
     gates: RunGateArgs,
-    /// Write the run as pretty, json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel; to a file with
-    /// FORMAT=FILE; may be given several times
+    /// Report format: pretty, json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel;
+    /// FORMAT=FILE writes to a file; repeatable
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter)]
     reporter: Vec<Reporter>,
-    /// Print nothing but what reporters write
+    /// Print only what reporters write
     #[arg(long, short, conflicts_with = "verbose")]
     pub(super) quiet: bool,
-    /// Print every answer with its reason, also of cases that passed
+    /// Print every grade with its reason, also for passed cases
     #[arg(long, short)]
     verbose: bool,
     #[command(flatten)]
@@ -116,7 +116,7 @@ impl RunExecutionArgs {
     pub fn refuse_local(&self) -> anyhow::Result<()> {
         anyhow::ensure!(
             !self.fail_fast && self.max_time.is_none(),
-            "--fail-fast and --max-time are for runs on this machine"
+            "--fail-fast and --max-time work only for runs on this machine"
         );
         Ok(())
     }
@@ -140,8 +140,7 @@ impl RunExecutionArgs {
         let mixed = self.reporter.iter().find(|reporter| 1 < n_suites && !reporter.takes_several());
         match mixed.map(Reporter::name) {
             Some(name) => anyhow::bail!(
-                "several suites would make several {name} reports on one output; \
-                 --reporter {name}=FILE writes a file for each of them"
+                "several suites cannot share one {name} report on standard output; use --reporter {name}=FILE, which writes one file per suite"
             ),
             None => Ok(()),
         }
@@ -173,7 +172,7 @@ impl RunExecutionArgs {
     /// A log for a run; where there is no place for one, it goes on without.
     pub async fn log(&self, runs: &StoredRuns, run: &Run) -> RunLog {
         runs.begin(run).await.unwrap_or_else(|error| {
-            render::print_warning(&format!("the run cannot be kept, and goes on without: {error:#}"));
+            render::print_warning(&format!("the run cannot be stored and continues without: {error:#}"));
             RunLog::nowhere(run.id)
         })
     }
@@ -294,7 +293,7 @@ impl RunExecutionArgs {
         if let Err(error) = kept {
             let id = run.id;
             render::print_warning(&format!(
-                "not all of the run could be kept: {error}; what is missing there is graded again by --resume {id}"
+                "part of the run could not be stored: {error}; --resume {id} grades the missing part again"
             ));
         }
         let no_defer = self.judging.no_defer(settings);
@@ -382,6 +381,12 @@ impl RunExecutionArgs {
             writeln!(out)?;
             show_comparison(&mut out, compared, run)?;
         }
+        // Logs of CI have reports instead.
+        if columns.is_some() && told.address.is_none() {
+            let id = &run.id;
+            writeln!(out, "\x1b[2mdetails: jurist runs show {id} --case NAME\x1b[0m")?;
+            writeln!(out, "\x1b[2mreport:  jurist report {id} --reporter html=report.html\x1b[0m")?;
+        }
         if let Some(stopped) = told.stopped {
             let why = match stopped {
                 EarlyStop::FirstFailure => "--fail-fast",
@@ -389,7 +394,7 @@ impl RunExecutionArgs {
                 EarlyStop::Interrupted => "an interrupt",
             };
             let (n_done, n_units) = (run.results.len(), told.n_units);
-            writeln!(out, "stopped by {why} after {n_done} of {n_units}; --resume {} goes on", run.id)?;
+            writeln!(out, "stopped by {why} after {n_done} of {n_units}; continue with --resume {}", run.id)?;
         }
         Ok(())
     }

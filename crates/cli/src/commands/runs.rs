@@ -9,15 +9,17 @@ use super::reporting::{case_in_full, format_run_summary, show_not_graded, show_r
 use super::stored_runs::StoredRuns;
 use crate::render::{print_note, printable, terminal_columns};
 
-/// Look at runs that are kept
+/// List, show and delete stored runs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist runs list
   jurist runs show latest
   jurist runs show latest --case 'year-end balance' --prompts
-A run is named by its id, the end of its id, `latest`, `previous` (or `latest~1`), or the path of a file.
-They are kept in .jurist/jurist.db of the project, or where JURIST_STORE says.")]
+
+A run is named by its id, the end of its id, `latest`, `previous` (or
+`latest~1`), or the path of a file.
+Runs are stored in .jurist/jurist.db of the project, or in JURIST_STORE.")]
 pub struct RunsArgs {
     #[command(subcommand)]
     what: RunsSubcommand,
@@ -25,21 +27,23 @@ pub struct RunsArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum RunsSubcommand {
-    /// All runs, the newest first
+    /// List all runs, newest first
     List,
-    /// One run, case by case
+    /// Show one run, case by case
     Show {
+        /// Run: an id, the end of an id, `latest`, `previous`, or a file
         #[arg(value_name = "RUN", default_value = "latest")]
         run: String,
-        /// One case in full: every answer, reason and quote
+        /// Show one case in full: every grade, reason and quote
         #[arg(long, value_name = "NAME")]
         case: Option<String>,
-        /// And everything its judges were asked and said
+        /// Also show all judge prompts and replies
         #[arg(long, requires = "case")]
         prompts: bool,
     },
-    /// Throw a run away
+    /// Delete a run
     Rm {
+        /// Run: an id, the end of an id, `latest`, `previous`, or a file
         #[arg(value_name = "RUN")]
         run: String,
     },
@@ -56,7 +60,7 @@ async fn run_runs_subcommand(what: &RunsSubcommand) -> anyhow::Result<CommandOut
         RunsSubcommand::List => {
             let heads = runs.heads().await?;
             if heads.is_empty() {
-                print_note("no run is kept here; `jurist eval FILE` makes one");
+                print_note("there are no stored runs; `jurist eval FILE` creates one");
             }
             for run in heads {
                 let suite = run.suite.as_deref().map(printable).unwrap_or_default();

@@ -4,17 +4,17 @@ use jurist_core::schema::{SCHEMAS, schema};
 
 use super::CommandOutcome;
 
-/// Print a JSON Schema, for editors and other programs
+/// Print a JSON Schema for editors and other programs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist schema suite > suite.schema.json
   jurist schema grade
 
-For completion in an editor with the YAML language server, the first line of a suite says:
+For completion in an editor with the YAML language server, start a suite with:
   # yaml-language-server: $schema=./suite.schema.json")]
 pub struct SchemaArgs {
-    /// What to describe
+    /// Schema to print
     #[arg(value_name = "WHAT", default_value = "suite", value_parser = clap::builder::PossibleValuesParser::new(SCHEMAS))]
     what: String,
 }

@@ -14,36 +14,37 @@ use serde::Serialize;
 use super::{ChosenRubric, CommandOutcome, LoadingArgs, choose_file_rubric};
 use crate::render;
 
-/// Turn grades into verdicts, as JSON lines
+/// Turn grades into verdicts
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A line of GRADES is one grade, in full (`jurist schema grade`) or in short:
   {\"candidate\": \"run-1\", \"criterion\": \"clear\", \"value\": 4, \"grader\": \"ann\"}
 or the text of a candidate, for `when` and length penalties:
   {\"candidate\": \"run-1\", \"response\": \"…\"}
-or a row of an annotation export. Criteria graded by several graders make a panel.
+or a row of an annotation export. Several graders of a criterion form a panel.
+Verdicts are printed as JSON lines.
 
 Examples:
   jurist score rubric.yaml grades.jsonl
-  jurist score suite.yaml --rubric helpful grades.jsonl | jq 'select(.status == \"fail\")'
+  jurist score suite.yaml --rubric helpful grades.jsonl | jq .status
   cat ratings.jsonl | jurist score rubric.yaml - --aggregate majority")]
 pub struct ScoreArgs {
-    /// A file that holds the rubric
+    /// File with the rubric
     #[arg(value_name = "RUBRIC")]
     file: PathBuf,
     /// Grades, one JSON object per line; `-` reads standard input
     #[arg(value_name = "GRADES")]
     grades: PathBuf,
-    /// Which rubric, where the file holds several
+    /// Name of the rubric, if the file has several
     #[arg(long, value_name = "NAME")]
     rubric: Option<String>,
-    /// How several graders become one verdict [default: as the file's `judge` says, else mean]
+    /// Aggregation of several graders [default: the file's `judge.aggregate`, else mean]
     #[arg(long, value_enum)]
     aggregate: Option<AggregateName>,
-    /// Instead of --aggregate: the share of graders that must pass
+    /// Share of graders that must pass; replaces --aggregate
     #[arg(long, value_name = "SHARE", value_parser = parse_consensus_share, conflicts_with = "aggregate")]
     consensus: Option<f64>,
-    /// What an even split means [default: as the file's `judge` says, else fail]
+    /// Verdict for a tie [default: the file's `judge.tie_break`, else fail]
     #[arg(long, value_enum)]
     tie_break: Option<TieBreakName>,
     #[command(flatten)]
@@ -127,7 +128,7 @@ pub fn run_score_command(args: &ScoreArgs) -> anyhow::Result<CommandOutcome> {
     }
     if let Some(candidate) = sheet.without_text() {
         anyhow::bail!(
-            "this rubric has a length penalty, and the text of `{candidate}` is not given; add a line {{\"candidate\": \"{candidate}\", \"response\": \"…\"}}"
+            "this rubric has a length penalty, and the text of `{candidate}` is missing; add a line {{\"candidate\": \"{candidate}\", \"response\": \"…\"}}"
         );
     }
     print_verdicts(&rubric, &sheet, args.combine(&judge))

@@ -20,60 +20,60 @@ use super::monitor::region;
 use super::store::DatabaseArgs;
 use super::worker::{WorkerPoolArgs, worker_process_name};
 
-/// Serve the API: take in traces, keep grades, and let others work with them
+/// Start the server: API, web pages, workers, monitors
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist serve                                 on this machine, for whoever is at it
-  jurist serve --auth                          with accounts; the first start prints the owner's link
+  jurist serve                  On this machine only, without accounts
+  jurist serve --auth           With accounts; prints the owner's link once
   jurist serve --auth --address 0.0.0.0:8000 --public-url https://jurist.example.org
   jurist serve --store postgres://jurist@db/jurist --workers 0
-                                               with `jurist worker` on other machines
+                                With `jurist worker` on other machines
 
 OpenTelemetry exporters send to http://127.0.0.1:8000/v1/traces.
-A project may cost £50 a month unless `jurist spend cap` says otherwise. Webhooks need JURIST_SECRET, and e-mail
-needs `mail` in .jurist/config.yaml: docs/money.md.")]
+The default monthly cap of a project is £50; `jurist spend cap` changes it.
+Webhooks need JURIST_SECRET; e-mail needs `mail` in .jurist/config.yaml
+(docs/money.md).")]
 pub struct ServeArgs {
     #[command(flatten)]
     place: DatabaseArgs,
-    /// Where to listen; an address that others can reach needs --auth
+    /// Address to listen on; an address that other machines can reach requires --auth
     #[arg(long, short, value_name = "ADDRESS", default_value = "127.0.0.1:8000")]
     address: SocketAddr,
-    /// Another port than the address has
+    /// Port to listen on; replaces that of the address
     #[arg(long, short, value_name = "PORT")]
     port: Option<u16>,
-    /// Accounts and tokens decide who may do what
+    /// Require accounts and API tokens
     #[arg(long)]
     auth: bool,
-    /// How people reach it; links and cookies follow it
+    /// Public URL of the server; used for links and cookies
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// A proxy stands before it and adds the address of who asks to X-Forwarded-For; guessers are told apart by it
+    /// A reverse proxy sets X-Forwarded-For; used to rate-limit login attempts per client
     #[arg(long)]
     behind_proxy: bool,
-    /// The largest body of a request in MiB, once unpacked
+    /// Largest request body in MiB, after decompression
     #[arg(long, value_name = "MIB", default_value_t = 32)]
     max_body: usize,
-    /// Seconds after which a trace of which nothing more came is taken for whole
+    /// Seconds without new spans after which a trace is complete
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     idle: u64,
-    /// Seconds to wait after the last span or event before an ended trace is put together and judged; batch exporters
-    /// send every 5 s
+    /// Seconds to wait for late spans after a trace has ended; batch exporters send every 5 s
     #[arg(long, value_name = "SECONDS", default_value_t = 7)]
     settle: u64,
-    /// Days after which what traces said is erased, with what judges said about it; numbers stay. Kept unless told
+    /// Days after which the contents of traces and judge replies are erased; scores stay [default: never]
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..))]
     retention: Option<u32>,
-    /// MiB of traces that may be on their way in at once; more is told to come again
+    /// MiB of trace uploads processed at once; further requests get 429
     #[arg(long, value_name = "MIB", default_value_t = 128)]
     ingest_memory: usize,
-    /// Requests a second that each token, or on an open server each address, may send traces with
+    /// Trace uploads per second and token, or per address on a server without --auth
     #[arg(long, value_name = "N")]
     ingest_rate: Option<f64>,
-    /// Where this server stands, such as eu: part of the ids of rubric versions
+    /// Region of this server, such as eu; part of the ids of rubric versions
     #[arg(long, value_name = "NAME", value_parser = region, default_value = "local")]
     region: Region,
-    /// Sampled traces that may wait to be judged, in each project; more are not looked at
+    /// Maximum number of sampled traces waiting to be judged, per project; further traces are not sampled
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     max_waiting: u64,
     #[command(flatten)]
@@ -142,7 +142,7 @@ pub async fn tell_first_owner(out: &mut impl Write, app: &App, address: &str) ->
     if let Some(link) = join_link(app, address).await? {
         writeln!(
             out,
-            "  nobody administers this server yet; this link makes you its owner, once, within a day:"
+            "  this server has no owner yet; this link makes you its owner (once, within 24 hours):"
         )?;
         writeln!(out, "  \x1b[1m{link}\x1b[0m")?;
     }

@@ -14,25 +14,26 @@ use super::judge::load_current_settings;
 use super::judging::wait_for;
 use crate::render::printable;
 
-/// See what judging costs this month, how the month will end, and set what it may cost
+/// Show this month's judge costs and set the monthly cap
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist spend                                 this month, from the database of this folder
+  jurist spend                       This month, from this folder's database
   jurist spend --month 2026-10 --json
   jurist spend --server https://jurist.example.org --project support
-  jurist spend cap 80                          £80 a month; judging stops there
+  jurist spend cap 80                At most £80 a month; judging stops there
   jurist spend cap 100 --currency EUR --rate 1.09
   jurist spend cap none
 
-Months are those of UTC. What a killed worker may have spent counts as spent.")]
+Months are in UTC. The cost that a killed worker may have caused is counted as
+spent.")]
 pub struct SpendArgs {
     #[command(flatten)]
     reach: Reach,
-    /// Another month, such as 2026-03
+    /// Month to show, such as 2026-03 [default: the current month]
     #[arg(long, value_name = "MONTH", value_parser = month)]
     month: Option<Time>,
-    /// As the API says it
+    /// Print the API's JSON
     #[arg(long)]
     json: bool,
     #[command(subcommand)]
@@ -41,15 +42,15 @@ pub struct SpendArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum SpendSubcommand {
-    /// Set what a month may cost, from the next call on
+    /// Set the monthly cap
     Cap {
-        /// An amount, or `none` for no limit
+        /// Amount, or `none` for no limit
         #[arg(value_name = "AMOUNT", value_parser = amount)]
         amount: CapAmount,
-        /// Three capital letters
+        /// Currency code, such as EUR
         #[arg(long, value_name = "CODE", default_value = "GBP")]
         currency: Currency,
-        /// Dollars for one of the currency; otherwise what the settings of the server say
+        /// Exchange rate to USD [default: the server's settings]
         #[arg(long, value_name = "DOLLARS")]
         rate: Option<f64>,
     },
@@ -86,7 +87,7 @@ pub fn run_spend_command(args: &SpendArgs) -> anyhow::Result<CommandOutcome> {
             Reached::Server(remote) => {
                 let month: String = of.to_string().chars().take(7).collect();
                 serde_json::from_value(remote.get(&format!("/spend?month={month}")).await?)
-                    .context("the server's answer is not understood; is it of another version?")?
+                    .context("cannot read the server's response; its version may differ")?
             }
         };
         let mut out = crate::render::stdout();
@@ -157,25 +158,30 @@ fn render_spend_page(shown: &SpendShown) -> String {
                 100.0 * share
             );
             if limit.currency != "USD" {
-                page += &format!("1 {} counts as ${}, as when the cap was set\n", limit.currency, limit.rate);
+                page += &format!(
+                    "exchange rate: 1 {} = ${} (from the time when the cap was set)\n",
+                    limit.currency, limit.rate
+                );
             }
         }
     }
     if 0.0 < shown.reserved {
-        page += &format!("{} set aside for calls under way\n", money(shown.reserved));
+        page += &format!("{} reserved for running calls\n", money(shown.reserved));
     }
     if 0.0 < shown.assumed {
-        page += &format!(
-            "{} of it by calls that nobody could settle, at the most they can cost\n",
-            money(shown.assumed)
-        );
+        page +=
+            &format!("{} of it by calls with unknown cost, counted at their maximum\n", money(shown.assumed));
     }
     if let Some(it) = &shown.forecast {
-        page +=
-            &format!("will be {} at the end, {} to {}", money(it.expected), money(it.low), money(it.high));
+        page += &format!(
+            "projected month-end spend {} (80 % interval {} to {})",
+            money(it.expected),
+            money(it.low),
+            money(it.high)
+        );
         page += &match &it.reaches_cap {
             Some(time) => format!(
-                ";\n\x1b[33mthe cap is reached on {}, and judging stops\x1b[0m\n",
+                ";\n\x1b[33mthe cap will be reached on {}; judging stops then\x1b[0m\n",
                 &time[..10.min(time.len())]
             ),
             None => "\n".to_owned(),

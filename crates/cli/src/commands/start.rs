@@ -19,36 +19,38 @@ use super::worker::WorkerPoolArgs;
 use super::{CommandOutcome, LoadingArgs};
 use crate::render;
 
-/// Have people annotate what a file asks, and write their answers down
+/// Start an annotation server for a task file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist start config.yaml -p 8000             on this machine; whoever comes says their name
-  jurist start config.yaml --auth --host 0.0.0.0 --public-url https://annotate.example.org
-                                               for others: prints a link to send them
-  jurist start config.yaml --output answers/   where answers go, instead of `output` in the file
+  jurist start config.yaml -p 8000    On this machine; annotators enter a name
+  jurist start config.yaml --auth --host 0.0.0.0 \\
+      --public-url https://annotate.example.org
+                                      For other people; prints an invitation link
+  jurist start config.yaml --output answers/
 
-The file is one of Potato, or a native one with `annotation`. Started again, it goes on where it was: rows that are
-new in its data are added, and whoever has begun finishes on the questions they began with.
-Answers stand in the output folder as they come, a .jsonl file for each person; `jurist agree` and `jurist stats`
-read them. docs/annotate.md tells the rest.")]
+CONFIG is a Potato file, or a native file with `annotation`. After a restart,
+annotation continues: new rows of the data are added, and people who have begun
+finish with the questions they began with.
+Annotations are written to the output folder at once, one .jsonl file per
+person. `jurist agree` and `jurist stats` read them. See docs/annotate.md.")]
 pub struct StartArgs {
-    /// The annotation file
+    /// Annotation file
     #[arg(value_name = "CONFIG")]
     config: PathBuf,
-    /// Where to listen
+    /// Port to listen on
     #[arg(long, short, value_name = "PORT", default_value_t = 8000)]
     port: u16,
-    /// On which address; one that others can reach needs --auth
+    /// Address to listen on; an address that other machines can reach requires --auth
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: IpAddr,
-    /// Where answers are written, instead of `output` in the file
+    /// Output folder for annotations; replaces `output` of the file
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Accounts and links decide who may do what
+    /// Require accounts or invitation links
     #[arg(long)]
     auth: bool,
-    /// How people reach it; links and cookies follow it
+    /// Public URL of the server; used for links and cookies
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
     #[command(flatten)]
@@ -103,10 +105,10 @@ pub fn run_start_command(args: &StartArgs) -> anyhow::Result<CommandOutcome> {
         if args.auth {
             tell_first_owner(&mut out, &app, &address).await?;
             let secret = task_link(&app.store, project, &task, None, now).await?;
-            writeln!(out, "  send this link to those who annotate; they say their names:")?;
+            writeln!(out, "  send this link to annotators; they enter their name:")?;
             writeln!(out, "  \x1b[1m{address}/join#task={secret}\x1b[0m")?;
         } else {
-            writeln!(out, "  whoever opens it on this machine says their name and begins")?;
+            writeln!(out, "  open it on this machine, enter a name and begin")?;
         }
         out.flush()?;
         serve_until_stopped(app, bound, &args.working, stop).await
@@ -134,10 +136,13 @@ fn load_annotation(args: &StartArgs) -> anyhow::Result<Option<AnnotationTask>> {
         return Ok(None);
     }
     let Some(annotation) = loaded.suite.and_then(|suite| suite.annotation) else {
-        anyhow::bail!("`{}` asks nothing of people: it has no `annotation_schemes`", args.config.display());
+        anyhow::bail!(
+            "`{}` is not an annotation file: it has no `annotation_schemes`",
+            args.config.display()
+        );
     };
     if annotation.rows.is_empty() {
-        anyhow::bail!("`{}` names no data: list files in `data_files`", args.config.display());
+        anyhow::bail!("`{}` has no data: list files in `data_files`", args.config.display());
     }
     Ok(Some(annotation))
 }
@@ -148,7 +153,7 @@ fn choose_output_folder(args: &StartArgs, annotation: &AnnotationTask) -> Option
         annotation.output_format.as_deref().filter(|output_format| !["jsonl", "json"].contains(output_format))
     {
         render::print_warning(&format!(
-            "answers are written as JSON lines; `{format}` is to be had from the page"
+            "annotations are written as JSON lines; export `{format}` from the page"
         ));
     }
     let beside = args.config.parent().unwrap_or(Path::new(""));

@@ -26,7 +26,7 @@ use super::reporting::printable_line;
 use super::task_results::show_task_results;
 use crate::render;
 
-/// Describe grades: means, spread, distribution, and where they say less than it seems
+/// Summarise grades: means, intervals, distributions
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -37,29 +37,29 @@ Examples:
   jurist stats before.json after.json --by file
   jurist stats ratings.csv --scale 1-5 --by grader --chart means.svg
   jurist stats --task 'Coding agents' --by agent --chart agents.png
-                                           what people said, in the units of each scale, with a radar
-  jurist stats compute problems.jsonl      any estimator by name
-FIELD is a column of `jurist export`, such as criterion, grader, rubric, case, run or agent;
-`file`; or a field of metadata: of a case in its suite, of a row of its data, `metadata` of a
-grade that is a line, a further column of a table.
-FILE is read as by `jurist agree`."
+                                         Human annotations, on their own scales
+  jurist stats compute problems.jsonl    Any estimator by name
+
+FIELD is a column of `jurist export`, such as criterion, grader, rubric, case,
+run or agent; `file`; or a metadata field of a case, a data row, a grade or a
+table. FILE is read as by `jurist agree`."
 )]
 pub struct StatsArgs {
     #[command(subcommand)]
     what: Option<StatsSubcommand>,
+    /// Runs, grades, annotation exports or tables
     #[arg(value_name = "FILE", required_unless_present = "task")]
     files: Vec<PathBuf>,
-    /// What people said in this annotation task of the database; or, of FILE, the answers of this task only
+    /// Use the annotations of this task: from the database, or only this task's from FILE
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
-    /// What to tell apart: criteria, graders, agents, any field of metadata
+    /// Group by this field: criterion, grader, agent, or any metadata field
     #[arg(long, value_name = "FIELD", default_value = "criterion")]
     by: String,
-    /// What --chart shows: means, criteria around a circle with a shape for each value of --by or
-    /// each file, or how often each score occurs
+    /// Chart type: means with intervals, a radar of criteria per group, or the distribution of scores
     #[arg(long, value_enum, default_value = "bars", requires = "chart")]
     picture: StatsChartKind,
-    /// The ends of the scale of numbers that are not on 0 to 1, such as 1-5
+    /// Lowest and highest value of scores that are not on 0 to 1, such as 1-5
     #[arg(long, value_name = "MIN-MAX", value_parser = parse_scale_ends)]
     scale: Option<(f64, f64)>,
     #[command(flatten)]
@@ -75,12 +75,13 @@ enum StatsChartKind {
 
 #[derive(Debug, clap::Subcommand)]
 enum StatsSubcommand {
-    /// One problem per line in, one result per line out
+    /// Compute estimators by name, one JSON problem per line
     #[command(after_help = "\
 A line is {\"family\": \"krippendorff_alpha\", \"input\": {\"ratings\": [[1, 2, null], [1, 2, 3]], \"level\": \"ordinal\"}}
 or {\"fn\": \"cohen_kappa\", \"args\": [[\"a\", \"b\"], [\"a\", \"b\"]]}. An `id` is repeated in the result.
 A result is {\"result\": …}, {\"undefined\": \"because …\"} or {\"error\": …}.")]
     Compute {
+        /// Problems, one JSON object per line
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
@@ -108,7 +109,7 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
         Err(error) if args.scale.is_none() => {
             let Some((low, high)) = ends_of_forms(&sources)? else { return Err(error) };
             render::print_note(&format!(
-                "ratings are taken to be on {low} to {high}, the lowest and the highest there are; --scale says otherwise"
+                "the scale is assumed to be {low} to {high}, the lowest and highest rating; set it with --scale"
             ));
             collect_scores(&sources, args, Some((low, high)))?
         }
@@ -116,7 +117,7 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
     };
     let groups = scored.describe_by(ScoreField::Group);
     anyhow::ensure!(0 < scored.len() + without + unscored + n_off_scale, "{}", no_grades(&args.files));
-    anyhow::ensure!(0 < scored.len() + without, "no grade is a number or on a scale");
+    anyhow::ensure!(0 < scored.len() + without, "no grade is a number or has a scale");
     if groups.is_empty() {
         let sources = sources.into_iter().map(GradeSource::load).collect::<Result<Vec<_>, _>>()?;
         anyhow::bail!("no grade has a field `{}`; there are {}", args.by, fields(&sources).join(", "));

@@ -18,7 +18,8 @@ const OWN: &str = ".jurist/jurist.db";
 /// Which database; the same for every command that opens one.
 #[derive(Debug, Default, clap::Args)]
 pub struct DatabaseArgs {
-    /// The database: a file, or postgres://USER@HOST/NAME; otherwise JURIST_STORE, or .jurist/jurist.db of the project
+    /// Database: a file, or postgres://USER@HOST/NAME [default: JURIST_STORE, or .jurist/jurist.db of the
+    /// project]
     #[arg(long, value_name = "PLACE", global = true)]
     store: Option<String>,
 }
@@ -54,11 +55,11 @@ impl DatabaseArgs {
             && let Some(folder) = Path::new(&url).parent()
         {
             std::fs::create_dir_all(folder)
-                .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+                .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
         }
         if make_private(&url) {
             render::print_warning(&format!(
-                "others on this machine could read `{url}`; from now on its owner alone can (mode 0600)"
+                "other users of this machine could read `{url}`; its mode is now 0600"
             ));
         }
         Ok(Store::open_with(&url, options).await?)
@@ -80,7 +81,7 @@ pub async fn project_of(store: &Store, name: Option<&str>) -> anyhow::Result<Pro
     anyhow::bail!("there is no project `{name}`; there are {}", names.join(", "))
 }
 
-/// Look after the database of a server
+/// Migrate, back up and check the database
 #[derive(Debug, clap::Args)]
 pub struct StoreArgs {
     #[command(flatten)]
@@ -91,20 +92,21 @@ pub struct StoreArgs {
 
 #[derive(Debug, Subcommand)]
 enum StoreSubcommand {
-    /// Bring it up to date; opening it does so too
+    /// Apply schema migrations; opening the database does so too
     Migrate,
-    /// Copy it, while it is in use, to a file that is a whole database
+    /// Copy the database to a file, also while it is in use
     Backup {
+        /// File to write
         #[arg(value_name = "FILE")]
         to: PathBuf,
     },
-    /// Look for damage: what does not unpack, what belongs to nothing
+    /// Check the database for damage
     Check,
-    /// Give back the room that removed rows took
+    /// Free the disk space of deleted rows
     Vacuum,
-    /// Print a link that makes an owner and administrator, for when nobody can sign in any more
+    /// Print a link that creates an owner, if nobody can sign in
     OwnerLink {
-        /// How people reach the server
+        /// Public URL of the server
         #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8000")]
         public_url: String,
     },
@@ -124,9 +126,9 @@ pub fn run_store_command(args: &StoreArgs) -> anyhow::Result<CommandOutcome> {
                 let before = store.schema_version().await?;
                 store.migrate(clock::current_time()).await?;
                 match before {
-                    Some(SCHEMA) => writeln!(out, "it is up to date, at schema {SCHEMA}")?,
-                    Some(before) => writeln!(out, "schema {before} became {SCHEMA}")?,
-                    None => writeln!(out, "a new database at schema {SCHEMA}")?,
+                    Some(SCHEMA) => writeln!(out, "the database is up to date (schema {SCHEMA})")?,
+                    Some(before) => writeln!(out, "migrated the database from schema {before} to {SCHEMA}")?,
+                    None => writeln!(out, "created a database with schema {SCHEMA}")?,
                 }
             }
             StoreSubcommand::Backup { to } => {

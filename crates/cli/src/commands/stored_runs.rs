@@ -250,7 +250,7 @@ impl StoredRuns {
         let mut found = new;
         for _ in 0..=n_back {
             let before = store.run_before(*project, found).await?;
-            found = before.with_context(|| format!("no run was kept that is `{name}` before this one"))?;
+            found = before.with_context(|| format!("there is no stored run `{name}` before this one"))?;
         }
         Ok(store.load_run(*project, found).await?)
     }
@@ -288,11 +288,7 @@ impl StoredRuns {
 
     async fn find(&self, name: &str) -> anyhow::Result<RunId> {
         // To look for a run makes no database.
-        anyhow::ensure!(
-            self.place.exists(),
-            "there is no run `{name}`; none is kept in `{}`",
-            self.place.url()
-        );
+        anyhow::ensure!(self.place.exists(), "there is no run `{name}`; `{}` has no runs", self.place.url());
         let ProjectStore { store, project } = self.project_store().await?;
         Ok(store.find_run(*project, name).await?)
     }

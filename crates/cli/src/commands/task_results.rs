@@ -20,10 +20,10 @@ pub fn show_task_results(
     told: &AnalysisOutputArgs,
 ) -> anyhow::Result<CommandOutcome> {
     let results = wait_for(async { StoredRuns::default().task_results(task, by).await })?;
-    anyhow::ensure!(0 < results.n_answers, "nobody has answered anything in the task `{task}` yet");
+    anyhow::ensure!(0 < results.n_answers, "the task `{task}` has no annotations yet");
     if let Some(by) = by.filter(|_| results.groups.is_empty()) {
         let known = match results.fields.as_slice() {
-            [] => "no field tells its items apart".to_owned(),
+            [] => "its items have no metadata field".to_owned(),
             fields => format!("there are {}", fields.join(", ")),
         };
         anyhow::bail!("no item of the task `{task}` has a field `{by}`; {known}");

@@ -8,17 +8,17 @@ use jurist_core::quantity::plural;
 
 use super::CommandOutcome;
 
-/// Read what an agent did, in any format
+/// Show, convert and summarise agent traces
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist trace show session.jsonl          what happened, step by step
-  jurist trace show run.json --depth 0     the main agent alone, sub-agents folded
-  jurist trace stats runs.jsonl            tools, errors, tokens and cost
-  jurist trace convert run.json            the same in Jurist's own form, one JSON line per trace
-  jurist trace formats                     what is understood
+  jurist trace show session.jsonl        Show the steps
+  jurist trace show run.json --depth 0   Show the main agent, fold sub-agents
+  jurist trace stats runs.jsonl          Tool calls, errors, tokens and cost
+  jurist trace convert run.json          One JSON line per trace
+  jurist trace formats                   List the supported formats
 
-A file holds one trace, or one on each line. `-` reads standard input.")]
+A file holds one trace, or one per line. `-` reads standard input.")]
 pub struct TraceArgs {
     #[command(subcommand)]
     what: TraceSubcommand,
@@ -26,30 +26,31 @@ pub struct TraceArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum TraceSubcommand {
-    /// Print a trace readably
+    /// Print a trace as text
     Show {
         #[command(flatten)]
         input: TraceFileArgs,
-        /// Lines of each text to show
+        /// Number of lines to show per text
         #[arg(long, default_value_t = 12)]
         lines: usize,
-        /// Fold the steps of agents deeper than this; 0 shows the main agent alone
+        /// Fold sub-agents deeper than this; 0 shows only the main agent
         #[arg(long, default_value_t = u32::MAX, hide_default_value = true)]
         depth: u32,
     },
-    /// Print a trace in Jurist's own form
+    /// Convert a trace to Jurist's format
     Convert(TraceFileArgs),
-    /// Count tools, errors, tokens and cost
+    /// Summarise tool calls, errors, tokens and cost
     Stats(TraceFileArgs),
-    /// List the formats that are understood
+    /// List the supported trace formats
     Formats,
 }
 
 #[derive(Debug, clap::Args)]
 struct TraceFileArgs {
+    /// Trace file; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Read the file in this format instead of finding it out
+    /// Trace format [default: detected]
     #[arg(long, value_name = "NAME", value_parser = parse_trace_format)]
     format: Option<TraceFormat>,
 }

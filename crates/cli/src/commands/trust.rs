@@ -8,37 +8,41 @@ use super::CommandOutcome;
 use super::judge::load_folder_settings;
 use crate::render;
 
-/// Trust the settings file of a folder, which may then name vendors, proxies, certificates and programs
+/// Trust the settings file of a folder
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A repository may come from a stranger. Unless it is trusted, its .jurist/config.yaml may not say where requests go
-(vendors, judge.base_url, network.proxy, network.ca, mail), which variables of the environment they carry, or which
-program judges. Read the file first. Trust ends when the file changes or moves.
+A repository may come from a stranger. Until its folder is trusted, its
+.jurist/config.yaml may not set where requests go (vendors, judge.base_url,
+network.proxy, network.ca, mail), which environment variables they carry, or
+which program judges. Read the file before you trust it. Trust ends when the
+file changes or moves.
 
 Examples:
-  jurist trust                    the settings that hold for this folder
-  jurist trust --list             all files that are trusted
-  jurist trust --remove           no longer
+  jurist trust              Trust the settings of this folder
+  jurist trust --list       List all trusted files
+  jurist trust --remove     Remove the trust
 
-CI that runs on code of strangers must not trust it: leave --trust-settings out of jobs for pull requests.")]
+CI jobs that run code of strangers must not trust its settings: do not use
+--trust-settings in jobs for pull requests.")]
 pub struct TrustArgs {
-    /// The folder whose settings are meant
+    /// Folder with the settings file
     #[arg(value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
-    /// Do not trust it any more
+    /// Remove the trust
     #[arg(long)]
     remove: bool,
-    /// List the files that are trusted
+    /// List the trusted files
     #[arg(long, conflicts_with = "remove")]
     list: bool,
 }
 
 pub fn run_trust_command(args: &TrustArgs) -> anyhow::Result<CommandOutcome> {
-    let list = TrustList::of_user().context("there is no folder for this; set HOME or XDG_STATE_HOME")?;
+    let list =
+        TrustList::of_user().context("there is no folder for the trust list; set HOME or XDG_STATE_HOME")?;
     let mut out = anstream::stdout();
     if args.list {
-        for file in list.files().context("the list cannot be read")? {
-            let state = if file.is_current { "" } else { " (changed or gone since: not trusted)" };
+        for file in list.files().context("cannot read the trust list")? {
+            let state = if file.is_current { "" } else { " (changed or deleted since: not trusted)" };
             writeln!(out, "{}{state}", relative_path_text(&file.path))?;
         }
         return Ok(CommandOutcome::Passed);
@@ -48,12 +52,12 @@ pub fn run_trust_command(args: &TrustArgs) -> anyhow::Result<CommandOutcome> {
         format!("there is no .jurist/config.yaml in `{}` or a folder above", relative_path_text(&args.folder))
     })?;
     if args.remove {
-        let was_trusted = list.remove(&file.path).context("the list cannot be written")?;
+        let was_trusted = list.remove(&file.path).context("cannot write the trust list")?;
         let state = if was_trusted { "is no longer trusted" } else { "was not trusted" };
         writeln!(out, "{} {state}", relative_path_text(&file.path))?;
         return Ok(CommandOutcome::Passed);
     }
-    list.add(file).context("the list cannot be written")?;
+    list.add(file).context("cannot write the trust list")?;
     writeln!(out, "{} is trusted until it changes", relative_path_text(&file.path))?;
     let keys = settings.keys_that_need_trust();
     match keys.as_slice() {

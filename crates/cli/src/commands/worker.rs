@@ -13,15 +13,16 @@ use super::judging::wait_for;
 use super::logging::Logging;
 use super::store::DatabaseArgs;
 
-/// Grade what servers on the same database were asked for, on this machine
+/// Run jobs of a server that shares this database
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist worker --store postgres://jurist@db/jurist
-  jurist worker --workers 64                 as many parts of runs at a time
+  jurist worker --workers 64
 
-Keys of models are taken from this machine's environment, vendors from its .jurist/config.yaml.
-When it is told to stop, it finishes what is under way, and gives the rest back.")]
+API keys come from this machine's environment, vendors from its
+.jurist/config.yaml. At shutdown, running jobs finish and waiting jobs are
+returned to the queue.")]
 pub struct WorkerArgs {
     #[command(flatten)]
     place: DatabaseArgs,
@@ -35,28 +36,28 @@ pub struct WorkerArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Work")]
 pub struct WorkerPoolArgs {
-    /// Jobs at a time, each up to 16 cases; as many as there are processors unless told
+    /// Number of concurrent jobs, each with up to 16 cases [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=4096))]
     workers: Option<u16>,
-    /// Start programs and servers that submitted files name, and reach vendors and addresses of theirs
+    /// Allow the programs, servers, vendors and addresses that submitted files name
     #[arg(long)]
     allow_commands: bool,
-    /// Let .jurist/config.yaml say where requests go and which variables they carry, without `jurist trust`
+    /// Use all settings of .jurist/config.yaml (addresses, variables, programs) without `jurist trust`
     #[arg(long)]
     trust_settings: bool,
-    /// Reach addresses inside this machine and its network, where a request names them
+    /// Allow requests to private and local network addresses
     #[arg(long)]
     allow_private_network: bool,
-    /// Do not store the prompts and raw replies of judges; grades and their reasons are stored
+    /// Do not store judge prompts and raw replies; grades and their reasons are stored
     #[arg(long)]
     no_exchanges: bool,
-    /// Send an OpenTelemetry event for each grade and verdict of runs to this OTLP endpoint
+    /// Send an OpenTelemetry event per grade and verdict of runs to this OTLP endpoint
     #[arg(long, value_name = "URL")]
     emit: Option<String>,
-    /// Seconds without a sign of life after which a job is taken over by others
+    /// Seconds without a heartbeat after which another worker takes over a job
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     lease: u64,
-    /// Seconds that jobs under way may take to finish when it is told to stop
+    /// Seconds that running jobs may take to finish at shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 25)]
     drain: u64,
 }
@@ -103,7 +104,7 @@ pub fn run_worker_command(args: &WorkerArgs) -> anyhow::Result<CommandOutcome> {
         let store = args.place.open().await?;
         let shop = WorkerContext::new(store.clone(), args.working.work()?, Arc::new(Metrics::default()));
         let mut out = crate::render::stdout();
-        writeln!(out, "Jurist works on {}, {} jobs at a time", store.place(), args.working.n())?;
+        writeln!(out, "Jurist worker on {}, {} concurrent jobs", store.place(), args.working.n())?;
         out.flush()?;
         run_worker(
             shop,

@@ -46,7 +46,7 @@ pub fn gaps(schemes: &[Scheme], draft: &Draft) -> Vec<Gap> {
 fn find_scheme_gaps(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnMut(&str, String)) {
     let (name, required) = (scheme.name.as_str(), scheme.required);
     if answer.is_some_and(|answer| !matches_scheme_kind(&scheme.kind, answer)) {
-        return gap(name, "the answer is one to another kind of question".to_owned());
+        return gap(name, "the answer belongs to another kind of question".to_owned());
     }
     match (&scheme.kind, answer) {
         (SchemeKind::Rubric { criteria, overall, .. }, _) => {
@@ -66,7 +66,7 @@ fn find_scheme_gaps(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnM
                 (Some(overall), whole) => {
                     rating_gap(overall, whole, false).into_iter().for_each(|why| gap(OVERALL, why));
                 }
-                (None, Some(_)) => gap(OVERALL, "the whole is not rated here".to_owned()),
+                (None, Some(_)) => gap(OVERALL, "this task has no overall rating".to_owned()),
                 (None, None) => {}
             }
         }
@@ -99,10 +99,13 @@ fn find_scheme_gaps(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnM
                 {
                     None if required && !claim.from_parts => gap(&claim.id, "not answered".to_owned()),
                     Some((Verification::Confirmed, _)) if claim.said.is_none() => {
-                        gap(&claim.id, "the judge was not asked this; say what is right".to_owned());
+                        gap(
+                            &claim.id,
+                            "the judge did not answer this question; enter the correct answer".to_owned(),
+                        );
                     }
                     Some((Verification::Corrected, None)) => {
-                        gap(&claim.id, "say what would have been right".to_owned());
+                        gap(&claim.id, "enter the correct answer".to_owned());
                     }
                     Some((Verification::Corrected, Some(Rating::Scored { value })))
                         if !claim.from_parts && point_of(&claim.points, value).is_none() =>
@@ -187,16 +190,16 @@ fn mark_gap(
         return None;
     }
     match &marked.error {
-        None if !errors.is_empty() && required => return Some("say what kind of error it is".to_owned()),
+        None if !errors.is_empty() && required => return Some("choose the kind of error".to_owned()),
         Some(error) if !errors.is_empty() && !is_error(errors, error) => {
-            return Some(format!("`{error}` is no kind of error here"));
+            return Some(format!("`{error}` is not a kind of error of this task"));
         }
         _ => {}
     }
     match &marked.severity {
-        None if !severities.is_empty() && required => Some("say how bad it is".to_owned()),
+        None if !severities.is_empty() && required => Some("choose the severity".to_owned()),
         Some(severity) if !severities.iter().any(|severity_level| severity_level.name == *severity) => {
-            Some(format!("`{severity}` is no severity here"))
+            Some(format!("`{severity}` is not a severity of this task"))
         }
         _ => None,
     }

@@ -149,21 +149,19 @@ impl AnnotationSettings {
             return bad("`min_seconds` is 0 or more");
         }
         if !self.blind {
-            return bad(
-                "`blind` is always true: whoever sees what others said no longer says what they think",
-            );
+            return bad("`blind` is always true: annotators who see other answers are influenced by them");
         }
         let checks = || self.training.iter().chain(&self.gold).chain(&self.attention);
         let mut items: Vec<&str> = checks().map(|item_answer_key| item_answer_key.item.as_str()).collect();
         items.sort_unstable();
         if let Some(pair) = items.windows(2).find(|item| item[0] == item[1]) {
             return Err(BadSettings(format!(
-                "the item `{}` is there twice among training, gold and attention",
+                "the item `{}` appears twice among training, gold and attention",
                 pair[0]
             )));
         }
         if let Some(it) = checks().find(|item_answer_key| item_answer_key.answers.is_empty()) {
-            return Err(BadSettings(format!("the item `{}` has no answers to be held against", it.item)));
+            return Err(BadSettings(format!("the item `{}` has no reference answers", it.item)));
         }
         if checks().any(|item_answer_key| {
             item_answer_key.tolerance.is_some_and(|tolerance| !tolerance.is_finite() || tolerance < 0.0)

@@ -175,7 +175,7 @@ pub(super) fn contradiction(
     };
     (!is_same).then(|| {
         format!(
-            "{} contradicts its parts, which come to {}; correct the parts, the total follows from them",
+            "{} contradicts its parts, which add up to {}; correct the parts instead, the total is computed from them",
             rating_words(&own),
             rating_words(&of_parts)
         )

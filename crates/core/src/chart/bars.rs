@@ -36,7 +36,7 @@ impl Bars {
         let room = label_room(self.bars.iter().map(|bar| bar.label.as_str()));
         let row = if 14 < self.bars.len() { 20.0 } else { 28.0 };
         let bottom = TOP + row * self.bars.len().max(1) as f64;
-        let about = format!("Bars for {} values; the table holds them.", self.bars.len());
+        let about = format!("Bar chart of {} values; the table lists them.", self.bars.len());
         let mut canvas = Canvas::new(WIDTH, bottom + 26.0, &self.title, about);
         let mark = self.mark.and_then(finite);
         let reach = self.bars.iter().flat_map(|bar| bar.measure.reach()).chain(mark).chain([0.0]);

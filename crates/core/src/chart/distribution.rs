@@ -47,7 +47,7 @@ impl Distribution {
             self.layers.iter().map(|layer| (layer.tone.class().to_owned(), layer.name.clone())).collect();
         let legend = if 1 < legend.len() { legend } else { Vec::new() };
         let total: usize = self.layers.iter().flat_map(|layer| &layer.counts).sum();
-        let about = format!("How {total} values spread over {} ranges.", bins.len());
+        let about = format!("Distribution of {total} values over {} ranges.", bins.len());
         let mut canvas =
             Canvas::new(WIDTH, BOTTOM + 28.0 + legend_height(WIDTH, &legend), &self.title, about);
         let (low, high) = (bins.first().map_or(0.0, |it| it.0), bins.last().map_or(1.0, |it| it.1));

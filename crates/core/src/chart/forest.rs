@@ -38,7 +38,7 @@ impl Forest {
         let row = if 14 < self.rows.len() { 20.0 } else { 28.0 };
         let bottom = TOP + row * all().count().max(1) as f64;
         let about = format!(
-            "{} estimates with their intervals; filled marks differ from {}.",
+            "{} estimates with confidence intervals; filled marks differ significantly from {}.",
             all().count(),
             self.reference
         );

@@ -179,7 +179,7 @@ impl MatrixChart {
     /// What the colours mean.
     fn draw_scale(&self, canvas: &mut Canvas, left: f64, top: f64) {
         let (steps, low, high): (&[f64], &str, &str) = match self.shade {
-            Shade::ShareOfRow => (&[0.0, 0.25, 0.5, 0.75, 1.0], "none of the row", "all of it"),
+            Shade::ShareOfRow => (&[0.0, 0.25, 0.5, 0.75, 1.0], "none in this row", "all of it"),
             Shade::Signed => (&[-1.0, -0.5, 0.0, 0.5, 1.0], "−1", "1"),
             Shade::Unit => (&[0.0, 0.25, 0.5, 0.75, 1.0], "0", "1"),
         };

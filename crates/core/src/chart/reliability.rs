@@ -33,7 +33,7 @@ const COUNTS: f64 = 44.0;
 impl ReliabilityChart {
     pub(super) fn draw(&self) -> Canvas {
         let about = format!(
-            "Predictions against what happened, in {} groups; on the diagonal they are right.",
+            "Predicted against observed frequencies in {} groups; the diagonal is perfect calibration.",
             self.bins.len()
         );
         let floor = BOTTOM + 34.0 + COUNTS;
@@ -44,8 +44,8 @@ impl ReliabilityChart {
             canvas.line("grid", (LEFT, up.at(value)), (RIGHT, up.at(value)));
             canvas.text(LEFT - 7.0, up.at(value) + 4.0, TextAnchor::End, 36.0, &written);
         }
-        canvas.text(LEFT + 8.0, TOP + 16.0, TextAnchor::Start, 220.0, "happens more often than said");
-        canvas.text(RIGHT - 8.0, BOTTOM - 10.0, TextAnchor::End, 220.0, "happens less often than said");
+        canvas.text(LEFT + 8.0, TOP + 16.0, TextAnchor::Start, 220.0, "observed more often than predicted");
+        canvas.text(RIGHT - 8.0, BOTTOM - 10.0, TextAnchor::End, 220.0, "observed less often than predicted");
         canvas.line("mark", (LEFT, BOTTOM), (RIGHT, TOP));
         let points: Vec<(f64, f64)> = self
             .drawable_bins()

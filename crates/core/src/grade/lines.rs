@@ -28,14 +28,14 @@ pub enum BadLine {
     )]
     NotAnObject,
     #[error(
-        "a line must hold a whole JSON object; this file has one spread over several lines (`jq -c . FILE` joins them)"
+        "each line must be a complete JSON object; this file has one that spans several lines (`jq -c . FILE` joins them)"
     )]
     NotOneLine,
     #[error("`{0}` is missing")]
     Missing(&'static str),
     #[error("{0}")]
     Shape(String),
-    #[error("written in version {0} of the contract; this program reads up to {FORMAT}")]
+    #[error("written in format version {0}; this program reads up to version {FORMAT}")]
     Newer(u32),
 }
 

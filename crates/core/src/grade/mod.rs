@@ -241,7 +241,7 @@ impl GradeFlag {
     /// In words, for reports.
     pub fn words(self) -> &'static str {
         match self {
-            Self::VerdictInCandidate => "the candidate holds text shaped like a verdict",
+            Self::VerdictInCandidate => "the candidate contains text shaped like a verdict",
             Self::NoVerifiableEvidence => "no verifiable evidence",
         }
     }

@@ -79,7 +79,7 @@ pub fn read_stratum_sizes(text: &str, delimiter: u8) -> Result<BTreeMap<String, 
             BadLine::Shape(format!("the size of `{name}` is `{written}`; it must be a whole number"))
         })?;
         if sizes.insert(name.to_owned(), size).is_some() {
-            return Err(BadLine::Shape(format!("`{name}` is there twice")));
+            return Err(BadLine::Shape(format!("`{name}` appears twice")));
         }
     }
     Ok(sizes)

@@ -24,10 +24,10 @@ pub struct Currency([u8; 3]);
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum BadCap {
-    #[error("`{0}` is no currency; it has three capital letters, such as GBP")]
+    #[error("`{0}` is not a currency code of three capital letters, such as GBP")]
     Currency(String),
     #[error(
-        "nobody says what one {0} is in dollars; send `rate`, or add it to `rates` in the server's settings"
+        "the exchange rate of {0} to USD is unknown; send `rate`, or add it to `rates` in the server's settings"
     )]
     NoRate(Currency),
     #[error("a rate is how many dollars one {currency} is, such as 1.25; `{rate}` is not")]

@@ -105,10 +105,10 @@ fn filter_refusal(filter: &MonitorFilter, trace: &TraceFacts<'_>) -> Option<Stri
         word => trace.status == Some(word),
     };
     if !filter.status.is_empty() && !filter.status.iter().any(is_status) {
-        return Some(format!("its status is none of {}", filter.status.join(", ")));
+        return Some(format!("its status is not one of {}", filter.status.join(", ")));
     }
     if !filter.session.is_empty() && !filter.session.iter().any(|session| trace.session == Some(session)) {
-        return Some("it is of another session".to_owned());
+        return Some("it belongs to another session".to_owned());
     }
     let cost = trace.cost.map(|usd| usd.nanos() as f64 / 1e9);
     let bounds = [
@@ -124,7 +124,7 @@ fn filter_refusal(filter: &MonitorFilter, trace: &TraceFacts<'_>) -> Option<Stri
     for (what, value, least, most) in bounds {
         let Some(value) = value else {
             if least.or(most).is_some() {
-                return Some(format!("its {what} is not known"));
+                return Some(format!("its {what} is unknown"));
             }
             continue;
         };
@@ -139,7 +139,7 @@ fn filter_refusal(filter: &MonitorFilter, trace: &TraceFacts<'_>) -> Option<Stri
             one => found != Some(one),
         }
     };
-    filter.metadata.iter().find(differs).map(|(key, _)| format!("its metadata `{key}` is another"))
+    filter.metadata.iter().find(differs).map(|(key, _)| format!("its metadata `{key}` differs"))
 }
 
 fn usd_from_dollars(amount: f64) -> Usd {
@@ -166,7 +166,7 @@ impl std::str::FromStr for TraceStratum {
         Self::ALL
             .into_iter()
             .find(|trace_stratum| trace_stratum.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is no stratum; there are {known}"))
+            .ok_or_else(|| format!("`{text}` is not a stratum; there are {known}"))
     }
 }
 

@@ -44,7 +44,7 @@ pub fn render_github_summary(run: &Run, compared: Option<&Comparison>) -> String
     let end = page.floor_char_boundary(PAGE);
     let end = page[..end].rfind('\n').unwrap_or(end);
     format!(
-        "This page is cut; `jurist runs report {} --reporter md` has all of it.\n\n{}\n",
+        "This summary is truncated; `jurist report {} --reporter md` prints all of it.\n\n{}\n",
         run.id,
         &page[..end]
     )

@@ -223,7 +223,7 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
                     with_evidence(grade, format!("{unit:.2}"))
                 }
                 Outcome::Scored { .. } | Outcome::NotApplicable => return None,
-                Outcome::Abstained { why } => format!("could not tell: {why}"),
+                Outcome::Abstained { why } => format!("cannot assess: {why}"),
                 Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
                 Outcome::Deferred { why } => format!("not asked: {}", variant_in_words(why)),
             };

@@ -108,7 +108,7 @@ pub(super) fn format_outcome(outcome: &Outcome) -> String {
             }
         }
         Outcome::NotApplicable => "does not apply".to_owned(),
-        Outcome::Abstained { why } => format!("could not tell: {why}"),
+        Outcome::Abstained { why } => format!("cannot assess: {why}"),
         Outcome::Failed { failure, detail } if detail.is_empty() => variant_in_words(failure),
         Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
         Outcome::Deferred { why } => format!("not asked: {}", variant_in_words(why)),

@@ -25,7 +25,7 @@ pub fn regression_lines(regressions: &Regressions) -> Vec<String> {
     }
     if !flaky.is_empty() {
         let names = list_names(flaky.iter().cloned());
-        lines.push(format!("{} left aside as flaky: {names}", plural(flaky.len(), "case")));
+        lines.push(format!("{} ignored as flaky: {names}", plural(flaky.len(), "case")));
     }
     lines
 }

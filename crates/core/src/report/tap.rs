@@ -22,8 +22,8 @@ pub(super) fn render_tap_report(run: &Run) -> String {
             VerdictStatus::Pass => ("ok", ""),
             VerdictStatus::Fail => ("not ok", ""),
             // `TODO` keeps a broken grader from counting as a failure of what it graded.
-            VerdictStatus::Error => ("not ok", " # TODO error: a grader broke"),
-            VerdictStatus::Deferred => ("ok", " # SKIP deferred: nobody was asked"),
+            VerdictStatus::Error => ("not ok", " # TODO error: grader error"),
+            VerdictStatus::Deferred => ("ok", " # SKIP deferred: not graded"),
         };
         let name = escape_tap_name(&result.case);
         let _ = writeln!(out, "{word} {} - {name}{directive}", at + 1);

@@ -169,7 +169,7 @@ fn deferral_reason(why: Deferral) -> &'static str {
         Deferral::OverBudget => "the budget was used up",
         Deferral::SampledOut => "it was not in the sample",
         Deferral::WaitsForPerson => "a person answers this",
-        Deferral::Unreachable => "what answers or judges cannot be reached",
+        Deferral::Unreachable => "a target or judge cannot be reached",
         Deferral::NotGraded => "no grade was given",
     }
 }
@@ -177,10 +177,10 @@ fn deferral_reason(why: Deferral) -> &'static str {
 fn remedy_of(why: Deferral) -> &'static str {
     match why {
         Deferral::NoKey => "Set the variable, or pass --judge or --agent with a model that you can reach",
-        Deferral::OverBudget => "Raise --max-cost, and go on with --resume",
-        Deferral::SampledOut => "Raise the share that is sampled",
+        Deferral::OverBudget => "Raise --max-cost and continue with --resume",
+        Deferral::SampledOut => "Raise the sample rate",
         Deferral::WaitsForPerson => "Give the answers under `labels:`, or collect human annotations",
-        Deferral::Unreachable => "Fix that and run it again, or go on with --resume",
-        Deferral::NotGraded => "Go on with --resume",
+        Deferral::Unreachable => "Fix this and run it again, or continue with --resume",
+        Deferral::NotGraded => "Continue with --resume",
     }
 }

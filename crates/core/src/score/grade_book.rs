@@ -50,7 +50,7 @@ pub enum GradeRejection {
     Twice { candidate: String, criterion: String, grader: String },
     #[error("`{criterion}` is {found}, but `{value}` on its scale is {expected}")]
     WrongUnit { criterion: String, value: String, found: f64, expected: f64 },
-    #[error("made against version {found} of the rubric, not {expected}")]
+    #[error("graded with rubric version {found}, not {expected}")]
     OtherVersion { found: String, expected: String },
 }
 

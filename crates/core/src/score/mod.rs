@@ -299,7 +299,7 @@ impl<'a> VerdictBuilder<'a> {
             SkipReason::Unknown { broke } => {
                 // A gate behind a broken grader has not been passed, also where broken graders are skipped.
                 let waits = !broke || self.rubric.on_error != OnError::Skip;
-                let reason = "it requires a criterion whose grader broke or was not asked";
+                let reason = "it requires a criterion that was not graded (grader error or deferral)";
                 self.undecide_all(criterion, reason, waits);
                 CriterionResult::Unknown
             }
@@ -373,7 +373,9 @@ impl<'a> VerdictBuilder<'a> {
                 self.counts.abstained += 1;
                 match criterion.cannot_assess {
                     Some(excuse) => return Err(self.abstain(criterion, excuse)),
-                    None => self.undecide(criterion, with_detail("its grader could not tell", why), false),
+                    None => {
+                        self.undecide(criterion, with_detail("its grader could not assess it", why), false)
+                    }
                 }
             }
             Outcome::Failed { failure, detail } => {
@@ -392,7 +394,11 @@ impl<'a> VerdictBuilder<'a> {
             }
             Outcome::Deferred { why } => {
                 self.counts.deferred += 1;
-                self.undecide(criterion, format!("its grader was not asked: {}", serialized_word(why)), true);
+                self.undecide(
+                    criterion,
+                    format!("its grader was not available: {}", serialized_word(why)),
+                    true,
+                );
             }
         }
         self.unassessed.push(criterion.id.clone());

@@ -71,7 +71,7 @@ pub fn combine_panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> P
             VerdictStatus::Pass => None,
             VerdictStatus::Fail => Some(explain_failure(votes, combine, middle.or(mean), pass_mark)),
             VerdictStatus::Error | VerdictStatus::Deferred => {
-                Some(format!("{} of {} members came to a verdict", votes.n_voters, votes.n_members))
+                Some(format!("{} of {} members gave a verdict", votes.n_voters, votes.n_members))
             }
         },
         members: members.len() as u32,

@@ -86,28 +86,26 @@ pub struct OneMorePerson {
 impl OneMorePerson {
     /// What can be said of it.
     pub fn sentence(&self) -> String {
-        let unsure = "Whether the judge is as good as one more person cannot be told";
+        let unsure = "It is undecided whether the judge is as good as one more person";
         match (self.standing, self.difference.interval()) {
             // Within the margin and yet shown to be less: as good as one of them, and not as well as they do.
             (HumanParity::AsGood, Some((low, high))) if high < 0.0 => format!(
-                "The judge agrees with people a little less than they do with each other, by {:.3} to {:.3}; \
-                 up to {MARGIN} counts as good as one more person.",
+                "The judge agrees with people slightly less than people agree with each other (by {:.3} to {:.3}); a difference of up to {MARGIN} counts as equivalent.",
                 -high, -low
             ),
             (HumanParity::AsGood, _) => {
-                "The judge agrees with people as well as they do with each other.".to_owned()
+                "The judge agrees with people as well as people agree with each other.".to_owned()
             }
             (HumanParity::Worse, _) => {
-                "The judge agrees with people less than they do with each other.".to_owned()
+                "The judge agrees with people less than people agree with each other.".to_owned()
             }
             (HumanParity::CannotTell, Some((low, high))) if FEWEST <= self.n_items => format!(
-                "{unsure}: it may agree with people by up to {:.3} less than they do with each other{}, \
-                 and as good means at most {MARGIN} less; more candidates would tell.",
+                "{unsure}: its agreement may be lower by up to {:.3}{}; equivalent means at most {MARGIN} lower. More candidates would decide it.",
                 -low,
-                if 0.0 < high { format!(", or by up to {high:.3} more") } else { String::new() }
+                if 0.0 < high { format!(", or higher by up to {high:.3}") } else { String::new() }
             ),
             (HumanParity::CannotTell, _) => format!(
-                "{unsure} from {} that two people graded; it takes {FEWEST}.",
+                "{unsure} from {} with two human grades; at least {FEWEST} are needed.",
                 plural(self.n_items, "candidate")
             ),
         }

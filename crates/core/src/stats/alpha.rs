@@ -27,7 +27,7 @@ pub fn alpha(ratings: &Ratings, level: Level) -> Result<f64, Undefined> {
     }
     ratings.ensure_two_rated_items()?;
     if counts.iter().filter(|count| 0.0 < **count).count() < 2 {
-        return Undefined::because("every rating is the same, so that no disagreement can be expected");
+        return Undefined::because("all ratings are equal, so expected disagreement is zero");
     }
     let (observed, expected) = match level {
         Level::Nominal => nominal(ratings, &alike, &counts),

@@ -50,7 +50,7 @@ pub fn bootstrap(
     ensure_usable_values("value", values, 2)?;
     ensure_usable_share("alpha", alpha)?;
     if all_equal(values) {
-        return Undefined::because("all values are equal, so that every draw is the same");
+        return Undefined::because("all values are equal, so all bootstrap resamples are equal");
     }
     if n_draws < 2 {
         return Undefined::because("nothing was drawn");
@@ -112,7 +112,7 @@ pub fn bootstrap_t(values: &[f64], alpha: f64, n_draws: usize, seed: u64) -> Res
     ensure_usable_values("value", values, 2)?;
     ensure_usable_share("alpha", alpha)?;
     if all_equal(values) {
-        return Undefined::because("all values are equal, which says nothing of their spread");
+        return Undefined::because("all values are equal, so their variance cannot be estimated");
     }
     let (n, middle) = (values.len(), mean(values));
     let se = |values: &[f64]| (variance(values) / n as f64).sqrt();
@@ -128,7 +128,7 @@ pub fn bootstrap_t(values: &[f64], alpha: f64, n_draws: usize, seed: u64) -> Res
     if found.0.is_finite() && found.1.is_finite() && low.abs().max(high.abs()) < 1e6 {
         return Ok(found);
     }
-    Undefined::because("too few values differ, so that draws of equal values decide how wide it is")
+    Undefined::because("too few values differ for a bootstrap interval")
 }
 
 /// Between two neighbours in proportion.

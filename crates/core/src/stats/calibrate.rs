@@ -68,13 +68,13 @@ impl Calibration {
     pub fn sentence(&self) -> String {
         let (before, after) = (self.before.brier.value, self.after.brier.value);
         let on = match self.proof {
-            Proof::CrossValidated { folds } => format!("cross-validated in {folds} parts"),
+            Proof::CrossValidated { folds } => format!("cross-validated, {folds} folds"),
             Proof::HeldOut { n } => format!("on {} kept aside", plural(n, "label")),
         };
         let verdict = match self.gain.interval {
             Some((low, _)) if 0.0 < low => "the mapping helps",
-            Some((_, high)) if high < 0.0 => "the mapping does harm and should not be used",
-            _ => "it cannot be shown that the mapping helps",
+            Some((_, high)) if high < 0.0 => "the mapping is worse than none and should not be used",
+            _ => "no significant improvement by the mapping",
         };
         format!("The Brier score goes from {before:.3} to {after:.3} ({on}): {verdict}.")
     }
@@ -228,7 +228,7 @@ fn best_threshold(judge: &[f64], human: &[bool], current: f64) -> Result<f64, Un
     let passes = human.iter().filter(|human| **human).count() as f64;
     let fails = human.len() as f64 - passes;
     if passes == 0.0 || fails == 0.0 {
-        return Undefined::because("all labels are equal, so that any pass mark is as good as another");
+        return Undefined::because("all labels are equal, so every pass mark is equally good");
     }
     let under = |mark: f64| order.partition_point(|index| judge[*index] < mark);
     let mut lost = vec![(0.0, 0.0); order.len() + 1];
@@ -275,7 +275,7 @@ pub fn select_anchors(judge: &[f64], human: &[f64], n: usize) -> Result<Anchors,
     ensure_usable_pairs(("judge score", judge), ("human score", human), 1)?;
     if judge.len() < 2 * n {
         return Undefined::because(format!(
-            "{} leave too few of {} to try the judge on",
+            "{} leave too few of {} to evaluate the judge",
             plural(n, "anchor"),
             plural(judge.len(), "label")
         ));

@@ -78,7 +78,7 @@ impl Difference {
     /// What can be said of it, in a sentence that promises no more than there is.
     pub fn sentence(&self, what: &str, size: f64) -> String {
         let Some((low, high)) = self.interval else {
-            return format!("Of one case nobody can tell whether the {what} changed by more than chance.");
+            return format!("One case is not enough to test whether the {what} changed.");
         };
         if self.differs_nowhere() {
             return format!(
@@ -92,7 +92,7 @@ impl Difference {
             let (least, most) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
             let by = self.difference.abs();
             return format!(
-                "The {what} {direction} by {by:.3}; with 95 % confidence by between {least:.3} and {most:.3}."
+                "The {what} {direction} by {by:.3} (95 % confidence interval {least:.3} to {most:.3})."
             );
         }
         let more = match self.more_cases_for(size) {
@@ -100,7 +100,7 @@ impl Difference {
             None => format!("these cases are enough to detect {size}"),
         };
         format!(
-            "No difference of the {what} can be shown: the interval {low:+.3} to {high:+.3} includes zero; {more}."
+            "No significant difference of the {what}: the 95 % confidence interval {low:+.3} to {high:+.3} includes zero; {more}."
         )
     }
 
@@ -264,7 +264,7 @@ fn caveats(before: &Run, after: &Run, pairs: &[(&CaseResult, &CaseResult)]) -> V
     let n_other = pairs.iter().filter(|pair| pair.0.rubric != pair.1.rubric).count();
     if 0 < n_other {
         out.push(format!(
-            "The rubric changed for {n_other} of {} cases; of these only the criteria that stayed the same are compared.",
+            "The rubric changed for {n_other} of {} cases; for these, only unchanged criteria are compared.",
             pairs.len()
         ));
     }
@@ -283,12 +283,12 @@ fn caveats(before: &Run, after: &Run, pairs: &[(&CaseResult, &CaseResult)]) -> V
     if !old.is_empty() && !new.is_empty() {
         if old.keys().ne(new.keys()) {
             out.push(format!(
-                "The judge changed from {} to {}; a difference may be theirs.",
+                "The judge changed from {} to {}; this may explain a difference.",
                 names(&old),
                 names(&new)
             ));
         } else if n_other == 0 && old != new {
-            out.push("The judge's prompts or settings changed; a difference may be theirs.".to_owned());
+            out.push("The judge's prompts or settings changed; this may explain a difference.".to_owned());
         }
     }
     out
@@ -345,8 +345,7 @@ pub(super) mod tests {
         assert!(score.more_cases_for(0.05).is_some_and(|more_cases_for| 100 < more_cases_for));
         let sentence = score.sentence("score", 0.05);
         assert!(
-            sentence.starts_with("No difference of the score can be shown")
-                && sentence.contains("more cases"),
+            sentence.starts_with("No significant difference of the score") && sentence.contains("more cases"),
             "{sentence}"
         );
         let changed: Vec<&str> =

@@ -51,7 +51,7 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     ensure_correlation_defined(x, y)?;
     let value = linear(x, y);
     if !value.is_finite() {
-        return Undefined::because("the numbers are too large to be added up");
+        return Undefined::because("the numbers are too large to add");
     }
     Ok(Correlation { value, p: p_of(value, x.len()), n: x.len(), kind: CorrelationKind::Pearson })
 }
@@ -100,7 +100,7 @@ fn ensure_correlation_defined(x: &[f64], y: &[f64]) -> Result<(), Undefined> {
     }
     for side in [x, y] {
         if side.iter().all(|value| (value - side[0]).abs() <= 0.0) {
-            return Undefined::because("one side never varies");
+            return Undefined::because("one variable is constant");
         }
     }
     Ok(())

@@ -232,14 +232,14 @@ impl std::fmt::Display for Warning {
             Self::Floor { criterion, share } => {
                 write!(
                     f,
-                    "`{criterion}` gives {} of the candidates its lowest score, so it tells few apart",
+                    "`{criterion}` gives {} of the candidates its lowest score (floor effect), so it distinguishes few candidates",
                     percent(share)
                 )
             }
             Self::Ceiling { criterion, share } => {
                 write!(
                     f,
-                    "`{criterion}` gives {} of the candidates its highest score, so it tells few apart",
+                    "`{criterion}` gives {} of the candidates its highest score (ceiling effect), so it distinguishes few candidates",
                     percent(share)
                 )
             }
@@ -248,7 +248,7 @@ impl std::fmt::Display for Warning {
                     criteria.iter().map(|criterion| format!("`{criterion}`")).collect::<Vec<_>>().join(", ");
                 write!(
                     f,
-                    "{names} move together in {n} candidates (correlation {correlation:.2}): one question, or one impression that colours all answers"
+                    "{names} are strongly correlated over {n} candidates ({correlation:.2}): they may measure the same thing (halo effect)"
                 )
             }
         }

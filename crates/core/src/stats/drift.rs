@@ -93,7 +93,7 @@ pub fn detect_drift(values: &[f64], n_reference: usize, alpha: f64) -> Result<Dr
         values.split_at_checked(n_reference).filter(|split_at_checked| !split_at_checked.1.is_empty())
     else {
         return Undefined::because(format!(
-            "there are only {} values, and {n_reference} of them were to say what is usual",
+            "there are only {} values, and {n_reference} of them are the reference period",
             values.len()
         ));
     };

@@ -76,10 +76,10 @@ pub fn compare_estimators(said: &LabelledScores, quantity: EstimatedQuantity) ->
         EstimatedQuantity::PassRate { .. } => share_with_interval(values.iter().sum(), values.len()),
     };
     let powered = match (human.len(), unlabelled.len()) {
-        (0, _) => Undefined::because("no candidate has both a label and a score of the judge"),
-        (_, 0) => Undefined::because("every candidate that the judge scored has a label"),
+        (0, _) => Undefined::because("no candidate has both a label and a judge score"),
+        (_, 0) => Undefined::because("every candidate scored by the judge has a label"),
         (n, _) if n < FEWEST_LABELS => Undefined::because(format!(
-            "how far the judge is off is not known well enough from {} (it takes {FEWEST_LABELS})",
+            "the judge's bias cannot be estimated from {} (at least {FEWEST_LABELS} are needed)",
             plural(n, "label")
         )),
         _ => prediction_powered(&human, &judge, &unlabelled, 0.05),

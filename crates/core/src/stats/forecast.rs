@@ -36,7 +36,7 @@ pub fn forecast(spent: Usd, days: &[DaySum], cap: Option<Usd>, now: Time) -> Res
     let month = Month::of(now);
     let past = whole_days(days, now);
     if past.len() < 2 {
-        return Err(Undefined("two whole days with spending are needed to look ahead".to_owned()));
+        return Err(Undefined("a forecast needs two full days with spending".to_owned()));
     }
     let (spent, left) = (spent.nanos() as f64, month.days_left(now));
     let coming = ahead(&past, left, ALPHA)?;

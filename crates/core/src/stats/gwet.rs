@@ -140,7 +140,7 @@ impl AgreementTable {
     fn new(ratings: &Ratings, credit: Credit) -> Result<Self, Undefined> {
         let n_answers = ratings.n_answers();
         if n_answers < 2 {
-            return Undefined::because("every rating is the same, so that no other answer is known");
+            return Undefined::because("all ratings are equal, so no other category is known");
         }
         if MAX_CATEGORIES < n_answers {
             return Undefined::because(format!("{n_answers} different ratings are no categories"));
@@ -201,7 +201,7 @@ impl AgreementTable {
         }
         let n_rated: Vec<f64> = habits.iter().map(|habit| habit.iter().sum()).collect();
         if n_rated.iter().any(|n_rated| *n_rated <= 0.0) {
-            return Undefined::because("a rater rated nothing and so has no habits");
+            return Undefined::because("a rater has no ratings");
         }
         for (habit, m) in habits.iter_mut().zip(&n_rated) {
             habit.iter_mut().for_each(|habit| *habit /= m);
@@ -281,7 +281,7 @@ impl AgreementTable {
 
 fn agreement_beyond_chance(observed: f64, by_chance: f64) -> Result<f64, Undefined> {
     if 1.0 - 1e-12 <= by_chance {
-        return Undefined::because("every rating is the same, so that chance agrees as well");
+        return Undefined::because("all ratings are equal, so agreement by chance is perfect too");
     }
     Ok((observed - by_chance) / (1.0 - by_chance))
 }

@@ -52,7 +52,7 @@ pub fn icc(ratings: &Ratings, design: Design, unit: IccUnit) -> Result<Icc, Unde
     let mean = (items - error, items + levels);
     let (above, all) = if unit == IccUnit::Single { single } else { mean };
     if all.abs() <= 1e-12 * (items + error) {
-        return Undefined::because("the items do not differ, so that there is nothing to tell apart");
+        return Undefined::because("the items do not differ, so there is no variance between them");
     }
     let degrees = (n - 1.0, if design == Design::OneWay { n * (k - 1.0) } else { (n - 1.0) * (k - 1.0) });
     let f = items / error;
@@ -114,9 +114,7 @@ impl Squares {
             .collect();
         let n = full.len();
         if n < 2 {
-            return Undefined::because(format!(
-                "{n} of the two items or more that it needs were rated by everybody"
-            ));
+            return Undefined::because(format!("{n} items were rated by everybody; at least two are needed"));
         }
         let (n, k) = (n as f64, k as f64);
         let row_means: Vec<f64> = full.iter().map(|full| full.iter().sum::<f64>() / k).collect();

@@ -171,7 +171,9 @@ impl AnswerMarginals {
             return Undefined::because(ONE_ITEM);
         }
         if pairs.iter().all(|pair| pair == &(*first, *first)) {
-            return Undefined::because("both gave the same answer throughout, so that chance agrees as well");
+            return Undefined::because(
+                "both raters always gave the same answer, so agreement by chance is perfect too",
+            );
         }
         let (mut left, mut right) = (vec![0.0; n_categories], vec![0.0; n_categories]);
         for (a, b) in pairs {
@@ -213,7 +215,7 @@ pub fn randolph(ratings: &Ratings) -> Result<f64, Undefined> {
 
 fn above_chance(observed: f64, by_chance: f64) -> Result<f64, Undefined> {
     if 1.0 - 1e-12 <= by_chance {
-        return Undefined::because("every rating is the same, so that chance agrees as well");
+        return Undefined::because("all ratings are equal, so agreement by chance is perfect too");
     }
     Ok((observed - by_chance) / (1.0 - by_chance))
 }

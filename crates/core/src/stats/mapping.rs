@@ -92,7 +92,7 @@ pub fn isotonic(x: &[f64], y: &[f64], weights: &[f64]) -> Result<Isotonic, Undef
     ensure_usable_pairs(("x", x), ("y", y), 1)?;
     ensure_usable_pairs(("y", y), ("weight", weights), 1)?;
     if weights.iter().any(|weight| *weight < 0.0) {
-        return Undefined::because("a weight is less than nothing");
+        return Undefined::because("a weight is negative");
     }
     let mut order: Vec<usize> = (0..x.len()).filter(|index| 0.0 < weights[*index]).collect();
     if order.is_empty() {
@@ -150,9 +150,7 @@ pub fn logistic(x: &[f64], targets: &[f64]) -> Result<Logistic, Undefined> {
         return Undefined::because("all labels are equal");
     }
     if is_separable(x, targets) {
-        return Undefined::because(
-            "a threshold separates the labels without a mistake, so that no slope is steep enough",
-        );
+        return Undefined::because("a threshold separates the labels perfectly, so the slope is not finite");
     }
     let mut curve = Logistic { intercept: 0.0, slope: 0.0 };
     let loss = |curve: Logistic| -> f64 {

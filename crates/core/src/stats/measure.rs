@@ -88,7 +88,7 @@ fn mean_with(
     let clusters: Vec<Cluster> = values.iter().copied().map(Cluster::single).collect();
     let value = mean(values);
     if !value.is_finite() {
-        return Undefined::because("the numbers are too large to be added up");
+        return Undefined::because("the numbers are too large to add");
     }
     Ok(Coefficient::new(value, interval(&clusters), values.len()))
 }

@@ -142,7 +142,7 @@ pub fn paired_t(first: &[f64], second: &[f64]) -> Result<PairedT, Undefined> {
     let (n, difference) = (differences.len() as f64, mean(&differences));
     let se = (variance(&differences) / n).sqrt();
     if se <= 0.0 {
-        return Undefined::because("every pair differs by the same, which says nothing of their spread");
+        return Undefined::because("all differences are equal, so their variance cannot be estimated");
     }
     let t = difference / se;
     Ok(PairedT {

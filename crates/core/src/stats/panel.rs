@@ -120,7 +120,7 @@ impl RatingsWithTruth {
     fn correlation(&self, a: usize, b: usize) -> Result<Coefficient, Undefined> {
         let (x, y) = self.errors(a, b, 0..self.truth.len());
         pearson(&x, &y).map(|correlation| correlation.coefficient()).or_else(|_| {
-            Undefined::because("at least one of the two never errs, or always alike, on what both rated")
+            Undefined::because("at least one of the two has constant errors on the common items")
         })
     }
 
@@ -131,7 +131,7 @@ impl RatingsWithTruth {
         let n = self.truth.len();
         let all: Vec<usize> = (0..n).collect();
         let Some(value) = self.kish(members, &all) else {
-            return Undefined::because("no two of the members both err now and then on the same items");
+            return Undefined::because("no two members have varying errors on the same items");
         };
         // An interval of it that holds what it says is not known.
         Ok(Coefficient::new(value, None, n))

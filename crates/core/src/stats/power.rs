@@ -123,7 +123,7 @@ fn check_samples(n: f64, alpha: f64) -> Result<(), Undefined> {
 
 fn check_effect(d: f64) -> Result<(), Undefined> {
     if d == 0.0 || !d.is_finite() {
-        return Undefined::because("no number of samples shows a difference of nothing");
+        return Undefined::because("a difference of zero cannot be detected");
     }
     Ok(())
 }

@@ -72,7 +72,7 @@ pub fn prediction_powered(
     ensure_usable_share("alpha", alpha)?;
     if all_equal(human) {
         return Undefined::because(format!(
-            "all {} are equal, which says nothing of how far others are from them",
+            "all {} are equal, so their variance cannot be estimated",
             plural(human.len(), "human label")
         ));
     }
@@ -182,7 +182,7 @@ fn judge_label_correlation(left: &[f64], right: &[f64]) -> Option<f64> {
 fn chance_warning(correlation: Option<f64>, n: usize, lambda: f64) -> Option<String> {
     let Some(r) = correlation else {
         return Some(
-            "The judge gives the same score to every labelled item; only the labels count.".to_owned(),
+            "The judge gives every labelled item the same score, so only the labels are used.".to_owned(),
         );
     };
     let degrees = n as f64 - 2.0;
@@ -193,11 +193,11 @@ fn chance_warning(correlation: Option<f64>, n: usize, lambda: f64) -> Option<Str
         format!(
             "On {} the judge is {} (correlation {r:.2}); {}.",
             plural(n, "label"),
-            if lambda <= 0.0 { "no better than chance" } else { "not shown to be better than chance" },
+            if lambda <= 0.0 { "no better than chance" } else { "not significantly better than chance" },
             if lambda <= 0.0 {
                 "it adds nothing to the labels"
             } else {
-                "more labels would tell whether it helps"
+                "more labels are needed to decide whether it helps"
             }
         )
     })

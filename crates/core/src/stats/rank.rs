@@ -239,7 +239,7 @@ impl Fit {
     ) -> Result<Self, Undefined> {
         let n_players = names.len();
         if n_players < 2 || cells.is_empty() {
-            return Undefined::because("nobody was compared with anybody");
+            return Undefined::because("there are no comparisons");
         }
         if model.penalty <= 0.0 {
             ensure_connected_players(names, cells)?;
@@ -365,9 +365,10 @@ impl Fit {
 fn explain_missing_fit(layout: ParameterLayout, turn: usize) -> Undefined {
     Undefined(match layout.position {
         Some(_) if turn == 0 => {
-            "nobody was shown in both places, so that place and strength look alike".to_owned()
+            "no candidate was shown in both positions, so position bias and strength cannot be separated"
+                .to_owned()
         }
-        _ => "the comparisons fit without exception, so that no finite strengths fit them best".to_owned(),
+        _ => "the comparisons have no contradictions, so the best strengths are not finite".to_owned(),
     })
 }
 
@@ -505,11 +506,11 @@ fn ensure_connected_players(names: &[String], cells: &[PairCounts]) -> Result<()
     let (above, below) = (side(true), side(false));
     Err(Undefined(match (above.as_slice(), below.as_slice()) {
         (_, []) => return Ok(()),
-        ([one], _) => format!("{one} never lost a point, so no finite strength is high enough"),
-        (_, [one]) => format!("{one} never took a point, so no finite strength is low enough"),
+        ([one], _) => format!("{one} won every comparison, so its strength is not finite"),
+        (_, [one]) => format!("{one} lost every comparison, so its strength is not finite"),
         (above, _) => {
             let above = above.join(", ");
-            format!("{above} never lost a point to any other, so no finite strengths are high enough")
+            format!("{above} won every comparison with the others, so their strengths are not finite")
         }
     }))
 }
@@ -630,14 +631,14 @@ mod tests {
 
     #[test]
     fn strengths_that_do_not_exist_are_no_numbers() {
-        check_undefined(&json!({ "wins": [[0]] }), "nobody was compared with anybody");
+        check_undefined(&json!({ "wins": [[0]] }), "there are no comparisons");
         check_undefined(
             &json!({ "wins": [[0, 3, 2], [0, 0, 1], [0, 1, 0]] }),
-            "`0` never lost a point, so no finite strength is high enough",
+            "`0` won every comparison, so its strength is not finite",
         );
         check_undefined(
             &json!({ "wins": [[0, 3, 2], [1, 0, 1], [0, 0, 0]] }),
-            "`2` never took a point, so no finite strength is low enough",
+            "`2` lost every comparison, so its strength is not finite",
         );
         check_undefined(
             &json!({ "wins": [[0, 3, 0, 0], [1, 0, 0, 0], [0, 0, 0, 2], [0, 0, 1, 0]] }),
@@ -645,7 +646,7 @@ mod tests {
         );
         check_undefined(
             &json!({ "wins": [[0, 3, 1, 0], [1, 0, 0, 1], [0, 0, 0, 2], [0, 0, 1, 0]] }),
-            "`0`, `1` never lost a point to any other, so no finite strengths are high enough",
+            "`0`, `1` won every comparison with the others, so their strengths are not finite",
         );
         check_undefined(
             &json!({ "wins": [[0, 0], [0, 0]], "ties": [[0, 3], [3, 0]], "tie_rule": "davidson" }),
@@ -653,11 +654,11 @@ mod tests {
         );
         check_undefined(
             &json!({ "comparisons": [[0, 1, 1], [0, 1, 0]], "position": true }),
-            "nobody was shown in both places, so that place and strength look alike",
+            "no candidate was shown in both positions, so position bias and strength cannot be separated",
         );
         check_undefined(
             &json!({ "comparisons": [[0, 1, 1], [1, 0, 1], [0, 1, 1]], "position": true }),
-            "the comparisons fit without exception, so that no finite strengths fit them best",
+            "the comparisons have no contradictions, so the best strengths are not finite",
         );
         assert_eq!(compute_statistic("kappa", &json!({})), None);
     }

@@ -9,7 +9,7 @@ use super::undefined::{Undefined, ensure_size};
 use crate::rubric::Value;
 
 /// Why a single item says nothing about agreement beyond chance.
-pub(super) const ONE_ITEM: &str = "there is only one item, and chance is told from other items";
+pub(super) const ONE_ITEM: &str = "there is only one item; agreement by chance needs several";
 
 /// Squares of larger numbers are no numbers any more.
 const MOST_RATING: f64 = 1e150;

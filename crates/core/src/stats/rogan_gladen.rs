@@ -55,7 +55,7 @@ pub fn corrected_rate(
     if n_pass == 0 || n_fail == 0 {
         let lacking = if n_pass == 0 { "pass" } else { "fail" };
         return Undefined::because(format!(
-            "no labelled case is a {lacking}, so that nobody knows how the judge decides on one"
+            "no labelled case is a {lacking}, so the judge's error rate on these is unknown"
         ));
     }
     let apparent = judge_passed as f64 / n_judged as f64;
@@ -64,7 +64,7 @@ pub fn corrected_rate(
     let better_than_chance = sensitivity + specificity - 1.0;
     if better_than_chance <= 0.0 {
         return Undefined::because(format!(
-            "the judge is no better than chance: it passes {:.0} % of what people pass and {:.0} % of what they fail",
+            "the judge is not better than chance: it passes {:.0} % of what people pass and {:.0} % of what people fail",
             100.0 * sensitivity,
             100.0 * (1.0 - specificity)
         ));
@@ -80,12 +80,12 @@ pub fn corrected_rate(
     let mut warnings = Vec::new();
     if !(0.0..=1.0).contains(&unclipped) {
         warnings.push(format!(
-            "The corrected rate is {unclipped:.3} and was set to the edge: the judge's mistakes among these cases are not those among the labels."
+            "The corrected rate is {unclipped:.3} and was clipped: the judge's error rates differ between these cases and the labelled ones."
         ));
     }
     if better_than_chance <= z * (parts.sensitivity_alone + parts.specificity_alone).sqrt() {
         warnings.push(format!(
-            "On {} the judge is not shown to be better than chance.",
+            "On {} the judge is not significantly better than chance.",
             plural(n_pass + n_fail, "label")
         ));
     }

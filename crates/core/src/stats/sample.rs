@@ -117,7 +117,7 @@ pub fn estimate_stratified_mean(strata: &[SampledStratum]) -> Result<Stratified,
     let n_errors: usize = strata.iter().map(|stratum| stratum.n_errors).sum();
     if 0 < n_errors {
         warnings.push(format!(
-            "The judge could not grade {n_errors} of {} sampled; they are taken to be like the rest of their stratum.",
+            "The judge could not grade {n_errors} of {} sampled traces; they are assumed to be like the rest of their stratum.",
             n + n_errors
         ));
     }
@@ -164,9 +164,9 @@ fn spreads(graded: &[&SampledStratum], warnings: &mut Vec<String>) -> Option<Vec
     let known: Vec<Option<f64>> = graded.iter().map(|stratum| spread(stratum)).collect();
     for stratum in graded.iter().filter(|stratum| !complete(stratum) && all_equal(&stratum.scores)) {
         warnings.push(match stratum.scores.len() {
-            1 => format!("`{}` has one score; its spread is taken to be large.", stratum.name),
+            1 => format!("`{}` has one score; its variance is assumed to be large.", stratum.name),
             n => format!(
-                "The {n} scores of `{}` are equal; the interval allows for others that are not.",
+                "The {n} scores of `{}` are equal; the interval allows for unobserved variation.",
                 stratum.name
             ),
         });
@@ -174,8 +174,7 @@ fn spreads(graded: &[&SampledStratum], warnings: &mut Vec<String>) -> Option<Vec
     let most = known.iter().flatten().copied().fold(0.0, f64::max);
     if known.iter().any(Option::is_none) && most <= 0.0 {
         warnings.push(
-            "The scores do not differ within any stratum, so that nothing is known of their spread."
-                .to_owned(),
+            "The scores do not differ within any stratum, so their variance cannot be estimated.".to_owned(),
         );
         return None;
     }
@@ -187,7 +186,7 @@ fn estimate_stratum(stratum: &SampledStratum) -> StratumEstimate {
     let why = |stratum: &SampledStratum| match (stratum.population, stratum.n_errors) {
         (0, _) => "nothing is in it".to_owned(),
         (_, 0) => "nothing was sampled from it".to_owned(),
-        (_, errors) => format!("the judge could grade none of {errors} sampled"),
+        (_, errors) => format!("the judge failed on all {errors} sampled traces"),
     };
     StratumEstimate {
         name: stratum.name.clone(),
@@ -229,9 +228,7 @@ pub fn hajek(values: &[f64], probabilities: &[f64]) -> Result<WeightedMean, Unde
     let left: f64 = probabilities.iter().map(|p| (1.0 - p) * (p * total).powi(-2)).sum();
     let se = match se {
         _ if !on_unit_scale(values) && all_equal(values) && 0.0 < left => {
-            return Undefined::because(
-                "all values are equal, which says nothing of those that were not drawn",
-            );
+            return Undefined::because("all values are equal, so nothing is known about the others");
         }
         _ if on_unit_scale(values) && all_equal(values) => {
             (equal_spread(values.len() as f64, middle) * left).sqrt()
@@ -277,7 +274,7 @@ pub fn stratified_weighted_mean(
             inside.iter().map(|index| weights[*index] * (values[*index] - middle) / total).collect();
         let left = 1.0 - fractions[inside[0]];
         if parts.len() < 2 && 0.0 < left {
-            return Undefined::because("a stratum has a single value and so no spread");
+            return Undefined::because("a stratum has a single value, so its variance cannot be estimated");
         }
         if 1 < parts.len() {
             sum += left.max(0.0) * parts.len() as f64 * variance(&parts);
@@ -304,7 +301,7 @@ pub struct Kish {
 pub fn kish_effective_size(weights: &[f64]) -> Result<Kish, Undefined> {
     ensure_usable_values("weight", weights, 1)?;
     if let Some(bad) = weights.iter().find(|weight| **weight < 0.0) {
-        return Undefined::because(format!("a weight is {bad}, which is less than nothing"));
+        return Undefined::because(format!("a weight is {bad}, which is negative"));
     }
     let (sum, squares) =
         weights.iter().fold((0.0, 0.0), |(sum, squares), value| (sum + value, squares + value * value));

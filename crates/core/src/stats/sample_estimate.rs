@@ -45,18 +45,18 @@ pub fn estimate_sample_mean(
 ) -> Result<SampleEstimate, Undefined> {
     let scores: Vec<f64> = drawn.iter().filter_map(|sampled_score| sampled_score.score).collect();
     if scores.is_empty() {
-        return Undefined::because(format!("the judge scored none of {} sampled", drawn.len()));
+        return Undefined::because(format!("the judge scored none of the {} sampled", drawn.len()));
     }
     let n_errors = drawn.len() - scores.len();
     let by_strata = populations.map_or_else(
-        || Undefined::because("nobody says how many there are in each stratum"),
+        || Undefined::because("the population sizes of the strata are missing"),
         |it| strata(drawn, it).and_then(|stratums| estimate_stratified_mean(&stratums)),
     );
     let by_probability = estimate_hajek_mean(drawn);
     let mut warnings: Vec<String> = Vec::new();
     if 0 < n_errors {
         warnings.push(format!(
-            "The judge could not grade {n_errors} of {} sampled ({:.0} %); they are taken to be like the rest of their stratum.",
+            "The judge could not grade {n_errors} of {} sampled ({:.0} %); they are assumed to be like the rest of their stratum.",
             drawn.len(),
             100.0 * n_errors as f64 / drawn.len() as f64
         ));
@@ -100,8 +100,8 @@ fn strata(
         sampled_score.stratum.as_ref().is_none_or(|stratum| !populations.contains_key(stratum))
     };
     match drawn.iter().find(lost).map(|sampled_score| &sampled_score.stratum) {
-        Some(Some(name)) => Undefined::because(format!("nobody says how many there are in `{name}`")),
-        Some(None) => Undefined::because("not everything that was drawn has a stratum"),
+        Some(Some(name)) => Undefined::because(format!("the population size of `{name}` is missing")),
+        Some(None) => Undefined::because("not every sampled candidate has a stratum"),
         None => Ok(populations.iter().map(stratum).collect()),
     }
 }
@@ -118,7 +118,7 @@ fn estimate_hajek_mean(drawn: &[SampledScore]) -> Result<WeightedMean, Undefined
         let Some(probability) = it.probability else {
             let n = drawn.iter().filter(|sampled_score| sampled_score.probability.is_none()).count();
             return Undefined::because(format!(
-                "of {} nobody says how likely it was to be drawn",
+                "the sampling probability of {} is missing",
                 plural(n, "candidate")
             ));
         };

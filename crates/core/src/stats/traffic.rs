@@ -162,8 +162,8 @@ impl TrafficSums {
         let why = || match (self.n_seen, self.n_errors, self.n_unjudged) {
             (0, _, _) => "nothing is in it".to_owned(),
             (_, 0, 0) => "nothing was sampled from it".to_owned(),
-            (_, 0, waiting) => format!("{waiting} were sampled, and none has been judged"),
-            (_, errors, _) => format!("the judge could grade none of {errors} that it was asked about"),
+            (_, 0, waiting) => format!("{waiting} were sampled, and none is judged yet"),
+            (_, errors, _) => format!("the judge failed on all {errors} sampled traces"),
         };
         TrafficStratum {
             name: self.name.clone(),
@@ -248,15 +248,15 @@ fn collect_traffic_warnings(
     let mut warnings = Vec::new();
     if 0 < n_errors {
         warnings.push(format!(
-            "The judge could not grade {n_errors} of {}; they are taken to be like the rest of their stratum.",
+            "The judge could not grade {n_errors} of {}; they are assumed to be like the rest of their stratum.",
             n + n_errors
         ));
     }
     if 0 < n_unjudged {
-        warnings.push(format!("{n_unjudged} were sampled and are not judged, or not yet."));
+        warnings.push(format!("{n_unjudged} sampled traces are not judged yet."));
     }
     for stratum in strata.iter().filter(|sums| 0 < sums.n_seen && sums.scores.n == 0) {
-        warnings.push(format!("`{}` cannot be estimated, and is not part of the mean.", stratum.name));
+        warnings.push(format!("`{}` cannot be estimated and is excluded from the mean.", stratum.name));
     }
     warnings
 }
@@ -328,7 +328,7 @@ pub fn correct_traffic_mean(
     let n = labelled.len();
     if n < FEWEST_LABELS {
         return Undefined::because(format!(
-            "only {n} of the scored traces have a label, and it takes {FEWEST_LABELS}"
+            "only {n} of the scored traces have a label; at least {FEWEST_LABELS} are needed"
         ));
     }
     let w: f64 = labelled.iter().map(|labelled| 1.0 / labelled.probability).sum();

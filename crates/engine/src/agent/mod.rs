@@ -189,7 +189,7 @@ impl Agents {
             prepared.map_err(|error| AgentRunError::Failed(Failure::Crashed, error.to_string()))?;
         let Some(prepared) = prepared else {
             return Err(AgentRunError::unreachable(
-                "no response, trace or diff is given; name `targets` or a `server`, or give --agent MODEL",
+                "the case has no response, trace or diff; set `targets` or a `server`, or use --agent MODEL",
             ));
         };
         let folder = match case.workspace.as_ref().zip(prepared.workspace.as_ref()) {
@@ -222,7 +222,7 @@ impl Agents {
     pub fn warnings(&self) -> Vec<String> {
         let unknown = self.unknown_keys.lock().unwrap_or_else(PoisonError::into_inner);
         let warning =
-            |(key, target): (&String, &String)| format!("`{key}` in what `{target}` answers is not used");
+            |(key, target): (&String, &String)| format!("`{key}` in the answer of `{target}` is not used");
         unknown.iter().map(warning).collect()
     }
 
@@ -289,7 +289,10 @@ impl Agents {
 
     fn check_address(&self, url: &str) -> Result<(), NotPermitted> {
         let is_allowed = self.allow_commands || !is_of_the_machine(url);
-        require_permission(is_allowed, format!("the address `{url}`, where machines keep their own keys"))
+        require_permission(
+            is_allowed,
+            format!("the link-local address `{url}`, where clouds serve machine credentials"),
+        )
     }
 
     async fn run(

@@ -205,7 +205,7 @@ impl BreakerState {
 }
 
 fn open_circuit_error(error: &ModelError) -> ModelError {
-    let detail = format!("this model keeps failing and is left alone: {}", error.detail);
+    let detail = format!("this model keeps failing; calls to it are paused: {}", error.detail);
     ModelError { kind: error.kind, retry_after: error.retry_after, ..ModelError::new(error.kind, detail) }
 }
 

@@ -32,7 +32,7 @@ pub trait BudgetReservation: Send + Sync + std::fmt::Debug {
 /// Why a model without a price does not run under a cap, and what would let it.
 pub fn unknown_price_error(model: &str) -> ModelError {
     let detail = format!(
-        "`{model}` has no known price, so it does not run under a cap; add `'{model}': {{input: 0.5, output: 2}}` \
+        "`{model}` has no known price, so it cannot be used with a cost cap; add `'{model}': {{input: 0.5, output: 2}}` \
          with its dollars per million tokens to `prices` in .jurist/config.yaml"
     );
     ModelError::new(ModelErrorKind::OverBudget, detail)

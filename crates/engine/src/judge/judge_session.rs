@@ -152,8 +152,7 @@ impl OpinionBuilder<'_> {
         let answered = match self.case.contests.and_then(|contest| contest.get(criterion)) {
             Some(contested) => answer_with_outcome(contested.outcome.clone(), &contested.reason),
             None => {
-                let detail = "`max-score` compares the outputs of one case, and here each stands alone; \
-                              `jurist eval` compares them";
+                let detail = "`max-score` compares several outputs of one case; use it with `jurist eval`";
                 answer_with_outcome(
                     Outcome::Failed { failure: Failure::Crashed, detail: detail.to_owned() },
                     "",
@@ -613,7 +612,7 @@ impl JudgeSession<'_> {
         let decided = match self.programs {
             Some(programs) => programs.decide(check, &input).await,
             None => {
-                let refused = permit_check(false, check).expect_err("nobody has allowed it");
+                let refused = permit_check(false, check).expect_err("it was not allowed");
                 Err(refused.into())
             }
         };

@@ -214,7 +214,7 @@ impl CheckPrograms {
         let lost = |error: reqwest::Error| match error.is_timeout() {
             true => {
                 let limit = check.time_limit.as_secs_f64();
-                CheckFailure::new(Failure::Timeout, told(format!("gave no answer within {limit} s")))
+                CheckFailure::new(Failure::Timeout, told(format!("did not answer within {limit} s")))
             }
             false => unavailable(format!("cannot be reached: {}", error.without_url())),
         };

@@ -9,7 +9,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 pub struct PublicOnly;
 
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` leads into this machine or its network; --allow-private-network lets it")]
+#[error("`{0}` is a private or local address; allow it with --allow-private-network")]
 pub struct Private(pub String);
 
 impl Resolve for PublicOnly {

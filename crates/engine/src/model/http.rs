@@ -363,8 +363,7 @@ pub async fn send_to_endpoint(
     let mut text = endpoint.strip(&String::from_utf8_lossy(&bytes));
     if is_stream && status < 300 {
         let Some(body) = stream::assemble_stream(endpoint.protocol, &text) else {
-            let error =
-                ModelError::new(ModelErrorKind::Unavailable, "the streamed reply ended before its end");
+            let error = ModelError::new(ModelErrorKind::Unavailable, "the streamed reply is incomplete");
             return Err(ModelError { maybe_billed: true, ..error });
         };
         text = body.to_string();

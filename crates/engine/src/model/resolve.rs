@@ -38,13 +38,12 @@ pub struct Resolver {
 #[derive(Debug, thiserror::Error)]
 pub enum Unresolved {
     #[error(
-        "no judge is named; give --judge MODEL, name one in the file or in .jurist/config.yaml, \
-         set JURIST_JUDGE, or set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY"
+        "no judge is set; use --judge MODEL, set one in the file or in .jurist/config.yaml, set JURIST_JUDGE, or set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY"
     )]
     NoName,
-    #[error("`{name}` is no model that is known by its name; {hint}")]
+    #[error("`{name}` is not a known model; {hint}")]
     Unknown { name: String, hint: String },
-    #[error("where `{0}` is served is not known; give its `base_url`")]
+    #[error("the address of `{0}` is unknown; set its `base_url`")]
     NoAddress(String),
     #[error("`{0}` is not an address such as http://localhost:8080/v1")]
     BadAddress(String),
@@ -172,11 +171,10 @@ impl Resolver {
         if needs_key && endpoint.key.is_none() {
             let names = self.key_names(&served).join(" or ");
             let why = if self.may_have_key(&served, &endpoint.base_url) {
-                format!("`{name}` needs a key; set {names}")
+                format!("`{name}` needs an API key; set {names}")
             } else {
                 format!(
-                    "`{name}` needs a key, and a file sends it to {}; give that address with --base-url or in the \
-                     settings if {names} may go there",
+                    "`{name}` needs an API key, and a file sends it to {}; set that address with --base-url or in the settings if {names} may be sent there",
                     endpoint.address()
                 )
             };

@@ -284,7 +284,7 @@ fn decision(watched: &LoadedMonitorVersion, seen: &Seen) -> Option<NewMonitorDec
     let share = (1e4 * probability).round() / 100.0;
     let (state, reason) = match (is_sampled, stratum) {
         (true, TraceStratum::Failed) => {
-            (DecisionState::Sampled, "it failed, and those are always looked at".to_owned())
+            (DecisionState::Sampled, "it failed, and failed traces are always judged".to_owned())
         }
         (true, _) => (DecisionState::Sampled, format!("one of the {share} % that are looked at")),
         (false, _) => (DecisionState::SampledOut, format!("not one of the {share} % that are looked at")),

@@ -166,9 +166,9 @@ fn summarize_annotator(
     if let (Some(own), Some(typical)) = (person.median_seconds, typical)
         && own < typical / 3.0
     {
-        person.warnings.push("works three times as fast as the others".to_owned());
+        person.warnings.push("is three times as fast as the other annotators".to_owned());
     } else if 0 < person.n_too_fast {
-        person.warnings.push(format!("{} answered too fast to have been read", person.n_too_fast));
+        person.warnings.push(format!("{} answered faster than it can be read", person.n_too_fast));
     }
     if person.attention.0 < person.attention.1 {
         let n = person.attention.1 - person.attention.0;

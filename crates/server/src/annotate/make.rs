@@ -105,7 +105,7 @@ pub async fn from_rubric(
     settings.check()?;
     let rubric = parse_stored_rubric(version)?;
     let scheme = schemes_of_rubric(&rubric, "rubric", settings.shows_score)
-        .ok_or_else(|| TaskError::Nothing("the rubric asks nothing that people could answer".to_owned()))?;
+        .ok_or_else(|| TaskError::Nothing("the rubric has no criterion that people can grade".to_owned()))?;
     let graded = RubricVersionRef { id: version.id.clone(), hash: version.hash.clone() };
     let asked = TaskDefinition {
         description: rubric.description.clone(),
@@ -130,13 +130,13 @@ pub async fn verification(
 ) -> Result<(Task, Added), TaskError> {
     settings.check()?;
     if subjects.is_empty() {
-        return Err(TaskError::Nothing("no judge has answered anything there yet".to_owned()));
+        return Err(TaskError::Nothing("there are no judge grades yet".to_owned()));
     }
     let kind = SchemeKind::Verify { claims: Vec::new() };
     let scheme = Scheme { name: "verify".to_owned(), description: None, required: true, kind };
     let graded = RubricVersionRef { id: version.id.clone(), hash: version.hash.clone() };
     let asked = TaskDefinition {
-        description: Some("Confirm what the judge answered, or say what would have been right.".to_owned()),
+        description: Some("Confirm what the judge answered, or enter the correct answer.".to_owned()),
         schemes: vec![scheme],
         shape: RowLayout::default(),
         rubrics: BTreeMap::from([("verify".to_owned(), graded)]),
@@ -190,7 +190,7 @@ pub async fn collect_run_claims(
     for result in &results {
         *n_of.entry(result.rubric.clone()).or_default() += 1;
     }
-    let nothing = || TaskError::Nothing("no judge has answered anything in this run".to_owned());
+    let nothing = || TaskError::Nothing("this run has no judge grades".to_owned());
     let (hash, _) = n_of.into_iter().max_by_key(|n_of| n_of.1).ok_or_else(nothing)?;
     let canonical = run.rubrics.get(&hash).cloned().ok_or_else(nothing)?;
     // The rubrics of one suite are versions of one, apart from what a monitor of that name asks.
@@ -243,7 +243,7 @@ pub async fn add_rows(
             (None, None) => format!("row {}", at + 1),
         };
         if !seen.insert(id.clone()) {
-            return Err(TaskError::Nothing(format!("two rows are called `{id}`; ids name one row each")));
+            return Err(TaskError::Nothing(format!("two rows have the id `{id}`; ids must be unique")));
         }
         subjects.push((id, ItemSubject::Row(row.clone())));
     }
@@ -274,7 +274,7 @@ pub async fn named_traces(
     match missing.as_slice() {
         [] if subjects.is_empty() => Err(TaskError::Nothing("`traces` names no trace".to_owned())),
         [] => Ok(subjects),
-        _ => Err(TaskError::Nothing(format!("nothing is kept of a trace {}", missing.join(", ")))),
+        _ => Err(TaskError::Nothing(format!("there is no stored trace {}", missing.join(", ")))),
     }
 }
 

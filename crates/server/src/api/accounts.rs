@@ -56,7 +56,7 @@ async fn list_accounts(
     request_body = AccountChange, responses(
     (status = 200, body = AccountView), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem),
-    (status = 409, body = Problem, description = "It is one's own")
+    (status = 409, body = Problem, description = "It is your own account")
 ))]
 async fn set_account_disabled(
     State(app): State<App>,
@@ -67,7 +67,7 @@ async fn set_account_disabled(
     only_admins(&app, &caller).await?;
     let id: AccountId = id.parse()?;
     if change.disabled && caller.account() == Some(id) {
-        return Err(ApiError::Conflict("nobody shuts themselves out".to_owned()));
+        return Err(ApiError::Conflict("you cannot disable your own account".to_owned()));
     }
     app.store.account(id).await?;
     app.store.disable_account(id, change.disabled.then(clock::current_time)).await?;
@@ -79,7 +79,7 @@ async fn only_admins(app: &App, caller: &Principal) -> Result<(), ApiError> {
     if caller.is_admin(app).await? {
         return Ok(());
     }
-    Err(ApiError::Forbidden("this is for those who may do anything".to_owned()))
+    Err(ApiError::Forbidden("this needs an administrator".to_owned()))
 }
 
 impl From<StoredAccount> for AccountView {

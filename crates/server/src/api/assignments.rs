@@ -131,8 +131,8 @@ fn annotator(caller: &Principal) -> Result<AccountId, ApiError> {
     caller.needs(AccessScope::Annotate)?;
     match (caller.person, &caller.who) {
         (Some(id), _) => Ok(id),
-        (None, Who::Token(_)) => Err(ApiError::Forbidden("people annotate, and a token is none".to_owned())),
-        (None, _) => Err(ApiError::SignIn("say who you are: POST /join/task".to_owned())),
+        (None, Who::Token(_)) => Err(ApiError::Forbidden("API tokens cannot annotate; sign in".to_owned())),
+        (None, _) => Err(ApiError::SignIn("join the task first: POST /join/task".to_owned())),
     }
 }
 
@@ -178,7 +178,7 @@ async fn get_assignment(
     let assignment = load_own_assignment(&app, &caller, &id).await?;
     let work = load_assignment_context(&app.store, caller.project, assignment).await?;
     if work.assignment.state == AssignmentState::Submitted && !work.settings.back_navigation {
-        return Err(ApiError::Forbidden("what was submitted is not opened again in this task".to_owned()));
+        return Err(ApiError::Forbidden("submitted items cannot be reopened in this task".to_owned()));
     }
     app.store.open_assignment(caller.project, work.assignment.id, clock::current_time()).await?;
     Ok(Json(work.into()))
@@ -189,7 +189,7 @@ async fn get_assignment(
     request_body = SentDraft, responses(
     (status = 200, body = DraftSaved), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem),
-    (status = 409, body = Problem, description = "Something else was saved meanwhile; it stands under `newer`")
+    (status = 409, body = Problem, description = "The draft was changed in the meantime; `newer` has the current one")
 ))]
 async fn save_assignment_draft(
     State(app): State<App>,
@@ -201,7 +201,7 @@ async fn save_assignment_draft(
     let task = app.store.task(caller.project, assignment.task).await?;
     let settings = parse_task_settings(&task);
     if assignment.state == AssignmentState::Submitted && !settings.back_navigation {
-        return Err(ApiError::Forbidden("what was submitted is not changed again in this task".to_owned()));
+        return Err(ApiError::Forbidden("submitted answers cannot be changed in this task".to_owned()));
     }
     let now = clock::current_time();
     let until = giving(&settings, assignment.account, now).until;
@@ -217,8 +217,8 @@ async fn save_assignment_draft(
     request_body = SentDraft, responses(
     (status = 200, body = SubmitAnswer), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem),
-    (status = 409, body = Problem, description = "Something else was saved meanwhile; it stands under `newer`"),
-    (status = 422, body = Problem, description = "What keeps it from being submitted stands under `missing`")
+    (status = 409, body = Problem, description = "The draft was changed in the meantime; `newer` has the current one"),
+    (status = 422, body = Problem, description = "The answers are incomplete; `missing` lists what is needed")
 ))]
 async fn submit_assignment(
     State(app): State<App>,
@@ -230,7 +230,7 @@ async fn submit_assignment(
     let assignment = load_own_assignment(&app, &caller, &id).await?;
     let work = load_assignment_context(&app.store, project, assignment).await?;
     if work.assignment.state == AssignmentState::Submitted && !work.settings.back_navigation {
-        return Err(ApiError::Forbidden("what was submitted is not changed again in this task".to_owned()));
+        return Err(ApiError::Forbidden("submitted answers cannot be changed in this task".to_owned()));
     }
     let missing = gaps(&work.schemes, &sent.draft);
     if !missing.is_empty() {
@@ -267,7 +267,7 @@ async fn skip_assignment(
     let assignment = load_own_assignment(&app, &caller, &id).await?;
     match app.store.skip(caller.project, assignment.id, clock::current_time()).await? {
         true => Ok(()),
-        false => Err(ApiError::Conflict("it was submitted, and cannot be skipped any more".to_owned())),
+        false => Err(ApiError::Conflict("it is already submitted and cannot be skipped".to_owned())),
     }
 }
 
@@ -286,11 +286,11 @@ fn saved_revision(saved: SaveOutcome) -> Result<u64, ApiError> {
     match saved {
         SaveOutcome::Done { revision } => Ok(revision),
         SaveOutcome::Newer { draft, revision } => Err(ApiError::With {
-            problem: Box::new(ApiError::Conflict("something else was saved meanwhile".to_owned())),
+            problem: Box::new(ApiError::Conflict("the draft was changed in the meantime".to_owned())),
             more: serde_json::json!({ "newer": { "draft": draft, "revision": revision } }),
         }),
         SaveOutcome::Ended => {
-            Err(ApiError::Conflict("the item was taken out of the task, or skipped".to_owned()))
+            Err(ApiError::Conflict("the item was removed from the task, or skipped".to_owned()))
         }
     }
 }

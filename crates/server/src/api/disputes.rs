@@ -286,7 +286,7 @@ async fn list_item_answers(
     let task = app.store.task(project, item.task).await?;
     if hidden(&app.store, project, &task, caller.person).await?.contains(&item.id) {
         return Err(ApiError::Forbidden(
-            "you have not answered this one yet; others come after you".to_owned(),
+            "answer this item first; then you can see the other answers".to_owned(),
         ));
     }
     let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
@@ -333,7 +333,9 @@ async fn decide_dispute(
     let item = app.store.item(project, item.parse()?).await?;
     let task = app.store.task(project, item.task).await?;
     if hidden(&app.store, project, &task, caller.person).await?.contains(&item.id) {
-        return Err(ApiError::Forbidden("you have not answered this one yet; decide afterwards".to_owned()));
+        return Err(ApiError::Forbidden(
+            "answer this item first; then you can decide the dispute".to_owned(),
+        ));
     }
     if let Some(cause) = &new.cause
         && !["guideline", "mistake", "ambiguous", "other"].contains(&cause.as_str())
@@ -343,7 +345,7 @@ async fn decide_dispute(
     let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
     let (_, schemes) = asked.about(&app.store, project, &item, None).await?;
     let points = points_of(&schemes, &scheme, &criterion)
-        .ok_or_else(|| ApiError::Unknown(format!("nothing is asked as `{criterion}` in `{scheme}`")))?;
+        .ok_or_else(|| ApiError::Unknown(format!("there is no criterion `{criterion}` in `{scheme}`")))?;
     if let Rating::Scored { value } = &new.rating
         && !points.is_empty()
         && jurist_core::annotate::point_of(&points, value).is_none()

@@ -34,7 +34,7 @@ pub fn build_run_event_routes() -> OpenApiRouter<App> {
 /// `graded` tells a result, in the order of the plan; its id is the place, and whoever comes back with it as
 /// `Last-Event-ID` hears what follows. `progress` counts all results, and `ended` is the last.
 #[utoipa::path(get, path = "/runs/{id}/events", tag = "runs",
-    params(("id" = String, Path), ("last-event-id" = Option<String>, Header, description = "The last place that was heard")),
+    params(("id" = String, Path), ("last-event-id" = Option<String>, Header, description = "Position of the last received event")),
     responses(
         (status = 200, content_type = "text/event-stream", body = String), (status = 400, body = Problem),
         (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)

@@ -73,7 +73,7 @@ async fn list_trace_exchanges(
     app.store.trace(caller.project, &id).await?;
     if !withheld(&app, &caller, [id.as_str()]).await?.is_empty() {
         return Err(ApiError::Forbidden(
-            "you have still to answer this one; what judges said of it comes after that".to_owned(),
+            "answer this item first; then you can see the judge grades".to_owned(),
         ));
     }
     let all = app.store.stored_exchanges(caller.project, id.as_str(), None).await?;

@@ -193,7 +193,7 @@ async fn check_posted_monitor(
 #[utoipa::path(post, path = "/rubrics/prompt", tag = "rubrics", request_body = PromptPreviewRequest, responses(
     (status = 200, body = Prompts), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
-    (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
+    (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not valid")
 ))]
 async fn preview_judge_prompts(
     State(app): State<App>,
@@ -208,7 +208,7 @@ async fn preview_judge_prompts(
         Some(id) => {
             let id: TraceId = id.parse()?;
             let trace = app.store.trace_content(caller.project, &id).await?;
-            let gone = || ApiError::Unknown(format!("nothing of a trace `{id}` is kept"));
+            let gone = || ApiError::Unknown(format!("there is no stored trace `{id}`"));
             JudgeInput::new(&Candidate::default(), Some(trace.ok_or_else(gone)?))
         }
     };

@@ -81,7 +81,7 @@ async fn set_member_role(
     require_role_scopes(&caller, role)?;
     let is_member = app.store.role(caller.project, account).await?.is_some();
     if !is_member && !caller.is_admin(&app).await? {
-        let why = format!("`{account}` is no member of the project; an invitation lets somebody join");
+        let why = format!("`{account}` is not a member of the project; send an invitation");
         return Err(ApiError::Unknown(why));
     }
     app.store.account(account).await?;
@@ -101,7 +101,7 @@ async fn delete_member(
     caller.needs(AccessScope::Manage)?;
     let account: AccountId = account.parse()?;
     if !app.store.remove_member(caller.project, account, clock::current_time()).await? {
-        return Err(ApiError::Unknown(format!("`{account}` is no member of the project")));
+        return Err(ApiError::Unknown(format!("`{account}` is not a member of the project")));
     }
     record_audit_entry(&app, &caller, "member.remove", &account, Value::Null).await
 }

@@ -103,7 +103,7 @@ struct SampleRateQuery {
 #[into_params(parameter_in = Query)]
 struct TrafficWindowQuery {
     agent: Option<String>,
-    /// Thirty days ago unless told; whole days of UTC are looked at.
+    /// Start of the time range [default: 30 days ago]; full UTC days.
     #[param(value_type = Option<String>)]
     from: Option<Time>,
     /// Now unless told.
@@ -184,7 +184,7 @@ async fn get_monitor(
     params(("name" = String, Path)), responses(
         (status = 200, body = Applied), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
-        (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
+        (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not valid")
 ))]
 async fn upsert_monitor(
     State(app): State<App>,
@@ -375,8 +375,8 @@ async fn get_monitor_trend(
 /// What each criterion says of agents, on top of each other
 #[utoipa::path(get, path = "/monitors/{name}/radar", tag = "monitors", params(
         ("name" = String, Path),
-        ("agent" = Option<Vec<String>>, Query, description = "Up to six; all, as far as they can be told apart, unless told"),
-        ("from" = Option<String>, Query, description = "Thirty days ago unless told; whole days of UTC are looked at"),
+        ("agent" = Option<Vec<String>>, Query, description = "Up to six agents [default: all, as far as they can be distinguished]"),
+        ("from" = Option<String>, Query, description = "Start of the time range [default: 30 days ago]; full UTC days"),
         ("until" = Option<String>, Query, description = "Now unless told")
     ), responses(
         (status = 200, body = ChartView), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -453,7 +453,7 @@ async fn list_monitor_rescores(
     params(("name" = String, Path)), responses(
         (status = 200, body = RescorePlan), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
-        (status = 415, body = Problem), (status = 422, body = Problem, description = "There is nothing to judge again")
+        (status = 415, body = Problem), (status = 422, body = Problem, description = "There is nothing to re-score")
 ))]
 async fn request_monitor_rescore(
     State(app): State<App>,
@@ -503,7 +503,7 @@ async fn list_monitor_comparisons(
     params(("name" = String, Path)), responses(
         (status = 200, body = ComparisonPlan), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
-        (status = 415, body = Problem), (status = 422, body = Problem, description = "They did no task in common")
+        (status = 415, body = Problem), (status = 422, body = Problem, description = "They have no task in common")
 ))]
 async fn request_monitor_comparison(
     State(app): State<App>,

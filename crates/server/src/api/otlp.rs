@@ -46,8 +46,8 @@ struct RpcStatus {
         (status = 401, description = "google.rpc.Status"), (status = 403, description = "google.rpc.Status"),
         (status = 413, description = "google.rpc.Status"),
         (status = 415, body = crate::error::Problem),
-        (status = 429, description = "google.rpc.Status: nothing was kept; come again after `Retry-After`"),
-        (status = 503, description = "google.rpc.Status: the database is away")
+        (status = 429, description = "google.rpc.Status: nothing was stored; retry after `Retry-After`"),
+        (status = 503, description = "google.rpc.Status: the database is not available")
     ))]
 async fn receive_otlp_export(
     State(app): State<App>,
@@ -103,11 +103,11 @@ async fn store_otlp_spans(
     let pieces = std::mem::take(&mut spans.pieces);
     let receipt = app.store.put_pieces(caller.project, pieces, now).await?;
     for (trace, id) in &receipt.conflicts {
-        spans.reject(format!("span `{id}` of trace `{trace}` was there already, otherwise"));
+        spans.reject(format!("span `{id}` of trace `{trace}` is already stored with other content"));
     }
     app.metrics.pieces_refused(receipt.refused.len());
     for (trace, _) in &receipt.refused {
-        spans.reject(format!("trace `{trace}` has {MAX_PIECES} spans already, and no more are kept"));
+        spans.reject(format!("trace `{trace}` already has {MAX_PIECES} spans; further spans are not stored"));
     }
     Ok(spans.answer(encoding))
 }

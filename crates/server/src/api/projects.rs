@@ -61,7 +61,7 @@ async fn list_projects(
 /// A new project, whose owner is the one who makes it
 #[utoipa::path(post, path = "/projects", tag = "projects", request_body = NewProject, responses(
     (status = 200, body = ProjectView), (status = 400, body = Problem), (status = 403, body = Problem),
-    (status = 409, body = Problem, description = "There is one of that name")
+    (status = 409, body = Problem, description = "The name is already used")
 ))]
 async fn create_project(
     State(app): State<App>,

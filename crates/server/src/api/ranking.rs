@@ -167,7 +167,7 @@ async fn load_annotator_preferences(
         _ => None,
     });
     let Some((scheme, labels, tie_label)) = compares else {
-        return Err(ApiError::bad("nothing is compared in this task"));
+        return Err(ApiError::bad("this task has no comparisons"));
     };
     let turned: BTreeMap<(ItemId, AccountId), bool> = app
         .store

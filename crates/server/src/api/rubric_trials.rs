@@ -80,11 +80,11 @@ struct TrialTrace {
 
 /// Tries a rubric on traces: tells what it costs, and grades them if it is to be spent
 #[utoipa::path(post, path = "/rubrics/try", tag = "rubrics", request_body = NewTrial,
-    params(("idempotency-key" = Option<String>, Header, description = "A second request with it begins nothing")),
+    params(("idempotency-key" = Option<String>, Header, description = "A repeated request with the same key starts nothing")),
     responses(
     (status = 200, body = Trial), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
-    (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
+    (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not valid")
 ))]
 async fn try_rubric(
     State(app): State<App>,
@@ -105,7 +105,7 @@ async fn try_rubric(
     for id in &asked.traces {
         let id: TraceId = id.parse()?;
         let trace = app.store.trace_content(caller.project, &id).await?;
-        let gone = || ApiError::Unknown(format!("nothing of a trace `{id}` is kept"));
+        let gone = || ApiError::Unknown(format!("there is no stored trace `{id}`"));
         let trace = trace.ok_or_else(gone)?;
         n_bytes += serde_json::to_vec(&trace).expect("a trace is plain data").len();
         if most < n_bytes {

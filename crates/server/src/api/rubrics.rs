@@ -146,8 +146,8 @@ async fn list_rubrics(
 #[utoipa::path(post, path = "/rubrics", tag = "rubrics", request_body = NewRubric, responses(
     (status = 200, body = RubricSummary, headers(("etag" = String))), (status = 400, body = Problem),
     (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
-    (status = 409, body = Problem, description = "There is one of that name"), (status = 413, body = Problem),
-    (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
+    (status = 409, body = Problem, description = "The name is already used"), (status = 413, body = Problem),
+    (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not valid")
 ))]
 async fn create_rubric(
     State(app): State<App>,
@@ -179,7 +179,7 @@ async fn get_rubric(
 
 /// A rubric goes out of use, or comes back
 #[utoipa::path(patch, path = "/rubrics/{id}", tag = "rubrics", request_body = RubricChange,
-    params(("id" = String, Path), ("if-match" = Option<String>, Header, description = "The ETag of what is changed")),
+    params(("id" = String, Path), ("if-match" = Option<String>, Header, description = "The ETag of the version to change")),
     responses(
         (status = 200, body = RubricSummary, headers(("etag" = String))), (status = 400, body = Problem),
         (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
@@ -220,12 +220,12 @@ async fn list_rubric_versions(
 
 /// A version of a rubric; the same content is the same version
 #[utoipa::path(post, path = "/rubrics/{id}/versions", tag = "rubrics", request_body = NewVersion,
-    params(("id" = String, Path), ("if-match" = Option<String>, Header, description = "The ETag of what is changed")),
+    params(("id" = String, Path), ("if-match" = Option<String>, Header, description = "The ETag of the version to change")),
     responses(
         (status = 200, body = RubricVersionView, headers(("etag" = String))), (status = 400, body = Problem),
         (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
         (status = 412, body = Problem, description = "Somebody was faster"), (status = 413, body = Problem),
-        (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
+        (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not valid")
 ))]
 async fn add_version(
     State(app): State<App>,
@@ -325,7 +325,7 @@ async fn load_unchanged_rubric(
     };
     match headers.get(header::IF_MATCH) {
         Some(wanted) if !matches(wanted) => {
-            Err(ApiError::Changed("the rubric is another by now; read it again".to_owned()))
+            Err(ApiError::Changed("the rubric was changed in the meantime; read it again".to_owned()))
         }
         // Anything will do for `*`.
         wanted => Ok((rubric, wanted.is_some_and(|header_value| header_value != "*"))),

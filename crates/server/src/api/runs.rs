@@ -164,13 +164,13 @@ async fn list_runs(
 /// Keys of models are those of the workers. Files must not start programs or name servers, unless the server
 /// allows it.
 #[utoipa::path(post, path = "/runs", tag = "runs", request_body = NewRun,
-    params(("idempotency-key" = Option<String>, Header, description = "A second request with it begins nothing")),
+    params(("idempotency-key" = Option<String>, Header, description = "A repeated request with the same key starts nothing")),
     responses(
         (status = 200, body = SubmittedRunView), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem),
-        (status = 409, body = Problem, description = "The same request is under way"),
+        (status = 409, body = Problem, description = "The same request is still running"),
         (status = 413, body = Problem), (status = 415, body = Problem),
-        (status = 422, body = Problem, description = "The suite is not in order")
+        (status = 422, body = Problem, description = "The suite is not valid")
 ))]
 async fn create_run(
     State(app): State<App>,
@@ -258,7 +258,7 @@ async fn list_run_results(
 
 /// A report of what there is so far
 #[utoipa::path(get, path = "/runs/{id}/report", tag = "runs", params(("id" = String, Path), ReportQuery), responses(
-    (status = 200, description = "In the format that was asked for", content(
+    (status = 200, description = "In the requested format", content(
         (String = "application/json"), (String = "application/xml"), (String = "text/plain"),
         (String = "text/html"), (String = "text/csv"), (String = "text/markdown"), (String = "application/x-ndjson")
     )),

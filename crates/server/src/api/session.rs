@@ -215,7 +215,7 @@ async fn change_password(
         return Err(ApiError::Busy { seconds, why: "too many wrong passwords; wait a little".to_owned() });
     }
     if !verify_password(given.old, account.password.clone()).await {
-        return Err(ApiError::SignIn("the old password is another one".to_owned()));
+        return Err(ApiError::SignIn("the current password is wrong".to_owned()));
     }
     app.lock_out.clear_attempts(&key);
     app.store.set_password(account.id, Some(&hash_password(given.new).await?)).await?;
@@ -226,7 +226,7 @@ async fn change_password(
 /// Make an account by an invitation, and sign in
 #[utoipa::path(post, path = "/join", tag = "session", security(()), request_body = Join, responses(
     (status = 200, body = SignedInAccount), (status = 400, body = Problem), (status = 401, body = Problem),
-    (status = 409, body = Problem, description = "The address has an account")
+    (status = 409, body = Problem, description = "The address already has an account")
 ))]
 async fn join_by_invitation(
     State(app): State<App>,
@@ -252,7 +252,7 @@ async fn join_by_invitation(
 /// Join another project by an invitation, as who is signed in
 #[utoipa::path(post, path = "/session/projects", tag = "session", request_body = JoinProject, responses(
     (status = 200, body = OpenProject), (status = 400, body = Problem), (status = 401, body = Problem),
-    (status = 409, body = Problem, description = "They are a member already")
+    (status = 409, body = Problem, description = "They are already a member")
 ))]
 async fn join_project(
     State(app): State<App>,
@@ -264,7 +264,7 @@ async fn join_project(
     let ValidInvitation { token, role, is_admin } = invitation;
     let project = token.project;
     if !is_admin && app.store.role(project, account.id).await?.is_some() {
-        return Err(ApiError::Conflict("you are a member of this project already".to_owned()));
+        return Err(ApiError::Conflict("you are already a member of this project".to_owned()));
     }
     if !app.store.join_project(&token, account.id, role, is_admin, now).await? {
         return Err(invalid_invitation_error());
@@ -274,7 +274,9 @@ async fn join_project(
 }
 
 fn invalid_invitation_error() -> ApiError {
-    ApiError::SignIn("the invitation was used, has expired, or its maker may no longer invite".to_owned())
+    ApiError::SignIn(
+        "the invitation was used, has expired, or its creator may no longer invite people".to_owned(),
+    )
 }
 
 /// A new session; an old one is not taken over, whoever set its cookie.

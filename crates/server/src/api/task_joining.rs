@@ -113,7 +113,7 @@ async fn join_task(
             let name = super::validate_name("somebody who annotates", name)?;
             ("name", name, name)
         }
-        (None, None) => return Err(ApiError::bad("say who you are: `name`, or `crowd` with `key` and `id`")),
+        (None, None) => return Err(ApiError::bad("send `name`, or `crowd` with `key` and `id`")),
     };
     let account = annotator_account(&app, project, kind, id, name).await?;
     // On an open server a name is all there is; elsewhere it would let in whoever has the link and knows a name.
@@ -122,7 +122,8 @@ async fn join_task(
         && session_account(&app, &headers).await.ok().map(|stored_account| stored_account.id)
             != Some(account.id)
     {
-        let why = "somebody joined by this name: say another one, or go on in the browser in which you began";
+        let why =
+            "this name is already used: choose another one, or continue in the browser where you started";
         return Err(ApiError::Conflict(why.to_owned()));
     }
     let answer = Json(JoinedTask {
@@ -136,7 +137,7 @@ async fn join_task(
 
 /// Which task somebody may join.
 async fn find_joinable_task(app: &App, given: &JoinTask) -> Result<(ProjectId, Task), ApiError> {
-    let closed = || ApiError::SignIn("the link has expired, was taken back, or never was".to_owned());
+    let closed = || ApiError::SignIn("the link is invalid, expired or revoked".to_owned());
     if let Some(token) = &given.token {
         let (project, task) = find_task_link(app, token).await?.ok_or_else(closed)?;
         return Ok((project, app.store.task(project, task).await?));
@@ -184,12 +185,12 @@ async fn annotator_account(
     match app.store.role(project, account.id).await? {
         Some(ProjectRole::Annotator) => {}
         // A link does not open more than annotating.
-        Some(_) => return Err(ApiError::Forbidden("this one has another role by now; sign in".to_owned())),
+        Some(_) => return Err(ApiError::Forbidden("this account has another role now; sign in".to_owned())),
         // They were one once: the account was made with the role. A link does not bring them back.
-        None => return Err(ApiError::Forbidden("this one was taken out of the project".to_owned())),
+        None => return Err(ApiError::Forbidden("this account was removed from the project".to_owned())),
     }
     if account.disabled.is_some() {
-        return Err(ApiError::Forbidden("this account may no longer come in".to_owned()));
+        return Err(ApiError::Forbidden("this account is disabled".to_owned()));
     }
     Ok(account)
 }

@@ -217,7 +217,7 @@ async fn load_task_line(
 #[utoipa::path(post, path = "/tasks", tag = "tasks", request_body = NewTaskRequest, responses(
     (status = 200, body = TaskLine), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem),
-    (status = 422, body = Problem, description = "The file is not in order, or there is nothing to ask about")
+    (status = 422, body = Problem, description = "The file is not valid, or there is nothing to ask about")
 ))]
 async fn create_task(
     State(app): State<App>,
@@ -460,7 +460,7 @@ async fn remove_item(
 
 /// Every answer that counts, one row each
 #[utoipa::path(get, path = "/tasks/{task}/export", tag = "tasks", params(("task" = String, Path), TaskExportQuery), responses(
-    (status = 200, description = "In the format that was asked for", content(
+    (status = 200, description = "In the requested format", content(
         (String = "application/x-ndjson"), (String = "text/csv"), (String = "application/vnd.apache.parquet")
     )),
     (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)

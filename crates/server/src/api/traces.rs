@@ -264,9 +264,9 @@ async fn load_listed_traces(
 /// once it has finished, and again when more comes.
 #[utoipa::path(post, path = "/traces", tag = "traces", request_body = TraceEnvelope, responses(
     (status = 200, body = TraceReceipt), (status = 400, body = Problem), (status = 403, body = Problem),
-    (status = 409, body = Problem, description = "Something else of that name is there, and stays"),
+    (status = 409, body = Problem, description = "Another trace with this id is already stored and is kept"),
     (status = 413, body = Problem),
-    (status = 429, body = Problem, description = "Nothing was kept; come again after `Retry-After`")
+    (status = 429, body = Problem, description = "Nothing was stored; retry after `Retry-After`")
 ))]
 async fn receive_trace(
     State(app): State<App>,
@@ -290,7 +290,9 @@ async fn store_trace_arrival(
     now: Time,
 ) -> Result<TraceReceipt, ApiError> {
     let (store, project) = (&app.store, caller.project);
-    let conflict = |what: &str| ApiError::Conflict(format!("{what} was there already, otherwise; it stays"));
+    let conflict = |what: &str| {
+        ApiError::Conflict(format!("{what} is already stored with other content; the stored one is kept"))
+    };
     let (id, pieces) = match arrival {
         Arrival::Whole { id, finished } => {
             let status = match store.put_trace(project, &id, &finished, now).await? {
@@ -336,7 +338,7 @@ async fn store_trace_arrival(
     responses(
         (status = 200, body = LineAnswer, content_type = "application/x-ndjson"),
         (status = 400, body = Problem), (status = 403, body = Problem),
-        (status = 429, body = Problem, description = "Come again after `Retry-After`; what is sent twice is kept once")
+        (status = 429, body = Problem, description = "Retry after `Retry-After`; repeated data is stored once")
     ))]
 async fn send_lines(
     State(app): State<App>,
@@ -360,7 +362,7 @@ async fn send_lines(
         match line {
             _ if MOST_LINES < n => {
                 return Err(ApiError::TooLarge(format!(
-                    "more than {MOST_LINES} lines; send the rest by itself"
+                    "more than {MOST_LINES} lines; send the rest in another request"
                 )));
             }
             BodyLine::TooLong => answers.push(LineAnswer::error(n, "the line is longer than a body may be")),

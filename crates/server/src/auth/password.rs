@@ -28,7 +28,7 @@ async fn run_password_task<T: Send + 'static>(work: impl FnOnce() -> T + Send + 
 /// What is kept of a password.
 pub async fn hash_password(password: String) -> Result<String, ApiError> {
     if !(SHORTEST..=LONGEST).contains(&password.chars().count()) {
-        return Err(ApiError::Bad(format!("a password has {SHORTEST} to {LONGEST} letters")));
+        return Err(ApiError::Bad(format!("a password has {SHORTEST} to {LONGEST} characters")));
     }
     let hash = run_password_task(move || {
         argon2().hash_password(password.as_bytes()).map(|password_hash| password_hash.to_string())

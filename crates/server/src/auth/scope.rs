@@ -59,6 +59,6 @@ impl FromStr for AccessScope {
         Self::ALL
             .into_iter()
             .find(|access_scope| access_scope.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is no scope; there are {known}"))
+            .ok_or_else(|| format!("`{text}` is not a scope; there are {known}"))
     }
 }

@@ -94,7 +94,7 @@ impl AdmittedRequest {
         // Counted from here on, also when it is one too many.
         let pass = Self { app: app.clone(), bytes: 0 };
         if limits.requests <= app.gate.requests.fetch_add(1, Ordering::Relaxed) {
-            let why = "too many requests at once; nothing of this one was kept".to_owned();
+            let why = "too many concurrent requests; nothing of this one was stored".to_owned();
             return Err(ApiError::Busy { seconds: 1, why });
         }
         Ok(pass)
@@ -106,7 +106,7 @@ impl AdmittedRequest {
         let all = self.app.gate.bytes.fetch_add(n, Ordering::Relaxed) + n;
         // One alone always fits, or it could never be sent.
         if self.app.settings.ingest.bytes < all && self.bytes < all {
-            let why = "more is being taken in than fits into memory; nothing of this was kept".to_owned();
+            let why = "the memory for uploads is full; nothing of this request was stored".to_owned();
             return Err(ApiError::Busy { seconds: 1, why });
         }
         Ok(())

@@ -138,15 +138,12 @@ impl Intake<'_> {
         let (n_sent, n_own) = (pieces.len(), spans.n_own);
         let receipt = self.store.put_pieces(self.project, pieces, now).await?;
         let mut why = spans.reasons;
-        why.extend(
-            receipt
-                .conflicts
-                .iter()
-                .map(|conflict| format!("`{}` of `{}` was there otherwise", conflict.1, conflict.0)),
-        );
+        why.extend(receipt.conflicts.iter().map(|conflict| {
+            format!("`{}` of `{}` is already stored with other content", conflict.1, conflict.0)
+        }));
         if !receipt.refused.is_empty() {
             let n_refused = receipt.refused.len();
-            why.push(format!("{n_refused} pieces are beyond the {MAX_PIECES} that a trace may have"));
+            why.push(format!("{n_refused} pieces exceed the limit of {MAX_PIECES} per trace"));
         }
         let status = match () {
             () if 0 < spans.n_rejected || !receipt.refused.is_empty() => LineStatus::Error,

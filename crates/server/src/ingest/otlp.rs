@@ -114,8 +114,7 @@ impl Spans {
         let n_repeated_bytes = self.n_repeated_bytes + origin.before.len();
         if MAX_REPEATED_BYTES < n_repeated_bytes {
             return self.reject(format!(
-                "the attributes of a resource are kept with each of its spans, and in one request they may come to \
-                 {} MiB in all; send fewer spans at once",
+                "the attributes of a resource are stored with each of its spans, and one request may have at most {} MiB of them; send fewer spans at once",
                 MAX_REPEATED_BYTES >> 20
             ));
         }

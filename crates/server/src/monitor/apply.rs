@@ -37,7 +37,7 @@ const PAGE: usize = 500;
 pub enum NotApplied {
     #[error("{0}")]
     File(String),
-    #[error("no stored trace is called {0}; calibration anchors are ids of traces that are kept here")]
+    #[error("there is no stored trace {0}; calibration anchors are ids of stored traces")]
     Anchors(String),
     #[error("the calibration anchors do not fit the rubric: {0}")]
     Rubric(String),
@@ -110,9 +110,7 @@ pub async fn apply_monitor_file(
         monitor.name = Some(name.to_owned());
     }
     if monitor.name() == RESERVED {
-        let why = format!(
-            "a monitor cannot be called `{RESERVED}`, since `/monitors/check` is where files are checked"
-        );
+        let why = format!("a monitor cannot be named `{RESERVED}`: `/monitors/check` validates files");
         return Err(NotApplied::File(why));
     }
     // A judge that cannot be is told now, not when the first trace comes.

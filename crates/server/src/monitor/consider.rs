@@ -24,7 +24,7 @@ use crate::work::{MONITOR, MonitorTask, NOTHING_TO_JUDGE};
 
 /// Between two looks for traces, when there are none.
 const PAUSE: Duration = Duration::from_millis(250);
-/// And when the database is away.
+/// And when the database is not available.
 const AWAY: Duration = Duration::from_secs(5);
 /// Traces of one look.
 const BATCH: usize = 200;
@@ -47,7 +47,7 @@ pub async fn run_decision_loop(app: App, mut stopped: watch::Receiver<bool>) {
                 Ok(n) if n == BATCH => Duration::ZERO,
                 Ok(_) => PAUSE.min(app.settings.settle),
                 Err(error) => {
-                    tracing::warn!(%error, "nothing can be decided about traces at the moment");
+                    tracing::warn!(%error, "monitors cannot decide about traces at the moment");
                     AWAY
                 }
             };
@@ -222,23 +222,19 @@ fn decision(
         }
         SamplingDecision::Drawn { stratum, probability, is_sampled } => {
             let share = (1e4 * probability).round() / 100.0;
-            let paced = if pace.factor < 1.0 { ", so that the month's money lasts" } else { "" };
+            let paced = if pace.factor < 1.0 { ", paced to the monthly budget" } else { "" };
             let (state, reason) = match (is_sampled, stratum) {
                 (true, TraceStratum::Expensive | TraceStratum::Other) if pace.is_for_failures => {
                     (DecisionState::OverBudget, FOR_FAILURES.to_owned())
                 }
                 (true, _) if *room == 0 => {
-                    (DecisionState::Overloaded, "more waits to be judged than there is room for".to_owned())
+                    (DecisionState::Overloaded, "the queue of traces to be judged is full".to_owned())
                 }
                 (true, TraceStratum::Failed) => {
-                    (DecisionState::Sampled, "it failed, and those are always looked at".to_owned())
+                    (DecisionState::Sampled, "it failed, and failed traces are always judged".to_owned())
                 }
-                (true, _) => {
-                    (DecisionState::Sampled, format!("one of the {share} % that are looked at{paced}"))
-                }
-                (false, _) => {
-                    (DecisionState::SampledOut, format!("not one of the {share} % that are looked at{paced}"))
-                }
+                (true, _) => (DecisionState::Sampled, format!("in the sample of {share} %{paced}")),
+                (false, _) => (DecisionState::SampledOut, format!("not in the sample of {share} %{paced}")),
             };
             (stratum, probability, state, reason)
         }

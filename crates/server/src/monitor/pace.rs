@@ -8,7 +8,7 @@ use jurist_store::{ProjectId, Store, StoreError};
 use super::LoadedMonitorVersion;
 
 /// Why a trace that did not fail is not judged.
-pub(crate) const FOR_FAILURES: &str = "what is left of the month's money is kept for traces that failed";
+pub(crate) const FOR_FAILURES: &str = "the rest of the monthly budget is reserved for failed traces";
 
 /// What follows from how money and time stand to each other.
 #[derive(Debug, Clone, Copy, PartialEq)]

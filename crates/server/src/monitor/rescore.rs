@@ -39,9 +39,9 @@ pub enum NotRescored {
         "no trace since {0} was sampled under an earlier version of the rubric, so there is nothing to do"
     )]
     Nothing(Time),
-    #[error("no judge broke on a trace since {0} under the version in use, so there is nobody to ask again")]
+    #[error("no judge failed on a trace since {0} under the current version, so there is nothing to repeat")]
     NoErrors(Time),
-    #[error("no trace since {0} went over budget under the version in use, so there is nothing to judge")]
+    #[error("no trace since {0} was over budget under the current version, so there is nothing to judge")]
     NoneOverBudget(Time),
     #[error(transparent)]
     Judge(#[from] WorkRefusal),
@@ -325,7 +325,7 @@ fn explain_unjudged_traces(monitor: &StoredMonitor, left: &JobsLeft, n_left: u64
     }
     let n_gone = n_left.saturating_sub(left.n_waiting);
     (0 < n_gone)
-        .then(|| format!("{n_gone} could not be judged: the trace was erased, or nothing applies to it"))
+        .then(|| format!("{n_gone} could not be judged: the trace was erased, or no criterion applies"))
 }
 
 /// Every re-scoring of a monitor, the newest first.

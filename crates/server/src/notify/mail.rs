@@ -23,9 +23,9 @@ const MOST: usize = 20;
 /// Why nothing can be sent from this machine.
 #[derive(Debug, thiserror::Error)]
 pub enum NotMailed {
-    #[error("this machine has no `mail` in .jurist/config.yaml")]
+    #[error("`mail` is not set in .jurist/config.yaml of this machine")]
     NoServer,
-    #[error("`{0}` is no address such as ann@example.org")]
+    #[error("`{0}` is not an address such as ann@example.org")]
     Address(String),
     #[error("an alert goes to {MOST} addresses at most")]
     Many,
@@ -35,7 +35,7 @@ pub enum NotMailed {
     Certificates(String),
     #[error("the mail cannot be written: {0}")]
     Message(#[from] lettre::error::Error),
-    #[error("the mail server does not take it: {0}")]
+    #[error("the mail server refused it: {0}")]
     Smtp(#[from] lettre::transport::smtp::Error),
 }
 

@@ -193,7 +193,7 @@ async fn fan_out(
     let one = |channel| job(project.id, NotificationTask { channel: Some(channel), ..notice.clone() });
     let jobs: Vec<NewJob> = channels.map(one).collect();
     if jobs.is_empty() {
-        tracing::warn!(project = project.name, "an alert has nobody to go to: no recipients and no webhook");
+        tracing::warn!(project = project.name, "an alert has no recipients and no webhook");
     }
     shop.store.add_jobs(&jobs, now).await?;
     Ok(JobEnd::Finished)
@@ -206,7 +206,7 @@ impl NotificationMessage<'_> {
         match (self.event, self.alert) {
             (NotificationEvent::Raised, Some(alert)) => format!("{project}: {}", alert.message),
             (NotificationEvent::Resolved, Some(alert)) => format!("{project}: over: {}", alert.message),
-            _ => format!("{project}: this is a trial, and it has arrived"),
+            _ => format!("{project}: this is a test notification"),
         }
     }
 }

@@ -23,11 +23,11 @@ pub struct QuietHours {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadQuiet {
-    #[error("`{0}` is no hour of a day such as 22:00")]
+    #[error("`{0}` is not a time of day such as 22:00")]
     Hour(String),
-    #[error("quiet hours that end when they begin would last all day, or not at all")]
+    #[error("quiet hours must not end at the time when they begin")]
     Empty,
-    #[error("`{0}` is no time zone such as Europe/London or +02:00")]
+    #[error("`{0}` is not a time zone such as Europe/London or +02:00")]
     Zone(String),
 }
 

@@ -21,11 +21,13 @@ pub struct Vault(hmac::Key);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoSecret {
-    #[error("{VARIABLE} is not set: give servers and workers the same {SHORTEST} letters or more, by chance")]
+    #[error(
+        "{VARIABLE} is not set: set it to the same {SHORTEST} or more random characters on servers and workers"
+    )]
     Unset,
-    #[error("{VARIABLE} has fewer than {SHORTEST} letters, which can be guessed")]
+    #[error("{VARIABLE} has fewer than {SHORTEST} characters")]
     Short,
-    #[error("this was kept under another {VARIABLE}; set the webhook again")]
+    #[error("this was encrypted with another {VARIABLE}; set the webhook again")]
     Other,
 }
 

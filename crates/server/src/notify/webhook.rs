@@ -126,7 +126,7 @@ pub(super) async fn send_webhook(
     match () {
         () if status.is_success() => Ok(()),
         () if status.as_u16() == 410 => {
-            Err(JobError::Hopeless(format!("the webhook at {} is gone for good", webhook.host)))
+            Err(JobError::Hopeless(format!("the webhook at {} no longer exists", webhook.host)))
         }
         () => Err(JobError::Retry(format!("the webhook at {} answered {status}", webhook.host))),
     }

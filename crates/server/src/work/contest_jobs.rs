@@ -91,7 +91,7 @@ pub async fn run_contest_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, 
         let held = compare_candidates(&shared.caller, member, vec![&first, &second], about, false, 0).await;
         let locked_out = match &held {
             Err(Outcome::Failed { failure: Failure::Auth, detail }) => Some(detail.as_str()),
-            Err(Outcome::Deferred { why: Deferral::NoKey }) => Some("the judge has no key"),
+            Err(Outcome::Deferred { why: Deferral::NoKey }) => Some("the judge has no API key"),
             _ => None,
         };
         if let Some(why) = locked_out {

@@ -57,7 +57,8 @@ pub async fn run_emit_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, Job
     let emit = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
     let project = job.project.ok_or_else(|| JobError::hopeless("events belong to a project"))?;
     let endpoint = shop.work.emit.as_deref();
-    let endpoint = endpoint.ok_or_else(|| JobError::Retry("this worker has no --emit".to_owned()))?;
+    let endpoint =
+        endpoint.ok_or_else(|| JobError::Retry("this worker was started without --emit".to_owned()))?;
     let address = match endpoint.trim_end_matches('/') {
         whole if whole.ends_with("/v1/logs") => whole.to_owned(),
         base => format!("{base}/v1/logs"),

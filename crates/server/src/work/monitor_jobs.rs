@@ -121,7 +121,7 @@ pub fn build_monitor_judges(monitor: &Monitor, work: &Work) -> Result<Vec<Resolv
     if let Some(program) = monitor.judges.iter().find(|judge| judge.starts_with("command:"))
         && !work.allow_commands
     {
-        return Err(WorkRefusal::NotAllowed(format!("a program is to be run as judge: `{program}`")));
+        return Err(WorkRefusal::NotAllowed(format!("`{program}` is a program as judge")));
     }
     if let Some(it) = monitor.rubric.external_checks().next() {
         let why = format!(
@@ -196,7 +196,7 @@ pub async fn run_monitor_job(
         }
     }
     let Some(trace) = shop.store.trace_content(project, &task.trace).await? else {
-        return at_work.close(DecisionState::Overloaded, "it waited so long that the trace was erased").await;
+        return at_work.close(DecisionState::Overloaded, "the trace was erased while it waited").await;
     };
     if !trace.has_content() {
         return at_work.close(DecisionState::NothingToJudge, NOTHING_TO_JUDGE).await;
@@ -575,7 +575,7 @@ pub const NOTHING_TO_JUDGE: &str = "the trace holds no task, message, tool call 
 
 /// Why work is put off.
 pub const PAUSED: &str = "the monitor is paused";
-pub const NO_MONEY: &str = "there is no money left for it this month";
+pub const NO_MONEY: &str = "the monthly budget is used up";
 
 /// What somebody asked for waits until the monitor goes on, however long that takes.
 pub(super) fn postpone_while_paused() -> JobEnd {
@@ -615,7 +615,7 @@ fn judge_lockout_reason(grade: &Grade) -> Option<String> {
     match &grade.outcome {
         Outcome::Failed { failure: Failure::Auth, detail } => Some(detail.clone()),
         Outcome::Deferred { why: Deferral::NoKey } => Some(match grade.reason.as_str() {
-            "" => "the judge has no key".to_owned(),
+            "" => "the judge has no API key".to_owned(),
             why => why.to_owned(),
         }),
         _ => None,
@@ -646,7 +646,7 @@ fn decision_note(state: DecisionState, heard: &[JudgeResult]) -> String {
                 .flat_map(|judge_result| &judge_result.opinion.grades)
                 .map(|grade| grade.reason.as_str());
             let told = reasons.find(|reason| !reason.is_empty());
-            told.unwrap_or("no money was left for the judge").to_owned()
+            told.unwrap_or("the budget was used up").to_owned()
         }
         _ => {
             let judges: Vec<&str> = heard.iter().map(|judge_result| judge_result.judge.as_str()).collect();

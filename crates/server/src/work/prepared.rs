@@ -234,7 +234,7 @@ fn check_run_request(asked: &NewRun) -> Result<(), WorkRefusal> {
         return wrong("`max_cost` is an amount of dollars such as 0.5".to_owned());
     }
     if asked.judge.as_deref() == Some("auto") {
-        return wrong("`auto` finds a judge on one's own machine; name one".to_owned());
+        return wrong("`auto` works only on your own machine; name a model".to_owned());
     }
     Ok(())
 }
@@ -297,7 +297,7 @@ fn check_run_permissions(
         suite.cases.iter().map(|case| &case.judge).chain(suite.judges.values()).chain([&suite.judge]);
     let mut models = judges.flat_map(models_of).chain(asked.judge.clone()).chain(asked.agent.clone());
     if let Some(program) = models.find(|model| model.starts_with("command:")) {
-        return refused(format!("a program is to be run as judge: `{program}`"));
+        return refused(format!("`{program}` is a program as judge"));
     }
     for case in &suite.cases {
         if case.matrix.models.iter().chain(&case.agent.model).any(|model| model.starts_with("command:")) {

@@ -54,7 +54,7 @@ impl ProjectBudget {
     async fn reserve_amount(&self, model: &str, most: Option<Usd>) -> Result<ReservationId, ModelError> {
         let store = &self.shop.store;
         let away = |error: StoreError| {
-            let why = format!("money cannot be set aside: {error}");
+            let why = format!("cannot reserve budget: {error}");
             ModelError::new(ModelErrorKind::Unavailable, why)
         };
         if most.is_none() {
@@ -192,7 +192,7 @@ pub async fn reclaim_reservations(shop: &WorkerContext, now: Time) -> Result<usi
     let mut n = 0;
     for it in &stale {
         if shop.store.assume_spent(it.project, it.id, now).await? {
-            tracing::warn!(reservation = %it.id, amount = %it.amount, "its worker is gone, so it counts as spent");
+            tracing::warn!(reservation = %it.id, amount = %it.amount, "its worker stopped, so it counts as spent");
             shop.metrics.add_spend(it.amount);
             n += 1;
         }

@@ -88,7 +88,7 @@ pub async fn retry_while_transient<T, F: Future<Output = Result<T, StoreError>>>
     loop {
         match work().await {
             Err(error) if error.is_transient() && begun.elapsed() < PATIENCE => {
-                tracing::warn!(%error, "the database does not answer; trying again");
+                tracing::warn!(%error, "the database does not respond; trying again");
                 tokio::time::sleep(wait).await;
                 wait = (wait * 2).min(Duration::from_secs(5));
             }
@@ -136,7 +136,7 @@ pub async fn run_worker(
             () = tokio::time::sleep(SWEEP) => {}
         }
     }
-    tracing::info!(n = at_work.len(), "stopping; finishing what is under way");
+    tracing::info!(n = at_work.len(), "stopping; finishing running jobs");
     let finish = async { while at_work.join_next().await.is_some() {} };
     if tokio::time::timeout(drain, finish).await.is_err() {
         let _ = hurry.send(true);
@@ -156,7 +156,7 @@ async fn lease_jobs(shop: &WorkerContext, name: &str, free: usize) -> Vec<Job> {
     match shop.store.lease(name, kinds(shop), free, now, later(now, shop.work.lease)).await {
         Ok(jobs) => jobs,
         Err(error) => {
-            tracing::warn!(%error, "no work can be taken");
+            tracing::warn!(%error, "cannot take a job");
             Vec::new()
         }
     }
@@ -209,7 +209,7 @@ async fn wait_until_lost(shop: &WorkerContext, job: &Job) {
         match shop.store.heartbeat(job, later(clock::current_time(), shop.work.lease)).await {
             Ok(true) => {}
             Ok(false) => return,
-            Err(error) => tracing::warn!(%error, job = %job.id, "no sign of life could be given"),
+            Err(error) => tracing::warn!(%error, job = %job.id, "cannot renew the lease"),
         }
     }
 }
@@ -224,7 +224,7 @@ async fn settle_job(
     let jobs = std::slice::from_ref(job);
     let (outcome, told) = match ended {
         None => {
-            tracing::warn!(job = %job.id, "somebody else has the job by now");
+            tracing::warn!(job = %job.id, "another worker has taken over the job");
             return "lost";
         }
         Some(Ok(JobEnd::Finished) | Err(JobError::Gone)) => {
@@ -242,7 +242,7 @@ async fn settle_job(
         Some(Err(JobError::Hopeless(why))) => ("failed", record_job_failure(shop, job, &why, None).await),
     };
     if let Err(error) = told {
-        tracing::error!(%error, job = %job.id, "the end of a job could not be told");
+        tracing::error!(%error, job = %job.id, "cannot store the end of a job");
     }
     outcome
 }
@@ -278,7 +278,7 @@ pub fn later(now: Time, by: Duration) -> Time {
 pub async fn run_worker_maintenance(shop: &WorkerContext, now: Time) {
     close_dead_jobs(shop).await;
     if let Err(error) = shared_budget::reclaim_reservations(shop, now).await {
-        tracing::warn!(%error, "what dead workers had set aside cannot be settled");
+        tracing::warn!(%error, "cannot settle reservations of stopped workers");
     }
     if let Err(error) = notify::watch_spend(&shop.store, now).await {
         tracing::warn!(%error, "what is spent cannot be looked at");

@@ -454,7 +454,7 @@ fn what_was_asked_for_waits_for_money_and_goes_on_with_it() {
             "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND attempts = 0 AND error LIKE '%money%'";
         until(async || place.scene.number(tried).await.unwrap() == 6).await;
         let waiting = place.get(RESCORES).await[0].clone();
-        assert_eq!(waiting["note"], "4 wait: there is no money left for it this month", "{waiting}");
+        assert_eq!(waiting["note"], "4 wait: the monthly budget is used up", "{waiting}");
         place.cap(50.0).await;
         all_done(&place).await;
     });

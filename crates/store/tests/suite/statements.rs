@@ -21,7 +21,7 @@ fn sqlite_takes_the_telling_index_from_the_first_row_on() {
             ("scores::LABELLED", "monitor=? AND trace=? AND rubric_version=?"),
             ("scores::IN_ORDER", "COVERING INDEX monitor_scores_series"),
             ("grades::OF_CANDIDATE", "grades_candidate (project=? AND candidate=?)"),
-            ("care::MISCOUNTED_PAYMENTS", "spend_ledger_months"),
+            ("maintenance::MISCOUNTED_PAYMENTS", "spend_ledger_months"),
             ("assignments::NEXT_FEWEST", "annotation_items_balanced (task=? AND role=?)"),
         ] {
             let plan = scene.plan(name).await.unwrap();

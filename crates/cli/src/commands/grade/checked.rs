@@ -96,9 +96,7 @@ pub(super) fn grade_with_checks(args: &GradeArgs, grading: &RecordChecks) -> any
     }
     let RecordTally { graded, failed, incomplete, bad, .. } = &tally;
     let undecided = if 0 < *incomplete { format!(", {incomplete} without a verdict") } else { String::new() };
-    render::print_terminal_summary(&format!(
-        "{graded} graded, {failed} failed{undecided}, {bad} not readable"
-    ));
+    render::print_terminal_summary(&format!("{graded} graded, {failed} failed{undecided}, {bad} unreadable"));
     Ok(tally.command_outcome())
 }
 

@@ -74,7 +74,7 @@ pub(super) async fn grade_with_external_check(
     }
     out.flush()?;
     render::print_terminal_summary(&format!(
-        "{} graded, {} without a score, {} not readable",
+        "{} graded, {} without a score, {} unreadable",
         tally.graded, tally.incomplete, tally.bad
     ));
     Ok(tally.command_outcome())

@@ -138,7 +138,7 @@ pub(super) async fn grade_with_judges(
     args.judging.finish(caller)?;
     let read = caller.meter.read();
     render::print_note(&format!(
-        "{} graded, {} failed, {} errors, {} not asked, {} not readable · {} requests, {} from cache · {}",
+        "{} graded, {} failed, {} errors, {} deferred, {} unreadable · {} requests, {} from cache · {}",
         tally.graded,
         tally.failed,
         tally.incomplete,
@@ -151,7 +151,7 @@ pub(super) async fn grade_with_judges(
     if let Some(effective) = effective_votes(&votes) {
         let n = court.bench.members.len();
         render::print_note(&format!(
-            "{n} judges are worth {effective:.1} independent votes, by how their scores correlate"
+            "{n} judges are worth {effective:.1} independent votes (from the correlation of their scores)"
         ));
     }
     Ok(tally.command_outcome())

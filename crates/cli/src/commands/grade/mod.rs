@@ -19,41 +19,42 @@ use checked::RecordChecks;
 use judged::LineShape;
 use recipe::{ensure_judge, is_recipe, recipe_rubric};
 
-/// Grade records with checks, at memory speed, or with judges, as fast as they answer
+/// Grade records with checks or LLM judges
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A record is a JSON object with `output` (also: response, answer, actual_output, …), perhaps `reference`
-(also: expected, target, ideal, ground_truth, …) and `id`; judges also see `input` (also: inputs, question,
-user_input, …), `context` and `diff`. Records of ragas, DeepEval, Inspect, OpenAI evals, LangSmith and
-Braintrust are read as they are; docs/checks.md has every name.
-A record may name its own check or recipe: `evaluator` and `params`.
-A file is JSON lines, a JSON array (.json), or a table with a header (.csv, .tsv); a recipe needs --judge.
-Records stream: memory does not grow with the file, all cores work, results keep the order.
+A record is a JSON object with `output` (also: response, answer, actual_output,
+…), optionally `reference` (also: expected, target, ideal, ground_truth, …) and
+`id`. Judges also see `input` (also: inputs, question, user_input, …), `context`
+and `diff`. Records of ragas, DeepEval, Inspect, OpenAI evals, LangSmith and
+Braintrust are read as they are; docs/checks.md lists all field names.
+A record may name its own check or recipe in `evaluator` and `params`.
+A recipe needs --judge. Records are streamed: memory use does not grow with the
+file, all cores are used, and results keep the order.
 
 Examples:
   jurist grade answers.jsonl --check contains --params '{\"value\": \"Paris\"}'
   jurist grade runs.jsonl --check trajectory_match --params '{\"mode\": \"unordered\"}'
   jurist grade ragas.csv --check groundedness --judge gpt-5-mini
-  jurist grade answers.jsonl --rubric rubric.yaml      a whole rubric: a verdict for each record
+  jurist grade answers.jsonl --rubric rubric.yaml
   jurist grade answers.jsonl --rubric rubric.yaml --judge gpt-5-mini --max-cost 2
-  cat cases.jsonl | jurist grade                       records that carry their own check")]
+  cat cases.jsonl | jurist grade")]
 pub struct GradeArgs {
-    /// Records: JSON lines, a JSON array, CSV or TSV; standard input without any
+    /// Records: JSON lines, a JSON array, CSV or TSV [default: standard input]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The check or recipe for every record; `jurist checks` lists them
+    /// Check or recipe for every record; `jurist checks` lists them
     #[arg(long, value_name = "NAME", conflicts_with = "rubric")]
     check: Option<String>,
-    /// Its parameters
+    /// Parameters of the check
     #[arg(long, value_name = "JSON", requires = "check", default_value = "{}")]
     params: String,
-    /// A rubric; judges answer what its checks do not
+    /// Rubric file; judges grade the criteria that have no check
     #[arg(long, value_name = "FILE")]
     rubric: Option<PathBuf>,
-    /// Which rubric, where the file has several
+    /// Name of the rubric, if the file has several
     #[arg(long, value_name = "NAME", requires = "rubric")]
     rubric_name: Option<String>,
-    /// Stop at the first record that cannot be read
+    /// Stop at the first unreadable record
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -62,8 +63,7 @@ pub struct GradeArgs {
     loading: LoadingArgs,
 }
 
-const NO_COMPARISON: &str =
-    "`max-score` compares the outputs of one case, and each record is graded by itself; use `jurist eval`";
+const NO_COMPARISON: &str = "`max-score` compares several outputs of one case, but here each record is graded separately; use `jurist eval`";
 
 pub fn run_grade_command(args: &GradeArgs) -> anyhow::Result<CommandOutcome> {
     let grading = match (&args.check, &args.rubric) {

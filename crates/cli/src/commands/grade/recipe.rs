@@ -79,9 +79,9 @@ pub(super) fn recipe_rubric(
 pub(super) fn ensure_judge(judging: &JudgingArgs, name: &str, chosen: &ChosenRubric) -> Result<(), String> {
     match judging.names_judge(&chosen.judge, &chosen.settings) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(format!(
-            "`{name}` is a recipe, which a judge carries out; give --judge MODEL, or set JURIST_JUDGE"
-        )),
+        Ok(false) => {
+            Err(format!("`{name}` is a recipe and needs a judge; use --judge MODEL, or set JURIST_JUDGE"))
+        }
         Err(error) => Err(error.to_string()),
     }
 }

@@ -21,27 +21,27 @@ use super::{CommandOutcome, LoadingArgs};
 use crate::render::printable;
 use target::MonitorBackend;
 
-/// Watch what agents do: judge a sample of it, and say what that means for all of it
+/// Manage monitors, which judge a sample of live traces
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  jurist monitor apply monitor.yaml            from now on, traces of its agent are watched
-  jurist monitor show support                  what its sample says of all traffic
-  jurist monitor why run_0190c4                why this trace has a score, or none
-  jurist monitor rescore support --overlap 200 how far the newest version is from the one before
+  jurist monitor apply monitor.yaml             Create or update a monitor
+  jurist monitor show support                   Estimates for all traffic
+  jurist monitor why run_0190c4                 Explain the decision on a trace
+  jurist monitor rescore support --overlap 200  Compare two rubric versions
   jurist monitor list --server https://jurist.example.org
 
-Traces come in through `jurist serve`, which also decides and judges.")]
+`jurist serve` receives the traces, samples them and judges the sample.")]
 pub struct MonitorArgs {
     #[command(flatten)]
     place: DatabaseArgs,
-    /// Talk to a server instead of opening its database
+    /// Use the API of this server instead of opening its database
     #[arg(long, value_name = "URL", global = true, conflicts_with = "store")]
     server: Option<String>,
-    /// A token of the server with `read` and `write`; otherwise JURIST_TOKEN
+    /// API token with the scopes `read` and `write` [default: JURIST_TOKEN]
     #[arg(long, value_name = "TOKEN", global = true)]
     token: Option<String>,
-    /// The project, by its name or id; with a token, the token's
+    /// Project name or id [default: the token's project, or `default`]
     #[arg(long, value_name = "NAME", global = true)]
     project: Option<String>,
     #[command(subcommand)]
@@ -50,116 +50,127 @@ pub struct MonitorArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum MonitorSubcommand {
-    /// Make monitors what files say; a file that has not changed changes nothing
+    /// Create or update monitors from files
     Apply {
+        /// Monitor files
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
-        /// Where this is, as part of the ids of rubric versions; a server has its own
+        /// Region in the ids of rubric versions; a server uses its own
         #[arg(long, value_name = "NAME", value_parser = region, default_value = "local")]
         region: Region,
         #[command(flatten)]
         loading: LoadingArgs,
     },
-    /// All monitors
+    /// List all monitors
     List {
         #[command(flatten)]
         json: JsonOutputArg,
     },
-    /// What a monitor's sample says of all traffic
+    /// Show estimates for all traffic from a monitor's sample
     Show {
+        /// Name of the monitor
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
         window: TrafficWindowArgs,
-        /// Day by day
+        /// Show estimates per day
         #[arg(long)]
         trend: bool,
-        /// With `--trend`: of one criterion instead of the whole
+        /// With `--trend`: use one criterion instead of the overall score
         #[arg(long, value_name = "NAME", requires = "trend")]
         criterion: Option<String>,
         #[command(flatten)]
         json: JsonOutputArg,
     },
-    /// Judge nothing until told to go on; what is sampled waits
+    /// Pause a monitor; sampled traces wait
     Pause {
+        /// Name of the monitor
         #[arg(value_name = "NAME")]
         name: String,
-        /// Why, for others
+        /// Reason shown to other users
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Go on, also with what has waited
+    /// Resume a paused monitor
     Resume {
+        /// Name of the monitor
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Watch nothing any more; what was found stays
+    /// Remove a monitor; its results stay stored
     Rm {
+        /// Name of the monitor
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Why a trace has a score, or none
+    /// Explain why a trace was sampled, scored or skipped
     Why {
+        /// Id of the trace
         #[arg(value_name = "TRACE")]
         trace: String,
         #[command(flatten)]
         json: JsonOutputArg,
     },
-    /// Traces whose judges disagree, the newest first
+    /// List traces on which judges disagree, newest first
     Disputed {
+        /// Name of the monitor
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
         json: JsonOutputArg,
     },
-    /// Judge traces of earlier versions again by the newest, beside what they have
+    /// Re-score traces of earlier rubric versions with the newest
     Rescore {
+        /// Name of the monitor
         #[arg(value_name = "NAME")]
         name: String,
-        /// Only traces of this time or later
+        /// Use only traces from this time on
         #[arg(long, value_name = "TIME", value_parser = parse_date_or_time)]
         since: Option<Time>,
-        /// Only so many, drawn by chance: enough to see how far two versions are apart
+        /// Re-score a random sample of this size, to compare two versions
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         overlap: Option<u64>,
-        /// Those on which the judge broke under the version in use, instead of those of earlier versions
+        /// Re-score traces whose judge failed under the current version
         #[arg(long, conflicts_with = "overlap")]
         errors: bool,
-        /// Those for which there was no money under the version in use, instead of those of earlier versions
+        /// Re-score traces that were skipped for lack of budget under the current version
         #[arg(long, conflicts_with_all = ["overlap", "errors"])]
         over_budget: bool,
-        /// Begin, instead of only telling what it takes
+        /// Start it; without this flag only the projected cost is printed
         #[arg(long)]
         yes: bool,
     },
-    /// Have two agents, or two versions of one, judged side by side on tasks that both did
+    /// Judge two agents, or two versions, on the tasks both did
     Compare {
+        /// Name of the monitor
         #[arg(value_name = "NAME")]
         name: String,
-        /// An agent, or some of its traces by their metadata: support, or support:version=2
+        /// Agent, optionally filtered by metadata: support, or support:version=2
         #[arg(value_name = "A", value_parser = parse_comparison_side)]
         a: Side,
         #[arg(value_name = "B", value_parser = parse_comparison_side)]
         b: Side,
-        /// Only traces of this time or later
+        /// Use only traces from this time on
         #[arg(long, value_name = "TIME", value_parser = parse_date_or_time)]
         since: Option<Time>,
-        /// Pairs, at most
+        /// Maximum number of pairs
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
         pairs: u64,
-        /// Begin, instead of only telling what it takes
+        /// Start it; without this flag only the projected cost is printed
         #[arg(long)]
         yes: bool,
     },
-    /// What came of comparisons
+    /// Show the results of comparisons
     Comparisons {
+        /// Name of the monitor
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
         json: JsonOutputArg,
     },
-    /// What came of re-scorings
+    /// Show the results of re-scoring
     Rescores {
+        /// Name of the monitor
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
@@ -169,7 +180,7 @@ enum MonitorSubcommand {
 
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct JsonOutputArg {
-    /// Print JSON, as the API answers
+    /// Print the API's JSON
     #[arg(long)]
     json: bool,
 }
@@ -177,13 +188,13 @@ struct JsonOutputArg {
 /// Which traffic.
 #[derive(Debug, clap::Args)]
 struct TrafficWindowArgs {
-    /// Only of this agent
+    /// Use only this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// From this time on, such as 2026-03-01; thirty days ago unless told
+    /// Start of the time range, such as 2026-03-01 [default: 30 days ago]
     #[arg(long, value_name = "TIME", value_parser = parse_date_or_time)]
     since: Option<Time>,
-    /// Before this time; now unless told
+    /// End of the time range [default: now]
     #[arg(long, value_name = "TIME", value_parser = parse_date_or_time)]
     until: Option<Time>,
 }
@@ -246,7 +257,7 @@ pub fn run_monitor_command(args: &MonitorArgs) -> anyhow::Result<CommandOutcome>
             }
             MonitorSubcommand::Rm { name } => {
                 target.remove(name).await?;
-                writeln!(out, "{} is removed; what it found is kept", printable(name))?;
+                writeln!(out, "{}: removed; its results stay stored", printable(name))?;
             }
             MonitorSubcommand::Why { trace, json } => {
                 let all = target.why(trace).await?;
@@ -337,13 +348,13 @@ async fn apply_monitor_files(
             match (applied.is_changed, applied.is_new_rubric) {
                 (false, _) => "has not changed",
                 (true, true) => "asks something new",
-                (true, false) => "asks the same in another way of working",
+                (true, false) => "same rubric, other settings",
             },
         );
         writeln!(out, "{} {became}: {}, {}", printable(name), version.id, version.rubric_version)?;
     }
     if std::io::stdout().is_terminal() {
-        writeln!(out, "{} from now on; nothing is judged again", plural(all.len(), "monitor"))?;
+        writeln!(out, "{} from now on; earlier traces are not re-scored", plural(all.len(), "monitor"))?;
     }
     Ok(CommandOutcome::Passed)
 }

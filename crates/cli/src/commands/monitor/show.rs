@@ -12,7 +12,7 @@ use crate::render::printable;
 
 pub fn show_monitor_list(out: &mut impl Write, all: &[MonitorView]) -> std::io::Result<()> {
     if all.is_empty() {
-        writeln!(out, "nothing is watched; `jurist monitor apply FILE` changes that")?;
+        writeln!(out, "there are no monitors; create one with `jurist monitor apply FILE`")?;
     }
     for it in all {
         let paused = it.paused.as_ref().map(|why| format!("  paused: {}", printable(why)));
@@ -103,7 +103,7 @@ fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std:
     }
     writeln!(
         out,
-        "  {:<20} {} scored, as good as {:.0} drawn alike; the plain mean is {:.3}",
+        "  {:<20} {} scored, effective sample size {:.0}; unweighted mean {:.3}",
         "", score.n, score.n_eff, score.naive
     )?;
     if 0.0 < score.error_rate {
@@ -190,7 +190,7 @@ pub fn show_trace_decisions(out: &mut impl Write, trace: &str, all: &[DecisionVi
         if it.upstream < 1.0 {
             writeln!(
                 out,
-                "  kept with probability {} before it came here",
+                "  sampled by the sender with probability {}",
                 format_share_as_percent(it.upstream)
             )?;
         }
@@ -209,7 +209,7 @@ pub fn show_trace_decisions(out: &mut impl Write, trace: &str, all: &[DecisionVi
 
 pub fn show_disputed_traces(out: &mut impl Write, all: &[DecisionView]) -> std::io::Result<()> {
     if all.is_empty() {
-        writeln!(out, "no judges disagree by more than the margin")?;
+        writeln!(out, "no trace has judges that disagree by more than the margin")?;
     }
     for it in all {
         let spread = it.spread.unwrap_or_default();
@@ -220,7 +220,7 @@ pub fn show_disputed_traces(out: &mut impl Write, all: &[DecisionView]) -> std::
 
 pub fn show_rescore_plan(out: &mut impl Write, name: &str, plan: &RescorePlan) -> std::io::Result<()> {
     let price = plan.price.map_or_else(
-        || "a price that is not known".to_owned(),
+        || "unknown price".to_owned(),
         |value| format!("about {:.2} dollars", (100.0 * value).ceil() / 100.0),
     );
     writeln!(
@@ -232,22 +232,24 @@ pub fn show_rescore_plan(out: &mut impl Write, name: &str, plan: &RescorePlan) -
         plan.rubric_version
     )?;
     match &plan.id {
-        Some(id) => writeln!(out, "{id} has begun; `jurist monitor rescores {}` follows it", printable(name)),
-        None if plan.is_begun => {
-            writeln!(out, "they are asked again; `jurist monitor show {}`", printable(name))
+        Some(id) => {
+            writeln!(out, "started {id}; `jurist monitor rescores {}` shows its progress", printable(name))
         }
-        None => writeln!(out, "nothing has begun; --yes begins"),
+        None if plan.is_begun => {
+            writeln!(out, "they are queued again; see `jurist monitor show {}`", printable(name))
+        }
+        None => writeln!(out, "nothing was started; add --yes to start"),
     }
 }
 
 pub fn show_rescore_results(out: &mut impl Write, all: &[RescoreView]) -> std::io::Result<()> {
     if all.is_empty() {
-        writeln!(out, "nothing was judged again")?;
+        writeln!(out, "nothing was re-scored")?;
     }
     for it in all {
         writeln!(
             out,
-            "\x1b[1m{}\x1b[0m  {} of {} judged again by {}, {} errors",
+            "\x1b[1m{}\x1b[0m  {} of {} re-scored by {}, {} errors",
             it.id, it.n_scored, it.n_traces, it.rubric_version, it.n_errors
         )?;
         if 0 < it.n_waiting {
@@ -257,7 +259,7 @@ pub fn show_rescore_results(out: &mut impl Write, all: &[RescoreView]) -> std::i
             writeln!(out, "  {}", printable(note))?;
         }
         if let Some(score) = &it.score {
-            writeln!(out, "  the traffic of that time scores {}", format_traffic_mean(score))?;
+            writeln!(out, "  estimated score of that time range {}", format_traffic_mean(score))?;
         }
         for offset in &it.offsets {
             writeln!(
@@ -279,9 +281,9 @@ pub fn show_comparison_plan(out: &mut impl Write, name: &str, plan: &ComparisonP
     writeln!(out, "{} of the same task, {}", plural(plan.n_pairs, "pair"), plural(plan.n_calls, "call"))?;
     match &plan.id {
         Some(id) => {
-            writeln!(out, "{id} has begun; `jurist monitor comparisons {}` follows it", printable(name))
+            writeln!(out, "started {id}; `jurist monitor comparisons {}` shows its progress", printable(name))
         }
-        None => writeln!(out, "nothing has begun; --yes begins"),
+        None => writeln!(out, "nothing was started; add --yes to start"),
     }
 }
 

@@ -35,15 +35,15 @@ impl MonitorArgs {
             let client = client(&NetworkOptions::default())?;
             return Ok(MonitorBackend::Server(Remote::new(url, token, self.project.clone(), client)?));
         }
-        anyhow::ensure!(self.token.is_none(), "a token is for a server; name one with --server");
+        anyhow::ensure!(self.token.is_none(), "--token needs --server");
         if !self.place.exists() {
             let url = self.place.url();
-            let how = "name the one in use with --store, or its server with --server";
+            let how = "set the database with --store, or its server with --server";
             anyhow::ensure!(
                 matches!(self.what, MonitorSubcommand::Apply { .. }),
                 "there is no database at `{url}`; {how}"
             );
-            render::print_note(&format!("`{url}` is a new database; if that is not meant, {how}"));
+            render::print_note(&format!("`{url}` is a new database; if this is a mistake, {how}"));
         }
         let work = Work {
             settings: load_current_settings()?,
@@ -62,7 +62,7 @@ impl MonitorArgs {
 impl TrafficWindowArgs {
     fn time_window(&self) -> anyhow::Result<TrafficWindow> {
         let look = TrafficWindow::new(self.agent.clone(), self.since, self.until, clock::current_time());
-        anyhow::ensure!(look.from < look.until, "--since is before --until");
+        anyhow::ensure!(look.from < look.until, "--since must be before --until");
         Ok(look)
     }
 

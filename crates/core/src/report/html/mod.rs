@@ -288,13 +288,13 @@ fn explain_verdict(result: &CaseResult) -> Option<String> {
         .collect();
     let troubles = troubles.into_iter().collect::<Vec<_>>().join(", ");
     match result.verdict.status {
-        VerdictStatus::Error if troubles.is_empty() => Some("No verdict: nobody could tell.".to_owned()),
+        VerdictStatus::Error if troubles.is_empty() => {
+            Some("No verdict: no grader could assess it.".to_owned())
+        }
         VerdictStatus::Error => {
-            Some(format!("No verdict: a grader broke ({troubles}). That is no failure of the candidate."))
+            Some(format!("No verdict: grader error ({troubles}). The candidate did not fail."))
         }
-        VerdictStatus::Deferred => {
-            Some(format!("No verdict yet: somebody has still to be asked ({troubles})."))
-        }
+        VerdictStatus::Deferred => Some(format!("No verdict yet: grades are missing ({troubles}).")),
         VerdictStatus::Pass if result.verdict.vacuous => {
             Some("Passed because no criterion applied.".to_owned())
         }

@@ -97,7 +97,7 @@ impl<'a> Quotes<'a> {
         let head = format!("<blockquote id=\"q{case}-{number}\" dir=\"auto\" class=\"h{hue}");
         if self.marked.contains(number) {
             let link = format!(
-                "<a class=\"badge\" href=\"#m{case}-{number}\" title=\"where it stands\">{number}</a>"
+                "<a class=\"badge\" href=\"#m{case}-{number}\" title=\"show the quote in the candidate\">{number}</a>"
             );
             return format!("{head}\">{link} {said}</blockquote>");
         }
