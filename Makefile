@@ -44,20 +44,7 @@ tour: setup web ## what the command does, on the examples
 
 test: setup postgres chromium cargo-deny web ## everything that must pass
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest --version $(NEXTEST_VERSION)
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo nextest run --workspace --locked
-	cargo test --workspace --locked --doc
-	python3 -m unittest discover --quiet --start-directory scripts --pattern '*_test.py'
-	@scripts/check-supply
-	@scripts/check-dist
-	@scripts/check-reports
-	@scripts/check-api
-	@scripts/check-otlp
-	@scripts/check-annotation
-	@scripts/check-demo
-	@scripts/check-notices
-	@scripts/check-web
+	@scripts/test
 
 test-long: setup ## property tests with new seeds (JURIST_FUZZ_SEED=SEED tries one again), fuzzing, simulation
 	@scripts/test-long

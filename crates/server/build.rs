@@ -13,6 +13,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     // A folder that is absent when the server is compiled would not be looked for when it runs.
     let _ = fs::create_dir_all(web.join("dist"));
+    let _ = fs::create_dir_all(web.join("dist-book"));
     // Fuzzers have no use for pages.
     if env::var("PROFILE").is_ok_and(|profile| profile == "debug")
         || env::var_os("CARGO_CFG_FUZZING").is_some()
@@ -20,6 +21,7 @@ fn main() {
         return;
     }
     println!("cargo::rerun-if-changed={}", web.join("dist").display());
+    println!("cargo::rerun-if-changed={}", web.join("dist-book").display());
     match pages_fault(&web) {
         Ok(None) => {}
         Ok(Some(fault)) => println!("cargo::warning={fault}; `make web` builds them"),

@@ -40,3 +40,29 @@ fn no_address_leads_out_of_the_pages() {
         }
     });
 }
+
+#[test]
+fn the_book_is_served_under_docs() {
+    served(&ServerSettings::default(), |place| async move {
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let answer = client.get(format!("{}/docs", place.url)).send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::PERMANENT_REDIRECT);
+        assert_eq!(answer.headers()["location"], "/docs/");
+        let index = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/dist-book/index.html");
+        let answer = place.ask(Method::GET, "/docs/", &[], Json::Null).await;
+        assert_eq!(answer.status, StatusCode::OK);
+        if !Path::new(index).exists() {
+            eprintln!("SKIPPED the pages of the book: web/dist-book is missing, `make docs` builds it");
+            assert!(answer.text.contains("not in this build"), "{}", answer.text);
+            return;
+        }
+        assert!(answer.text.contains("<h1"), "{}", answer.text);
+        let answer = place.ask(Method::GET, "/docs/quickstart.html", &[], Json::Null).await;
+        assert_eq!(answer.status, StatusCode::OK);
+        assert_eq!(answer.headers["cache-control"], "no-cache");
+        for path in ["/docs/never-was.html", "/docs/index.html.gz", "/docs/..%2findex.html"] {
+            let answer = place.ask(Method::GET, path, &[], Json::Null).await;
+            assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+        }
+    });
+}
