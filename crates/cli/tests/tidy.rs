@@ -389,6 +389,71 @@ fn nothing_prints_but_the_command() {
     }
 }
 
+/// The names of the modules in a folder of sources: its files and folders, without the root and tests.
+fn top_level_modules(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = entries.map(|name| name.to_string_lossy().into_owned());
+    let names = names.filter(|name| !name.contains(".test."));
+    let modules = names.map(|name| name.split('.').next().unwrap_or_default().to_owned());
+    modules.filter(|module| module != "lib" && module != "main").collect()
+}
+
+/// The rows of the module table under a heading of ARCHITECTURE.md: name and description.
+fn documented_modules(page: &str, heading: &str) -> Vec<(String, String)> {
+    let sections = page.split("\n### ").skip(1);
+    let section =
+        sections.filter_map(|section| section.split_once('\n')).find(|section| section.0 == heading);
+    let (_, section) = section.unwrap_or_else(|| panic!("ARCHITECTURE.md has no section `### {heading}`"));
+    let lines = section.lines().take_while(|line| !line.starts_with('#'));
+    let rows = lines.filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+    rows.map(|(name, rest)| (name.to_owned(), rest.trim_matches([' ', '|']).to_owned())).collect()
+}
+
+#[test]
+fn module_tables_of_the_architecture_page_list_the_modules_that_exist() {
+    let page = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().file_name());
+    let crates = crates.map(|name| format!("crates/{}", name.to_string_lossy()));
+    let folders = crates.map(|name| (format!("`{name}`"), format!("{name}/src")));
+    let mut differences = Vec::new();
+    for (heading, folder) in folders.chain([("`web/src`".to_owned(), "web/src".to_owned())]) {
+        let existing = top_level_modules(&root().join(&folder));
+        let mut documented = BTreeSet::new();
+        for (name, description) in documented_modules(&page, &heading) {
+            if description.is_empty() {
+                differences.push(format!("{folder}: the row of `{name}` does not say what it does"));
+            }
+            if !documented.insert(name.clone()) {
+                differences.push(format!("{folder}: `{name}` has two rows"));
+            }
+        }
+        let missing = existing.difference(&documented);
+        differences.extend(missing.map(|name| format!("{folder}: `{name}` has no row in the table")));
+        let gone = documented.difference(&existing);
+        differences.extend(gone.map(|name| format!("{folder}: `{name}` has a row and does not exist")));
+    }
+    assert!(differences.is_empty(), "ARCHITECTURE.md: {differences:#?}");
+}
+
+#[test]
+fn paths_that_the_guides_name_exist() {
+    let roots = ["crates/", "docs/", "fuzz/", "schemas/", "scripts/", "web/"];
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        // What stands between backticks; blocks of code have three of them and are left out.
+        let blocks = text.split("```").step_by(2);
+        let words: Vec<&str> = blocks.flat_map(|block| block.split('`').skip(1).step_by(2)).collect();
+        let is_path = |word: &&&str| {
+            let is_pattern = word.contains(['*', '<', ' ']) || word.contains("TARGET");
+            roots.iter().any(|folder| word.starts_with(folder)) && !is_pattern
+        };
+        let paths: Vec<&&str> = words.iter().filter(is_path).collect();
+        assert!(5 < paths.len(), "{page} names {} paths", paths.len());
+        let missing: Vec<&&&str> = paths.iter().filter(|path| !root().join(path).exists()).collect();
+        assert!(missing.is_empty(), "{page}: these do not exist: {missing:#?}");
+    }
+}
+
 /// What the server's build script says about pages of a release build, with this in `web/`.
 fn run_build_script(script: &Path, arrange_pages: impl FnOnce(&Path)) -> String {
     let folder = tempfile::tempdir().unwrap();
