@@ -140,7 +140,10 @@ fn ranges_fault(ranges: &[Range]) -> Option<String> {
     }
     for pair in ranges.windows(2) {
         if pair[1].from <= pair[0].from {
-            return Some(format!("{} stands behind {}; ranges go upwards", pair[1].from, pair[0].from));
+            return Some(format!(
+                "{} comes after {}; ranges must be in ascending order",
+                pair[1].from, pair[0].from
+            ));
         }
         if pair[0].to < pair[0].from {
             return Some(format!("{}–{} ends before it starts", pair[0].from, pair[0].to));

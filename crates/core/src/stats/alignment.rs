@@ -84,7 +84,7 @@ pub struct OneMorePerson {
 }
 
 impl OneMorePerson {
-    /// What can be said of it.
+    /// Conclusion as a sentence.
     pub fn sentence(&self) -> String {
         let unsure = "It is undecided whether the judge is as good as one more person";
         match (self.standing, self.difference.interval()) {

@@ -149,7 +149,7 @@ fn bootstraps(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let statistic = match input.text("statistic") {
         "" | "mean" => Statistic::Mean,
         "median" => Statistic::Median,
-        other => return Undefined::because(format!("`{other}` is not a statistic that can be drawn again")),
+        other => return Undefined::because(format!("`{other}` is not a statistic that can be bootstrapped")),
     };
     let n_draws = if input.has("resamples") { input.count("resamples")? } else { 9_999 };
     if 1_000_000 < n_draws {
@@ -292,7 +292,7 @@ fn sampled_from(input: StatisticInput<'_>, n: usize) -> Result<(Vec<usize>, Vec<
         };
         match parse_count("population", population)? {
             n if n < members[name.as_str()] => {
-                Undefined::because(format!("more than all {n} of `{name}` were drawn"))
+                Undefined::because(format!("more than all {n} of `{name}` were sampled"))
             }
             n => Ok(members[name.as_str()] as f64 / n as f64),
         }

@@ -143,7 +143,7 @@ impl AgreementTable {
             return Undefined::because("all ratings are equal, so no other category is known");
         }
         if MAX_CATEGORIES < n_answers {
-            return Undefined::because(format!("{n_answers} different ratings are no categories"));
+            return Undefined::because(format!("{n_answers} different ratings are too many for categories"));
         }
         let worth = credit.table(ratings)?;
         let mut counts = Vec::new();

@@ -118,7 +118,7 @@ fn check_samples(n: f64, alpha: f64) -> Result<(), Undefined> {
     if 2.0 <= n && n.is_finite() {
         return Ok(());
     }
-    Undefined::because(format!("{n} is no number of samples; there must be two or more"))
+    Undefined::because(format!("{n} is not a sample size; at least two are needed"))
 }
 
 fn check_effect(d: f64) -> Result<(), Undefined> {

@@ -50,7 +50,7 @@ pub fn corrected_rate(
     ensure_usable_share("alpha", alpha)?;
     let (n_pass, n_fail) = (labels.true_pass + labels.false_fail, labels.true_fail + labels.false_pass);
     if n_judged == 0 || n_judged < judge_passed {
-        return Undefined::because(format!("{judge_passed} of {n_judged} judged cases is no share"));
+        return Undefined::because(format!("{judge_passed} of {n_judged} judged cases is not a share"));
     }
     if n_pass == 0 || n_fail == 0 {
         let lacking = if n_pass == 0 { "pass" } else { "fail" };

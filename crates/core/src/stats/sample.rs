@@ -214,7 +214,7 @@ pub struct WeightedMean {
 pub fn hajek(values: &[f64], probabilities: &[f64]) -> Result<WeightedMean, Undefined> {
     ensure_usable_pairs(("value", values), ("sampling rate", probabilities), 2)?;
     if let Some(bad) = probabilities.iter().find(|probability| **probability <= 0.0 || 1.0 < **probability) {
-        return Undefined::because(format!("nothing is drawn with a probability of {bad}"));
+        return Undefined::because(format!("{bad} is not a sampling probability"));
     }
     let weights: Vec<f64> = probabilities.iter().map(|probability| 1.0 / probability).collect();
     let total: f64 = weights.iter().sum();
@@ -319,7 +319,7 @@ pub fn estimate_dial_cost(strata: &[(usize, f64)]) -> Result<Kish, Undefined> {
         return Undefined::because(format!("{bad} is not a probability"));
     }
     if let Some((population, _)) = strata.iter().find(|stratum| 0 < stratum.0 && stratum.1 <= 0.0) {
-        return Undefined::because(format!("{} can never be drawn", plural(*population, "case")));
+        return Undefined::because(format!("{} can never be sampled", plural(*population, "case")));
     }
     // Of a stratum, N·p are drawn and each stands for 1/p.
     let (n, sum, squares) =
@@ -328,7 +328,7 @@ pub fn estimate_dial_cost(strata: &[(usize, f64)]) -> Result<Kish, Undefined> {
             (sums.0 + population * p, sums.1 + population, sums.2 + population / p)
         });
     if sum <= 0.0 {
-        return Undefined::because("there is no case to draw from");
+        return Undefined::because("there is no case to sample from");
     }
     let n_eff = sum * sum / squares;
     Ok(Kish { n_eff, design_effect: n / n_eff })

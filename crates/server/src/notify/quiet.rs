@@ -7,7 +7,7 @@ use jurist_core::grade::Time;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// From one hour of the day to another, where those live who are told.
+/// Start and end time of day in the recipients' time zone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuietHours {
