@@ -168,7 +168,7 @@ fn choices_fault(choices: &[Choice]) -> Option<String> {
             return Some("a choice needs a name".to_owned());
         }
         if choices[..at].iter().any(|one_choice| one_choice.label == choice.label) {
-            return Some(format!("the choice `{}` is there twice", choice.label));
+            return Some(format!("the choice `{}` appears twice", choice.label));
         }
         if !(0.0..=1.0).contains(&choice.score) {
             return Some(format!(

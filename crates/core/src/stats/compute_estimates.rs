@@ -572,7 +572,7 @@ mod tests {
         check("isotonic", json!({ "x": [], "y": [] }), "there is no x");
         check("platt", json!({ "score": [1, 2], "label": [1, 1] }), "all labels are equal");
         check("confidence_sequence", json!({ "x": [2.0] }), "not on 0..=1");
-        check("power", json!({ "effect_size_d": 0 }), "difference of nothing");
+        check("power", json!({ "effect_size_d": 0 }), "difference of zero");
         check("pass_k", json!({ "trials_per_task": [{ "n": 2, "c": 1 }], "k": [3] }), "no task has 3 trials");
         assert!(compute_estimate_statistic("bradley_terry", &json!({})).is_none());
     }

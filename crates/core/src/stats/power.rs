@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn nothing_cannot_be_detected() {
-        assert!(n_pairs(0.0, AIM).unwrap_err().to_string().contains("difference of nothing"));
+        assert!(n_pairs(0.0, AIM).unwrap_err().to_string().contains("difference of zero"));
         assert!(n_per_group(0.5, Aim { power: 1.0, ..AIM }).is_err());
         assert!(n_per_group_shares(0.5, 0.5, AIM).is_err());
         assert!(n_to_detect(0.1, 0.0, 1.0, AIM).is_err());

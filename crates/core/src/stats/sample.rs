@@ -379,7 +379,7 @@ mod tests {
             why,
             [
                 None,
-                Some("the judge could grade none of 2 sampled"),
+                Some("the judge failed on all 2 sampled traces"),
                 Some("nothing was sampled from it"),
                 None
             ]
@@ -438,6 +438,6 @@ mod tests {
         assert!(
             (estimate_dial_cost(&[(50, 1.0), (950, 0.1)]).unwrap().design_effect - 1.384_75).abs() < 1e-12
         );
-        assert!(estimate_dial_cost(&[(10, 0.0)]).unwrap_err().to_string().contains("never be drawn"));
+        assert!(estimate_dial_cost(&[(10, 0.0)]).unwrap_err().to_string().contains("never be sampled"));
     }
 }

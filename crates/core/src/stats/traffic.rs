@@ -546,7 +546,7 @@ mod tests {
         let found = estimate_traffic_mean(&[failed.clone(), fine]).unwrap();
         assert!((found.covered - 100.0 / 120.0).abs() < 1e-12 && found.interval.0 < 0.95, "{found:?}");
         let why = found.strata[0].not_estimable.as_deref().unwrap();
-        assert!(why.contains("none of 2") && found.warnings.len() == 2, "{found:?}");
+        assert!(why.contains("all 2") && found.warnings.len() == 2, "{found:?}");
         assert!((found.error_rate - 2.0 / 12.0).abs() < 1e-12);
         assert!(estimate_traffic_mean(&[failed]).unwrap_err().to_string().contains("no trace has a score"));
         // Everything was looked at, so nothing is left to chance.

@@ -131,7 +131,7 @@ mod tests {
         check(&hours("22", "07:00", "Europe/London"), "`22`");
         check(&hours("22:00", "24:00", "Europe/London"), "`24:00`");
         check(&hours("22:00", "-7:00", "Europe/London"), "`-7:00`");
-        check(&hours("22:00", "22:00", "Europe/London"), "all day");
+        check(&hours("22:00", "22:00", "Europe/London"), "must not end");
         check(&hours("22:00", "07:00", "Europe/Lundun"), "Europe/Lundun");
         check(&hours("22:00", "07:00", "+2"), "+02:00");
         check(&hours("22:00", "07:00", "+99:00"), "+99:00");
