@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup postgres chromium cargo-deny web demo tour test test-long soak bench bless deny dist
+.PHONY: help setup postgres chromium cargo-deny web docs demo tour test test-long soak bench bless deny dist
 
 NEXTEST_VERSION := 0.9.143
 DENY_VERSION := 0.20.2
@@ -33,6 +33,9 @@ cargo-deny:
 
 web: ## build the web pages, which a debug build reads and a release build carries
 	@scripts/build-web
+
+docs: ## build the book from docs/, as web pages in web/dist-book
+	@scripts/build-book
 
 demo: setup web ## a server with a small invented project, to look at; needs no key
 	cargo build --release --quiet --bin jurist --example demo
