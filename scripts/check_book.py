@@ -32,6 +32,7 @@ TRIED_ELSEWHERE = {"docs/published.md", "docs/cli.md", "docs/soak.md", "docs/dep
 SENTINEL = "\x1eexit"
 SECONDS_PER_COMMAND = 60
 VOLATILE = [
+    (re.compile(r"/\S*?jurist-book-\w+"), "…"),
     (re.compile(r"\b(run|ant|alr|tsk|monv|job|tok|prj|mon|cmp|rsc)_[0-9a-z]{6,}(?:_?[0-9a-f]+)*"), r"\1_…"),
     (re.compile(r"\brubv_\w+"), "rubv_…"),
     (re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"), "…"),
