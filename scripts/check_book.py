@@ -11,6 +11,8 @@ A page is tried from top to bottom in an empty folder of its own (with a copy of
 - `needs=REASON` after `console` says why a fence is not run (a key, the network, an hour); these are counted.
 - `jurist check` must find no error in any other YAML fence, except one whose language is followed by `other`.
 
+A page may start a server on port 8000 (`--port 8000`): here it gets a free port, in commands, files and outputs alike.
+
 JURIST_BLESS=1 replaces the outputs that differ. What changes with each run (ids, times) is written as `…` then.
 """
 
@@ -20,6 +22,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -127,10 +130,17 @@ def matches(shown, output):
     return re.fullmatch(pattern, tidy(output)) is not None
 
 
+def find_free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
 class Shell:
     """One bash for a page, so that variables and background programs stay; stdout and stderr as a terminal shows them."""
 
     def __init__(self, folder, program):
+        self.port = find_free_port()
         home = folder / ".home"
         home.mkdir()
         path = os.pathsep.join([str(program.parent), *os.environ.get("PATH", "/usr/bin:/bin").split(os.pathsep)])
@@ -144,6 +154,7 @@ class Shell:
         )
 
     def run(self, command):
+        command = command.replace("8000", self.port)
         # Background programs must not hold this pipe open or write into it.
         self.process.stdin.write(f"{{ {command}\n}} </dev/null\n__code=$?; printf '\\n{SENTINEL} %s\\n' $__code; (exit $__code)\n")
         self.process.stdin.flush()
@@ -153,7 +164,7 @@ class Shell:
             for line in self.process.stdout:
                 if line.startswith(SENTINEL):
                     output = "".join(lines)
-                    return output.removesuffix("\n"), int(line.split()[1])
+                    return output.removesuffix("\n").replace(self.port, "8000"), int(line.split()[1])
                 lines.append(line)
         finally:
             timer.cancel()
@@ -196,7 +207,7 @@ def try_page(page, program):
             name = file_of(fence)
             if name:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_text(fence.text)
+                (folder / name).write_text(fence.text.replace("8000", shell.port))
                 result.n_files += 1
             if fence.language == "console":
                 try_commands(fence, shell, result)
