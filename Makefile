@@ -60,6 +60,8 @@ test: setup postgres chromium cargo-deny web ## everything that must pass
 	@scripts/check-annotation
 	@scripts/check-demo
 	@scripts/check-notices
+	@scripts/check-prose
+	@scripts/check-book
 	@scripts/check-web
 
 test-long: setup ## property tests with new seeds (JURIST_FUZZ_SEED=SEED tries one again), fuzzing, simulation

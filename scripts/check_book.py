@@ -26,12 +26,16 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+import api_page
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Their blocks are tried by other tests (published.rs, tidy.rs, the soak test), or describe how to build Jurist itself.
-TRIED_ELSEWHERE = {"docs/published.md", "docs/cli.md", "docs/soak.md", "docs/dependencies.md", "docs/dialects.md"}
+TRIED_ELSEWHERE = {"docs/published.md", "docs/cli.md", "docs/soak.md", "docs/dependencies.md", "docs/api.md",
+                   "docs/dialects.md"}
 SENTINEL = "\x1eexit"
 SECONDS_PER_COMMAND = 60
 VOLATILE = [
@@ -154,6 +158,8 @@ class Shell:
         )
 
     def run(self, command):
+        if self.process.poll() is not None:
+            return "(not run: an earlier command ended the shell)\n", -1
         command = command.replace("8000", self.port)
         # Background programs must not hold this pipe open or write into it.
         self.process.stdin.write(f"{{ {command}\n}} </dev/null\n__code=$?; printf '\\n{SENTINEL} %s\\n' $__code; (exit $__code)\n")
@@ -168,6 +174,7 @@ class Shell:
                 lines.append(line)
         finally:
             timer.cancel()
+        self.process.wait()
         return "".join(lines) + f"(stopped: it took more than {SECONDS_PER_COMMAND} s)\n", -1
 
     def close(self):
@@ -179,11 +186,14 @@ class Shell:
             self.process.wait(timeout=10)
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, signal.SIGKILL)
+        for pipe in (self.process.stdin, self.process.stdout):
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                pass
 
 
 def signal_after(process, seconds):
-    import threading
-
     def stop():
         try:
             os.killpg(process.pid, signal.SIGKILL)
@@ -291,6 +301,15 @@ def bless(result):
     file.write_text(text)
 
 
+def check_api_page(is_blessing):
+    page = api_page.make_page()
+    if api_page.PAGE.read_text() == page:
+        return []
+    if is_blessing:
+        api_page.PAGE.write_text(page)
+    return ["docs/api.md is not what schemas/openapi.json says; JURIST_BLESS=1 scripts/check-book writes it anew"]
+
+
 def check_links():
     """The generator refuses broken links and anchors; README.md and others at the root are checked here."""
     faults = []
@@ -307,10 +326,14 @@ def check_links():
     return faults
 
 
+def default_program():
+    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/jurist"
+
+
 def main():
     parser = argparse.ArgumentParser(description="Tries every command, file and link of the book.")
     parser.add_argument("pages", nargs="*", help="such as docs/quickstart.md; all by default")
-    parser.add_argument("--program", default=os.environ.get("JURIST", ROOT / "target/debug/jurist"))
+    parser.add_argument("--program", default=os.environ.get("JURIST", default_program()))
     arguments = parser.parse_args()
     program = pathlib.Path(arguments.program).resolve()
     if not program.exists():
@@ -324,7 +347,7 @@ def main():
             bless(result)
         for fault in result.faults:
             print(fault, file=sys.stderr)
-    faults = check_links() if not arguments.pages else []
+    faults = [] if arguments.pages else [*check_api_page(is_blessing), *check_links()]
     for fault in faults:
         print(fault, file=sys.stderr)
     report(results)
@@ -336,9 +359,10 @@ def report(results):
     for result in results:
         for reason, count in result.skipped.items():
             skipped[reason] = skipped.get(reason, 0) + count
-    n_commands, n_compared = sum(it.n_commands for it in results), sum(it.n_compared for it in results)
-    print(f"{len(results)} pages: {n_commands} commands run, {n_compared} outputs compared, "
-          f"{sum(it.n_files for it in results)} files tried")
+    n_commands = sum(result.n_commands for result in results)
+    n_compared = sum(result.n_compared for result in results)
+    n_files = sum(result.n_files for result in results)
+    print(f"{len(results)} pages: {n_commands} commands run, {n_compared} outputs compared, {n_files} files tried")
     for reason, count in sorted(skipped.items()):
         print(f"  {count} commands not run: needs {reason.replace('-', ' ')}")
 
