@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup postgres chromium cargo-deny web demo tour test test-long soak bench bless deny dist
+.PHONY: help setup postgres chromium cargo-deny web docs demo tour test test-long soak bench bless deny dist
 
 NEXTEST_VERSION := 0.9.143
 DENY_VERSION := 0.20.2
@@ -34,6 +34,9 @@ cargo-deny:
 web: ## build the web pages, which a debug build reads and a release build carries
 	@scripts/build-web
 
+docs: ## build the book from docs/, as web pages in web/dist-book
+	@scripts/build-book
+
 demo: setup web ## a server with a small invented project, to look at; needs no key
 	cargo build --release --quiet --bin jurist --example demo
 	@scripts/demo
@@ -42,7 +45,7 @@ tour: setup web ## what the command does, on the examples
 	cargo build --release --quiet --bin jurist
 	@scripts/tour
 
-test: setup postgres chromium cargo-deny web ## everything that must pass
+test: setup postgres chromium cargo-deny web docs ## everything that must pass
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest --version $(NEXTEST_VERSION)
 	@scripts/test
 

@@ -90,7 +90,7 @@ async fn how_it_ends_tells_what_happened() {
     let down = run(Act::Status(401, Vec::new(), "{}".into()), &[]).await;
     assert_eq!(down.status.code(), Some(3));
     assert!(
-        String::from_utf8_lossy(&down.stderr).contains("left alone"),
+        String::from_utf8_lossy(&down.stderr).contains("calls to it are paused"),
         "{}",
         String::from_utf8_lossy(&down.stderr)
     );

@@ -65,11 +65,11 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
         run(&args.iter().map(String::as_str).collect::<Vec<_>>(), code).await
     };
 
-    assert!(at(&["monitor", "list"], &here, 0).await.contains("nothing is watched"));
+    assert!(at(&["monitor", "list"], &here, 0).await.contains("there are no monitors"));
     let applied = at(&["monitor", "apply", "desk.yaml"], &there, 0).await;
-    assert!(applied.contains("desk asks something new") && applied.contains("rubv_eu_"), "{applied}");
+    assert!(applied.contains("desk: new rubric version") && applied.contains("rubv_eu_"), "{applied}");
     // The same file is the same version, whoever applies it.
-    assert!(at(&["monitor", "apply", "desk.yaml"], &here, 0).await.contains("has not changed"));
+    assert!(at(&["monitor", "apply", "desk.yaml"], &here, 0).await.contains("unchanged"));
     at(&["ingest", "traces.jsonl"], &there, 0).await;
     let started = Instant::now();
     let shown = loop {
@@ -94,7 +94,11 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
         assert_eq!(found["judges"][0]["criteria"][0]["score"]["n"], 6);
         assert!(at(&["monitor", "why", "nobody"], place, 2).await.contains("no trace `nobody`"));
         assert!(at(&["monitor", "rescore", "desk"], place, 2).await.contains("nothing to do"));
-        assert!(at(&["monitor", "disputed", "desk"], place, 0).await.contains("no judges disagree"));
+        assert!(
+            at(&["monitor", "disputed", "desk"], place, 0)
+                .await
+                .contains("no trace has judges that disagree")
+        );
         let paused = ["monitor", "pause", "desk", "--reason", "too dear"];
         at(&paused, place, 0).await;
         assert!(at(&["monitor", "list"], place, 0).await.contains("paused: too dear"));
@@ -106,9 +110,12 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
     fs::write(folder.path().join("desk.yaml"), edited).unwrap();
     assert!(at(&["monitor", "apply", "desk.yaml"], &here, 0).await.contains("asks something new"));
     let plan = at(&["monitor", "rescore", "desk", "--overlap", "4"], &there, 0).await;
-    assert!(plan.contains("4 traces of 6, 4 calls, about 0.0") && plan.contains("--yes begins"), "{plan}");
+    assert!(
+        plan.contains("4 traces of 6, 4 calls, about 0.0") && plan.contains("add --yes to start"),
+        "{plan}"
+    );
     let begun = at(&["monitor", "rescore", "desk", "--overlap", "4", "--yes"], &here, 0).await;
-    assert!(begun.contains("has begun"), "{begun}");
+    assert!(begun.contains("started "), "{begun}");
     let started = Instant::now();
     while !at(&["monitor", "rescores", "desk"], &there, 0).await.contains("4 of 4 judged again") {
         assert!(started.elapsed() < PATIENCE);
@@ -121,7 +128,7 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
     fs::write(folder.path().join("bad.yaml"), MONITOR.replace("1.0", "2")).unwrap();
     let bad = at(&["monitor", "apply", "desk.yaml", "bad.yaml"], &here, 2).await;
     assert!(bad.contains("sample_rate"), "{bad}");
-    assert!(at(&["monitor", "list"], &here, 0).await.contains("nothing is watched"));
+    assert!(at(&["monitor", "list"], &here, 0).await.contains("there are no monitors"));
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/monitor.yaml");
     fs::copy(example, folder.path().join("example.yaml")).unwrap();
     let example = at(&["monitor", "apply", "example.yaml"], &there, 2).await;
@@ -172,10 +179,10 @@ async fn judges_that_broke_are_asked_again_by_the_command() {
     shows("2 judge error").await;
     is_mad.store(false, Ordering::Relaxed);
     let plan = run(&["monitor", "rescore", "desk", "--errors"]).await;
-    assert!(plan.contains("2 traces") && plan.contains("--yes begins"), "{plan}");
+    assert!(plan.contains("2 traces") && plan.contains("add --yes to start"), "{plan}");
     let begun = run(&["monitor", "rescore", "desk", "--errors", "--yes"]).await;
     assert!(begun.contains("2 traces"), "{begun}");
     shows("2 scored").await;
     let none = run(&["monitor", "rescore", "desk", "--errors"]).await;
-    assert!(none.contains("no judge broke"), "{none}");
+    assert!(none.contains("no judge failed"), "{none}");
 }

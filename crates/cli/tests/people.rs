@@ -220,7 +220,7 @@ fn a_corrected_part_decides_its_total_and_reaches_every_figure() {
         assert_eq!(refused.status, 422, "{}", refused.body);
         let said = refused.body.to_string();
         assert!(
-            said.contains("spec") && said.contains("1 contradicts its parts, which come to 0.667"),
+            said.contains("spec") && said.contains("1 contradicts its parts, which add up to 0.667"),
             "{said}"
         );
         // A branch that the judge did not take has to be answered where a correction leads to it.

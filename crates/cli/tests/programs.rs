@@ -405,7 +405,7 @@ evals:
     fs::write(&script, "exit 1").unwrap();
     let (run, _) = project.eval("suite.yaml", &["--allow-commands", "--no-cache"]);
     let undecided = &grade(&run, "capital [a]", "best")["outcome"];
-    assert!(undecided.to_string().contains("`capital [b]` has none"), "{undecided}");
+    assert!(undecided.to_string().contains("`capital [b]` has no output"), "{undecided}");
     fs::write(&script, "echo Paris").unwrap();
     let (run, _) = project.eval("suite.yaml", &["--allow-commands", "--no-cache", "--resume", "latest"]);
     assert_eq!(grade(&run, "capital [a]", "best")["outcome"]["unit"], 0.0);

@@ -536,15 +536,13 @@ fn the_command_reference_is_up_to_date() {
         String::from_utf8(output.stdout).unwrap()
     };
     let main = help(&[]);
-    let commands =
-        main.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let mut page = String::from(
         "# The `jurist` command\n\nGenerated from `jurist --help`; a test compares the two.\n\n",
     );
     page += &format!("```text\n{main}```\n");
-    // What is indented further goes on with what stands above it.
-    let commands =
-        commands.filter_map(|command| command.strip_prefix("  ")).filter(|text| !text.starts_with(' '));
+    // Subcommands stand in groups, before the options; a continued line is indented further.
+    let groups = main.lines().skip_while(|line| *line != "Evaluate:").take_while(|line| *line != "Options:");
+    let commands = groups.filter_map(|line| line.strip_prefix("  ")).filter(|text| !text.starts_with(' '));
     for command in commands.filter_map(|command| command.split_whitespace().next()) {
         page += &format!("\n## jurist {command}\n\n```text\n{}```\n", help(&[command]));
     }

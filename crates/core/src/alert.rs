@@ -391,7 +391,7 @@ mod tests {
         let cap = Cap::usual(&Rates::default());
         let dollars = |value: f64| Usd::from_nanos((value * 1e9) as i64);
         check(&spend_signal("2026-03", dollars(49.99), Some(&cap)), "over");
-        check(&spend_signal("2026-03", dollars(50.0), Some(&cap)), "£40.00 of the £50.00");
+        check(&spend_signal("2026-03", dollars(50.0), Some(&cap)), "£40.00 of the monthly cap of £50.00");
         check(&spend_signal("2026-03", dollars(500.0), None), "over");
         check(&spend_stop_signal("2026-03", dollars(62.0), Some(&cap), dollars(0.5)), "over");
         check(&spend_stop_signal("2026-03", dollars(62.0), Some(&cap), dollars(0.6)), "may cost up to £0.48");
@@ -413,7 +413,7 @@ mod tests {
         check(&error_rate_signal(&triage, 0, 0, 0.2), "unclear");
         check(
             &judge_disagreement_signal(&triage, 40, 50, 0.3),
-            "80 % of traces have judges of triage far apart",
+            "80 % of traces have judges of triage that disagree",
         );
     }
 
@@ -492,7 +492,7 @@ mod tests {
         check(&no_data_signal(&mail, Some(at(8)), 2.0, at(9)), "over");
         check(
             &no_data_signal(&mail, Some(at(2)), 2.0, at(9)),
-            "no trace of agent mail in triage has come for 7 hours",
+            "no trace of agent mail in triage was received for 7 hours",
         );
         check(&monitor_paused_signal("triage", Some("the key is not accepted")), "the key is not accepted");
         check(&monitor_paused_signal("triage", None), "over");

@@ -250,7 +250,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
     ),
     on_response(
         "contains-json",
-        "a JSON value stands in the response, and fits the schema if one is given",
+        "the response contains a JSON value, which fits the schema if one is set",
         &[may("value", ParamKind::Any), may("scope", SCOPE)],
     ),
     on_response(

@@ -20,7 +20,7 @@ pub struct Diagnostic {
     pub also: Vec<(SourceSpan, String)>,
     /// What one should know: allowed values, the default.
     pub notes: Vec<String>,
-    /// What to do.
+    /// Suggested fix.
     pub help: Option<String>,
     /// Text that would have been right at `span`.
     pub replacement: Option<String>,
@@ -60,7 +60,7 @@ macro_rules! codes {
 codes! {
     Unreadable "unreadable" "A file is missing, is not text, or may not be read.",
     Outside "outside" "A path leads out of the project.",
-    Empty "empty" "Nothing stands where something must.",
+    Empty "empty" "A required value is empty.",
     TooLarge "too-large" "A file, or what its aliases expand to, is beyond the limits.",
     TooDeep "too-deep" "Lists and mappings nest beyond the limits.",
     Syntax "syntax" "The text is not YAML or JSON.",
@@ -83,7 +83,7 @@ codes! {
     NoEffect "no-effect" "Something that is valid and does nothing.",
     Vague "vague" "Advice: a criterion that two people would read differently.",
     DoubleBarrelled "double-barrelled" "Advice: a criterion that asks two things at once.",
-    TooMany "too-many" "Advice: more criteria than a person can keep apart.",
+    TooMany "too-many" "Advice: too many criteria for a grader to distinguish.",
     MissingLevels "missing-levels" "Advice: scale points without a text.",
 }
 

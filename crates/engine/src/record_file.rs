@@ -152,8 +152,7 @@ impl RecordFile {
                     let n_cells =
                         if cells.len() == 1 { "1 cell".to_owned() } else { format!("{} cells", cells.len()) };
                     RawText::Broken(format!(
-                        "this row has {n_cells}, the header has {}; a text with the separator or a quote in it stands \
-                         in double quotes",
+                        "this row has {n_cells}, the header has {}; a value that contains the separator or a quote must be in double quotes",
                         columns.len()
                     ))
                 };

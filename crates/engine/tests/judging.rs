@@ -864,7 +864,7 @@ async fn recorded_calls_are_replayed_without_a_server_and_a_miss_names_the_neare
     let missed = decide(&bench, &replaying, &other).await;
     let Outcome::Failed { detail, .. } = &missed.opinions[0].grades[0].outcome else { panic!() };
     assert!(
-        detail.contains("`city: Names the capital.` where this one says `town: Names the capital.`"),
+        detail.contains("`city: Names the capital.` where this one has `town: Names the capital.`"),
         "{detail}"
     );
 }

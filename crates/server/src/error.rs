@@ -54,10 +54,10 @@ pub enum ApiError {
 /// The body of every answer that is an error.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct Problem {
-    /// What kind of problem it is.
+    /// Kind of problem.
     pub title: String,
     pub status: u16,
-    /// What was wrong, and what would have been right.
+    /// What is wrong and how to fix it.
     pub detail: String,
 }
 

@@ -20,16 +20,16 @@ pub struct SpendShown {
     /// Of UTC.
     #[schema(example = "2026-03")]
     pub month: String,
-    /// How much of it is over, on 0..=1.
+    /// Elapsed share of the month, from 0 to 1.
     pub elapsed: f64,
     /// Absent where there is no limit.
     pub cap: Option<CapShown>,
     pub spent: f64,
     /// Set aside for calls that are under way.
     pub reserved: f64,
-    /// The part of `spent` of calls that nobody could settle, counted at the most they can have cost.
+    /// The part of `spent` for calls with unknown cost, counted at their maximum.
     pub assumed: f64,
-    /// How the month is expected to end; absent where that cannot be said, or the month is over.
+    /// Projected month-end spend; absent if there is too little data or the month is over.
     pub forecast: Option<ForecastShown>,
     /// Why there is no forecast.
     pub no_forecast: Option<String>,
@@ -52,7 +52,7 @@ pub struct CapShown {
     pub dollars: f64,
 }
 
-/// What the month will have cost if its days go on like the last four weeks; four times in five it is in between.
+/// Projected month-end spend from the last four weeks, with an 80 % interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ForecastShown {
     pub expected: f64,
@@ -77,14 +77,14 @@ pub struct PartShown {
     pub n_calls: u64,
 }
 
-/// Something that people are told.
+/// An alert.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AlertShown {
     #[schema(example = "alr_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     pub id: String,
     /// score_drop, error_rate, spend, spend_stop, no_data, monitor_paused, judge_disagreement or threshold.
     pub kind: String,
-    /// What it is about, such as `monitor / agent / criterion`; empty where there is only one.
+    /// Subject, such as `monitor / agent / criterion`; empty if there is only one.
     pub subject: String,
     /// The monitor that it is about.
     pub monitor: Option<String>,
@@ -96,11 +96,11 @@ pub struct AlertShown {
     /// The figures behind it.
     pub facts: serde_json::Value,
     pub raised: String,
-    /// When it was over.
+    /// When it was resolved.
     pub resolved: Option<String>,
-    /// When somebody was told.
+    /// When the notification was sent.
     pub sent: Option<String>,
-    /// When somebody said that they have seen it.
+    /// When it was acknowledged.
     pub acknowledged: Option<String>,
 }
 

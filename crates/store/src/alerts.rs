@@ -26,7 +26,7 @@ pub struct Alert {
     pub message: String,
     pub facts: Json,
     pub raised: Time,
-    /// When it was over.
+    /// When it was resolved.
     pub resolved: Option<Time>,
     /// When somebody was told for the first time.
     pub sent: Option<Time>,

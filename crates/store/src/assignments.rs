@@ -114,7 +114,7 @@ pub struct SubmittedAnnotation {
     pub time: Time,
 }
 
-/// How far somebody is.
+/// Progress of an annotator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AnnotatorProgress {
     pub n_done: u64,

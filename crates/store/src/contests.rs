@@ -117,7 +117,7 @@ impl std::str::FromStr for Contested {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|contested| contested.as_str() == text);
-        found.ok_or_else(|| format!("`{text}` is no outcome of a contest"))
+        found.ok_or_else(|| format!("`{text}` is not an outcome of a comparison"))
     }
 }
 

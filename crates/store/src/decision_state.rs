@@ -89,6 +89,6 @@ impl std::str::FromStr for DecisionState {
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Self::ALL.map(Self::as_str).join(", ");
         let state = Self::ALL.into_iter().find(|decision_state| decision_state.as_str() == text);
-        state.ok_or_else(|| format!("`{text}` is no state of a decision; there are {known}"))
+        state.ok_or_else(|| format!("`{text}` is not a state of a decision; there are {known}"))
     }
 }

@@ -523,7 +523,7 @@ impl std::str::FromStr for OutcomeKind {
         Self::ALL
             .into_iter()
             .find(|outcome_kind| outcome_kind.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is no outcome"))
+            .ok_or_else(|| format!("`{text}` is not an outcome"))
     }
 }
 

@@ -474,7 +474,7 @@ impl std::str::FromStr for JobState {
         Self::ALL
             .into_iter()
             .find(|job_state| job_state.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is no state of a job"))
+            .ok_or_else(|| format!("`{text}` is not a state of a job"))
     }
 }
 

@@ -402,7 +402,7 @@ impl std::str::FromStr for PieceKind {
         Self::ALL
             .into_iter()
             .find(|piece_kind| piece_kind.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is no kind of piece"))
+            .ok_or_else(|| format!("`{text}` is not a kind of piece"))
     }
 }
 

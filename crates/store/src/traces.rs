@@ -9,13 +9,13 @@ use crate::filter::SelectQuery;
 use crate::pack::{hash, pack, unpack};
 use crate::{Cursor, Probability, ProjectId, ResultPage, Store, StoreError, TraceId};
 
-/// What is known of a trace without reading it.
+/// Metadata of a trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceHead {
     pub id: TraceId,
     pub agent: Option<String>,
     pub session: Option<String>,
-    /// What it was asked, cut short.
+    /// Beginning of the task.
     pub title: Option<String>,
     pub state: TraceState,
     /// Whether a piece said that it has ended.
@@ -24,11 +24,11 @@ pub struct TraceHead {
     pub status: Option<String>,
     pub is_failed: bool,
     pub started: Time,
-    /// When a piece last came.
+    /// When the last piece was received.
     pub updated: Time,
     pub finished: Option<Time>,
     pub n_pieces: u64,
-    /// Of them, how many came after it was first finished.
+    /// Number of pieces that arrived after the trace was first finished.
     pub n_late: u64,
     /// How often it was put together with a new result; 0 is never.
     pub revision: u64,
@@ -39,7 +39,7 @@ pub struct TraceHead {
     pub usage: Usage,
     /// Microseconds.
     pub duration: Option<i64>,
-    /// With which it was kept, where whoever sent it keeps only some.
+    /// Sampling probability of the sender.
     pub probability: Probability,
     /// Of its newest verdict.
     pub score: Option<f64>,
@@ -67,7 +67,7 @@ pub struct FinishedTrace {
     pub started: Time,
     /// Microseconds.
     pub duration: Option<i64>,
-    /// With which it was kept, where whoever sent it keeps only some.
+    /// Sampling probability of the sender.
     pub probability: Probability,
     /// A mapping, to filter and show.
     pub metadata: Json,
@@ -124,7 +124,7 @@ pub struct TraceListFilter {
     pub is_scored: Option<bool>,
     /// Its id begins so.
     pub id_prefix: Option<String>,
-    /// Stands somewhere in its id, agent, session or title; the case of A to Z does not matter.
+    /// Text in the id, agent, session or title; not case-sensitive for A to Z.
     pub search: Option<String>,
     pub order: TraceOrder,
 }
@@ -536,7 +536,7 @@ impl std::str::FromStr for TraceState {
         Self::ALL
             .into_iter()
             .find(|trace_state| trace_state.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is no state of a trace"))
+            .ok_or_else(|| format!("`{text}` is not a state of a trace"))
     }
 }
 

@@ -29,7 +29,7 @@ struct Finding {
     text: String,
 }
 
-fn finding(subject: impl Into<String>, text: impl Into<String>) -> Finding {
+fn new_finding(subject: impl Into<String>, text: impl Into<String>) -> Finding {
     Finding { subject: subject.into(), text: text.into() }
 }
 
@@ -37,9 +37,9 @@ pub fn run_doctor_command(args: &DoctorArgs) -> anyhow::Result<CommandOutcome> {
     let (settings, settings_finding) = match load_current_settings() {
         Ok(settings) => {
             let text = describe_settings(&settings);
-            (settings, finding("settings", text))
+            (settings, new_finding("settings", text))
         }
-        Err(error) => (ProjectSettings::default(), finding("settings", format!("{error:#}"))),
+        Err(error) => (ProjectSettings::default(), new_finding("settings", format!("{error:#}"))),
     };
     let resolver = Resolver::new(settings, load::variable)?;
     let sections = [
@@ -80,7 +80,7 @@ fn describe_database(database: &DatabaseArgs) -> Finding {
             Err(_) => format!("{url} (created by the first run)"),
         },
     };
-    finding("database", text)
+    new_finding("database", text)
 }
 
 fn describe_cache() -> Finding {
@@ -88,7 +88,7 @@ fn describe_cache() -> Finding {
         Some(cache) => format!("{} ({} replies)", cache.folder().display(), cache.stats().replies),
         None => "none; set JURIST_CACHE or HOME".to_owned(),
     };
-    finding("reply cache", text)
+    new_finding("reply cache", text)
 }
 
 fn describe_judges(resolver: &Resolver) -> Vec<Finding> {
@@ -103,7 +103,7 @@ fn describe_judges(resolver: &Resolver) -> Vec<Finding> {
         Ok(model) => format!("{model} (use it with --judge auto)"),
         Err(error) => error.to_string(),
     };
-    vec![finding("default", default), finding("local model", local)]
+    vec![new_finding("default", default), new_finding("local model", local)]
 }
 
 fn describe_keys() -> Vec<Finding> {
@@ -121,7 +121,7 @@ fn describe_keys() -> Vec<Finding> {
                 Some(name) => format!("{name} is set"),
                 None => format!("not set ({})", vendor.keys.join(" or ")),
             };
-            finding(vendor.name, text)
+            new_finding(vendor.name, text)
         })
         .collect()
 }
@@ -143,7 +143,7 @@ fn describe_programs() -> Vec<Finding> {
             let places = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
             let found = places.into_iter().find(|place| place.is_file());
             let text = found.map_or_else(|| "not found".to_owned(), |place| place.display().to_string());
-            finding(*subject, text)
+            new_finding(*subject, text)
         })
         .collect()
 }

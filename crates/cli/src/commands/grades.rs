@@ -600,7 +600,7 @@ pub fn select_criterion<'a>(grades: &'a [Grade], asked: Option<&'a str>) -> anyh
     criteria.dedup();
     match (asked, criteria.as_slice()) {
         (Some(name), all) => {
-            anyhow::ensure!(all.contains(&name), "nobody graded `{name}`; there are {}", all.join(", "));
+            anyhow::ensure!(all.contains(&name), "`{name}` has no grades; there are {}", all.join(", "));
             Ok(name)
         }
         (None, [only]) => Ok(only),

@@ -144,7 +144,7 @@ fn render_spend_page(shown: &SpendShown) -> String {
     };
     let mut page = String::new();
     let is_over = 1.0 <= shown.elapsed;
-    let gone = if is_over { "over".to_owned() } else { format!("{:.0} % of it gone", 100.0 * shown.elapsed) };
+    let gone = if is_over { "over".to_owned() } else { format!("{:.0} % elapsed", 100.0 * shown.elapsed) };
     page += &format!("\x1b[1m{}\x1b[0m, {gone}\n\n", shown.month);
     match &shown.cap {
         None => page += &format!("{} spent, without a limit\n", money(shown.spent)),
@@ -285,13 +285,13 @@ mod tests {
         assert_eq!(
             plain,
             "\
-2026-11, 33 % of it gone
+2026-11, 33 % elapsed
 
 █████████████┃██░░░░░░░░░░░░░░░░░░░░░░░░  £20.00 of £50.00, 40 %
-1 GBP counts as $1.25, as when the cap was set
-£0.0800 of it by calls that nobody could settle, at the most they can cost
-will be £60.00 at the end, £56.00 to £64.00;
-the cap is reached on 2026-11-26, and judging stops
+exchange rate: 1 GBP = $1.25 (from the time when the cap was set)
+£0.0800 of it by calls with unknown cost, counted at their maximum
+projected month-end spend £60.00 (80 % interval £56.00 to £64.00);
+the cap will be reached on 2026-11-26; judging stops then
 
 ▃▆█  day by day
 

@@ -24,17 +24,17 @@ pub struct SubmittedAnswer<'a> {
     pub fields: &'a MetadataFields,
 }
 
-/// What people said in a task.
+/// Annotations of a task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TaskResults {
     pub n_answers: usize,
     pub n_items: usize,
     pub n_people: usize,
-    /// Over everything.
+    /// Over all annotations.
     pub questions: Vec<QuestionResult>,
-    /// By the value of the field that was asked for.
+    /// By the value of the requested field.
     pub groups: Vec<ResultGroup>,
-    /// What answers can be told apart by.
+    /// Fields for grouping.
     pub fields: Vec<String>,
 }
 

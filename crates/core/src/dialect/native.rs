@@ -746,7 +746,7 @@ fn check_row_fields(cx: &Context<'_>, node: &SourceNode, case: &Case) {
         cx.report(match error {
             Unfilled::NoRow(field) => {
                 let right = format!("a field of the row is `{{{{ row.{field} }}}}`");
-                diagnostic(format!("`{template}` stands for nothing")).help(right)
+                diagnostic(format!("`{template}` is not defined")).help(right)
             }
             Unfilled::Missing { field, .. } => {
                 let row = data.rows[at].read();

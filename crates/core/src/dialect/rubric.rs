@@ -439,7 +439,7 @@ fn plain_keys(fields: &MappingReader<'_>, criterion: &mut Criterion, ask_is_know
         };
         criterion.by.dedup();
         if fields.list_is_empty("by") {
-            cx.error(Code::Empty, fields.key_span("by"), "`by` names nobody who grades");
+            cx.error(Code::Empty, fields.key_span("by"), "`by` is not a kind of grader");
         }
     }
     criterion.required = fields.bool("required").unwrap_or(false);
@@ -682,7 +682,7 @@ fn point_number(cx: &Context<'_>, key: &str, span: SourceSpan) -> Option<i64> {
         cx.error(
             Code::Scale,
             span,
-            format!("`{key}` is not a whole number, so it is no point of this scale"),
+            format!("`{key}` is not a whole number, so it is not a point of this scale"),
         );
     }
     number

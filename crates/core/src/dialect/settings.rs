@@ -216,7 +216,7 @@ fn patterns(fields: &MappingReader<'_>) -> Vec<String> {
         match crate::redact::Redactor::new([], std::slice::from_ref(&pattern)) {
             Ok(_) => Some(pattern),
             Err(error) => {
-                cx.error(Code::BadValue, node.span, format!("this is no pattern: {error}"));
+                cx.error(Code::BadValue, node.span, format!("this is not a valid pattern: {error}"));
                 None
             }
         }
@@ -356,7 +356,7 @@ pub(super) fn named_target(cx: &Context<'_>, span: SourceSpan, name: &str) -> Op
     if !known.contains(&name)
         && let Some(meant) = closest(name, &known)
     {
-        let message = format!("`{name}` is no target of this project, and is read as the name of a model");
+        let message = format!("`{name}` is not a target of this project and is used as a model name");
         let help = format!("did you mean the target `{meant}`?");
         cx.report(Diagnostic::warning(Code::UnknownName, span, message).help(help));
     }

@@ -340,7 +340,7 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         };
         check("{\"a\"", "not JSON");
-        check("{", "a whole JSON object");
+        check("{", "a complete JSON object");
         check(r#"{"candidate": "a", "criterion": "b", "value": 1, "grader": 7}"#, "`grader` must be a name");
         check("[1]", "must be a JSON object");
         check(r#"{"candidate": "a"}"#, "`criterion` is missing");

@@ -62,7 +62,7 @@ pub struct Grade {
     pub reason: Reason,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// What the answer rests on, one by one: claims, requirements.
+    /// Claims or requirements that the grade is based on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<GradedPoint>,
     /// What a reader should know before trusting it.
@@ -198,7 +198,7 @@ impl<'de> Deserialize<'de> for Reason {
     }
 }
 
-/// A quote, and where it stands in the candidate; without a place it was not found.
+/// A quote and its position in the candidate; without a position it was not found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {

@@ -115,7 +115,7 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         };
         check(read_stratum_sizes("stratum,size\na,many", b',').map(|_| ()), "the size of `a` is `many`");
-        check(read_stratum_sizes("stratum,size\na,1\na,1", b',').map(|_| ()), "`a` is there twice");
+        check(read_stratum_sizes("stratum,size\na,1\na,1", b',').map(|_| ()), "`a` appears twice");
         check(read_stratum_sizes("size\n1", b',').map(|_| ()), "`stratum` is missing");
         check(
             SampledCandidate::of_table("id,probability\na,often", b',').map(|_| ()),

@@ -44,7 +44,7 @@ pub enum JudgeReplyError {
     Empty,
     #[error("the reply holds no complete JSON object")]
     NotJson,
-    #[error("the only answer in the reply also stands in what was graded; answer with reasons of your own")]
+    #[error("the only answer in the reply is also part of the candidate; answer with your own reasons")]
     Planted,
     #[error("the reply gives two different answers; exactly one is wanted")]
     Contradiction,

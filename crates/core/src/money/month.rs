@@ -20,7 +20,7 @@ impl Month {
         Self { start: first(year, month), end: first(next_year, next_month) }
     }
 
-    /// How much of it is over, on 0..=1.
+    /// Elapsed share of the month, from 0 to 1.
     pub fn elapsed_share(&self, now: Time) -> f64 {
         let (gone, all) = (now.micros() - self.start.micros(), self.end.micros() - self.start.micros());
         (gone as f64 / all as f64).clamp(0.0, 1.0)

@@ -294,9 +294,9 @@ mod tests {
         let status = |text: &str| MonitorFilter { status: vec![text.to_owned()], ..MonitorFilter::default() };
         check(MonitorFilter::default(), None);
         check(status("failed"), None);
-        check(status("ok"), Some("none of ok"));
-        check(status("cancelled"), Some("none of cancelled"));
-        check(MonitorFilter { min_cost: Some(1.0), ..MonitorFilter::default() }, Some("cost is not known"));
+        check(status("ok"), Some("not one of ok"));
+        check(status("cancelled"), Some("not one of cancelled"));
+        check(MonitorFilter { min_cost: Some(1.0), ..MonitorFilter::default() }, Some("cost is unknown"));
         check(MonitorFilter { min_steps: Some(4), ..MonitorFilter::default() }, Some("number of steps is 3"));
         let metadata = |value: Json| value.as_object().unwrap().clone();
         let with = |value: Json| MonitorFilter { metadata: metadata(value), ..MonitorFilter::default() };

@@ -355,7 +355,7 @@ fn a_long_page_is_cut_where_github_would_drop_it() {
     let one = Packed::new(&run.results.get(0));
     run.results = std::iter::repeat_n(one, 20_000).collect();
     let page = github_summary(&run, None);
-    assert!(page.len() < 1024 * 1024 && page.starts_with("This page is cut"), "{}", page.len());
+    assert!(page.len() < 1024 * 1024 && page.starts_with("This summary is truncated"), "{}", page.len());
 }
 
 #[test]

@@ -67,7 +67,10 @@ fn lint_idle_thresholds(
                 at: at.clone(),
                 key: "threshold",
                 code: Code::NoEffect,
-                message: format!("the threshold of `{}` does nothing: it is no gate", criterion.id),
+                message: format!(
+                    "the threshold of `{}` has no effect: the criterion is not a gate",
+                    criterion.id
+                ),
                 help: "add `required: true`, or use `min_score`, which gates by itself",
             });
         }
@@ -87,7 +90,10 @@ fn lint_criteria(
             at: at.clone(),
             key: "criteria",
             code: Code::TooMany,
-            message: format!("{} criteria in one list are more than a grader keeps apart", criteria.len()),
+            message: format!(
+                "{} criteria in one list are too many for a grader to distinguish",
+                criteria.len()
+            ),
             help: "group related ones with nested `criteria:`, or drop the least important",
         });
     }
@@ -140,7 +146,10 @@ fn lint_weight(
             "remove the weight, or aggregate by `weighted_average`",
         )
     } else if n_criteria == 1 && says_weight {
-        (format!("the weight of `{}` does nothing: it stands alone", criterion.id), "remove the weight")
+        (
+            format!("the weight of `{}` has no effect: it is the only criterion", criterion.id),
+            "remove the weight",
+        )
     } else if aggregation == Aggregation::WeightedAverage && !gates && weight.abs() < total / 100.0 {
         (format!("`{}` moves the score by less than 0.01", criterion.id), "raise its weight, or remove it")
     } else {
@@ -164,14 +173,14 @@ fn lint_question(criterion: &Criterion, scale: &Scale, at: &[usize], advice: &mu
             "description",
             Code::Vague,
             format!("“{word}” means something else to every grader"),
-            "say what one would see in the candidate, or add `levels` or `examples`",
+            "describe what can be observed in the candidate, or add `levels` or `examples`",
         );
     } else if !explained && words.len() < 3 {
         say(
             "description",
             Code::Vague,
-            format!("`{}` is described in too few words to be graded alike", criterion.id),
-            "say what one would see in the candidate",
+            format!("the description of `{}` is too short for consistent grading", criterion.id),
+            "describe what can be observed in the candidate",
         );
     }
     if asks_two_things(&text) {
@@ -206,8 +215,11 @@ fn lint_question(criterion: &Criterion, scale: &Scale, at: &[usize], advice: &mu
             say(
                 "levels",
                 Code::Unreachable,
-                format!("level {point} of `{}` reads like another one, so nobody will pick it", criterion.id),
-                "say what sets it apart",
+                format!(
+                    "level {point} of `{}` reads like another one, so graders will not use it",
+                    criterion.id
+                ),
+                "describe the difference",
             );
         }
     }

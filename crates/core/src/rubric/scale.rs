@@ -140,7 +140,10 @@ fn ranges_fault(ranges: &[Range]) -> Option<String> {
     }
     for pair in ranges.windows(2) {
         if pair[1].from <= pair[0].from {
-            return Some(format!("{} stands behind {}; ranges go upwards", pair[1].from, pair[0].from));
+            return Some(format!(
+                "{} comes after {}; ranges must be in ascending order",
+                pair[1].from, pair[0].from
+            ));
         }
         if pair[0].to < pair[0].from {
             return Some(format!("{}–{} ends before it starts", pair[0].from, pair[0].to));
@@ -165,7 +168,7 @@ fn choices_fault(choices: &[Choice]) -> Option<String> {
             return Some("a choice needs a name".to_owned());
         }
         if choices[..at].iter().any(|one_choice| one_choice.label == choice.label) {
-            return Some(format!("the choice `{}` is there twice", choice.label));
+            return Some(format!("the choice `{}` appears twice", choice.label));
         }
         if !(0.0..=1.0).contains(&choice.score) {
             return Some(format!(

@@ -415,7 +415,7 @@ fn a_panel_that_does_not_pass_says_why_and_has_units_of_its_own() {
     );
     assert_eq!(
         why(&["1 1", "failed failed", "failed failed"], combine(Aggregate::Mean)),
-        "1 of 3 members came to a verdict"
+        "1 of 3 members gave a verdict"
     );
     let verdict = |native: Option<f64>| Verdict { native, ..say(&rubric("a"), "1") };
     let native = |members: &[Verdict]| combine_panel(members, combine(Aggregate::Mean), 0.7).native;

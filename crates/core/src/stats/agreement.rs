@@ -281,7 +281,7 @@ mod tests {
         let json = serde_json::to_value(&found).unwrap();
         assert_eq!(json["percent"]["value"], 1.0);
         assert!(
-            json["krippendorff_alpha"]["undefined"].as_str().unwrap().starts_with("every rating"),
+            json["krippendorff_alpha"]["undefined"].as_str().unwrap().starts_with("all ratings"),
             "{json}"
         );
         assert!(json["pairs"][0]["kappa"]["undefined"].is_string());

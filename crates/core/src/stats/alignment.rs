@@ -84,7 +84,7 @@ pub struct OneMorePerson {
 }
 
 impl OneMorePerson {
-    /// What can be said of it.
+    /// Conclusion as a sentence.
     pub fn sentence(&self) -> String {
         let unsure = "It is undecided whether the judge is as good as one more person";
         match (self.standing, self.difference.interval()) {
@@ -333,13 +333,16 @@ mod tests {
         assert_eq!(everybody.one_more_person.standing, HumanParity::AsGood);
         let few = aligned("1 2 3\n 1 3 3\n 2 2 3", Level::Ordinal);
         assert_eq!(few.one_more_person.standing, HumanParity::CannotTell);
-        assert!(few.one_more_person.sentence().contains("from 3 candidates that two people graded"));
+        assert!(few.one_more_person.sentence().contains("from 3 candidates with two human grades"));
         let unsure = aligned(
             &format!("{}\n{people}", line(&|it| if it % 5 == 0 { 3 } else { it % 4 })),
             Level::Ordinal,
         );
         let said = unsure.one_more_person.sentence();
-        assert!(said.contains("more candidates would tell") && !said.contains("two people graded"), "{said}");
+        assert!(
+            said.contains("More candidates would decide it") && !said.contains("two human grades"),
+            "{said}"
+        );
         let alone = aligned("1 2 3\n 1 3 3", Level::Ordinal);
         assert!(matches!(alone.one_more_person.people, CoefficientResult::Undefined { .. }));
     }

@@ -187,8 +187,8 @@ mod tests {
         let why = |lines: &str, level| alpha(&ratings(lines), level).unwrap_err().to_string();
         assert!(why("1 2 3", Level::Nominal).ends_with("there is only one rater"));
         assert!(why("1 2 . .\n . . 3 4", Level::Nominal).ends_with("no item was rated twice"));
-        assert!(why("2 2 2\n 2 2 2", Level::Interval).contains("every rating is the same"));
-        assert!(why("2 2 3\n 2 2 .", Level::Interval).contains("every rating is the same"));
+        assert!(why("2 2 2\n 2 2 2", Level::Interval).contains("all ratings are equal"));
+        assert!(why("2 2 3\n 2 2 .", Level::Interval).contains("all ratings are equal"));
         assert!(why(". .\n . .", Level::Ordinal).ends_with("nothing was rated"));
         assert!(why("1\n 2", Level::Nominal).contains("only one item"));
         assert!(why("-1 2\n 1 2", Level::Ratio).contains("not negative"));

@@ -23,7 +23,7 @@ pub const WORTH_SEEING: f64 = 0.05;
 /// What two runs say about each other. `before` and `after` are in the order they were given.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What else differs between the two, so that a difference may come from there.
+    /// Other differences between the runs that may explain a change.
     pub caveats: Vec<String>,
     /// Cases that both decided with the same rubric.
     pub n_cases: usize,

@@ -149,7 +149,7 @@ fn bootstraps(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let statistic = match input.text("statistic") {
         "" | "mean" => Statistic::Mean,
         "median" => Statistic::Median,
-        other => return Undefined::because(format!("`{other}` is not a statistic that can be drawn again")),
+        other => return Undefined::because(format!("`{other}` is not a statistic that can be bootstrapped")),
     };
     let n_draws = if input.has("resamples") { input.count("resamples")? } else { 9_999 };
     if 1_000_000 < n_draws {
@@ -292,7 +292,7 @@ fn sampled_from(input: StatisticInput<'_>, n: usize) -> Result<(Vec<usize>, Vec<
         };
         match parse_count("population", population)? {
             n if n < members[name.as_str()] => {
-                Undefined::because(format!("more than all {n} of `{name}` were drawn"))
+                Undefined::because(format!("more than all {n} of `{name}` were sampled"))
             }
             n => Ok(members[name.as_str()] as f64 / n as f64),
         }
@@ -572,7 +572,7 @@ mod tests {
         check("isotonic", json!({ "x": [], "y": [] }), "there is no x");
         check("platt", json!({ "score": [1, 2], "label": [1, 1] }), "all labels are equal");
         check("confidence_sequence", json!({ "x": [2.0] }), "not on 0..=1");
-        check("power", json!({ "effect_size_d": 0 }), "difference of nothing");
+        check("power", json!({ "effect_size_d": 0 }), "difference of zero");
         check("pass_k", json!({ "trials_per_task": [{ "n": 2, "c": 1 }], "k": [3] }), "no task has 3 trials");
         assert!(compute_estimate_statistic("bradley_terry", &json!({})).is_none());
     }

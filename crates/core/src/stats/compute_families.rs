@@ -159,7 +159,7 @@ fn horvitz_thompson(input: StatisticInput<'_>) -> Result<Json, Undefined> {
     let (y, p) = (input.numbers(&["y"])?, input.numbers(&["probabilities"])?);
     ensure_usable_pairs(("value", &y), ("probability", &p), 1)?;
     if let Some(bad) = p.iter().find(|p| **p <= 0.0 || 1.0 < **p) {
-        return Undefined::because(format!("nothing is drawn with a probability of {bad}"));
+        return Undefined::because(format!("{bad} is not a sampling probability"));
     }
     let z = two_sided_z(input.alpha()?);
     let total: f64 = y.iter().zip(&p).map(|(y, p)| y / p).sum();

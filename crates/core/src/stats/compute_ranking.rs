@@ -37,7 +37,7 @@ fn compute_bradley_terry(input: &Json) -> Result<Json, Undefined> {
     const RULES: [&str; 4] = ["davidson", "half", "bradley", "bt"];
     if !rule.is_empty() && !RULES.iter().any(|text| rule.contains(text)) {
         return Err(Undefined(format!(
-            "`{rule}` is no model of ties; there are bradley_terry (half a win to each) and davidson"
+            "`{rule}` is not a model of ties; there are bradley_terry (half a win to each) and davidson"
         )));
     }
     let wants_position = ["position", "home_advantage"].iter().any(|key| input[*key].as_bool() == Some(true));
@@ -49,7 +49,7 @@ fn compute_bradley_terry(input: &Json) -> Result<Json, Undefined> {
     let method = input["method"].as_str().unwrap_or_default();
     const METHODS: [&str; 6] = ["mm", "lsr", "opt", "Newton", "BFGS", "map"];
     if !method.is_empty() && !METHODS.iter().any(|text| method.contains(text)) {
-        return Err(Undefined(format!("`{method}` is no method; there are {}", METHODS.join(", "))));
+        return Err(Undefined(format!("`{method}` is not a method; there are {}", METHODS.join(", "))));
     }
     let alpha = input["alpha"].as_f64().filter(|number| 0.0 < *number);
     if let Some(alpha) = alpha {
@@ -113,7 +113,7 @@ fn cells(input: &Json) -> Result<Vec<PairCounts>, Undefined> {
     for it in list.into_iter().flatten() {
         let number = |at: usize| it.get(at).and_then(Json::as_f64);
         let (Some(first), Some(second)) = (number(0), number(1)) else {
-            return Err(Undefined(format!("`{it}` is no comparison of two players")));
+            return Err(Undefined(format!("`{it}` is not a comparison of two players")));
         };
         // Two numbers are winner and loser; a third is what the first of them gets.
         let share = number(2).unwrap_or(1.0);

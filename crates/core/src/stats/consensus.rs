@@ -33,7 +33,7 @@ impl RaterVotes {
             voted[*item] = true;
         }
         if votes.is_empty() || voted.contains(&false) {
-            return Undefined::because("nobody voted on some of the items");
+            return Undefined::because("some items have no votes");
         }
         Ok(Self { n_raters, n_items, n_answers, votes })
     }

@@ -426,9 +426,9 @@ mod tests {
         assert_eq!(
             told,
             [
-                "`dead` gives 100 % of the candidates its lowest score, so it tells few apart",
-                "`easy` gives 95 % of the candidates its highest score, so it tells few apart",
-                "`clear`, `correct` move together in 20 candidates (correlation 1.00): one question, or one impression that colours all answers",
+                "`dead` gives 100 % of the candidates its lowest score (floor effect), so it distinguishes few candidates",
+                "`easy` gives 95 % of the candidates its highest score (ceiling effect), so it distinguishes few candidates",
+                "`clear`, `correct` are strongly correlated over 20 candidates (1.00): they may measure the same thing (halo effect)",
             ]
         );
         assert_eq!(find_score_warnings(&table(&names, &rows[..5])), []);

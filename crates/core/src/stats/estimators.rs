@@ -200,7 +200,7 @@ mod tests {
         // Of few labels the labels alone are believed.
         let few =
             compare_estimators(&judged(vec![(1.0, 0.9), (0.0, 0.2), (1.0, 0.8)]), EstimatedQuantity::Mean);
-        assert!(why(&few.ppi_plus_plus).contains("from 3 labels (it takes 10)"), "{few:?}");
+        assert!(why(&few.ppi_plus_plus).contains("from 3 labels (at least 10 are needed)"), "{few:?}");
         assert!(few.labels.interval().is_some_and(|(low, high)| low < 0.2 && 0.9 < high), "{few:?}");
     }
 }

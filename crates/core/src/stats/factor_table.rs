@@ -25,7 +25,7 @@ pub struct FactorTable {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactorCell {
-    /// Results, with those that came to no verdict.
+    /// Number of results, including those without a verdict.
     pub n: usize,
     pub passed: usize,
     /// Those that passed or failed.

@@ -130,7 +130,7 @@ mod tests {
     fn little_is_not_enough_to_look_ahead() {
         let now = at("2026-11-03T06:00:00Z");
         let none = forecast(Usd::default(), &[], None, now).unwrap_err();
-        assert!(none.to_string().contains("two whole days"), "{none}");
+        assert!(none.to_string().contains("two full days"), "{none}");
         // Today is no whole day.
         assert!(forecast(Usd::default(), &days("2026-11-02", &[5, 5]), None, now).is_err());
         assert!(forecast(Usd::default(), &days("2026-11-01", &[5, 5]), None, now).is_ok());

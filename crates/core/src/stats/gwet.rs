@@ -143,7 +143,7 @@ impl AgreementTable {
             return Undefined::because("all ratings are equal, so no other category is known");
         }
         if MAX_CATEGORIES < n_answers {
-            return Undefined::because(format!("{n_answers} different ratings are no categories"));
+            return Undefined::because(format!("{n_answers} different ratings are too many for categories"));
         }
         let worth = credit.table(ratings)?;
         let mut counts = Vec::new();
@@ -366,7 +366,7 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        assert!(why("1 1\n 1 1").contains("every rating is the same"));
+        assert!(why("1 1\n 1 1").contains("all ratings are equal"));
         assert!(why("1 2 . .\n . . 1 2").ends_with("no item was rated twice"));
         assert!(why("1 2").ends_with("there is only one rater"));
         let one = gwet_with_interval(&ratings("1\n 2"), Credit::Identity, 1).unwrap();

@@ -131,7 +131,7 @@ impl Squares {
         }
         let (items, raters) = (k * squares(&row_means) / (n - 1.0), n * squares(&column_means) / (k - 1.0));
         if items + within <= 0.0 {
-            return Undefined::because("every rating is the same");
+            return Undefined::because("all ratings are equal");
         }
         Ok(Self {
             items,
@@ -189,7 +189,7 @@ mod tests {
     fn icc_says_why_it_is_undefined() {
         let why =
             |lines: &str| icc(&ratings(lines), Design::Random, IccUnit::Single).unwrap_err().to_string();
-        assert!(why("3 3 3\n 3 3 3").ends_with("every rating is the same"));
+        assert!(why("3 3 3\n 3 3 3").ends_with("all ratings are equal"));
         assert!(why("1 2 3").ends_with("only one rater"));
         assert!(why("1 2 .\n . 2 3").contains("rated by everybody"));
         let perfect = icc(&ratings("1 2 3\n 1 2 3"), Design::Random, IccUnit::Single).unwrap();

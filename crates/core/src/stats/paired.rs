@@ -290,7 +290,7 @@ mod tests {
         };
         check(&[1.0], &[0.0], "only 1 first value");
         check(&[1.0, 2.0], &[0.0], "cannot be paired");
-        check(&[1.0, 1.0], &[0.0, 0.0], "differs by the same");
+        check(&[1.0, 1.0], &[0.0, 0.0], "differences are equal");
         check(&[1.0, f64::NAN], &[0.0, 0.0], "not a number");
         assert!(
             signed_ranks(&[1.0], &[1.0], Zeros::Dropped).unwrap_err().to_string().contains("no pair differs")

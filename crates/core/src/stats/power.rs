@@ -118,7 +118,7 @@ fn check_samples(n: f64, alpha: f64) -> Result<(), Undefined> {
     if 2.0 <= n && n.is_finite() {
         return Ok(());
     }
-    Undefined::because(format!("{n} is no number of samples; there must be two or more"))
+    Undefined::because(format!("{n} is not a sample size; at least two are needed"))
 }
 
 fn check_effect(d: f64) -> Result<(), Undefined> {
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn nothing_cannot_be_detected() {
-        assert!(n_pairs(0.0, AIM).unwrap_err().to_string().contains("difference of nothing"));
+        assert!(n_pairs(0.0, AIM).unwrap_err().to_string().contains("difference of zero"));
         assert!(n_per_group(0.5, Aim { power: 1.0, ..AIM }).is_err());
         assert!(n_per_group_shares(0.5, 0.5, AIM).is_err());
         assert!(n_to_detect(0.1, 0.0, 1.0, AIM).is_err());

@@ -60,7 +60,7 @@ pub enum TieModel {
     Davidson,
 }
 
-/// Whether it matters who is shown first.
+/// Position bias: the effect of being shown first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Position {
     #[default]

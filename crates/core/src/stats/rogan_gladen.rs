@@ -50,7 +50,7 @@ pub fn corrected_rate(
     ensure_usable_share("alpha", alpha)?;
     let (n_pass, n_fail) = (labels.true_pass + labels.false_fail, labels.true_fail + labels.false_pass);
     if n_judged == 0 || n_judged < judge_passed {
-        return Undefined::because(format!("{judge_passed} of {n_judged} judged cases is no share"));
+        return Undefined::because(format!("{judge_passed} of {n_judged} judged cases is not a share"));
     }
     if n_pass == 0 || n_fail == 0 {
         let lacking = if n_pass == 0 { "pass" } else { "fail" };
@@ -187,12 +187,12 @@ mod tests {
             5,
             10,
             BinaryConfusion { true_pass: 5, false_fail: 5, true_fail: 5, false_pass: 5 },
-            "no better than chance",
+            "not better than chance",
         );
         check(5, 10, BinaryConfusion { true_pass: 0, false_fail: 0, ..LABELS }, "no labelled case is a pass");
         check(0, 0, LABELS, "0 of 0");
         let weak = BinaryConfusion { true_pass: 6, false_fail: 4, true_fail: 5, false_pass: 5 };
-        assert!(corrected_rate(5, 10, weak, 0.05).unwrap().warnings[0].contains("not shown to be better"));
+        assert!(corrected_rate(5, 10, weak, 0.05).unwrap().warnings[0].contains("not significantly better"));
     }
 
     #[test]

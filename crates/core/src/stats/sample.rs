@@ -214,7 +214,7 @@ pub struct WeightedMean {
 pub fn hajek(values: &[f64], probabilities: &[f64]) -> Result<WeightedMean, Undefined> {
     ensure_usable_pairs(("value", values), ("sampling rate", probabilities), 2)?;
     if let Some(bad) = probabilities.iter().find(|probability| **probability <= 0.0 || 1.0 < **probability) {
-        return Undefined::because(format!("nothing is drawn with a probability of {bad}"));
+        return Undefined::because(format!("{bad} is not a sampling probability"));
     }
     let weights: Vec<f64> = probabilities.iter().map(|probability| 1.0 / probability).collect();
     let total: f64 = weights.iter().sum();
@@ -319,7 +319,7 @@ pub fn estimate_dial_cost(strata: &[(usize, f64)]) -> Result<Kish, Undefined> {
         return Undefined::because(format!("{bad} is not a probability"));
     }
     if let Some((population, _)) = strata.iter().find(|stratum| 0 < stratum.0 && stratum.1 <= 0.0) {
-        return Undefined::because(format!("{} can never be drawn", plural(*population, "case")));
+        return Undefined::because(format!("{} can never be sampled", plural(*population, "case")));
     }
     // Of a stratum, N·p are drawn and each stands for 1/p.
     let (n, sum, squares) =
@@ -328,7 +328,7 @@ pub fn estimate_dial_cost(strata: &[(usize, f64)]) -> Result<Kish, Undefined> {
             (sums.0 + population * p, sums.1 + population, sums.2 + population / p)
         });
     if sum <= 0.0 {
-        return Undefined::because("there is no case to draw from");
+        return Undefined::because("there is no case to sample from");
     }
     let n_eff = sum * sum / squares;
     Ok(Kish { n_eff, design_effect: n / n_eff })
@@ -379,7 +379,7 @@ mod tests {
             why,
             [
                 None,
-                Some("the judge could grade none of 2 sampled"),
+                Some("the judge failed on all 2 sampled traces"),
                 Some("nothing was sampled from it"),
                 None
             ]
@@ -433,11 +433,11 @@ mod tests {
         let found = kish_effective_size(&[1.0, 1.0, 4.0, 4.0, 2.0, 8.0, 1.0, 3.0]).unwrap();
         assert!((found.n_eff - 36.0 / 7.0).abs() < 1e-12 && (found.design_effect - 14.0 / 9.0).abs() < 1e-12);
         assert!(kish_effective_size(&[0.0, 0.0]).unwrap_err().to_string().contains("all weights are zero"));
-        assert!(hajek(&[1.0, 0.0], &[0.0, 0.5]).unwrap_err().to_string().contains("probability of 0"));
+        assert!(hajek(&[1.0, 0.0], &[0.0, 0.5]).unwrap_err().to_string().contains("0 is not a sampling probability"));
         assert!((estimate_dial_cost(&[(1_000, 0.1)]).unwrap().design_effect - 1.0).abs() < 1e-12);
         assert!(
             (estimate_dial_cost(&[(50, 1.0), (950, 0.1)]).unwrap().design_effect - 1.384_75).abs() < 1e-12
         );
-        assert!(estimate_dial_cost(&[(10, 0.0)]).unwrap_err().to_string().contains("never be drawn"));
+        assert!(estimate_dial_cost(&[(10, 0.0)]).unwrap_err().to_string().contains("never be sampled"));
     }
 }

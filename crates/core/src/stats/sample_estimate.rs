@@ -166,12 +166,12 @@ mod tests {
         let all = [drawn("a", 0.5, Some(1.0)), drawn("b", 0.5, Some(0.0))];
         let sizes = [("a".to_owned(), 10)].into();
         let found = estimate_sample_mean(&all, Some(&sizes)).unwrap();
-        assert!(why(&found.post_stratified).contains("how many there are in `b`"));
+        assert!(why(&found.post_stratified).contains("population size of `b`"));
         let unknown = [SampledScore { probability: None, ..all[0].clone() }, all[1].clone()];
         let found = estimate_sample_mean(&unknown, None).unwrap();
-        assert!(why(&found.hajek).contains("of 1 candidate nobody says"));
+        assert!(why(&found.hajek).contains("the sampling probability of 1 candidate is missing"));
         let never = [drawn("a", 0.0, Some(1.0)), all[1].clone()];
-        assert!(why(&estimate_sample_mean(&never, None).unwrap().hajek).contains("probability of 0"));
+        assert!(why(&estimate_sample_mean(&never, None).unwrap().hajek).contains("0 is not a sampling probability"));
         assert!(estimate_sample_mean(&[drawn("a", 0.5, None)], None).is_err());
     }
 

@@ -77,7 +77,7 @@ pub struct Trials {
 pub struct Flaky {
     pub case: String,
     pub passed: usize,
-    /// Trials that came to a verdict.
+    /// Trials with a verdict.
     pub decided: usize,
 }
 

@@ -32,11 +32,11 @@ pub struct TrafficSums {
     pub name: String,
     /// Traces that are known here.
     pub n_seen: usize,
-    /// Traces there were, where whoever sent them kept only some.
+    /// Estimated number of traces before sampling by the sender.
     pub population: f64,
     /// How uncertain that number is: the sum of (1 − u) / u² over those that were kept with probability u.
     pub population_variance: f64,
-    /// Sampled, and the judge broke.
+    /// Sampled, with a judge error.
     pub n_errors: usize,
     /// Sampled, and not judged: it waits, or there was no money or no room.
     pub n_unjudged: usize,
@@ -49,7 +49,7 @@ pub struct Traffic {
     pub mean: f64,
     pub se: f64,
     pub interval: (f64, f64),
-    /// The plain mean of what was scored, which the sampling dial moves.
+    /// Unweighted mean of the scored traces, which depends on the sampling.
     pub naive: f64,
     pub n: usize,
     /// As many from a simple random sample would say as much.
@@ -57,7 +57,7 @@ pub struct Traffic {
     pub population: f64,
     /// The share of the population in strata that can be estimated; the mean is of these alone.
     pub covered: f64,
-    /// Of those sampled that a judge was asked about.
+    /// Among the sampled and judged traces.
     pub error_rate: f64,
     /// Where the mean would be if all that the judge could not grade scored 0, and if it scored 1.
     pub if_errors_scored: (f64, f64),
@@ -309,7 +309,7 @@ pub struct LabelledTrace {
     pub probability: f64,
 }
 
-/// A judge's mean, moved by how wrong it is where people have looked as well.
+/// A judge's mean, corrected by human labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CorrectedTraffic {
     pub mean: f64,
@@ -546,7 +546,7 @@ mod tests {
         let found = estimate_traffic_mean(&[failed.clone(), fine]).unwrap();
         assert!((found.covered - 100.0 / 120.0).abs() < 1e-12 && found.interval.0 < 0.95, "{found:?}");
         let why = found.strata[0].not_estimable.as_deref().unwrap();
-        assert!(why.contains("none of 2") && found.warnings.len() == 2, "{found:?}");
+        assert!(why.contains("all 2") && found.warnings.len() == 2, "{found:?}");
         assert!((found.error_rate - 2.0 / 12.0).abs() < 1e-12);
         assert!(estimate_traffic_mean(&[failed]).unwrap_err().to_string().contains("no trace has a score"));
         // Everything was looked at, so nothing is left to chance.

@@ -18,7 +18,7 @@ pub fn ahead(past: &[f64], days: f64, alpha: f64) -> Result<Ahead, Undefined> {
     ensure_usable_values("days", past, 2)?;
     ensure_usable_share("alpha", alpha)?;
     if !(0.0..=1e4).contains(&days) {
-        return Undefined::because(format!("{days} is no number of days ahead"));
+        return Undefined::because(format!("{days} is not a number of days"));
     }
     let n = past.len() as f64;
     let expected = mean(past) * days;

@@ -120,7 +120,7 @@ impl std::str::FromStr for AlertCondition {
             let names = AlertMetric::ALL.map(AlertMetric::as_str);
             let hint = closest(name, &names).map(|near| format!("; did you mean `{near}`?"));
             let hint = hint.unwrap_or_else(|| format!("; there are {}", names.join(", ")));
-            return Err(format!("`{name}` is no figure that a limit can be set on{hint}"));
+            return Err(format!("`{name}` is not a metric for limits{hint}"));
         };
         let number = text[at + 1..].trim();
         let percent = number.strip_suffix('%');

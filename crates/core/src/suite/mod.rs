@@ -365,7 +365,7 @@ pub enum Unfilled {
     #[error("the row has no field `{field}`; {hint}")]
     Missing { field: String, hint: String },
     /// There is such a field, and this is not how it is named.
-    #[error("`{{{{ {0} }}}}` stands for nothing; a field of the row is `{{{{ row.{0} }}}}`")]
+    #[error("`{{{{ {0} }}}}` is not defined; a field of the row is `{{{{ row.{0} }}}}`")]
     NoRow(String),
     #[error("with the row filled in, the text has more than {MAX_FILLED_BYTES} bytes")]
     TooLong,
@@ -715,7 +715,7 @@ mod tests {
         check("{{ row.deeb }}", Err("the row has no field `deeb`; did you mean `row.deep`?"));
         check(r#"{{ "{{" }} row.c }} {{ row.n }}"#, Ok("{{ row.c }} 2"));
         check("{{other}}", Err("the row has no field `other`; it has a, deep, n"));
-        check("{{ n }}", Err("`{{ n }}` stands for nothing; a field of the row is `{{ row.n }}`"));
+        check("{{ n }}", Err("`{{ n }}` is not defined; a field of the row is `{{ row.n }}`"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(super) fn parse_json(text: &str, file: FileId, found: &mut Diagnostics) -> O
     let node = reader.value(0)?;
     reader.blank();
     if reader.at < text.len() {
-        return reader.fail("more text stands behind the end of the value");
+        return reader.fail("there is more text after the end of the value");
     }
     Some(node)
 }
@@ -62,7 +62,7 @@ impl JsonReader<'_> {
             let start = self.at;
             match self.peek() {
                 Some(b'"') => {}
-                Some(b'}') => return self.fail("a comma stands before this closing bracket"),
+                Some(b'}') => return self.fail("there is a comma before this closing bracket"),
                 Some(b'/') => return self.fail("JSON has no comments"),
                 None => return self.fail("the file ends inside an object"),
                 Some(_) => return self.fail("a key in double quotes should stand here"),

@@ -247,7 +247,7 @@ impl YamlReader<'_> {
     fn alias(&mut self, anchor: usize, span: SourceSpan) -> Option<()> {
         let Some((node, n_nodes)) = self.anchors.get(&anchor).cloned() else {
             self.found.push(
-                Diagnostic::error(Code::Syntax, span, "this alias stands inside the value it names")
+                Diagnostic::error(Code::Syntax, span, "this alias is inside the value it refers to")
                     .note("a value cannot contain itself"),
             );
             return None;

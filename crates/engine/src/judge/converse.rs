@@ -12,7 +12,7 @@ use crate::model::{Message, MessageRole, ModelReply, Request, StopReason};
 /// A prompt and the raw reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgeExchange {
-    /// What it is about; the first of several that were asked together.
+    /// Criterion; the first one if several were asked together.
     pub criterion: String,
     pub request: Request,
     pub reply: Result<String, String>,

@@ -596,7 +596,7 @@ impl JudgeSession<'_> {
         let running = tokio::task::spawn_blocking(move || run(&material));
         let failure = match tokio::time::timeout(CHECK_TIME, running).await {
             Ok(Ok(finding)) => return answer_with_outcome(Outcome::from(&finding), &finding.comment),
-            Ok(Err(_)) => (Failure::Crashed, "the check broke off".to_owned()),
+            Ok(Err(_)) => (Failure::Crashed, "the check was aborted".to_owned()),
             Err(_) => (Failure::Timeout, format!("the check took more than {} s", CHECK_TIME.as_secs())),
         };
         answer_with_outcome(Outcome::Failed { failure: failure.0, detail: failure.1 }, "")

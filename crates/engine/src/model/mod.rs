@@ -182,7 +182,7 @@ pub enum StopReason {
     Refusal,
 }
 
-/// Why no reply came.
+/// Error, if there is no reply.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{detail}")]
 pub struct ModelError {

@@ -28,18 +28,18 @@ struct AccountView {
     /// May do anything, in every project.
     is_admin: bool,
     created: String,
-    /// Since when they may not come in.
+    /// When the account was disabled.
     disabled: Option<String>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct AccountChange {
-    /// Whether they may no longer come in: their sessions end, and their tokens and invitations open nothing.
+    /// Whether the account is disabled: its sessions end, and its tokens and invitations stop working.
     disabled: bool,
 }
 
-/// Everybody who has an account
+/// List all accounts
 #[utoipa::path(get, path = "/accounts", tag = "accounts", responses(
     (status = 200, body = Vec<AccountView>), (status = 401, body = Problem), (status = 403, body = Problem)
 ))]
@@ -51,7 +51,7 @@ async fn list_accounts(
     Ok(Json(app.store.accounts().await?.into_iter().map(AccountView::from).collect()))
 }
 
-/// Somebody may no longer come in, or again
+/// Disable or enable an account
 #[utoipa::path(patch, path = "/accounts/{id}", tag = "accounts", params(("id" = String, Path)),
     request_body = AccountChange, responses(
     (status = 200, body = AccountView), (status = 400, body = Problem), (status = 401, body = Problem),

@@ -22,7 +22,7 @@ struct AgentView {
     name: String,
     settings: serde_json::Value,
     created: String,
-    /// When a trace of it last came.
+    /// When its last trace was received.
     seen: String,
 }
 

@@ -50,7 +50,7 @@ struct CorrectCount {
     all: usize,
 }
 
-/// The mean of somebody's ratings on 0 to 1, in the first and in the second half of their work
+/// An annotator's mean rating from 0 to 1, in the first and second half of their work
 #[derive(Debug, Serialize, ToSchema)]
 struct RatingDrift {
     first: f64,
@@ -91,7 +91,7 @@ struct AnnotatorPairAgreement {
     undefined: Option<String>,
 }
 
-/// What alpha is without somebody
+/// Alpha without one of the graders
 #[derive(Debug, Serialize, ToSchema)]
 struct AlphaWithoutPerson {
     name: String,
@@ -111,7 +111,7 @@ struct JudgeAgreement {
     disagreements: Vec<JudgeHumanDisagreement>,
 }
 
-/// Rows are what most people say, columns what the judge says
+/// Confusion matrix: rows are the human majority, columns the judge
 #[derive(Debug, Serialize, ToSchema)]
 struct ConfusionCounts {
     labels: Vec<String>,

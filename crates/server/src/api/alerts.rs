@@ -23,12 +23,12 @@ pub fn build_alert_routes() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct AlertListQuery {
-    /// Those that are over as well.
+    /// Include resolved alerts.
     #[serde(default)]
     all: bool,
     /// `next` of the page before.
     after: Option<String>,
-    /// From 1 to 200; 50 unless told.
+    /// Page size from 1 to 200 [default: 50].
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
 }
@@ -57,7 +57,7 @@ async fn list_alerts(
     Ok(Json(Alerts { items, next }))
 }
 
-/// Somebody has seen it; the first to say so is kept
+/// Acknowledge an alert; the first acknowledgement is stored
 #[utoipa::path(post, path = "/alerts/{id}/acknowledge", tag = "alerts", params(("id" = String, Path)), responses(
     (status = 200, body = AlertShown), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)

@@ -60,11 +60,11 @@ struct RunsCompared {
     radar: Option<ChartView>,
 }
 
-/// What two runs say about each other, case by case; as `jurist compare --format json`
+/// Comparison of two runs, case by case, as `jurist compare --format json` prints it
 #[derive(Debug, Serialize, ToSchema)]
 struct RunComparison {
     before: String,
-    /// What else differs between the two, so that a difference may come from there.
+    /// Other differences between the runs that may explain a change.
     caveats: Vec<String>,
     /// Cases that both decided with the same rubric.
     n_cases: usize,
@@ -97,7 +97,7 @@ struct RunDifference {
     spread: f64,
     /// Whether it is more than chance makes.
     is_shown: bool,
-    /// What can be said of it.
+    /// Conclusion as a sentence.
     sentence: String,
 }
 
@@ -119,7 +119,7 @@ struct ChangedCase {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct Axes {
-    /// One of the keys; what the suite varies unless told.
+    /// One of the keys [default: the field that varies].
     rows: Option<String>,
     columns: Option<String>,
 }
@@ -127,7 +127,7 @@ struct Axes {
 /// A run in rows and columns
 #[derive(Debug, Serialize, ToSchema)]
 struct RunMatrix {
-    /// Everything that can be an axis: what cases differ in, the usual first.
+    /// Fields that can be an axis, the most useful first.
     keys: Vec<MatrixKey>,
     /// Absent where nothing differs.
     rows_by: Option<String>,
@@ -146,7 +146,7 @@ struct MatrixKey {
 
 #[derive(Debug, Serialize, ToSchema)]
 struct MatrixCell {
-    /// Results, with those that came to no verdict.
+    /// Number of results, including those without a verdict.
     n: usize,
     passed: usize,
     /// Those that passed or failed.
@@ -176,7 +176,7 @@ struct RunTrials {
 #[derive(Debug, Serialize, ToSchema)]
 struct FlakyCase {
     case: String,
-    /// Trials that came to a verdict.
+    /// Trials with a verdict.
     n: usize,
     passed: usize,
     /// Share of trials that go against the majority.

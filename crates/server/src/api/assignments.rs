@@ -27,7 +27,7 @@ pub fn build_assignment_routes() -> OpenApiRouter<App> {
         .routes(routes!(skip_assignment))
 }
 
-/// What somebody works on
+/// The item that an annotator works on
 #[derive(Debug, Serialize, ToSchema)]
 struct WorkShown {
     #[schema(example = "asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
@@ -39,14 +39,14 @@ struct WorkShown {
     /// As `annotation.schema.json` describes them.
     #[schema(value_type = Vec<Object>)]
     schemes: Vec<Scheme>,
-    /// What was entered so far, by scheme.
+    /// Current draft, by scheme.
     #[schema(value_type = Object)]
     draft: Draft,
     revision: u64,
     /// `assigned` or `submitted`.
     state: &'static str,
     progress: OwnProgress,
-    /// What they had before, and after.
+    /// Old and new role.
     before: Option<String>,
     after: Option<String>,
     settings: WorkSettings,
@@ -59,7 +59,7 @@ struct TaskName {
     description: Option<String>,
 }
 
-/// How far somebody is
+/// Progress of an annotator
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct OwnProgress {
     pub(super) done: u64,
@@ -74,7 +74,7 @@ struct WorkSettings {
     shows_descriptions: bool,
 }
 
-/// Work, or why there is none
+/// The next item, or the reason why there is none
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 #[expect(clippy::large_enum_variant, reason = "it is written at once")]
@@ -88,7 +88,7 @@ struct NoWork {
     done: bool,
     /// `finished`, `quota`, `closed` or `nothing_now`.
     why: &'static str,
-    /// For the platform they came from.
+    /// Completion code for the crowd platform.
     code: Option<String>,
 }
 
@@ -136,7 +136,7 @@ fn annotator(caller: &Principal) -> Result<AccountId, ApiError> {
     }
 }
 
-/// What somebody works on next: what they have begun, or something new
+/// The annotator's next item: a started one, or a new one
 #[utoipa::path(post, path = "/tasks/{task}/next", tag = "assignments", params(("task" = String, Path)), responses(
     (status = 200, body = NextWork), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
@@ -165,7 +165,7 @@ async fn assign_next_item(
     Ok(Json(NextWork::Nothing(NoWork { done: true, why, code })))
 }
 
-/// One's own work, to go on with or to look at again
+/// Your own assignment
 #[utoipa::path(get, path = "/assignments/{id}", tag = "assignments", params(("id" = String, Path)), responses(
     (status = 200, body = WorkShown), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
@@ -184,7 +184,7 @@ async fn get_assignment(
     Ok(Json(work.into()))
 }
 
-/// What was entered so far
+/// Save the current draft
 #[utoipa::path(put, path = "/assignments/{id}/draft", tag = "assignments", params(("id" = String, Path)),
     request_body = SentDraft, responses(
     (status = 200, body = DraftSaved), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -212,7 +212,7 @@ async fn save_assignment_draft(
     Ok(Json(DraftSaved { revision, saved: now.to_string() }))
 }
 
-/// An answer; complete, or it says what is missing
+/// Submit an assignment; incomplete answers are refused with the missing parts
 #[utoipa::path(post, path = "/assignments/{id}/submit", tag = "assignments", params(("id" = String, Path)),
     request_body = SentDraft, responses(
     (status = 200, body = SubmitAnswer), (status = 400, body = Problem), (status = 401, body = Problem),

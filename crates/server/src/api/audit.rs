@@ -43,7 +43,7 @@ struct AuditListQuery {
     action: Option<String>,
     /// `next` of the page before.
     after: Option<String>,
-    /// From 1 to 200; 50 unless told.
+    /// Page size from 1 to 200 [default: 50].
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
 }
@@ -65,7 +65,7 @@ struct AuditEntryPage {
     next: Option<String>,
 }
 
-/// Who changed what in the project, the newest first
+/// Audit log of the project, newest first
 #[utoipa::path(get, path = "/audit", tag = "audit", params(AuditListQuery), responses(
     (status = 200, body = AuditEntryPage), (status = 400, body = Problem), (status = 403, body = Problem)
 ))]

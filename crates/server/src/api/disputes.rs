@@ -69,7 +69,7 @@ pub(super) struct GivenRating {
     pub evidence: Vec<Quote>,
 }
 
-/// What somebody decided
+/// A decision of a person
 #[derive(Debug, Clone, Serialize, ToSchema)]
 struct DisputeDecision {
     scheme: String,
@@ -92,7 +92,7 @@ struct NewDisputeDecision {
     cause: Option<String>,
 }
 
-/// What everybody said about an item
+/// All annotations of an item
 #[derive(Debug, Serialize, ToSchema)]
 struct ItemAnswers {
     #[schema(value_type = Object)]
@@ -119,7 +119,7 @@ struct AnswerOfPerson {
 #[into_params(parameter_in = Query)]
 struct DisputeListQuery {
     after: Option<usize>,
-    /// From 1 to 200; 50 unless told.
+    /// Page size from 1 to 200 [default: 50].
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
 }
@@ -271,7 +271,7 @@ async fn collect_newest_decisions(
     Ok(all.into_iter().map(one).collect())
 }
 
-/// What everybody said about an item; not for those who still have to answer it
+/// All annotations of an item; hidden from annotators who have not answered it yet
 #[utoipa::path(get, path = "/items/{item}/answers", tag = "tasks", params(("item" = String, Path)), responses(
     (status = 200, body = ItemAnswers), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -315,7 +315,7 @@ async fn list_item_answers(
     }))
 }
 
-/// Decide what holds where people differ; it becomes the label
+/// Resolve a disagreement; the decision becomes the label
 #[utoipa::path(put, path = "/items/{item}/decisions/{scheme}/{criterion}", tag = "tasks",
     params(("item" = String, Path), ("scheme" = String, Path), ("criterion" = String, Path)),
     request_body = NewDisputeDecision, responses(

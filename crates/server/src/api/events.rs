@@ -31,8 +31,9 @@ pub fn build_run_event_routes() -> OpenApiRouter<App> {
 
 /// A run as it goes
 ///
-/// `graded` tells a result, in the order of the plan; its id is the place, and whoever comes back with it as
-/// `Last-Event-ID` hears what follows. `progress` counts all results, and `ended` is the last.
+/// `graded` has a result, in the order of the plan; its id is the position, and a client that reconnects with
+/// it as `Last-Event-ID` gets the following events. `progress` has the number of results, and `ended` is the
+/// last event.
 #[utoipa::path(get, path = "/runs/{id}/events", tag = "runs",
     params(("id" = String, Path), ("last-event-id" = Option<String>, Header, description = "Position of the last received event")),
     responses(

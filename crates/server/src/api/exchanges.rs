@@ -28,17 +28,17 @@ struct CaseExchangeQuery {
     case: String,
 }
 
-/// One call of a judge, as it was sent and as it came back
+/// One judge call: the request and the reply
 #[derive(Debug, Serialize, ToSchema)]
 struct ExchangeView {
     judge: String,
-    /// Of traces: the monitor that asked, by its name.
+    /// For traces: name of the monitor that made the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     monitor: Option<String>,
     /// Of traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     rubric_version: Option<String>,
-    /// What it is about; the first of several that were asked together.
+    /// Criterion; the first one if several were asked together.
     #[serde(skip_serializing_if = "Option::is_none")]
     criterion: Option<String>,
     /// When it was written down.
@@ -46,7 +46,7 @@ struct ExchangeView {
     messages: Vec<ExchangeMessage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reply: Option<String>,
-    /// Why no reply came.
+    /// Error, if there is no reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -58,7 +58,7 @@ struct ExchangeMessage {
     content: String,
 }
 
-/// Everything that judges were asked about a trace, the oldest first; what was known already was not asked again
+/// Judge calls for a trace, oldest first; cached replies caused no call
 #[utoipa::path(get, path = "/traces/{id}/exchanges", tag = "traces", params(("id" = String, Path)), responses(
     (status = 200, body = Vec<ExchangeView>), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
@@ -84,7 +84,7 @@ async fn list_trace_exchanges(
     Ok(Json(all.into_iter().map(view).collect::<Result<_, ApiError>>()?))
 }
 
-/// Everything that judges were asked about a case of a run, the oldest first
+/// Judge calls for a case of a run, oldest first
 #[utoipa::path(get, path = "/runs/{id}/exchanges", tag = "runs", params(("id" = String, Path), CaseExchangeQuery), responses(
     (status = 200, body = Vec<ExchangeView>), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)

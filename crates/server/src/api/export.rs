@@ -34,10 +34,10 @@ pub fn build_export_routes() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct ProjectExportQuery {
-    /// grades unless told.
+    /// Data to export [default: grades].
     #[param(inline)]
     what: Option<ProjectExportKind>,
-    /// jsonl unless told.
+    /// Format [default: jsonl].
     #[param(inline)]
     format: Option<ProjectExportFormat>,
     /// With traces as jsonl: each line holds the trace itself as `trace`, null where it was erased.
@@ -74,8 +74,8 @@ struct TraceLine {
     probability: f64,
 }
 
-/// All grades, verdicts or traces of the project, the newest first; without what is said of something that you have
-/// still to answer
+/// Export all grades, verdicts or traces of the project, newest first; without grades of items that you have
+/// not annotated yet
 #[utoipa::path(get, path = "/export", tag = "export", params(ProjectExportQuery), responses(
     (status = 200, description = "A line for each", content(
         (String = "text/csv"), (String = "application/x-ndjson")

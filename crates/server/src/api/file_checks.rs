@@ -53,10 +53,10 @@ struct MonitorCheckRequest {
     source: String,
 }
 
-/// What a file came to
+/// Result of checking a file
 #[derive(Debug, Serialize, ToSchema)]
 struct FileCheckResult {
-    /// In the order of the file; what `jurist check --lint` says.
+    /// Diagnostics in the order of the file, as `jurist check --lint` prints them.
     problems: Vec<Remark>,
     /// Problems beyond those.
     n_left_out: usize,
@@ -83,11 +83,11 @@ struct Remark {
     message: String,
     /// A few words for the place itself.
     label: Option<String>,
-    /// What one should know, such as what is allowed.
+    /// Note, such as the allowed values.
     notes: Vec<String>,
-    /// What to do.
+    /// Suggested fix.
     help: Option<String>,
-    /// What would have been right at this place.
+    /// Suggested replacement.
     replacement: Option<String>,
 }
 
@@ -107,31 +107,31 @@ struct PromptPreviewRequest {
     source: String,
     #[serde(default)]
     dialect: Option<String>,
-    /// What is graded; words in its place unless told.
+    /// Candidate to grade [default: placeholder text].
     #[serde(default)]
     trace: Option<String>,
 }
 
-/// What a judge would be asked
+/// Judge prompts
 #[derive(Debug, Serialize, ToSchema)]
 struct Prompts {
     /// One for each call, in the order of the rubric.
     prompts: Vec<PromptView>,
 }
 
-/// One call of a judge, or why there is none
+/// One judge call, or the reason why there is none
 #[derive(Debug, Serialize, ToSchema)]
 struct PromptView {
     /// The first of `criteria`.
     criterion: String,
-    /// What it answers: several where a monitor asks them together.
+    /// Criteria of the call: several if a monitor asks them together.
     criteria: Vec<String>,
-    /// Empty where nobody is asked.
+    /// Empty if no judge is called.
     messages: Vec<PromptMessage>,
     /// The JSON Schema that the reply is held to.
     #[schema(value_type = Option<Object>)]
     form: Option<serde_json::Value>,
-    /// Why no judge is asked, such as that a check answers.
+    /// Reason why no judge is called, such as a check that decides.
     unasked: Option<String>,
 }
 
@@ -189,7 +189,7 @@ async fn check_posted_monitor(
     Ok(Json(FileCheckResult::new(tried)))
 }
 
-/// What a judge would be asked about a trace, word by word; nobody is asked
+/// Preview the judge prompts for a trace; no model is called
 #[utoipa::path(post, path = "/rubrics/prompt", tag = "rubrics", request_body = PromptPreviewRequest, responses(
     (status = 200, body = Prompts), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),

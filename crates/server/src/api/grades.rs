@@ -27,7 +27,7 @@ pub fn build_grade_routes() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct GradeDetailQuery {
-    /// With what was said as well: reasons, quotes, claims, errors.
+    /// Include texts: reasons, quotes, claims, errors.
     full: Option<bool>,
 }
 
@@ -56,7 +56,7 @@ pub struct GradeListQuery {
     until: Option<Time>,
     /// `next` of the page before.
     after: Option<String>,
-    /// From 1 to 200; 50 unless told.
+    /// Page size from 1 to 200 [default: 50].
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
 }
@@ -86,7 +86,7 @@ pub struct GradeLine {
     said: GradeDetails,
 }
 
-/// What a grader said: only with `full`, and until retention takes it away
+/// Texts of a grade: only with `full`, and until retention erases them
 #[derive(Debug, Default, Serialize, ToSchema)]
 struct GradeDetails {
     /// The answer on the criterion's own scale: a number, a text, or true or false.
@@ -97,22 +97,22 @@ struct GradeDetails {
     reason: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     evidence: Vec<GradeEvidence>,
-    /// What the answer rests on, one by one: claims, requirements.
+    /// Claims or requirements that the grade is based on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     points: Vec<GradePoint>,
-    /// What a reader should know before trusting it: verdict_in_candidate, no_verifiable_evidence.
+    /// Flags: verdict_in_candidate, no_verifiable_evidence.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<String>)]
     flags: Vec<grade::GradeFlag>,
-    /// How the grader broke.
+    /// Kind of grader error.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<GradeError>,
-    /// Why the grader could not tell, or was not asked.
+    /// Reason of an abstention or a deferral.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
 
-/// A quote, and where it stands in the candidate; without a place it was not found
+/// A quote and its position in the candidate; without a position it was not found
 #[derive(Debug, Serialize, ToSchema)]
 struct GradeEvidence {
     quote: String,
@@ -150,7 +150,7 @@ struct GradeError {
 #[derive(Debug, Serialize, ToSchema)]
 struct GradeLines {
     items: Vec<GradeLine>,
-    /// How many of this page are left out: what judges and people said of something that you have still to answer.
+    /// Number of grades hidden on this page because you have not annotated their items yet.
     n_withheld: usize,
     /// Where the next page begins; absent at the end.
     next: Option<String>,
@@ -172,9 +172,9 @@ pub struct VerdictLine {
     /// Dollars.
     pub cost: Option<f64>,
     pub time: String,
-    /// What fails it whatever the score.
+    /// Failed gates.
     failed_gates: Vec<VerdictGate>,
-    /// Gates that nobody could decide, so that it is no pass.
+    /// Gates that could not be decided, so that the verdict is not a pass.
     undecided_gates: Vec<UndecidedVerdictGate>,
 }
 
@@ -213,7 +213,7 @@ struct VerdictLines {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct TallyQuery {
-    /// hour, day or all; all unless told.
+    /// hour, day or all [default: all].
     #[param(inline)]
     by: Option<TallyBucket>,
     rubric_version: Option<String>,
@@ -364,7 +364,7 @@ async fn list_verdicts(
     Ok(Json(VerdictLines { items, n_withheld, next: page.next.map(|cursor| cursor.to_string()) }))
 }
 
-/// Sums by rubric, criterion and grader, over time if asked
+/// Statistics by rubric, criterion and grader, optionally over time
 #[utoipa::path(get, path = "/tallies", tag = "grades", params(TallyQuery), responses(
     (status = 200, body = Tallies), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)

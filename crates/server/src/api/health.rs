@@ -33,7 +33,7 @@ async fn get_readiness(State(app): State<App>) -> Result<&'static str, ApiError>
     Ok("ready\n")
 }
 
-/// What the server counts about itself, for Prometheus
+/// Metrics of the server, for Prometheus
 ///
 /// A server with accounts tells them to tokens that may read.
 #[utoipa::path(get, path = "/metrics", tag = "health", responses(

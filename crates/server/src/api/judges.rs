@@ -44,12 +44,12 @@ struct JudgeShown {
     #[schema(example = "openai/gpt-5-mini")]
     name: String,
     vendor: String,
-    /// Asked where nothing names a judge.
+    /// Whether it is the default judge.
     is_default: bool,
     /// Monitors that name it.
     monitors: Vec<String>,
     key: JudgeKey,
-    /// Why it cannot be asked at all.
+    /// Reason, if it cannot be called.
     problem: Option<String>,
     /// Dollars for a million tokens; without one it does not run under a cap.
     price: Option<TokenPrice>,
@@ -61,7 +61,7 @@ struct JudgeShown {
     spent: f64,
     /// Answers to criteria of traces.
     n_grades: u64,
-    /// Those of them that are none, because it broke.
+    /// Number of failed calls.
     n_errors: u64,
     /// Absent without grades.
     error_rate: Option<f64>,
@@ -100,7 +100,7 @@ struct JudgePingResult {
     error: Option<String>,
     /// Dollars, where they are known.
     cost: Option<f64>,
-    /// Whether it keeps to the shape that it is asked for.
+    /// Whether its replies follow the reply schema.
     is_structured: Option<bool>,
 }
 
@@ -115,7 +115,7 @@ struct Figures {
     n_errors: u64,
 }
 
-/// Judges that monitors name or that were asked within thirty days, by name
+/// List judges of monitors and judges that were called within 30 days
 #[utoipa::path(get, path = "/judges", tag = "judges", responses(
     (status = 200, body = Vec<JudgeShown>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)

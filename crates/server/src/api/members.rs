@@ -42,7 +42,7 @@ struct WithRole {
 /// A way in that works once.
 #[derive(Serialize, ToSchema)]
 struct InvitationLink {
-    /// Goes after the server's address; what stands after `#` is not sent to it.
+    /// Path and fragment of the link; the fragment after `#` is not sent to the server.
     path: String,
     invitation: String,
 }
@@ -64,7 +64,8 @@ async fn list_members(State(app): State<App>, caller: Principal) -> Result<Json<
 
 /// Give a member another role
 ///
-/// Others join by an invitation: nobody is taken into a project without having agreed. An administrator may.
+/// Other people join by invitation, so that nobody becomes a member without consent; an administrator may add
+/// members.
 #[utoipa::path(put, path = "/members/{account}", tag = "members", params(("account" = String, Path)),
     request_body = WithRole, responses(
     (status = 200), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
@@ -89,7 +90,7 @@ async fn set_member_role(
     record_audit_entry(&app, &caller, "member.role", &account, json!({ "role": role })).await
 }
 
-/// Take somebody out of the project
+/// Remove a member from the project
 #[utoipa::path(delete, path = "/members/{account}", tag = "members", params(("account" = String, Path)), responses(
     (status = 200), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

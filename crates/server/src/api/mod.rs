@@ -203,7 +203,7 @@ fn with_problems(responses: &mut serde_json::Map<String, serde_json::Value>) {
 struct Paging {
     /// `next` of the page before.
     after: Option<String>,
-    /// From 1 to 200; 50 unless told.
+    /// Page size from 1 to 200 [default: 50].
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
 }

@@ -52,7 +52,7 @@ struct NewMonitor {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct MonitorChange {
-    /// Judges nothing until it goes on; what it samples waits.
+    /// Paused: nothing is judged; sampled traces wait.
     paused: bool,
     /// Why it is paused.
     #[serde(default)]
@@ -77,7 +77,7 @@ struct DecisionListQuery {
     until: Option<Time>,
     /// `next` of the page before.
     after: Option<String>,
-    /// From 1 to 200; 50 unless told.
+    /// Page size from 1 to 200 [default: 50].
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
 }
@@ -106,17 +106,17 @@ struct TrafficWindowQuery {
     /// Start of the time range [default: 30 days ago]; full UTC days.
     #[param(value_type = Option<String>)]
     from: Option<Time>,
-    /// Now unless told.
+    /// End of the time range [default: now].
     #[param(value_type = Option<String>)]
     until: Option<Time>,
-    /// Of trends: a criterion, or `*` for each of them and the whole; the whole rubric unless told.
+    /// For trends: a criterion, or `*` for all criteria and the overall score [default: the overall score].
     criterion: Option<String>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct LabelCorrectionQuery {
-    /// Means that people's labels move, as well; they are told unless not wanted.
+    /// Include label-corrected means [default: true].
     corrected: Option<bool>,
 }
 
@@ -179,7 +179,8 @@ async fn get_monitor(
     Ok(Json(monitor::build_monitor_view(&find_monitor(&app.store, caller.project, &name).await?)?))
 }
 
-/// A monitor becomes what a file says; the same file again changes nothing, and nothing is judged again
+/// Create or update a monitor from a file; an unchanged file changes nothing, and earlier traces are not
+/// re-scored
 #[utoipa::path(put, path = "/monitors/{name}", tag = "monitors", request_body = NewMonitor,
     params(("name" = String, Path)), responses(
         (status = 200, body = Applied), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -213,7 +214,7 @@ async fn upsert_monitor(
     Ok(Json(applied))
 }
 
-/// A monitor is paused, or goes on with what has waited
+/// Pause or resume a monitor
 #[utoipa::path(patch, path = "/monitors/{name}", tag = "monitors", request_body = MonitorChange,
     params(("name" = String, Path)), responses(
         (status = 200, body = MonitorView), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -241,7 +242,7 @@ async fn set_monitor_paused(
     Ok(Json(monitor::build_monitor_view(&app.store.monitor(caller.project, found.id).await?)?))
 }
 
-/// A monitor watches nothing any more; what it found stays
+/// Remove a monitor; its results stay stored
 #[utoipa::path(delete, path = "/monitors/{name}", tag = "monitors", params(("name" = String, Path)), responses(
     (status = 200, body = MonitorView), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
@@ -274,7 +275,7 @@ async fn list_monitor_versions(
     Ok(Json(all.iter().map(VersionView::from).collect()))
 }
 
-/// What a monitor made of each trace, the newest first; judges that disagree are found with `disputed`
+/// Decisions of a monitor, newest first; `disputed` selects traces on which judges disagree
 #[utoipa::path(get, path = "/monitors/{name}/decisions", tag = "monitors", params(("name" = String, Path), DecisionListQuery),
     responses(
         (status = 200, body = DecisionPage), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -328,7 +329,7 @@ async fn list_monitor_decisions(
     Ok(Json(DecisionPage { items, next: page.next.map(|cursor| cursor.to_string()) }))
 }
 
-/// What a monitor's sample says of all traffic, by rubric version and judge
+/// Estimates for all traffic, by rubric version and judge
 #[utoipa::path(get, path = "/monitors/{name}/estimates", tag = "monitors", params(("name" = String, Path), TrafficWindowQuery, LabelCorrectionQuery),
     responses(
         (status = 200, body = Estimates), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -372,12 +373,12 @@ async fn get_monitor_trend(
     Ok(Json(trend))
 }
 
-/// What each criterion says of agents, on top of each other
+/// Means per criterion and agent, for a radar chart
 #[utoipa::path(get, path = "/monitors/{name}/radar", tag = "monitors", params(
         ("name" = String, Path),
         ("agent" = Option<Vec<String>>, Query, description = "Up to six agents [default: all, as far as they can be distinguished]"),
         ("from" = Option<String>, Query, description = "Start of the time range [default: 30 days ago]; full UTC days"),
-        ("until" = Option<String>, Query, description = "Now unless told")
+        ("until" = Option<String>, Query, description = "End of the time range [default: now]")
     ), responses(
         (status = 200, body = ChartView), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
@@ -410,7 +411,7 @@ async fn get_monitor_radar(
     Ok(Json(ChartView::from(&chart)))
 }
 
-/// What another dial would cost in a month, and how sure it would make the figures
+/// Projected monthly cost and precision of another sample rate
 #[utoipa::path(get, path = "/monitors/{name}/projection", tag = "monitors", params(("name" = String, Path), SampleRateQuery),
     responses(
         (status = 200, body = DialProjection), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -433,7 +434,7 @@ async fn get_sampling_projection(
     ))
 }
 
-/// Re-scorings of a monitor, the newest first, with how far versions are apart
+/// Re-scorings of a monitor, newest first, with the difference between versions
 #[utoipa::path(get, path = "/monitors/{name}/rescores", tag = "monitors", params(("name" = String, Path)), responses(
     (status = 200, body = Vec<RescoreView>), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
@@ -448,7 +449,8 @@ async fn list_monitor_rescores(
     Ok(Json(monitor::list_rescores(&app.store, caller.project, &found).await?))
 }
 
-/// Judges traces of earlier versions again by the newest, or those on which it broke; only tells what that takes unless it is confirmed
+/// Re-score traces of earlier versions, or repeat failed calls; without confirmation only the projected cost is
+/// returned
 #[utoipa::path(post, path = "/monitors/{name}/rescores", tag = "monitors", request_body = NewRescore,
     params(("name" = String, Path)), responses(
         (status = 200, body = RescorePlan), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -497,8 +499,8 @@ async fn list_monitor_comparisons(
     Ok(Json(monitor::list_comparisons(&app.store, caller.project, &found).await?))
 }
 
-/// Has two agents, or two versions of one, judged side by side on tasks that both did; only tells what that takes
-/// unless it is confirmed
+/// Compare two agents, or two versions, on common tasks; without confirmation only the projected cost is
+/// returned
 #[utoipa::path(post, path = "/monitors/{name}/comparisons", tag = "monitors", request_body = NewComparison,
     params(("name" = String, Path)), responses(
         (status = 200, body = ComparisonPlan), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -525,7 +527,7 @@ async fn request_monitor_comparison(
     Ok(Json(plan))
 }
 
-/// Why a trace has a score or none: what each monitor made of it, and what became of that
+/// Explain why a trace has a score or none: decision and history per monitor
 #[utoipa::path(get, path = "/traces/{id}/decisions", tag = "monitors", params(("id" = String, Path)), responses(
     (status = 200, body = Vec<DecisionView>), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)

@@ -31,21 +31,21 @@ struct NotificationSettingsView {
     quiet_hours: Option<QuietHours>,
 }
 
-/// An address is a secret, and not told again.
+/// The address is a secret and is not returned again.
 #[derive(Debug, Serialize, ToSchema)]
 struct WebhookShown {
     #[schema(example = "hooks.example.org")]
     host: String,
-    /// What requests are signed with: only in the answer to setting the webhook.
+    /// Signing secret: only in the response to setting the webhook.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<String>,
 }
 
-/// What is absent stays as it is, and `null` takes it away.
+/// Absent fields stay unchanged; `null` removes a value.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NotificationChange {
-    /// Addresses; `null` is the project's owners, and none at all is nobody.
+    /// Addresses; `null` means the project's owners, an empty list means no e-mail.
     #[serde(default, deserialize_with = "deserialize_nullable_field")]
     #[schema(value_type = Option<Vec<String>>, max_items = 20)]
     mail: Option<Option<Vec<String>>>,
@@ -65,7 +65,7 @@ fn deserialize_nullable_field<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     Option::deserialize(from).map(Some)
 }
 
-/// Who is told of alerts
+/// Notification settings
 #[utoipa::path(get, path = "/notifications", tag = "alerts", responses(
     (status = 200, body = NotificationSettingsView), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
@@ -79,7 +79,7 @@ async fn get_notification_settings(
     Ok(Json(notification_settings_view(&app, settings, None)))
 }
 
-/// Others are told
+/// Change notification settings
 #[utoipa::path(patch, path = "/notifications", tag = "alerts", request_body = NotificationChange, responses(
     (status = 200, body = NotificationSettingsView), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 422, body = Problem)
@@ -118,7 +118,7 @@ async fn update_notification_settings(
     Ok(Json(notification_settings_view(&app, settings, secret)))
 }
 
-/// Everybody who would be told gets a trial
+/// Send a test notification to all recipients
 #[utoipa::path(post, path = "/notifications/try", tag = "alerts", responses(
     (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]

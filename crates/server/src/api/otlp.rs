@@ -33,8 +33,8 @@ struct RpcStatus {
 
 /// Spans of OpenTelemetry, in protobuf or JSON
 ///
-/// Spans that cannot be kept are counted in `partialSuccess`; the others are on disk. 429 and 503 say when
-/// to come again.
+/// Spans that cannot be stored are counted in `partialSuccess`; the others are on disk. 429 and 503 have
+/// `Retry-After`.
 #[utoipa::path(post, path = "/v1/traces", tag = "traces",
     request_body(
         description = "ExportTraceServiceRequest",

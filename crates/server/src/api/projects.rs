@@ -26,7 +26,8 @@ struct ProjectView {
     id: String,
     name: String,
     created: String,
-    /// Days after which what traces said is erased; absent is never. A setting of the server: `--retention`.
+    /// Days after which the contents of traces are erased; absent means never. A setting of the server:
+    /// `--retention`.
     retention_days: Option<u32>,
 }
 
@@ -58,7 +59,7 @@ async fn list_projects(
     Ok(Json(all.into_iter().map(|stored_project| ProjectView::new(stored_project, &app)).collect()))
 }
 
-/// A new project, whose owner is the one who makes it
+/// Create a project; the caller becomes its owner
 #[utoipa::path(post, path = "/projects", tag = "projects", request_body = NewProject, responses(
     (status = 200, body = ProjectView), (status = 400, body = Problem), (status = 403, body = Problem),
     (status = 409, body = Problem, description = "The name is already used")

@@ -37,7 +37,7 @@ pub fn build_ranking_routes() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct RankingQuery {
-    /// `comparisons` of monitors, or `people`; comparisons unless told.
+    /// `comparisons` of monitors, or `people` [default: comparisons].
     source: Option<String>,
     /// Of comparisons: only those of this monitor, by its name or id.
     monitor: Option<String>,
@@ -47,7 +47,7 @@ struct RankingQuery {
     task: Option<String>,
 }
 
-/// Who is better
+/// Ranking from pairwise comparisons
 #[derive(Debug, Serialize, ToSchema)]
 struct Ranks {
     /// The strongest first; by name where strengths are not to be had.
@@ -60,14 +60,14 @@ struct Ranks {
     bradley_terry: Option<Vec<RankedSide>>,
     /// Why there are no strengths.
     undefined: Option<String>,
-    /// Whether it matters who is shown first.
+    /// Position bias: the effect of being shown first.
     position: Option<PositionShown>,
-    /// Comparisons that came to something.
+    /// Comparisons with a result.
     n: usize,
     ties: usize,
-    /// Comparisons in which a judge broke; they count for nobody.
+    /// Comparisons with a judge error; they are excluded.
     errors: usize,
-    /// Judges of these comparisons, whichever is asked for.
+    /// All judges of these comparisons.
     judges: Vec<String>,
     /// Strengths with their intervals.
     strengths: Option<ChartView>,
@@ -112,7 +112,7 @@ struct PairwiseComparisons {
     cases: BTreeMap<String, usize>,
 }
 
-/// Who is better, from all that were compared two by two
+/// Ranking from pairwise comparisons
 #[utoipa::path(get, path = "/ranking", tag = "ranking", params(RankingQuery), responses(
     (status = 200, body = Ranks), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)

@@ -20,17 +20,17 @@ pub fn build_task_result_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(get_task_results))
 }
 
-/// What people said in a task
+/// Annotations of a task
 #[derive(Debug, Serialize, ToSchema)]
 struct ShownResults {
     n_answers: usize,
     n_items: usize,
     n_people: usize,
-    /// Over everything.
+    /// Over all annotations.
     questions: Vec<ShownQuestion>,
-    /// By the value of the field that was asked for.
+    /// By the value of the requested field.
     groups: Vec<ShownGroup>,
-    /// What answers can be told apart by.
+    /// Fields for grouping.
     fields: Vec<String>,
     /// Criteria around a circle; absent with fewer than three.
     radar: Option<ChartView>,
@@ -44,7 +44,7 @@ struct ShownGroup {
     questions: Vec<ShownQuestion>,
 }
 
-/// What people said to one question
+/// Annotations of one question
 #[derive(Debug, Serialize, ToSchema)]
 struct ShownQuestion {
     scheme: String,
@@ -90,7 +90,7 @@ struct ResultsBy {
 /// Criteria that a radar needs to be a shape.
 const MIN_AXES: usize = 3;
 
-/// What people said: means on the native scale, overall and weighted score, and a radar by any field
+/// Results of a task: means on the native scale, overall and weighted score, and a radar by any field
 #[utoipa::path(get, path = "/tasks/{task}/results", tag = "tasks", params(("task" = String, Path), ResultsBy),
     responses(
     (status = 200, body = ShownResults), (status = 403, body = Problem), (status = 404, body = Problem)

@@ -45,7 +45,7 @@ struct NewTrial {
     /// Instead of the judge that the file names, or the usual one.
     #[serde(default)]
     judge: Option<String>,
-    /// Begins a run, which needs the scope `write`; without it, only what it would take is told.
+    /// Starts a run, which needs the scope `write`; without it, only the projected cost is returned.
     #[serde(default)]
     spend: bool,
     /// Dollars that the run may cost.
@@ -54,7 +54,7 @@ struct NewTrial {
     max_cost: Option<f64>,
 }
 
-/// What trying a rubric takes, and the run if it has begun
+/// Projected cost of trying a rubric, and the run if it was started
 #[derive(Debug, Serialize, ToSchema)]
 struct Trial {
     /// The run, once it has begun.
@@ -78,7 +78,7 @@ struct TrialTrace {
     cost: Option<f64>,
 }
 
-/// Tries a rubric on traces: tells what it costs, and grades them if it is to be spent
+/// Try a rubric on traces; without confirmation only the projected cost is returned
 #[utoipa::path(post, path = "/rubrics/try", tag = "rubrics", request_body = NewTrial,
     params(("idempotency-key" = Option<String>, Header, description = "A repeated request with the same key starts nothing")),
     responses(

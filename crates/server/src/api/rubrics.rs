@@ -48,7 +48,7 @@ struct RubricVersionView {
     #[schema(example = "rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
     rubric: String,
-    /// Of its canonical form: the same rubric has the same, wherever it stands.
+    /// Hash of its canonical form: equal rubrics have equal hashes.
     hash: String,
     #[schema(value_type = Object)]
     canonical: serde_json::Value,
@@ -183,7 +183,7 @@ async fn get_rubric(
     responses(
         (status = 200, body = RubricSummary, headers(("etag" = String))), (status = 400, body = Problem),
         (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
-        (status = 412, body = Problem, description = "Somebody was faster"), (status = 413, body = Problem),
+        (status = 412, body = Problem, description = "Changed in the meantime"), (status = 413, body = Problem),
         (status = 415, body = Problem)
 ))]
 async fn set_rubric_archived(
@@ -224,7 +224,7 @@ async fn list_rubric_versions(
     responses(
         (status = 200, body = RubricVersionView, headers(("etag" = String))), (status = 400, body = Problem),
         (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
-        (status = 412, body = Problem, description = "Somebody was faster"), (status = 413, body = Problem),
+        (status = 412, body = Problem, description = "Changed in the meantime"), (status = 413, body = Problem),
         (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not valid")
 ))]
 async fn add_version(
@@ -262,7 +262,7 @@ async fn get_rubric_version(
     Ok(Json(app.store.rubric_version(caller.project, &id).await?.into()))
 }
 
-/// What changed from another version to this one
+/// Differences from another version to this one
 #[utoipa::path(get, path = "/rubric-versions/{id}/diff", tag = "rubrics",
     params(("id" = String, Path), VersionDiffQuery), responses(
         (status = 200, body = VersionDiff), (status = 400, body = Problem), (status = 401, body = Problem),

@@ -83,7 +83,7 @@ struct RunInFull {
     /// How many results there will be; absent for runs that were not submitted.
     n_units: Option<u64>,
     n_results: u64,
-    /// What nobody graded, why, and what to do about it; absent where everything was graded.
+    /// Cases that were not graded, with reason and remedy; absent if all were graded.
     not_graded: Option<String>,
     /// Where the share that passes may really lie (95 %); absent where nothing was decided.
     pass_rate_interval: Option<(f64, f64)>,
@@ -114,7 +114,7 @@ pub(super) struct SubmittedRunView {
 struct RunResultQuery {
     /// The place of the last result that is known.
     after: Option<usize>,
-    /// From 1 to 200; 50 unless told.
+    /// Page size from 1 to 200 [default: 50].
     #[param(minimum = 1, maximum = 200)]
     limit: Option<usize>,
 }
@@ -138,7 +138,7 @@ struct PlacedResult {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct ReportQuery {
-    /// json, ndjson, junit, md, tap, csv, html, sarif, gitlab, github or otel; json unless told.
+    /// json, ndjson, junit, md, tap, csv, html, sarif, gitlab, github or otel [default: json].
     format: Option<String>,
 }
 
@@ -161,8 +161,8 @@ async fn list_runs(
 
 /// A suite is graded by the workers
 ///
-/// Keys of models are those of the workers. Files must not start programs or name servers, unless the server
-/// allows it.
+/// API keys are those of the workers. Files must not start programs or name servers, unless the server allows
+/// it.
 #[utoipa::path(post, path = "/runs", tag = "runs", request_body = NewRun,
     params(("idempotency-key" = Option<String>, Header, description = "A repeated request with the same key starts nothing")),
     responses(
@@ -256,7 +256,7 @@ async fn list_run_results(
     Ok(Json(RunResultPage { items, next }))
 }
 
-/// A report of what there is so far
+/// Report of the results so far
 #[utoipa::path(get, path = "/runs/{id}/report", tag = "runs", params(("id" = String, Path), ReportQuery), responses(
     (status = 200, description = "In the requested format", content(
         (String = "application/json"), (String = "application/xml"), (String = "text/plain"),
@@ -306,7 +306,7 @@ fn report_content_type(format: ReportFormat) -> HeaderValue {
     })
 }
 
-/// A run goes, with its results; what of it was not begun is not begun
+/// Delete a run with its results; waiting cases are not started
 #[utoipa::path(delete, path = "/runs/{id}", tag = "runs", params(("id" = String, Path)), responses(
     (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)

@@ -33,15 +33,15 @@ pub fn build_session_routes() -> OpenApiRouter<App> {
         .routes(routes!(join_project))
 }
 
-/// Who is asking, and where they may go.
+/// The signed-in account and its projects.
 #[derive(Debug, Serialize, ToSchema)]
 struct SessionView {
-    /// Absent on a server that is open to whoever is at the machine.
+    /// Absent on a server without accounts.
     account: Option<SignedInAccount>,
     projects: Vec<OpenProject>,
 }
 
-/// A project with what the one who asks may do in it.
+/// A project with the caller's permissions.
 #[derive(Debug, Serialize, ToSchema)]
 struct OpenProject {
     #[schema(example = "prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
@@ -51,7 +51,7 @@ struct OpenProject {
     scopes: Vec<String>,
 }
 
-/// Somebody with an account.
+/// An account.
 #[derive(Debug, Serialize, ToSchema)]
 struct SignedInAccount {
     #[schema(example = "acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
@@ -74,7 +74,7 @@ struct SignIn {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Join {
-    /// What stands after `#` in the link.
+    /// The fragment after `#` in the link.
     invitation: String,
     #[schema(max_length = 320)]
     email: String,
@@ -87,7 +87,7 @@ struct Join {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct JoinProject {
-    /// What stands after `#` in the link.
+    /// The fragment after `#` in the link.
     invitation: String,
 }
 
@@ -108,7 +108,7 @@ struct SignOutQuery {
     everywhere: bool,
 }
 
-/// Who is signed in, and the projects that are open to them
+/// The signed-in account and its projects
 #[utoipa::path(get, path = "/session", tag = "session", responses(
     (status = 200, body = SessionView), (status = 401, body = Problem)
 ))]
@@ -249,7 +249,7 @@ async fn join_by_invitation(
     start_session(&app, account, &headers, now).await
 }
 
-/// Join another project by an invitation, as who is signed in
+/// Join another project by an invitation
 #[utoipa::path(post, path = "/session/projects", tag = "session", request_body = JoinProject, responses(
     (status = 200, body = OpenProject), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 409, body = Problem, description = "They are already a member")

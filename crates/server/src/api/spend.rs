@@ -23,7 +23,7 @@ pub fn build_spend_routes() -> OpenApiRouter<App> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct SpendQuery {
-    /// Such as `2026-03`; this one unless told.
+    /// Month such as `2026-03` [default: the current month].
     #[param(pattern = r"^\d{4}-(0[1-9]|1[0-2])$")]
     month: Option<String>,
 }
@@ -31,17 +31,17 @@ struct SpendQuery {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewCap {
-    /// What a month may cost.
+    /// Monthly cap.
     #[schema(minimum = 0)]
     amount: f64,
-    /// GBP unless told.
+    /// Currency code [default: GBP].
     #[schema(example = "GBP")]
     currency: Option<String>,
-    /// Dollars for one of the currency; the server's own unless told.
+    /// Exchange rate to USD [default: the server's].
     rate: Option<f64>,
 }
 
-/// What a month has cost so far, how it will end, and for what
+/// Spend of a month: total, projection and breakdown
 #[utoipa::path(get, path = "/spend", tag = "spend", params(SpendQuery), responses(
     (status = 200, body = SpendShown), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)

@@ -25,20 +25,20 @@ pub fn build_task_join_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(create_join_link)).routes(routes!(join_task))
 }
 
-/// Ways in for those who answer
+/// Invitation links for annotators
 #[derive(Debug, Serialize, ToSchema)]
 struct TaskLinks {
-    /// For people, who say their names.
+    /// Link for people, who enter their name.
     url: String,
-    /// For platforms, which fill in who comes.
+    /// Link for crowd platforms, which fill in the id.
     crowd_url: String,
 }
 
-/// Who joins, and how
+/// Name or crowd id of the person who joins
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct JoinTask {
-    /// What stands after `#task=` in a link.
+    /// The text after `#task=` in a link.
     token: Option<String>,
     task: Option<String>,
     #[schema(max_length = 100)]
@@ -65,7 +65,7 @@ struct JoinedTask {
     name: String,
 }
 
-/// Ways in for those who answer, without accounts
+/// Create invitation links for annotators without accounts
 #[utoipa::path(post, path = "/tasks/{task}/links", tag = "tasks", params(("task" = String, Path)), responses(
     (status = 200, body = TaskLinks), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -92,7 +92,7 @@ async fn create_join_link(
 
 /// Join a task by a link, by an id from a platform, or on an open server by a name
 ///
-/// Whoever comes again with the same id, or on an open server with the same name, is the same person.
+/// The same id, or on a server without accounts the same name, is the same person.
 #[utoipa::path(post, path = "/join/task", tag = "tasks", security(()), request_body = JoinTask, responses(
     (status = 200, body = JoinedTask), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)

@@ -74,7 +74,7 @@ struct TaskLines {
     items: Vec<TaskLine>,
 }
 
-/// A task with what it asks
+/// A task with its questions
 #[derive(Debug, Serialize, ToSchema)]
 struct TaskInFull {
     #[serde(flatten)]
@@ -85,11 +85,11 @@ struct TaskInFull {
     /// As `annotation.schema.json` describes them.
     #[schema(value_type = Object)]
     settings: AnnotationSettings,
-    /// Its version, which grows when something else is asked.
+    /// Its version, which increases when questions change.
     version: u64,
 }
 
-/// A task from a file, from a rubric over traces, or of a judge's answers
+/// A task from a file, from a rubric over traces, or to verify a judge's answers
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewTaskRequest {
@@ -153,7 +153,7 @@ struct ItemsAdded {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct TaskExportQuery {
-    /// `jsonl`, `csv` or `parquet`; `jsonl` unless told.
+    /// `jsonl`, `csv` or `parquet` [default: `jsonl`].
     format: Option<String>,
 }
 
@@ -212,8 +212,8 @@ async fn load_task_line(
 
 /// A new task
 ///
-/// From an annotation file with its data (`config`, `files`), from a rubric over stored traces (`name`, `rubric`,
-/// `traces`), or of what judges answered, to confirm or correct it (`name`, `verify`).
+/// From an annotation file with its data (`config`, `files`), from a rubric over stored traces (`name`,
+/// `rubric`, `traces`), or to verify judge answers (`name`, `verify`).
 #[utoipa::path(post, path = "/tasks", tag = "tasks", request_body = NewTaskRequest, responses(
     (status = 200, body = TaskLine), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem),
@@ -347,7 +347,7 @@ async fn load_judged_subjects(
     }
 }
 
-/// A task with what it asks
+/// A task with its questions
 #[utoipa::path(get, path = "/tasks/{task}", tag = "tasks", params(("task" = String, Path)), responses(
     (status = 200, body = TaskInFull), (status = 401, body = Problem), (status = 403, body = Problem),
     (status = 404, body = Problem)
@@ -403,7 +403,7 @@ async fn update_task(
     Ok(Json(load_task_line(&app, &caller, &task).await?.0))
 }
 
-/// More to answer about; what is there already is left alone
+/// Add items to a task; existing items stay unchanged
 #[utoipa::path(post, path = "/tasks/{task}/items", tag = "tasks", params(("task" = String, Path)),
     request_body = MoreItems, responses(
     (status = 200, body = ItemsAdded), (status = 400, body = Problem), (status = 403, body = Problem),
@@ -439,7 +439,7 @@ async fn add_items(
     Ok(Json(ItemsAdded { n_new: added.n_new, n_there: added.n_there }))
 }
 
-/// Nobody is asked about an item any more; what was answered stays
+/// Remove an item from a task; its annotations stay stored
 #[utoipa::path(delete, path = "/tasks/{task}/items/{item}", tag = "tasks",
     params(("task" = String, Path), ("item" = String, Path)), responses(
     (status = 200), (status = 403, body = Problem), (status = 404, body = Problem)
@@ -478,7 +478,9 @@ async fn export_task_answers(
         #[cfg(feature = "parquet")]
         "parquet" => (AnnotationFormat::Parquet, "application/vnd.apache.parquet"),
         other => {
-            return Err(ApiError::Bad(format!("`{other}` is no format; there are jsonl, csv and parquet")));
+            return Err(ApiError::Bad(format!(
+                "`{other}` is not a format; there are jsonl, csv and parquet"
+            )));
         }
     };
     let task = app.store.task(caller.project, id.parse()?).await?;

@@ -25,7 +25,7 @@ struct TokenView {
     #[schema(example = "tok_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
     name: String,
-    /// What it was made for; it opens no more than the role of its owner at the moment of its use.
+    /// Scopes; limited by the current role of its owner at each use.
     scopes: Vec<String>,
     /// Absent where the server made it by itself, or before it had accounts; such a token opens nothing.
     made_by: Option<TokenMaker>,

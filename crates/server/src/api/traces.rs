@@ -66,28 +66,28 @@ pub(super) struct TraceListQuery {
     scored: Option<bool>,
     /// Its id begins so.
     id_prefix: Option<String>,
-    /// Stands somewhere in its id, agent, session or title; the case of A to Z does not matter.
+    /// Text in the id, agent, session or title; not case-sensitive for A to Z.
     #[param(max_length = 200)]
     search: Option<String>,
-    /// time, cost, duration or score (of the newest verdict), with `-` before it for the largest first; `-time`
-    /// unless told. Traces that have nothing to be sorted by are not listed, nor by what judges said those that you have
-    /// still to answer.
+    /// time, cost, duration or score (of the newest verdict), with `-` for descending order [default: `-time`].
+    /// Traces without the sort key are not listed; when sorted by score, neither are traces that you have not
+    /// annotated yet.
     #[param(example = "-cost")]
     sort: Option<String>,
     /// `next` of the page before.
     after: Option<String>,
-    /// From 1 to 200; 50 unless told.
+    /// Page size from 1 to 200 [default: 50].
     #[param(minimum = 1, maximum = 200)]
     pub(super) limit: Option<usize>,
 }
 
-/// What is known of a trace without reading it.
+/// Metadata of a trace.
 #[derive(Debug, Serialize, ToSchema)]
 struct TraceSummary {
     id: String,
     agent: Option<String>,
     session: Option<String>,
-    /// What it was asked, cut short.
+    /// Beginning of the task.
     title: Option<String>,
     /// `open`, `finished`, `reopened` or `erased`.
     state: &'static str,
@@ -95,11 +95,11 @@ struct TraceSummary {
     status: Option<String>,
     is_failed: bool,
     started: String,
-    /// When a piece last came.
+    /// When the last piece was received.
     updated: String,
     finished: Option<String>,
     n_pieces: u64,
-    /// Of them, how many came after it was first finished.
+    /// Number of pieces that arrived after the trace was first finished.
     n_late: u64,
     /// How often it was put together with a new result; 0 is never.
     revision: u64,
@@ -110,10 +110,10 @@ struct TraceSummary {
     is_cost_derived: bool,
     tokens: Tokens,
     duration_ms: Option<f64>,
-    /// With which it was kept, where whoever sent it keeps only some.
+    /// Sampling probability of the sender.
     probability: f64,
     metadata: serde_json::Value,
-    /// You have still to answer it, so that what judges and others said of it comes after that.
+    /// You have not annotated it yet, so grades of judges and others are hidden.
     is_withheld: bool,
 }
 
@@ -125,14 +125,14 @@ struct Tokens {
     cached: u64,
 }
 
-/// A trace, what monitors made of it, and what their newest verdicts say
+/// A trace with the decisions and newest verdicts of monitors
 #[derive(Debug, Serialize, ToSchema)]
 struct ListedTrace {
     #[serde(flatten)]
     head: TraceSummary,
     /// The newest of each monitor.
     verdicts: Vec<NewestVerdict>,
-    /// One for each monitor that watches its agent; none before it has finished.
+    /// One per monitor of its agent; none before the trace is finished.
     decisions: Vec<StandingDecision>,
 }
 
@@ -157,7 +157,7 @@ struct StandingDecision {
     state: &'static str,
     /// The same in four words: scored, error, pending or unscored.
     judge_status: &'static str,
-    /// What was last noted, in words.
+    /// Last note.
     reason: String,
 }
 
@@ -168,7 +168,7 @@ struct TraceSummaryPage {
     next: Option<String>,
 }
 
-/// What became of something that was sent.
+/// Result of an upload.
 #[derive(Debug, Serialize, ToSchema)]
 struct TraceReceipt {
     id: String,
@@ -193,11 +193,11 @@ struct BulkTraceQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct Revision {
-    /// An earlier one; the newest unless told.
+    /// Revision [default: the newest].
     revision: Option<u64>,
 }
 
-/// Traces, the newest first unless told, with what monitors made of them
+/// Traces with the decisions of monitors, newest first by default
 #[utoipa::path(get, path = "/traces", tag = "traces", params(TraceListQuery), responses(
     (status = 200, body = TraceSummaryPage), (status = 400, body = Problem), (status = 403, body = Problem)
 ))]
@@ -258,10 +258,10 @@ async fn load_listed_traces(
     Ok(heads.into_iter().map(line).collect())
 }
 
-/// A trace, whole or in pieces
+/// Upload a trace, complete or in pieces
 ///
-/// When this answers, what it accepted is on disk. Pieces may come in any order; the trace is put together
-/// once it has finished, and again when more comes.
+/// When the response arrives, the accepted data is on disk. Pieces may arrive in any order; the trace is
+/// assembled when it is finished, and again when more pieces arrive.
 #[utoipa::path(post, path = "/traces", tag = "traces", request_body = TraceEnvelope, responses(
     (status = 200, body = TraceReceipt), (status = 400, body = Problem), (status = 403, body = Problem),
     (status = 409, body = Problem, description = "Another trace with this id is already stored and is kept"),
@@ -313,13 +313,13 @@ async fn store_trace_arrival(
         let names: Vec<String> =
             receipt.conflicts.iter().take(20).map(|conflict| format!("`{}`", conflict.1)).collect();
         let n_kept = receipt.n_new + receipt.n_repeated;
-        let what = format!("of trace `{id}`, {n_kept} pieces are kept; {}", names.join(", "));
+        let what = format!("{n_kept} pieces of trace `{id}` were stored; {}", names.join(", "));
         return Err(conflict(&what));
     }
     if !receipt.refused.is_empty() {
         app.metrics.pieces_refused(receipt.refused.len());
         return Err(ApiError::TooLarge(format!(
-            "trace `{id}` has {MAX_PIECES} pieces, and no more are kept; {} were refused",
+            "trace `{id}` already has {MAX_PIECES} pieces; {} were refused",
             receipt.refused.len()
         )));
     }
@@ -382,7 +382,7 @@ async fn send_lines(
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], text).into_response())
 }
 
-/// What is known of a trace
+/// Metadata of a trace
 #[utoipa::path(get, path = "/traces/{id}", tag = "traces", params(("id" = String, Path)), responses(
     (status = 200, body = TraceSummary), (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -397,12 +397,12 @@ async fn get_trace(
     Ok(Json(TraceSummary { is_withheld: !withheld.is_empty(), ..found.into() }))
 }
 
-/// What the agent did, as last put together
+/// The assembled trace
 #[utoipa::path(get, path = "/traces/{id}/content", tag = "traces",
     params(("id" = String, Path), Revision),
     responses(
         (status = 200, body = serde_json::Value, description = "A trace in Jurist's own form, with an `ETag`"),
-        (status = 304, description = "It is as `If-None-Match` says"),
+        (status = 304, description = "Unchanged since `If-None-Match`"),
         (status = 403, body = Problem), (status = 404, body = Problem)
     ))]
 async fn get_trace_content(
@@ -444,9 +444,9 @@ impl TraceListQuery {
             "fail" => Ok(VerdictStatus::Fail),
             "error" => Ok(VerdictStatus::Error),
             "deferred" => Ok(VerdictStatus::Deferred),
-            other => {
-                Err(ApiError::Bad(format!("`{other}` is no verdict; there are pass, fail, error, deferred")))
-            }
+            other => Err(ApiError::Bad(format!(
+                "`{other}` is not a verdict; there are pass, fail, error, deferred"
+            ))),
         };
         let dollars = |value: f64| {
             let is_right = value.is_finite() && value.abs() < 9e6;
@@ -486,7 +486,7 @@ impl BulkTraceQuery {
     fn defaults(self) -> Result<IngestDefaults, ApiError> {
         let format = self.format.as_deref().map(|name| {
             TraceFormat::from_name(name)
-                .ok_or_else(|| ApiError::Bad(format!("`{name}` is no format of traces")))
+                .ok_or_else(|| ApiError::Bad(format!("`{name}` is not a trace format")))
         });
         Ok(IngestDefaults { format: format.transpose()?, agent: self.agent, session: self.session })
     }

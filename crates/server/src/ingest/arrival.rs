@@ -12,18 +12,19 @@ use utoipa::ToSchema;
 
 use super::otlp::{Spans, read_json_spans};
 
-/// A trace: whole in `trace`, or a part of it in `pieces`.
+/// A complete trace in `trace`, or parts of one in `pieces`.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceEnvelope {
-    /// Names the trace; sent twice it is kept once. Without one, a whole trace is named by its content.
+    /// Id of the trace; a repeated trace is stored once. Without an id, a complete trace gets the hash of its
+    /// content.
     #[schema(max_length = 256)]
     id: Option<String>,
     /// Which agent it is of.
     agent: Option<String>,
     /// The conversation it belongs to.
     session: Option<String>,
-    /// How the trace or its events are written down; found out unless told.
+    /// Trace format [default: detected].
     #[schema(example = "openai-chat")]
     format: Option<String>,
     /// When it began, as RFC 3339.
@@ -34,7 +35,7 @@ pub struct TraceEnvelope {
     #[schema(value_type = Option<Object>)]
     #[serde(default)]
     metadata: Map<String, Json>,
-    /// A whole trace in any format that `jurist trace` reads.
+    /// A complete trace in any format that `jurist trace` reads.
     #[schema(value_type = Option<Object>)]
     trace: Option<Json>,
     /// Parts of a trace, in any order and perhaps twice.
@@ -44,11 +45,11 @@ pub struct TraceEnvelope {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct SentPiece {
-    /// Names the piece within its trace; sent twice it is kept once.
+    /// Id of the piece within its trace; a repeated piece is stored once.
     #[schema(max_length = 256)]
     id: String,
     kind: SentKind,
-    /// When it happened, as RFC 3339; now unless told. Events are read in this order.
+    /// Time as RFC 3339 [default: now]. Events are read in this order.
     #[schema(value_type = Option<String>, format = DateTime)]
     time: Option<Time>,
     /// Of a start: `task`, `format`, `metadata`. Of an event: a message or step in any format. Of a finish:
@@ -105,7 +106,7 @@ pub enum BadArrival {
     NotOne,
     #[error("`pieces` need the `id` of their trace")]
     NoId,
-    #[error("`{0}` is no format; there are {names}", names = TraceFormat::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", "))]
+    #[error("`{0}` is not a format; there are {names}", names = TraceFormat::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", "))]
     Format(String),
     #[error(transparent)]
     Trace(#[from] TraceError),

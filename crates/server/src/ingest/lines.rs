@@ -22,7 +22,7 @@ const BATCH: usize = 200;
 /// And how many writes of pieces are under way; the store makes one commit of those that meet.
 const AT_ONCE: usize = 16;
 
-/// What became of a line.
+/// Result of one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LineStatus {
@@ -98,7 +98,7 @@ impl Intake<'_> {
 
     fn read(&self, text: &[u8], now: Time) -> Result<Arrival, String> {
         let value =
-            serde_json::from_slice(text).map_err(|from_slice| format!("this is no JSON: {from_slice}"))?;
+            serde_json::from_slice(text).map_err(|from_slice| format!("not valid JSON: {from_slice}"))?;
         Arrival::read(value, &self.defaults, self.redactor, now)
             .map_err(|bad_arrival| shorten_message(bad_arrival.to_string()))
     }

@@ -40,9 +40,9 @@ pub enum Encoding {
 /// Why a request holds no spans at all.
 #[derive(Debug, thiserror::Error)]
 pub enum BadExport {
-    #[error("this is no ExportTraceServiceRequest in protobuf: {0}")]
+    #[error("not a valid ExportTraceServiceRequest in protobuf: {0}")]
     Protobuf(prost::DecodeError),
-    #[error("this is no JSON: {0}")]
+    #[error("not valid JSON: {0}")]
     Json(serde_json::Error),
     #[error("`resourceSpans` is missing; it is a list")]
     NoSpans,
@@ -230,10 +230,10 @@ fn piece(origin: &Origin, span: Span, redactor: &Redactor, now: Time) -> Result<
     let (trace, id) = (encode_hex(&span.trace_id), encode_hex(&span.span_id));
     let is_id = |bytes: &[u8], length: usize| bytes.len() == length && bytes.iter().any(|byte| *byte != 0);
     if !is_id(&span.trace_id, 16) {
-        return Err(format!("`{trace}` is no trace id of 16 bytes"));
+        return Err(format!("`{trace}` is not a trace id of 16 bytes"));
     }
     if !is_id(&span.span_id, 8) {
-        return Err(format!("`{id}` is no span id of 8 bytes"));
+        return Err(format!("`{id}` is not a span id of 8 bytes"));
     }
     let start = i64::try_from(span.start_time_unix_nano / 1000).ok().filter(|try_from| 0 < *try_from);
     let agent = string_attribute(&span.attributes, "gen_ai.agent.name")

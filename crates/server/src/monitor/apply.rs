@@ -47,7 +47,7 @@ pub enum NotApplied {
     Store(#[from] StoreError),
 }
 
-/// A monitor and what it does
+/// A monitor and its settings
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct MonitorView {
     #[schema(example = "mon_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
@@ -63,7 +63,7 @@ pub struct MonitorView {
     pub judges: Vec<String>,
     /// Share of finished traces that is judged; failed ones always are.
     pub sample_rate: f64,
-    /// How far judges may be apart, on 0 to 1.
+    /// Largest accepted disagreement of judges, from 0 to 1.
     pub disagreement_margin: f64,
     /// On 0 to 1.
     pub pass_mark: f64,
@@ -85,12 +85,12 @@ pub struct VersionView {
     pub source: String,
 }
 
-/// What became of a file
+/// Result of applying a file
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Applied {
     /// Whether there is a new version; the same content changes nothing.
     pub is_changed: bool,
-    /// Whether judges are asked something new, so that scores are not comparable with earlier ones.
+    /// Whether the rubric version is new, so that scores are not comparable with earlier ones.
     pub is_new_rubric: bool,
     pub monitor: MonitorView,
 }

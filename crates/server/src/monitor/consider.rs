@@ -349,7 +349,7 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
                     n_sampled += usize::from(found.state == DecisionState::Sampled);
                     n_over += usize::from(found.state == DecisionState::OverBudget);
                     let is_paced = probability < 0.5 && found.state != DecisionState::OverBudget;
-                    assert_eq!(found.reason.contains("so that the month's money lasts"), is_paced);
+                    assert_eq!(found.reason.contains("paced to the monthly budget"), is_paced);
                 }
             }
             (probability, n_sampled, n_over)

@@ -58,16 +58,16 @@ pub struct NewComparison {
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     pub since: Option<Time>,
-    /// Pairs, at most; 100 unless told.
+    /// Maximum number of pairs [default: 100].
     #[serde(default)]
     #[schema(minimum = 1)]
     pub n: Option<usize>,
-    /// Without it, only what it would take is told.
+    /// Without it, only the projected cost is returned.
     #[serde(default)]
     pub confirmed: bool,
 }
 
-/// What a comparison takes
+/// Number of pairs and projected cost of a comparison
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ComparisonPlan {
     /// Pairs of traces of the same task.
@@ -78,7 +78,7 @@ pub struct ComparisonPlan {
     pub id: Option<String>,
 }
 
-/// A comparison and what came of it, by judge
+/// A comparison and its results, by judge
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ComparisonView {
     pub id: String,

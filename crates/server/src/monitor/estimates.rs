@@ -49,13 +49,13 @@ impl TrafficWindow {
     }
 }
 
-/// What a monitor says of all traffic
+/// Estimates of a monitor for all traffic
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Estimates {
     pub monitor: String,
     pub from: String,
     pub until: String,
-    /// What became of every finished trace.
+    /// Number of finished traces per state.
     pub states: Vec<StateCount>,
     /// By rubric version, the newest first, and judge.
     pub judges: Vec<JudgeEstimates>,
@@ -79,7 +79,7 @@ pub struct JudgeEstimates {
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CriterionEstimate {
-    /// Absent for the whole rubric.
+    /// Absent for the overall score.
     pub criterion: Option<String>,
     /// The mean score on 0 to 1, post-stratified, with its interval, strata and errors.
     pub score: Option<TrafficView>,
@@ -88,7 +88,7 @@ pub struct CriterionEstimate {
     pub native: Option<NativeScore>,
     /// The share that passes.
     pub pass_rate: Option<TrafficView>,
-    /// Why there are none.
+    /// Reason, if there are none.
     pub not_estimable: Option<String>,
     /// The mean score, moved by how wrong the judge is where people labelled as well (PPI++).
     pub corrected: Option<CorrectedView>,
@@ -155,7 +155,7 @@ pub struct MonitorTrendPoint {
     /// Of this day alone; absent where it cannot be estimated.
     pub mean: Option<f64>,
     pub interval: Option<(f64, f64)>,
-    /// Where the mean of all days so far lies, however often one looks; not where every criterion is asked for.
+    /// Confidence sequence of the mean over all days so far; absent if all criteria are requested.
     pub sequence: Option<(f64, f64)>,
 }
 

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::estimates::{Series, TallySelection, TrafficWindow, load_monitor_tallies};
 
-/// What a monitor says of the traffic of thirty days, by its version in use
+/// Estimates of a monitor for the last 30 days, by its current version
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct MonitorFigures {
     /// Whose scores these are: one model, or several, whose scores are averaged.
@@ -21,9 +21,9 @@ pub struct MonitorFigures {
     /// The mean score on 0 to 1.
     pub score: Option<Figure>,
     pub pass_rate: Option<Figure>,
-    /// Of those that a judge was asked about.
+    /// Among the judged traces.
     pub error_rate: Option<f64>,
-    /// What became of every finished trace, under any version.
+    /// Number of finished traces per state, under any version.
     pub states: BTreeMap<String, u64>,
     /// Dollars that its judges cost this month.
     pub spent_this_month: f64,

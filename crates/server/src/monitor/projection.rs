@@ -48,7 +48,7 @@ pub struct CostAhead {
     pub high: Option<f64>,
 }
 
-/// Half of what the 95 % interval of a month's figure spans; absent where nothing is scored yet
+/// Half width of the 95 % confidence interval of a monthly estimate; absent if nothing is scored yet
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct HalfWidths {
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -49,25 +49,25 @@ pub enum NotRescored {
     Store(#[from] StoreError),
 }
 
-/// What is to be judged again
+/// Which traces to re-score
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewRescore {
-    /// Traces decided about since that day; all that are kept unless told.
+    /// Traces decided since that day [default: all stored traces].
     #[serde(default)]
     #[schema(value_type = Option<String>, example = "2026-03-01T00:00:00Z")]
     pub since: Option<Time>,
-    /// Only so many of them, drawn by chance: enough to see how far two versions are apart.
+    /// Size of a random sample of them, to compare two versions.
     #[serde(default)]
     #[schema(minimum = 1)]
     pub overlap: Option<usize>,
-    /// Those on which the judge broke, by the version in use, instead of those of earlier versions.
+    /// Traces on which the judge failed under the current version, instead of traces of earlier versions.
     #[serde(default)]
     pub errors: bool,
     /// Those for which there was no money, by the version in use, instead of those of earlier versions.
     #[serde(default)]
     pub over_budget: bool,
-    /// Without it, only what it would take is told.
+    /// Without it, only the projected cost is returned.
     #[serde(default)]
     pub confirmed: bool,
 }
@@ -89,7 +89,7 @@ impl NewRescore {
     }
 }
 
-/// What a re-scoring takes
+/// Number of traces and projected cost of re-scoring
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct RescorePlan {
     /// The version that judges.
@@ -103,18 +103,18 @@ pub struct RescorePlan {
     /// Dollars, about; absent where a judge's price is not known.
     pub price: Option<f64>,
     pub is_begun: bool,
-    /// The re-scoring, once it has begun; where judges broke, they are only asked again, and there is none.
+    /// The re-scoring, once started; absent if failed calls are only repeated.
     pub id: Option<String>,
 }
 
-/// A re-scoring and what came of it
+/// A re-scoring and its results
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct RescoreView {
     pub id: String,
     pub rubric_version: String,
     pub since: String,
     pub until: String,
-    /// The share of traces that was drawn.
+    /// Sampled share of traces.
     pub share: f64,
     pub n_traces: u64,
     /// Of them, how many have been judged.
@@ -125,7 +125,7 @@ pub struct RescoreView {
     /// Why those wait, or why some will not be judged.
     pub note: Option<String>,
     pub created: String,
-    /// What the newer version says of the traffic of that time.
+    /// Estimate of the newer version for that time range.
     pub score: Option<TrafficView>,
     /// How far it is from each earlier version, on the same traces.
     pub offsets: Vec<Offset>,
@@ -136,7 +136,7 @@ pub struct RescoreView {
 pub struct Offset {
     pub from_version: String,
     pub judge: String,
-    /// Absent for the whole rubric.
+    /// Absent for the overall score.
     pub criterion: Option<String>,
     pub n: usize,
     pub mean: f64,

@@ -8,7 +8,7 @@ use jurist_store::{ProjectId, Store, StoreError, TraceId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What a monitor made of a trace
+/// Decision of a monitor about a trace
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct DecisionView {
     pub trace: String,
@@ -27,16 +27,16 @@ pub struct DecisionView {
     pub is_sampled: bool,
     /// With which it was, or would have been, sampled.
     pub probability: f64,
-    /// With which whoever sent it kept it.
+    /// Sampling probability of the sender.
     pub upstream: f64,
-    /// In words: why it was decided so; in lists, how it came to its state.
+    /// Reason for the decision; in lists, reason for the current state.
     pub reason: String,
-    /// How far its judges were apart, on 0 to 1.
+    /// Disagreement of its judges, from 0 to 1.
     pub spread: Option<f64>,
     pub is_disputed: bool,
     pub decided: String,
     pub updated: String,
-    /// What became of it, the oldest first; only where one trace is asked about.
+    /// History of states, oldest first; only in the response for one trace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<EventView>,
 }

@@ -12,7 +12,7 @@ pub struct TrafficView {
     pub se: f64,
     /// 95 %.
     pub interval: (f64, f64),
-    /// The plain mean of what was scored, which the sampling dial moves.
+    /// Unweighted mean of the scored traces, which depends on the sampling.
     pub naive: f64,
     pub n: usize,
     /// As many from a simple random sample would say as much.
@@ -20,7 +20,7 @@ pub struct TrafficView {
     pub population: f64,
     /// The share of the population in strata that can be estimated; the mean is of these alone.
     pub covered: f64,
-    /// Of those sampled that a judge was asked about.
+    /// Among the sampled and judged traces.
     pub error_rate: f64,
     /// Where the mean would be if all that the judge could not grade scored 0, and if it scored 1.
     pub if_errors_scored: (f64, f64),
@@ -34,10 +34,10 @@ pub struct StratumView {
     pub name: String,
     /// Traces that are known here.
     pub n_seen: usize,
-    /// Traces there were, where whoever sent them kept only some.
+    /// Estimated number of traces before sampling by the sender.
     pub population: f64,
     pub n: usize,
-    /// Sampled, and the judge broke.
+    /// Sampled, with a judge error.
     pub n_errors: usize,
     /// Sampled, and not judged: it waits, or there was no money or no room.
     pub n_unjudged: usize,
@@ -47,7 +47,7 @@ pub struct StratumView {
     pub not_estimable: Option<String>,
 }
 
-/// A judge's mean, moved by how wrong it is where people have looked as well
+/// A judge's mean, corrected by human labels
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CorrectedView {
     pub mean: f64,

@@ -7,7 +7,7 @@ use jurist_core::grade::Time;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// From one hour of the day to another, where those live who are told.
+/// Start and end time of day in the recipients' time zone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuietHours {
@@ -131,7 +131,7 @@ mod tests {
         check(&hours("22", "07:00", "Europe/London"), "`22`");
         check(&hours("22:00", "24:00", "Europe/London"), "`24:00`");
         check(&hours("22:00", "-7:00", "Europe/London"), "`-7:00`");
-        check(&hours("22:00", "22:00", "Europe/London"), "all day");
+        check(&hours("22:00", "22:00", "Europe/London"), "must not end");
         check(&hours("22:00", "07:00", "Europe/Lundun"), "Europe/Lundun");
         check(&hours("22:00", "07:00", "+2"), "+02:00");
         check(&hours("22:00", "07:00", "+99:00"), "+99:00");

@@ -115,7 +115,7 @@ impl ProjectBudget {
             notify::apply_alert_signal(store, self.project, &signal, now).await
         };
         if let Err(error) = told.await {
-            tracing::warn!(%error, "nobody could be told that the month's money is spent");
+            tracing::warn!(%error, "cannot raise the alert that the monthly budget is used up");
         }
     }
 }

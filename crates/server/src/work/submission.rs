@@ -19,7 +19,7 @@ pub struct NewRun {
     /// Texts by their path in the project.
     #[schema(example = json!({ "suite.yaml": "evals: [{name: greets, response: Hello!, rubric: It greets.}]" }))]
     pub files: BTreeMap<String, String>,
-    /// What the files mean by `{{ env.X }}`.
+    /// Values of `{{ env.X }}` in the files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
     /// `native`, `agentv`, `potato` or `monitor`, instead of looking at the keys of the file.
@@ -50,10 +50,10 @@ pub struct NewRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0)]
     pub max_cost: Option<f64>,
-    /// Whether replies that are kept are used.
+    /// Whether cached replies are used.
     #[serde(default)]
     pub replies: ReplyCaching,
-    /// Cases whose graders broke are graded once more.
+    /// Cases with grader errors are graded once more.
     #[serde(default)]
     pub retry_errors: bool,
 }

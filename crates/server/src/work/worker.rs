@@ -198,7 +198,7 @@ async fn dispatch_job(shop: &WorkerContext, job: &Job, stop: &mut StopSignal) ->
         contest_jobs::KIND => contest_jobs::run_contest_job(shop, job).await,
         emit::KIND => emit::run_emit_job(shop, job).await,
         notify::KIND => notify::deliver(shop, job).await,
-        other => Err(JobError::Hopeless(format!("`{other}` is no kind of work"))),
+        other => Err(JobError::Hopeless(format!("`{other}` is not a kind of job"))),
     }
 }
 

@@ -94,7 +94,10 @@ fn judges_that_are_apart_too_often_are_told() {
         place.watch(0).await;
         let told = place.told().await;
         assert_eq!((told.len(), told[0].0.as_str()), (1, "judge_disagreement"));
-        assert!(told[0].1.contains("100 % of traces have judges of tone far apart (20 of 20)"), "{told:?}");
+        assert!(
+            told[0].1.contains("100 % of traces have judges of tone that disagree (20 of 20)"),
+            "{told:?}"
+        );
         // A monitor that is gone is nobody's trouble.
         place.ask(Method::DELETE, "/api/v1/monitors/tone", &[], Json::Null).await;
         assert_eq!(place.told().await, Vec::new());
@@ -115,7 +118,10 @@ fn silence_is_told_until_something_comes() {
         assert_eq!(place.told().await, Vec::new());
         place.watch(6).await;
         let told = place.told().await;
-        assert!(told.len() == 1 && told[0].1.contains("no trace of tone has come for 6 hours"), "{told:?}");
+        assert!(
+            told.len() == 1 && told[0].1.contains("no trace of tone was received for 6 hours"),
+            "{told:?}"
+        );
         place.finish("second", "worth 5", json!({})).await;
         place.settled("tone", 2).await;
         place.watch(0).await;
@@ -251,7 +257,7 @@ fn an_agent_that_no_longer_sends_is_named_until_it_does() {
         assert_eq!(alerts.as_array().unwrap().len(), 1, "{alerts:?}");
         assert_eq!((&alerts[0]["kind"], &alerts[0]["agent"]), (&json!("no_data"), &json!("chat")));
         let message = alerts[0]["message"].as_str().unwrap();
-        assert!(message.contains("no trace of agent chat in tone has come for 192 hours"), "{message}");
+        assert!(message.contains("no trace of agent chat in tone was received for 192 hours"), "{message}");
         place.live_a_day(9, &[("chat", &[5])], n).await;
         place.watch(0).await;
         assert_eq!((place.told().await, place.n_alerts().await), (Vec::new(), 1));

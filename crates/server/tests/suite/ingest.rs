@@ -122,7 +122,7 @@ fn a_trace_that_cannot_be_read_is_finished_and_says_why() {
         // Nobody says that it has ended: it falls silent.
         let head = place.until("odd", |value| value["state"] == "finished").await;
         let why = head["metadata"]["unreadable"].as_str().unwrap();
-        assert!(why.contains("no trace that is understood"), "{why}");
+        assert!(why.contains("not a trace in a known format"), "{why}");
         assert_eq!((head["revision"].clone(), head["n_pieces"].clone()), (json!(1), json!(1)));
     });
 }
@@ -247,7 +247,7 @@ fn traces_are_listed_by_what_the_query_says() {
         let next = first["next"].as_str().unwrap();
         assert_eq!(ids(&format!("limit=3&after={next}")).await, ["t1", "t0"]);
         for (query, said) in
-            [("state=gone", "no state"), ("verdict=maybe", "pass, fail"), ("from=now", "not a time")]
+            [("state=gone", "not a state"), ("verdict=maybe", "pass, fail"), ("from=now", "not a time")]
         {
             let bad = place.fetch(&format!("{TRACES}?{query}")).await;
             assert_eq!(bad.status, StatusCode::BAD_REQUEST);
@@ -279,7 +279,7 @@ fn bad_traces_say_what_would_have_been_right() {
             (json!({ "trace": chat("x"), "agnet": "y" }), "agnet"),
             (json!({ "trace": chat("x"), "format": "word" }), "there are jurist, otlp"),
             (json!({ "trace": [] }), "nothing in it"),
-            (json!({ "trace": { "what": 1 } }), "no trace that is understood"),
+            (json!({ "trace": { "what": 1 } }), "not a trace in a known format"),
             (json!({ "id": "a\nb", "trace": chat("x") }), "no control characters"),
             (json!({ "pieces": [] }), "the `id` of their trace"),
             (json!({ "id": "x", "pieces": [{ "id": "e", "kind": "end" }] }), "start"),
@@ -409,7 +409,7 @@ fn what_does_not_fit_into_memory_is_told_to_come_again() {
         let mut others = [stuck(1), stuck(1)];
         until(async || {
             others.iter_mut().for_each(|task| again(task, 1));
-            post(&place, small.clone()).await.text.contains("too many requests at once")
+            post(&place, small.clone()).await.text.contains("too many concurrent requests")
         })
         .await;
         first.abort();

@@ -212,7 +212,7 @@ fn what_went_over_budget_is_judged_once_there_is_money() {
         assert_eq!(place.ask(Method::POST, RESCORES, &[], asked.clone()).await.json()["is_begun"], true);
         assert_eq!(place.settled("tone", 2).await["scored"], 2);
         let none = place.ask(Method::POST, RESCORES, &[], asked).await;
-        assert!(none.text.contains("went over budget"), "{}", none.text);
+        assert!(none.text.contains("was over budget"), "{}", none.text);
     });
 }
 

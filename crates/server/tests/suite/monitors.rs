@@ -368,7 +368,7 @@ fn judges_that_broke_are_asked_again_by_the_same_version() {
             let grades = place.scene.number("SELECT COUNT(*) FROM grades").await.unwrap();
             assert_eq!(grades, 12, "two criteria of three traces, broken and scored");
             let none = place.ask(Method::POST, path, &[], json!({ "errors": true })).await;
-            assert!(none.status == StatusCode::UNPROCESSABLE_ENTITY && none.text.contains("no judge broke"));
+            assert!(none.status == StatusCode::UNPROCESSABLE_ENTITY && none.text.contains("no judge failed"));
         }
     });
 }

@@ -145,7 +145,7 @@ fn owners_are_told_where_nobody_is_named() {
     });
     let mailed = server.mailed.lock().unwrap();
     assert!(mailed.iter().all(|mailed| mailed.to == ["ada@example.org"]) && !mailed.is_empty());
-    assert!(mailed[0].text.contains("this is a trial"), "{}", mailed[0].text);
+    assert!(mailed[0].text.contains("this is a test notification"), "{}", mailed[0].text);
 }
 
 /// A request to a webhook: its headers and its body.
@@ -278,7 +278,7 @@ fn what_cannot_be_set_is_refused_with_the_reason() {
         check(json!({ "webhook": "https://[::1" }), 400, "https://example.org/hook").await;
         check(json!({ "webhook": "https:///hook" }), 400, "https://example.org/hook").await;
         check(json!({ "mail": ["nobody"] }), 400, "`nobody`").await;
-        check(json!({ "mail": ["a@example.org\r\nBcc: b@example.org"] }), 400, "is no address").await;
+        check(json!({ "mail": ["a@example.org\r\nBcc: b@example.org"] }), 400, "is not an address").await;
         check(json!({ "quiet_hours": { "from": "22:00", "until": "7", "zone": "UTC" } }), 400, "`7`").await;
         check(json!({ "quiet_hours": { "from": "22:00", "until": "07:00", "zone": "Mars" } }), 400, "Mars")
             .await;

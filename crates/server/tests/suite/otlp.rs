@@ -155,7 +155,7 @@ fn a_trace_is_put_together_from_so_many_bytes_and_says_what_is_missing() {
         }
         let head = finished(&place).await;
         let why = head["metadata"]["unreadable"].as_str().unwrap();
-        assert!(why.contains("only the first 5 pieces are read, 2 are beyond the limit"), "{why}");
+        assert!(why.contains("only the first 5 pieces are read; 2 exceed the limit"), "{why}");
         assert!(!place.fetch("/metrics").await.text.contains("jurist_cut_traces_total 0"));
     });
 }
@@ -234,7 +234,7 @@ fn malformed_requests_are_refused_in_the_words_of_the_protocol() {
     served(&ServerSettings { max_body: 100_000, ..ServerSettings::default() }, |place| async move {
         let (answer, _) = send_protobuf(&place, &[], b"\xff\xff\xff\xffnonsense".to_vec()).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST);
-        assert!(answer.text.contains("no ExportTraceServiceRequest"), "{}", answer.text);
+        assert!(answer.text.contains("not a valid ExportTraceServiceRequest"), "{}", answer.text);
         for body in ["{", "[]", "{\"resourceSpans\": 1}", "null"] {
             let answer = place.send("/v1/traces", &[JSON], body).await;
             assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{body}");

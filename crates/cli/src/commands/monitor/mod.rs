@@ -148,6 +148,7 @@ enum MonitorSubcommand {
         /// Agent, optionally filtered by metadata: support, or support:version=2
         #[arg(value_name = "A", value_parser = parse_comparison_side)]
         a: Side,
+        /// The other agent, written in the same way
         #[arg(value_name = "B", value_parser = parse_comparison_side)]
         b: Side,
         /// Use only traces from this time on
@@ -346,12 +347,12 @@ async fn apply_monitor_files(
         let (version, became) = (
             &applied.monitor.version,
             match (applied.is_changed, applied.is_new_rubric) {
-                (false, _) => "has not changed",
-                (true, true) => "asks something new",
+                (false, _) => "unchanged",
+                (true, true) => "new rubric version",
                 (true, false) => "same rubric, other settings",
             },
         );
-        writeln!(out, "{} {became}: {}, {}", printable(name), version.id, version.rubric_version)?;
+        writeln!(out, "{}: {became} ({}, {})", printable(name), version.id, version.rubric_version)?;
     }
     if std::io::stdout().is_terminal() {
         writeln!(out, "{} from now on; earlier traces are not re-scored", plural(all.len(), "monitor"))?;

@@ -113,7 +113,7 @@ impl TraceFormat {
 /// Why a trace cannot be read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TraceError {
-    #[error("this is no trace that is understood: {hint}; understood are {}", trace_format_names())]
+    #[error("this is not a trace in a known format: {hint}; known formats are {}", trace_format_names())]
     NotUnderstood { hint: String },
     #[error("nothing in it can be read as {}; understood are {}", .0.name(), trace_format_names())]
     NothingRead(TraceFormat),

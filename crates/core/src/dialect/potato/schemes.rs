@@ -224,7 +224,7 @@ fn trajectory_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
         cx.error(Code::Scale, marks_span, "a step needs at least two marks; the first one means correct");
     }
     if let Some(mark) = find_repeated_text(&marks) {
-        cx.error(Code::DuplicateId, marks_span, format!("the mark `{mark}` is there twice"));
+        cx.error(Code::DuplicateId, marks_span, format!("the mark `{mark}` appears twice"));
     }
     let errors = fields.any(&["error_taxonomy", "error_types"]);
     let errors = errors.and_then(|node| cx.list(node, "error_taxonomy")).unwrap_or_default();
@@ -370,7 +370,7 @@ fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<Sche
         let Some(label) = read_label_name(cx, item) else { continue };
         if labels.contains(&label) {
             let span = item.get("name").map_or(item.span, |node| node.span);
-            cx.error(Code::DuplicateId, span, format!("the label `{label}` is there twice"));
+            cx.error(Code::DuplicateId, span, format!("the label `{label}` appears twice"));
         }
         labels.push(label);
     }

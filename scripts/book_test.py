@@ -1,0 +1,79 @@
+"""Whether the checks of the book and of its words would notice what they are for."""
+
+import os
+import pathlib
+import re
+import tempfile
+import unittest
+
+import api_page
+import check_book
+import check_prose
+
+
+class Outputs(unittest.TestCase):
+    def test_an_ellipsis_stands_for_a_part_of_a_line_or_for_lines(self):
+        self.assertTrue(check_book.matches("run_…  1 passed\n", "run_01a1  1 passed\n"))
+        self.assertTrue(check_book.matches("first\n…\nlast\n", "first\na\nb\nlast\n"))
+        self.assertTrue(check_book.matches("…\n", ""))
+
+    def test_another_output_is_noticed(self):
+        self.assertFalse(check_book.matches("2 passed\n", "1 passed\n"))
+        self.assertFalse(check_book.matches("first\n…\nlast\n", "first\na\n"))
+        self.assertFalse(check_book.matches("", "an error\n"))
+        self.assertFalse(check_book.matches("run_…  1 passed\n", "run_1\n1 passed\n"))
+
+
+class Pages(unittest.TestCase):
+    def try_text(self, text):
+        """With a shell script in place of jurist: `jurist fail` ends with 1, anything else prints its arguments."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "bin/jurist"
+            program.parent.mkdir()
+            program.write_text('#!/bin/sh\n[ "$1" = fail ] && exit 1\necho "$@"\n')
+            program.chmod(0o755)
+            page = pathlib.Path(folder) / "page.md"
+            page.write_text(text)
+            return check_book.try_page(os.path.relpath(page, check_book.ROOT), program)
+
+    def test_files_are_written_and_commands_run_in_one_folder(self):
+        result = self.try_text("```text file=a.txt\nhello\n```\n\n```console\n$ cat a.txt\nhello\n$ jurist say hi\nsay hi\n```\n")
+        self.assertEqual((result.faults, result.n_commands, result.n_files), ([], 2, 1))
+
+    def test_another_output_and_another_exit_code_are_faults(self):
+        self.assertEqual(len(self.try_text("```console\n$ jurist say hi\nsay ho\n```\n").faults), 1)
+        self.assertEqual(len(self.try_text("```console\n$ jurist fail\n```\n").faults), 1)
+        self.assertEqual(self.try_text("```console\n$ jurist fail\n$ echo $?\n1\n```\n").faults, [])
+        self.assertEqual(self.try_text("```console exit=1\n$ jurist fail\n```\n").faults, [])
+
+    def test_what_is_not_run_is_counted_with_its_reason(self):
+        result = self.try_text("```console needs=a-key\n$ jurist fail\n$ jurist fail\n```\n")
+        self.assertEqual((result.faults, result.skipped), ([], {"a-key": 2}))
+
+
+class Prose(unittest.TestCase):
+    rules = [(re.compile(r"\b(?:whoever)\b", re.IGNORECASE), "the reader")]
+
+    def test_a_phrase_is_found_with_its_line(self):
+        faults = list(check_prose.find_faults("page.md", "# Head\n\nWhoever reads this.\n", self.rules))
+        self.assertEqual(faults, ["page.md:3: “Whoever”; better: the reader"])
+
+    def test_code_is_not_prose(self):
+        text = "```\nwhoever\n```\n`whoever` [link](whoever.md) <!-- whoever -->\n"
+        self.assertEqual(list(check_prose.find_faults("page.md", text, self.rules)), [])
+
+    def test_short_sentences_are_easier(self):
+        easy = check_prose.measure("The cat sat. The dog ran.")
+        hard = check_prose.measure("Notwithstanding considerations regarding interoperability, organisations characteristically hesitate.")
+        self.assertEqual((easy.n_sentences, easy.n_words), (2, 6))
+        self.assertLess(hard.flesch, easy.flesch)
+
+
+class Api(unittest.TestCase):
+    def test_every_operation_has_an_example(self):
+        page = api_page.make_page()
+        self.assertEqual(len(re.findall("^### ", page, re.MULTILINE)), page.count("```sh\ncurl"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,371 @@
+"""Tries what the book shows: runs its commands, reads its files, follows its links.
+
+A page is tried from top to bottom in an empty folder of its own (with a copy of `examples/` where it names that).
+
+- A fence with `file=NAME` after the language is written to that file.
+- A YAML or Python fence whose first line is `# NAME.yaml` or `# NAME.py` is written to that file as well.
+- In a `console` fence, lines that begin with `$ ` are commands, `> ` continues one, and the rest is their output.
+  `…` stands for anything within a line, and alone on a line for any number of lines.
+  A fence that shows no output at all is run, and only its exit codes count.
+- A command must succeed, unless `$ echo $?` follows it, or the fence says `exit=N` for its last command.
+- `needs=REASON` after `console` says why a fence is not run (a key, the network, an hour); these are counted.
+- `jurist check` must find no error in any other YAML fence, except one whose language is followed by `other`.
+
+A page may start a server on port 8000 (`--port 8000`): here it gets a free port, in commands, files and outputs alike.
+
+JURIST_BLESS=1 replaces the outputs that differ. What changes with each run (ids, times) is written as `…` then.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import api_page
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Their blocks are tried by other tests (published.rs, tidy.rs, the soak test), or describe how to build Jurist itself.
+TRIED_ELSEWHERE = {"docs/published.md", "docs/cli.md", "docs/soak.md", "docs/dependencies.md", "docs/api.md",
+                   "docs/dialects.md"}
+SENTINEL = "\x1eexit"
+SECONDS_PER_COMMAND = 60
+VOLATILE = [
+    (re.compile(r"/\S*?jurist-book-\w+"), "…"),
+    (re.compile(r"\b(run|ant|alr|tsk|monv|job|tok|prj|mon|cmp|rsc)_[0-9a-z]{6,}(?:_?[0-9a-f]+)*"), r"\1_…"),
+    (re.compile(r"\brubv_\w+"), "rubv_…"),
+    (re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"), "…"),
+    (re.compile(r"\b\d+(?:\.\d+)? (ms|s)\b"), r"… \1"),
+]
+
+
+@dataclass
+class Fence:
+    line: int
+    language: str
+    words: list[str]
+    text: str
+
+    def option(self, name):
+        return next((word.partition("=")[2] for word in self.words if word.startswith(f"{name}=")), None)
+
+
+@dataclass
+class ShownCommand:
+    command: str
+    shown: str
+    output: str = ""
+    exit_code: int | None = None
+
+
+@dataclass
+class PageResult:
+    page: str
+    n_commands: int = 0
+    n_compared: int = 0
+    n_files: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    new_texts: list[tuple[str, str]] = field(default_factory=list)
+
+
+def list_pages():
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    names = [page.relative_to(ROOT).as_posix() for page in pages]
+    return [name for name in names if name not in TRIED_ELSEWHERE]
+
+
+def read_fences(text):
+    fences, opened = [], None
+    for number, line in enumerate(text.split("\n"), 1):
+        fence = re.match(r"^( {0,4})(```+)\s*(.*)$", line)
+        if opened is None and fence:
+            words = fence[3].split()
+            opened = (number, fence[1], words, [])
+        elif opened is not None and fence and not fence[3]:
+            start, _, words, lines = opened
+            fences.append(Fence(start, words[0] if words else "", words[1:], "".join(f"{line}\n" for line in lines)))
+            opened = None
+        elif opened is not None:
+            opened[3].append(line.removeprefix(opened[1]))
+    return fences
+
+
+def file_of(fence):
+    if fence.option("file"):
+        return fence.option("file")
+    first = fence.text.split("\n", 1)[0]
+    found = re.fullmatch(r"# (\.?[\w./-]+\.(?:ya?ml|py))", first) if fence.language in ("yaml", "python") else None
+    return found and found[1]
+
+
+def read_commands(text):
+    commands = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            commands.append(ShownCommand(line[2:], ""))
+        elif line.startswith("> ") and commands and not commands[-1].shown:
+            commands[-1].command += "\n" + line[2:]
+        elif commands:
+            commands[-1].shown += line + "\n"
+    return commands
+
+
+def matches(shown, output):
+    """Whether an output is the one that is shown, `…` standing for anything."""
+
+    def tidy(text):
+        return "".join(f"{line.rstrip()}\n" for line in text.strip("\n").split("\n"))
+
+    pattern = ""
+    for line in tidy(shown).splitlines():
+        if line.strip() == "…":
+            pattern += r"(?:.*\n)*?"
+        else:
+            pattern += ".*?".join(re.escape(part) for part in line.split("…")) + "\n"
+    return re.fullmatch(pattern, tidy(output)) is not None
+
+
+def find_free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+class Shell:
+    """One bash for a page, so that variables and background programs stay; stdout and stderr as a terminal shows them."""
+
+    def __init__(self, folder, program):
+        self.port = find_free_port()
+        home = folder / ".home"
+        home.mkdir()
+        path = os.pathsep.join([str(program.parent), *os.environ.get("PATH", "/usr/bin:/bin").split(os.pathsep)])
+        environment = {
+            "PATH": path, "HOME": str(home), "JURIST_CACHE": str(home / "cache"), "NO_COLOR": "1", "LC_ALL": "C.UTF-8",
+            "TZ": "UTC", "TMPDIR": str(home), "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120",
+        }
+        self.process = subprocess.Popen(
+            ["bash", "--norc"], cwd=folder, env=environment, text=True, encoding="utf-8", start_new_session=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )
+
+    def run(self, command):
+        if self.process.poll() is not None:
+            return "(not run: an earlier command ended the shell)\n", -1
+        command = command.replace("8000", self.port)
+        # Background programs must not hold this pipe open or write into it.
+        self.process.stdin.write(f"{{ {command}\n}} </dev/null\n__code=$?; printf '\\n{SENTINEL} %s\\n' $__code; (exit $__code)\n")
+        self.process.stdin.flush()
+        lines = []
+        timer = signal_after(self.process, SECONDS_PER_COMMAND)
+        try:
+            for line in self.process.stdout:
+                if line.startswith(SENTINEL):
+                    output = "".join(lines)
+                    return output.removesuffix("\n").replace(self.port, "8000"), int(line.split()[1])
+                lines.append(line)
+        finally:
+            timer.cancel()
+        self.process.wait()
+        return "".join(lines) + f"(stopped: it took more than {SECONDS_PER_COMMAND} s)\n", -1
+
+    def close(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        for pipe in (self.process.stdin, self.process.stdout):
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                pass
+
+
+def signal_after(process, seconds):
+    def stop():
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    timer = threading.Timer(seconds, stop)
+    timer.start()
+    return timer
+
+
+def try_page(page, program):
+    text = (ROOT / page).read_text()
+    result = PageResult(page)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="jurist-book-"))
+    if "examples/" in text:
+        shutil.copytree(ROOT / "examples", folder / "examples")
+    shell = Shell(folder, program)
+    try:
+        for fence in read_fences(text):
+            name = file_of(fence)
+            if name:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(fence.text.replace("8000", shell.port))
+                result.n_files += 1
+            if fence.language == "console":
+                try_commands(fence, shell, result)
+            elif fence.language == "yaml" and "other" not in fence.words:
+                check_yaml(fence, name, folder, shell, result)
+    finally:
+        shell.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    return result
+
+
+def try_commands(fence, shell, result):
+    reason = fence.option("needs")
+    commands = read_commands(fence.text)
+    if not commands:
+        result.faults.append(f"{result.page}:{fence.line}: a console block without a line that begins with `$ `")
+        return
+    if reason:
+        result.skipped[reason] = result.skipped.get(reason, 0) + len(commands)
+        return
+    for shown in commands:
+        shown.output, shown.exit_code = shell.run(shown.command)
+    result.n_commands += len(commands)
+    check_exit_codes(fence, commands, result)
+    if all(not shown.shown.strip() for shown in commands):
+        return
+    result.n_compared += len(commands)
+    if all(matches(shown.shown, shown.output) for shown in commands):
+        return
+    new = "".join(write_command(shown) for shown in commands)
+    result.new_texts.append((fence.text, new))
+    result.faults.append(f"{result.page}:{fence.line}: the output is not the one that is shown; it is\n{new}")
+
+
+def check_exit_codes(fence, commands, result):
+    for number, shown in enumerate(commands):
+        is_last = number + 1 == len(commands)
+        if not is_last and commands[number + 1].command == "echo $?":
+            continue
+        wanted = int(fence.option("exit") or 0) if is_last else 0
+        if shown.exit_code != wanted:
+            fault = f"`{shown.command}` ends with {shown.exit_code} instead of {wanted}"
+            result.faults.append(f"{result.page}:{fence.line}: {fault}\n{shown.output}")
+
+
+def write_command(shown):
+    output = shown.shown
+    if not matches(shown.shown, shown.output):
+        output = "".join(f"{line.rstrip()}\n" for line in shown.output.strip("\n").split("\n")) if shown.output.strip() else ""
+        for pattern, replacement in VOLATILE:
+            output = pattern.sub(replacement, output)
+    command = shown.command.replace("\n", "\n> ")
+    return f"$ {command}\n{output}"
+
+
+def check_yaml(fence, name, folder, shell, result):
+    first = fence.text.split("\n", 1)[0]
+    if "broken" in first or "warns" in first or "broken" in (name or ""):
+        return
+    is_settings = ".jurist/config.yaml" in (name or first)
+    target = name or (".jurist/config.yaml" if is_settings else "checked-block.yaml")
+    if not name:
+        (folder / target).parent.mkdir(exist_ok=True)
+        (folder / target).write_text(fence.text)
+    output, _ = shell.run(f"jurist check --format json {target}")
+    if not name:
+        (folder / target).unlink()
+    errors = [line for line in output.splitlines() if '"severity":"error"' in line]
+    # Files that a page only speaks of need not be there.
+    errors = [line for line in errors if '"unreadable"' not in line and "there is no such file" not in line]
+    if errors:
+        result.faults.append(f"{result.page}:{fence.line}: this YAML is not in order:\n" + "\n".join(errors))
+    result.n_files += not name
+
+
+def bless(result):
+    file = ROOT / result.page
+    text = file.read_text()
+    for old, new in result.new_texts:
+        text = text.replace(f"\n{old}```", f"\n{new}```", 1)
+    file.write_text(text)
+
+
+def check_api_page(is_blessing):
+    page = api_page.make_page()
+    if api_page.PAGE.read_text() == page:
+        return []
+    if is_blessing:
+        api_page.PAGE.write_text(page)
+    return ["docs/api.md is not what schemas/openapi.json says; JURIST_BLESS=1 scripts/check-book writes it anew"]
+
+
+def check_links():
+    """The generator refuses broken links and anchors; README.md and others at the root are checked here."""
+    faults = []
+    if shutil.which("node") and (ROOT / "web/node_modules/markdown-it").exists():
+        built = subprocess.run(["node", "book/build.mjs"], cwd=ROOT / "web", capture_output=True, text=True)
+        faults += built.stderr.splitlines() if built.returncode else []
+        print(built.stdout, end="")
+    else:
+        print("SKIPPED links of the book: Node.js or its packages are missing", file=sys.stderr)
+    for page in ROOT.glob("*.md"):
+        for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
+            if not link.startswith(("http:", "https:", "mailto:")) and not (ROOT / link).exists():
+                faults.append(f"{page.name}: `{link}` does not exist")
+    return faults
+
+
+def default_program():
+    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/jurist"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Tries every command, file and link of the book.")
+    parser.add_argument("pages", nargs="*", help="such as docs/quickstart.md; all by default")
+    parser.add_argument("--program", default=os.environ.get("JURIST", default_program()))
+    arguments = parser.parse_args()
+    program = pathlib.Path(arguments.program).resolve()
+    if not program.exists():
+        sys.exit(f"{program} is missing; build it, or name another in JURIST")
+    pages = arguments.pages or list_pages()
+    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+        results = list(pool.map(lambda page: try_page(page, program), pages))
+    is_blessing = "JURIST_BLESS" in os.environ
+    for result in results:
+        if is_blessing:
+            bless(result)
+        for fault in result.faults:
+            print(fault, file=sys.stderr)
+    faults = [] if arguments.pages else [*check_api_page(is_blessing), *check_links()]
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    report(results)
+    sys.exit(1 if faults or any(result.faults for result in results) else 0)
+
+
+def report(results):
+    skipped = {}
+    for result in results:
+        for reason, count in result.skipped.items():
+            skipped[reason] = skipped.get(reason, 0) + count
+    n_commands = sum(result.n_commands for result in results)
+    n_compared = sum(result.n_compared for result in results)
+    n_files = sum(result.n_files for result in results)
+    print(f"{len(results)} pages: {n_commands} commands run, {n_compared} outputs compared, {n_files} files tried")
+    for reason, count in sorted(skipped.items()):
+        print(f"  {count} commands not run: needs {reason.replace('-', ' ')}")
+
+
+if __name__ == "__main__":
+    main()
