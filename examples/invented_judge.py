@@ -1,7 +1,7 @@
-"""A judge as a program, for examples: it knows three answers about invoice 7731, and its replies are invented.
+"""A program that acts as a judge in the examples. It knows three answers about invoice 7731; its replies are invented.
 
-The third answer tries to dictate the grade, and this judge obeys at first: the reply only repeats what was graded,
-so it does not count, and the judge is asked again.
+The third answer tries to dictate the grade, and this judge obeys at first. That reply only repeats the candidate, so
+it does not count, and the judge gets a second request.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A check of one's own: the case as JSON on the standard input, the result as JSON on the standard output."""
+"""A custom check: it reads the case as JSON from standard input and writes the result as JSON to standard output."""
 
 import json
 import re

@@ -1,5 +1,5 @@
-# An invented agent: quick guesses now and then, careful hardly ever, and both less in their second release.
-# What it answers depends on the question and the trial alone, so that every demo is the same.
+# An invented agent: `quick` guesses sometimes, `careful` rarely, and both less often in their second release.
+# The answer depends only on the agent, its release, the question and the trial, so every demo is the same.
 # sh agent.sh NAME TRIAL FILE_WITH_THE_QUESTION
 name=$1 trial=$2 question=$(cat "$3")
 order=$(printf '%s' "$question" | tr -cd 0-9)

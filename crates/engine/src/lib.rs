@@ -12,6 +12,7 @@ pub mod judge;
 pub mod load;
 pub mod model;
 pub mod permission;
+pub mod prepare;
 mod program;
 pub mod record;
 pub mod record_file;

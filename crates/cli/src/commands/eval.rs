@@ -15,13 +15,11 @@ use jurist_core::quantity::plural;
 use jurist_core::rubric::Rubric;
 use jurist_core::run::{NotGraded, Packed};
 use jurist_core::suite::{Case, CaseTarget, Judge, Suite};
-use jurist_engine::agent::Agents;
 use jurist_engine::bundle::{Bundle, Reading};
-use jurist_engine::embed::Embedders;
 use jurist_engine::execute::build_grading_jobs;
-use jurist_engine::judge::{CheckPrograms, ResolvedJudges, estimate_candidate_cost, permit_check};
+use jurist_engine::judge::{ResolvedJudges, estimate_candidate_cost, permit_check};
 use jurist_engine::load::SuiteFiles;
-use jurist_engine::model::resolve::Resolver;
+use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
 use jurist_server::{NewRun, Shard};
 use serde_json::Map;
 
@@ -203,7 +201,7 @@ pub(super) async fn plan_problems(
     let args = EvalArgs::from_arg_matches(&matches)?;
     let part = RunScope { label: None, is_selection: false };
     let (loaded, plan) = prepare(&args, suite, settings, (file, part), &CaseSelection::default()).await?;
-    Ok(loaded.find_all_problems(&args, &plan, &mut BTreeMap::new()))
+    Ok(loaded.find_all_problems(&args, &plan, &mut loaded.new_judges()))
 }
 
 /// The plan of a suite, and everything that runs and judges it.
@@ -216,44 +214,21 @@ async fn prepare<'a>(
 ) -> anyhow::Result<(PreparedEval<'a>, Plan)> {
     let judging = &args.running.judging;
     let resolver = judging.resolver(&settings)?;
-    let flags = judging.judge(&Judge::default());
-    let default_model = judging.resolve_judge_model(flags.clone(), &resolver).await?.model;
+    let flags = judging.run_request();
+    let default_judge = judging.resolve_judge_model(flags.judge(&Judge::default()), &resolver).await?.model;
+    let request = RunRequest { default_judge, agent_model: args.agent.clone(), ..flags };
     if let Some(target) = &args.target {
         choose_target(&mut suite, target);
     }
     for case in &mut suite.cases {
-        if let Some(on_error) = case.judge.on_error {
-            case.rubric = Arc::new(case.rubric.with_on_error(on_error));
-        }
-        if flags.model.is_some() {
-            // So that the plan counts the calls of this judge, and not those of a panel that it replaces.
-            case.judge = judging.judge(&case.judge);
-        }
-        let named = args.agent.clone().or(case.agent.model.take());
-        // A live run without a model of its own is the judge's; those of a matrix are told apart later.
-        let is_one = case.matrix.models.is_empty() || flags.model.is_some();
-        let judge = || judging.judge(&case.judge).model.or_else(|| default_model.clone());
-        let judge = case.server.as_ref().filter(|_| is_one).and_then(|_| judge());
-        case.agent.model = named.or(judge);
+        request.prepare_case(case);
     }
     let plan = plan_suite(&suite, select).with_context(|| format!("`{}`", file.display()))?;
     // The plan has everything of them; rows of data need not be held twice.
     suite.cases = Vec::new();
-    let embedders = judging.embedders(&resolver);
     let project = SuiteFiles::of(file, args.loading.options().outside);
-    let programs = judging.check_programs(&resolver, project.clone());
-    let agents = Agents::new(
-        Arc::clone(&resolver),
-        suite.servers.clone(),
-        project,
-        flags.base_url,
-        judging.allow_commands,
-    );
-    let agents = Arc::new(agents);
-    Ok((
-        PreparedEval { suite, settings, resolver, embedders, agents, programs, default_model, file, part },
-        plan,
-    ))
+    let resources = judging.run_resources(resolver, suite.servers.clone(), project);
+    Ok((PreparedEval { suite, settings, request, resources, file, part }, plan))
 }
 
 /// Has one target produce the answers of all cases that give none: one of the file's, or one that is named in full.
@@ -313,65 +288,38 @@ impl RemoteEval<'_> {
     }
 }
 
-/// A suite with what decides who judges it.
+/// A suite, the request and what all its units share.
 struct PreparedEval<'a> {
     suite: Suite,
     settings: ProjectSettings,
-    resolver: Arc<Resolver>,
-    embedders: Arc<Embedders>,
-    agents: Arc<Agents>,
-    programs: Arc<CheckPrograms>,
-    /// Who judges where a case names nobody: found on this machine, or in a recording.
-    default_model: Option<String>,
+    request: RunRequest,
+    resources: RunResources,
     file: &'a Path,
     part: RunScope,
 }
 
 impl PreparedEval<'_> {
-    /// Benches by what they are made from; many units share one.
+    fn new_judges(&self) -> PreparedJudges {
+        PreparedJudges::new(self.resources.clone(), self.suite.judges.clone(), self.request.seed)
+    }
+
+    /// The judges of a unit, if the files may name them.
     fn judges_for_unit(
         &self,
         args: &EvalArgs,
         unit: &PlanUnit,
-        made: &mut BTreeMap<String, Arc<ResolvedJudges>>,
+        prepared: &mut PreparedJudges,
     ) -> anyhow::Result<Arc<ResolvedJudges>> {
-        let mut judge = args.running.judging.judge(&unit.cell.judge());
-        if judge.model.as_deref().is_none_or(|model| model == "auto") {
-            judge.model.clone_from(&self.default_model);
-        }
+        let judge = self.request.judge(&unit.cell.judge());
         args.running.judging.consent(&judge, &self.suite.judges)?;
-        let key = format!("{judge:?} {}", unit.trial);
-        if let Some(bench) = made.get(&key) {
-            return Ok(Arc::clone(bench));
-        }
-        let mut bench = ResolvedJudges::new(
-            &self.resolver,
-            &judge,
-            &self.suite.judges,
-            args.running.judging.seed,
-            &self.embedders,
-        )?;
-        bench.transcript = true;
-        bench.programs = Some(Arc::clone(&self.programs));
-        // Trials are independent draws.
-        for member in &mut bench.members {
-            member.draw += (unit.trial - 1) * 1000;
-        }
-        let bench = Arc::new(bench);
-        made.insert(key, Arc::clone(&bench));
-        Ok(bench)
+        Ok(prepared.resolve(&judge, unit.trial)?)
     }
 
     /// What keeps a unit from being run or judged as it is written; waiting changes nothing about it.
-    fn find_problems(
-        &self,
-        args: &EvalArgs,
-        unit: &PlanUnit,
-        made: &mut BTreeMap<String, Arc<ResolvedJudges>>,
-    ) -> Vec<String> {
-        let judging = self.judges_for_unit(args, unit, made).err().map(|error| format!("{error:#}"));
+    fn find_problems(&self, args: &EvalArgs, unit: &PlanUnit, prepared: &mut PreparedJudges) -> Vec<String> {
+        let judging = self.judges_for_unit(args, unit, prepared).err().map(|error| format!("{error:#}"));
         let case = unit.cell.case().expect("it was filled when it was planned");
-        let running = if case.candidate.is_given() { None } else { self.agents.check(&case).err() };
+        let running = if case.candidate.is_given() { None } else { self.resources.agents.check(&case).err() };
         let checks = unit.cell.template().rubric.external_checks();
         let is_allowed = args.running.judging.allow_commands;
         let refused = checks.filter_map(|check| permit_check(is_allowed, &check.check).err());
@@ -380,18 +328,13 @@ impl PreparedEval<'_> {
     }
 
     /// What keeps units of a plan from being run or judged, each with where its case is written.
-    fn find_all_problems(
-        &self,
-        args: &EvalArgs,
-        plan: &Plan,
-        made: &mut BTreeMap<String, Arc<ResolvedJudges>>,
-    ) -> Vec<String> {
+    fn find_all_problems(&self, args: &EvalArgs, plan: &Plan, prepared: &mut PreparedJudges) -> Vec<String> {
         let mut all = Vec::new();
         for unit in &plan.units {
             let case = unit.cell.template();
             let origin =
                 case.origin.as_ref().map_or_else(|| self.file.display().to_string(), ToString::to_string);
-            for problem in self.find_problems(args, unit, made) {
+            for problem in self.find_problems(args, unit, prepared) {
                 let problem = format!("{origin}: `{}`: {problem}", case.name);
                 if !all.contains(&problem) {
                     all.push(problem);
@@ -418,12 +361,13 @@ fn worse_outcome(a: CommandOutcome, b: CommandOutcome) -> CommandOutcome {
 /// The plan, case by case: what is graded, by whom, in how many calls, for how much, and what cannot be run.
 fn explain_eval_plan(args: &EvalArgs, loaded: &PreparedEval<'_>, plan: &Plan) -> anyhow::Result<()> {
     let mut out = render::stdout();
-    let (mut sum, mut costs, mut made) = (CallRange::default(), Some((0.0, 0.0)), BTreeMap::new());
+    let (mut sum, mut costs) = (CallRange::default(), Some((0.0, 0.0)));
+    let mut prepared = loaded.new_judges();
     let (mut most_tokens, mut n_wrong) = (0.0, 0);
     writeln!(out, "\x1b[1m{}\x1b[0m", loaded.file.display())?;
     for unit in &plan.units {
-        let problems = loaded.find_problems(args, unit, &mut made);
-        let bench = loaded.judges_for_unit(args, unit, &mut made).ok();
+        let problems = loaded.find_problems(args, unit, &mut prepared);
+        let bench = loaded.judges_for_unit(args, unit, &mut prepared).ok();
         let case = unit.cell.case().expect("it was filled when it was planned");
         let names: Vec<&str> = bench
             .iter()
@@ -553,8 +497,8 @@ async fn run_prepared_eval(
         anyhow::bail!("--batch works only with recorded responses, and `{}` has to be executed", unit.name);
     }
     // Everybody who will answer or judge is found before a run begins.
-    let made = std::cell::RefCell::new(BTreeMap::new());
-    let problems = loaded.find_all_problems(args, &plan, &mut made.borrow_mut());
+    let mut prepared = loaded.new_judges();
+    let problems = loaded.find_all_problems(args, &plan, &mut prepared);
     for problem in &problems {
         render::print_error(&printable_line(problem));
     }
@@ -589,9 +533,9 @@ async fn run_prepared_eval(
     }
     let jobs = build_grading_jobs(
         plan,
-        &loaded.agents,
+        &loaded.resources.agents,
         |at| done.contains_key(&at),
-        |unit| loaded.judges_for_unit(args, unit, &mut made.borrow_mut()),
+        |unit| loaded.judges_for_unit(args, unit, &mut prepared),
     )?;
     for job in &jobs {
         done.remove(&job.at);

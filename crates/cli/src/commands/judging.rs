@@ -6,7 +6,8 @@ use anyhow::Context;
 use jurist_core::dialect::{DeferPolicy, ProjectSettings};
 use jurist_core::grade::Usd;
 use jurist_core::rubric::Rubric;
-use jurist_core::suite::Judge;
+use jurist_core::suite::{Judge, McpServer};
+use jurist_engine::agent::Agents;
 use jurist_engine::batch::BatchClient;
 use jurist_engine::call::{Cache, Caching, CallNotice, ModelClient, VendorRateLimits};
 use jurist_engine::embed::Embedders;
@@ -14,6 +15,7 @@ use jurist_engine::judge::{CheckPrograms, ResolvedJudges, permit_check};
 use jurist_engine::load::{self, SuiteFiles};
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::permission::require_permission;
+use jurist_engine::prepare::{RunRequest, RunResources, apply_on_error};
 use jurist_engine::record::{Cassette, Recorder, Tape};
 use jurist_engine::trust::require_trust;
 use jurist_server::{NewRun, ReplyCaching};
@@ -98,16 +100,40 @@ impl JudgingArgs {
         Ok(())
     }
 
-    /// What the file says about its judge, as the flags have it.
-    pub fn judge(&self, told: &Judge) -> Judge {
-        let named = self.judge.clone();
-        // A judge from the command line is the only one.
-        let told = if named.is_some() {
-            Judge { panel: Vec::new(), escalate: None, base_url: None, ..told.clone() }
-        } else {
-            told.clone()
-        };
-        Judge { model: named.or(told.model), base_url: self.base_url.clone().or(told.base_url), ..told }
+    /// What the flags say about judges.
+    pub fn run_request(&self) -> RunRequest {
+        RunRequest {
+            judge_model: self.judge.clone(),
+            base_url: self.base_url.clone(),
+            seed: self.seed,
+            ..RunRequest::default()
+        }
+    }
+
+    /// The judge that a file states, as the flags have it.
+    pub fn judge(&self, stated: &Judge) -> Judge {
+        self.run_request().judge(stated)
+    }
+
+    /// What all units of a run share.
+    pub fn run_resources(
+        &self,
+        resolver: Arc<Resolver>,
+        servers: BTreeMap<String, McpServer>,
+        project: SuiteFiles,
+    ) -> RunResources {
+        RunResources {
+            embedders: self.embedders(&resolver),
+            programs: self.check_programs(&resolver, project.clone()),
+            agents: Arc::new(Agents::new(
+                Arc::clone(&resolver),
+                servers,
+                project,
+                self.base_url.clone(),
+                self.allow_commands,
+            )),
+            resolver,
+        }
     }
 
     pub fn resolver(&self, settings: &ProjectSettings) -> anyhow::Result<Arc<Resolver>> {
@@ -147,11 +173,7 @@ impl JudgingArgs {
             ResolvedJudges::new(&resolver, &judge, &chosen.judges, self.seed, &self.embedders(&resolver))?;
         self.permit_checks(&chosen.rubric)?;
         bench.programs = Some(self.check_programs(&resolver, chosen.project.clone()));
-        let rubric = match judge.on_error {
-            Some(on_error) => Arc::new(chosen.rubric.with_on_error(on_error)),
-            None => Arc::clone(&chosen.rubric),
-        };
-        Ok((rubric, bench))
+        Ok((apply_on_error(&chosen.rubric, &judge), bench))
     }
 
     /// Whether anything names a judge, a recording included.

@@ -8,10 +8,9 @@ use jurist_core::grade::Usd;
 use jurist_core::plan::{PlanUnit, estimate_judge_calls};
 use jurist_core::run::CaseResult;
 use jurist_core::suite::{AgentSettings, Case, CaseInstance, CaseMatrix, Judge, Suite};
-use jurist_engine::agent::Agents;
 use jurist_engine::execute::GradingJob;
-use jurist_engine::judge::ResolvedJudges;
 use jurist_engine::load::SuiteFiles;
+use jurist_engine::prepare::{PreparedJudges, RunRequest, apply_on_error};
 
 use super::judging::wait_for;
 use super::running::{ReadyRun, RunExecutionArgs, RunScope};
@@ -65,35 +64,29 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
         ));
     }
     let resolver = judging.resolver(&settings)?;
-    let unnamed = judging.resolve_judge_model(judging.judge(&Judge::default()), &resolver).await?.model;
-    let embedders = judging.embedders(&resolver);
+    let flags = judging.run_request();
+    let default_judge = judging.resolve_judge_model(flags.judge(&Judge::default()), &resolver).await?.model;
+    let request = RunRequest { default_judge, ..flags };
     let project = SuiteFiles::of(&args.rubric, args.loading.options().outside);
-    let programs = judging.check_programs(&resolver, project.clone());
-    let agents = Agents::new(Arc::clone(&resolver), BTreeMap::new(), project, None, false);
-    let agents = Arc::new(agents);
+    let resources = judging.run_resources(resolver, BTreeMap::new(), project);
+    let mut prepared = PreparedJudges::new(resources.clone(), suite.judges.clone(), request.seed);
     let mut jobs = Vec::new();
     for (at, result) in kept.into_iter().enumerate() {
         let case = build_regrade_case(args, &suite, &result)?;
-        let mut judge = judging.judge(&case.judge);
-        judge.model = judge.model.or_else(|| unnamed.clone());
+        let judge = request.judge(&case.judge);
         judging.consent(&judge, &suite.judges)?;
         judging.permit_checks(&case.rubric)?;
         anyhow::ensure!(
             case.rubric.max_scores().next().is_none(),
             "`max-score` compares several outputs of one case, but here each is graded separately; use `jurist eval`"
         );
-        let mut bench = ResolvedJudges::new(&resolver, &judge, &suite.judges, judging.seed, &embedders)?;
-        bench.transcript = true;
-        bench.programs = Some(Arc::clone(&programs));
         let trial = result.trial.unwrap_or(1);
-        for member in &mut bench.members {
-            member.draw += (trial - 1) * 1000;
-        }
+        let bench = prepared.resolve(&judge, trial)?;
         let calls = estimate_judge_calls(&case.rubric, &judge);
         let unit = PlanUnit { name: result.case, cell: CaseInstance::alone(case), trial, calls };
         let material = Some(Arc::new(result.material));
-        let (unit, bench) = (Arc::new(unit), Arc::new(bench));
-        jobs.push(GradingJob { at, unit, bench, agents: Arc::clone(&agents), material });
+        let (unit, agents) = (Arc::new(unit), Arc::clone(&resources.agents));
+        jobs.push(GradingJob { at, unit, bench, agents, material });
     }
     let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
     let run = args.running.new_run(name, jobs.iter().map(|job| &job.unit.cell.template().rubric));
@@ -121,10 +114,7 @@ fn build_regrade_case(args: &RegradeArgs, suite: &Suite, result: &CaseResult) ->
             (chosen.rubric, chosen.judge)
         }
     };
-    let rubric = match judge.on_error {
-        Some(on_error) => Arc::new(rubric.with_on_error(on_error)),
-        None => rubric,
-    };
+    let rubric = apply_on_error(&rubric, &judge);
     Ok(Case {
         name: result.base().to_owned(),
         origin: result.origin.clone(),

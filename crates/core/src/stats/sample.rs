@@ -433,7 +433,12 @@ mod tests {
         let found = kish_effective_size(&[1.0, 1.0, 4.0, 4.0, 2.0, 8.0, 1.0, 3.0]).unwrap();
         assert!((found.n_eff - 36.0 / 7.0).abs() < 1e-12 && (found.design_effect - 14.0 / 9.0).abs() < 1e-12);
         assert!(kish_effective_size(&[0.0, 0.0]).unwrap_err().to_string().contains("all weights are zero"));
-        assert!(hajek(&[1.0, 0.0], &[0.0, 0.5]).unwrap_err().to_string().contains("0 is not a sampling probability"));
+        assert!(
+            hajek(&[1.0, 0.0], &[0.0, 0.5])
+                .unwrap_err()
+                .to_string()
+                .contains("0 is not a sampling probability")
+        );
         assert!((estimate_dial_cost(&[(1_000, 0.1)]).unwrap().design_effect - 1.0).abs() < 1e-12);
         assert!(
             (estimate_dial_cost(&[(50, 1.0), (950, 0.1)]).unwrap().design_effect - 1.384_75).abs() < 1e-12

@@ -171,7 +171,10 @@ mod tests {
         let found = estimate_sample_mean(&unknown, None).unwrap();
         assert!(why(&found.hajek).contains("the sampling probability of 1 candidate is missing"));
         let never = [drawn("a", 0.0, Some(1.0)), all[1].clone()];
-        assert!(why(&estimate_sample_mean(&never, None).unwrap().hajek).contains("0 is not a sampling probability"));
+        assert!(
+            why(&estimate_sample_mean(&never, None).unwrap().hajek)
+                .contains("0 is not a sampling probability")
+        );
         assert!(estimate_sample_mean(&[drawn("a", 0.5, None)], None).is_err());
     }
 

@@ -42,7 +42,7 @@ pub struct Agents {
     base_url: Option<String>,
     /// Whether a file may start programs, and send variables of the environment to where it says.
     allow_commands: bool,
-    lines: Mutex<HashMap<String, Arc<ModelEndpoint>>>,
+    lines: Mutex<HashMap<EndpointKey, Arc<ModelEndpoint>>>,
     /// Programs are heavier than calls, so fewer run at a time.
     programs: Semaphore,
     /// Keys of answers that say nothing, each by the first target that used it.
@@ -149,6 +149,13 @@ impl std::fmt::Debug for Agents {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Agents").field("project", &self.project).finish_non_exhaustive()
     }
+}
+
+/// Decides which endpoint answers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct EndpointKey {
+    model: Option<String>,
+    base_url: Option<String>,
 }
 
 impl Agents {
@@ -348,7 +355,7 @@ impl Agents {
         if let Some(program) = judge.model.as_deref().and_then(|model| model.strip_prefix("command:")) {
             require_permission(self.allow_commands, format!("the program `{program}` as a model"))?;
         }
-        let key = format!("{:?} {:?}", judge.model, judge.base_url);
+        let key = EndpointKey { model: judge.model.clone(), base_url: judge.base_url.clone() };
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = lines.get(&key) {
             return Ok(Arc::clone(line));

@@ -211,12 +211,17 @@ impl OpinionBuilder<'_> {
     /// Everything that shapes this judge's answers besides the candidate.
     fn configuration(&self, template: &str, criterion: &str) -> String {
         let JudgeModel { line, temperature, max_tokens, draw } = self.member;
-        let mut text =
-            format!("{} {temperature:?} {max_tokens} {draw} {:?} {template}", line.name, self.calls);
-        if let Some(mapping) = self.mappings.get(criterion) {
-            text.push_str(&format!(" {mapping:?}"));
-        }
-        blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+        // Keys of an object are sorted, so that the text is the same in every version of the program.
+        let configuration = serde_json::json!({
+            "model": line.name,
+            "temperature": temperature,
+            "max_tokens": max_tokens,
+            "draw": draw,
+            "calls": self.calls,
+            "mapping": self.mappings.get(criterion),
+            "template": template,
+        });
+        blake3::hash(configuration.to_string().as_bytes()).to_hex()[..16].to_owned()
     }
 }
 

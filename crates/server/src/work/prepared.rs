@@ -10,13 +10,14 @@ use jurist_core::grade::{FORMAT, Spend, Time};
 use jurist_core::plan::{NoPlan, PlanUnit, group_compared, plan_suite};
 use jurist_core::redact::Redactor;
 use jurist_core::run::{Run, RunId, RunResults};
-use jurist_core::suite::{Judge, Suite};
+use jurist_core::suite::Suite;
 use jurist_engine::agent::Agents;
 use jurist_engine::call::{Cache, ModelClient, RateLimiters, SharedBudget, VendorRateLimits};
 use jurist_engine::embed::Embedders;
 use jurist_engine::execute::{GradingContext, GradingJob};
-use jurist_engine::judge::{CheckPrograms, ResolvedJudges};
+use jurist_engine::judge::CheckPrograms;
 use jurist_engine::model::resolve::{Resolver, Unresolved};
+use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
 
 use super::{NewRun, Work};
 
@@ -66,40 +67,34 @@ impl PreparedSubmission {
         let resolver = Resolver::new(settings.clone(), move |name| environment.get(name))?;
         let resolver =
             Arc::new(if work.allow_private_network { resolver } else { resolver.with_address_guard()? });
+        let request = RunRequest {
+            judge_model: asked.judge.clone(),
+            agent_model: asked.agent.clone(),
+            seed: asked.seed,
+            ..RunRequest::default()
+        };
         for case in &mut suite.cases {
-            if let Some(on_error) = case.judge.on_error {
-                case.rubric = Arc::new(case.rubric.with_on_error(on_error));
-            }
-            let named = asked.agent.clone().or(case.agent.model.take());
-            let is_one = case.matrix.models.is_empty() || asked.judge.is_some();
-            let judge = case
-                .server
-                .as_ref()
-                .filter(|_| is_one)
-                .and_then(|_| override_judge(&asked, &case.judge).model);
-            case.agent.model = named.or(judge);
+            request.prepare_case(case);
         }
         let plan = plan_suite(&suite, &asked.select())?;
         let name = suite.name.clone().unwrap_or_else(|| asked.suite.clone());
-        let embedders = Arc::new(Embedders::by_name(Arc::clone(&resolver)));
         let project = bundle.project(PathBuf::from("."));
-        let programs = CheckPrograms::new(Arc::clone(&resolver), project.clone(), work.allow_commands);
-        let programs = Arc::new(programs);
         let servers = std::mem::take(&mut suite.servers);
-        let agents =
-            Arc::new(Agents::new(Arc::clone(&resolver), servers, project, None, work.allow_commands));
-        let mut benches = PreparedJudges {
-            asked: &asked,
-            suite: &suite,
+        let programs = CheckPrograms::new(Arc::clone(&resolver), project.clone(), work.allow_commands);
+        let agents = Agents::new(Arc::clone(&resolver), servers, project, None, work.allow_commands);
+        let resources = RunResources {
+            embedders: Arc::new(Embedders::by_name(Arc::clone(&resolver))),
+            programs: Arc::new(programs),
+            agents: Arc::new(agents),
             resolver,
-            embedders,
-            programs,
-            made: BTreeMap::new(),
         };
+        let agents = Arc::clone(&resources.agents);
+        let mut judges = PreparedJudges::new(resources, suite.judges.clone(), asked.seed);
         let mut jobs = Vec::with_capacity(plan.units.len());
         for (at, unit) in plan.units.into_iter().enumerate() {
             refuse_what_cannot_run(&agents, &unit)?;
-            let (bench, agents) = (benches.bench(&unit)?, Arc::clone(&agents));
+            let bench = judges.resolve(&request.judge(&unit.cell.judge()), unit.trial)?;
+            let agents = Arc::clone(&agents);
             jobs.push(GradingJob { at, unit: Arc::new(unit), bench, agents, material: None });
         }
         let cache = work.cache.as_ref().map(|cache| Cache::new(cache.join("replies")));
@@ -168,51 +163,6 @@ pub fn vendor_limits(settings: &ProjectSettings) -> VendorRateLimits {
             .map_or(VendorRateLimits::default().concurrency, |n| n as usize),
         requests_per_minute: settings.limits.requests_per_minute,
         tokens_per_minute: settings.limits.tokens_per_minute,
-    }
-}
-
-/// What the request says about the judge stands above what the file says.
-fn override_judge(asked: &NewRun, told: &Judge) -> Judge {
-    match &asked.judge {
-        None => told.clone(),
-        Some(name) => Judge {
-            model: Some(name.clone()),
-            panel: Vec::new(),
-            escalate: None,
-            base_url: None,
-            ..told.clone()
-        },
-    }
-}
-
-/// Benches by what they are made from; many units share one.
-struct PreparedJudges<'a> {
-    asked: &'a NewRun,
-    suite: &'a Suite,
-    resolver: Arc<Resolver>,
-    embedders: Arc<Embedders>,
-    programs: Arc<CheckPrograms>,
-    made: BTreeMap<String, Arc<ResolvedJudges>>,
-}
-
-impl PreparedJudges<'_> {
-    fn bench(&mut self, unit: &PlanUnit) -> Result<Arc<ResolvedJudges>, Unresolved> {
-        let judge = override_judge(self.asked, &unit.cell.judge());
-        let key = format!("{judge:?} {}", unit.trial);
-        if let Some(bench) = self.made.get(&key) {
-            return Ok(Arc::clone(bench));
-        }
-        let named = &self.suite.judges;
-        let mut bench = ResolvedJudges::new(&self.resolver, &judge, named, self.asked.seed, &self.embedders)?;
-        bench.transcript = true;
-        bench.programs = Some(Arc::clone(&self.programs));
-        // Trials are independent draws.
-        for member in &mut bench.members {
-            member.draw += (unit.trial - 1) * 1000;
-        }
-        let bench = Arc::new(bench);
-        self.made.insert(key, Arc::clone(&bench));
-        Ok(bench)
     }
 }
 

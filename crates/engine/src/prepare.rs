@@ -1,0 +1,118 @@
+//! Prepares a run: what a request says stands above what the files say, and units that are judged alike share judges.
+//!
+//! `jurist eval`, `jurist regrade` and the workers of a server all prepare runs here, so that a flag, a key of a file
+//! and a field of the API have the same effect everywhere.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jurist_core::rubric::Rubric;
+use jurist_core::suite::{Case, Judge};
+
+use crate::agent::Agents;
+use crate::embed::Embedders;
+use crate::judge::{CheckPrograms, ResolvedJudges};
+use crate::model::resolve::{Resolver, Unresolved};
+
+/// Draws of one trial; a jury has fewer members, so trials never share a draw.
+const DRAWS_PER_TRIAL: u32 = 1000;
+
+/// What flags or an API request say about judges and agents.
+#[derive(Debug, Clone, Default)]
+pub struct RunRequest {
+    /// The only judge, in place of those of the files.
+    pub judge_model: Option<String>,
+    pub base_url: Option<String>,
+    /// The judge of cases that name none.
+    pub default_judge: Option<String>,
+    /// The model that answers cases without a response of their own.
+    pub agent_model: Option<String>,
+    pub seed: u64,
+}
+
+impl RunRequest {
+    /// The judge that a file states, as the request has it.
+    pub fn judge(&self, stated: &Judge) -> Judge {
+        let stated = match self.judge_model {
+            Some(_) => Judge { panel: Vec::new(), escalate: None, base_url: None, ..stated.clone() },
+            None => stated.clone(),
+        };
+        let model = self.judge_model.clone().or(stated.model);
+        let is_open = model.as_deref().is_none_or(|model| model == "auto");
+        let model = if is_open { self.default_judge.clone().or(model) } else { model };
+        Judge { model, base_url: self.base_url.clone().or(stated.base_url), ..stated }
+    }
+
+    /// Applies the request to a case before it is planned.
+    pub fn prepare_case(&self, case: &mut Case) {
+        case.rubric = apply_on_error(&case.rubric, &case.judge);
+        if self.judge_model.is_some() {
+            // The plan counts the calls of this judge, and not those of a panel that it replaces.
+            case.judge = self.judge(&case.judge);
+        }
+        let named = self.agent_model.clone().or(case.agent.model.take());
+        // A live run without a model of its own uses the judge's; models of a matrix are chosen per unit.
+        let is_single = case.matrix.models.is_empty() || self.judge_model.is_some();
+        let judge = case.server.as_ref().filter(|_| is_single).and_then(|_| self.judge(&case.judge).model);
+        case.agent.model = named.or(judge);
+    }
+}
+
+/// The rubric with the judge's `on_error`, if it has one.
+pub fn apply_on_error(rubric: &Arc<Rubric>, judge: &Judge) -> Arc<Rubric> {
+    match judge.on_error {
+        Some(on_error) => Arc::new(rubric.with_on_error(on_error)),
+        None => Arc::clone(rubric),
+    }
+}
+
+/// Clients and programs that all units of a run share.
+#[derive(Debug, Clone)]
+pub struct RunResources {
+    pub resolver: Arc<Resolver>,
+    pub embedders: Arc<Embedders>,
+    pub programs: Arc<CheckPrograms>,
+    pub agents: Arc<Agents>,
+}
+
+/// The judges of a run.
+#[derive(Debug)]
+pub struct PreparedJudges {
+    resources: RunResources,
+    /// Judges that the files define by name.
+    named: BTreeMap<String, Judge>,
+    seed: u64,
+    /// Few: one for each judge and trial.
+    prepared: Vec<PreparedJudge>,
+}
+
+#[derive(Debug)]
+struct PreparedJudge {
+    judge: Judge,
+    trial: u32,
+    judges: Arc<ResolvedJudges>,
+}
+
+impl PreparedJudges {
+    pub fn new(resources: RunResources, named: BTreeMap<String, Judge>, seed: u64) -> Self {
+        Self { resources, named, seed, prepared: Vec::new() }
+    }
+
+    /// The judges of a trial; trials are independent draws.
+    pub fn resolve(&mut self, judge: &Judge, trial: u32) -> Result<Arc<ResolvedJudges>, Unresolved> {
+        let known = self.prepared.iter().find(|prepared| prepared.trial == trial && prepared.judge == *judge);
+        if let Some(known) = known {
+            return Ok(Arc::clone(&known.judges));
+        }
+        let RunResources { resolver, embedders, programs, .. } = &self.resources;
+        let mut judges = ResolvedJudges::new(resolver, judge, &self.named, self.seed, embedders)?;
+        judges.transcript = true;
+        judges.programs = Some(Arc::clone(programs));
+        for member in &mut judges.members {
+            member.draw += (trial - 1) * DRAWS_PER_TRIAL;
+        }
+        let judges = Arc::new(judges);
+        self.prepared.push(PreparedJudge { judge: judge.clone(), trial, judges: Arc::clone(&judges) });
+        Ok(judges)
+    }
+}
