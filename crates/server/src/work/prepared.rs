@@ -10,7 +10,7 @@ use jurist_core::grade::{FORMAT, Spend, Time};
 use jurist_core::plan::{NoPlan, PlanUnit, group_compared, plan_suite};
 use jurist_core::redact::Redactor;
 use jurist_core::run::{Run, RunId, RunResults};
-use jurist_core::suite::Suite;
+use jurist_core::suite::{Judge, Suite};
 use jurist_engine::agent::Agents;
 use jurist_engine::call::{Cache, ModelClient, RateLimiters, SharedBudget, VendorRateLimits};
 use jurist_engine::embed::Embedders;
