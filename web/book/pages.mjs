@@ -59,6 +59,9 @@ export function readTerms(docs) {
 
 // Nouns that are verbs as well: linked only where an article or the like comes first.
 const AMBIGUOUS = new Set([
+  "monitor",
+  "target",
+  "score",
   "run",
   "case",
   "check",
