@@ -22,6 +22,7 @@ class WordList:
     files: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     exceptions: list[str] = field(default_factory=list)
+    allowed: list[str] = field(default_factory=list)
     rules: list[tuple[re.Pattern, str]] = field(default_factory=list)
 
 
@@ -53,11 +54,13 @@ def read_word_list(path):
             words.sources.append(text[8:])
         elif text.startswith("except "):
             words.exceptions.append(text[7:])
+        elif text.startswith("allow "):
+            words.allowed.append(text[6:])
         elif " => " in text:
             pattern, advice = text.split(" => ", 1)
             words.rules.append((re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), advice))
         else:
-            sys.exit(f"{path.name}:{number}: cannot read `{text}`; write `PATTERN => ADVICE`, or `files`, `strings` or `except` with a pattern")
+            sys.exit(f"{path.name}:{number}: cannot read `{text}`; write `PATTERN => ADVICE`, or `files`, `strings`, `allow` or `except`")
     return words
 
 
@@ -97,7 +100,9 @@ def read_prose(text):
     return re.sub(r"<[^>\n]*>", "", text)
 
 
-def find_faults(name, text, rules):
+def find_faults(name, text, rules, allowed=()):
+    for phrase in allowed:
+        text = text.replace(phrase, "")
     prose = read_prose(text) if name.endswith(".md") else read_strings(text)
     for number, line in enumerate(prose.splitlines(), 1):
         for pattern, advice in rules:
@@ -150,7 +155,7 @@ def main():
     names = arguments.files or list_files(words)
     if arguments.figures:
         print_figures([name for name in names if name.endswith(".md")], arguments.at)
-    faults = [fault for name in names if (text := read_at(arguments.at, name)) for fault in find_faults(name, text, words.rules)]
+    faults = [fault for name in names if (text := read_at(arguments.at, name)) for fault in find_faults(name, text, words.rules, words.allowed)]
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"{len(names)} files, {len(words.rules)} rules: {len(faults) or 'no'} words or phrases to replace")
