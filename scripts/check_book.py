@@ -325,6 +325,24 @@ def check_api_page(is_blessing):
     return ["docs/api.md is not what schemas/openapi.json says; JURIST_BLESS=1 scripts/check-book writes it anew"]
 
 
+def check_api_examples(program):
+    if not shutil.which("curl"):
+        print("SKIPPED the examples of docs/api.md: curl is missing", file=sys.stderr)
+        return []
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="jurist-book-"))
+    (folder / ".jurist").mkdir()
+    shell = Shell(folder, program)
+    try:
+        shell.run("jurist serve --port 8000 > server.log 2>&1 &")
+        shell.run("curl --silent --retry 20 --retry-all-errors --retry-delay 1 --output /dev/null http://127.0.0.1:8000/ready")
+        faults, n_tried = api_page.try_examples(shell.port)
+    finally:
+        shell.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"{n_tried} examples of the HTTP API sent to a server")
+    return faults
+
+
 def check_links():
     """The generator refuses broken links and anchors; README.md and others at the root are checked here."""
     faults = []
@@ -362,7 +380,7 @@ def main():
             bless(result)
         for fault in result.faults:
             print(fault, file=sys.stderr)
-    faults = [] if arguments.pages else [*check_api_page(is_blessing), *check_links()]
+    faults = [] if arguments.pages else [*check_api_page(is_blessing), *check_api_examples(program), *check_links()]
     for fault in faults:
         print(fault, file=sys.stderr)
     report(results)
