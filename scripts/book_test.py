@@ -62,6 +62,11 @@ class Prose(unittest.TestCase):
         text = "```\nwhoever\n```\n`whoever` [link](whoever.md) <!-- whoever -->\n"
         self.assertEqual(list(check_prose.find_faults("page.md", text, self.rules)), [])
 
+    def test_strings_and_help_of_sources_are_prose_and_code_is_not(self):
+        source = '/// Whoever helps\nlet whoever = "whoever\nwhoever"; // whoever\n'
+        lines = [fault.split(":")[1] for fault in check_prose.find_faults("main.rs", source, self.rules)]
+        self.assertEqual(lines, ["1", "2", "3"])
+
     def test_short_sentences_are_easier(self):
         easy = check_prose.measure("The cat sat. The dog ran.")
         hard = check_prose.measure("Notwithstanding considerations regarding interoperability, organisations characteristically hesitate.")

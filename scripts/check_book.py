@@ -9,6 +9,7 @@ A page is tried from top to bottom in an empty folder of its own (with a copy of
   A fence that shows no output at all is run, and only its exit codes count.
 - A command must succeed, unless `$ echo $?` follows it, or the fence says `exit=N` for its last command.
 - `needs=REASON` after `console` says why a fence is not run (a key, the network, an hour); these are counted.
+- A page that uses a program which this machine lacks (jq, curl, node) is not tried, and that is counted.
 - `jurist check` must find no error in any other YAML fence, except one whose language is followed by `other`.
 
 A page may start a server on port 8000 (`--port 8000`): here it gets a free port, in commands, files and outputs alike.
@@ -205,15 +206,29 @@ def signal_after(process, seconds):
     return timer
 
 
+def list_missing_tools(fences):
+    text = "".join(fence.text for fence in fences if fence.language == "console" and not fence.option("needs"))
+    yaml = "".join(fence.text for fence in fences if fence.language == "yaml")
+    used = [tool for tool in ("jq", "curl") if re.search(rf"\b{tool}\b", text)]
+    used += ["node"] if "type: javascript" in yaml else []
+    return [tool for tool in used if not shutil.which(tool)]
+
+
 def try_page(page, program):
     text = (ROOT / page).read_text()
     result = PageResult(page)
+    fences = read_fences(text)
+    for tool in list_missing_tools(fences):
+        result.skipped[f"the program {tool}"] = sum(len(read_commands(fence.text)) for fence in fences if fence.language == "console")
+        return result
     folder = pathlib.Path(tempfile.mkdtemp(prefix="jurist-book-"))
+    # A project of its own, whatever lies in the folders above.
+    (folder / ".jurist").mkdir()
     if "examples/" in text:
         shutil.copytree(ROOT / "examples", folder / "examples")
     shell = Shell(folder, program)
     try:
-        for fence in read_fences(text):
+        for fence in fences:
             name = file_of(fence)
             if name:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -310,6 +325,24 @@ def check_api_page(is_blessing):
     return ["docs/api.md is not what schemas/openapi.json says; JURIST_BLESS=1 scripts/check-book writes it anew"]
 
 
+def check_api_examples(program):
+    if not shutil.which("curl"):
+        print("SKIPPED the examples of docs/api.md: curl is missing", file=sys.stderr)
+        return []
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="jurist-book-"))
+    (folder / ".jurist").mkdir()
+    shell = Shell(folder, program)
+    try:
+        shell.run("jurist serve --port 8000 > server.log 2>&1 &")
+        shell.run("curl --silent --retry 20 --retry-all-errors --retry-delay 1 --output /dev/null http://127.0.0.1:8000/ready")
+        faults, n_tried = api_page.try_examples(shell.port)
+    finally:
+        shell.close()
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"{n_tried} examples of the HTTP API sent to a server")
+    return faults
+
+
 def check_links():
     """The generator refuses broken links and anchors; README.md and others at the root are checked here."""
     faults = []
@@ -347,7 +380,7 @@ def main():
             bless(result)
         for fault in result.faults:
             print(fault, file=sys.stderr)
-    faults = [] if arguments.pages else [*check_api_page(is_blessing), *check_links()]
+    faults = [] if arguments.pages else [*check_api_page(is_blessing), *check_api_examples(program), *check_links()]
     for fault in faults:
         print(fault, file=sys.stderr)
     report(results)

@@ -1,6 +1,7 @@
 """Refuses the words and phrases of scripts/prose.txt in texts that users read, and measures how readable they are.
 
 Fences, inline code, links' addresses, comments and HTML are left out of Markdown.
+Of sources (`strings GLOB` in the list) string literals and comments with three slashes are read.
 With --figures a table of each file's sentence length and Flesch reading ease is printed;
 --at COMMIT measures the files of an earlier commit instead, for comparison.
 """
@@ -19,7 +20,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 @dataclass
 class WordList:
     files: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
     exceptions: list[str] = field(default_factory=list)
+    allowed: list[str] = field(default_factory=list)
     rules: list[tuple[re.Pattern, str]] = field(default_factory=list)
 
 
@@ -47,18 +50,22 @@ def read_word_list(path):
             continue
         if text.startswith("files "):
             words.files.append(text[6:])
+        elif text.startswith("strings "):
+            words.sources.append(text[8:])
         elif text.startswith("except "):
             words.exceptions.append(text[7:])
+        elif text.startswith("allow "):
+            words.allowed.append(text[6:])
         elif " => " in text:
             pattern, advice = text.split(" => ", 1)
             words.rules.append((re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), advice))
         else:
-            sys.exit(f"{path.name}:{number}: cannot read `{text}`; write `PATTERN => ADVICE`, `files GLOB` or `except GLOB`")
+            sys.exit(f"{path.name}:{number}: cannot read `{text}`; write `PATTERN => ADVICE`, or `files`, `strings`, `allow` or `except`")
     return words
 
 
 def list_files(words):
-    found = sorted({path for glob in words.files for path in ROOT.glob(glob)})
+    found = sorted({path for glob in [*words.files, *words.sources] for path in ROOT.glob(glob)})
     names = [path.relative_to(ROOT).as_posix() for path in found]
     return [name for name in names if not any(fnmatch.fnmatch(name, glob) for glob in words.exceptions)]
 
@@ -66,6 +73,22 @@ def list_files(words):
 def blank(match):
     """As many lines as before, so that line numbers stay right."""
     return "\n" * match[0].count("\n")
+
+
+def read_strings(text):
+    """String literals of a source file, and comments that become help (`///`), each on its line."""
+    lines = []
+    is_in_string = False
+    for line in text.splitlines():
+        comment = re.match(r"\s*///\s?(.*)", line)
+        if comment and not is_in_string:
+            lines.append(comment[1])
+            continue
+        parts = re.split(r'(?<!\\)"', line)
+        first = 0 if is_in_string else 1
+        lines.append(" ".join(parts[first::2]))
+        is_in_string = is_in_string != (len(parts) % 2 == 0)
+    return re.sub(r"`[^`\n]*`", "CODE", "\n".join(lines))
 
 
 def read_prose(text):
@@ -77,8 +100,11 @@ def read_prose(text):
     return re.sub(r"<[^>\n]*>", "", text)
 
 
-def find_faults(name, text, rules):
-    for number, line in enumerate(read_prose(text).splitlines(), 1):
+def find_faults(name, text, rules, allowed=()):
+    for phrase in allowed:
+        text = text.replace(phrase, "")
+    prose = read_prose(text) if name.endswith(".md") else read_strings(text)
+    for number, line in enumerate(prose.splitlines(), 1):
         for pattern, advice in rules:
             for match in pattern.finditer(line):
                 yield f"{name}:{number}: “{match[0]}”; better: {advice}"
@@ -128,8 +154,8 @@ def main():
     words = read_word_list(arguments.words)
     names = arguments.files or list_files(words)
     if arguments.figures:
-        print_figures(names, arguments.at)
-    faults = [fault for name in names if (text := read_at(arguments.at, name)) for fault in find_faults(name, text, words.rules)]
+        print_figures([name for name in names if name.endswith(".md")], arguments.at)
+    faults = [fault for name in names if (text := read_at(arguments.at, name)) for fault in find_faults(name, text, words.rules, words.allowed)]
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"{len(names)} files, {len(words.rules)} rules: {len(faults) or 'no'} words or phrases to replace")

@@ -49,7 +49,7 @@ export function slugOf(text, used) {
 export function readTerms(docs) {
   const file = path.join(docs, "glossary.md");
   if (!existsSync(file)) return [];
-  const found = readFileSync(file, "utf8").matchAll(/^### (.+)\n\n(.+)$/gm);
+  const found = readFileSync(file, "utf8").matchAll(/^## (.+)\n\n(.+)$/gm);
   return [...found].map(([, name, meaning]) => ({
     name: name.toLowerCase(),
     anchor: slugOf(name, new Map()),
@@ -59,6 +59,9 @@ export function readTerms(docs) {
 
 // Nouns that are verbs as well: linked only where an article or the like comes first.
 const AMBIGUOUS = new Set([
+  "monitor",
+  "target",
+  "score",
   "run",
   "case",
   "check",
