@@ -85,7 +85,7 @@ pub fn build_grading_jobs<E>(
     plan: Plan,
     agents: &Arc<Agents>,
     skip: impl Fn(usize) -> bool,
-    bench: impl Fn(&PlanUnit) -> Result<Arc<ResolvedJudges>, E>,
+    mut bench: impl FnMut(&PlanUnit) -> Result<Arc<ResolvedJudges>, E>,
 ) -> Result<Vec<GradingJob>, E> {
     let mut jobs = Vec::new();
     let groups = group_compared(plan.units.iter()).into_iter();
