@@ -108,7 +108,7 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
     // A stricter rubric, and what judging again would take.
     let edited = MONITOR.replace("kind (1-5)", "very kind (1-5)");
     fs::write(folder.path().join("desk.yaml"), edited).unwrap();
-    assert!(at(&["monitor", "apply", "desk.yaml"], &here, 0).await.contains("asks something new"));
+    assert!(at(&["monitor", "apply", "desk.yaml"], &here, 0).await.contains("new rubric version"));
     let plan = at(&["monitor", "rescore", "desk", "--overlap", "4"], &there, 0).await;
     assert!(
         plan.contains("4 traces of 6, 4 calls, about 0.0") && plan.contains("add --yes to start"),

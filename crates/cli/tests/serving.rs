@@ -164,7 +164,7 @@ fn the_past_goes_into_a_database_or_through_a_server_and_is_kept_once() {
         let (code, said) = ingest(&["--store", &scene.url, "--agent", "old"]);
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains("3 files: 303 accepted, 0 there already, 1 not understood"), "{said}");
-        assert!(said.contains("many.jsonl:301: this is no JSON"), "{said}");
+        assert!(said.contains("many.jsonl:301: not valid JSON"), "{said}");
         let served = Served::start(&scene.url);
         let (_, said) = ingest(&["--server", &served.url]);
         assert!(said.contains("0 accepted, 303 there already"), "{said}");

@@ -347,7 +347,7 @@ mod tests {
         check(r#"{"candidate": "a", "criterion": "b", "value": 1, "metadata": 3}"#, "`metadata` must map");
         check(r#"{"candidate": "a", "criterion": "b"}"#, "`value` is missing");
         check(r#"{"candidate": "a", "criterion": "b", "value": 1, "wieght": 2}"#, "unknown field `wieght`");
-        check(r#"{"format": 9, "candidate": "a", "criterion": "b"}"#, "reads up to 1");
+        check(r#"{"format": 9, "candidate": "a", "criterion": "b"}"#, "reads up to version 1");
         check(
             r#"{"candidate": "a", "criterion": "b", "outcome": {"kind": "failed", "failure": "tired"}}"#,
             "unknown variant `tired`",

@@ -191,7 +191,7 @@ fn every_line_is_answered_and_a_bad_one_harms_no_other() {
                 (11, "accepted")
             ]
         );
-        assert!(answers[1]["detail"].as_str().unwrap().contains("no JSON"));
+        assert!(answers[1]["detail"].as_str().unwrap().contains("not valid JSON"));
         assert_eq!(place.fetch("/api/v1/traces/l1").await.json()["agent"], "past");
         let row = place.fetch("/api/v1/traces/r1").await.json();
         assert_eq!((&row["agent"], &row["is_failed"]), (&json!("own"), &json!(true)));

@@ -228,7 +228,7 @@ fn what_is_wrong_with_a_monitor_is_said() {
         let check_it =
             apply_monitor_file(store, project, Some("check"), &monitor(""), at, None, clock::current_time())
                 .await;
-        assert!(check_it.unwrap_err().to_string().contains("cannot be called `check`"));
+        assert!(check_it.unwrap_err().to_string().contains("cannot be named `check`"));
         check(&monitor("filter: {min_cost: 2, max_cost: 1}"), "no trace has").await;
         check(&monitor("filter: {colour: red}"), "colour").await;
         check(&monitor("calibration_anchors: {good: [run_1], bad: [run_2]}"), "`run_1`, `run_2`").await;
@@ -451,7 +451,7 @@ fn what_was_asked_for_waits_for_money_and_goes_on_with_it() {
         asked_for(&place).await;
         place.workers(2);
         let tried =
-            "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND attempts = 0 AND error LIKE '%money%'";
+            "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND attempts = 0 AND error LIKE '%budget%'";
         until(async || place.scene.number(tried).await.unwrap() == 6).await;
         let waiting = place.get(RESCORES).await[0].clone();
         assert_eq!(waiting["note"], "4 wait: the monthly budget is used up", "{waiting}");

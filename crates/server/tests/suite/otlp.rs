@@ -131,7 +131,7 @@ fn spans_beyond_the_limit_of_a_trace_are_refused_and_counted() {
         assert_eq!(send(&place, &export(&first)).await.json(), json!({}));
         let told = send(&place, &export(&rest)).await.json()["partialSuccess"].clone();
         assert_eq!(told["rejectedSpans"], "2000", "{told}");
-        assert!(told["errorMessage"].as_str().unwrap().contains("has 50000 spans already"), "{told}");
+        assert!(told["errorMessage"].as_str().unwrap().contains("already has 50000 spans"), "{told}");
         // What is there already may come again, and other traces do not suffer.
         assert_eq!(send(&place, &export(&first)).await.json(), json!({}));
         let mut other = root(1);
