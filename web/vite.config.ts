@@ -30,7 +30,7 @@ function packed(): Plugin {
 }
 
 const SHARED =
-  /\/src\/(ui\/|chart\/|runs\/Strip|monitors\/(doors|Monitors|TrendView)\.|money\/(doors|say|Meter|AlertState|Budget)\.)/;
+  /\/src\/(ui\/|chart\/|runs\/CaseStrip|monitors\/(queries|Monitors|TrendView)\.|money\/(queries|format|BudgetMeter|AlertState|Budget)\.)/;
 
 export default defineConfig({
   plugins: [react(), packed()],

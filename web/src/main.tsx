@@ -7,7 +7,7 @@ import "./style/tokens.css";
 import "./style/base.css";
 import { Problem } from "./api/client";
 import { router } from "./router";
-import { KeyHelp } from "./ui/Keys";
+import { KeyHelp } from "./ui/KeyHelp";
 import { Toasts } from "./ui/Toast";
 
 const queries = new QueryClient({

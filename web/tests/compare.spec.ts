@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chance, score3, signed, signedRange } from "../src/chart/figures";
-import type { Difference } from "../src/compare/doors";
+import type { Difference } from "../src/compare/queries";
 import { expect, faultsOf, test } from "./place";
 
 const suite = (answers: Record<string, string>) => ({

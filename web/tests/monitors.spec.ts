@@ -1,6 +1,6 @@
 // Monitors: their figures, their traces and their file, judged by a model behind a real socket.
 import { fixed } from "../src/chart/figures";
-import { spoken } from "../src/money/say";
+import { formatMoney } from "../src/money/format";
 import { expect, faultsOf, type Place, test } from "./place";
 import { apply, ask, finish, MONITOR, settled, watch } from "./watched";
 
@@ -187,7 +187,9 @@ test("the dial says what another share would cost and tell, and turns; anchors l
     `± ${fixed(told.half_width.score, 3)}`,
   );
   const { cap } = await ask(place, "GET", "/spend");
-  await expect(said("Cost in a month").getByRole("cell").last()).toContainText(spoken(told.cost.value, cap));
+  await expect(said("Cost in a month").getByRole("cell").last()).toContainText(
+    formatMoney(told.cost.value, cap),
+  );
   await page.getByRole("button", { name: "Judge 25 % from now on" }).click();
   await expect(page.getByText("desk has a new version; judges are asked the same.")).toBeVisible();
   const after = await ask(place, "GET", "/monitors/desk");

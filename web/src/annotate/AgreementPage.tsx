@@ -2,32 +2,32 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useProject } from "../api/session";
-import type { AgreementSearch } from "../router";
-import type { Quote } from "../traces/view/marks";
+import type { Quote } from "../traces/view/highlights";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
+import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, plural } from "../ui/say";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import styles from "./AgreementPage.module.css";
-import { agreement, answers, people } from "./doors";
+import { words } from "./answers";
+import { ItemView } from "./ItemView";
 import { Drift, Pace } from "./PeoplePage";
-import { words } from "./rules";
-import { Seen } from "./Seen";
-import { TaskFrame } from "./TaskFrame";
+import { agreement, answers, people } from "./queries";
+import type { AgreementSearch } from "./search";
+import { TaskLayout } from "./TaskLayout";
 import type { AgainstJudge, Agreed, Agreement, Person, TaskInFull } from "./types";
 
 /** How far people agree with each other, and judges with people. */
 export function AgreementPage() {
-  return <TaskFrame>{(task) => <Found task={task} />}</TaskFrame>;
+  return <TaskLayout>{(task) => <AgreementView task={task} />}</TaskLayout>;
 }
 
 const HERE = "/p/$project/annotate/$task/agreement";
 
 /** What is looked at stands in the address. */
-function useLook() {
+function useAgreementSearch() {
   const search = useSearch({ from: HERE });
   const navigate = useNavigate({ from: HERE });
   const set = (change: Partial<AgreementSearch>) =>
@@ -35,7 +35,7 @@ function useLook() {
   return [search, set] as const;
 }
 
-function Found({ task }: { task: TaskInFull }) {
+function AgreementView({ task }: { task: TaskInFull }) {
   const project = useProject();
   const found = useQuery({
     queryKey: ["agreement", project.id, task.id],
@@ -53,16 +53,16 @@ function Found({ task }: { task: TaskInFull }) {
     <Loaded query={found} what="how far people agree">
       {(it) =>
         it.criteria.length === 0 ? (
-          <State title="Nothing to compare yet">
+          <Notice title="Nothing to compare yet">
             <p>Two people have to answer the same item first.</p>
-          </State>
+          </Notice>
         ) : (
           <div className={styles.parts}>
-            <Criteria criteria={it.criteria} />
-            {it.judge.length > 0 && <Judges found={it} />}
+            <CriterionAgreement criteria={it.criteria} />
+            {it.judge.length > 0 && <JudgeAgreementTable found={it} />}
             <div className={styles.beside}>
-              {it.people.length > 0 && <People found={it} working={working.data?.items ?? []} />}
-              {it.pairs.length > 0 && <Pairs found={it} />}
+              {it.people.length > 0 && <AnnotatorMatrix found={it} working={working.data?.items ?? []} />}
+              {it.pairs.length > 0 && <AnnotatorPairs found={it} />}
             </div>
           </div>
         )
@@ -83,7 +83,15 @@ function placeOf(task: TaskInFull, { scheme: name, criterion }: Agreed): number 
 const labelOf = (found: Agreement, criterion: string): string =>
   found.criteria.find((it) => it.criterion === criterion)?.label ?? words(criterion);
 
-function Part({ title, about, children }: { title: string; about: ReactNode; children: ReactNode }) {
+function AgreementSection({
+  title,
+  about,
+  children,
+}: {
+  title: string;
+  about: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <section className={styles.part}>
       <h2>{title}</h2>
@@ -126,11 +134,11 @@ function measured<Row>(head: string, rows: Row[], of: (row: Row) => Measured): C
   return [
     {
       name: "bar",
-      head: <Ticks from={from} />,
+      head: <AgreementAxis from={from} />,
       cell: (row) => {
         const it = of(row);
         if (it.value == null) return <span className={styles.soft}>{it.undefined ?? "too few answers"}</span>;
-        return <Bar value={it.value} interval={it.interval} from={from} tone={it.tone} />;
+        return <AgreementBar value={it.value} interval={it.interval} from={from} tone={it.tone} />;
       },
     },
     { name: "value", head, align: "end", cell: (row) => <b>{number(of(row).value)}</b> },
@@ -144,7 +152,7 @@ function measured<Row>(head: string, rows: Row[], of: (row: Row) => Measured): C
   ];
 }
 
-function Criteria({ criteria }: { criteria: Agreed[] }) {
+function CriterionAgreement({ criteria }: { criteria: Agreed[] }) {
   const columns: Column<Agreed>[] = [
     { name: "label", head: "Criterion", cell: (it) => it.label },
     ...measured("α", criteria, (it) => ({ ...it, tone: verdict(it.value) })),
@@ -152,7 +160,7 @@ function Criteria({ criteria }: { criteria: Agreed[] }) {
     { name: "items", head: "Items", align: "end", cell: (it) => count(it.n_items), wide: true },
   ];
   return (
-    <Part
+    <AgreementSection
       title="Among people"
       about="Krippendorff’s α: 1 is perfect agreement, 0 what chance would give. From 0.80 on conclusions can be relied on, from 0.67 on tentatively."
     >
@@ -164,16 +172,16 @@ function Criteria({ criteria }: { criteria: Agreed[] }) {
           keyOf={(it) => `${it.scheme}/${it.criterion}`}
         />
       </div>
-    </Part>
+    </AgreementSection>
   );
 }
 
 const HIGH = 20;
 
-type BarProps = { value: number; interval?: Agreed["interval"]; from: number; tone?: string };
+type AgreementBarProps = { value: number; interval?: Agreed["interval"]; from: number; tone?: string };
 
 /** Drawn from 0 to the value; the thin line is the interval. Numbers stand beside it. */
-function Bar({ value, interval, from, tone = "plain" }: BarProps) {
+function AgreementBar({ value, interval, from, tone = "plain" }: AgreementBarProps) {
   const x = (it: number) => (100 * (Math.max(from, it) - from)) / (1 - from);
   const [left, right] = [Math.min(x(0), x(value)), Math.max(x(0), x(value))];
   return (
@@ -195,7 +203,7 @@ function Bar({ value, interval, from, tone = "plain" }: BarProps) {
   );
 }
 
-function Ticks({ from }: { from: number }) {
+function AgreementAxis({ from }: { from: number }) {
   const ticks = [...(from < 0 ? [from] : []), 0, TENTATIVE, RELIABLE, 1];
   const isMinor = (it: number) => it !== 0 && it !== 1;
   return (
@@ -214,8 +222,8 @@ function Ticks({ from }: { from: number }) {
 }
 
 /** Every judge on every criterion, and one of them in full. */
-function Judges({ found }: { found: Agreement }) {
-  const [search, set] = useLook();
+function JudgeAgreementTable({ found }: { found: Agreement }) {
+  const [search, set] = useAgreementSearch();
   const at = (it: AgainstJudge) => found.criteria.findIndex((one) => one.criterion === it.criterion);
   const all = found.judge.toSorted((a, b) => at(a) - at(b) || a.judge.localeCompare(b.judge));
   const worst = all.toSorted((a, b) => (a.kappa ?? 2) - (b.kappa ?? 2))[0];
@@ -245,7 +253,7 @@ function Judges({ found }: { found: Agreement }) {
     },
   ];
   return (
-    <Part
+    <AgreementSection
       title="Judges against people"
       about="κ between a judge and what most people say, weighted by distance where the scale is numbers. Choose one to see where they differ."
     >
@@ -257,18 +265,18 @@ function Judges({ found }: { found: Agreement }) {
           keyOf={(it) => `${it.criterion} ${it.judge}`}
         />
       </div>
-      {selected && <Judge found={selected} criterion={found.criteria[at(selected)]} />}
-    </Part>
+      {selected && <JudgeAgreement found={selected} criterion={found.criteria[at(selected)]} />}
+    </AgreementSection>
   );
 }
 
 /** Disagreements that are shown before somebody wants them all. */
 const FIRST = 5;
 
-type JudgeProps = { found: AgainstJudge; criterion: Agreed | undefined };
+type JudgeAgreementProps = { found: AgainstJudge; criterion: Agreed | undefined };
 
-function Judge({ found, criterion }: JudgeProps) {
-  const [search, set] = useLook();
+function JudgeAgreement({ found, criterion }: JudgeAgreementProps) {
+  const [search, set] = useAgreementSearch();
   const { labels, counts } = found.confusion ?? { labels: [], counts: [] };
   const most = Math.max(1, ...counts.flat());
   const title = `${criterion?.label ?? words(found.criterion)}: ${found.judge}`;
@@ -279,7 +287,7 @@ function Judge({ found, criterion }: JudgeProps) {
       <div className={styles.part}>
         <h3>{title}</h3>
         {labels.length > 0 && (
-          <Matrix
+          <ShadedMatrix
             caption={`${title} against people`}
             corner="people ↓ judge →"
             rows={labels}
@@ -343,15 +351,21 @@ function Judge({ found, criterion }: JudgeProps) {
           </div>
         )}
       </div>
-      {looked && <Look apart={looked} judge={found.judge} onClose={() => set({ item: undefined })} />}
+      {looked && (
+        <DisagreementDialog apart={looked} judge={found.judge} onClose={() => set({ item: undefined })} />
+      )}
     </section>
   );
 }
 
-type LookProps = { apart: AgainstJudge["disagreements"][number]; judge: string; onClose: () => void };
+type DisagreementDialogProps = {
+  apart: AgainstJudge["disagreements"][number];
+  judge: string;
+  onClose: () => void;
+};
 
 /** What people and the judge saw, and said differently about. */
-function Look({ apart, judge, onClose }: LookProps) {
+function DisagreementDialog({ apart, judge, onClose }: DisagreementDialogProps) {
   const project = useProject();
   const [step, setStep] = useState<number>();
   const found = useQuery({
@@ -371,7 +385,7 @@ function Look({ apart, judge, onClose }: LookProps) {
       <Loaded query={found} what="what people answered">
         {(it) => (
           <div className={styles.seen}>
-            <Seen item={it.item} step={step} onStepChange={setStep} quotes={NO_QUOTES} />
+            <ItemView item={it.item} step={step} onStepChange={setStep} quotes={NO_QUOTES} />
           </div>
         )}
       </Loaded>
@@ -381,8 +395,8 @@ function Look({ apart, judge, onClose }: LookProps) {
 
 const NO_QUOTES: Quote[] = [];
 
-function Pairs({ found }: { found: Agreement }) {
-  const [search, set] = useLook();
+function AnnotatorPairs({ found }: { found: Agreement }) {
+  const [search, set] = useAgreementSearch();
   const asked = new Set(found.pairs.map((it) => it.criterion));
   const criteria = [...new Set([...found.criteria.map((it) => it.criterion), ...asked])].filter((it) =>
     asked.has(it),
@@ -393,7 +407,7 @@ function Pairs({ found }: { found: Agreement }) {
   const cell = (a: string, b: string) =>
     here.find((it) => (it.a === a && it.b === b) || (it.a === b && it.b === a));
   return (
-    <Part
+    <AgreementSection
       title="Pairs of people"
       about="Who agrees with whom, on what both answered: κ, weighted by distance where the scale is numbers."
     >
@@ -405,7 +419,7 @@ function Pairs({ found }: { found: Agreement }) {
           onChange={(it) => set({ pairs: it.target.value })}
         />
       </div>
-      <Matrix
+      <ShadedMatrix
         caption={`Agreement of pairs on ${labelOf(found, criterion)}`}
         rows={names}
         columns={names}
@@ -418,12 +432,12 @@ function Pairs({ found }: { found: Agreement }) {
           return { text: number(it.value), share: Math.max(0, it.value ?? 0), title };
         }}
       />
-    </Part>
+    </AgreementSection>
   );
 }
 
 type Cell = { text: ReactNode; share: number; title?: string; isRight?: boolean };
-type MatrixProps = {
+type ShadedMatrixProps = {
   caption: string;
   /** What rows and columns are, above the first. */
   corner?: string;
@@ -433,7 +447,7 @@ type MatrixProps = {
 };
 
 /** Numbers in a square, the larger the darker. */
-function Matrix({ caption, corner, rows, columns, cell }: MatrixProps) {
+function ShadedMatrix({ caption, corner, rows, columns, cell }: ShadedMatrixProps) {
   return (
     <div className={styles.frame} tabIndex={0} role="group" aria-label={caption}>
       <table className={styles.matrix}>
@@ -472,16 +486,16 @@ function Matrix({ caption, corner, rows, columns, cell }: MatrixProps) {
 /** How many columns of each person stand before those of criteria: pace and drift. */
 const OWN = 2;
 
-function People({ found, working }: { found: Agreement; working: Person[] }) {
+function AnnotatorMatrix({ found, working }: { found: Agreement; working: Person[] }) {
   const names = [...new Set(found.people.map((it) => it.name))];
   const { criteria } = found;
   const slowest = Math.max(1, ...working.map((it) => it.median_seconds ?? 0));
   return (
-    <Part
+    <AgreementSection
       title="One by one"
       about="Median time for an item; the mean of the ratings in the first and second half of somebody’s work; and what α would be without them. Where it rises, they differ from the others more than those do among themselves."
     >
-      <Matrix
+      <ShadedMatrix
         caption="Pace, drift and α without each person"
         corner="without"
         rows={["nobody", ...names]}
@@ -507,6 +521,6 @@ function People({ found, working }: { found: Agreement; working: Person[] }) {
           };
         }}
       />
-    </Part>
+    </AgreementSection>
   );
 }

@@ -2,25 +2,25 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { useProject } from "../api/session";
-import type { DisputesSearch } from "../router";
-import { More } from "../shell/Shell";
-import type { Quote } from "../traces/view/marks";
+import type { Quote } from "../traces/view/highlights";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
-import { Fault } from "../ui/Form";
-import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { FormError } from "../ui/Form";
+import { plural } from "../ui/format";
+import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
 import { Loaded } from "../ui/Loaded";
-import { State, Waiting } from "../ui/State";
-import { plural } from "../ui/say";
-import { useTell } from "../ui/Toast";
+import { MoreButton } from "../ui/MoreButton";
+import { LoadingNotice, Notice } from "../ui/Notice";
+import { useToast } from "../ui/Toast";
+import { inWords, pointOf, said } from "./answers";
 import styles from "./DisputesPage.module.css";
-import { answers, type Deciding, decide, disputes } from "./doors";
-import { Quotes, stepOf } from "./Quotes";
-import { inWords, pointOf, said } from "./rules";
-import { Scale, Skips } from "./Scale";
-import { Seen, type SeenHandle } from "./Seen";
-import { TaskFrame } from "./TaskFrame";
+import { EvidenceQuotes, stepOf } from "./EvidenceQuotes";
+import { ItemView, type ItemViewHandle } from "./ItemView";
+import { answers, type Deciding, decide, disputes } from "./queries";
+import { RatingScale, SkipButtons } from "./RatingScale";
+import type { DisputesSearch } from "./search";
+import { TaskLayout } from "./TaskLayout";
 import {
   type Answers,
   CAUSES,
@@ -34,7 +34,7 @@ import {
 
 /** Where people differ, the furthest apart first; each is decided by itself. */
 export function DisputesPage() {
-  return <TaskFrame>{(task) => <Queue task={task} />}</TaskFrame>;
+  return <TaskLayout>{(task) => <DisputeQueue task={task} />}</TaskLayout>;
 }
 
 const rowOf = (it: Dispute): string => `${it.scheme}/${it.criterion}`;
@@ -42,7 +42,7 @@ const keyOf = (it: Dispute): string => `${it.item} ${rowOf(it)}`;
 
 const HERE = "/p/$project/annotate/$task/disputes";
 
-function Queue({ task }: { task: TaskInFull }) {
+function DisputeQueue({ task }: { task: TaskInFull }) {
   const project = useProject();
   const search = useSearch({ from: HERE });
   const navigate = useNavigate({ from: HERE });
@@ -67,13 +67,13 @@ function Queue({ task }: { task: TaskInFull }) {
         const all = pages.flatMap((it) => it.items);
         if (all.length === 0) {
           return (
-            <State title="Nothing is disputed">
+            <Notice title="Nothing is disputed">
               <p>
                 Where two people answer the same question of an item differently, it waits here to be decided.
                 Items that you still have to answer yourself are left out, so that nobody else’s answers sway
                 yours.
               </p>
-            </State>
+            </Notice>
           );
         }
         const groups = byItem(
@@ -85,16 +85,16 @@ function Queue({ task }: { task: TaskInFull }) {
         return (
           <div className={styles.page}>
             <div className={styles.queue}>
-              <Filter all={all} hasMore={found.hasNextPage} search={search} onChange={set} />
+              <DisputeFilter all={all} hasMore={found.hasNextPage} search={search} onChange={set} />
               <ol className={styles.rows} aria-label="Disputes">
                 {groups.map((group) => (
-                  <Item key={group[0]?.item} disputes={group} selected={selected} onSelect={go} />
+                  <DisputedItem key={group[0]?.item} disputes={group} selected={selected} onSelect={go} />
                 ))}
               </ol>
-              <More query={found} />
+              <MoreButton query={found} />
             </div>
             {selected ? (
-              <One
+              <DisputeDetail
                 key={keyOf(selected)}
                 dispute={selected}
                 task={task}
@@ -109,9 +109,9 @@ function Queue({ task }: { task: TaskInFull }) {
                 }}
               />
             ) : found.hasNextPage ? (
-              <Waiting what="more disputes" />
+              <LoadingNotice what="more disputes" />
             ) : (
-              <State
+              <Notice
                 title="All is decided"
                 action={
                   <Button onClick={() => set({ decided: true, only: undefined })}>
@@ -120,7 +120,7 @@ function Queue({ task }: { task: TaskInFull }) {
                 }
               >
                 <p>Decisions are the labels that judges are held against.</p>
-              </State>
+              </Notice>
             )}
           </div>
         );
@@ -139,7 +139,7 @@ function byItem(all: Dispute[]): Dispute[][] {
 const isAt = (it: Dispute, search: DisputesSearch): boolean =>
   it.item === search.item && rowOf(it) === search.row;
 
-type FilterProps = {
+type DisputeFilterProps = {
   all: Dispute[];
   /** Some are not loaded yet. */
   hasMore: boolean;
@@ -147,7 +147,7 @@ type FilterProps = {
   onChange: (change: Partial<DisputesSearch>) => void;
 };
 
-function Filter({ all, hasMore, search, onChange }: FilterProps) {
+function DisputeFilter({ all, hasMore, search, onChange }: DisputeFilterProps) {
   const rows = [...new Map(all.map((it) => [rowOf(it), it])).entries()];
   const n = all.filter((it) => !it.decided).length;
   return (
@@ -178,14 +178,14 @@ function Filter({ all, hasMore, search, onChange }: FilterProps) {
   );
 }
 
-type ItemProps = {
+type DisputedItemProps = {
   disputes: Dispute[];
   selected: Dispute | undefined;
   onSelect: (dispute: Dispute) => void;
 };
 
 /** What is disputed about one item. */
-function Item({ disputes, selected, onSelect }: ItemProps) {
+function DisputedItem({ disputes, selected, onSelect }: DisputedItemProps) {
   const id = useId();
   const [first] = disputes;
   return (
@@ -196,7 +196,7 @@ function Item({ disputes, selected, onSelect }: ItemProps) {
       <ol className={styles.rows} aria-labelledby={id}>
         {disputes.map((it) => (
           <li key={keyOf(it)}>
-            <Row dispute={it} isSelected={it === selected} onSelect={() => onSelect(it)} />
+            <DisputeRow dispute={it} isSelected={it === selected} onSelect={() => onSelect(it)} />
           </li>
         ))}
       </ol>
@@ -204,9 +204,9 @@ function Item({ disputes, selected, onSelect }: ItemProps) {
   );
 }
 
-type RowProps = { dispute: Dispute; isSelected: boolean; onSelect: () => void };
+type DisputeRowProps = { dispute: Dispute; isSelected: boolean; onSelect: () => void };
 
-function Row({ dispute, isSelected, onSelect }: RowProps) {
+function DisputeRow({ dispute, isSelected, onSelect }: DisputeRowProps) {
   const ref = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) ref.current?.scrollIntoView({ block: "nearest" });
@@ -223,7 +223,7 @@ function Row({ dispute, isSelected, onSelect }: RowProps) {
         <b>{dispute.label}</b>
         {dispute.decided && <Badge tone="pass">✓ {inWords(dispute.decided.rating)}</Badge>}
       </span>
-      <Spread points={dispute.points} ratings={dispute.ratings} />
+      <RatingSpread points={dispute.points} ratings={dispute.ratings} />
       <span className="visually-hidden">
         {dispute.ratings.map((it) => `${it.name}: ${inWords(it.rating)}`).join(", ")}
       </span>
@@ -234,7 +234,7 @@ function Row({ dispute, isSelected, onSelect }: RowProps) {
 const [WIDE, HIGH, DOT] = [120, 14, 3];
 
 /** Who stands where on the scale. */
-function Spread({ points, ratings }: { points: Point[]; ratings: Rate[] }) {
+function RatingSpread({ points, ratings }: { points: Point[]; ratings: Rate[] }) {
   const [from, to] = [DOT + 1, WIDE - DOT - 1];
   const at = (nth: number) => from + ((to - from) * nth) / Math.max(1, points.length - 1);
   const seen = new Map<number, number>();
@@ -263,14 +263,14 @@ function Spread({ points, ratings }: { points: Point[]; ratings: Rate[] }) {
   );
 }
 
-type OneProps = {
+type DisputeDetailProps = {
   dispute: Dispute;
   task: TaskInFull;
   onMove: (by: 1 | -1) => void;
   onDecided: () => void;
 };
 
-function One(props: OneProps) {
+function DisputeDetail(props: DisputeDetailProps) {
   const project = useProject();
   const { item } = props.dispute;
   const found = useQuery({
@@ -279,13 +279,13 @@ function One(props: OneProps) {
   });
   return (
     <Loaded query={found} what="what people answered">
-      {(it) => <Side {...props} answers={it} />}
+      {(it) => <DisputeSides {...props} answers={it} />}
     </Loaded>
   );
 }
 
-function Side({ dispute, answers, onMove, onDecided }: OneProps & { answers: Answers }) {
-  const seen = useRef<SeenHandle>(null);
+function DisputeSides({ dispute, answers, onMove, onDecided }: DisputeDetailProps & { answers: Answers }) {
+  const seen = useRef<ItemViewHandle>(null);
   const [step, setStep] = useState<number>();
   const quotes = useMemo(() => dispute.ratings.flatMap((it) => it.evidence ?? []), [dispute.ratings]);
   const show = (quote: Quote) => {
@@ -302,9 +302,9 @@ function Side({ dispute, answers, onMove, onDecided }: OneProps & { answers: Ans
             {answers.item.task}
           </p>
         )}
-        <Seen ref={seen} item={answers.item} step={step} onStepChange={setStep} quotes={quotes} />
+        <ItemView ref={seen} item={answers.item} step={step} onStepChange={setStep} quotes={quotes} />
       </div>
-      <Decide
+      <DecisionForm
         dispute={dispute}
         schemes={answers.schemes}
         onQuoteShow={show}
@@ -322,7 +322,7 @@ const CAUSE_WORDS: Record<Cause, string> = {
   other: "something else",
 };
 
-type DecideProps = {
+type DecisionFormProps = {
   dispute: Dispute;
   schemes: Scheme[];
   onQuoteShow: (quote: Quote) => void;
@@ -330,11 +330,11 @@ type DecideProps = {
   onDecided: () => void;
 };
 
-function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProps) {
+function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecisionFormProps) {
   const id = useId();
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   const panel = useRef<HTMLElement>(null);
   const { points } = dispute;
   const scheme = schemes.find((it) => it.name === dispute.scheme);
@@ -347,7 +347,7 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
   const sending = useMutation({
     mutationFn: ({ rating, why, cause }: Deciding) => decide(project.id, dispute, { rating, why, cause }),
     onSuccess: async (made) => {
-      tell(`Decided: ${inWords(made.rating, points)}.`);
+      toast(`Decided: ${inWords(made.rating, points)}.`);
       onDecided();
       await Promise.all([
         queries.invalidateQueries({ queryKey: ["disputes", project.id] }),
@@ -381,13 +381,13 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
                 {it.comment}
               </p>
             )}
-            <Quotes quotes={it.evidence} onQuoteShow={onQuoteShow} />
+            <EvidenceQuotes quotes={it.evidence} onQuoteShow={onQuoteShow} />
           </li>
         ))}
       </ul>
       <div className={styles.form}>
         <h3 id={`${id}-decision`}>Your decision</h3>
-        <Scale
+        <RatingScale
           points={points}
           rating={deciding.rating}
           labelledBy={`${id}-title ${id}-decision`}
@@ -395,7 +395,7 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
           onRate={(rating) => change({ rating })}
         />
         <div className={styles.skips}>
-          <Skips rating={deciding.rating} onRate={(rating) => change({ rating })} />
+          <SkipButtons rating={deciding.rating} onRate={(rating) => change({ rating })} />
         </div>
         <fieldset className={styles.causes}>
           <legend>Why did they differ?</legend>
@@ -420,7 +420,7 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
             onChange={(it) => change({ why: it.target.value })}
           />
         </label>
-        <Fault error={sending.error} />
+        <FormError error={sending.error} />
         <div className={styles.ways}>
           <Button onClick={() => onMove(-1)} title="[">
             ← Previous

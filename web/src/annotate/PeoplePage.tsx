@@ -1,22 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
 import { useProject } from "../api/session";
 import { Badge } from "../ui/Badge";
+import { count, duration, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, duration, score } from "../ui/say";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
-import { people } from "./doors";
-import { TaskFrame } from "./TaskFrame";
+import { people } from "./queries";
+import { TaskLayout } from "./TaskLayout";
 import styles from "./TaskPage.module.css";
 import type { Person, Right, TaskInFull } from "./types";
 
 /** Who works on a task, how fast, and how well where that is known. */
 export function PeoplePage() {
-  return <TaskFrame>{(task) => <People task={task} />}</TaskFrame>;
+  return <TaskLayout>{(task) => <AnnotatorTable task={task} />}</TaskLayout>;
 }
 
-function People({ task }: { task: TaskInFull }) {
+function AnnotatorTable({ task }: { task: TaskInFull }) {
   const project = useProject();
   const found = useQuery({
     queryKey: ["people", project.id, task.id],
@@ -26,9 +26,9 @@ function People({ task }: { task: TaskInFull }) {
     <Loaded query={found} what="people">
       {({ items }) =>
         items.length === 0 ? (
-          <State title="Nobody has begun yet">
+          <Notice title="Nobody has begun yet">
             <p>Who answers an item appears here.</p>
-          </State>
+          </Notice>
         ) : (
           <Table caption="People" columns={columnsOf(items)} rows={items} keyOf={(it) => it.account} />
         )

@@ -2,15 +2,15 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { Interval } from "../chart/Interval";
-import { Picture } from "../chart/Picture";
+import { ServerChart } from "../chart/ServerChart";
 import { Select } from "../ui/Field";
+import { count } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count } from "../ui/say";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import { results } from "./doors";
+import { results } from "./queries";
 import styles from "./ResultsPage.module.css";
-import { TaskFrame } from "./TaskFrame";
+import { TaskLayout } from "./TaskLayout";
 import type { TaskInFull } from "./types";
 
 type Results = Awaited<ReturnType<typeof results>>;
@@ -18,7 +18,7 @@ type Question = Results["questions"][number];
 
 /** What people said in a task: means on their own scales, overall or by a field of the data. */
 export function ResultsPage() {
-  return <TaskFrame>{(task) => <TaskResults task={task} />}</TaskFrame>;
+  return <TaskLayout>{(task) => <TaskResults task={task} />}</TaskLayout>;
 }
 
 function TaskResults({ task }: { task: TaskInFull }) {
@@ -36,9 +36,9 @@ function TaskResults({ task }: { task: TaskInFull }) {
     <Loaded query={found} what="the results">
       {(it) =>
         it.n_answers === 0 ? (
-          <State title="No answers yet">
+          <Notice title="No answers yet">
             <p>Means and intervals appear here with the first answer.</p>
-          </State>
+          </Notice>
         ) : (
           <div className={styles.parts}>
             <div className={styles.head}>
@@ -61,13 +61,13 @@ function TaskResults({ task }: { task: TaskInFull }) {
             <div className={styles.columns}>
               <div className={styles.tables}>
                 {it.groups.length === 0 ? (
-                  <Questions caption="Results" questions={it.questions} />
+                  <QuestionTable caption="Results" questions={it.questions} />
                 ) : (
-                  <Groups results={it} by={by ?? ""} />
+                  <ResultGroups results={it} by={by ?? ""} />
                 )}
               </div>
               {it.radar && (
-                <Picture title="Mean of each criterion, on 0 to 1 of its scale" drawn={it.radar} />
+                <ServerChart title="Mean of each criterion, on 0 to 1 of its scale" drawn={it.radar} />
               )}
             </div>
           </div>
@@ -77,25 +77,25 @@ function TaskResults({ task }: { task: TaskInFull }) {
   );
 }
 
-function Groups({ results: { groups }, by }: { results: Results; by: string }) {
+function ResultGroups({ results: { groups }, by }: { results: Results; by: string }) {
   return groups.map((group) => (
     <section key={group.value} className={styles.group} aria-label={`${by} ${group.value}`}>
       <h2>
         {group.value} <small>{count(group.n_answers)} answers</small>
       </h2>
-      <Questions caption={`Results of ${group.value}`} questions={group.questions} />
+      <QuestionTable caption={`Results of ${group.value}`} questions={group.questions} />
     </section>
   ));
 }
 
-function Questions({ caption, questions }: { caption: string; questions: Question[] }) {
+function QuestionTable({ caption, questions }: { caption: string; questions: Question[] }) {
   const columns: Column<Question>[] = [
-    { name: "question", head: "Question", cell: (it) => <Name question={it} /> },
+    { name: "question", head: "Question", cell: (it) => <QuestionName question={it} /> },
     {
       name: "mean",
       head: "Mean",
       align: "end",
-      cell: (it) => (it.kind === "choice" ? <Counts question={it} /> : figure(it.mean)),
+      cell: (it) => (it.kind === "choice" ? <AnswerCounts question={it} /> : figure(it.mean)),
     },
     {
       name: "interval",
@@ -149,12 +149,12 @@ const ends = (scale: number[]): [number, number] => [scale[0] ?? 0, scale[1] ?? 
 const figure = (value: number | null | undefined): string => (value == null ? "–" : value.toFixed(2));
 
 /** Scores that nobody gave but that follow from the ratings stand out. */
-function Name({ question }: { question: Question }) {
+function QuestionName({ question }: { question: Question }) {
   const isDerived = question.kind !== "criterion" && question.kind !== "choice";
   return isDerived ? <b>{question.label}</b> : question.label;
 }
 
-function Counts({ question }: { question: Question }) {
+function AnswerCounts({ question }: { question: Question }) {
   return (
     <span className={styles.counts}>
       {question.counts.map((it) => (

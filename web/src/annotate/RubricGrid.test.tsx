@@ -2,9 +2,9 @@ import { fireEvent, render, screen, within } from "@testing-library/react";
 import { useState } from "react";
 import { expect, test, vi } from "vitest";
 import { rubricTask } from "../../workbench/fixtures";
-import type { Quote } from "../traces/view/marks";
+import type { Quote } from "../traces/view/highlights";
+import { missing } from "./answers";
 import { RubricGrid } from "./RubricGrid";
-import { missing } from "./rules";
 import type { AnswerOf, KindOf } from "./types";
 
 const scheme = rubricTask.schemes[0] as KindOf<"rubric">;

@@ -1,14 +1,14 @@
 import { type RefObject, useEffect, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import type { Quote } from "../traces/view/marks";
+import type { Quote } from "../traces/view/highlights";
 import { Button } from "../ui/Button";
-import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
+import { isSame, OVERALL, pointOf, weighted } from "./answers";
 import { Comment } from "./Comment";
 import words from "./Comment.module.css";
-import { Quotes } from "./Quotes";
+import { EvidenceQuotes } from "./EvidenceQuotes";
+import { RatingScale, SkipButtons } from "./RatingScale";
 import styles from "./RubricGrid.module.css";
-import { isSame, OVERALL, pointOf, weighted } from "./rules";
-import { Scale, Skips } from "./Scale";
 import type { AnswerOf, Criterion, KindOf, Rated, Rating } from "./types";
 
 type RubricGridProps = {
@@ -83,7 +83,7 @@ export function RubricGrid(props: RubricGridProps) {
         </div>
       )}
       {rows.map((row) => (
-        <Row
+        <CriterionRow
           key={row.name}
           criterion={row}
           rated={ratedOf(row.name)}
@@ -139,7 +139,7 @@ function sharedLabels(rows: Criterion[]): string[] | undefined {
   return isSame ? first.map((it) => it.label ?? "") : undefined;
 }
 
-type RowProps = {
+type CriterionRowProps = {
   criterion: Criterion;
   rated: Rated;
   isCurrent: boolean;
@@ -154,7 +154,7 @@ type RowProps = {
   onMove: (by: 1 | -1) => void;
 };
 
-function Row(props: RowProps) {
+function CriterionRow(props: CriterionRowProps) {
   const { criterion, rated, isCurrent, isWhole, isMissing, isTried, onChange, onMove } = props;
   const id = useId();
   return (
@@ -182,7 +182,7 @@ function Row(props: RowProps) {
         )}
       </div>
       <div className={styles.scale}>
-        <Scale
+        <RatingScale
           points={criterion.points}
           rating={rated.rating}
           labelledBy={`${id}-label`}
@@ -193,7 +193,9 @@ function Row(props: RowProps) {
         />
       </div>
       <div className={styles.tools}>
-        {criterion.may_skip && <Skips rating={rated.rating} onRate={(rating) => onChange({ rating })} />}
+        {criterion.may_skip && (
+          <SkipButtons rating={rated.rating} onRate={(rating) => onChange({ rating })} />
+        )}
         <Button look="tool" onClick={props.onComment}>
           comment
         </Button>
@@ -201,7 +203,7 @@ function Row(props: RowProps) {
           quote
         </Button>
       </div>
-      <Quotes
+      <EvidenceQuotes
         quotes={rated.evidence}
         onQuoteShow={props.onQuoteShow}
         onQuoteTake={(nth) => onChange({ evidence: rated.evidence?.filter((_, other) => other !== nth) })}

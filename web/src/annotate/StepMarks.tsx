@@ -1,8 +1,8 @@
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useId } from "react";
 import { Button } from "../ui/Button";
-import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
-import { plural } from "../ui/say";
-import { isMarked, kindsOf, runningScore, words } from "./rules";
+import { plural } from "../ui/format";
+import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
+import { isMarked, kindsOf, runningScore, words } from "./answers";
 import styles from "./StepMarks.module.css";
 import type { AnswerOf, KindOf, Marked } from "./types";
 

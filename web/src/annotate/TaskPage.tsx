@@ -1,27 +1,27 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useProject } from "../api/session";
-import { Once } from "../settings/Settings";
+import { OneTimeSecret } from "../settings/SettingsLayout";
 import { Button } from "../ui/Button";
-import { Copy } from "../ui/Copy";
+import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
-import { Fault, Form, useFields } from "../ui/Form";
-import { count, day, plural } from "../ui/say";
-import { useTell } from "../ui/Toast";
-import { AddItems } from "./AddItems";
-import { changeTask, exportOf, linksOf } from "./doors";
-import { titleOf } from "./rules";
-import { TaskFrame } from "./TaskFrame";
+import { Form, FormError, useFields } from "../ui/Form";
+import { count, day, plural } from "../ui/format";
+import { useToast } from "../ui/Toast";
+import { AddItemsDialog } from "./AddItemsDialog";
+import { titleOf } from "./answers";
+import { changeTask, exportOf, linksOf } from "./queries";
+import { TaskLayout } from "./TaskLayout";
 import styles from "./TaskPage.module.css";
 import type { Scheme, Settings, TaskInFull } from "./types";
 
 /** A task to whoever owns it: how far it is, who may join, how it works, and what came out. */
 export function TaskPage() {
-  return <TaskFrame>{(task) => <Overview task={task} />}</TaskFrame>;
+  return <TaskLayout>{(task) => <TaskOverview task={task} />}</TaskLayout>;
 }
 
-function Overview({ task }: { task: TaskInFull }) {
+function TaskOverview({ task }: { task: TaskInFull }) {
   const { progress } = task;
   return (
     <div className={styles.parts}>
@@ -65,14 +65,14 @@ function Overview({ task }: { task: TaskInFull }) {
               </li>
             ))}
           </ol>
-          <Items task={task} />
-          <Outcome task={task} />
+          <TaskItems task={task} />
+          <TaskExport task={task} />
         </section>
         <section className={styles.part}>
           <h2>People</h2>
-          <Joining task={task} />
+          <TaskInvitation task={task} />
           <h2>Rules</h2>
-          <Rules task={task} />
+          <TaskSettings task={task} />
         </section>
       </div>
     </div>
@@ -97,7 +97,7 @@ function inShort(scheme: Scheme): string {
   }
 }
 
-function Items({ task }: { task: TaskInFull }) {
+function TaskItems({ task }: { task: TaskInFull }) {
   const [adding, setAdding] = useState(false);
   // What a judge said cannot be added by hand.
   if (task.schemes.some((it) => it.kind === "verify")) return null;
@@ -109,12 +109,12 @@ function Items({ task }: { task: TaskInFull }) {
         place.
       </p>
       <Button onClick={() => setAdding(true)}>Add items</Button>
-      {adding && <AddItems task={task} onClose={() => setAdding(false)} />}
+      {adding && <AddItemsDialog task={task} onClose={() => setAdding(false)} />}
     </>
   );
 }
 
-function Outcome({ task }: { task: TaskInFull }) {
+function TaskExport({ task }: { task: TaskInFull }) {
   const project = useProject();
   return (
     <>
@@ -130,7 +130,7 @@ function Outcome({ task }: { task: TaskInFull }) {
   );
 }
 
-function Joining({ task }: { task: TaskInFull }) {
+function TaskInvitation({ task }: { task: TaskInFull }) {
   const project = useProject();
   const links = useMutation({ mutationFn: () => linksOf(project.id, task.id) });
   return (
@@ -142,22 +142,22 @@ function Joining({ task }: { task: TaskInFull }) {
       <Button onClick={() => links.mutate()} disabled={links.isPending || task.state === "closed"}>
         Make a link
       </Button>
-      <Fault error={links.error} />
+      <FormError error={links.error} />
       {links.data && (
         <Dialog title="Links to this task" onClose={() => links.reset()} wide>
-          <Once
+          <OneTimeSecret
             secret={absolute(links.data.url)}
             about="To invite somebody: they say their name and begin."
           />
           <div>
-            <Copy text={absolute(links.data.url)} />
+            <CopyButton text={absolute(links.data.url)} />
           </div>
-          <Once
+          <OneTimeSecret
             secret={absolute(links.data.crowd_url)}
             about="For a crowd platform, which puts its own id of the person at the end."
           />
           <div>
-            <Copy text={absolute(links.data.crowd_url)} />
+            <CopyButton text={absolute(links.data.crowd_url)} />
           </div>
         </Dialog>
       )}
@@ -174,7 +174,7 @@ const YES_NO = [
 const yesNo = (it: boolean): string => (it ? "yes" : "no");
 const optional = (it: string): number | undefined => (it === "" ? undefined : Number(it));
 
-function Rules({ task }: { task: TaskInFull }) {
+function TaskSettings({ task }: { task: TaskInFull }) {
   const [changing, setChanging] = useState(false);
   const project = useProject();
   const queries = useQueryClient();
@@ -221,16 +221,16 @@ function Rules({ task }: { task: TaskInFull }) {
           {task.state === "open" ? "Close the task" : "Open it again"}
         </Button>
       </div>
-      <Fault error={state.error} />
-      {changing && <Change task={task} onClose={() => setChanging(false)} />}
+      <FormError error={state.error} />
+      {changing && <TaskSettingsDialog task={task} onClose={() => setChanging(false)} />}
     </>
   );
 }
 
-function Change({ task, onClose }: { task: TaskInFull; onClose: () => void }) {
+function TaskSettingsDialog({ task, onClose }: { task: TaskInFull; onClose: () => void }) {
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   const { settings } = task;
   const [entered, bind] = useFields({
     people: settings.annotators_per_item?.toString() ?? "",
@@ -254,7 +254,7 @@ function Change({ task, onClose }: { task: TaskInFull; onClose: () => void }) {
     },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ["task", project.id, task.id] });
-      tell("The rules are changed.");
+      toast("The rules are changed.");
       onClose();
     },
   });

@@ -2,15 +2,15 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { may, useProject } from "../api/session";
-import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import buttons from "../ui/Button.module.css";
+import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, plural } from "../ui/say";
-import { tasks } from "./doors";
-import { NewTask } from "./NewTask";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
+import { NewTaskDialog } from "./NewTaskDialog";
+import { tasks } from "./queries";
 import styles from "./TasksPage.module.css";
 import type { Task } from "./types";
 
@@ -32,17 +32,17 @@ export function TasksPage() {
       <Loaded query={found} what="tasks">
         {({ items }) =>
           items.length === 0 ? (
-            <NoneYet mayAdd={mayAdd} />
+            <NoTasks mayAdd={mayAdd} />
           ) : (
             <ul className={styles.tasks}>
               {items.toSorted(byUrgency).map((it) => (
-                <One key={it.id} task={it} />
+                <TaskCard key={it.id} task={it} />
               ))}
             </ul>
           )
         }
       </Loaded>
-      {adding && <NewTask onClose={() => setAdding(false)} />}
+      {adding && <NewTaskDialog onClose={() => setAdding(false)} />}
     </>
   );
 }
@@ -53,7 +53,7 @@ const isWaiting = (it: Task): boolean => it.state === "open" && it.may.annotate 
 const byUrgency = (a: Task, b: Task): number =>
   Number(isWaiting(b)) - Number(isWaiting(a)) || b.created.localeCompare(a.created);
 
-function One({ task }: { task: Task }) {
+function TaskCard({ task }: { task: Task }) {
   const params = { project: useProject().name, task: task.id };
   const { mine, progress } = task;
   return (
@@ -116,9 +116,9 @@ function mineInWords({ may, mine, state }: Task): string {
     : `${plural(mine.left, "item")} for you`;
 }
 
-function NoneYet({ mayAdd }: { mayAdd: boolean }) {
+function NoTasks({ mayAdd }: { mayAdd: boolean }) {
   return (
-    <State title="Nothing waits for you">
+    <Notice title="Nothing waits for you">
       {mayAdd ? (
         <>
           <p>
@@ -129,6 +129,6 @@ function NoneYet({ mayAdd }: { mayAdd: boolean }) {
       ) : (
         <p>Tasks appear here once somebody of this project starts one.</p>
       )}
-    </State>
+    </Notice>
   );
 }

@@ -43,7 +43,7 @@ export function api(project: string | null) {
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
 /** The answer itself, or what went wrong, thrown. */
-export async function answered<T>(asked: Promise<Answer<T>>): Promise<T> {
+export async function unwrap<T>(asked: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await asked.catch((): never => {
     throw new ServerGone();
   });
@@ -52,9 +52,9 @@ export async function answered<T>(asked: Promise<Answer<T>>): Promise<T> {
   // A proxy that finds no server behind it.
   if ([502, 503, 504].includes(response.status) && !problem.title) throw new ServerGone();
   const title = problem.title ?? "Something broke";
-  const detail = problem.detail ?? `it answered ${response.status}`;
+  const detail = problem.detail ?? `it unwrap ${response.status}`;
   throw new Problem(response.status, title, detail, problem as Record<string, unknown>);
 }
 
 /** The same where the client forgets how many numbers there are, as of intervals. */
-export const told = <T>(asked: Promise<Answer<unknown>>): Promise<T> => answered(asked) as Promise<T>;
+export const unwrapAs = <T>(asked: Promise<Answer<unknown>>): Promise<T> => unwrap(asked) as Promise<T>;

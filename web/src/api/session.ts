@@ -1,7 +1,7 @@
 // Who is asking, and what is open to them.
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { answered, api, Problem, type Schemas } from "./client";
+import { api, Problem, type Schemas, unwrap } from "./client";
 
 export type Scope = "ingest" | "read" | "annotate" | "write" | "manage";
 export type Session = Schemas["SessionView"];
@@ -9,7 +9,7 @@ export type OpenProject = Schemas["OpenProject"];
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
-  queryFn: () => answered(api(null).GET("/api/v1/session")),
+  queryFn: () => unwrap(api(null).GET("/api/v1/session")),
   staleTime: 60_000,
   // Every page asks who is there; that nobody is does not change by asking.
   retryOnMount: false,

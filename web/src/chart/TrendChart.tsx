@@ -1,7 +1,7 @@
 import { useId } from "react";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Chart.module.css";
-import { Frame } from "./Frame";
+import { ChartFrame } from "./ChartFrame";
 import { type Range, range3, score3 } from "./figures";
 import { DAY_MS, linear, scoreDomain, stretches, ticks } from "./scale";
 
@@ -40,7 +40,7 @@ export function TrendChart({ title, series, passMark, signs = [] }: TrendChartPr
   const days = all.map(timeOf);
   const span: [number, number] = [Math.min(...days), Math.max(...days)];
   return (
-    <Frame
+    <ChartFrame
       title={title}
       about={[aboutOf(series), ...signsWithin(signs, span).map(toldOf)].join("; ")}
       height={HEIGHT}
@@ -50,8 +50,8 @@ export function TrendChart({ title, series, passMark, signs = [] }: TrendChartPr
         const y = linear(domain, [HEIGHT - BOTTOM, TOP]);
         return (
           <>
-            <Grid domain={domain} y={y} width={width} />
-            <Days span={span} x={x} width={width} />
+            <ScoreGrid domain={domain} y={y} width={width} />
+            <DayLabels span={span} x={x} width={width} />
             <clipPath id={id}>
               <rect
                 x={LEFT}
@@ -62,12 +62,12 @@ export function TrendChart({ title, series, passMark, signs = [] }: TrendChartPr
             </clipPath>
             <g clipPath={`url(#${id})`}>
               {series.map((it, at) => (
-                <Bands key={it.name} points={it.points} series={(at % N_SERIES) + 1} x={x} y={y} />
+                <SequenceBand key={it.name} points={it.points} series={(at % N_SERIES) + 1} x={x} y={y} />
               ))}
             </g>
-            <Signs signs={signsWithin(signs, span)} x={x} width={width} />
+            <AlertMarks signs={signsWithin(signs, span)} x={x} width={width} />
             {series.map((it, at) => (
-              <Line key={it.name} points={it.points} series={(at % N_SERIES) + 1} x={x} y={y} />
+              <ScoreLine key={it.name} points={it.points} series={(at % N_SERIES) + 1} x={x} y={y} />
             ))}
             {passMark !== undefined && (
               <g className={styles.mark}>
@@ -102,9 +102,9 @@ const toldOf = (it: Sign): string => `${it.time.slice(0, 10)}: ${it.text}`;
 const signsWithin = (signs: Sign[], span: Range): Sign[] =>
   signs.filter((it) => Date.parse(it.time) >= span[0] && Date.parse(it.time) < span[1] + DAY_MS);
 
-type SignsProps = { signs: Sign[]; x: (it: number) => number; width: number };
+type AlertMarksProps = { signs: Sign[]; x: (it: number) => number; width: number };
 
-function Signs({ signs, x, width }: SignsProps) {
+function AlertMarks({ signs, x, width }: AlertMarksProps) {
   return (
     <g className={styles.sign}>
       {signs.map((it) => {
@@ -128,7 +128,7 @@ function Signs({ signs, x, width }: SignsProps) {
   );
 }
 
-function Grid({ domain, y, width }: { domain: Range; y: (it: number) => number; width: number }) {
+function ScoreGrid({ domain, y, width }: { domain: Range; y: (it: number) => number; width: number }) {
   const shown = ticks(...domain, 6).filter((it) => it >= domain[0] - 1e-9 && it <= domain[1] + 1e-9);
   return (
     <g className={styles.grid}>
@@ -144,7 +144,7 @@ function Grid({ domain, y, width }: { domain: Range; y: (it: number) => number; 
   );
 }
 
-function Days({ span, x, width }: { span: Range; x: (it: number) => number; width: number }) {
+function DayLabels({ span, x, width }: { span: Range; x: (it: number) => number; width: number }) {
   const nDays = Math.round((span[1] - span[0]) / DAY_MS) + 1;
   const every = Math.max(1, Math.ceil(nDays / Math.max(1, Math.floor(width / 90))));
   const shown = Array.from({ length: nDays }, (_, at) => span[0] + at * DAY_MS).filter(
@@ -161,7 +161,7 @@ function Days({ span, x, width }: { span: Range; x: (it: number) => number; widt
   );
 }
 
-type LineProps = {
+type ScoreLineProps = {
   points: TrendPoint[];
   series: number;
   x: (it: number) => number;
@@ -169,11 +169,11 @@ type LineProps = {
 };
 
 const placeOf =
-  ({ x, y }: LineProps) =>
+  ({ x, y }: ScoreLineProps) =>
   (it: TrendPoint, value: number): string =>
     `${x(timeOf(it)).toFixed(1)},${y(value).toFixed(1)}`;
 
-function Bands(props: LineProps) {
+function SequenceBand(props: ScoreLineProps) {
   const place = placeOf(props);
   return (
     <g data-series={props.series}>
@@ -186,7 +186,7 @@ function Bands(props: LineProps) {
   );
 }
 
-function Line(props: LineProps) {
+function ScoreLine(props: ScoreLineProps) {
   const { points, series, x, y } = props;
   const place = placeOf(props);
   return (

@@ -1,7 +1,7 @@
 import { render, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { fixed, percent, range3, signed } from "./figures";
-import { cleaned } from "./Picture";
+import { cleaned } from "./ServerChart";
 import { scoreDomain, stretches, ticks } from "./scale";
 import { TrendChart } from "./TrendChart";
 

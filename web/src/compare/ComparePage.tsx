@@ -1,20 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { useProject } from "../api/session";
 import { chance, score3, signed, signedRange } from "../chart/figures";
-import { Picture } from "../chart/Picture";
-import { PageHead } from "../shell/Shell";
+import { ServerChart } from "../chart/ServerChart";
 import { StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
+import { count, moment, plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, moment, plural, score } from "../ui/say";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Compare.module.css";
-import { type Change, type Comparison, comparisonQuery, type Difference, MOST_RUNS } from "./doors";
+import { type Change, type Comparison, comparisonQuery, type Difference, MOST_RUNS } from "./queries";
 
 type RunLine = Schemas["RunLine"];
 
@@ -24,7 +24,7 @@ export function ComparePage() {
   const search = useSearch({ from: "/p/$project/compare" });
   const runs = useQuery({
     queryKey: ["runs-to-compare", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/runs", { params: { query: { limit: 200 } } })),
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/runs", { params: { query: { limit: 200 } } })),
   });
   return (
     <>
@@ -41,20 +41,20 @@ export function ComparePage() {
         {({ items: all }) => {
           if (all.length < 2) {
             return (
-              <State title="Two runs are needed">
+              <Notice title="Two runs are needed">
                 <p>Have a suite graded twice, before and after a change.</p>
-              </State>
+              </Notice>
             );
           }
           const after = search.after ?? all[0]?.id ?? "";
           const before = search.before?.split(",") ?? [earlier(all, after) ?? ""];
           return (
             <>
-              <Choose runs={all} before={before} after={after} />
+              <RunSelect runs={all} before={before} after={after} />
               {before.includes(after) || before.includes("") ? (
-                <State title="Choose different runs" />
+                <Notice title="Choose different runs" />
               ) : (
-                <Against runs={all} before={before} after={after} />
+                <Comparisons runs={all} before={before} after={after} />
               )}
             </>
           );
@@ -75,7 +75,7 @@ export function earlier(runs: Pick<RunLine, "id" | "suite">[], after: string): s
 const labelOf = (it: RunLine): string =>
   `${it.suite ?? "without a name"}, ${moment(it.started)} · …${it.id.slice(-6)}`;
 
-function Choose({ runs, before, after }: { runs: RunLine[]; before: string[]; after: string }) {
+function RunSelect({ runs, before, after }: { runs: RunLine[]; before: string[]; after: string }) {
   const navigate = useNavigate({ from: "/p/$project/compare" });
   const options = (chosen: string) => {
     const all = runs.map((it) => ({ value: it.id, label: labelOf(it) }));
@@ -122,9 +122,9 @@ function Choose({ runs, before, after }: { runs: RunLine[]; before: string[]; af
   );
 }
 
-type AgainstProps = { runs: RunLine[]; before: string[]; after: string };
+type ComparisonsProps = { runs: RunLine[]; before: string[]; after: string };
 
-function Against({ runs, before, after }: AgainstProps) {
+function Comparisons({ runs, before, after }: ComparisonsProps) {
   const project = useProject();
   const found = useQuery(comparisonQuery(project.id, before, after));
   return (
@@ -132,14 +132,14 @@ function Against({ runs, before, after }: AgainstProps) {
       {({ comparisons, radar }) => (
         <div className={styles.parts}>
           {comparisons.map((it, at) => (
-            <One
+            <RunComparison
               key={it.before}
               comparison={it}
               run={comparisons.length > 1 ? (runs.find((run) => run.id === it.before) ?? null) : undefined}
               after={after}
             >
-              {at === comparisons.length - 1 && radar && <Picture title="By criterion" drawn={radar} />}
-            </One>
+              {at === comparisons.length - 1 && radar && <ServerChart title="By criterion" drawn={radar} />}
+            </RunComparison>
           ))}
         </div>
       )}
@@ -147,7 +147,7 @@ function Against({ runs, before, after }: AgainstProps) {
   );
 }
 
-type OneProps = {
+type RunComparisonProps = {
   comparison: Comparison;
   /** Which of several it is; null where the list does not know it. */
   run: RunLine | null | undefined;
@@ -156,7 +156,7 @@ type OneProps = {
   children: ReactNode;
 };
 
-function One({ comparison, run, after, children }: OneProps) {
+function RunComparison({ comparison, run, after, children }: RunComparisonProps) {
   const project = useProject();
   const name = run ? labelOf(run) : comparison.before;
   return (
@@ -170,23 +170,23 @@ function One({ comparison, run, after, children }: OneProps) {
         </h2>
       )}
       {comparison.n_cases === 0 ? (
-        <State title="They have no case in common">
+        <Notice title="They have no case in common">
           <p>
             {plural(comparison.only_before.length, "case")} before and{" "}
             {plural(comparison.only_after.length, "case")} after by other names or other rubrics;{" "}
             {plural(comparison.undecided.length, "case")} that one of them did not decide.
           </p>
-        </State>
+        </Notice>
       ) : (
-        <Found comparison={comparison} after={after}>
+        <ComparisonDetail comparison={comparison} after={after}>
           {children}
-        </Found>
+        </ComparisonDetail>
       )}
     </section>
   );
 }
 
-function Found({ comparison, after, children }: Omit<OneProps, "run">) {
+function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonProps, "run">) {
   const { score, pass_rate: passes, forest } = comparison;
   return (
     <>
@@ -199,15 +199,15 @@ function Found({ comparison, after, children }: Omit<OneProps, "run">) {
         {score && <p>{score.sentence}</p>}
         {passes && <p>{passes.sentence}</p>}
       </div>
-      <Differences comparison={comparison} />
+      <DifferenceTable comparison={comparison} />
       <div className={styles.pictures}>
-        {forest && <Picture title="Differences, after less before" drawn={forest} />}
+        {forest && <ServerChart title="Differences, after less before" drawn={forest} />}
         {children}
       </div>
-      <Cases changed={comparison.changed} nCases={comparison.n_cases} run={after} />
-      <LeftOut title="Not decided by one of them" names={comparison.undecided} />
-      <LeftOut title="Only before" names={comparison.only_before} />
-      <LeftOut title="Only after" names={comparison.only_after} />
+      <ChangedCases changed={comparison.changed} nCases={comparison.n_cases} run={after} />
+      <UncomparedCases title="Not decided by one of them" names={comparison.undecided} />
+      <UncomparedCases title="Only before" names={comparison.only_before} />
+      <UncomparedCases title="Only after" names={comparison.only_after} />
     </>
   );
 }
@@ -215,7 +215,7 @@ function Found({ comparison, after, children }: Omit<OneProps, "run">) {
 /** Of a criterion that says what must not be so, less is better: only totals are called better or worse. */
 type Row = { name: string; difference: Difference; isTotal: boolean };
 
-function Differences({ comparison }: { comparison: Comparison }) {
+function DifferenceTable({ comparison }: { comparison: Comparison }) {
   const rows: Row[] = [
     ...(comparison.score ? [{ name: "score", difference: comparison.score, isTotal: true }] : []),
     ...(comparison.pass_rate ? [{ name: "pass rate", difference: comparison.pass_rate, isTotal: true }] : []),
@@ -235,7 +235,8 @@ function Differences({ comparison }: { comparison: Comparison }) {
       align: "end",
       cell: ({ difference: it, isTotal }) => (
         <>
-          <Signed value={it.difference} isNeutral={!isTotal} /> {it.interval && signedRange(it.interval)}
+          <SignedDifference value={it.difference} isNeutral={!isTotal} />{" "}
+          {it.interval && signedRange(it.interval)}
         </>
       ),
     },
@@ -250,7 +251,7 @@ function Differences({ comparison }: { comparison: Comparison }) {
   );
 }
 
-function Signed({ value, isNeutral }: { value: number; isNeutral?: boolean }) {
+function SignedDifference({ value, isNeutral }: { value: number; isNeutral?: boolean }) {
   const tone = isNeutral || Math.abs(value) < 0.0005 ? undefined : value < 0 ? "worse" : "better";
   return (
     <b className={styles.signed} data-tone={tone}>
@@ -259,7 +260,7 @@ function Signed({ value, isNeutral }: { value: number; isNeutral?: boolean }) {
   );
 }
 
-function Cases({ changed, nCases, run }: { changed: Change[]; nCases: number; run: string }) {
+function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: number; run: string }) {
   const project = useProject();
   const columns: Column<Change>[] = [
     {
@@ -294,7 +295,7 @@ function Cases({ changed, nCases, run }: { changed: Change[]; nCases: number; ru
         it.score_before == null || it.score_after == null ? (
           "–"
         ) : (
-          <Signed value={it.score_after - it.score_before} />
+          <SignedDifference value={it.score_after - it.score_before} />
         ),
     },
     {
@@ -333,7 +334,7 @@ function Cases({ changed, nCases, run }: { changed: Change[]; nCases: number; ru
 /** Rows that are drawn; the worst stand first. */
 const MOST = 500;
 
-function LeftOut({ title, names }: { title: string; names: string[] }) {
+function UncomparedCases({ title, names }: { title: string; names: string[] }) {
   if (names.length === 0) return null;
   return (
     <details className={styles.out}>

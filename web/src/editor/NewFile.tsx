@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from "react";
-import { PageHead } from "../shell/Shell";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
-import { type Checked, useChecked } from "./checking";
+import { PageHead } from "../ui/PageHead";
+import { type Checked, useFileCheck } from "./fileCheck";
 import styles from "./NewFile.module.css";
 import { SourceEditor } from "./SourceEditor";
 
@@ -36,7 +36,7 @@ export function NewFile(props: NewFileProps) {
   const [name, setName] = useState("");
   const [text, setText] = useState(template);
   const [isTried, setTried] = useState(false);
-  const checked = useChecked(kind, text);
+  const checked = useFileCheck(kind, text);
   const replace = (it: string) => {
     setText(it);
     if (saving.error) saving.reset();
@@ -48,7 +48,7 @@ export function NewFile(props: NewFileProps) {
   return (
     <>
       <PageHead up={up} title={title} about={about} />
-      <Desk beside={beside?.(text, checked.data)}>
+      <EditorLayout beside={beside?.(text, checked.data)}>
         <div className={styles.fields}>
           <Field
             label="Name"
@@ -76,13 +76,13 @@ export function NewFile(props: NewFileProps) {
             {note && <span className={styles.soft}>{note}</span>}
           </div>
         </SourceEditor>
-      </Desk>
+      </EditorLayout>
     </>
   );
 }
 
 /** A file, and beside it, where there is room, what it means. */
-export function Desk({ children, beside }: { children: ReactNode; beside?: ReactNode }) {
+export function EditorLayout({ children, beside }: { children: ReactNode; beside?: ReactNode }) {
   return (
     <div className={styles.desk} data-beside={beside ? true : undefined}>
       <div className={styles.form}>{children}</div>

@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState 
 import { Problem, ServerGone } from "../api/client";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
 import { type Defs, type Suggested, type Suggestion, suggestionsAt } from "./completion";
 import { type Fault, faultsOf, offsetOf, placeOf, type Severity, sorted } from "./problems";
 import styles from "./SourceEditor.module.css";
@@ -31,7 +31,7 @@ export function SourceEditor(props: SourceEditorProps) {
   const worst = new Map<number | null, Severity>();
   for (const it of faults.toReversed()) worst.set(it.line, it.severity);
   const lines = text.split("\n");
-  const words = useWords(area, readOnly ? undefined : kind);
+  const words = useSuggestions(area, readOnly ? undefined : kind);
   useKeyHelp(KEYS);
   const show = (line: number) => {
     area.current?.focus();
@@ -90,7 +90,7 @@ export function SourceEditor(props: SourceEditorProps) {
             onKeyDown={onKeyDown}
           />
           {words.found && (
-            <WordList
+            <SuggestionList
               id={id}
               all={words.found.all}
               at={words.at}
@@ -143,7 +143,7 @@ const KEYS: KeyGroup = {
   ],
 };
 
-type WordListProps = {
+type SuggestionListProps = {
   id: string;
   all: Suggestion[];
   at: number;
@@ -151,7 +151,7 @@ type WordListProps = {
   onTake: (at: number) => void;
 };
 
-function WordList({ id, all, at, place, onTake }: WordListProps) {
+function SuggestionList({ id, all, at, place, onTake }: SuggestionListProps) {
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.children[at]?.scrollIntoView({ block: "nearest" });
@@ -196,7 +196,7 @@ function placeIn(text: string, at: number) {
 let loaded: Promise<Defs> | undefined;
 
 /** Suggestions while one writes: which, which of them is chosen, and what keys do. */
-function useWords(area: { current: HTMLTextAreaElement | null }, kind: SourceEditorProps["kind"]) {
+function useSuggestions(area: { current: HTMLTextAreaElement | null }, kind: SourceEditorProps["kind"]) {
   const [defs, setDefs] = useState<Defs>();
   const [found, setFound] = useState<Suggested>();
   const [at, setAt] = useState(0);

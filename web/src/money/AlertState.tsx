@@ -1,7 +1,7 @@
 import { Badge } from "../ui/Badge";
 import { Time } from "../ui/Time";
 import styles from "./Budget.module.css";
-import type { Alert } from "./doors";
+import type { Alert } from "./queries";
 
 /** Whether its cause lasts, and whether somebody has seen it. */
 export function AlertState({ alert }: { alert: Alert }) {

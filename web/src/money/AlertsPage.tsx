@@ -1,18 +1,19 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { answered, api } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
-import { More, PageHead } from "../shell/Shell";
 import { Button } from "../ui/Button";
-import { Fault } from "../ui/Form";
+import { FormError } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { MoreButton } from "../ui/MoreButton";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { AlertLink } from "./AlertLink";
 import { AlertState } from "./AlertState";
 import styles from "./Budget.module.css";
-import type { Alert } from "./doors";
+import type { Alert } from "./queries";
 
 /** What the server has to say: money, scores that fell, judges that break. */
 export function AlertsPage() {
@@ -23,7 +24,7 @@ export function AlertsPage() {
     queryKey: ["alerts", project.id, all ? "all" : "holding"],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) =>
-      answered(
+      unwrap(
         api(project.id).GET("/api/v1/alerts", { params: { query: { all: all ?? false, after: pageParam } } }),
       ),
     getNextPageParam: (last) => last.next ?? undefined,
@@ -44,11 +45,11 @@ export function AlertsPage() {
       <Loaded query={alerts} what="alerts">
         {({ pages }) => {
           const rows = pages.flatMap((it) => it.items);
-          if (rows.length === 0) return <Silence all={all === true} />;
+          if (rows.length === 0) return <NoAlerts all={all === true} />;
           return (
             <>
-              <Alerts rows={rows} />
-              <More query={alerts} />
+              <AlertTable rows={rows} />
+              <MoreButton query={alerts} />
             </>
           );
         }}
@@ -57,10 +58,10 @@ export function AlertsPage() {
   );
 }
 
-function Silence({ all }: { all: boolean }) {
+function NoAlerts({ all }: { all: boolean }) {
   const project = useProject();
   return (
-    <State title="Nothing to tell">
+    <Notice title="Nothing to tell">
       <p>
         {all ? "No alert was ever raised." : "No alert is active."} Scores that fall, judges that break,
         monitors that pause and money that runs out are told here
@@ -76,16 +77,16 @@ function Silence({ all }: { all: boolean }) {
           "."
         )}
       </p>
-    </State>
+    </Notice>
   );
 }
 
-function Alerts({ rows }: { rows: Alert[] }) {
+function AlertTable({ rows }: { rows: Alert[] }) {
   const project = useProject();
   const queries = useQueryClient();
   const seeing = useMutation({
     mutationFn: (id: string) =>
-      answered(api(project.id).POST("/api/v1/alerts/{id}/acknowledge", { params: { path: { id } } })),
+      unwrap(api(project.id).POST("/api/v1/alerts/{id}/acknowledge", { params: { path: { id } } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["alerts", project.id] }),
   });
   const columns: Column<Alert>[] = [
@@ -125,7 +126,7 @@ function Alerts({ rows }: { rows: Alert[] }) {
   ];
   return (
     <>
-      <Fault error={seeing.error} />
+      <FormError error={seeing.error} />
       <Table caption="Alerts" columns={columns} rows={rows} keyOf={(it) => it.id} />
     </>
   );

@@ -1,26 +1,26 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { answered, api } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
-import { type Bar, Bars } from "../chart/Bars";
+import { type Bar, BarChart } from "../chart/BarChart";
 import { fixed } from "../chart/figures";
 import { DAY_MS } from "../chart/scale";
-import { monitorsQuery } from "../monitors/doors";
-import { PageHead } from "../shell/Shell";
+import { monitorsQuery } from "../monitors/queries";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
-import { Fault, Form, useFields } from "../ui/Form";
+import { Form, FormError, useFields } from "../ui/Form";
+import { count } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count } from "../ui/say";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
-import { useTell } from "../ui/Toast";
+import { useToast } from "../ui/Toast";
 import styles from "./Budget.module.css";
-import { type Spend, spendQuery } from "./doors";
-import { Meter } from "./Meter";
-import { monthBefore, monthName, spoken } from "./say";
+import { BudgetMeter } from "./BudgetMeter";
+import { formatMoney, monthBefore, monthName } from "./format";
+import { type Spend, spendQuery } from "./queries";
 
 /** A month's money: what is spent, how it will end, what it may cost, and what it went to. */
 export function BudgetPage() {
@@ -31,25 +31,25 @@ export function BudgetPage() {
     <>
       <PageHead title="Budget" about="What judging costs on this server, month by month of UTC." />
       <Loaded query={spend} what="the month">
-        {(it) => <Month key={it.month} spend={it} />}
+        {(it) => <MonthBudget key={it.month} spend={it} />}
       </Loaded>
     </>
   );
 }
 
-function Month({ spend }: { spend: Spend }) {
+function MonthBudget({ spend }: { spend: Spend }) {
   return (
     <div className={styles.parts}>
-      <Turn spend={spend} />
-      <SoFar spend={spend} />
+      <MonthNav spend={spend} />
+      <MonthSummary spend={spend} />
       {spend.days.length === 0 ? (
-        <State title="Nothing was spent">
+        <Notice title="Nothing was spent">
           <p>Judges of runs on this server and of monitors cost money; what they cost appears here.</p>
-        </State>
+        </Notice>
       ) : (
         <>
-          <ByDay spend={spend} />
-          <Parts spend={spend} />
+          <DailySpend spend={spend} />
+          <SpendBreakdown spend={spend} />
         </>
       )}
     </div>
@@ -57,7 +57,7 @@ function Month({ spend }: { spend: Spend }) {
 }
 
 /** From month to month. */
-function Turn({ spend }: { spend: Spend }) {
+function MonthNav({ spend }: { spend: Spend }) {
   const navigate = useNavigate({ from: "/p/$project/budget" });
   const go = (month: string | undefined) => navigate({ search: { month } });
   const isOver = spend.elapsed >= 1;
@@ -73,9 +73,9 @@ function Turn({ spend }: { spend: Spend }) {
   );
 }
 
-function SoFar({ spend }: { spend: Spend }) {
+function MonthSummary({ spend }: { spend: Spend }) {
   const { cap, forecast } = spend;
-  const money = (it: number) => spoken(it, cap);
+  const money = (it: number) => formatMoney(it, cap);
   const share = !cap ? null : cap.dollars === 0 ? 1 : spend.spent / cap.dollars;
   return (
     <section className={styles.part} aria-label="So far">
@@ -90,9 +90,9 @@ function SoFar({ spend }: { spend: Spend }) {
             "spent, without a limit"
           )}
         </p>
-        <Limits spend={spend} />
+        <CapButtons spend={spend} />
       </div>
-      {cap && share !== null && <Meter spend={spend} share={share} dollars={cap.dollars} />}
+      {cap && share !== null && <BudgetMeter spend={spend} share={share} dollars={cap.dollars} />}
       <ul className={styles.facts}>
         {forecast && (
           <li>
@@ -120,7 +120,7 @@ function SoFar({ spend }: { spend: Spend }) {
   );
 }
 
-function Limits({ spend }: { spend: Spend }) {
+function CapButtons({ spend }: { spend: Spend }) {
   const project = useProject();
   const [open, setOpen] = useState<"set" | "lift" | null>(null);
   if (!may(project, "manage")) return null;
@@ -132,8 +132,8 @@ function Limits({ spend }: { spend: Spend }) {
           Lift it…
         </Button>
       )}
-      {open === "set" && <SetCap spend={spend} onClose={() => setOpen(null)} />}
-      {open === "lift" && <LiftCap onClose={() => setOpen(null)} />}
+      {open === "set" && <SetCapDialog spend={spend} onClose={() => setOpen(null)} />}
+      {open === "lift" && <RemoveCapDialog onClose={() => setOpen(null)} />}
     </div>
   );
 }
@@ -141,15 +141,15 @@ function Limits({ spend }: { spend: Spend }) {
 function useCapDone(text: string, onClose: () => void) {
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   return () => {
-    tell(text);
+    toast(text);
     onClose();
     return queries.invalidateQueries({ queryKey: ["spend", project.id] });
   };
 }
 
-function SetCap({ spend, onClose }: { spend: Spend; onClose: () => void }) {
+function SetCapDialog({ spend, onClose }: { spend: Spend; onClose: () => void }) {
   const project = useProject();
   const done = useCapDone("The cap holds from the next call on.", onClose);
   const [{ amount, currency, rate }, bind] = useFields({
@@ -164,7 +164,7 @@ function SetCap({ spend, onClose }: { spend: Spend; onClose: () => void }) {
         currency: currency.trim().toUpperCase(),
         rate: rate.trim() === "" ? undefined : Number(rate),
       };
-      return answered(api(project.id).PUT("/api/v1/spend/cap", { body }));
+      return unwrap(api(project.id).PUT("/api/v1/spend/cap", { body }));
     },
     onSuccess: done,
   });
@@ -187,17 +187,17 @@ function SetCap({ spend, onClose }: { spend: Spend; onClose: () => void }) {
   );
 }
 
-function LiftCap({ onClose }: { onClose: () => void }) {
+function RemoveCapDialog({ onClose }: { onClose: () => void }) {
   const project = useProject();
   const done = useCapDone("There is no limit any more.", onClose);
   const lifting = useMutation({
-    mutationFn: () => answered(api(project.id).DELETE("/api/v1/spend/cap")),
+    mutationFn: () => unwrap(api(project.id).DELETE("/api/v1/spend/cap")),
     onSuccess: done,
   });
   return (
     <Dialog title="Lift the cap?" onClose={onClose}>
       <p>Judging then costs whatever it costs, and models without a price run as well.</p>
-      <Fault error={lifting.error} />
+      <FormError error={lifting.error} />
       <div className={styles.line}>
         <Button look="danger" onClick={() => lifting.mutate()} disabled={lifting.isPending}>
           Lift it
@@ -208,8 +208,8 @@ function LiftCap({ onClose }: { onClose: () => void }) {
   );
 }
 
-function ByDay({ spend }: { spend: Spend }) {
-  const money = (it: number) => spoken(it, spend.cap);
+function DailySpend({ spend }: { spend: Spend }) {
+  const money = (it: number) => formatMoney(it, spend.cap);
   const rate = spend.cap?.rate ?? 1;
   const bars = daysOf(spend).map(
     (it): Bar => ({
@@ -229,7 +229,7 @@ function ByDay({ spend }: { spend: Spend }) {
   return (
     <section className={styles.part}>
       <h2>Day by day</h2>
-      <Bars
+      <BarChart
         title="Spent on each day of the month"
         about={`${money(spend.spent)} on ${spend.days.length} days`}
         bars={bars}
@@ -265,7 +265,7 @@ export function daysOf({ month, days }: Pick<Spend, "month" | "days">): Spend["d
 
 type Part = Spend["subjects"][number];
 
-function Parts({ spend }: { spend: Spend }) {
+function SpendBreakdown({ spend }: { spend: Spend }) {
   const project = useProject();
   const monitors = useQuery(monitorsQuery(project.id));
   const monitorOf = (it: Part) => monitors.data?.find((one) => one.id === it.name || one.name === it.name);
@@ -289,20 +289,20 @@ function Parts({ spend }: { spend: Spend }) {
   };
   return (
     <div className={styles.tables}>
-      <Of title="Run or monitor" parts={spend.subjects} spend={spend} name={subject} />
-      <Of title="Judge" parts={spend.judges} spend={spend} />
-      <Of title="For" parts={spend.purposes} spend={spend} />
+      <SpendTable title="Run or monitor" parts={spend.subjects} spend={spend} name={subject} />
+      <SpendTable title="Judge" parts={spend.judges} spend={spend} />
+      <SpendTable title="For" parts={spend.purposes} spend={spend} />
     </div>
   );
 }
 
-type OfProps = { title: string; parts: Part[]; spend: Spend; name?: (it: Part) => React.ReactNode };
+type SpendTableProps = { title: string; parts: Part[]; spend: Spend; name?: (it: Part) => React.ReactNode };
 
-function Of({ title, parts, spend, name = (it) => it.name }: OfProps) {
+function SpendTable({ title, parts, spend, name = (it) => it.name }: SpendTableProps) {
   if (parts.length === 0) return null;
   const columns: Column<Part>[] = [
     { name: "name", head: title, cell: name },
-    { name: "spent", head: "Spent", align: "end", cell: (it) => spoken(it.spent, spend.cap) },
+    { name: "spent", head: "Spent", align: "end", cell: (it) => formatMoney(it.spent, spend.cap) },
     { name: "calls", head: "Calls", align: "end", cell: (it) => count(it.n_calls) },
   ];
   return (

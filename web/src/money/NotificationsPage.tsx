@@ -1,15 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { useProject } from "../api/session";
-import { Once, Settings } from "../settings/Settings";
+import { OneTimeSecret, SettingsLayout } from "../settings/SettingsLayout";
 import { Button } from "../ui/Button";
-import { Copy } from "../ui/Copy";
+import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
-import { Fault, Form, useFields } from "../ui/Form";
+import { Form, FormError, useFields } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
-import { useTell } from "../ui/Toast";
+import { useToast } from "../ui/Toast";
 import styles from "./Budget.module.css";
 
 type Shown = Schemas["NotificationSettingsView"];
@@ -22,55 +22,55 @@ export function NotificationsPage() {
   const project = useProject();
   const shown = useQuery({
     queryKey: key(project.id),
-    queryFn: () => answered(api(project.id).GET("/api/v1/notifications")),
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/notifications")),
   });
   return (
-    <Settings>
+    <SettingsLayout>
       <div className={styles.line}>
         <h2>Who is told of alerts</h2>
-        <Try />
+        <SendTestButton />
       </div>
       <Loaded query={shown} what="who is told">
         {(it) => (
           <div className={styles.form}>
-            <Mail key={JSON.stringify(it.mail)} shown={it} />
-            <Webhook shown={it} />
-            <Quiet key={JSON.stringify(it.quiet_hours)} shown={it} />
+            <EmailForm key={JSON.stringify(it.mail)} shown={it} />
+            <WebhookForm shown={it} />
+            <QuietHoursForm key={JSON.stringify(it.quiet_hours)} shown={it} />
           </div>
         )}
       </Loaded>
-    </Settings>
+    </SettingsLayout>
   );
 }
 
 function useChange(text: string) {
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   return useMutation({
-    mutationFn: (body: Change) => answered(api(project.id).PATCH("/api/v1/notifications", { body })),
+    mutationFn: (body: Change) => unwrap(api(project.id).PATCH("/api/v1/notifications", { body })),
     onSuccess: (shown) => {
       // Its secret is shown once, and kept nowhere.
       const webhook = shown.webhook && { ...shown.webhook, secret: undefined };
       queries.setQueryData(key(project.id), { ...shown, webhook });
-      tell(text);
+      toast(text);
     },
   });
 }
 
-function Try() {
+function SendTestButton() {
   const project = useProject();
-  const tell = useTell();
+  const toast = useToast();
   const trying = useMutation({
-    mutationFn: () => answered(api(project.id).POST("/api/v1/notifications/try")),
-    onSuccess: () => tell("A trial is on its way to everybody."),
+    mutationFn: () => unwrap(api(project.id).POST("/api/v1/notifications/try")),
+    onSuccess: () => toast("A trial is on its way to everybody."),
   });
   return (
     <div>
       <Button onClick={() => trying.mutate()} disabled={trying.isPending}>
         Send a trial
       </Button>
-      <Fault error={trying.error} />
+      <FormError error={trying.error} />
     </div>
   );
 }
@@ -84,7 +84,7 @@ const WHOM = [
 const whomOf = ({ mail }: Shown): string =>
   mail == null ? "owners" : mail.length === 0 ? "nobody" : "named";
 
-function Mail({ shown }: { shown: Shown }) {
+function EmailForm({ shown }: { shown: Shown }) {
   const change = useChange("Who gets e-mail is changed.");
   const [{ whom, addresses }, bind] = useFields({
     whom: whomOf(shown),
@@ -111,7 +111,7 @@ function Mail({ shown }: { shown: Shown }) {
   );
 }
 
-function Webhook({ shown }: { shown: Shown }) {
+function WebhookForm({ shown }: { shown: Shown }) {
   const [address, setAddress] = useState("");
   const setting = useChange("The webhook is set.");
   const taking = useChange("The webhook is taken away.");
@@ -142,7 +142,7 @@ function Webhook({ shown }: { shown: Shown }) {
           </Button>
         </p>
       )}
-      <Fault error={taking.error} />
+      <FormError error={taking.error} />
       <Form asked={asked} does={shown.webhook ? "Replace it" : "Set it"} isIncomplete={address.trim() === ""}>
         <Field
           label="Address"
@@ -155,12 +155,12 @@ function Webhook({ shown }: { shown: Shown }) {
       </Form>
       {secret && (
         <Dialog title="The signing secret" onClose={() => setSecret(null)}>
-          <Once
+          <OneTimeSecret
             secret={secret}
             about="Requests are signed with it. This is the only time it is shown; setting the webhook again makes a new one."
           />
           <div className={styles.line}>
-            <Copy text={secret} />
+            <CopyButton text={secret} />
             <Button onClick={() => setSecret(null)}>Done</Button>
           </div>
         </Dialog>
@@ -169,7 +169,7 @@ function Webhook({ shown }: { shown: Shown }) {
   );
 }
 
-function Quiet({ shown }: { shown: Shown }) {
+function QuietHoursForm({ shown }: { shown: Shown }) {
   const change = useChange("Quiet hours are changed.");
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const [values, bind] = useFields({

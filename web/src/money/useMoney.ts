@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useProject } from "../api/session";
-import { money } from "../ui/say";
-import { spendQuery } from "./doors";
-import { spoken } from "./say";
+import { money } from "../ui/format";
+import { formatMoney } from "./format";
+import { spendQuery } from "./queries";
 
 /** Says dollars in the currency that the project's cap is in, so that all of its pages speak of one. */
 export function useMoney(): (dollars: number | null | undefined) => string {
@@ -17,6 +17,6 @@ export function useMoney(): (dollars: number | null | undefined) => string {
     if (dollars == null) return "–";
     // Better nothing for a moment than an amount in another currency.
     if (isPending) return "…";
-    return cap && cap.currency !== "USD" ? spoken(dollars, cap) : money(dollars);
+    return cap && cap.currency !== "USD" ? formatMoney(dollars, cap) : money(dollars);
   };
 }

@@ -1,21 +1,21 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { answered, api } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { useProject } from "../api/session";
 import { fixed, percent } from "../chart/figures";
-import { More } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { MoreButton } from "../ui/MoreButton";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
-import { type Decision, type Monitor, since } from "./doors";
 import styles from "./Monitors.module.css";
+import { type Decision, type Monitor, since } from "./queries";
 import { StateBadge } from "./StateBadge";
-import { STATES, STRATUM } from "./states";
+import { STATES, STRATUM } from "./traceStates";
 
 /** What the monitor made of each trace; those on which judges disagree can be asked for alone. */
 export function Decisions({ monitor }: { monitor: Monitor }) {
@@ -29,7 +29,7 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
     queryKey: ["decisions", project.id, monitor.name, chosen],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) =>
-      answered(
+      unwrap(
         api(project.id).GET("/api/v1/monitors/{name}/decisions", {
           params: {
             path: { name: monitor.name },
@@ -92,16 +92,16 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
           if (rows.length > 0) {
             return (
               <>
-                <Rows rows={rows} />
-                <More query={found} />
+                <DecisionTable rows={rows} />
+                <MoreButton query={found} />
               </>
             );
           }
           if (disputed && !state && !stratum) {
-            return <State title="No judges disagree by more than the margin" />;
+            return <Notice title="No judges disagree by more than the margin" />;
           }
           return isFiltered ? (
-            <State
+            <Notice
               title="No trace fits"
               action={
                 <Button
@@ -114,9 +114,9 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
               }
             />
           ) : (
-            <State title="No trace has finished yet">
+            <Notice title="No trace has finished yet">
               <p>Whatever finishes from now on is decided about.</p>
-            </State>
+            </Notice>
           );
         }}
       </Loaded>
@@ -124,7 +124,7 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function Rows({ rows }: { rows: Decision[] }) {
+function DecisionTable({ rows }: { rows: Decision[] }) {
   const project = useProject();
   const columns: Column<Decision>[] = [
     {

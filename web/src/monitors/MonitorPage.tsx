@@ -1,29 +1,29 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { answered, api } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { percent } from "../chart/figures";
 import { AlertLink } from "../money/AlertLink";
 import { AlertState } from "../money/AlertState";
-import { openAlertsQuery, spendQuery, spentBy } from "../money/doors";
-import { spoken } from "../money/say";
-import type { MonitorView } from "../router";
-import { PageHead } from "../shell/Shell";
+import { formatMoney } from "../money/format";
+import { openAlertsQuery, spendQuery, spentBy } from "../money/queries";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
-import { Fault, Form, useFields } from "../ui/Form";
+import { Form, FormError, useFields } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
+import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
-import { useTell } from "../ui/Toast";
+import { useToast } from "../ui/Toast";
 import { Decisions } from "./Decisions";
-import { Dial } from "./Dial";
-import { estimatesQuery, judgesOf, type Monitor, monitorQuery, trendQuery } from "./doors";
-import { Figures } from "./Figures";
-import { File } from "./File";
+import { MonitorEstimates } from "./MonitorEstimates";
+import { MonitorFile } from "./MonitorFile";
 import styles from "./Monitors.module.css";
+import { estimatesQuery, judgesOf, type Monitor, monitorQuery, trendQuery } from "./queries";
 import { Rescores } from "./Rescores";
+import { Sampling } from "./Sampling";
+import type { MonitorView } from "./search";
 import { TrendView } from "./TrendView";
 
 const VIEWS: { name: MonitorView; label: string }[] = [
@@ -47,12 +47,12 @@ export function MonitorPage() {
   useQuery({ ...trendQuery(project.id, name, { agent, days }, "*"), enabled });
   return (
     <Loaded query={monitor} what="the monitor">
-      {(it) => <One key={it.id} monitor={it} />}
+      {(it) => <MonitorDetail key={it.id} monitor={it} />}
     </Loaded>
   );
 }
 
-function One({ monitor }: { monitor: Monitor }) {
+function MonitorDetail({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/monitors/$monitor" });
   const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });
@@ -70,15 +70,15 @@ function One({ monitor }: { monitor: Monitor }) {
         about={
           <>
             {percent(monitor.sample_rate)} of {monitor.agents.join(", ")}, judged by {judgesOf(monitor)}
-            {spend.data && <> · {spoken(spentBy(spend.data, monitor), spend.data.cap)} this month</>} ·{" "}
+            {spend.data && <> · {formatMoney(spentBy(spend.data, monitor), spend.data.cap)} this month</>} ·{" "}
             <code>{monitor.version.rubric_version}</code>
           </>
         }
       >
-        {may(project, "write") && monitor.paused == null && <Pause monitor={monitor} />}
+        {may(project, "write") && monitor.paused == null && <PauseButton monitor={monitor} />}
       </PageHead>
-      {monitor.paused != null && <Resume monitor={monitor} />}
-      <ActiveAlerts monitor={monitor} />
+      {monitor.paused != null && <PausedBanner monitor={monitor} />}
+      <MonitorAlerts monitor={monitor} />
       <Tabs
         label="Views of the monitor"
         tabs={VIEWS}
@@ -96,13 +96,13 @@ function One({ monitor }: { monitor: Monitor }) {
         }
       >
         <div className={styles.parts}>
-          {(view === "figures" || view === "trend") && <Looking monitor={monitor} />}
-          {view === "figures" && <Figures monitor={monitor} />}
+          {(view === "figures" || view === "trend") && <TrafficFilter monitor={monitor} />}
+          {view === "figures" && <MonitorEstimates monitor={monitor} />}
           {view === "trend" && <TrendView monitor={monitor} />}
           {view === "traces" && <Decisions monitor={monitor} />}
-          {view === "dial" && <Dial monitor={monitor} />}
+          {view === "dial" && <Sampling monitor={monitor} />}
           {view === "again" && <Rescores monitor={monitor} />}
-          {view === "file" && <File monitor={monitor} />}
+          {view === "file" && <MonitorFile monitor={monitor} />}
         </div>
       </Tabs>
     </>
@@ -110,7 +110,7 @@ function One({ monitor }: { monitor: Monitor }) {
 }
 
 /** Alerts about this monitor, its agents and criteria whose cause lasts. */
-function ActiveAlerts({ monitor }: { monitor: Monitor }) {
+function MonitorAlerts({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const { data } = useQuery(openAlertsQuery(project.id));
   const alerts = (data?.items ?? []).filter((alert) => alert.monitor === monitor.name);
@@ -137,7 +137,7 @@ const WINDOWS = [
 ];
 
 /** Which traffic the figures are of. */
-function Looking({ monitor }: { monitor: Monitor }) {
+function TrafficFilter({ monitor }: { monitor: Monitor }) {
   const search = useSearch({ from: "/p/$project/monitors/$monitor" });
   const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });
   const set = (change: Partial<typeof search>) =>
@@ -188,7 +188,7 @@ function usePausing(monitor: Monitor, onDone?: () => void) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: { paused: boolean; reason?: string }) =>
-      answered(
+      unwrap(
         api(project.id).PATCH("/api/v1/monitors/{name}", { params: { path: { name: monitor.name } }, body }),
       ),
     onSuccess: (changed) => {
@@ -199,7 +199,7 @@ function usePausing(monitor: Monitor, onDone?: () => void) {
   });
 }
 
-function Pause({ monitor }: { monitor: Monitor }) {
+function PauseButton({ monitor }: { monitor: Monitor }) {
   const [open, setOpen] = useState(false);
   return (
     <>
@@ -210,10 +210,10 @@ function Pause({ monitor }: { monitor: Monitor }) {
 }
 
 function PauseDialog({ monitor, onClose }: { monitor: Monitor; onClose: () => void }) {
-  const tell = useTell();
+  const toast = useToast();
   const [{ reason }, bind] = useFields({ reason: "" });
   const pausing = usePausing(monitor, () => {
-    tell(`${monitor.name} is paused.`);
+    toast(`${monitor.name} is paused.`);
     onClose();
   });
   const asked = {
@@ -230,10 +230,10 @@ function PauseDialog({ monitor, onClose }: { monitor: Monitor; onClose: () => vo
   );
 }
 
-function Resume({ monitor }: { monitor: Monitor }) {
+function PausedBanner({ monitor }: { monitor: Monitor }) {
   const project = useProject();
-  const tell = useTell();
-  const resuming = usePausing(monitor, () => tell(`${monitor.name} goes on.`));
+  const toast = useToast();
+  const resuming = usePausing(monitor, () => toast(`${monitor.name} goes on.`));
   return (
     <div className={styles.banner} role="status">
       <span>
@@ -244,7 +244,7 @@ function Resume({ monitor }: { monitor: Monitor }) {
           Go on
         </Button>
       )}
-      <Fault error={resuming.error} />
+      <FormError error={resuming.error} />
     </div>
   );
 }

@@ -3,17 +3,17 @@ import { Link } from "@tanstack/react-router";
 import { may, useProject } from "../api/session";
 import { percent, percentRange, range3, score3 } from "../chart/figures";
 import { Interval } from "../chart/Interval";
-import { spendQuery } from "../money/doors";
-import { spoken } from "../money/say";
-import { PageHead } from "../shell/Shell";
+import { formatMoney } from "../money/format";
+import { spendQuery } from "../money/queries";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
-import { intervalOf, judgesOf, type Monitor, monitorsQuery } from "./doors";
 import styles from "./Monitors.module.css";
-import { noScoreYet } from "./states";
+import { intervalOf, judgesOf, type Monitor, monitorsQuery } from "./queries";
+import { noScoreYet } from "./traceStates";
 
 export function MonitorsPage() {
   const project = useProject();
@@ -36,13 +36,13 @@ export function MonitorsPage() {
         )}
       </PageHead>
       <Loaded query={monitors} what="monitors">
-        {(all) => (all.length === 0 ? <NoneYet /> : <Monitors all={all} />)}
+        {(all) => (all.length === 0 ? <NoMonitors /> : <MonitorTable all={all} />)}
       </Loaded>
     </>
   );
 }
 
-function Monitors({ all }: { all: Monitor[] }) {
+function MonitorTable({ all }: { all: Monitor[] }) {
   const project = useProject();
   const columns: Column<Monitor>[] = [
     {
@@ -57,13 +57,13 @@ function Monitors({ all }: { all: Monitor[] }) {
           >
             {it.name}
           </Link>
-          <Paused monitor={it} />
+          <MonitorStatus monitor={it} />
         </>
       ),
     },
-    { name: "watches", head: "Watches", cell: (it) => <Watches monitor={it} />, wide: true },
-    { name: "score", head: "Score", cell: (it) => <ScoreOf monitor={it} /> },
-    { name: "passes", head: "Passes", cell: (it) => <PassesOf monitor={it} />, wide: true },
+    { name: "watches", head: "Watches", cell: (it) => <MonitorScope monitor={it} />, wide: true },
+    { name: "score", head: "Score", cell: (it) => <MonitorScore monitor={it} /> },
+    { name: "passes", head: "Passes", cell: (it) => <MonitorPassRate monitor={it} />, wide: true },
     {
       name: "errors",
       head: "Judge errors",
@@ -71,13 +71,13 @@ function Monitors({ all }: { all: Monitor[] }) {
       cell: (it) => percent(it.figures?.error_rate),
       wide: true,
     },
-    { name: "spend", head: "This month", align: "end", cell: (it) => <SpentOf monitor={it} /> },
+    { name: "spend", head: "This month", align: "end", cell: (it) => <MonitorSpend monitor={it} /> },
   ];
   return <Table caption="Monitors" columns={columns} rows={all} keyOf={(it) => it.id} />;
 }
 
 /** Says so where a monitor judges nothing, and why. */
-export function Paused({ monitor }: { monitor: Monitor }) {
+export function MonitorStatus({ monitor }: { monitor: Monitor }) {
   if (monitor.paused == null) return <Badge tone="pass">watching</Badge>;
   return (
     <>
@@ -87,7 +87,7 @@ export function Paused({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function Watches({ monitor }: { monitor: Monitor }) {
+function MonitorScope({ monitor }: { monitor: Monitor }) {
   return (
     <>
       {percent(monitor.sample_rate)} of {monitor.agents.join(", ")}
@@ -96,7 +96,7 @@ function Watches({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function ScoreOf({ monitor }: { monitor: Monitor }) {
+function MonitorScore({ monitor }: { monitor: Monitor }) {
   const found = monitor.figures?.score;
   if (!found) return <span className={styles.soft}>{noScoreYet(monitor.figures?.states)}</span>;
   return (
@@ -109,7 +109,7 @@ function ScoreOf({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function PassesOf({ monitor }: { monitor: Monitor }) {
+function MonitorPassRate({ monitor }: { monitor: Monitor }) {
   const rate = monitor.figures?.pass_rate;
   return rate ? (
     <>
@@ -120,18 +120,18 @@ function PassesOf({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function SpentOf({ monitor }: { monitor: Monitor }) {
+function MonitorSpend({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const { data } = useQuery(spendQuery(project.id));
-  return monitor.figures ? spoken(monitor.figures.spent_this_month, data?.cap) : "–";
+  return monitor.figures ? formatMoney(monitor.figures.spent_this_month, data?.cap) : "–";
 }
 
-function NoneYet() {
+function NoMonitors() {
   return (
-    <State title="Nothing is watched">
+    <Notice title="Nothing is watched">
       <p>A monitor judges a sample of what your agents do, and says what that means for all of it.</p>
       <p>Write one here, or apply a file from the command line:</p>
       <pre>{`jurist monitor apply support.yaml --server ${location.origin}`}</pre>
-    </State>
+    </Notice>
   );
 }

@@ -1,7 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { NewFile } from "../editor/NewFile";
-import { useApplying } from "./File";
+import { useApplyMonitor } from "./MonitorFile";
 
 const TEMPLATE = `agent: support
 rubric: |
@@ -18,7 +18,7 @@ export function NewMonitorPage() {
   const project = useProject();
   const params = { project: project.name };
   const navigate = useNavigate();
-  const applying = useApplying((it) =>
+  const applying = useApplyMonitor((it) =>
     navigate({ to: "/p/$project/monitors/$monitor", params: { ...params, monitor: it.name } }),
   );
   return (

@@ -1,19 +1,19 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { answered, api } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { fixed, range3, score3, signed, signedRange } from "../chart/figures";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
-import { Fault } from "../ui/Form";
+import { FormError } from "../ui/Form";
+import { count, moment, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, moment, plural } from "../ui/say";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import { useTell } from "../ui/Toast";
-import { type Monitor, nameOf, type Rescore, type RescorePlan, rescoresQuery } from "./doors";
+import { useToast } from "../ui/Toast";
 import styles from "./Monitors.module.css";
+import { type Monitor, nameOf, type Rescore, type RescorePlan, rescoresQuery } from "./queries";
 
 /** Traces that earlier versions sampled are judged by the newest; what they have stays. */
 export function Rescores({ monitor }: { monitor: Monitor }) {
@@ -21,15 +21,15 @@ export function Rescores({ monitor }: { monitor: Monitor }) {
   const found = useQuery(rescoresQuery(project.id, monitor.name));
   return (
     <>
-      {may(project, "write") && <Again monitor={monitor} />}
+      {may(project, "write") && <RescoreForm monitor={monitor} />}
       <section className={styles.part}>
         <h2>Judged again</h2>
         <Loaded query={found} what="what was judged again">
           {(all) =>
             all.length === 0 ? (
-              <State title="Nothing was judged again" />
+              <Notice title="Nothing was judged again" />
             ) : (
-              all.map((it) => <One key={it.id} rescore={it} />)
+              all.map((it) => <RescoreCard key={it.id} rescore={it} />)
             )
           }
         </Loaded>
@@ -42,16 +42,16 @@ export function Rescores({ monitor }: { monitor: Monitor }) {
 const priced = (price: number | null | undefined): string =>
   price == null ? "a price that is not known" : `about ${fixed(Math.ceil(100 * price) / 100, 2)} dollars`;
 
-function Again({ monitor }: { monitor: Monitor }) {
+function RescoreForm({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   const [overlap, setOverlap] = useState("200");
   const [since, setSince] = useState("");
   const [plan, setPlan] = useState<RescorePlan | null>(null);
   const ask = useMutation({
     mutationFn: (confirmed: boolean) =>
-      answered(
+      unwrap(
         api(project.id).POST("/api/v1/monitors/{name}/rescores", {
           params: { path: { name: monitor.name } },
           body: {
@@ -64,7 +64,7 @@ function Again({ monitor }: { monitor: Monitor }) {
     onSuccess: (told, confirmed) => {
       if (!confirmed) return setPlan(told);
       setPlan(null);
-      tell(`${plural(told.n_traces, "trace")} will be judged again.`);
+      toast(`${plural(told.n_traces, "trace")} will be judged again.`);
       queries.invalidateQueries({ queryKey: ["rescores", project.id, monitor.name] });
       return undefined;
     },
@@ -109,7 +109,7 @@ function Again({ monitor }: { monitor: Monitor }) {
           </Button>
         )}
       </form>
-      <Fault error={ask.error} />
+      <FormError error={ask.error} />
       {plan && (
         <div className={styles.plan} role="status">
           <p>
@@ -137,7 +137,7 @@ function Again({ monitor }: { monitor: Monitor }) {
 
 type Offset = Rescore["offsets"][number];
 
-function One({ rescore }: { rescore: Rescore }) {
+function RescoreCard({ rescore }: { rescore: Rescore }) {
   const columns: Column<Offset>[] = [
     { name: "criterion", head: "Criterion", cell: nameOf },
     {

@@ -2,11 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { TrendChart } from "../chart/TrendChart";
-import { pastAlertsQuery } from "../money/doors";
+import { pastAlertsQuery } from "../money/queries";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { type Look, type Monitor, type Trend, trendQuery } from "./doors";
+import { Notice } from "../ui/Notice";
 import styles from "./Monitors.module.css";
+import { type Monitor, type TrafficWindow, type Trend, trendQuery } from "./queries";
 
 /** What stands between the names of judges that are heard together. */
 const PANEL = " + ";
@@ -16,7 +16,7 @@ export function TrendView({ monitor }: { monitor: Monitor }) {
   const { agent, days, criterion } = useSearch({ from: "/p/$project/monitors/$monitor" });
   return (
     <section className={styles.part}>
-      <TrendOfMonitor monitor={monitor} look={{ agent, days }} criterion={criterion} />
+      <MonitorTrend monitor={monitor} look={{ agent, days }} criterion={criterion} />
       <p>
         A line that leaves the band of its own past is news. Lines of different versions are not comparable;
         judging again on an overlap says how far they are apart.
@@ -25,15 +25,15 @@ export function TrendView({ monitor }: { monitor: Monitor }) {
   );
 }
 
-type TrendOfMonitorProps = {
+type MonitorTrendProps = {
   monitor: Monitor;
-  look: Look;
+  look: TrafficWindow;
   criterion?: string;
   /** Only what several judges say together, where there are several. */
   together?: boolean;
 };
 
-export function TrendOfMonitor({ monitor, look, criterion, together }: TrendOfMonitorProps) {
+export function MonitorTrend({ monitor, look, criterion, together }: MonitorTrendProps) {
   const project = useProject();
   const found = useQuery(trendQuery(project.id, monitor.name, look, criterion));
   const alerts = useQuery(pastAlertsQuery(project.id));
@@ -50,9 +50,9 @@ export function TrendOfMonitor({ monitor, look, criterion, together }: TrendOfMo
       {(found) => {
         const all = together ? found.filter((it) => !isMember(it, found)) : found;
         return all.every((it) => it.points.length === 0) ? (
-          <State title="No day has a score yet">
+          <Notice title="No day has a score yet">
             <p>Each day on which something was scored becomes a point here.</p>
-          </State>
+          </Notice>
         ) : (
           <TrendChart
             title="Score by day, with its 95 % interval; the band is where the mean of all days so far lies"

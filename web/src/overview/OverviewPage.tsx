@@ -1,33 +1,33 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Navigate } from "@tanstack/react-router";
-import { tasks } from "../annotate/doors";
-import { answered, api, type Schemas } from "../api/client";
+import { tasks } from "../annotate/queries";
+import { api, type Schemas, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
 import { Interval } from "../chart/Interval";
-import { Spark } from "../chart/Spark";
+import { Sparkline } from "../chart/Sparkline";
 import { AlertState } from "../money/AlertState";
-import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/doors";
-import { Meter } from "../money/Meter";
-import { spoken } from "../money/say";
-import { intervalOf, type Monitor, monitorsOf } from "../monitors/doors";
-import { noScoreYet } from "../monitors/states";
-import { countsOf, Shares } from "../runs/Strip";
-import { PageHead } from "../shell/Shell";
+import { BudgetMeter } from "../money/BudgetMeter";
+import { formatMoney } from "../money/format";
+import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/queries";
+import { intervalOf, type Monitor, monitorsOf } from "../monitors/queries";
+import { noScoreYet } from "../monitors/traceStates";
+import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
+import { count, plural, score } from "../ui/format";
+import { KeyFigures } from "../ui/KeyFigures";
 import { Loaded } from "../ui/Loaded";
-import { Numbers } from "../ui/Numbers";
-import { count, plural, score } from "../ui/say";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
-import { Focus } from "./Focus";
+import { type AgentRow, rowsOf } from "./agentRows";
+import { MonitorFocus } from "./MonitorFocus";
 import styles from "./Overview.module.css";
-import { type AgentRow, rowsOf } from "./rows";
-import { Week } from "./Week";
+import { WeeklyChanges } from "./WeeklyChanges";
 
 /** The first page of a project: the overview, or annotating for whoever may see no more. */
-export function ProjectHome() {
+export function OverviewPage() {
   const project = useProject();
   if (may(project, "read")) return <Overview />;
   return <Navigate to="/p/$project/annotate" params={{ project: project.name }} replace />;
@@ -40,9 +40,9 @@ function Overview() {
     queryFn: async () => {
       const doors = api(project.id);
       const [agents, monitors, runs, asked] = await Promise.all([
-        answered(doors.GET("/api/v1/agents")),
+        unwrap(doors.GET("/api/v1/agents")),
         monitorsOf(project.id),
-        answered(doors.GET("/api/v1/runs", { params: { query: { limit: 5 } } })),
+        unwrap(doors.GET("/api/v1/runs", { params: { query: { limit: 5 } } })),
         may(project, "annotate") ? tasks(project.id) : { items: [] },
       ]);
       return { agents, monitors, runs: runs.items, tasks: asked.items };
@@ -63,20 +63,20 @@ function Overview() {
         {({ agents, monitors, runs, tasks }) => {
           // A task of which there are answers is something to look at as well.
           const hasTasks = tasks.some((it) => it.may.manage);
-          if (agents.length + monitors.length + runs.length === 0 && !hasTasks) return <First />;
+          if (agents.length + monitors.length + runs.length === 0 && !hasTasks) return <FirstSteps />;
           return (
             <div className={styles.parts}>
-              <Alerts />
-              <Agents rows={rowsOf(agents, monitors)} />
+              <ActiveAlerts />
+              <AgentTable rows={rowsOf(agents, monitors)} />
               <div className={styles.columns}>
                 <div className={styles.parts}>
-                  <Money />
-                  <Runs runs={runs} />
-                  <People tasks={tasks} />
+                  <MonthSpend />
+                  <LatestRuns runs={runs} />
+                  <TaskSummary tasks={tasks} />
                 </div>
-                {monitors.length > 0 && <Week monitors={monitors} />}
+                {monitors.length > 0 && <WeeklyChanges monitors={monitors} />}
               </div>
-              <Focus monitors={monitors} />
+              <MonitorFocus monitors={monitors} />
             </div>
           );
         }}
@@ -86,7 +86,7 @@ function Overview() {
 }
 
 /** An empty project: what to do first. */
-function First() {
+function FirstSteps() {
   const project = useProject();
   const params = { project: project.name };
   return (
@@ -136,7 +136,7 @@ jurist eval suite.yaml --server ${location.origin}`}</pre>
 }
 
 /** What holds and what is said about it; silence takes no room. */
-function Alerts() {
+function ActiveAlerts() {
   const project = useProject();
   const { data } = useQuery(openAlertsQuery(project.id));
   const items = data?.items ?? [];
@@ -157,7 +157,7 @@ function Alerts() {
   );
 }
 
-function Agents({ rows }: { rows: AgentRow[] }) {
+function AgentTable({ rows }: { rows: AgentRow[] }) {
   const project = useProject();
   const columns: Column<AgentRow>[] = [
     {
@@ -199,19 +199,19 @@ function Agents({ rows }: { rows: AgentRow[] }) {
     {
       name: "score",
       head: "Score",
-      cell: (it) => it.monitor && <ScoreOf agent={it.agent} monitor={it.monitor} />,
+      cell: (it) => it.monitor && <AgentScore agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "passes",
       head: "Passes",
       wide: true,
-      cell: (it) => it.monitor && <PassesOf agent={it.agent} monitor={it.monitor} />,
+      cell: (it) => it.monitor && <AgentPassRate agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "trend",
       head: "Trend",
       wide: true,
-      cell: (it) => it.monitor && <TrendOf agent={it.agent} monitor={it.monitor} />,
+      cell: (it) => it.monitor && <AgentTrend agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "coverage",
@@ -222,7 +222,7 @@ function Agents({ rows }: { rows: AgentRow[] }) {
       ),
       align: "end",
       wide: true,
-      cell: (it) => it.monitor && <CoverageOf agent={it.agent} monitor={it.monitor} />,
+      cell: (it) => it.monitor && <AgentCoverage agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "errors",
@@ -258,7 +258,7 @@ type Of = { agent: string; monitor: Monitor };
 
 const figuresOf = ({ agent, monitor }: Of) => monitor.figures?.agents.find((it) => it.agent === agent);
 
-function ScoreOf(of: Of) {
+function AgentScore(of: Of) {
   const score = figuresOf(of)?.score;
   if (!score) return <span className={styles.soft}>{noScoreYet(of.monitor.figures?.states)}</span>;
   return (
@@ -271,7 +271,7 @@ function ScoreOf(of: Of) {
   );
 }
 
-function PassesOf(of: Of) {
+function AgentPassRate(of: Of) {
   const rate = figuresOf(of)?.pass_rate;
   if (!rate) return "–";
   return (
@@ -281,17 +281,17 @@ function PassesOf(of: Of) {
   );
 }
 
-function TrendOf(of: Of) {
-  return <Spark points={figuresOf(of)?.days ?? []} about={`How ${of.agent} scored day by day`} />;
+function AgentTrend(of: Of) {
+  return <Sparkline points={figuresOf(of)?.days ?? []} about={`How ${of.agent} scored day by day`} />;
 }
 
-function CoverageOf(of: Of) {
+function AgentCoverage(of: Of) {
   const it = figuresOf(of);
   return it ? `${count(it.n)} of ${count(it.n_seen)}` : "–";
 }
 
 /** What it will cost this month, what it has cost, and what it may. */
-function Money() {
+function MonthSpend() {
   const project = useProject();
   const spend = useQuery(spendQuery(project.id));
   return (
@@ -304,10 +304,10 @@ function Money() {
       <Loaded query={spend} what="the month">
         {(it) => {
           const share = it.cap ? (it.cap.dollars === 0 ? 1 : it.spent / it.cap.dollars) : null;
-          const money = (dollars: number) => spoken(dollars, it.cap);
+          const money = (dollars: number) => formatMoney(dollars, it.cap);
           return (
             <>
-              <Numbers
+              <KeyFigures
                 all={[
                   {
                     name: "will have cost at its end",
@@ -322,7 +322,7 @@ function Money() {
                   },
                 ]}
               />
-              {it.cap && share !== null && <Meter spend={it} share={share} dollars={it.cap.dollars} />}
+              {it.cap && share !== null && <BudgetMeter spend={it} share={share} dollars={it.cap.dollars} />}
               <p className={styles.soft}>
                 {it.forecast
                   ? `${money(it.forecast.low)} to ${money(it.forecast.high)} at the end, four times in five; ${fixed(100 * it.elapsed, 0)} % of the month is gone`
@@ -347,7 +347,7 @@ type TaskLine = Schemas["TaskLine"];
 const MOST_TASKS = 4;
 
 /** What people are asked, and where one sees how far they and the judges agree. */
-function People({ tasks }: { tasks: TaskLine[] }) {
+function TaskSummary({ tasks }: { tasks: TaskLine[] }) {
   const project = useProject();
   const shown = tasks.filter((it) => it.may.manage).slice(0, MOST_TASKS);
   if (shown.length === 0) return null;
@@ -415,7 +415,7 @@ function People({ tasks }: { tasks: TaskLine[] }) {
 
 type RunLine = Schemas["RunLine"];
 
-function Runs({ runs }: { runs: RunLine[] }) {
+function LatestRuns({ runs }: { runs: RunLine[] }) {
   const project = useProject();
   const total = (it: RunLine) => it.n_pass + it.n_fail + it.n_error + it.n_deferred;
   const columns: Column<RunLine>[] = [
@@ -435,7 +435,7 @@ function Runs({ runs }: { runs: RunLine[] }) {
       name: "shares",
       head: "Verdicts",
       wide: true,
-      cell: (it) => <Shares n={countsOf(it)} total={total(it)} />,
+      cell: (it) => <VerdictBar n={countsOf(it)} total={total(it)} />,
     },
     { name: "pass", head: "Pass", align: "end", cell: (it) => `${it.n_pass}/${total(it)}` },
     { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },

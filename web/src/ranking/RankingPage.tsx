@@ -1,21 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { CSSProperties } from "react";
-import { tasks } from "../annotate/doors";
+import { tasks } from "../annotate/queries";
 import { may, useProject } from "../api/session";
 import { chance, fixed, percent, percentRange, signed, signedRange } from "../chart/figures";
 import { Interval } from "../chart/Interval";
-import { Picture } from "../chart/Picture";
-import { watchersQuery } from "../monitors/doors";
-import type { RankingSearch } from "../router";
-import { PageHead } from "../shell/Shell";
+import { ServerChart } from "../chart/ServerChart";
+import { monitorNamesQuery } from "../monitors/queries";
 import { Select } from "../ui/Field";
+import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, plural } from "../ui/say";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
-import { type Ranked, type Ranks, rankingQuery } from "./doors";
+import { type Ranked, type Ranks, rankingQuery } from "./queries";
 import styles from "./Ranking.module.css";
+import type { RankingSearch } from "./search";
 
 /** Who is preferred to whom: strengths, the matrix of wins, and whether the place mattered. */
 export function RankingPage() {
@@ -29,21 +29,27 @@ export function RankingPage() {
         title="Ranking"
         about="Answers set against each other two at a time, and what that says of all."
       />
-      <By judges={found.data?.judges ?? []} />
+      <RankingFilter judges={found.data?.judges ?? []} />
       <Loaded query={found} what="the ranking">
-        {(it) => (it.n === 0 ? <Nothing ranks={it} isOfPeople={task !== undefined} /> : <Found ranks={it} />)}
+        {(it) =>
+          it.n === 0 ? (
+            <NoComparisons ranks={it} isOfPeople={task !== undefined} />
+          ) : (
+            <RankingDetail ranks={it} />
+          )
+        }
       </Loaded>
     </>
   );
 }
 
 /** Whose preferences count. */
-function By({ judges }: { judges: string[] }) {
+function RankingFilter({ judges }: { judges: string[] }) {
   const project = useProject();
   const { monitor, judge, task } = useSearch({ from: "/p/$project/ranking" });
   const navigate = useNavigate({ from: "/p/$project/ranking" });
   const go = (search: RankingSearch) => navigate({ search, replace: true, resetScroll: false });
-  const monitors = useQuery(watchersQuery(project.id));
+  const monitors = useQuery(monitorNamesQuery(project.id));
   const asked = useQuery({
     queryKey: ["tasks", project.id],
     queryFn: () => tasks(project.id),
@@ -86,15 +92,15 @@ function By({ judges }: { judges: string[] }) {
   );
 }
 
-function Nothing({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolean }) {
+function NoComparisons({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolean }) {
   const project = useProject();
   const { monitor: chosen } = useSearch({ from: "/p/$project/ranking" });
-  const monitors = useQuery(watchersQuery(project.id));
+  const monitors = useQuery(monitorNamesQuery(project.id));
   const monitor = monitors.data?.find((it) => it.name === chosen) ?? monitors.data?.[0];
   const name = monitor ? quoted(monitor.name) : "MONITOR";
   const agent = quoted(monitor?.agents[0] ?? "AGENT");
   return (
-    <State title="Nothing was set against each other yet">
+    <Notice title="Nothing was set against each other yet">
       {ranks.errors > 0 && <p>{plural(ranks.errors, "comparison")} came to nothing: the judge broke.</p>}
       {isOfPeople ? (
         <p>Nobody of this task has said yet which of two is better.</p>
@@ -110,24 +116,24 @@ function Nothing({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolean }) {
           </p>
         </>
       )}
-    </State>
+    </Notice>
   );
 }
 
 /** As a shell takes it for one word. */
 const quoted = (it: string): string => (/^[\w.@/-]+$/.test(it) ? it : `'${it.replaceAll("'", "'\\''")}'`);
 
-function Found({ ranks }: { ranks: Ranks }) {
+function RankingDetail({ ranks }: { ranks: Ranks }) {
   return (
     <div className={styles.parts}>
-      <Strengths ranks={ranks} />
-      <Wins ranks={ranks} />
-      <Place ranks={ranks} />
+      <StrengthTable ranks={ranks} />
+      <WinMatrix ranks={ranks} />
+      <PositionBias ranks={ranks} />
     </div>
   );
 }
 
-function Strengths({ ranks }: { ranks: Ranks }) {
+function StrengthTable({ ranks }: { ranks: Ranks }) {
   const columns: Column<Ranked>[] = [
     { name: "side", head: "Side", cell: (it) => `${it.rank}. ${it.side}` },
     {
@@ -150,7 +156,7 @@ function Strengths({ ranks }: { ranks: Ranks }) {
       {ranks.bradley_terry ? (
         <div className={styles.columns}>
           <Table caption="Strengths" columns={columns} rows={ranks.bradley_terry} keyOf={(it) => it.side} />
-          {ranks.strengths && <Picture title="Strengths with 95 % intervals" drawn={ranks.strengths} />}
+          {ranks.strengths && <ServerChart title="Strengths with 95 % intervals" drawn={ranks.strengths} />}
         </div>
       ) : (
         <p>No strengths can be told: {ranks.undefined}.</p>
@@ -164,7 +170,7 @@ function Strengths({ ranks }: { ranks: Ranks }) {
   );
 }
 
-function Wins({ ranks }: { ranks: Ranks }) {
+function WinMatrix({ ranks }: { ranks: Ranks }) {
   const { sides, wins, rates } = ranks;
   const won = (row: number, column: number) => wins[row]?.[column] ?? 0;
   const columns: Column<number>[] = [
@@ -207,7 +213,7 @@ function Wins({ ranks }: { ranks: Ranks }) {
 }
 
 /** Whether the one shown first wins more often than it should. */
-function Place({ ranks: { position } }: { ranks: Ranks }) {
+function PositionBias({ ranks: { position } }: { ranks: Ranks }) {
   return (
     <section className={styles.part}>
       <h2>Does the place matter?</h2>

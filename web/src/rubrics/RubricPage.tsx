@@ -1,26 +1,26 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
-import { useChecked } from "../editor/checking";
-import { Desk } from "../editor/NewFile";
+import { useFileCheck } from "../editor/fileCheck";
+import { EditorLayout } from "../editor/NewFile";
 import { SourceEditor } from "../editor/SourceEditor";
-import type { RubricView } from "../router";
-import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
-import { Fault } from "../ui/Form";
+import { FormError } from "../ui/Form";
+import { moment, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { moment, plural } from "../ui/say";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
-import { useTell } from "../ui/Toast";
+import { useToast } from "../ui/Toast";
 import type { Canonical } from "./canonical";
-import { Grid, JudgePrompt, Means } from "./Means";
+import { AnnotatorPreview, JudgePrompt, RubricPreview } from "./RubricPreview";
 import styles from "./Rubrics.module.css";
-import { TryView } from "./Try";
+import { RubricTrialView } from "./RubricTrial";
+import type { RubricView } from "./search";
 
 type Rubric = Schemas["RubricSummary"] & { tag: string | null };
 type Version = Schemas["RubricVersionView"];
@@ -34,19 +34,19 @@ export function RubricPage() {
     queryKey: ["rubric", project.id, id],
     queryFn: async () => {
       const asked = api(project.id).GET("/api/v1/rubrics/{id}", { params });
-      const found = await answered(asked);
+      const found = await unwrap(asked);
       return { ...found, tag: (await asked).response.headers.get("etag") };
     },
   });
   const versions = useQuery({
     queryKey: ["rubric-versions", project.id, id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/rubrics/{id}/versions", { params })),
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/rubrics/{id}/versions", { params })),
   });
   return (
     <Loaded query={rubric} what="the rubric">
       {(it) => (
         <Loaded query={versions} what="its versions">
-          {(all) => <One rubric={it} versions={all} />}
+          {(all) => <RubricDetail rubric={it} versions={all} />}
         </Loaded>
       )}
     </Loaded>
@@ -64,7 +64,7 @@ const VIEWS: { name: RubricView; label: string }[] = [
   { name: "file", label: "File" },
 ];
 
-function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
+function RubricDetail({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/rubrics/$rubric" });
   const navigate = useNavigate({ from: "/p/$project/rubrics/$rubric" });
@@ -76,7 +76,7 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
   );
   const version = versions[at];
   const view = search.view ?? "preview";
-  if (!version) return <State title="The rubric has no version yet" />;
+  if (!version) return <Notice title="The rubric has no version yet" />;
   return (
     <>
       <PageHead
@@ -108,7 +108,7 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
             })
           }
         />
-        {may(project, "write") && <Archive rubric={rubric} />}
+        {may(project, "write") && <ArchiveButton rubric={rubric} />}
       </PageHead>
       <Tabs
         label="Views of the rubric"
@@ -117,12 +117,12 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
         onSelect={(name) => set({ view: name === "preview" ? undefined : name })}
       >
         {view === "preview" && (
-          <Grid key={version.id} name={rubric.name} canonical={version.canonical as Canonical} />
+          <AnnotatorPreview key={version.id} name={rubric.name} canonical={version.canonical as Canonical} />
         )}
         {view === "prompt" && <JudgePrompt source={sourceOf(version)} />}
-        {view === "try" && <TryView source={sourceOf(version)} />}
+        {view === "try" && <RubricTrialView source={sourceOf(version)} />}
         {view === "changes" && (
-          <Changes
+          <VersionChanges
             version={version}
             versions={versions}
             from={versions.find((it) => it.id === search.from) ?? versions[at + 1]}
@@ -130,7 +130,7 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
           />
         )}
         {view === "file" && (
-          <File
+          <RubricFile
             key={version.id}
             rubric={rubric}
             version={version}
@@ -143,12 +143,12 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
   );
 }
 
-function Archive({ rubric }: { rubric: Rubric }) {
+function ArchiveButton({ rubric }: { rubric: Rubric }) {
   const project = useProject();
   const queries = useQueryClient();
   const changing = useMutation({
     mutationFn: () =>
-      answered(
+      unwrap(
         api(project.id).PATCH("/api/v1/rubrics/{id}", {
           params: { path: { id: rubric.id } },
           body: { archived: !rubric.archived },
@@ -165,24 +165,24 @@ function Archive({ rubric }: { rubric: Rubric }) {
       <Button onClick={() => changing.mutate()} disabled={changing.isPending}>
         {rubric.archived ? "Bring back" : "Take out of use"}
       </Button>
-      <Fault error={changing.error} />
+      <FormError error={changing.error} />
     </>
   );
 }
 
-type ChangesProps = {
+type VersionChangesProps = {
   version: Version;
   versions: Version[];
   from: Version | undefined;
   onFrom: (id: string) => void;
 };
 
-function Changes({ version, versions, from, onFrom }: ChangesProps) {
+function VersionChanges({ version, versions, from, onFrom }: VersionChangesProps) {
   const project = useProject();
   const changes = useQuery({
     queryKey: ["diff", project.id, version.id, from?.id],
     queryFn: () =>
-      answered(
+      unwrap(
         api(project.id).GET("/api/v1/rubric-versions/{id}/diff", {
           params: { path: { id: version.id }, query: { from: from?.id ?? "" } },
         }),
@@ -192,9 +192,9 @@ function Changes({ version, versions, from, onFrom }: ChangesProps) {
   });
   if (!from) {
     return (
-      <State title="There is nothing to compare it with">
+      <Notice title="There is nothing to compare it with">
         <p>This is the first version.</p>
-      </State>
+      </Notice>
     );
   }
   return (
@@ -211,14 +211,14 @@ function Changes({ version, versions, from, onFrom }: ChangesProps) {
       </div>
       <Loaded query={changes} what="what changed">
         {({ changes: all }) =>
-          all.length === 0 ? <State title="Both ask the same" /> : <Differences all={all} />
+          all.length === 0 ? <Notice title="Both ask the same" /> : <VersionDifferences all={all} />
         }
       </Loaded>
     </section>
   );
 }
 
-function Differences({ all }: { all: Schemas["RubricDifference"][] }) {
+function VersionDifferences({ all }: { all: Schemas["RubricDifference"][] }) {
   return (
     <ul className={styles.changes} aria-label="Changes">
       {all.map((it, at) => (
@@ -238,25 +238,25 @@ function Differences({ all }: { all: Schemas["RubricDifference"][] }) {
   );
 }
 
-type FileProps = { rubric: Rubric; version: Version; isNewest: boolean; onMade: () => void };
+type RubricFileProps = { rubric: Rubric; version: Version; isNewest: boolean; onMade: () => void };
 
-function File({ rubric, version, isNewest, onMade }: FileProps) {
+function RubricFile({ rubric, version, isNewest, onMade }: RubricFileProps) {
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   const before = sourceOf(version);
   const [text, setText] = useState(before);
-  const checked = useChecked("rubric", text);
+  const checked = useFileCheck("rubric", text);
   const making = useMutation({
     mutationFn: () =>
-      answered(
+      unwrap(
         api(project.id).POST("/api/v1/rubrics/{id}/versions", {
           params: { path: { id: rubric.id }, header: { "if-match": rubric.tag ?? undefined } },
           body: { source: text },
         }),
       ),
     onSuccess: async (made) => {
-      tell(made.id === version.id ? "It asks the same; no new version." : `A new version: ${made.id}.`);
+      toast(made.id === version.id ? "It asks the same; no new version." : `A new version: ${made.id}.`);
       await Promise.all([
         queries.invalidateQueries({ queryKey: ["rubric", project.id, rubric.id] }),
         queries.invalidateQueries({ queryKey: ["rubric-versions", project.id, rubric.id] }),
@@ -268,7 +268,7 @@ function File({ rubric, version, isNewest, onMade }: FileProps) {
   const mayWrite = may(project, "write");
   const isChanged = text !== before;
   return (
-    <Desk beside={<Means name={rubric.name} source={text} checked={checked.data} />}>
+    <EditorLayout beside={<RubricPreview name={rubric.name} source={text} checked={checked.data} />}>
       <SourceEditor
         label="The rubric's file"
         kind="rubric"
@@ -305,6 +305,6 @@ function File({ rubric, version, isNewest, onMade }: FileProps) {
           </div>
         )}
       </SourceEditor>
-    </Desk>
+    </EditorLayout>
   );
 }

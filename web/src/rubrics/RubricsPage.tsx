@@ -1,21 +1,21 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { NewFile } from "../editor/NewFile";
-import { type Monitor, watchersQuery } from "../monitors/doors";
-import { PageHead } from "../shell/Shell";
+import { type Monitor, monitorNamesQuery } from "../monitors/queries";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
 import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
-import { useTell } from "../ui/Toast";
-import { rubricsQuery } from "./doors";
-import { Means } from "./Means";
+import { useToast } from "../ui/Toast";
+import { rubricsQuery } from "./queries";
+import { RubricPreview } from "./RubricPreview";
 import styles from "./Rubrics.module.css";
 
 type Rubric = Schemas["RubricSummary"];
@@ -43,14 +43,14 @@ export function RubricsPage() {
       <Loaded query={rubrics} what="rubrics">
         {(all) =>
           all.length === 0 ? (
-            <State title="No rubrics yet">
+            <Notice title="No rubrics yet">
               <p>
                 Write one here, or begin with a preset; applying a monitor makes one as well. Suites carry
                 their own.
               </p>
-            </State>
+            </Notice>
           ) : (
-            <Rubrics rows={all} />
+            <RubricTable rows={all} />
           )
         }
       </Loaded>
@@ -58,9 +58,9 @@ export function RubricsPage() {
   );
 }
 
-function Rubrics({ rows }: { rows: Rubric[] }) {
+function RubricTable({ rows }: { rows: Rubric[] }) {
   const project = useProject();
-  const monitors = useQuery(watchersQuery(project.id));
+  const monitors = useQuery(monitorNamesQuery(project.id));
   const users = (it: Rubric): Monitor[] =>
     monitors.data?.filter((one) => one.version.rubric_version === it.newest) ?? [];
   const columns: Column<Rubric>[] = [
@@ -120,12 +120,12 @@ export function NewRubricPage() {
   const params = { project: project.name };
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   const adding = useMutation({
     mutationFn: (body: { name: string; source: string }) =>
-      answered(api(project.id).POST("/api/v1/rubrics", { body })),
+      unwrap(api(project.id).POST("/api/v1/rubrics", { body })),
     onSuccess: async (it) => {
-      tell(`${it.name} has its first version.`);
+      toast(`${it.name} has its first version.`);
       await queries.invalidateQueries({ queryKey: ["rubrics", project.id] });
       await navigate({ to: "/p/$project/rubrics/$rubric", params: { ...params, rubric: it.id } });
     },
@@ -145,18 +145,18 @@ export function NewRubricPage() {
       does="Make it"
       doing="Making it…"
       saving={adding}
-      start={(replace) => <Presets onChoose={replace} />}
-      beside={(text, checked) => <Means name="rubric" source={text} checked={checked} />}
+      start={(replace) => <PresetSelect onChoose={replace} />}
+      beside={(text, checked) => <RubricPreview name="rubric" source={text} checked={checked} />}
     />
   );
 }
 
 /** Ready-made rubrics to begin with. */
-function Presets({ onChoose }: { onChoose: (source: string) => void }) {
+function PresetSelect({ onChoose }: { onChoose: (source: string) => void }) {
   const project = useProject();
   const presets = useQuery({
     queryKey: ["presets", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/presets")),
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/presets")),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const [chosen, setChosen] = useState("");

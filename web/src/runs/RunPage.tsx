@@ -1,25 +1,25 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
-import { answered, api, type Schemas, told } from "../api/client";
+import { api, type Schemas, unwrap, unwrapAs } from "../api/client";
 import { useProject } from "../api/session";
 import { useMoney } from "../money/useMoney";
-import type { RunView } from "../router";
-import { PageHead } from "../shell/Shell";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { count, duration, moment, plural, score } from "../ui/format";
+import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
 import { Loaded } from "../ui/Loaded";
-import { State, Waiting } from "../ui/State";
-import { count, duration, moment, plural, score } from "../ui/say";
+import { LoadingNotice, Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
-import { Criteria } from "./Criteria";
-import { Flaky } from "./Flaky";
-import { type Followed, useFollowed } from "./follow";
-import { MatrixView } from "./Matrix";
+import { type CaseOutcome, CaseStrip } from "./CaseStrip";
+import { FlakyCases } from "./FlakyCases";
+import { RunCriteria } from "./RunCriteria";
+import { RunMatrix } from "./RunMatrix";
 import styles from "./RunPage.module.css";
+import { type RunProgress, useRunEvents } from "./runEvents";
 import { Scorecard } from "./Scorecard";
-import { type Outcome, Strip } from "./Strip";
+import type { RunView } from "./search";
 
 type RunInFull = Schemas["RunInFull"];
 
@@ -29,11 +29,12 @@ export function RunPage() {
   const { run: id } = useParams({ from: "/p/$project/runs/$run" });
   const run = useQuery({
     queryKey: ["run", project.id, id],
-    queryFn: () => told<RunInFull>(api(project.id).GET("/api/v1/runs/{id}", { params: { path: { id } } })),
+    queryFn: () =>
+      unwrapAs<RunInFull>(api(project.id).GET("/api/v1/runs/{id}", { params: { path: { id } } })),
   });
   return (
     <Loaded query={run} what="the run">
-      {(it) => <Run key={it.id} run={it} />}
+      {(it) => <RunDetail key={it.id} run={it} />}
     </Loaded>
   );
 }
@@ -45,17 +46,17 @@ const VIEWS: { name: RunView; label: string }[] = [
   { name: "flaky", label: "Flaky" },
 ];
 
-function Run({ run }: { run: RunInFull }) {
+function RunDetail({ run }: { run: RunInFull }) {
   const project = useProject();
   const { view = "cases" } = useSearch({ from: "/p/$project/runs/$run" });
   const navigate = useNavigate({ from: "/p/$project/runs/$run" });
-  const followed = useFollowed(project.id, run.id);
+  const followed = useRunEvents(project.id, run.id);
   const queries = useQueryClient();
   const money = useMoney();
   // One run by itself can be compared with nothing.
   const others = useQuery({
     queryKey: ["runs", project.id, "two"],
-    queryFn: () => answered(api(project.id).GET("/api/v1/runs", { params: { query: { limit: 2 } } })),
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/runs", { params: { query: { limit: 2 } } })),
   });
   // Once it has ended, its numbers are final.
   useEffect(() => {
@@ -110,7 +111,7 @@ function Run({ run }: { run: RunInFull }) {
           {run.not_graded}
         </p>
       )}
-      <Progress run={run} followed={followed} total={total} />
+      <RunFigures run={run} followed={followed} total={total} />
       <Tabs
         label="Views of the run"
         tabs={VIEWS}
@@ -119,16 +120,16 @@ function Run({ run }: { run: RunInFull }) {
           navigate({ search: { view: name === "cases" ? undefined : name }, replace: true })
         }
       >
-        {view === "cases" && <Cases run={run} followed={followed} total={total} />}
-        {view === "criteria" && <Criteria run={run.id} />}
-        {view === "matrix" && <MatrixView run={run.id} />}
-        {view === "flaky" && <Flaky run={run.id} />}
+        {view === "cases" && <RunCases run={run} followed={followed} total={total} />}
+        {view === "criteria" && <RunCriteria run={run.id} />}
+        {view === "matrix" && <RunMatrix run={run.id} />}
+        {view === "flaky" && <FlakyCases run={run.id} />}
       </Tabs>
     </>
   );
 }
 
-function Progress({ run, followed, total }: { run: RunInFull; followed: Followed; total: number }) {
+function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunProgress; total: number }) {
   const n = useMemo(() => countsOf(followed.outcomes), [followed.outcomes]);
   const isOver = followed.ended || run.ended;
   const graded = n.pass + n.fail;
@@ -172,7 +173,7 @@ function Progress({ run, followed, total }: { run: RunInFull; followed: Followed
 
 const RANK: Record<Status, number> = { fail: 0, error: 1, deferred: 2, pass: 3 };
 
-function Cases({ run, followed, total }: { run: RunInFull; followed: Followed; total: number }) {
+function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgress; total: number }) {
   const search = useSearch({ from: "/p/$project/runs/$run" });
   const navigate = useNavigate({ from: "/p/$project/runs/$run" });
   const n = useMemo(() => countsOf(followed.outcomes), [followed.outcomes]);
@@ -190,12 +191,12 @@ function Cases({ run, followed, total }: { run: RunInFull; followed: Followed; t
   const selected = search.case ?? shown[0]?.place;
   useCaseKeys(shown, selected, (place) => set({ case: place }));
   if (followed.outcomes.length === 0) {
-    if (!followed.ended) return total === 0 ? <Waiting what="cases" /> : <Begun total={total} />;
-    return <State title="The run has no cases" />;
+    if (!followed.ended) return total === 0 ? <LoadingNotice what="cases" /> : <RunStarted total={total} />;
+    return <Notice title="The run has no cases" />;
   }
   return (
     <>
-      <Strip
+      <CaseStrip
         outcomes={followed.outcomes}
         total={total}
         selected={selected}
@@ -224,39 +225,39 @@ function Cases({ run, followed, total }: { run: RunInFull; followed: Followed; t
             ))}
           </search>
           {shown.length === 0 ? (
-            <State
+            <Notice
               title="No case fits"
               action={
                 <Button onClick={() => set({ find: undefined, status: undefined })}>Show all cases</Button>
               }
             />
           ) : (
-            <List shown={shown} selected={selected} onSelect={(it) => set({ case: it })} />
+            <CaseList shown={shown} selected={selected} onSelect={(it) => set({ case: it })} />
           )}
         </div>
-        {selected !== undefined && <OneCase run={run} place={selected} />}
+        {selected !== undefined && <CaseDetail run={run} place={selected} />}
       </div>
     </>
   );
 }
 
-function Begun({ total }: { total: number }) {
+function RunStarted({ total }: { total: number }) {
   return (
-    <State title="Nothing is graded yet">
+    <Notice title="Nothing is graded yet">
       <p>{plural(total, "case")} wait for a worker. They appear here as they are graded.</p>
-    </State>
+    </Notice>
   );
 }
 
 /** Rows at a time; a list of thousands is filtered, not scrolled. */
 const MOST = 300;
 
-function List({
+function CaseList({
   shown,
   selected,
   onSelect,
 }: {
-  shown: Outcome[];
+  shown: CaseOutcome[];
   selected?: number;
   onSelect: (it: number) => void;
 }) {
@@ -284,14 +285,14 @@ function List({
   );
 }
 
-function OneCase({ run, place }: { run: RunInFull; place: number }) {
+function CaseDetail({ run, place }: { run: RunInFull; place: number }) {
   const project = useProject();
   const query = { limit: 1, ...(place > 0 ? { after: place - 1 } : {}) };
   const result = useQuery({
     queryKey: ["result", project.id, run.id, place],
     queryFn: async () => {
       const params = { path: { id: run.id }, query };
-      const found = await answered(api(project.id).GET("/api/v1/runs/{id}/results", { params }));
+      const found = await unwrap(api(project.id).GET("/api/v1/runs/{id}/results", { params }));
       return found.items.find((it) => it.place === place) ?? null;
     },
   });
@@ -302,7 +303,7 @@ function OneCase({ run, place }: { run: RunInFull; place: number }) {
           it ? (
             <Scorecard run={run} result={it.result} />
           ) : (
-            <State title="There is no such case in this run" />
+            <Notice title="There is no such case in this run" />
           )
         }
       </Loaded>
@@ -312,7 +313,7 @@ function OneCase({ run, place }: { run: RunInFull; place: number }) {
 
 const KEYS: KeyGroup = { title: "Cases", keys: [{ keys: ["j", "k"], does: "next, previous case" }] };
 
-function useCaseKeys(shown: Outcome[], selected: number | undefined, onSelect: (place: number) => void) {
+function useCaseKeys(shown: CaseOutcome[], selected: number | undefined, onSelect: (place: number) => void) {
   useKeyHelp(KEYS);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -327,14 +328,14 @@ function useCaseKeys(shown: Outcome[], selected: number | undefined, onSelect: (
   });
 }
 
-function countsOf(outcomes: Outcome[]): Record<Status, number> {
+function countsOf(outcomes: CaseOutcome[]): Record<Status, number> {
   const n = { pass: 0, fail: 0, error: 0, deferred: 0 };
   for (const it of outcomes) n[it.status] += 1;
   return n;
 }
 
 /** A failure is no score, so it is in no mean. */
-function meanOf(outcomes: Outcome[]): number | null {
+function meanOf(outcomes: CaseOutcome[]): number | null {
   const scores = outcomes.flatMap((it) => (it.score === null ? [] : [it.score]));
   return scores.length === 0 ? null : scores.reduce((sum, it) => sum + it, 0) / scores.length;
 }

@@ -1,20 +1,21 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { useProject } from "../api/session";
-import { MOST_RUNS } from "../compare/doors";
+import { MOST_RUNS } from "../compare/queries";
 import { useMoney } from "../money/useMoney";
-import { More, PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
+import { duration, moment, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { duration, moment, score } from "../ui/say";
+import { MoreButton } from "../ui/MoreButton";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
+import { countsOf, VerdictBar } from "./CaseStrip";
 import styles from "./RunsPage.module.css";
-import { countsOf, Shares } from "./Strip";
 
 type RunLine = Schemas["RunLine"];
 
@@ -26,7 +27,7 @@ export function RunsPage() {
     queryKey: ["runs", project.id],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) =>
-      answered(api(project.id).GET("/api/v1/runs", { params: { query: { after: pageParam } } })),
+      unwrap(api(project.id).GET("/api/v1/runs", { params: { query: { after: pageParam } } })),
     getNextPageParam: (last) => last.next ?? undefined,
     // While something goes on, its numbers change; and others start runs as well.
     refetchInterval: ({ state }) =>
@@ -37,12 +38,12 @@ export function RunsPage() {
   return (
     <>
       <PageHead title="Runs" about="Suites that were graded, the newest first.">
-        {isTwo && <Compare chosen={chosen} />}
+        {isTwo && <CompareButton chosen={chosen} />}
       </PageHead>
       <Loaded query={runs} what="runs">
         {({ pages }) => {
           const rows = pages.flatMap((it) => it.items);
-          if (rows.length === 0) return <NoneYet />;
+          if (rows.length === 0) return <NoRuns />;
           return (
             <>
               <Table
@@ -53,7 +54,7 @@ export function RunsPage() {
                 rows={rows}
                 keyOf={(it) => it.id}
               />
-              <More query={runs} />
+              <MoreButton query={runs} />
             </>
           );
         }}
@@ -63,7 +64,7 @@ export function RunsPage() {
 }
 
 /** Leads to the comparison of those that were chosen: the newest with each of the others. */
-function Compare({ chosen }: { chosen: RunLine[] }) {
+function CompareButton({ chosen }: { chosen: RunLine[] }) {
   const project = useProject();
   const [after, ...before] = [...chosen].sort((a, b) => b.started.localeCompare(a.started));
   return (
@@ -109,7 +110,7 @@ function columns(
       head: "Verdicts",
       cell: (it) => (
         <span className={styles.verdicts}>
-          <Shares n={countsOf(it)} total={total(it)} />
+          <VerdictBar n={countsOf(it)} total={total(it)} />
         </span>
       ),
     },
@@ -137,11 +138,11 @@ function columns(
   ];
 }
 
-function NoneYet() {
+function NoRuns() {
   return (
-    <State title="No runs yet">
+    <Notice title="No runs yet">
       <p>Have this server grade a suite from the command line:</p>
       <pre>{`jurist init\njurist eval suite.yaml --server ${location.origin}`}</pre>
-    </State>
+    </Notice>
   );
 }

@@ -1,15 +1,15 @@
 import { useLayoutEffect, useRef, useState } from "react";
 import type { Contract, Schemas } from "../api/client";
-import { Flags } from "../graded/Flags";
-import type { Said } from "../graded/sum";
-import { Gates, Total, Weight } from "../graded/Total";
+import { GradeFlags } from "../grades/GradeFlags";
+import { CriterionWeight, FailedGates, ScoreBreakdown } from "../grades/ScoreBreakdown";
+import type { Said } from "../grades/weightedTotal";
 import { useMoney } from "../money/useMoney";
 import { type Canonical, criteriaOf } from "../rubrics/canonical";
 import { Code } from "../traces/view/Code";
-import { markQuotes, type Quote } from "../traces/view/marks";
+import { markQuotes, type Quote } from "../traces/view/highlights";
 import { TraceView } from "../traces/view/TraceView";
 import { Badge, StatusBadge } from "../ui/Badge";
-import { score } from "../ui/say";
+import { score } from "../ui/format";
 import styles from "./Scorecard.module.css";
 
 type CaseResult = Contract["CaseResult"];
@@ -40,11 +40,15 @@ export function Scorecard({ run, result }: ScorecardProps) {
           {it.spend.cost != null && <span className={styles.spend}>{money(it.spend.cost)}</span>}
         </div>
       </header>
-      <Gates failed={verdict.failed_gates} undecided={verdict.undecided_gates} />
+      <FailedGates failed={verdict.failed_gates} undecided={verdict.undecided_gates} />
       {rubric && (
-        <Total rubric={rubric} verdict={verdict} saidOf={(criterion) => saidOf(it.grades, criterion)} />
+        <ScoreBreakdown
+          rubric={rubric}
+          verdict={verdict}
+          saidOf={(criterion) => saidOf(it.grades, criterion)}
+        />
       )}
-      {verdict.path && verdict.path.length > 0 && <Path path={verdict.path} />}
+      {verdict.path && verdict.path.length > 0 && <TreePath path={verdict.path} />}
       <ul className={styles.grades}>
         {it.grades.map((grade, at) => (
           <GradeRow key={at} grade={grade} criterion={criteria.get(grade.criterion)} onQuote={setQuote} />
@@ -62,7 +66,7 @@ const saidOf = (grades: Grade[], criterion: string): Said[] =>
       : [],
   );
 
-function Path({ path }: { path: Contract["TreePathStep"][] }) {
+function TreePath({ path }: { path: Contract["TreePathStep"][] }) {
   return (
     <ol className={styles.path} aria-label="The way through the tree">
       {path.map((it, at) => (
@@ -89,16 +93,16 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
         {typeof criterion?.description === "string" && (
           <p className={styles.muted}>{criterion.description}</p>
         )}
-        <Weight criterion={criterion} />
+        <CriterionWeight criterion={criterion} />
       </div>
       <div className={styles.answer}>
-        <Answer outcome={outcome} />
+        <GradeAnswer outcome={outcome} />
         {unit !== null && (
           <meter className={styles.meter} min={0} max={1} value={unit} aria-label="On 0 to 1" />
         )}
       </div>
       <div className={styles.why}>
-        <Flags flags={grade.flags} />
+        <GradeFlags flags={grade.flags} />
         {grade.reason && <p className={styles.reason}>{grade.reason}</p>}
         {grade.points?.map((it, at) => (
           <p key={at} className={styles.point}>
@@ -106,7 +110,7 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
           </p>
         ))}
         {grade.evidence?.map((it, at) => (
-          <Quoted key={at} evidence={it} onQuote={onQuote} />
+          <EvidenceQuote key={at} evidence={it} onQuote={onQuote} />
         ))}
         <p className={styles.by}>
           {grade.grader.kind} <b>{grade.grader.name}</b>
@@ -118,7 +122,7 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
   );
 }
 
-function Answer({ outcome }: { outcome: Contract["Outcome"] }) {
+function GradeAnswer({ outcome }: { outcome: Contract["Outcome"] }) {
   switch (outcome.kind) {
     case "scored":
       return <b className={styles.value}>{said(outcome.value)}</b>;
@@ -144,7 +148,7 @@ function said(value: unknown): string {
   return typeof value === "number" ? String(Math.round(value * 1000) / 1000) : String(value);
 }
 
-function Quoted({ evidence, onQuote }: { evidence: Evidence; onQuote: (quote: Quote) => void }) {
+function EvidenceQuote({ evidence, onQuote }: { evidence: Evidence; onQuote: (quote: Quote) => void }) {
   const { found, quote } = evidence;
   if (!found) {
     return (

@@ -1,15 +1,15 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { useProject } from "../api/session";
-import { More } from "../shell/Shell";
 import { Button } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { MoreButton } from "../ui/MoreButton";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
-import { Settings } from "./Settings";
-import styles from "./Settings.module.css";
+import { SettingsLayout } from "./SettingsLayout";
+import styles from "./SettingsLayout.module.css";
 
 type Entry = Schemas["AuditEntryView"];
 
@@ -21,12 +21,12 @@ export function AuditPage() {
     queryKey: ["audit", project.id, search],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) =>
-      answered(api(project.id).GET("/api/v1/audit", { params: { query: { ...search, after: pageParam } } })),
+      unwrap(api(project.id).GET("/api/v1/audit", { params: { query: { ...search, after: pageParam } } })),
     getNextPageParam: (last) => last.next ?? undefined,
   });
   const members = useQuery({
     queryKey: ["members", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/members")),
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/members")),
   });
   const nameOf = (actor: string) => members.data?.find((it) => it.account === actor)?.name ?? actor;
   const only = (key: "actor" | "action", value: string) => (
@@ -49,7 +49,7 @@ export function AuditPage() {
   ];
   const chosen = Object.entries(search).filter((it) => it[1]);
   return (
-    <Settings>
+    <SettingsLayout>
       <div className={styles.line}>
         <h2>Who changed what</h2>
         {chosen.map(([key, value]) => (
@@ -70,19 +70,19 @@ export function AuditPage() {
                   rows={rows}
                   keyOf={(it) => it.id}
                 />
-                <More query={entries} />
+                <MoreButton query={entries} />
               </>
             );
           }
-          if (chosen.length === 0) return <State title="Nothing was changed yet" />;
+          if (chosen.length === 0) return <Notice title="Nothing was changed yet" />;
           return (
-            <State
+            <Notice
               title="Nothing fits"
               action={<Button onClick={() => navigate({ search: {} })}>Show everything</Button>}
             />
           );
         }}
       </Loaded>
-    </Settings>
+    </SettingsLayout>
   );
 }

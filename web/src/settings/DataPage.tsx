@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { answered, api } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { useProject } from "../api/session";
+import { plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { plural } from "../ui/say";
-import { Settings } from "./Settings";
-import styles from "./Settings.module.css";
+import { SettingsLayout } from "./SettingsLayout";
+import styles from "./SettingsLayout.module.css";
 
 const EXPORTS = [
   { what: "grades", about: "each answer of each grader, in numbers" },
@@ -17,12 +17,12 @@ export function DataPage() {
   const project = useProject();
   const projects = useQuery({
     queryKey: ["projects"],
-    queryFn: () => answered(api(project.id).GET("/api/v1/projects")),
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/projects")),
   });
   const address = (what: string, format: string) =>
     `/api/v1/export?${new URLSearchParams({ project: project.id, what, format })}`;
   return (
-    <Settings>
+    <SettingsLayout>
       <h2>Retention</h2>
       <Loaded query={projects} what="how long things are kept">
         {(all) => {
@@ -52,6 +52,6 @@ export function DataPage() {
           </li>
         ))}
       </ul>
-    </Settings>
+    </SettingsLayout>
   );
 }

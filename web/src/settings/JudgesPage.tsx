@@ -1,16 +1,16 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { percent } from "../chart/figures";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { Fault } from "../ui/Form";
+import { FormError } from "../ui/Form";
+import { day, duration, money, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { day, duration, money, plural } from "../ui/say";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import { Settings } from "./Settings";
-import styles from "./Settings.module.css";
+import { SettingsLayout } from "./SettingsLayout";
+import styles from "./SettingsLayout.module.css";
 
 type Judge = Schemas["JudgeShown"];
 
@@ -19,10 +19,10 @@ export function JudgesPage() {
   const project = useProject();
   const judges = useQuery({
     queryKey: ["judges", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/judges")),
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/judges")),
   });
   return (
-    <Settings>
+    <SettingsLayout>
       <h2>Judges</h2>
       <p className={styles.muted}>
         Those that monitors name, or that were asked within thirty days. Keys are in the server's environment
@@ -31,19 +31,19 @@ export function JudgesPage() {
       <Loaded query={judges} what="judges">
         {(all) =>
           all.length === 0 ? (
-            <State title="No judges yet">
+            <Notice title="No judges yet">
               <p>A monitor that names one puts it here.</p>
-            </State>
+            </Notice>
           ) : (
-            <Judges all={all} />
+            <JudgeTable all={all} />
           )
         }
       </Loaded>
-    </Settings>
+    </SettingsLayout>
   );
 }
 
-function Judges({ all }: { all: Judge[] }) {
+function JudgeTable({ all }: { all: Judge[] }) {
   const project = useProject();
   const columns: Column<Judge>[] = [
     {
@@ -56,7 +56,7 @@ function Judges({ all }: { all: Judge[] }) {
         </>
       ),
     },
-    { name: "key", head: "Key", cell: (it) => <Key of={it} /> },
+    { name: "key", head: "Key", cell: (it) => <JudgeKey of={it} /> },
     {
       name: "price",
       head: "A million tokens",
@@ -94,7 +94,7 @@ function Judges({ all }: { all: Judge[] }) {
             name: "ping",
             head: <span className="visually-hidden">Ping</span>,
             align: "end" as const,
-            cell: (it: Judge) => <Ping judge={it.name} />,
+            cell: (it: Judge) => <PingButton judge={it.name} />,
           },
         ]
       : []),
@@ -102,7 +102,7 @@ function Judges({ all }: { all: Judge[] }) {
   return <Table caption="Judges" columns={columns} rows={all} keyOf={(it) => it.name} />;
 }
 
-function Key({ of: { key } }: { of: Judge }) {
+function JudgeKey({ of: { key } }: { of: Judge }) {
   if (key === "not_needed") return <span className={styles.muted}>needs none</span>;
   return (
     <Badge tone={key === "present" ? "pass" : "fail"}>{key === "present" ? "✓ there" : "✕ missing"}</Badge>
@@ -110,10 +110,10 @@ function Key({ of: { key } }: { of: Judge }) {
 }
 
 /** One call of a few tokens: does it answer? */
-function Ping({ judge }: { judge: string }) {
+function PingButton({ judge }: { judge: string }) {
   const project = useProject();
   const pinging = useMutation({
-    mutationFn: () => answered(api(project.id).POST("/api/v1/judges/ping", { body: { judge } })),
+    mutationFn: () => unwrap(api(project.id).POST("/api/v1/judges/ping", { body: { judge } })),
   });
   const found = pinging.data;
   return (
@@ -122,14 +122,14 @@ function Ping({ judge }: { judge: string }) {
         {found && (
           <>
             <Badge tone={found.ok ? "pass" : "fail"}>
-              {found.ok ? `✓ answered in ${duration(found.ms)}` : "✕ did not answer"}
+              {found.ok ? `✓ unwrap in ${duration(found.ms)}` : "✕ did not answer"}
             </Badge>{" "}
             {found.error}
             {found.is_structured === false && "It does not keep to the shape it is asked for."}
           </>
         )}
       </span>
-      <Fault error={pinging.error} />
+      <FormError error={pinging.error} />
       <Button
         onClick={() => pinging.mutate()}
         disabled={pinging.isPending}

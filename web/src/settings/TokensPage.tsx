@@ -1,21 +1,21 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { type Scope, useProject } from "../api/session";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { Copy } from "../ui/Copy";
+import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
-import { Loaded, Wrong } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { day } from "../ui/say";
+import { day } from "../ui/format";
+import { ErrorNotice, Loaded } from "../ui/Loaded";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
-import { useTell } from "../ui/Toast";
-import { Once, Settings } from "./Settings";
-import styles from "./Settings.module.css";
+import { useToast } from "../ui/Toast";
+import { OneTimeSecret, SettingsLayout } from "./SettingsLayout";
+import styles from "./SettingsLayout.module.css";
 
 type Token = Schemas["TokenView"];
 
@@ -31,7 +31,7 @@ export function TokensPage() {
   const project = useProject();
   const tokens = useQuery({
     queryKey: ["tokens", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/tokens")),
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/tokens")),
   });
   const [adding, setAdding] = useState(false);
   const add = (
@@ -40,7 +40,7 @@ export function TokensPage() {
     </Button>
   );
   return (
-    <Settings>
+    <SettingsLayout>
       <div className={styles.line}>
         <h2>Tokens of programs</h2>
         {add}
@@ -48,29 +48,29 @@ export function TokensPage() {
       <Loaded query={tokens} what="tokens">
         {(all) => {
           const programs = all.filter((it) => !it.scopes.some((scope) => scope.startsWith("join:")));
-          if (programs.length > 0) return <Tokens tokens={programs} />;
+          if (programs.length > 0) return <TokenTable tokens={programs} />;
           return (
-            <State title="No tokens yet">
+            <Notice title="No tokens yet">
               <p>Programs that send traces or start runs show a token instead of signing in.</p>
-            </State>
+            </Notice>
           );
         }}
       </Loaded>
-      {adding && <NewToken onClose={() => setAdding(false)} />}
-    </Settings>
+      {adding && <NewTokenDialog onClose={() => setAdding(false)} />}
+    </SettingsLayout>
   );
 }
 
-function Tokens({ tokens }: { tokens: Token[] }) {
+function TokenTable({ tokens }: { tokens: Token[] }) {
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   const [revoking, setRevoking] = useState<Token | null>(null);
   const revoke = useMutation({
     mutationFn: (id: string) =>
-      answered(api(project.id).DELETE("/api/v1/tokens/{id}", { params: { path: { id } } })),
+      unwrap(api(project.id).DELETE("/api/v1/tokens/{id}", { params: { path: { id } } })),
     onSuccess: () => {
-      tell(`${revoking?.name} opens nothing any more.`);
+      toast(`${revoking?.name} opens nothing any more.`);
       setRevoking(null);
       return queries.invalidateQueries({ queryKey: ["tokens", project.id] });
     },
@@ -90,7 +90,7 @@ function Tokens({ tokens }: { tokens: Token[] }) {
       cell: (it) => (it.used ? <Time at={it.used} /> : <span className={styles.muted}>never</span>),
       wide: true,
     },
-    { name: "state", head: "Expires", cell: (it) => <Until token={it} /> },
+    { name: "state", head: "Expires", cell: (it) => <TokenExpiry token={it} /> },
     {
       name: "revoke",
       head: <span className="visually-hidden">Revoke</span>,
@@ -109,7 +109,7 @@ function Tokens({ tokens }: { tokens: Token[] }) {
       {revoking && (
         <Dialog title={`Revoke ${revoking.name}?`} onClose={() => setRevoking(null)}>
           <p>Whatever uses it is turned away from now on. This cannot be taken back.</p>
-          {revoke.error && <Wrong error={revoke.error} />}
+          {revoke.error && <ErrorNotice error={revoke.error} />}
           <div className={styles.line}>
             <Button look="danger" onClick={() => revoke.mutate(revoking.id)} disabled={revoke.isPending}>
               Revoke
@@ -122,7 +122,7 @@ function Tokens({ tokens }: { tokens: Token[] }) {
   );
 }
 
-function Until({ token }: { token: Token }) {
+function TokenExpiry({ token }: { token: Token }) {
   if (token.revoked) return <Badge>revoked</Badge>;
   if (!token.expires) return <span className={styles.muted}>never</span>;
   return new Date(token.expires) < new Date() ? <Badge>expired</Badge> : day(token.expires);
@@ -135,7 +135,7 @@ const LIVES = [
   { value: "", label: "until it is revoked" },
 ];
 
-function NewToken({ onClose }: { onClose: () => void }) {
+function NewTokenDialog({ onClose }: { onClose: () => void }) {
   const project = useProject();
   const queries = useQueryClient();
   const [{ name, days }, bind] = useFields({ name: "", days: "90" });
@@ -143,19 +143,19 @@ function NewToken({ onClose }: { onClose: () => void }) {
   const add = useMutation({
     mutationFn: () => {
       const body = { name, scopes, days: days ? Number(days) : undefined };
-      return answered(api(project.id).POST("/api/v1/tokens", { body }));
+      return unwrap(api(project.id).POST("/api/v1/tokens", { body }));
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: ["tokens", project.id] }),
   });
   if (add.data) {
     return (
       <Dialog title={add.data.name} onClose={onClose}>
-        <Once
+        <OneTimeSecret
           secret={add.data.secret}
           about="This is the only time it is shown. Keep it where secrets are kept."
         />
         <div className={styles.line}>
-          <Copy text={add.data.secret} />
+          <CopyButton text={add.data.secret} />
           <Button onClick={onClose}>Done</Button>
         </div>
       </Dialog>

@@ -1,12 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Navigate, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { type JoiningTask, joinTask } from "../annotate/doors";
+import { type JoiningTask, joinTask } from "../annotate/queries";
 import { sessionQuery } from "../api/session";
 import { Field } from "../ui/Field";
-import { Fault, Form, useFields } from "../ui/Form";
-import { State, Waiting } from "../ui/State";
-import { Door } from "./Door";
+import { Form, FormError, useFields } from "../ui/Form";
+import { LoadingNotice, Notice } from "../ui/Notice";
+import { AuthLayout } from "./AuthLayout";
 
 /** Names under which crowd platforms put their id of a person into an address. */
 const CROWD = ["PROLIFIC_PID", "workerId", "participant"];
@@ -34,13 +34,13 @@ type ByNameProps = {
 /** One says one's name and begins. */
 export function JoinByName({ by }: ByNameProps) {
   return (
-    <Door title="Annotate" after="No password is needed: this browser remembers you.">
-      <NameForm by={by} />
-    </Door>
+    <AuthLayout title="Annotate" after="No password is needed: this browser remembers you.">
+      <JoinTaskForm by={by} />
+    </AuthLayout>
   );
 }
 
-export function NameForm({ by }: ByNameProps) {
+export function JoinTaskForm({ by }: ByNameProps) {
   const joining = useJoining();
   const [entered, bind] = useFields({ name: "" });
   const asked = { ...joining, mutate: () => joining.mutate({ ...by, name: entered.name }) };
@@ -60,10 +60,10 @@ export function NameForm({ by }: ByNameProps) {
 }
 
 /** Whoever said their name before goes on; others say it now. */
-function Known({ task }: { task: string }) {
+function JoinOrContinue({ task }: { task: string }) {
   const session = useQuery(sessionQuery);
   const [project, ...more] = session.data?.projects ?? [];
-  if (session.isPending) return <Waiting what="the task" />;
+  if (session.isPending) return <LoadingNotice what="the task" />;
   if (!session.data?.account || !project || more.length > 0) return <JoinByName by={{ task }} />;
   return <Navigate to="/p/$project/annotate/$task" params={{ project: project.name, task }} replace />;
 }
@@ -79,19 +79,19 @@ export function JoinByCrowd() {
   useEffect(() => {
     if (key) joining.mutate({ task, crowd: { key, id: String(search[key]) } });
   }, []);
-  if (!key) return <Known task={task} />;
+  if (!key) return <JoinOrContinue task={task} />;
   return (
-    <Door title="Annotate">
+    <AuthLayout title="Annotate">
       {joining.error ? (
         <>
-          <Fault error={joining.error} />
-          <State title="You are not in">
+          <FormError error={joining.error} />
+          <Notice title="You are not in">
             <p>Go back to where the link came from and follow it again.</p>
-          </State>
+          </Notice>
         </>
       ) : (
-        <Waiting what="the task" />
+        <LoadingNotice what="the task" />
       )}
-    </Door>
+    </AuthLayout>
   );
 }

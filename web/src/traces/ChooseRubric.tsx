@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useProject } from "../api/session";
-import { rubricsQuery } from "../rubrics/doors";
+import { rubricsQuery } from "../rubrics/queries";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
+import { plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { plural } from "../ui/say";
+import { Notice } from "../ui/Notice";
 
 /** Which rubric is tried on traces; its page says what that takes before anything is spent. */
 export function ChooseRubric({ traces, onClose }: { traces: string[]; onClose: () => void }) {
@@ -26,14 +26,14 @@ export function ChooseRubric({ traces, onClose }: { traces: string[]; onClose: (
       <Loaded query={rubrics} what="rubrics">
         {(all) =>
           all.length === 0 ? (
-            <State title="There is no rubric yet">
+            <Notice title="There is no rubric yet">
               <p>
                 <Link to="/p/$project/new-rubric" params={{ project: project.name }}>
                   Write one
                 </Link>
                 , or begin with a preset.
               </p>
-            </State>
+            </Notice>
           ) : (
             <Form asked={{ mutate: lead, error: null, isPending: false }} does="See what it takes">
               <Select

@@ -1,51 +1,50 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
-import { Exchanges } from "../graded/Exchanges";
-import { Graded, gradesQuery, Outcome, verdictsQuery, whyQuery } from "../graded/Graded";
-import { type Cited, citedIn, type Placed } from "../graded/table";
+import { type Cited, citedIn, type Placed } from "../grades/gradeTable";
+import { JudgeExchanges } from "../grades/JudgeExchanges";
+import { GradeOutcome, gradesQuery, TraceGrades, verdictsQuery, whyQuery } from "../grades/TraceGrades";
 import { useMoney } from "../money/useMoney";
-import type { TraceSearch } from "../router";
-import { rubricsQuery } from "../rubrics/doors";
+import { rubricsQuery } from "../rubrics/queries";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { count, duration, moment, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, duration, moment, score } from "../ui/say";
+import { Notice } from "../ui/Notice";
+import { Breadcrumbs } from "../ui/PageHead";
 import { Term } from "../ui/Term";
-import { useTitle } from "../ui/title";
-import { AGENT_COST, DERIVED_COST } from "./cost";
-import { SendToPeople } from "./SendToPeople";
+import { useTitle } from "../ui/useTitle";
+import { AGENT_COST, DERIVED_COST } from "./costHelp";
+import { SendToAnnotators } from "./SendToAnnotators";
+import type { TraceSearch } from "./search";
 import styles from "./TracePage.module.css";
-import { Ended, titleOf } from "./TracesPage";
+import { TraceStatus, titleOf } from "./TracesPage";
 import { UseAsAnchor } from "./UseAsAnchor";
-import type { Trace } from "./view/parts";
 import { TraceView } from "./view/TraceView";
+import type { Trace } from "./view/traceParts";
 
 type Head = Schemas["TraceSummary"];
-
-/** Of whose money a trace speaks. */
 
 /** One trace: what is known of it, what was said about it, and all that the agent did. */
 export function TracePage() {
   const { trace } = useParams({ from: "/p/$project/traces/$trace" });
   // What is folded, and which quote is shown, belong to one trace.
-  return <One key={trace} id={trace} />;
+  return <TraceDetail key={trace} id={trace} />;
 }
 
-function One({ id }: { id: string }) {
+function TraceDetail({ id }: { id: string }) {
   const project = useProject();
   const params = { path: { id } };
   const head = useQuery({
     queryKey: ["trace", project.id, id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/traces/{id}", { params })),
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/traces/{id}", { params })),
   });
   const content = useQuery({
     queryKey: ["trace-content", project.id, id],
     queryFn: async () =>
-      (await answered(api(project.id).GET("/api/v1/traces/{id}/content", { params }))) as Trace,
+      (await unwrap(api(project.id).GET("/api/v1/traces/{id}/content", { params }))) as Trace,
     enabled: (head.data?.revision ?? 0) > 0 && head.data?.state !== "erased",
   });
   // Asked for at once, although what shows them waits for the trace.
@@ -66,9 +65,9 @@ function One({ id }: { id: string }) {
     <Loaded query={head} what="the trace">
       {(it) => (
         <div className={styles.page}>
-          <Title head={it} />
+          <TraceHead head={it} />
           <div className={styles.both}>
-            <Graded
+            <TraceGrades
               trace={it.id}
               finished={it.revision > 0 ? (it.finished ?? it.updated) : null}
               isWithheld={it.is_withheld}
@@ -78,21 +77,21 @@ function One({ id }: { id: string }) {
             />
             <div id="steps" className={styles.content}>
               {it.state === "erased" ? (
-                <State title="This trace was erased">
+                <Notice title="This trace was erased">
                   <p>Its content is gone; what was said about it stays.</p>
-                </State>
+                </Notice>
               ) : it.revision === 0 ? (
-                <State title="It is still on its way">
+                <Notice title="It is still on its way">
                   <p>{count(it.n_pieces)} pieces have come. It can be read once it has ended.</p>
-                </State>
+                </Notice>
               ) : (
                 <Loaded query={content} what="its steps">
-                  {(trace) => <Steps trace={trace} shown={shown} onStep={() => setShown(undefined)} />}
+                  {(trace) => <TraceSteps trace={trace} shown={shown} onStep={() => setShown(undefined)} />}
                 </Loaded>
               )}
             </div>
           </div>
-          {exchanges && <Exchanges trace={it.id} onClose={() => set({ exchanges: undefined })} />}
+          {exchanges && <JudgeExchanges trace={it.id} onClose={() => set({ exchanges: undefined })} />}
         </div>
       )}
     </Loaded>
@@ -109,7 +108,7 @@ function useAddress() {
   );
 }
 
-function Title({ head }: { head: Head }) {
+function TraceHead({ head }: { head: Head }) {
   const project = useProject();
   const verdicts = useQuery(verdictsQuery(project.id, head.id));
   const money = useMoney();
@@ -142,17 +141,17 @@ function Title({ head }: { head: Head }) {
   useTitle(title ?? head.id);
   return (
     <header className={styles.head}>
-      <p className={styles.up}>
+      <Breadcrumbs>
         <Link to="/p/$project/traces" params={{ project: project.name }}>
           Traces
         </Link>
-      </p>
+      </Breadcrumbs>
       <div className={styles.top}>
         <h1 className={styles.title}>
           {title && <bdi>{title}</bdi>} <span className={title ? styles.named : styles.id}>{head.id}</span>{" "}
-          <Ended trace={head} />
+          <TraceStatus trace={head} />
         </h1>
-        <Actions head={head} />
+        <TraceActions head={head} />
       </div>
       <dl className={styles.facts}>
         {facts.map(([name, value, about]) => (
@@ -183,7 +182,7 @@ function Title({ head }: { head: Head }) {
 }
 
 /** What can be done with it. */
-function Actions({ head }: { head: Head }) {
+function TraceActions({ head }: { head: Head }) {
   const project = useProject();
   const [open, setOpen] = useState<"people" | "anchor">();
   if (!may(project, "write") || head.revision === 0 || head.state === "erased") return null;
@@ -191,7 +190,7 @@ function Actions({ head }: { head: Head }) {
     <div className={styles.actions}>
       <Button onClick={() => setOpen("people")}>Send to people…</Button>
       <Button onClick={() => setOpen("anchor")}>Use as anchor…</Button>
-      {open === "people" && <SendToPeople traces={[head.id]} onClose={() => setOpen(undefined)} />}
+      {open === "people" && <SendToAnnotators traces={[head.id]} onClose={() => setOpen(undefined)} />}
       {open === "anchor" && (
         <UseAsAnchor trace={head.id} agent={head.agent} onClose={() => setOpen(undefined)} />
       )}
@@ -199,9 +198,9 @@ function Actions({ head }: { head: Head }) {
   );
 }
 
-type StepsProps = { trace: Trace; shown: Placed | undefined; onStep: () => void };
+type TraceStepsProps = { trace: Trace; shown: Placed | undefined; onStep: () => void };
 
-function Steps({ trace, shown, onStep }: StepsProps) {
+function TraceSteps({ trace, shown, onStep }: TraceStepsProps) {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/traces/$trace" });
   const params = useParams({ from: "/p/$project/traces/$trace" });
@@ -217,7 +216,7 @@ function Steps({ trace, shown, onStep }: StepsProps) {
   const grades = useQuery(gradesQuery(project.id, params.trace));
   const cited = useMemo(() => citedIn(trace, grades.data ?? []), [trace, grades.data]);
   if (!trace.steps?.length && !trace.files?.length) {
-    return <State title="Nothing can be read of it">It has no steps.</State>;
+    return <Notice title="Nothing can be read of it">It has no steps.</Notice>;
   }
   const here = `/p/${encodeURIComponent(params.project)}/traces/${encodeURIComponent(params.trace)}`;
   return (
@@ -238,7 +237,7 @@ function Steps({ trace, shown, onStep }: StepsProps) {
           quotes={cited}
           shown={shown}
           addressOf={(n) => `${here}?step=${n}`}
-          beside={(n) => <Cites all={cited.filter((it) => it.step === n)} />}
+          beside={(n) => <StepCitations all={cited.filter((it) => it.step === n)} />}
         />
       </div>
     </>
@@ -246,7 +245,7 @@ function Steps({ trace, shown, onStep }: StepsProps) {
 }
 
 /** Who quoted a step, and for what. */
-function Cites({ all }: { all: Cited[] }) {
+function StepCitations({ all }: { all: Cited[] }) {
   // Two monitors may have had the same said of it.
   const once = [
     ...new Map(all.map(({ grade: it }) => [`${it.grader} ${it.criterion} ${it.score}`, it])).values(),
@@ -256,7 +255,7 @@ function Cites({ all }: { all: Cited[] }) {
     <ul className={styles.cites} aria-label="Quoted by">
       {once.map((it) => (
         <li key={it.id}>
-          <b>{it.criterion}</b> <Outcome grade={it} /> <span>quoted by {it.grader}</span>
+          <b>{it.criterion}</b> <GradeOutcome grade={it} /> <span>quoted by {it.grader}</span>
         </li>
       ))}
     </ul>

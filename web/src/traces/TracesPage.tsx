@@ -1,26 +1,27 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useEffect, useRef, useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
-import { usePaused } from "../editor/checking";
+import { useDebounced } from "../editor/fileCheck";
 import { useMoney } from "../money/useMoney";
-import { watchersQuery } from "../monitors/doors";
+import { monitorNamesQuery } from "../monitors/queries";
 import { StateBadge } from "../monitors/StateBadge";
-import type { TraceSort, TracesSearch } from "../router";
-import { More, PageHead } from "../shell/Shell";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Field, Select } from "../ui/Field";
+import { count, duration, plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, duration, plural, score } from "../ui/say";
+import { MoreButton } from "../ui/MoreButton";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { ChooseRubric } from "./ChooseRubric";
-import { DERIVED_COST } from "./cost";
-import { SendToPeople } from "./SendToPeople";
+import { DERIVED_COST } from "./costHelp";
+import { SendToAnnotators } from "./SendToAnnotators";
+import type { TraceSort, TracesSearch } from "./search";
 import styles from "./TracesPage.module.css";
 
 type Head = Schemas["TraceSummary"];
@@ -34,7 +35,7 @@ export function TracesPage() {
     queryKey: ["traces", project.id, search],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) =>
-      answered(api(project.id).GET("/api/v1/traces", { params: { query: { ...search, after: pageParam } } })),
+      unwrap(api(project.id).GET("/api/v1/traces", { params: { query: { ...search, after: pageParam } } })),
     getNextPageParam: (last) => last.next ?? undefined,
     // Nothing jumps while the next answer is on its way.
     placeholderData: keepPreviousData,
@@ -44,8 +45,8 @@ export function TracesPage() {
   return (
     <>
       <PageHead title="Traces" about="What agents did, what was made of it, and why." />
-      <Filter />
-      <Unscored />
+      <TraceFilter />
+      <UnscoredLinks />
       <Loaded query={traces} what="traces">
         {({ pages }) => {
           const rows = pages.flatMap((it) => it.items);
@@ -53,12 +54,12 @@ export function TracesPage() {
           if (rows.length > 0 || traces.hasNextPage) {
             return (
               <>
-                <Traces rows={rows} />
-                <More query={traces} />
+                <TraceTable rows={rows} />
+                <MoreButton query={traces} />
               </>
             );
           }
-          return isFiltered ? <NoneFit /> : <NoneYet />;
+          return isFiltered ? <NoMatchingTraces /> : <NoTraces />;
         }}
       </Loaded>
     </>
@@ -66,9 +67,9 @@ export function TracesPage() {
 }
 
 /** Where those without a score are listed by their reason: a trace has one for each monitor. */
-function Unscored() {
+function UnscoredLinks() {
   const project = useProject();
-  const { data } = useQuery(watchersQuery(project.id));
+  const { data } = useQuery(monitorNamesQuery(project.id));
   return (
     <p className={styles.unscored}>
       {data &&
@@ -99,7 +100,7 @@ function Unscored() {
 /** As many as a try or a task takes at once. */
 const MOST = 100;
 
-function Traces({ rows }: { rows: Line[] }) {
+function TraceTable({ rows }: { rows: Line[] }) {
   const project = useProject();
   const [chosen, setChosen] = useState<string[]>([]);
   const mayChoose = may(project, "write");
@@ -147,9 +148,9 @@ function Traces({ rows }: { rows: Line[] }) {
       ),
     },
     { name: "agent", head: "Agent", cell: (it) => it.agent ?? "–", wide: true },
-    { name: "state", head: "Ended", cell: (it) => <Ended trace={it} />, wide: true },
-    { name: "score", ...sorting("Score", "score"), cell: (it) => <Scores of={it} /> },
-    { name: "why", head: "Why", cell: (it) => <Why of={it} /> },
+    { name: "state", head: "Ended", cell: (it) => <TraceStatus trace={it} />, wide: true },
+    { name: "score", ...sorting("Score", "score"), cell: (it) => <TraceScores of={it} /> },
+    { name: "why", head: "Why", cell: (it) => <TraceReasons of={it} /> },
     { name: "steps", head: "Steps", align: "end", cell: (it) => count(it.n_steps), wide: true },
     {
       name: "cost",
@@ -177,8 +178,8 @@ function Traces({ rows }: { rows: Line[] }) {
   return (
     <>
       <Table caption="Traces" columns={columns} rows={rows} keyOf={(it) => it.id} />
-      <Unlisted />
-      {chosen.length > 0 && <Chosen traces={chosen} onClear={() => setChosen([])} />}
+      <SortNote />
+      {chosen.length > 0 && <SelectedTraces traces={chosen} onClear={() => setChosen([])} />}
     </>
   );
 }
@@ -214,15 +215,15 @@ function useSorting() {
 }
 
 /** Sorting leaves out what has nothing to be sorted by. */
-function Unlisted() {
+function SortNote() {
   const { sort } = useSearch({ from: "/p/$project/traces" });
   const by = sort?.replace("-", "");
   if (by === undefined || by === "time") return null;
   return <p className={styles.soft}>Traces without a {by} are not listed in this order.</p>;
 }
 
-function Scores({ of: { verdicts, is_withheld } }: { of: Line }) {
-  if (is_withheld) return <span className={styles.soft}>after you have answered it</span>;
+function TraceScores({ of: { verdicts, is_withheld } }: { of: Line }) {
+  if (is_withheld) return <span className={styles.soft}>after you have unwrap it</span>;
   if (verdicts.length === 0) return <span className={styles.soft}>–</span>;
   return (
     <ul className={styles.each}>
@@ -235,7 +236,7 @@ function Scores({ of: { verdicts, is_withheld } }: { of: Line }) {
   );
 }
 
-function Why({ of: { decisions } }: { of: Line }) {
+function TraceReasons({ of: { decisions } }: { of: Line }) {
   if (decisions.length === 0) return <span className={styles.soft}>nobody watched it</span>;
   return (
     <ul className={styles.each}>
@@ -253,7 +254,7 @@ function Why({ of: { decisions } }: { of: Line }) {
 }
 
 /** What can be done with those that are chosen. */
-function Chosen({ traces, onClear }: { traces: string[]; onClear: () => void }) {
+function SelectedTraces({ traces, onClear }: { traces: string[]; onClear: () => void }) {
   const [open, setOpen] = useState<"rubric" | "people">();
   return (
     <section className={styles.chosen} aria-label="Chosen traces">
@@ -266,7 +267,7 @@ function Chosen({ traces, onClear }: { traces: string[]; onClear: () => void }) 
         Clear
       </Button>
       {open === "rubric" && <ChooseRubric traces={traces} onClose={() => setOpen(undefined)} />}
-      {open === "people" && <SendToPeople traces={traces} onClose={() => setOpen(undefined)} />}
+      {open === "people" && <SendToAnnotators traces={traces} onClose={() => setOpen(undefined)} />}
     </section>
   );
 }
@@ -278,7 +279,7 @@ export function titleOf({ metadata, title }: Head): string | undefined {
   return typeof found === "string" && found.trim() !== "" ? found.trim().slice(0, 200) : undefined;
 }
 
-export function Ended({ trace }: { trace: Head }) {
+export function TraceStatus({ trace }: { trace: Head }) {
   if (trace.state === "open" || trace.state === "reopened") return <Badge tone="accent">{trace.state}</Badge>;
   if (trace.state === "erased") return <Badge>erased</Badge>;
   return (
@@ -288,13 +289,13 @@ export function Ended({ trace }: { trace: Head }) {
   );
 }
 
-function Filter() {
+function TraceFilter() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/traces" });
   const navigate = useNavigate({ from: "/p/$project/traces" });
   const agents = useQuery({
     queryKey: ["agents", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/agents")),
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/agents")),
   });
   const set = (change: Partial<TracesSearch>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
@@ -321,13 +322,13 @@ function Filter() {
         options={options("any or none", ["pass", "fail", "error", "deferred"])}
         onChange={(it) => set({ verdict: (it.target.value || undefined) as TracesSearch["verdict"] })}
       />
-      <Either
+      <YesNoSelect
         label="Score"
         words={["with or without", "has a score", "has none"]}
         value={search.scored}
         onChange={(scored) => set({ scored })}
       />
-      <Either
+      <YesNoSelect
         label="Ended"
         words={["any way", "failed", "not failed"]}
         value={search.failed}
@@ -358,7 +359,7 @@ function Filter() {
 /** Searches once nothing more is typed for a moment. */
 function SearchField({ search, onSearch }: { search: string; onSearch: (search: string) => void }) {
   const [typed, setTyped] = useState(search);
-  const paused = usePaused(typed.trim());
+  const paused = useDebounced(typed.trim());
   const sent = useRef(search);
   // The address was changed by somebody else, such as a button that shows all.
   useEffect(() => {
@@ -383,30 +384,30 @@ function SearchField({ search, onSearch }: { search: string; onSearch: (search: 
   );
 }
 
-function NoneFit() {
+function NoMatchingTraces() {
   const navigate = useNavigate({ from: "/p/$project/traces" });
   return (
-    <State
+    <Notice
       title="No trace fits"
       action={<Button onClick={() => navigate({ search: {} })}>Show all traces</Button>}
     >
       <p>There may be some that do not fit what you chose above.</p>
-    </State>
+    </Notice>
   );
 }
 
-function NoneYet() {
+function NoTraces() {
   return (
-    <State title="No traces yet">
+    <Notice title="No traces yet">
       <p>Point an OpenTelemetry exporter of your agent at this server, or send one by hand:</p>
       <pre tabIndex={0}>{`curl ${location.origin}/api/v1/traces \\
   -H 'Authorization: Bearer jrk_…' -H 'Content-Type: application/json' \\
   -d '{"id": "first", "agent": "me", "trace": [{"role": "user", "content": "Hello"}]}'`}</pre>
-    </State>
+    </Notice>
   );
 }
 
-type EitherProps = {
+type YesNoSelectProps = {
   label: string;
   /** For all, for what is so, and for what is not. */
   words: [string, string, string];
@@ -414,7 +415,7 @@ type EitherProps = {
   onChange: (value: boolean | undefined) => void;
 };
 
-function Either({ label, words: [all, yes, no], value, onChange }: EitherProps) {
+function YesNoSelect({ label, words: [all, yes, no], value, onChange }: YesNoSelectProps) {
   return (
     <Select
       label={label}

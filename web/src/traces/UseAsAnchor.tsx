@@ -3,12 +3,12 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useProject } from "../api/session";
 import type { AnchorKind } from "../editor/anchors";
-import { watchersQuery } from "../monitors/doors";
+import { monitorNamesQuery } from "../monitors/queries";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { Form } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { Notice } from "../ui/Notice";
 import styles from "./TracePage.module.css";
 
 type UseAsAnchorProps = { trace: string; agent: string | null | undefined; onClose: () => void };
@@ -17,7 +17,7 @@ type UseAsAnchorProps = { trace: string; agent: string | null | undefined; onClo
 export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
   const project = useProject();
   const navigate = useNavigate();
-  const monitors = useQuery(watchersQuery(project.id));
+  const monitors = useQuery(monitorNamesQuery(project.id));
   const [chosen, setChosen] = useState<string>();
   const [kind, setKind] = useState<AnchorKind>("good");
   const lead = (monitor: string) =>
@@ -37,7 +37,7 @@ export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
           const monitor = chosen ?? sorted[0]?.name;
           if (monitor === undefined) {
             return (
-              <State title="There is no monitor yet">
+              <Notice title="There is no monitor yet">
                 <p>
                   Anchors are examples for the judges of a{" "}
                   <Link to="/p/$project/new-monitor" params={{ project: project.name }}>
@@ -45,7 +45,7 @@ export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
                   </Link>
                   .
                 </p>
-              </State>
+              </Notice>
             );
           }
           return (

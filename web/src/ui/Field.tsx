@@ -24,21 +24,21 @@ type FieldProps = Shared & InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<H
 export function Field({ label, hint, fault, bare, ...rest }: FieldProps) {
   const id = useId();
   return (
-    <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
+    <FieldFrame id={id} label={label} hint={hint} fault={fault} bare={bare}>
       <input {...given(id, fault)} {...rest} />
-    </Framed>
+    </FieldFrame>
   );
 }
 
-type AreaProps = Shared & TextareaHTMLAttributes<HTMLTextAreaElement>;
+type TextAreaProps = Shared & TextareaHTMLAttributes<HTMLTextAreaElement>;
 
 /** Several lines of text. */
-export function Area({ label, hint, fault, bare, ...rest }: AreaProps) {
+export function TextArea({ label, hint, fault, bare, ...rest }: TextAreaProps) {
   const id = useId();
   return (
-    <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
+    <FieldFrame id={id} label={label} hint={hint} fault={fault} bare={bare}>
       <textarea {...given(id, fault)} {...rest} />
-    </Framed>
+    </FieldFrame>
   );
 }
 
@@ -49,7 +49,7 @@ type SelectProps = Shared &
 export function Select({ label, hint, fault, bare, options, ...rest }: SelectProps) {
   const id = useId();
   return (
-    <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
+    <FieldFrame id={id} label={label} hint={hint} fault={fault} bare={bare}>
       <select {...given(id, fault)} {...rest}>
         {options.map((it) => (
           <option key={it.value} value={it.value}>
@@ -57,7 +57,7 @@ export function Select({ label, hint, fault, bare, options, ...rest }: SelectPro
           </option>
         ))}
       </select>
-    </Framed>
+    </FieldFrame>
   );
 }
 
@@ -69,7 +69,14 @@ const given = (id: string, fault: Shared["fault"]) => ({
   "aria-describedby": `${id}-more`,
 });
 
-function Framed({ id, label, hint, fault, bare, children }: Shared & { id: string; children: ReactNode }) {
+function FieldFrame({
+  id,
+  label,
+  hint,
+  fault,
+  bare,
+  children,
+}: Shared & { id: string; children: ReactNode }) {
   return (
     <div className={styles.field}>
       <label htmlFor={id} className={bare ? "visually-hidden" : styles.label}>

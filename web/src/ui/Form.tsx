@@ -26,7 +26,7 @@ export function Form({ asked, does, doing = does, isIncomplete = false, children
       }}
     >
       {children}
-      <Fault error={asked.error} />
+      <FormError error={asked.error} />
       <Button type="submit" look="main" disabled={asked.isPending || isIncomplete}>
         {asked.isPending ? doing : does}
       </Button>
@@ -35,7 +35,7 @@ export function Form({ asked, does, doing = does, isIncomplete = false, children
 }
 
 /** What went wrong, in a line. */
-export function Fault({ error }: { error: Error | null }) {
+export function FormError({ error }: { error: Error | null }) {
   if (!error) return null;
   const text =
     error instanceof ServerGone ? "The server does not answer. Try again in a moment." : error.message;

@@ -64,10 +64,10 @@ export function Menu({ label, button, children, align }: MenuProps) {
   );
 }
 
-type EntryProps = { close: () => void; onChoose: () => void; children: ReactNode };
+type MenuItemProps = { close: () => void; onChoose: () => void; children: ReactNode };
 
 /** One thing to do from the list, which closes. */
-export function Entry({ close, onChoose, children }: EntryProps) {
+export function MenuItem({ close, onChoose, children }: MenuItemProps) {
   return (
     <button
       type="button"

@@ -1,4 +1,4 @@
-import { ago, moment } from "./say";
+import { ago, moment } from "./format";
 
 /** How long ago, and exactly when to whoever points at it. */
 export function Time({ at }: { at: string }) {

@@ -1,9 +1,9 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { Problem, ServerGone } from "../api/client";
-import { within as address } from "../shell/SignIn";
+import { within as address } from "../shell/SignInPage";
+import { ago, duration, money, plural, score } from "./format";
 import { Loaded } from "./Loaded";
-import { ago, duration, money, plural, score } from "./say";
 import { Tabs } from "./Tabs";
 
 const query = (error?: Error) => ({

@@ -10,21 +10,21 @@ export function Code({ text, language, part }: { text: string; language?: Langua
   const lines = useTokens(text, language);
   return (
     <pre className={styles.code} data-text data-part={part}>
-      {lines ? <Lines lines={lines} /> : text}
+      {lines ? <CodeLines lines={lines} /> : text}
     </pre>
   );
 }
 
-function Lines({ lines }: { lines: Token[][] }) {
+function CodeLines({ lines }: { lines: Token[][] }) {
   return lines.map((line, at) => (
     <span key={at}>
-      <Tokens line={line} />
+      <CodeTokens line={line} />
       {at + 1 < lines.length && "\n"}
     </span>
   ));
 }
 
-export function Tokens({ line }: { line: Token[] }) {
+export function CodeTokens({ line }: { line: Token[] }) {
   return line.map((it, at) =>
     it.kind ? (
       <span key={at} data-kind={it.kind} className={styles.token}>

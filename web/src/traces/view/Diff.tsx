@@ -1,6 +1,6 @@
-import { languageOf, Tokens, useTokens } from "./Code";
+import { CodeTokens, languageOf, useTokens } from "./Code";
 import styles from "./Diff.module.css";
-import type { FileChange } from "./parts";
+import type { FileChange } from "./traceParts";
 
 /** What happened to one file, line by line. */
 export function Diff({ file }: { file: FileChange }) {
@@ -60,7 +60,7 @@ function Hunk({ lines, old, now, path }: HunkProps) {
             )}
             <span className={styles.sign}>{sign === "-" ? "−" : sign}</span>
             <code className={styles.text} data-text>
-              {tokens?.[at] ? <Tokens line={tokens[at]} /> : texts[at]}
+              {tokens?.[at] ? <CodeTokens line={tokens[at]} /> : texts[at]}
             </code>
           </div>
         );

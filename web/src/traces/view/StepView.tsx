@@ -1,9 +1,9 @@
 import { createContext, type ReactNode, useContext } from "react";
-import { duration, plural } from "../../ui/say";
+import { duration, plural } from "../../ui/format";
 import { Code, isJson } from "./Code";
 import { Diff, Edit } from "./Diff";
-import { commandOf, editOf, gist, type Step, type ToolCall, type ToolResult } from "./parts";
 import styles from "./StepView.module.css";
+import { commandOf, editOf, gist, type Step, type ToolCall, type ToolResult } from "./traceParts";
 
 /** What is opened or closed by hand; kept above the steps, which come and go as one scrolls. */
 export type Folds = {
@@ -62,7 +62,7 @@ export function StepView({ step, n, isCurrent, isHit, link, beside }: StepViewPr
       </header>
       <div className={styles.body}>
         {isOpen ? (
-          <Opened step={step} n={n} isHit={isHit} />
+          <StepBody step={step} n={n} isHit={isHit} />
         ) : (
           <p className={styles.folded}>{inShort(step)}</p>
         )}
@@ -79,25 +79,25 @@ function inShort(step: Step): string {
   return (text ?? "").trim().slice(0, 160) || plural(step.files?.length ?? 0, "file");
 }
 
-function Opened({ step, n, isHit }: { step: Step; n: number; isHit: boolean }) {
+function StepBody({ step, n, isHit }: { step: Step; n: number; isHit: boolean }) {
   const isSpoken = step.role === "user" || step.role === "assistant" || step.role === undefined;
   return (
     <>
       {step.reasoning && (
         <div className={styles.reasoning}>
-          <Long text={step.reasoning} part={`trace.${n}.reasoning`} isHit={isHit} />
+          <FoldedText text={step.reasoning} part={`trace.${n}.reasoning`} isHit={isHit} />
         </div>
       )}
       {step.text && (
         <div className={isSpoken ? styles.spoken : styles.text}>
-          <Long text={step.text} part={`trace.${n}.text`} isHit={isHit} />
+          <FoldedText text={step.text} part={`trace.${n}.text`} isHit={isHit} />
         </div>
       )}
       {step.tool_calls?.map((call, at) => (
-        <Call key={at} call={call} part={`trace.${n}.call.${at + 1}`} />
+        <ToolCallView key={at} call={call} part={`trace.${n}.call.${at + 1}`} />
       ))}
       {step.results?.map((result, at) => (
-        <Result key={at} result={result} part={`trace.${n}.result.${at + 1}`} isHit={isHit} />
+        <ToolResultView key={at} result={result} part={`trace.${n}.result.${at + 1}`} isHit={isHit} />
       ))}
       {step.files?.map((file, at) => (
         <Diff key={at} file={file} />
@@ -108,7 +108,7 @@ function Opened({ step, n, isHit }: { step: Step; n: number; isHit: boolean }) {
 }
 
 /** A call of a tool, as one would write it by hand. */
-function Call({ call, part }: { call: ToolCall; part: string }) {
+function ToolCallView({ call, part }: { call: ToolCall; part: string }) {
   const [command, edit] = [commandOf(call), editOf(call)];
   const rest = Object.entries(call.arguments ?? {}).filter(([name]) => !isShown(name, command, edit));
   return (
@@ -161,7 +161,7 @@ function Argument({ value }: { value: unknown }) {
   return <Code text={JSON.stringify(value, null, 1) ?? ""} language="json" />;
 }
 
-function Result({ result, part, isHit }: { result: ToolResult; part: string; isHit: boolean }) {
+function ToolResultView({ result, part, isHit }: { result: ToolResult; part: string; isHit: boolean }) {
   const text = result.text ?? "";
   return (
     <section className={styles.result} data-error={result.error || undefined}>
@@ -172,7 +172,7 @@ function Result({ result, part, isHit }: { result: ToolResult; part: string; isH
       {text === "" ? (
         <p className={styles.nothing}>nothing</p>
       ) : (
-        <Long text={text} part={part} isHit={isHit} isCode />
+        <FoldedText text={text} part={part} isHit={isHit} isCode />
       )}
     </section>
   );
@@ -182,10 +182,10 @@ function Result({ result, part, isHit }: { result: ToolResult; part: string; isH
 const LINES = 16;
 const LETTERS = 3000;
 
-type LongProps = { text: string; part: string; isHit: boolean; isCode?: boolean };
+type FoldedTextProps = { text: string; part: string; isHit: boolean; isCode?: boolean };
 
 /** A text that is folded while it is long. */
-function Long({ text, part, isHit, isCode }: LongProps) {
+function FoldedText({ text, part, isHit, isCode }: FoldedTextProps) {
   const folds = useContext(FoldsContext);
   const lines = text.split("\n");
   const isLong = lines.length > LINES + 4 || text.length > LETTERS + 500;

@@ -13,13 +13,13 @@ import {
   useState,
 } from "react";
 import { Button } from "../../ui/Button";
-import { isTyping, type KeyGroup, useKeyHelp } from "../../ui/Keys";
-import { count, plural } from "../../ui/say";
+import { count, plural } from "../../ui/format";
+import { isTyping, type KeyGroup, useKeyHelp } from "../../ui/KeyHelp";
 import { Diff } from "./Diff";
-import { markFound, markQuotes, type Quote, rangesOf } from "./marks";
-import { type FileChange, found, type Step, type Trace } from "./parts";
+import { markFound, markQuotes, type Quote, rangesOf } from "./highlights";
 import { type Folds, FoldsContext, StepView } from "./StepView";
 import styles from "./TraceView.module.css";
+import { type FileChange, found, type Step, type Trace } from "./traceParts";
 
 export type TraceViewHandle = {
   /** Shows a step, without changing which is the current one. */
@@ -122,7 +122,7 @@ export function TraceView(props: TraceViewProps) {
     >
       <div className={styles.tools}>
         {onFindChange && (
-          <Find
+          <FindInSteps
             ref={search}
             find={find}
             onFindChange={onFindChange}
@@ -169,7 +169,7 @@ export function TraceView(props: TraceViewProps) {
                       beside={beside?.(n)}
                     />
                   ) : (
-                    <Changed files={files} />
+                    <ChangedFiles files={files} />
                   )}
                 </div>
               );
@@ -187,7 +187,7 @@ function bringIn(pane: HTMLElement, range: Range) {
   if (here.top < all.top || here.bottom > all.bottom) pane.scrollTop += here.top - all.top - all.height / 3;
 }
 
-function Changed({ files }: { files: FileChange[] }) {
+function ChangedFiles({ files }: { files: FileChange[] }) {
   return (
     <section className={styles.changed} aria-label="What the run changed">
       <h3>{plural(files.length, "file")} changed</h3>
@@ -214,7 +214,7 @@ function StepLink({ n, address, onFollow }: { n: number; address?: string; onFol
   );
 }
 
-type FindProps = {
+type FindInStepsProps = {
   find: string;
   onFindChange: (find: string) => void;
   onNext: (by: 1 | -1) => void;
@@ -223,7 +223,7 @@ type FindProps = {
   ref: Ref<HTMLInputElement>;
 };
 
-function Find({ find, onFindChange, onNext, n, nSteps, ref }: FindProps) {
+function FindInSteps({ find, onFindChange, onNext, n, nSteps, ref }: FindInStepsProps) {
   return (
     <search className={styles.find}>
       <input

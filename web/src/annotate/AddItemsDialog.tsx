@@ -1,0 +1,94 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, unwrap } from "../api/client";
+import { useProject } from "../api/session";
+import { Dialog } from "../ui/Dialog";
+import { Field, Select, TextArea } from "../ui/Field";
+import { Form, useFields } from "../ui/Form";
+import { plural } from "../ui/format";
+import { Tabs } from "../ui/Tabs";
+import { useToast } from "../ui/Toast";
+import { addItems, type MoreItems } from "./queries";
+import { rowsOf } from "./taskFiles";
+import type { TaskInFull } from "./types";
+
+type WayProps = { task: TaskInFull; onClose: () => void };
+
+const WAYS = [
+  { name: "rows", label: "Rows of data" },
+  { name: "traces", label: "Stored traces" },
+] as const;
+
+/** More to answer about, while a task goes on: what is there already is left alone. */
+export function AddItemsDialog({ task, onClose }: WayProps) {
+  const [way, setWay] = useState<(typeof WAYS)[number]["name"]>("rows");
+  const Way = { rows: AddRowsForm, traces: AddTracesForm }[way];
+  return (
+    <Dialog title="Add items" onClose={onClose} wide>
+      <Tabs label="Where they come from" tabs={[...WAYS]} selected={way} onSelect={setWay}>
+        <Way task={task} onClose={onClose} />
+      </Tabs>
+    </Dialog>
+  );
+}
+
+function useAdding({ task, onClose }: WayProps, body: () => MoreItems) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const toast = useToast();
+  return useMutation({
+    mutationFn: async () => addItems(project.id, task.id, body()),
+    onSuccess: async ({ n_new, n_there }) => {
+      await queries.invalidateQueries({ queryKey: ["task", project.id, task.id] });
+      const there = n_there > 0 ? `; ${n_there} there already` : "";
+      toast(`${plural(n_new, "item")} added${there}.`);
+      onClose();
+    },
+  });
+}
+
+function AddRowsForm(props: WayProps) {
+  const [text, setText] = useState("");
+  const adding = useAdding(props, () => ({ rows: rowsOf(text) }));
+  return (
+    <Form asked={adding} does="Add them" doing="Adding…" isIncomplete={text.trim() === ""}>
+      <Field
+        label="A file"
+        type="file"
+        accept=".jsonl,.ndjson,.json"
+        hint="JSON lines, or a list; with the same keys as the data of the task."
+        onChange={async (it) => setText((await it.target.files?.[0]?.text()) ?? "")}
+      />
+      <TextArea
+        label="Or as text"
+        rows={8}
+        value={text}
+        spellCheck={false}
+        placeholder={'{"id": "a", "text": "…"}\n{"id": "b", "text": "…"}'}
+        onChange={(it) => setText(it.target.value)}
+      />
+    </Form>
+  );
+}
+
+function AddTracesForm(props: WayProps) {
+  const project = useProject();
+  const [entered, bind] = useFields({ agent: "", limit: "50" });
+  const agents = useQuery({
+    queryKey: ["agents", project.id],
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/agents")),
+  });
+  const adding = useAdding(props, () => ({
+    traces: { agent: entered.agent || undefined, limit: Number(entered.limit) },
+  }));
+  const options = [
+    { value: "", label: "any agent" },
+    ...(agents.data ?? []).map((it) => ({ value: it.name, label: it.name })),
+  ];
+  return (
+    <Form asked={adding} does="Add them" doing="Adding…">
+      <Select label="Traces of" options={options} {...bind("agent")} />
+      <Field label="The newest, how many" type="number" min={1} max={10000} required {...bind("limit")} />
+    </Form>
+  );
+}

@@ -1,0 +1,264 @@
+import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
+import { Link, useLocation, useNavigate, useParams } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { Problem } from "../api/client";
+import { isSignedOut, useProject } from "../api/session";
+import { JoinTaskForm } from "../shell/JoinTask";
+import { Button } from "../ui/Button";
+import { CopyButton } from "../ui/CopyButton";
+import { Loaded } from "../ui/Loaded";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
+import { useToast } from "../ui/Toast";
+import { useTitle } from "../ui/useTitle";
+import { AnnotationForm } from "./AnnotationForm";
+import styles from "./AssignmentPage.module.css";
+import { asShown, differences } from "./answers";
+import { newerOf } from "./draftSaver";
+import { next, skip, submit, work } from "./queries";
+import type { Done, Submitted, Work } from "./types";
+import { useDraft } from "./useDraft";
+
+declare module "@tanstack/react-router" {
+  interface HistoryState {
+    /** What the server said about how fast the item before was done. */
+    pace?: string;
+  }
+}
+
+/** How often it is asked whether something waits after all. */
+const AGAIN = 15_000;
+
+/** Leads to what is next, or says that nothing is. */
+export function NextAssignmentPage() {
+  const project = useProject();
+  const { task } = useParams({ from: "/p/$project/annotate/$task" });
+  const navigate = useNavigate();
+  const found = useQuery({
+    queryKey: ["next", project.id, task],
+    queryFn: () => next(project.id, task),
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: ({ state: { data } }) =>
+      data && "done" in data && data.why === "nothing_now" ? AGAIN : false,
+  });
+  const assignment = found.data && "assignment" in found.data ? found.data.assignment : undefined;
+  useEffect(() => {
+    if (!assignment) return;
+    const params = { project: project.name, task, assignment };
+    navigate({ to: "/p/$project/annotate/$task/$assignment", params, replace: true });
+  }, [assignment, navigate, project.name, task]);
+  if (isSignedOut(found.error)) return <AnnotatorNameForm task={task} />;
+  return (
+    <Loaded query={found} what="what is next">
+      {(it) => ("done" in it ? <NoMoreItems done={it} /> : null)}
+    </Loaded>
+  );
+}
+
+const WHY = {
+  finished: ["Everything is done", "Thank you. Nothing of this task waits for you any more."],
+  quota: ["Your share is done", "Thank you. You have answered as many as one person may."],
+  closed: ["This task is closed", "What you submitted is kept. Nothing more is asked."],
+  nothing_now: [
+    "Nothing waits right now",
+    "Others are at work on the rest. Something may come back: this page looks again by itself.",
+  ],
+} as const;
+
+function NoMoreItems({ done }: { done: Done }) {
+  const project = useProject();
+  const [title, text] = WHY[done.why as keyof typeof WHY] ?? WHY.finished;
+  return (
+    <>
+      <PageHead title={title} />
+      <div className={styles.done} role="status">
+        <p>{text}</p>
+        {done.code && (
+          <div className={styles.code}>
+            <p>Your completion code</p>
+            <code data-code>{done.code}</code>
+            <CopyButton text={done.code} />
+          </div>
+        )}
+        <p>
+          <Link to="/p/$project/annotate" params={{ project: project.name }}>
+            All tasks
+          </Link>
+        </p>
+      </div>
+    </>
+  );
+}
+
+/** One item of a task, for whoever has it. */
+export function AssignmentPage() {
+  const project = useProject();
+  const { assignment, task } = useParams({ from: "/p/$project/annotate/$task/$assignment" });
+  const found = useQuery({
+    queryKey: ["work", project.id, assignment],
+    queryFn: () => work(project.id, assignment),
+    // What is entered is ours from here on: an older state must not come back from a cache.
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    // The one before stays until the next is there, so that nothing flickers between items.
+    placeholderData: keepPreviousData,
+  });
+  if (isSignedOut(found.error)) return <AnnotatorNameForm task={task} />;
+  if (found.error instanceof Problem && found.error.status === 403) return <AlreadySubmitted task={task} />;
+  return (
+    <Loaded query={found} what="the item">
+      {(it) => (
+        <>
+          <p role="status" className="visually-hidden">
+            {it.task.name}, {placeOf(it)}
+          </p>
+          <AssignmentForm key={it.assignment} work={it} isLeft={found.isPlaceholderData} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** An open server asks nobody who they are; answers are somebody's all the same. */
+function AnnotatorNameForm({ task }: { task: string }) {
+  return (
+    <Notice title="Who are you?">
+      <JoinTaskForm by={{ task }} />
+    </Notice>
+  );
+}
+
+function AlreadySubmitted({ task }: { task: string }) {
+  const project = useProject();
+  return (
+    <Notice
+      title="This is submitted"
+      action={
+        <Link to="/p/$project/annotate/$task" params={{ project: project.name, task }}>
+          What is next
+        </Link>
+      }
+    >
+      <p>This task does not let one go back.</p>
+    </Notice>
+  );
+}
+
+function placeOf({ state, progress: { done, left } }: Work): string {
+  if (state === "submitted") return "an item that you have submitted";
+  return left == null ? `item ${done + 1}` : `item ${done + 1} of ${done + left}`;
+}
+
+/** `isLeft` while the next one is on its way: buttons still speak of this one. */
+function AssignmentForm({ work, isLeft }: { work: Work; isLeft: boolean }) {
+  const project = useProject();
+  const navigate = useNavigate();
+  const { pace } = useLocation().state;
+  const toast = useToast();
+  const kept = useDraft(project.id, work);
+  const [submitted, setSubmitted] = useState<Submitted>();
+  useTitle(work.task.name);
+  const params = { project: project.name, task: work.task.id };
+  const goTo = (assignment: string, pace?: string | null) =>
+    navigate({
+      to: "/p/$project/annotate/$task/$assignment",
+      params: { ...params, assignment },
+      state: { pace: pace ?? undefined },
+    });
+  const goOn = async (pace?: string | null) => {
+    // Whoever went back goes on from there.
+    if (work.after) return goTo(work.after, pace);
+    const found = await next(project.id, work.task.id);
+    if ("done" in found) return navigate({ to: "/p/$project/annotate/$task", params });
+    return goTo(found.assignment, pace);
+  };
+  const submitting = useMutation({
+    mutationFn: async () => {
+      if (submitted) return goOn(submitted.pace);
+      const keeping = kept.keeping.current;
+      if (!keeping) return;
+      const answer = await submit(project.id, work.assignment, await keeping.settled());
+      keeping.finish();
+      setSubmitted(answer);
+      if (!answer.feedback) await goOn(answer.pace);
+    },
+    onError: (error) => {
+      const newer = newerOf(error);
+      if (newer) kept.keeping.current?.meet(newer);
+    },
+  });
+  const skipping = useMutation({
+    mutationFn: async () => {
+      await skip(project.id, work.assignment);
+      kept.keeping.current?.finish();
+      toast("Skipped.");
+      await goOn();
+    },
+  });
+  const isBusy = submitting.isPending || skipping.isPending || isLeft;
+  const { back_navigation } = work.settings;
+  const fault = submitting.error ?? skipping.error;
+  return (
+    <div className={styles.work}>
+      {kept.saved.kind === "twofold" && (
+        <VersionConflict work={work} kept={kept} theirs={kept.saved.theirs.draft} />
+      )}
+      <AnnotationForm
+        title={work.task.name}
+        item={work.item}
+        schemes={asShown(work)}
+        draft={kept.draft}
+        onDraftChange={(it) => isBusy || kept.change(it)}
+        onSubmit={() => submitting.mutate()}
+        onBack={back_navigation && work.before ? () => goTo(work.before as string) : undefined}
+        onForward={work.after ? () => goTo(work.after as string) : undefined}
+        onSkip={work.state === "assigned" ? () => skipping.mutate() : undefined}
+        progress={work.progress}
+        saved={kept.saved}
+        isSubmitting={isBusy}
+        isAgain={work.state === "submitted"}
+        notice={pace ?? (kept.isRestored ? "What had not reached the server is back." : undefined)}
+        fault={newerOf(fault) ? null : fault}
+        feedback={submitted?.feedback ?? undefined}
+      />
+    </div>
+  );
+}
+
+type VersionConflictProps = { work: Work; kept: ReturnType<typeof useDraft>; theirs: Work["draft"] };
+
+/** Answers of two tabs or machines that differ: one of them is kept, whichever one says. */
+function VersionConflict({ work, kept, theirs }: VersionConflictProps) {
+  const rows = differences(work.schemes, kept.draft, theirs);
+  return (
+    <section className={styles.twofold} role="alert" aria-label="Two versions">
+      <h2>There are two versions of your answers</h2>
+      <p>Another tab or machine saved this item meanwhile. Nothing is lost until you say which one counts.</p>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Question</th>
+            <th scope="col">Here</th>
+            <th scope="col">There</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((it) => (
+            <tr key={it.label}>
+              <th scope="row">{it.label}</th>
+              <td>{it.mine}</td>
+              <td>{it.theirs}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <div className={styles.choice}>
+        <Button look="main" onClick={kept.keepMine}>
+          Keep what is here
+        </Button>
+        <Button onClick={kept.takeTheirs}>Take what is there</Button>
+      </div>
+    </section>
+  );
+}

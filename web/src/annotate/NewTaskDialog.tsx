@@ -1,0 +1,141 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, unwrap } from "../api/client";
+import { useProject } from "../api/session";
+import { rubricsQuery } from "../rubrics/queries";
+import { Dialog } from "../ui/Dialog";
+import { Field, Select } from "../ui/Field";
+import { Form, useFields } from "../ui/Form";
+import { plural } from "../ui/format";
+import { Tabs } from "../ui/Tabs";
+import { type NewTask as Asked, addTask } from "./queries";
+import { chosen } from "./taskFiles";
+
+const WAYS = [
+  { name: "files", label: "From files" },
+  { name: "rubric", label: "A rubric over traces" },
+  { name: "verify", label: "Check a judge" },
+] as const;
+
+/** Makes a task, three ways. */
+export function NewTaskDialog({ onClose }: { onClose: () => void }) {
+  const [way, setWay] = useState<(typeof WAYS)[number]["name"]>("files");
+  const Way = { files: TaskFromFilesForm, rubric: TaskFromRubricForm, verify: VerifyJudgeForm }[way];
+  return (
+    <Dialog title="New task" onClose={onClose} wide>
+      <Tabs label="Where it comes from" tabs={[...WAYS]} selected={way} onSelect={setWay}>
+        <Way onClose={onClose} />
+      </Tabs>
+    </Dialog>
+  );
+}
+
+/** What making a task asks of the server, and where it leads. */
+function useMaking(body: () => Asked | Promise<Asked>, onClose: () => void) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return useMutation({
+    mutationFn: async () => addTask(project.id, await body()),
+    onSuccess: async (made) => {
+      await queries.invalidateQueries({ queryKey: ["tasks", project.id] });
+      onClose();
+      await navigate({
+        to: "/p/$project/annotate/$task/overview",
+        params: { project: project.name, task: made.id },
+      });
+    },
+  });
+}
+
+function TaskFromFilesForm({ onClose }: { onClose: () => void }) {
+  const [files, setFiles] = useState<File[]>([]);
+  const making = useMaking(() => chosen(files), onClose);
+  return (
+    <Form asked={making} does="Make the task" doing="Reading…" isIncomplete={files.length === 0}>
+      <Field
+        label="Configuration and data"
+        type="file"
+        multiple
+        required
+        accept=".yaml,.yml,.json,.jsonl,.csv,.tsv,.txt,.md"
+        hint={
+          files.length > 1
+            ? `${plural(files.length, "file")}: ${files.map((it) => it.name).join(", ")}`
+            : "A configuration of Potato, or a file of Jurist with annotation, together with the data it names."
+        }
+        onChange={(it) => setFiles([...(it.target.files ?? [])])}
+      />
+    </Form>
+  );
+}
+
+function TaskFromRubricForm({ onClose }: { onClose: () => void }) {
+  const project = useProject();
+  const [entered, bind] = useFields({ name: "", rubric: "", agent: "", people: "2" });
+  const rubrics = useQuery(rubricsQuery(project.id));
+  const agents = useQuery({
+    queryKey: ["agents", project.id],
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/agents")),
+  });
+  const making = useMaking(
+    () => ({
+      name: entered.name,
+      rubric: entered.rubric,
+      traces: entered.agent ? { agent: entered.agent } : {},
+      settings: { annotators_per_item: Number(entered.people) },
+    }),
+    onClose,
+  );
+  const named = (all: { name: string }[] | undefined, none: string) => [
+    { value: "", label: none },
+    ...(all ?? []).map((it) => ({ value: it.name, label: it.name })),
+  ];
+  return (
+    <Form asked={making} does="Make the task">
+      <Field label="Name" required maxLength={100} {...bind("name")} />
+      <Select label="Rubric" required options={named(rubrics.data, "choose…")} {...bind("rubric")} />
+      <Select label="Traces of" options={named(agents.data, "any agent")} {...bind("agent")} />
+      <Field label="People for each item" type="number" min={1} max={50} required {...bind("people")} />
+    </Form>
+  );
+}
+
+function VerifyJudgeForm({ onClose }: { onClose: () => void }) {
+  const project = useProject();
+  const [entered, bind] = useFields({ name: "", of: "", people: "1" });
+  const runs = useQuery({
+    queryKey: ["runs", project.id, "first"],
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/runs")),
+  });
+  const monitors = useQuery({
+    queryKey: ["monitors", project.id],
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/monitors")),
+  });
+  const options = [
+    { value: "", label: "choose…" },
+    ...(runs.data?.items ?? []).map((it) => ({
+      value: `run ${it.id}`,
+      label: `run ${it.suite ?? "without a name"} ${it.id.slice(-6)}`,
+    })),
+    ...(monitors.data ?? []).map((it) => ({ value: `monitor ${it.name}`, label: `monitor ${it.name}` })),
+  ];
+  const making = useMaking(() => {
+    const [kind, ...rest] = entered.of.split(" ");
+    const of = rest.join(" ");
+    return {
+      name: entered.name,
+      verify: kind === "run" ? { run: of } : { monitor: of },
+      settings: { annotators_per_item: Number(entered.people) },
+    };
+  }, onClose);
+  return (
+    <Form asked={making} does="Make the task">
+      <p>People confirm or correct what a judge said, one answer at a time.</p>
+      <Field label="Name" required maxLength={100} {...bind("name")} />
+      <Select label="What a judge said in" required options={options} {...bind("of")} />
+      <Field label="People for each item" type="number" min={1} max={50} required {...bind("people")} />
+    </Form>
+  );
+}

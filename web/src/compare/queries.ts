@@ -1,0 +1,22 @@
+// Runs against each other, as `jurist compare` says it.
+import { queryOptions } from "@tanstack/react-query";
+import { api, type Schemas, unwrapAs } from "../api/client";
+import type { Status } from "../ui/Badge";
+
+/** As many as the server sets against each other at once. */
+export const MOST_RUNS = 8;
+
+export type Difference = Schemas["RunDifference"];
+export type Change = Schemas["ChangedCase"] & { before: Status; after: Status };
+export type Comparison = Omit<Schemas["RunComparison"], "changed"> & { changed: Change[] };
+export type Compared = Omit<Schemas["RunsCompared"], "comparisons"> & { comparisons: Comparison[] };
+
+export const comparisonQuery = (project: string, before: string[], after: string) =>
+  queryOptions({
+    queryKey: ["comparison", project, before, after],
+    queryFn: () => {
+      const params = { path: { id: after }, query: { before } };
+      return unwrapAs<Compared>(api(project).GET("/api/v1/runs/{id}/comparison", { params }));
+    },
+    staleTime: 60_000,
+  });

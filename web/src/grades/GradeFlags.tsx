@@ -1,0 +1,28 @@
+import { Badge } from "../ui/Badge";
+import styles from "./TraceGrades.module.css";
+
+type FlagText = { label: string; explanation: string };
+
+const FLAGS: Record<string, FlagText> = {
+  verdict_in_candidate: {
+    label: "verdict in candidate",
+    explanation: "The candidate holds text shaped like a verdict. It was not taken for the judge's answer.",
+  },
+  no_verifiable_evidence: {
+    label: "no verifiable evidence",
+    explanation:
+      "Too few of the judge's quotes were found, so the answer counts as 0 whatever the judge said.",
+  },
+};
+
+/** What a reader should know before trusting a grade. */
+export function GradeFlags({ flags }: { flags: string[] | undefined }) {
+  return flags?.map((flag) => {
+    const { label, explanation } = FLAGS[flag] ?? { label: flag.replaceAll("_", " "), explanation: "" };
+    return (
+      <p key={flag} className={styles.soft}>
+        <Badge tone="error">{label}</Badge> {explanation}
+      </p>
+    );
+  });
+}

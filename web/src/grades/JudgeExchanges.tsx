@@ -1,0 +1,61 @@
+import { useQuery } from "@tanstack/react-query";
+import { api, unwrap } from "../api/client";
+import { useProject } from "../api/session";
+import { Code, isJson } from "../traces/view/Code";
+import { Badge } from "../ui/Badge";
+import { Dialog } from "../ui/Dialog";
+import { moment } from "../ui/format";
+import { Loaded } from "../ui/Loaded";
+import { Notice } from "../ui/Notice";
+import styles from "./JudgeExchanges.module.css";
+import { JudgeMessages } from "./JudgeMessages";
+
+/** What judges were asked about a trace, word for word, and what they said. */
+export function JudgeExchanges({ trace, onClose }: { trace: string; onClose: () => void }) {
+  const project = useProject();
+  const exchanges = useQuery({
+    queryKey: ["exchanges", project.id, trace],
+    queryFn: () =>
+      unwrap(api(project.id).GET("/api/v1/traces/{id}/exchanges", { params: { path: { id: trace } } })),
+  });
+  return (
+    <Dialog title="What judges were asked, and said" onClose={onClose} wide>
+      <Loaded query={exchanges} what="what judges were asked">
+        {(all) =>
+          all.length === 0 ? (
+            <Notice title="No judge was asked about it">
+              <p>What was judged before was not asked again, and what retention has taken away is gone.</p>
+            </Notice>
+          ) : (
+            <ul className={styles.all}>
+              {all.map((it, at) => (
+                <li key={at}>
+                  <details open={all.length === 1 || undefined}>
+                    <summary>
+                      <b>{it.judge}</b>
+                      {it.monitor && <span>for {it.monitor}</span>}
+                      {it.criterion && <span>{it.criterion}</span>}
+                      <span className={styles.soft}>{moment(it.time)}</span>
+                      {it.error && <Badge tone="error">! no reply</Badge>}
+                    </summary>
+                    <JudgeMessages all={it.messages} />
+                    <section className={styles.reply} aria-label="Reply">
+                      <h3>{it.judge} said</h3>
+                      {it.error && <p className={styles.error}>{it.error}</p>}
+                      {it.reply != null && <JudgeReply text={it.reply} />}
+                    </section>
+                  </details>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Dialog>
+  );
+}
+
+function JudgeReply({ text }: { text: string }) {
+  const shown = isJson(text) ? JSON.stringify(JSON.parse(text), null, 2) : text;
+  return <Code text={shown} language={isJson(text) ? "json" : undefined} />;
+}

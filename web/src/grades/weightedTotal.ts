@@ -1,0 +1,72 @@
+// How a total comes about: what a rubric weighs, and what fails it whatever the total.
+import { type Canonical, criteriaOf, passMarkOf } from "../rubrics/canonical";
+import { score as said } from "../ui/format";
+
+/** What graders said about a criterion, on 0 to 1. */
+export type Said = { grader: string; unit: number };
+
+type Verdict = { status: string; score?: number | null };
+
+/** Sums of fractions may miss what they are on paper. */
+const SLACK = 0.005;
+
+const number = (it: unknown, otherwise: number): number => (typeof it === "number" ? it : otherwise);
+
+/** What a criterion adds: what it describes as bad counts the other way round. */
+const contribution = (it: Canonical, unit: number): number => (it.guard || it.not ? 1 - unit : unit);
+
+const mean = (all: number[]): number => all.reduce((sum, it) => sum + it, 0) / all.length;
+
+/**
+ * The weighted average with its numbers, in the order of the rubric.
+ * None where it is not that simple, or where it would not come to the score: half an explanation is a wrong one.
+ */
+export function sumOf(
+  rubric: Canonical,
+  saidOf: (criterion: string) => Said[],
+  verdict: Verdict,
+): string | undefined {
+  const criteria = Array.isArray(rubric.criteria) ? (rubric.criteria as Canonical[]) : [];
+  if (verdict.score == null || rubric.aggregation === "min" || criteria.length < 2) return undefined;
+  const terms = criteria.flatMap((it) => {
+    const units = saidOf(String(it.name)).map(({ unit }) => contribution(it, unit));
+    return units.length === 0 ? [] : [{ weight: number(it.weight, 1), unit: mean(units) }];
+  });
+  const total = terms.reduce((sum, it) => sum + Math.max(0, it.weight), 0);
+  const points = terms.reduce((sum, it) => sum + it.weight * it.unit, 0);
+  if (total === 0 || Math.abs(points / total - verdict.score) > SLACK) return undefined;
+  const sum = terms.map((it) => `${it.weight} × ${said(it.unit)}`).join(" + ");
+  return `(${sum}) ÷ ${Number(total.toFixed(4))} = ${said(verdict.score)}`;
+}
+
+/** How the criteria are put together, in words. */
+export function wayOf(rubric: Canonical): string {
+  const all = [...criteriaOf(rubric).values()];
+  if (rubric.tree || rubric.graph)
+    return "The answers lead through a tree of questions; its end is the total.";
+  const way =
+    rubric.aggregation === "min"
+      ? "The worst criterion is the total."
+      : all.some((it) => Array.isArray(it.criteria))
+        ? "The total is the average of groups and criteria, each as often as its weight says."
+        : "The total is the average of the criteria, each as often as its weight says; what nobody could score is left out.";
+  return rubric.length_penalty ? `${way} Too long an answer loses some of it.` : way;
+}
+
+/** What fails a verdict whatever the total, beside each criterion. */
+export function gatesOf(it: Canonical): string[] {
+  return [
+    ...(it.required ? ["required"] : []),
+    ...(it.guard ? ["must not be so"] : []),
+    ...(typeof it.min_score === "number" ? [`at least ${said(it.min_score)}`] : []),
+  ];
+}
+
+/** Where the total stands by the pass mark. */
+export function againstMark(rubric: Canonical, { score, status }: Verdict): string {
+  const mark = said(passMarkOf(rubric));
+  if (score == null) return `There is no total. The pass mark is ${mark}.`;
+  if (score + 1e-9 < passMarkOf(rubric)) return `Under the pass mark of ${mark}.`;
+  if (status === "fail") return `The pass mark of ${mark} is reached, but a condition failed.`;
+  return `The pass mark of ${mark} is reached.`;
+}

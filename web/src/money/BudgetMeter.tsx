@@ -1,0 +1,60 @@
+import styles from "./Budget.module.css";
+import type { Spend } from "./queries";
+
+/** What is spent of the cap, where the month stands, and where it is going. */
+export function BudgetMeter({ spend, share, dollars }: { spend: Spend; share: number; dollars: number }) {
+  const { forecast } = spend;
+  // The bar ends at the cap, or where the forecast does.
+  const most = Math.max(dollars, spend.spent, forecast?.high ?? 0) || 1;
+  const at = (it: number) => `${Math.min(100, (100 * it) / most)}%`;
+  const tone = share >= 1 ? "fail" : share >= 0.8 ? "warn" : "pass";
+  return (
+    <div className={styles.part}>
+      <div
+        className={styles.meter}
+        role="meter"
+        aria-label="Spent of the cap"
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.min(100, Math.round(100 * share))}
+      >
+        <span className={styles.fill} data-tone={tone} style={{ inlineSize: at(spend.spent) }} />
+        {forecast && (
+          <span
+            className={styles.ahead}
+            style={{
+              insetInlineStart: at(forecast.low),
+              inlineSize: `${(100 * (Math.min(forecast.high, most) - forecast.low)) / most}%`,
+            }}
+          />
+        )}
+        {spend.elapsed < 1 && (
+          <span
+            className={styles.today}
+            title="What even spending would have come to by now"
+            style={{ insetInlineStart: at(spend.elapsed * dollars) }}
+          />
+        )}
+        <span className={styles.cap} title="The cap" style={{ insetInlineStart: at(dollars) }} />
+      </div>
+      <ul className={styles.legend}>
+        <li>
+          <span className={styles.fill} data-tone={tone} /> spent
+        </li>
+        {forecast && (
+          <li>
+            <span className={styles.ahead} /> forecast of its end
+          </li>
+        )}
+        {spend.elapsed < 1 && (
+          <li>
+            <span className={styles.today} /> even spending up to now
+          </li>
+        )}
+        <li>
+          <span className={styles.cap} /> the cap
+        </li>
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api, type Schemas, unwrap } from "../api/client";
+
+export type Spend = Schemas["SpendShown"];
+export type Alert = Schemas["AlertShown"];
+
+export const spendQuery = (project: string, month?: string) =>
+  queryOptions({
+    queryKey: ["spend", project, month],
+    queryFn: () => unwrap(api(project).GET("/api/v1/spend", { params: { query: { month } } })),
+    refetchInterval: 30_000,
+  });
+
+/** Alerts whose cause holds, the newest first. */
+export const openAlertsQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["alerts", project, "open"],
+    queryFn: () => unwrap(api(project).GET("/api/v1/alerts", { params: { query: { limit: 100 } } })),
+    refetchInterval: 30_000,
+  });
+
+/** Every alert there was, the newest first. */
+export const pastAlertsQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["alerts", project, "past"],
+    queryFn: () =>
+      unwrap(api(project).GET("/api/v1/alerts", { params: { query: { all: true, limit: 100 } } })),
+    refetchInterval: 30_000,
+  });
+
+/** What a monitor cost in the month; its name or its id stands among the parts. */
+export const spentBy = (spend: Spend, monitor: { id: string; name: string }): number =>
+  spend.subjects.find((it) => it.name === monitor.name || it.name === monitor.id)?.spent ?? 0;

@@ -1,0 +1,165 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { api, unwrap } from "../api/client";
+import { may, useProject } from "../api/session";
+import { type AnchorKind, withAnchor } from "../editor/anchors";
+import { useFileCheck } from "../editor/fileCheck";
+import { SourceEditor } from "../editor/SourceEditor";
+import { Button } from "../ui/Button";
+import { moment } from "../ui/format";
+import { Loaded } from "../ui/Loaded";
+import { useToast } from "../ui/Toast";
+import styles from "./Monitors.module.css";
+import { type Monitor, monitorQuery } from "./queries";
+
+/** Applies a file under a name; what was wrong with it stays in `error`. */
+export function useApplyMonitor(onDone: (monitor: Monitor) => void) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const toast = useToast();
+  return useMutation({
+    mutationFn: ({ name, source }: { name: string; source: string }) =>
+      unwrap(
+        api(project.id).PUT("/api/v1/monitors/{name}", { params: { path: { name } }, body: { source } }),
+      ),
+    onSuccess: ({ is_changed, is_new_rubric, monitor }) => {
+      toast(
+        !is_changed
+          ? `${monitor.name} has not changed.`
+          : is_new_rubric
+            ? `${monitor.name} asks something new: ${monitor.version.rubric_version}.`
+            : `${monitor.name} has a new version; judges are asked the same.`,
+      );
+      queries.setQueryData(monitorQuery(project.id, monitor.name).queryKey, monitor);
+      queries.invalidateQueries({ queryKey: ["monitors", project.id] });
+      queries.invalidateQueries({ queryKey: ["monitor-versions", project.id, monitor.name] });
+      onDone(monitor);
+    },
+  });
+}
+
+/** The file as it was written, to be changed; and what it was before. */
+export function MonitorFile({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const mayWrite = may(project, "write");
+  const anchor = useAnchor(monitor);
+  const [text, setText] = useState(anchor?.source ?? monitor.version.source);
+  const checked = useFileCheck("monitor", text);
+  const applying = useApplyMonitor((it) => setText(it.version.source));
+  // Somebody else may apply one while nothing was changed here.
+  const [base, setBase] = useState(monitor.version.source);
+  useEffect(() => {
+    if (text === base) setText(monitor.version.source);
+    setBase(monitor.version.source);
+  }, [monitor.version.source, text, base]);
+  const isChanged = text !== monitor.version.source;
+  return (
+    <>
+      <section className={styles.form}>
+        {anchor && <AnchorNote anchor={anchor} monitor={monitor} isChanged={isChanged} />}
+        <SourceEditor
+          label="The monitor's file"
+          kind="monitor"
+          problems={checked.data?.problems}
+          text={text}
+          onTextChange={(it) => {
+            setText(it);
+            if (applying.error) applying.reset();
+          }}
+          error={applying.error}
+          onSave={() => isChanged && applying.mutate({ name: monitor.name, source: text })}
+          readOnly={!mayWrite}
+        >
+          {mayWrite ? (
+            <div className={styles.line}>
+              <Button
+                look="main"
+                onClick={() => applying.mutate({ name: monitor.name, source: text })}
+                disabled={!isChanged || applying.isPending}
+              >
+                {applying.isPending ? "Applying…" : "Apply"}
+              </Button>
+              {isChanged && (
+                <Button
+                  onClick={() => {
+                    setText(monitor.version.source);
+                    applying.reset();
+                  }}
+                >
+                  Take back
+                </Button>
+              )}
+              <span className={styles.soft}>
+                An edit of the rubric or its anchors begins a new line of figures; the dial, the filter and
+                the judges do not.
+              </span>
+            </div>
+          ) : (
+            <p className={styles.soft}>Changing it needs a role with `write`.</p>
+          )}
+        </SourceEditor>
+      </section>
+      <MonitorVersions monitor={monitor} />
+    </>
+  );
+}
+
+type Anchor = { kind: AnchorKind; trace: string; source: string | undefined };
+type AnchorNoteProps = { anchor: Anchor; monitor: Monitor; isChanged: boolean };
+
+/** What became of the trace that the address names. */
+function AnchorNote({ anchor: { kind, trace, source }, monitor, isChanged }: AnchorNoteProps) {
+  const id = <code>{trace}</code>;
+  if (source === undefined) {
+    return <p role="status">Its anchors are written in a way of their own; add {id} by hand.</p>;
+  }
+  if (source === monitor.version.source) return <p role="status">{id} stands among its anchors.</p>;
+  if (!isChanged) return null;
+  return (
+    <p role="status">
+      {id} stands among the {kind} anchors below; nothing has changed until you apply it.
+    </p>
+  );
+}
+
+/** The file with the trace that the address names among its anchors. */
+function useAnchor({ version }: Monitor): Anchor | undefined {
+  const { good, bad } = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const [kind, trace]: [AnchorKind, string | undefined] = good ? ["good", good] : ["bad", bad];
+  return trace === undefined ? undefined : { kind, trace, source: withAnchor(version.source, kind, trace) };
+}
+
+function MonitorVersions({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const versions = useQuery({
+    queryKey: ["monitor-versions", project.id, monitor.name],
+    queryFn: () =>
+      unwrap(
+        api(project.id).GET("/api/v1/monitors/{name}/versions", { params: { path: { name: monitor.name } } }),
+      ),
+  });
+  return (
+    <section className={styles.part}>
+      <h2>Versions</h2>
+      <Loaded query={versions} what="versions">
+        {(all) => (
+          <>
+            {all.map((it) => (
+              <details key={it.id} className={styles.old}>
+                <summary>
+                  {moment(it.created)}{" "}
+                  <span className={styles.soft}>
+                    {it.id === monitor.version.id && "in use · "}
+                    <code>{it.rubric_version}</code>
+                  </span>
+                </summary>
+                <pre tabIndex={0}>{it.source}</pre>
+              </details>
+            ))}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}

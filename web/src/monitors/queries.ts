@@ -1,0 +1,135 @@
+// Monitors and their figures as the server tells them.
+import { queryOptions } from "@tanstack/react-query";
+import { api, type Schemas, unwrap, unwrapAs } from "../api/client";
+import type { Range } from "../chart/figures";
+import { DAY_MS } from "../chart/scale";
+
+export type Monitor = Schemas["MonitorView"];
+export type Decision = Schemas["DecisionView"];
+export type Rescore = Schemas["RescoreView"];
+export type RescorePlan = Schemas["RescorePlan"];
+export type Trend = Schemas["MonitorTrend"];
+/** A mean over all traffic. */
+export type Traffic = Schemas["TrafficView"];
+export type Stratum = Schemas["StratumView"];
+export type CriterionEstimate = Schemas["CriterionEstimate"];
+export type JudgeEstimates = Schemas["JudgeEstimates"];
+export type Estimates = Schemas["Estimates"];
+/** What a share of the traffic would cost in a month, and how wide intervals would be. */
+export type Projected = Schemas["DialView"];
+export type Projection = Schemas["DialProjection"];
+
+/** Which traffic is looked at; thirty days of all agents unless told. */
+export type TrafficWindow = { agent?: string; days?: number };
+
+const REFRESH = 10_000;
+
+/** The first moment of the day so many days ago, of UTC. */
+export function since(days: number | undefined, now = Date.now()): string | undefined {
+  if (days === undefined) return undefined;
+  return new Date(Math.floor(now / DAY_MS) * DAY_MS - days * DAY_MS).toISOString().replace(".000", "");
+}
+
+const queryOf = ({ agent, days }: TrafficWindow) => ({ agent, from: since(days) });
+
+/** Of a figure in short. */
+export const intervalOf = ({ low, high }: Schemas["Figure"]): Range => [low, high];
+
+/** All of them, each with how it does. */
+export const monitorsOf = (project: string) =>
+  unwrapAs<Monitor[]>(api(project).GET("/api/v1/monitors", { params: { query: { figures: true } } }));
+
+export const monitorsQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["monitors", project],
+    queryFn: () => monitorsOf(project),
+    refetchInterval: REFRESH,
+  });
+
+/** All of them without how they do, which takes the server more. */
+export const monitorNamesQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["monitors", project, "watchers"],
+    queryFn: () => unwrapAs<Monitor[]>(api(project).GET("/api/v1/monitors")),
+  });
+
+export const monitorQuery = (project: string, name: string) =>
+  queryOptions({
+    queryKey: ["monitor", project, name],
+    queryFn: () => unwrap(api(project).GET("/api/v1/monitors/{name}", { params: { path: { name } } })),
+    refetchInterval: REFRESH,
+  });
+
+export const estimatesQuery = (project: string, name: string, look: TrafficWindow = {}) =>
+  queryOptions({
+    queryKey: ["estimates", project, name, look],
+    queryFn: () => {
+      const params = { path: { name }, query: queryOf(look) };
+      return unwrapAs<Estimates>(api(project).GET("/api/v1/monitors/{name}/estimates", { params }));
+    },
+    refetchInterval: REFRESH,
+  });
+
+/** Of one criterion, of all of them by `*`, or of the whole. */
+export const trendQuery = (project: string, name: string, look: TrafficWindow = {}, criterion?: string) =>
+  queryOptions({
+    queryKey: ["trend", project, name, look, criterion],
+    queryFn: () => {
+      const params = { path: { name }, query: { ...queryOf(look), criterion } };
+      return unwrapAs<Trend[]>(api(project).GET("/api/v1/monitors/{name}/trend", { params }));
+    },
+    refetchInterval: REFRESH * 3,
+  });
+
+/** Figures of whole days of UTC, without what people's labels make of them. */
+export const windowQuery = (project: string, name: string, window: { from: string; until?: string }) =>
+  queryOptions({
+    queryKey: ["estimates", project, name, window],
+    queryFn: () => {
+      const params = { path: { name }, query: { ...window, corrected: false } };
+      return unwrapAs<Estimates>(api(project).GET("/api/v1/monitors/{name}/estimates", { params }));
+    },
+    staleTime: 60_000,
+    refetchInterval: 60_000,
+  });
+
+/** Agents by criterion, drawn on top of each other. */
+export const radarQuery = (project: string, name: string, agents: string[]) =>
+  queryOptions({
+    queryKey: ["radar", project, name, agents],
+    queryFn: () => {
+      const params = { path: { name }, query: { agent: agents } };
+      return unwrap(api(project).GET("/api/v1/monitors/{name}/radar", { params }));
+    },
+    refetchInterval: REFRESH * 3,
+  });
+
+export const projectionQuery = (project: string, name: string, sample_rate: number) =>
+  queryOptions({
+    queryKey: ["projection", project, name, sample_rate],
+    queryFn: () => {
+      const params = { path: { name }, query: { sample_rate } };
+      return unwrap(api(project).GET("/api/v1/monitors/{name}/projection", { params }));
+    },
+    staleTime: 60_000,
+  });
+
+export const rescoresQuery = (project: string, name: string) =>
+  queryOptions({
+    queryKey: ["rescores", project, name],
+    queryFn: () =>
+      unwrapAs<Rescore[]>(
+        api(project).GET("/api/v1/monitors/{name}/rescores", { params: { path: { name } } }),
+      ),
+    refetchInterval: REFRESH,
+  });
+
+/** Of the whole rubric. */
+export const overallOf = (found: JudgeEstimates | undefined): CriterionEstimate | undefined =>
+  found?.criteria.find((it) => it.criterion == null);
+
+/** What figures are of: a criterion, or all of them together. */
+export const nameOf = ({ criterion }: { criterion?: string | null }): string => criterion ?? "whole rubric";
+
+export const judgesOf = (it: Monitor): string =>
+  it.judges.length === 0 ? "the default judge" : it.judges.join(", ");

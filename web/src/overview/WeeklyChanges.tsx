@@ -1,0 +1,136 @@
+import { useQueries } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useProject } from "../api/session";
+import { score3, signed, signedRange } from "../chart/figures";
+import { type Monitor, nameOf, windowQuery } from "../monitors/queries";
+import { Badge } from "../ui/Badge";
+import { ErrorNotice } from "../ui/Loaded";
+import { LoadingNotice } from "../ui/Notice";
+import { type Column, Table } from "../ui/Table";
+import {
+  type CriterionChange,
+  changesOf,
+  isFall,
+  isSignificant,
+  sortByFall,
+  weeks,
+} from "./criterionChanges";
+import styles from "./Overview.module.css";
+
+/** Rows that are shown at once; the rest stands with their monitors. */
+const MOST = 8;
+
+/** Which criteria fell and which rose: the last seven days against the seven before. */
+export function WeeklyChanges({ monitors }: { monitors: Monitor[] }) {
+  const project = useProject();
+  const { before, after } = weeks();
+  const asked = useQueries({
+    queries: monitors.flatMap((it) => [
+      windowQuery(project.id, it.name, before),
+      windowQuery(project.id, it.name, after),
+    ]),
+  });
+  const isWaiting = asked.some((it) => it.isPending);
+  const wrong = asked.find((it) => it.error && !it.data);
+  const moves = sortByFall(
+    monitors.flatMap((it, at) => {
+      const [old, now] = [asked[2 * at]?.data, asked[2 * at + 1]?.data];
+      return old && now ? changesOf(it, old, now) : [];
+    }),
+  );
+  return (
+    <section className={styles.part} aria-labelledby="week">
+      <h2 id="week">Last seven days against the seven before</h2>
+      {wrong?.error ? (
+        <ErrorNotice error={wrong.error} onRetry={() => wrong.refetch()} />
+      ) : isWaiting ? (
+        <LoadingNotice what="the week" />
+      ) : (
+        <ChangeTable moves={moves} />
+      )}
+    </section>
+  );
+}
+
+function ChangeTable({ moves }: { moves: CriterionChange[] }) {
+  const project = useProject();
+  if (moves.length === 0) {
+    return (
+      <p className={styles.soft}>
+        Nothing to set against each other yet: both weeks need traces that the same version scored.
+      </p>
+    );
+  }
+  const columns: Column<CriterionChange>[] = [
+    {
+      name: "criterion",
+      head: "Criterion",
+      cell: (it) => (
+        <>
+          <Link
+            to="/p/$project/monitors/$monitor"
+            params={{ project: project.name, monitor: it.monitor }}
+            search={{ view: "trend", criterion: it.criterion ?? undefined }}
+            title={`See how it went by ${it.monitor}`}
+          >
+            {nameOf(it)}
+          </Link>{" "}
+          <span className={styles.soft}>{whose(it, moves)}</span>
+        </>
+      ),
+    },
+    { name: "before", head: "Before", align: "end", cell: (it) => score3(it.before.mean), wide: true },
+    { name: "after", head: "Last week", align: "end", cell: (it) => score3(it.after.mean) },
+    {
+      name: "difference",
+      head: "Difference",
+      align: "end",
+      cell: (it) => (
+        <>
+          <b>{signed(it.difference)}</b> <span className={styles.soft}>{signedRange(it.interval)}</span>
+        </>
+      ),
+    },
+    { name: "says", head: "That is", cell: (it) => <ChangeResult move={it} /> },
+  ];
+  const rest = moves.length - MOST;
+  return (
+    <>
+      <p>{headline(moves)}</p>
+      <Table
+        caption="What moved in the last week"
+        columns={columns}
+        rows={moves.slice(0, MOST)}
+        keyOf={(it) => `${it.monitor} ${it.criterion}`}
+      />
+      {rest > 0 && <p className={styles.soft}>{rest} more moved less; they stand with their monitors.</p>}
+    </>
+  );
+}
+
+function ChangeResult({ move }: { move: CriterionChange }) {
+  if (!isSignificant(move)) return <span className={styles.soft}>within chance</span>;
+  return isFall(move) ? <Badge tone="fail">↓ fell</Badge> : <Badge tone="pass">↑ rose</Badge>;
+}
+
+/** The agents of a monitor; its own name as well where others watch them too. */
+function whose({ monitor, agents }: CriterionChange, all: CriterionChange[]): string {
+  const isShared = all.some((it) => it.monitor !== monitor && it.agents.some((one) => agents.includes(one)));
+  const told = agents.join(", ");
+  return isShared ? `${told} (${monitor})` : told;
+}
+
+/** What fell, in a sentence. */
+function headline(moves: CriterionChange[]): string {
+  const fell = moves.filter((it) => isFall(it) && it.criterion !== null);
+  if (fell.length === 0) {
+    return moves.some(isFall)
+      ? "The whole rubric fell, no criterion by itself."
+      : "Nothing fell by more than chance.";
+  }
+  const told = fell
+    .slice(0, 3)
+    .map((it) => `${it.criterion} of ${whose(it, moves)} by ${score3(-it.difference)}`);
+  const more = fell.length > 3 ? `, and ${fell.length - 3} more` : "";
+  return `By more than chance fell: ${told.join(", ")}${more}.`;
+}

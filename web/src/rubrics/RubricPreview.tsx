@@ -1,0 +1,169 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { RubricGrid } from "../annotate/RubricGrid";
+import type { AnswerOf } from "../annotate/types";
+import { api, unwrap } from "../api/client";
+import { useProject } from "../api/session";
+import { type Checked, useDebounced } from "../editor/fileCheck";
+import { JudgeMessages } from "../grades/JudgeMessages";
+import { titleOf } from "../traces/TracesPage";
+import { Code } from "../traces/view/Code";
+import { Select } from "../ui/Field";
+import { Loaded } from "../ui/Loaded";
+import { Notice } from "../ui/Notice";
+import { Tabs } from "../ui/Tabs";
+import { askedBy, type Canonical, passMarkOf } from "./canonical";
+import styles from "./Rubrics.module.css";
+
+type RubricPreviewProps = { name: string; source: string; checked: Checked | undefined };
+
+/** What a file means while it is written: what people are asked, and what judges are. */
+export function RubricPreview({ name, source, checked }: RubricPreviewProps) {
+  const [view, setView] = useState<"people" | "judges">("people");
+  const isWrong = checked?.problems.some((it) => it.severity === "error");
+  return (
+    <Tabs
+      label="What it means"
+      tabs={[
+        { name: "people", label: "Asked of people" },
+        { name: "judges", label: "Asked of judges" },
+      ]}
+      selected={view}
+      onSelect={setView}
+    >
+      {isWrong ? (
+        <Notice title="Not yet">
+          <p>What is asked stands here once the file is in order.</p>
+        </Notice>
+      ) : view === "judges" ? (
+        <JudgePrompt source={source} />
+      ) : (
+        checked?.canonical && (
+          <AnnotatorPreview
+            key={JSON.stringify(checked.canonical)}
+            name={name}
+            canonical={checked.canonical}
+          />
+        )
+      )}
+    </Tabs>
+  );
+}
+
+/** The annotator's grid, to try; nothing of it is kept. */
+export function AnnotatorPreview({ name, canonical }: { name: string; canonical: Canonical }) {
+  const { scheme, others } = askedBy(name, canonical);
+  const [answer, setAnswer] = useState<AnswerOf<"rubric">>({ kind: "rubric", criteria: {} });
+  return (
+    <div className={styles.preview}>
+      {typeof canonical.description === "string" && (
+        <p className={styles.about} dir="auto">
+          {canonical.description}
+        </p>
+      )}
+      <p className={styles.soft}>
+        It passes from {passMarkOf(canonical)} on. This is how an annotator sees it; what you enter here is
+        kept nowhere.
+      </p>
+      {scheme.criteria.length > 0 && (
+        <RubricGrid
+          scheme={scheme}
+          answer={answer}
+          onAnswerChange={setAnswer}
+          missing={[]}
+          isTried={false}
+          selectedQuote={() => undefined}
+          onQuoteShow={() => {}}
+          isActive={false}
+        />
+      )}
+      {others.length > 0 && (
+        <section className={styles.part}>
+          <h2>Not on a scale with points</h2>
+          <ul className={styles.others}>
+            {others.map((it) => (
+              <li key={it.name}>
+                <b>{it.name}</b> {it.why}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** What a judge would be given, word for word: about a trace, or with placeholders. */
+export function JudgePrompt({ source: written }: { source: string }) {
+  const project = useProject();
+  const source = useDebounced(written);
+  const [trace, setTrace] = useState("");
+  const [at, setAt] = useState(0);
+  const traces = useQuery({
+    queryKey: ["traces", project.id, "newest"],
+    queryFn: () =>
+      unwrap(api(project.id).GET("/api/v1/traces", { params: { query: { state: "finished", limit: 20 } } })),
+  });
+  const prompt = useQuery({
+    queryKey: ["prompt", project.id, source, trace],
+    queryFn: () =>
+      unwrap(api(project.id).POST("/api/v1/rubrics/prompt", { body: { source, trace: trace || undefined } })),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  return (
+    <div className={styles.preview}>
+      <Loaded query={prompt} what="what judges are asked">
+        {({ prompts: all }) => {
+          const asked = all[Math.min(at, all.length - 1)];
+          if (!asked) {
+            return (
+              <Notice title="No judge is asked anything">
+                <p>Programs or people answer all of it.</p>
+              </Notice>
+            );
+          }
+          return (
+            <>
+              <div className={styles.line}>
+                {all.length > 1 && (
+                  <Select
+                    label="Question"
+                    value={String(all.indexOf(asked))}
+                    options={all.map((it, n) => ({ value: String(n), label: it.criteria.join(", ") }))}
+                    onChange={(it) => setAt(Number(it.target.value))}
+                  />
+                )}
+                <Select
+                  label="About"
+                  value={trace}
+                  options={[
+                    { value: "", label: "placeholders" },
+                    ...(traces.data?.items ?? []).map((it) => ({
+                      value: it.id,
+                      label: titleOf(it) ?? it.id,
+                    })),
+                  ]}
+                  onChange={(it) => setTrace(it.target.value)}
+                />
+              </div>
+              {asked.unasked ? (
+                <Notice title="No judge is asked">
+                  <p>{asked.unasked}</p>
+                </Notice>
+              ) : (
+                <JudgeMessages all={asked.messages} />
+              )}
+              {asked.form && (
+                <details>
+                  <summary>The form that its reply must have</summary>
+                  <Code text={JSON.stringify(asked.form, null, 2)} language="json" />
+                </details>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </div>
+  );
+}

@@ -1,0 +1,194 @@
+import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, type Schemas, unwrap } from "../api/client";
+import { may, useProject } from "../api/session";
+import { useDebounced } from "../editor/fileCheck";
+import { useMoney } from "../money/useMoney";
+import { Button } from "../ui/Button";
+import { Field, Select } from "../ui/Field";
+import { FormError } from "../ui/Form";
+import { count, plural } from "../ui/format";
+import { Loaded } from "../ui/Loaded";
+import { Notice } from "../ui/Notice";
+import { type Column, Table } from "../ui/Table";
+import styles from "./Rubrics.module.css";
+
+const NEWEST = 10;
+
+/** A version on traces: those that the address names, or the newest. */
+export function RubricTrialView({ source }: { source: string }) {
+  const project = useProject();
+  const search = useSearch({ from: "/p/$project/rubrics/$rubric" });
+  const navigate = useNavigate({ from: "/p/$project/rubrics/$rubric" });
+  const set = (change: Partial<typeof search>) =>
+    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
+  const { traces, agent, newest = NEWEST } = search;
+  const agents = useQuery({
+    queryKey: ["agents", project.id],
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/agents")),
+  });
+  const found = useQuery({
+    queryKey: ["traces", project.id, "to try", agent, newest],
+    queryFn: async () => {
+      const query = { agent, state: "finished", limit: newest };
+      const { items } = await unwrap(api(project.id).GET("/api/v1/traces", { params: { query } }));
+      return items.map((it) => it.id);
+    },
+    enabled: traces === undefined,
+  });
+  if (traces !== undefined) {
+    return (
+      <div className={styles.preview}>
+        <p className={styles.line}>
+          On the {plural(traces.length, "trace")} you chose.
+          <Button look="link" onClick={() => set({ traces: undefined })}>
+            Take the newest instead
+          </Button>
+        </p>
+        <RubricTrial source={source} traces={traces} />
+      </div>
+    );
+  }
+  return (
+    <div className={styles.preview}>
+      <search className={styles.line} aria-label="Which traces">
+        <Select
+          label="Newest traces of"
+          value={agent ?? ""}
+          options={[
+            { value: "", label: "any agent" },
+            ...(agents.data ?? []).map((it) => ({ value: it.name, label: it.name })),
+          ]}
+          onChange={(it) => set({ agent: it.target.value || undefined })}
+        />
+        <Select
+          label="How many"
+          value={String(newest)}
+          options={[...new Set([5, NEWEST, 25, 50, newest])].map((it) => ({
+            value: String(it),
+            label: count(it),
+          }))}
+          onChange={(it) => set({ newest: Number(it.target.value) })}
+        />
+        <span className={styles.soft}>
+          Or{" "}
+          <Link to="/p/$project/traces" params={{ project: project.name }} search={{ agent }}>
+            choose some
+          </Link>
+          .
+        </span>
+      </search>
+      <Loaded query={found} what="traces">
+        {(all) =>
+          all.length === 0 ? (
+            <Notice title="No trace has finished yet" />
+          ) : (
+            <RubricTrial source={source} traces={all} />
+          )
+        }
+      </Loaded>
+    </div>
+  );
+}
+
+type Taken = Schemas["TrialTrace"];
+
+const columnsOf = (money: ReturnType<typeof useMoney>): Column<Taken>[] => [
+  { name: "trace", head: "Trace", cell: (it) => it.trace },
+  {
+    name: "calls",
+    head: "Calls",
+    align: "end",
+    cell: (it) => (it.least_calls === it.calls ? count(it.calls) : `${it.least_calls} to ${it.calls}`),
+  },
+  { name: "cost", head: "At most", align: "end", cell: (it) => money(it.cost) },
+];
+
+/** What judging takes, before anything is spent; then a run that does it. */
+export function RubricTrial({ source, traces }: { source: string; traces: string[] }) {
+  const project = useProject();
+  const navigate = useNavigate();
+  const money = useMoney();
+  const [typed, setTyped] = useState("");
+  const judge = useDebounced(typed.trim()) || undefined;
+  const body = { source, traces, judge };
+  const price = useQuery({
+    queryKey: ["try", project.id, body],
+    queryFn: () => unwrap(api(project.id).POST("/api/v1/rubrics/try", { body: { ...body, spend: false } })),
+    // What is open stays open while another judge is asked for its price.
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  const isOld = price.isPlaceholderData || typed.trim() !== (judge ?? "");
+  const judges = useQuery({
+    queryKey: ["judges", project.id],
+    queryFn: () => unwrap(api(project.id).GET("/api/v1/judges")),
+  });
+  const trying = useMutation({
+    mutationFn: () => unwrap(api(project.id).POST("/api/v1/rubrics/try", { body: { ...body, spend: true } })),
+    onSuccess: (it) =>
+      navigate({ to: "/p/$project/runs/$run", params: { project: project.name, run: it.id ?? "" } }),
+  });
+  return (
+    <section className={styles.try} aria-label="What it takes">
+      <div className={styles.narrow}>
+        <Field
+          label="Judge"
+          hint="The usual one unless given."
+          list="judges"
+          value={typed}
+          onChange={(it) => setTyped(it.target.value)}
+        />
+        <datalist id="judges">
+          {judges.data?.map((it) => (
+            <option key={it.name} value={it.name} />
+          ))}
+        </datalist>
+      </div>
+      <Loaded query={price} what="what it takes">
+        {({ calls, cost, judges: asked, per_trace }) => (
+          <>
+            <p role="status">
+              {plural(traces.length, "trace")}, at most {plural(calls, "call")} of{" "}
+              {asked.join(", ") || "nobody"},{" "}
+              {calls === 0 ? (
+                "which costs nothing"
+              ) : cost == null ? (
+                "and nobody knows what they cost: the judge has no price"
+              ) : (
+                <>
+                  likely at most <b>{money(cost)}</b>
+                </>
+              )}
+              . Nothing is spent yet.
+            </p>
+            <details>
+              <summary>Trace by trace</summary>
+              <Table
+                caption="What each trace takes"
+                columns={columnsOf(money)}
+                rows={per_trace}
+                keyOf={(it) => it.trace}
+              />
+            </details>
+            {may(project, "write") ? (
+              <div className={styles.line}>
+                <Button look="main" onClick={() => trying.mutate()} disabled={trying.isPending || isOld}>
+                  {trying.isPending
+                    ? "Beginning…"
+                    : cost == null
+                      ? "Try it, whatever it costs"
+                      : `Try it for up to ${money(cost)}`}
+                </Button>
+              </div>
+            ) : (
+              <p className={styles.soft}>Trying it needs a role with `write`.</p>
+            )}
+            <FormError error={trying.error} />
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}

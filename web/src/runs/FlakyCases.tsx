@@ -1,0 +1,74 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useProject } from "../api/session";
+import { percent } from "../chart/figures";
+import { plural, score } from "../ui/format";
+import { Loaded } from "../ui/Loaded";
+import { Notice } from "../ui/Notice";
+import { type Column, Table } from "../ui/Table";
+import { type FlakyCase, flakyQuery } from "./queries";
+import styles from "./RunPage.module.css";
+
+/** Cases whose trials disagree, the most undecided first. */
+export function FlakyCases({ run }: { run: string }) {
+  const project = useProject();
+  const found = useQuery(flakyQuery(project.id, run));
+  const columns: Column<FlakyCase>[] = [
+    {
+      name: "case",
+      head: "Case",
+      cell: (it) => (
+        <Link to="/p/$project/runs/$run" params={{ project: project.name, run }} search={{ find: it.case }}>
+          {it.case}
+        </Link>
+      ),
+    },
+    { name: "passed", head: "Passed", align: "end", cell: (it) => `${it.passed} of ${it.n}` },
+    { name: "flips", head: "Against the majority", align: "end", cell: (it) => percent(it.flip_rate) },
+    {
+      name: "all",
+      head: "All would pass",
+      align: "end",
+      wide: true,
+      cell: (it) => percent(it.pass_k.at(-1)),
+    },
+    {
+      name: "scores",
+      head: "Score of each trial",
+      wide: true,
+      cell: (it) => (
+        <span className={styles.tries}>
+          {it.scores.map((one, at) => (
+            <span key={at}>{score(one)}</span>
+          ))}
+        </span>
+      ),
+    },
+  ];
+  return (
+    <Loaded query={found} what="flaky cases">
+      {(it) => {
+        if (it.k === 0) {
+          return (
+            <Notice title="Nothing was tried twice">
+              <p>A suite that tries its cases several times shows here which of them end now so, now so.</p>
+            </Notice>
+          );
+        }
+        return (
+          <div className={styles.view}>
+            <p>
+              {plural(it.n_cases, "case")} tried up to {it.k} times: {percent(it.any)} passed at least once,{" "}
+              {percent(it.all)} every time.
+            </p>
+            {it.cases.length === 0 ? (
+              <Notice title="No case disagrees with itself" />
+            ) : (
+              <Table caption="Flaky cases" columns={columns} rows={it.cases} keyOf={(one) => one.case} />
+            )}
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,22 @@
+// Search parameters of the pages in this folder.
+import { numberParam, oneOf, type RawSearch, textParam } from "../api/searchParams";
+
+export type RunView = "cases" | "criteria" | "matrix" | "flaky";
+export type RunSearch = {
+  view?: RunView;
+  status?: "pass" | "fail" | "error" | "deferred";
+  find?: string;
+  case?: number;
+  /** What the matrix has as its axes. */
+  rows?: string;
+  columns?: string;
+};
+
+export const readRunSearch = (raw: RawSearch): RunSearch => ({
+  view: oneOf<RunView>("cases", "criteria", "matrix", "flaky")(raw.view),
+  status: oneOf("pass", "fail", "error", "deferred")(raw.status),
+  find: textParam(raw.find),
+  case: numberParam(raw.case),
+  rows: textParam(raw.rows),
+  columns: textParam(raw.columns),
+});
