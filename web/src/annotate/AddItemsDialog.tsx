@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, unwrap } from "../api/client";
 import { useProject } from "../api/session";
+import { agentsQuery } from "../traces/queries";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select, TextArea } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
@@ -74,10 +74,7 @@ function AddRowsForm(props: WayProps) {
 function AddTracesForm(props: WayProps) {
   const project = useProject();
   const [entered, bind] = useFields({ agent: "", limit: "50" });
-  const agents = useQuery({
-    queryKey: ["agents", project.id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/agents")),
-  });
+  const agents = useQuery(agentsQuery(project.id));
   const adding = useAdding(props, () => ({
     traces: { agent: entered.agent || undefined, limit: Number(entered.limit) },
   }));

@@ -14,7 +14,7 @@ import styles from "./AgreementPage.module.css";
 import { words } from "./answers";
 import { ItemView } from "./ItemView";
 import { Drift, Pace } from "./PeoplePage";
-import { agreement, answers, people } from "./queries";
+import { agreementQuery, answersQuery, peopleQuery } from "./queries";
 import type { AgreementSearch } from "./search";
 import { TaskLayout } from "./TaskLayout";
 import type { AgainstJudge, Agreed, Agreement, Person, TaskInFull } from "./types";
@@ -38,17 +38,13 @@ function useAgreementSearch() {
 function AgreementView({ task }: { task: TaskInFull }) {
   const project = useProject();
   const found = useQuery({
-    queryKey: ["agreement", project.id, task.id],
-    queryFn: () => agreement(project.id, task.id),
+    ...agreementQuery(project.id, task.id),
     select: (it) => ({
       ...it,
       criteria: it.criteria.toSorted((a, b) => placeOf(task, a) - placeOf(task, b)),
     }),
   });
-  const working = useQuery({
-    queryKey: ["people", project.id, task.id],
-    queryFn: () => people(project.id, task.id),
-  });
+  const working = useQuery(peopleQuery(project.id, task.id));
   return (
     <Loaded query={found} what="how far people agree">
       {(it) =>
@@ -368,10 +364,7 @@ type DisagreementDialogProps = {
 function DisagreementDialog({ apart, judge, onClose }: DisagreementDialogProps) {
   const project = useProject();
   const [step, setStep] = useState<number>();
-  const found = useQuery({
-    queryKey: ["answers", project.id, apart.item],
-    queryFn: () => answers(project.id, apart.item),
-  });
+  const found = useQuery(answersQuery(project.id, apart.item));
   return (
     <Dialog title={apart.title} onClose={onClose} wide>
       <p className={styles.said}>

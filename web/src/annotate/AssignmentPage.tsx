@@ -1,4 +1,4 @@
-import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { Problem } from "../api/client";
@@ -15,7 +15,7 @@ import { AnnotationForm } from "./AnnotationForm";
 import styles from "./AssignmentPage.module.css";
 import { asShown, differences } from "./answers";
 import { newerOf } from "./draftSaver";
-import { next, skip, submit, work } from "./queries";
+import { assignmentQuery, fetchNext, nextQuery, skip, submit } from "./queries";
 import type { Done, Submitted, Work } from "./types";
 import { useDraft } from "./useDraft";
 
@@ -26,22 +26,12 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** How often it is asked whether something waits after all. */
-const AGAIN = 15_000;
-
 /** Leads to what is next, or says that nothing is. */
 export function NextAssignmentPage() {
   const project = useProject();
   const { task } = useParams({ from: "/p/$project/annotate/$task" });
   const navigate = useNavigate();
-  const found = useQuery({
-    queryKey: ["next", project.id, task],
-    queryFn: () => next(project.id, task),
-    gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY,
-    refetchInterval: ({ state: { data } }) =>
-      data && "done" in data && data.why === "nothing_now" ? AGAIN : false,
-  });
+  const found = useQuery(nextQuery(project.id, task));
   const assignment = found.data && "assignment" in found.data ? found.data.assignment : undefined;
   useEffect(() => {
     if (!assignment) return;
@@ -95,15 +85,7 @@ function NoMoreItems({ done }: { done: Done }) {
 export function AssignmentPage() {
   const project = useProject();
   const { assignment, task } = useParams({ from: "/p/$project/annotate/$task/$assignment" });
-  const found = useQuery({
-    queryKey: ["work", project.id, assignment],
-    queryFn: () => work(project.id, assignment),
-    // What is entered is ours from here on: an older state must not come back from a cache.
-    gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY,
-    // The one before stays until the next is there, so that nothing flickers between items.
-    placeholderData: keepPreviousData,
-  });
+  const found = useQuery(assignmentQuery(project.id, assignment));
   if (isSignedOut(found.error)) return <AnnotatorNameForm task={task} />;
   if (found.error instanceof Problem && found.error.status === 403) return <AlreadySubmitted task={task} />;
   return (
@@ -169,7 +151,7 @@ function AssignmentForm({ work, isLeft }: { work: Work; isLeft: boolean }) {
   const goOn = async (pace?: string | null) => {
     // Whoever went back goes on from there.
     if (work.after) return goTo(work.after, pace);
-    const found = await next(project.id, work.task.id);
+    const found = await fetchNext(project.id, work.task.id);
     if ("done" in found) return navigate({ to: "/p/$project/annotate/$task", params });
     return goTo(found.assignment, pace);
   };

@@ -17,7 +17,7 @@ import { inWords, pointOf, said } from "./answers";
 import styles from "./DisputesPage.module.css";
 import { EvidenceQuotes, stepOf } from "./EvidenceQuotes";
 import { ItemView, type ItemViewHandle } from "./ItemView";
-import { answers, type Deciding, decide, disputes } from "./queries";
+import { answersQuery, type Deciding, decide, disputesQuery } from "./queries";
 import { RatingScale, SkipButtons } from "./RatingScale";
 import type { DisputesSearch } from "./search";
 import { TaskLayout } from "./TaskLayout";
@@ -46,12 +46,7 @@ function DisputeQueue({ task }: { task: TaskInFull }) {
   const project = useProject();
   const search = useSearch({ from: HERE });
   const navigate = useNavigate({ from: HERE });
-  const found = useInfiniteQuery({
-    queryKey: ["disputes", project.id, task.id],
-    initialPageParam: undefined as number | undefined,
-    queryFn: ({ pageParam }) => disputes(project.id, task.id, pageParam),
-    getNextPageParam: (last) => last.next ?? undefined,
-  });
+  const found = useInfiniteQuery(disputesQuery(project.id, task.id));
   const isWanted = (it: Dispute) => search.only === undefined || rowOf(it) === search.only;
   const isRest = found.data?.pages.every((page) => page.items.every((it) => it.decided || !isWanted(it)));
   const { hasNextPage, isFetching, isError, fetchNextPage } = found;
@@ -273,10 +268,7 @@ type DisputeDetailProps = {
 function DisputeDetail(props: DisputeDetailProps) {
   const project = useProject();
   const { item } = props.dispute;
-  const found = useQuery({
-    queryKey: ["answers", project.id, item],
-    queryFn: () => answers(project.id, item),
-  });
+  const found = useQuery(answersQuery(project.id, item));
   return (
     <Loaded query={found} what="what people answered">
       {(it) => <DisputeSides {...props} answers={it} />}

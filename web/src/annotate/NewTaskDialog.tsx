@@ -1,9 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, unwrap } from "../api/client";
 import { useProject } from "../api/session";
+import { monitorNamesQuery } from "../monitors/queries";
 import { rubricsQuery } from "../rubrics/queries";
+import { latestRunsQuery } from "../runs/queries";
+import { agentsQuery } from "../traces/queries";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
@@ -75,10 +77,7 @@ function TaskFromRubricForm({ onClose }: { onClose: () => void }) {
   const project = useProject();
   const [entered, bind] = useFields({ name: "", rubric: "", agent: "", people: "2" });
   const rubrics = useQuery(rubricsQuery(project.id));
-  const agents = useQuery({
-    queryKey: ["agents", project.id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/agents")),
-  });
+  const agents = useQuery(agentsQuery(project.id));
   const making = useMaking(
     () => ({
       name: entered.name,
@@ -105,17 +104,11 @@ function TaskFromRubricForm({ onClose }: { onClose: () => void }) {
 function VerifyJudgeForm({ onClose }: { onClose: () => void }) {
   const project = useProject();
   const [entered, bind] = useFields({ name: "", of: "", people: "1" });
-  const runs = useQuery({
-    queryKey: ["runs", project.id, "first"],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/runs")),
-  });
-  const monitors = useQuery({
-    queryKey: ["monitors", project.id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/monitors")),
-  });
+  const runs = useQuery(latestRunsQuery(project.id, 50));
+  const monitors = useQuery(monitorNamesQuery(project.id));
   const options = [
     { value: "", label: "choose…" },
-    ...(runs.data?.items ?? []).map((it) => ({
+    ...(runs.data ?? []).map((it) => ({
       value: `run ${it.id}`,
       label: `run ${it.suite ?? "without a name"} ${it.id.slice(-6)}`,
     })),

@@ -6,7 +6,7 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
-import { people } from "./queries";
+import { peopleQuery } from "./queries";
 import { TaskLayout } from "./TaskLayout";
 import styles from "./TaskPage.module.css";
 import type { Person, Right, TaskInFull } from "./types";
@@ -18,10 +18,7 @@ export function PeoplePage() {
 
 function AnnotatorTable({ task }: { task: TaskInFull }) {
   const project = useProject();
-  const found = useQuery({
-    queryKey: ["people", project.id, task.id],
-    queryFn: () => people(project.id, task.id),
-  });
+  const found = useQuery(peopleQuery(project.id, task.id));
   return (
     <Loaded query={found} what="people">
       {({ items }) =>

@@ -1,5 +1,6 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { Interval } from "../chart/Interval";
 import { ServerChart } from "../chart/ServerChart";
@@ -8,12 +9,12 @@ import { count } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import { results } from "./queries";
+import { resultsQuery } from "./queries";
 import styles from "./ResultsPage.module.css";
 import { TaskLayout } from "./TaskLayout";
 import type { TaskInFull } from "./types";
 
-type Results = Awaited<ReturnType<typeof results>>;
+type Results = Schemas["ShownResults"];
 type Question = Results["questions"][number];
 
 /** What people said in a task: means on their own scales, overall or by a field of the data. */
@@ -25,11 +26,7 @@ function TaskResults({ task }: { task: TaskInFull }) {
   const project = useProject();
   const { by } = useSearch({ strict: false }) as { by?: string };
   const navigate = useNavigate();
-  const found = useQuery({
-    queryKey: ["results", project.id, task.id, by],
-    queryFn: () => results(project.id, task.id, by),
-    placeholderData: keepPreviousData,
-  });
+  const found = useQuery(resultsQuery(project.id, task.id, by));
   const choose = (field: string) =>
     navigate({ to: ".", search: { by: field || undefined } as never, replace: true });
   return (

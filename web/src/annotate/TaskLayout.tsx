@@ -6,7 +6,7 @@ import { Badge } from "../ui/Badge";
 import { Loaded } from "../ui/Loaded";
 import { Links, Nav } from "../ui/Nav";
 import { PageHead } from "../ui/PageHead";
-import { task } from "./queries";
+import { taskQuery } from "./queries";
 import type { TaskInFull } from "./types";
 
 const PAGES = [
@@ -21,10 +21,7 @@ const PAGES = [
 export function TaskLayout({ children }: { children: (task: TaskInFull) => ReactNode }) {
   const project = useProject();
   const { task: id } = useParams({ strict: false });
-  const found = useQuery({
-    queryKey: ["task", project.id, id],
-    queryFn: () => task(project.id, id ?? ""),
-  });
+  const found = useQuery(taskQuery(project.id, id ?? ""));
   const params = { project: project.name, task: id ?? "" };
   return (
     <Loaded query={found} what="the task">

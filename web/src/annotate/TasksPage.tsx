@@ -10,14 +10,14 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { NewTaskDialog } from "./NewTaskDialog";
-import { tasks } from "./queries";
+import { tasksQuery } from "./queries";
 import styles from "./TasksPage.module.css";
 import type { Task } from "./types";
 
 /** Where people find what waits for them, and owners how far it is. */
 export function TasksPage() {
   const project = useProject();
-  const found = useQuery({ queryKey: ["tasks", project.id], queryFn: () => tasks(project.id) });
+  const found = useQuery(tasksQuery(project.id));
   const [adding, setAdding] = useState(false);
   const mayAdd = may(project, "write");
   return (

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { api, type Schemas, unwrap } from "../api/client";
+import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { chance, score3, signed, signedRange } from "../chart/figures";
 import { ServerChart } from "../chart/ServerChart";
+import { latestRunsQuery } from "../runs/queries";
 import { StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
@@ -22,10 +23,7 @@ type RunLine = Schemas["RunLine"];
 export function ComparePage() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/compare" });
-  const runs = useQuery({
-    queryKey: ["runs-to-compare", project.id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/runs", { params: { query: { limit: 200 } } })),
-  });
+  const runs = useQuery(latestRunsQuery(project.id, 200));
   return (
     <>
       <PageHead
@@ -38,7 +36,7 @@ export function ComparePage() {
         about="Paired case by case, with 95 % intervals; what got worse stands first."
       />
       <Loaded query={runs} what="runs">
-        {({ items: all }) => {
+        {(all) => {
           if (all.length < 2) {
             return (
               <Notice title="Two runs are needed">

@@ -2,8 +2,9 @@ import { type ReactNode, useState } from "react";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
 import { PageHead } from "../ui/PageHead";
-import { type Checked, useFileCheck } from "./fileCheck";
+import { useFileCheck } from "./fileCheck";
 import styles from "./NewFile.module.css";
+import type { Checked } from "./queries";
 import { SourceEditor } from "./SourceEditor";
 
 type NewFileProps = {

@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { api, unwrap } from "../api/client";
 import { useProject } from "../api/session";
 import { Code, isJson } from "../traces/view/Code";
 import { Badge } from "../ui/Badge";
@@ -9,15 +8,12 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import styles from "./JudgeExchanges.module.css";
 import { JudgeMessages } from "./JudgeMessages";
+import { exchangesQuery } from "./queries";
 
 /** What judges were asked about a trace, word for word, and what they said. */
 export function JudgeExchanges({ trace, onClose }: { trace: string; onClose: () => void }) {
   const project = useProject();
-  const exchanges = useQuery({
-    queryKey: ["exchanges", project.id, trace],
-    queryFn: () =>
-      unwrap(api(project.id).GET("/api/v1/traces/{id}/exchanges", { params: { path: { id: trace } } })),
-  });
+  const exchanges = useQuery(exchangesQuery(project.id, trace));
   return (
     <Dialog title="What judges were asked, and said" onClose={onClose} wide>
       <Loaded query={exchanges} what="what judges were asked">

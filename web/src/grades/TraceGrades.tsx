@@ -1,6 +1,5 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { api, unwrap } from "../api/client";
 import { useProject } from "../api/session";
 import { fixed, percent } from "../chart/figures";
 import type { Decision } from "../monitors/queries";
@@ -27,41 +26,10 @@ import {
   spreadOf,
   type Verdict,
 } from "./gradeTable";
+import { gradesQuery, traceDecisionsQuery, verdictsQuery } from "./queries";
 import { CriterionWeight, FailedGates, ScoreBreakdown } from "./ScoreBreakdown";
 import styles from "./TraceGrades.module.css";
 import type { Said as OfGrader } from "./weightedTotal";
-
-/** Every grade of a trace, with all that was said. */
-export const gradesQuery = (project: string, trace: string) =>
-  queryOptions({
-    queryKey: ["grades", project, trace],
-    queryFn: async () => {
-      const all: GradeSaid[] = [];
-      let after: string | undefined;
-      do {
-        const query = { candidate: trace, limit: 200, after, full: true };
-        const page = await unwrap(api(project).GET("/api/v1/grades", { params: { query } }));
-        all.push(...page.items);
-        after = page.next ?? undefined;
-      } while (after);
-      return all;
-    },
-  });
-
-export const verdictsQuery = (project: string, trace: string) =>
-  queryOptions({
-    queryKey: ["verdicts", project, trace],
-    queryFn: () => unwrap(api(project).GET("/api/v1/verdicts", { params: { query: { candidate: trace } } })),
-  });
-
-/** What each monitor made of it; asked again while one is at it. */
-export const whyQuery = (project: string, trace: string) =>
-  queryOptions({
-    queryKey: ["why", project, trace],
-    queryFn: () =>
-      unwrap(api(project).GET("/api/v1/traces/{id}/decisions", { params: { path: { id: trace } } })),
-    refetchInterval: ({ state }) => (state.data?.some((it) => it.judge_status === "pending") ? 3000 : false),
-  });
 
 type TraceGradesProps = {
   trace: string;
@@ -85,7 +53,7 @@ export function TraceGrades({
   onExchanges,
 }: TraceGradesProps) {
   const project = useProject();
-  const decisions = useQuery(whyQuery(project.id, trace));
+  const decisions = useQuery(traceDecisionsQuery(project.id, trace));
   const grades = useQuery(gradesQuery(project.id, trace));
   const verdicts = useQuery(verdictsQuery(project.id, trace));
   const isAsked =

@@ -13,23 +13,14 @@ import { Time } from "../ui/Time";
 import { AlertLink } from "./AlertLink";
 import { AlertState } from "./AlertState";
 import styles from "./Budget.module.css";
-import type { Alert } from "./queries";
+import { type Alert, alertsQuery } from "./queries";
 
 /** What the server has to say: money, scores that fell, judges that break. */
 export function AlertsPage() {
   const project = useProject();
   const { all } = useSearch({ from: "/p/$project/alerts" });
   const navigate = useNavigate({ from: "/p/$project/alerts" });
-  const alerts = useInfiniteQuery({
-    queryKey: ["alerts", project.id, all ? "all" : "holding"],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      unwrap(
-        api(project.id).GET("/api/v1/alerts", { params: { query: { all: all ?? false, after: pageParam } } }),
-      ),
-    getNextPageParam: (last) => last.next ?? undefined,
-    refetchInterval: 10_000,
-  });
+  const alerts = useInfiniteQuery(alertsQuery(project.id, all ?? false));
   return (
     <>
       <PageHead title="Alerts" about="One cause is one alert for as long as it lasts.">

@@ -11,19 +11,15 @@ import { Form, FormError, useFields } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
 import { useToast } from "../ui/Toast";
 import styles from "./Budget.module.css";
+import { notificationsQuery } from "./queries";
 
 type Shown = Schemas["NotificationSettingsView"];
 type Change = Schemas["NotificationChange"];
 
-const key = (project: string) => ["notifications", project];
-
 /** Who is told of alerts, and when not. */
 export function NotificationsPage() {
   const project = useProject();
-  const shown = useQuery({
-    queryKey: key(project.id),
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/notifications")),
-  });
+  const shown = useQuery(notificationsQuery(project.id));
   return (
     <SettingsLayout>
       <div className={styles.line}>
@@ -52,7 +48,7 @@ function useChange(text: string) {
     onSuccess: (shown) => {
       // Its secret is shown once, and kept nowhere.
       const webhook = shown.webhook && { ...shown.webhook, secret: undefined };
-      queries.setQueryData(key(project.id), { ...shown, webhook });
+      queries.setQueryData(notificationsQuery(project.id).queryKey, { ...shown, webhook });
       toast(text);
     },
   });

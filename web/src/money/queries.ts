@@ -1,4 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrap } from "../api/client";
 
 export type Spend = Schemas["SpendShown"];
@@ -31,3 +31,20 @@ export const pastAlertsQuery = (project: string) =>
 /** What a monitor cost in the month; its name or its id stands among the parts. */
 export const spentBy = (spend: Spend, monitor: { id: string; name: string }): number =>
   spend.subjects.find((it) => it.name === monitor.name || it.name === monitor.id)?.spent ?? 0;
+
+/** Alerts page by page: active ones, or resolved ones as well. */
+export const alertsQuery = (project: string, all: boolean) =>
+  infiniteQueryOptions({
+    queryKey: ["alerts", project, all ? "all" : "active"],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      unwrap(api(project).GET("/api/v1/alerts", { params: { query: { all, after: pageParam } } })),
+    getNextPageParam: (last) => last.next ?? undefined,
+    refetchInterval: 10_000,
+  });
+
+export const notificationsQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["notifications", project],
+    queryFn: () => unwrap(api(project).GET("/api/v1/notifications")),
+  });

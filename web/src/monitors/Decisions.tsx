@@ -1,6 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { api, unwrap } from "../api/client";
 import { useProject } from "../api/session";
 import { fixed, percent } from "../chart/figures";
 import { Badge } from "../ui/Badge";
@@ -13,7 +12,7 @@ import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import styles from "./Monitors.module.css";
-import { type Decision, type Monitor, since } from "./queries";
+import { type Decision, decisionsQuery, type Monitor } from "./queries";
 import { StateBadge } from "./StateBadge";
 import { STATES, STRATUM } from "./traceStates";
 
@@ -25,20 +24,7 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
   const chosen = { state, stratum, agent, disputed, days };
   const set = (change: Partial<typeof chosen>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
-  const found = useInfiniteQuery({
-    queryKey: ["decisions", project.id, monitor.name, chosen],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      unwrap(
-        api(project.id).GET("/api/v1/monitors/{name}/decisions", {
-          params: {
-            path: { name: monitor.name },
-            query: { state, stratum, agent, disputed, from: since(days), after: pageParam },
-          },
-        }),
-      ),
-    getNextPageParam: (last) => last.next ?? undefined,
-  });
+  const found = useInfiniteQuery(decisionsQuery(project.id, monitor.name, chosen));
   const isFiltered = Object.values(chosen).some((it) => it !== undefined);
   const options = (any: string, all: [string, string][]) => [
     { value: "", label: any },

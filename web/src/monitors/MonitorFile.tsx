@@ -11,7 +11,7 @@ import { moment } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { useToast } from "../ui/Toast";
 import styles from "./Monitors.module.css";
-import { type Monitor, monitorQuery } from "./queries";
+import { type Monitor, monitorQuery, monitorVersionsQuery } from "./queries";
 
 /** Applies a file under a name; what was wrong with it stays in `error`. */
 export function useApplyMonitor(onDone: (monitor: Monitor) => void) {
@@ -132,13 +132,7 @@ function useAnchor({ version }: Monitor): Anchor | undefined {
 
 function MonitorVersions({ monitor }: { monitor: Monitor }) {
   const project = useProject();
-  const versions = useQuery({
-    queryKey: ["monitor-versions", project.id, monitor.name],
-    queryFn: () =>
-      unwrap(
-        api(project.id).GET("/api/v1/monitors/{name}/versions", { params: { path: { name: monitor.name } } }),
-      ),
-  });
+  const versions = useQuery(monitorVersionsQuery(project.id, monitor.name));
   return (
     <section className={styles.part}>
       <h2>Versions</h2>

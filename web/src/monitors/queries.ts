@@ -1,5 +1,5 @@
-// Monitors and their figures as the server tells them.
-import { queryOptions } from "@tanstack/react-query";
+// Monitors and their estimates, as the server describes them.
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrap, unwrapAs } from "../api/client";
 import type { Range } from "../chart/figures";
 import { DAY_MS } from "../chart/scale";
@@ -133,3 +133,31 @@ export const nameOf = ({ criterion }: { criterion?: string | null }): string => 
 
 export const judgesOf = (it: Monitor): string =>
   it.judges.length === 0 ? "the default judge" : it.judges.join(", ");
+
+export const monitorVersionsQuery = (project: string, name: string) =>
+  queryOptions({
+    queryKey: ["monitor-versions", project, name],
+    queryFn: () =>
+      unwrap(api(project).GET("/api/v1/monitors/{name}/versions", { params: { path: { name } } })),
+  });
+
+export type DecisionFilter = {
+  state?: string;
+  stratum?: string;
+  agent?: string;
+  disputed?: boolean;
+  days?: number;
+};
+
+/** What the monitor decided about each trace, page by page. */
+export const decisionsQuery = (project: string, name: string, filter: DecisionFilter) =>
+  infiniteQueryOptions({
+    queryKey: ["decisions", project, name, filter],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) => {
+      const { days, ...query } = filter;
+      const params = { path: { name }, query: { ...query, from: since(days), after: pageParam } };
+      return unwrap(api(project).GET("/api/v1/monitors/{name}/decisions", { params }));
+    },
+    getNextPageParam: (last) => last.next ?? undefined,
+  });

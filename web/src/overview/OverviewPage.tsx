@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Navigate } from "@tanstack/react-router";
-import { tasks } from "../annotate/queries";
-import { api, type Schemas, unwrap } from "../api/client";
+import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
 import { Interval } from "../chart/Interval";
@@ -10,7 +9,7 @@ import { AlertState } from "../money/AlertState";
 import { BudgetMeter } from "../money/BudgetMeter";
 import { formatMoney } from "../money/format";
 import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/queries";
-import { intervalOf, type Monitor, monitorsOf } from "../monitors/queries";
+import { intervalOf, type Monitor } from "../monitors/queries";
 import { noScoreYet } from "../monitors/traceStates";
 import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
@@ -24,6 +23,7 @@ import { Time } from "../ui/Time";
 import { type AgentRow, rowsOf } from "./agentRows";
 import { MonitorFocus } from "./MonitorFocus";
 import styles from "./Overview.module.css";
+import { overviewQuery } from "./queries";
 import { WeeklyChanges } from "./WeeklyChanges";
 
 /** The first page of a project: the overview, or annotating for whoever may see no more. */
@@ -35,20 +35,7 @@ export function OverviewPage() {
 
 function Overview() {
   const project = useProject();
-  const found = useQuery({
-    queryKey: ["overview", project.id],
-    queryFn: async () => {
-      const doors = api(project.id);
-      const [agents, monitors, runs, asked] = await Promise.all([
-        unwrap(doors.GET("/api/v1/agents")),
-        monitorsOf(project.id),
-        unwrap(doors.GET("/api/v1/runs", { params: { query: { limit: 5 } } })),
-        may(project, "annotate") ? tasks(project.id) : { items: [] },
-      ]);
-      return { agents, monitors, runs: runs.items, tasks: asked.items };
-    },
-    refetchInterval: 10_000,
-  });
+  const found = useQuery(overviewQuery(project));
   // Asked for at once, although what shows them waits for the rest.
   useQuery(openAlertsQuery(project.id));
   useQuery(pastAlertsQuery(project.id));

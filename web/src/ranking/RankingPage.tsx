@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { CSSProperties } from "react";
-import { tasks } from "../annotate/queries";
+import { tasksQuery } from "../annotate/queries";
 import { may, useProject } from "../api/session";
 import { chance, fixed, percent, percentRange, signed, signedRange } from "../chart/figures";
 import { Interval } from "../chart/Interval";
@@ -50,11 +50,7 @@ function RankingFilter({ judges }: { judges: string[] }) {
   const navigate = useNavigate({ from: "/p/$project/ranking" });
   const go = (search: RankingSearch) => navigate({ search, replace: true, resetScroll: false });
   const monitors = useQuery(monitorNamesQuery(project.id));
-  const asked = useQuery({
-    queryKey: ["tasks", project.id],
-    queryFn: () => tasks(project.id),
-    enabled: may(project, "annotate"),
-  });
+  const asked = useQuery({ ...tasksQuery(project.id), enabled: may(project, "annotate") });
   const named = (all: (string | undefined)[]) =>
     [...new Set(all)].flatMap((it) => (it === undefined ? [] : [{ value: it, label: it }]));
   return (

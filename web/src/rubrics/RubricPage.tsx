@@ -17,31 +17,21 @@ import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
 import { useToast } from "../ui/Toast";
 import type { Canonical } from "./canonical";
+import { rubricDiffQuery, rubricQuery, rubricVersionsQuery, type TaggedRubric } from "./queries";
 import { AnnotatorPreview, JudgePrompt, RubricPreview } from "./RubricPreview";
 import styles from "./Rubrics.module.css";
 import { RubricTrialView } from "./RubricTrial";
 import type { RubricView } from "./search";
 
-type Rubric = Schemas["RubricSummary"] & { tag: string | null };
+type Rubric = TaggedRubric;
 type Version = Schemas["RubricVersionView"];
 
 /** One rubric: its versions, what each asks of people, and what changed between them. */
 export function RubricPage() {
   const project = useProject();
   const { rubric: id } = useParams({ from: "/p/$project/rubrics/$rubric" });
-  const params = { path: { id } };
-  const rubric = useQuery({
-    queryKey: ["rubric", project.id, id],
-    queryFn: async () => {
-      const asked = api(project.id).GET("/api/v1/rubrics/{id}", { params });
-      const found = await unwrap(asked);
-      return { ...found, tag: (await asked).response.headers.get("etag") };
-    },
-  });
-  const versions = useQuery({
-    queryKey: ["rubric-versions", project.id, id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/rubrics/{id}/versions", { params })),
-  });
+  const rubric = useQuery(rubricQuery(project.id, id));
+  const versions = useQuery(rubricVersionsQuery(project.id, id));
   return (
     <Loaded query={rubric} what="the rubric">
       {(it) => (
@@ -179,17 +169,7 @@ type VersionChangesProps = {
 
 function VersionChanges({ version, versions, from, onFrom }: VersionChangesProps) {
   const project = useProject();
-  const changes = useQuery({
-    queryKey: ["diff", project.id, version.id, from?.id],
-    queryFn: () =>
-      unwrap(
-        api(project.id).GET("/api/v1/rubric-versions/{id}/diff", {
-          params: { path: { id: version.id }, query: { from: from?.id ?? "" } },
-        }),
-      ),
-    enabled: from !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const changes = useQuery(rubricDiffQuery(project.id, version.id, from?.id));
   if (!from) {
     return (
       <Notice title="There is nothing to compare it with">

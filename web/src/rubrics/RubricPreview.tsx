@@ -1,11 +1,12 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { RubricGrid } from "../annotate/RubricGrid";
 import type { AnswerOf } from "../annotate/types";
-import { api, unwrap } from "../api/client";
 import { useProject } from "../api/session";
-import { type Checked, useDebounced } from "../editor/fileCheck";
+import { useDebounced } from "../editor/fileCheck";
+import type { Checked } from "../editor/queries";
 import { JudgeMessages } from "../grades/JudgeMessages";
+import { newestTracesQuery } from "../traces/queries";
 import { titleOf } from "../traces/TracesPage";
 import { Code } from "../traces/view/Code";
 import { Select } from "../ui/Field";
@@ -13,6 +14,7 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { Tabs } from "../ui/Tabs";
 import { askedBy, type Canonical, passMarkOf } from "./canonical";
+import { judgePromptQuery } from "./queries";
 import styles from "./Rubrics.module.css";
 
 type RubricPreviewProps = { name: string; source: string; checked: Checked | undefined };
@@ -99,18 +101,8 @@ export function JudgePrompt({ source: written }: { source: string }) {
   const source = useDebounced(written);
   const [trace, setTrace] = useState("");
   const [at, setAt] = useState(0);
-  const traces = useQuery({
-    queryKey: ["traces", project.id, "newest"],
-    queryFn: () =>
-      unwrap(api(project.id).GET("/api/v1/traces", { params: { query: { state: "finished", limit: 20 } } })),
-  });
-  const prompt = useQuery({
-    queryKey: ["prompt", project.id, source, trace],
-    queryFn: () =>
-      unwrap(api(project.id).POST("/api/v1/rubrics/prompt", { body: { source, trace: trace || undefined } })),
-    placeholderData: keepPreviousData,
-    retry: false,
-  });
+  const traces = useQuery(newestTracesQuery(project.id, 20));
+  const prompt = useQuery(judgePromptQuery(project.id, source, trace || undefined));
   return (
     <div className={styles.preview}>
       <Loaded query={prompt} what="what judges are asked">
@@ -139,7 +131,7 @@ export function JudgePrompt({ source: written }: { source: string }) {
                   value={trace}
                   options={[
                     { value: "", label: "placeholders" },
-                    ...(traces.data?.items ?? []).map((it) => ({
+                    ...(traces.data ?? []).map((it) => ({
                       value: it.id,
                       label: titleOf(it) ?? it.id,
                     })),

@@ -1,10 +1,12 @@
-import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, type Schemas, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { useDebounced } from "../editor/fileCheck";
 import { useMoney } from "../money/useMoney";
+import { judgesQuery } from "../settings/queries";
+import { agentsQuery, newestTracesQuery } from "../traces/queries";
 import { Button } from "../ui/Button";
 import { Field, Select } from "../ui/Field";
 import { FormError } from "../ui/Form";
@@ -12,6 +14,7 @@ import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
+import { trialPriceQuery } from "./queries";
 import styles from "./Rubrics.module.css";
 
 const NEWEST = 10;
@@ -24,17 +27,10 @@ export function RubricTrialView({ source }: { source: string }) {
   const set = (change: Partial<typeof search>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const { traces, agent, newest = NEWEST } = search;
-  const agents = useQuery({
-    queryKey: ["agents", project.id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/agents")),
-  });
+  const agents = useQuery(agentsQuery(project.id));
   const found = useQuery({
-    queryKey: ["traces", project.id, "to try", agent, newest],
-    queryFn: async () => {
-      const query = { agent, state: "finished", limit: newest };
-      const { items } = await unwrap(api(project.id).GET("/api/v1/traces", { params: { query } }));
-      return items.map((it) => it.id);
-    },
+    ...newestTracesQuery(project.id, newest, agent),
+    select: (items) => items.map((item) => item.id),
     enabled: traces === undefined,
   });
   if (traces !== undefined) {
@@ -113,18 +109,9 @@ export function RubricTrial({ source, traces }: { source: string; traces: string
   const [typed, setTyped] = useState("");
   const judge = useDebounced(typed.trim()) || undefined;
   const body = { source, traces, judge };
-  const price = useQuery({
-    queryKey: ["try", project.id, body],
-    queryFn: () => unwrap(api(project.id).POST("/api/v1/rubrics/try", { body: { ...body, spend: false } })),
-    // What is open stays open while another judge is asked for its price.
-    placeholderData: keepPreviousData,
-    retry: false,
-  });
+  const price = useQuery(trialPriceQuery(project.id, body));
   const isOld = price.isPlaceholderData || typed.trim() !== (judge ?? "");
-  const judges = useQuery({
-    queryKey: ["judges", project.id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/judges")),
-  });
+  const judges = useQuery(judgesQuery(project.id));
   const trying = useMutation({
     mutationFn: () => unwrap(api(project.id).POST("/api/v1/rubrics/try", { body: { ...body, spend: true } })),
     onSuccess: (it) =>

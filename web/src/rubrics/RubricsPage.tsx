@@ -14,7 +14,7 @@ import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { useToast } from "../ui/Toast";
-import { rubricsQuery } from "./queries";
+import { presetsQuery, rubricsQuery } from "./queries";
 import { RubricPreview } from "./RubricPreview";
 import styles from "./Rubrics.module.css";
 
@@ -154,11 +154,7 @@ export function NewRubricPage() {
 /** Ready-made rubrics to begin with. */
 function PresetSelect({ onChoose }: { onChoose: (source: string) => void }) {
   const project = useProject();
-  const presets = useQuery({
-    queryKey: ["presets", project.id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/presets")),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const presets = useQuery(presetsQuery(project.id));
   const [chosen, setChosen] = useState("");
   const found = presets.data?.find((it) => it.name === chosen);
   return (

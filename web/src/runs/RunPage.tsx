@@ -1,7 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
-import { api, type Schemas, unwrap, unwrapAs } from "../api/client";
 import { useProject } from "../api/session";
 import { useMoney } from "../money/useMoney";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
@@ -14,6 +13,7 @@ import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
 import { type CaseOutcome, CaseStrip } from "./CaseStrip";
 import { FlakyCases } from "./FlakyCases";
+import { latestRunsQuery, type RunInFull, resultQuery, runQuery } from "./queries";
 import { RunCriteria } from "./RunCriteria";
 import { RunMatrix } from "./RunMatrix";
 import styles from "./RunPage.module.css";
@@ -21,17 +21,11 @@ import { type RunProgress, useRunEvents } from "./runEvents";
 import { Scorecard } from "./Scorecard";
 import type { RunView } from "./search";
 
-type RunInFull = Schemas["RunInFull"];
-
 /** One run: how it went, every case (those that failed first), and the scorecard of one of them. */
 export function RunPage() {
   const project = useProject();
   const { run: id } = useParams({ from: "/p/$project/runs/$run" });
-  const run = useQuery({
-    queryKey: ["run", project.id, id],
-    queryFn: () =>
-      unwrapAs<RunInFull>(api(project.id).GET("/api/v1/runs/{id}", { params: { path: { id } } })),
-  });
+  const run = useQuery(runQuery(project.id, id));
   return (
     <Loaded query={run} what="the run">
       {(it) => <RunDetail key={it.id} run={it} />}
@@ -54,10 +48,7 @@ function RunDetail({ run }: { run: RunInFull }) {
   const queries = useQueryClient();
   const money = useMoney();
   // One run by itself can be compared with nothing.
-  const others = useQuery({
-    queryKey: ["runs", project.id, "two"],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/runs", { params: { query: { limit: 2 } } })),
-  });
+  const others = useQuery(latestRunsQuery(project.id, 2));
   // Once it has ended, its numbers are final.
   useEffect(() => {
     if (followed.ended && !run.ended) queries.invalidateQueries({ queryKey: ["run", project.id, run.id] });
@@ -82,7 +73,7 @@ function RunDetail({ run }: { run: RunInFull }) {
           </>
         }
       >
-        {(others.data?.items.length ?? 0) > 1 && (
+        {(others.data?.length ?? 0) > 1 && (
           <Link
             className={styles.report}
             to="/p/$project/compare"
@@ -287,15 +278,7 @@ function CaseList({
 
 function CaseDetail({ run, place }: { run: RunInFull; place: number }) {
   const project = useProject();
-  const query = { limit: 1, ...(place > 0 ? { after: place - 1 } : {}) };
-  const result = useQuery({
-    queryKey: ["result", project.id, run.id, place],
-    queryFn: async () => {
-      const params = { path: { id: run.id }, query };
-      const found = await unwrap(api(project.id).GET("/api/v1/runs/{id}/results", { params }));
-      return found.items.find((it) => it.place === place) ?? null;
-    },
-  });
+  const result = useQuery(resultQuery(project.id, run.id, place));
   return (
     <section className={styles.one} aria-label="Scorecard">
       <Loaded query={result} what="the scorecard">

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, type Schemas, unwrap } from "../api/client";
+import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { MOST_RUNS } from "../compare/queries";
 import { useMoney } from "../money/useMoney";
@@ -15,6 +15,7 @@ import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { countsOf, VerdictBar } from "./CaseStrip";
+import { runsQuery } from "./queries";
 import styles from "./RunsPage.module.css";
 
 type RunLine = Schemas["RunLine"];
@@ -23,16 +24,7 @@ export function RunsPage() {
   const project = useProject();
   const [chosen, setChosen] = useState<RunLine[]>([]);
   const money = useMoney();
-  const runs = useInfiniteQuery({
-    queryKey: ["runs", project.id],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      unwrap(api(project.id).GET("/api/v1/runs", { params: { query: { after: pageParam } } })),
-    getNextPageParam: (last) => last.next ?? undefined,
-    // While something goes on, its numbers change; and others start runs as well.
-    refetchInterval: ({ state }) =>
-      state.data?.pages.some((page) => page.items.some((it) => !it.ended)) ? 2000 : 5000,
-  });
+  const runs = useInfiniteQuery(runsQuery(project.id));
   // One run by itself can be compared with nothing.
   const isTwo = (runs.data?.pages.flatMap((it) => it.items).length ?? 0) > 1;
   return (

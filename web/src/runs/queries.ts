@@ -1,5 +1,5 @@
-import { queryOptions } from "@tanstack/react-query";
-import { api, type Schemas, unwrapAs } from "../api/client";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { api, type Schemas, unwrap, unwrapAs } from "../api/client";
 
 /** A run in rows and columns of what its cases differ in. */
 export type Matrix = Schemas["RunMatrix"];
@@ -33,4 +33,44 @@ export const flakyQuery = (project: string, id: string) =>
       unwrapAs<Schemas["RunTrials"]>(
         api(project).GET("/api/v1/runs/{id}/flaky", { params: { path: { id } } }),
       ),
+  });
+
+export type RunInFull = Schemas["RunInFull"];
+
+export const runQuery = (project: string, id: string) =>
+  queryOptions({
+    queryKey: ["run", project, id],
+    queryFn: () => unwrapAs<RunInFull>(api(project).GET("/api/v1/runs/{id}", { params: { path: { id } } })),
+  });
+
+/** All runs, the newest first. */
+export const runsQuery = (project: string) =>
+  infiniteQueryOptions({
+    queryKey: ["runs", project],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      unwrap(api(project).GET("/api/v1/runs", { params: { query: { after: pageParam } } })),
+    getNextPageParam: (last) => last.next ?? undefined,
+    // Figures of a run in progress change; and others start runs as well.
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some((page) => page.items.some((run) => !run.ended)) ? 2000 : 5000,
+  });
+
+export const latestRunsQuery = (project: string, limit: number) =>
+  queryOptions({
+    queryKey: ["runs", project, "latest", limit],
+    queryFn: async () =>
+      (await unwrap(api(project).GET("/api/v1/runs", { params: { query: { limit } } }))).items,
+  });
+
+/** The result of the case at this place of the plan. */
+export const resultQuery = (project: string, run: string, place: number) =>
+  queryOptions({
+    queryKey: ["result", project, run, place],
+    queryFn: async () => {
+      const query = { limit: 1, ...(place > 0 ? { after: place - 1 } : {}) };
+      const params = { path: { id: run }, query };
+      const { items } = await unwrap(api(project).GET("/api/v1/runs/{id}/results", { params }));
+      return items.find((item) => item.place === place) ?? null;
+    },
   });

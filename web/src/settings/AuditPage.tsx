@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { api, type Schemas, unwrap } from "../api/client";
+import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { Button } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
@@ -8,6 +8,7 @@ import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
+import { auditQuery, membersQuery } from "./queries";
 import { SettingsLayout } from "./SettingsLayout";
 import styles from "./SettingsLayout.module.css";
 
@@ -17,17 +18,8 @@ export function AuditPage() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/settings/audit" });
   const navigate = useNavigate({ from: "/p/$project/settings/audit" });
-  const entries = useInfiniteQuery({
-    queryKey: ["audit", project.id, search],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      unwrap(api(project.id).GET("/api/v1/audit", { params: { query: { ...search, after: pageParam } } })),
-    getNextPageParam: (last) => last.next ?? undefined,
-  });
-  const members = useQuery({
-    queryKey: ["members", project.id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/members")),
-  });
+  const entries = useInfiniteQuery(auditQuery(project.id, search));
+  const members = useQuery(membersQuery(project.id));
   const nameOf = (actor: string) => members.data?.find((it) => it.account === actor)?.name ?? actor;
   const only = (key: "actor" | "action", value: string) => (
     <Button look="quiet" onClick={() => navigate({ search: { ...search, [key]: value } })} title="Only these">

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { api, unwrap } from "../api/client";
 import { useProject } from "../api/session";
 import { plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
+import { projectsQuery } from "./queries";
 import { SettingsLayout } from "./SettingsLayout";
 import styles from "./SettingsLayout.module.css";
 
@@ -15,10 +15,7 @@ const EXPORTS = [
 /** How long things are kept, and how to take them along. */
 export function DataPage() {
   const project = useProject();
-  const projects = useQuery({
-    queryKey: ["projects"],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/projects")),
-  });
+  const projects = useQuery(projectsQuery(project.id));
   const address = (what: string, format: string) =>
     `/api/v1/export?${new URLSearchParams({ project: project.id, what, format })}`;
   return (

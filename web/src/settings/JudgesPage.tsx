@@ -9,6 +9,7 @@ import { day, duration, money, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
+import { judgesQuery } from "./queries";
 import { SettingsLayout } from "./SettingsLayout";
 import styles from "./SettingsLayout.module.css";
 
@@ -17,10 +18,7 @@ type Judge = Schemas["JudgeShown"];
 /** Who judges in this project, and whether they could. Keys stay with the server. */
 export function JudgesPage() {
   const project = useProject();
-  const judges = useQuery({
-    queryKey: ["judges", project.id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/judges")),
-  });
+  const judges = useQuery(judgesQuery(project.id));
   return (
     <SettingsLayout>
       <h2>Judges</h2>

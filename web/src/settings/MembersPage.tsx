@@ -11,6 +11,7 @@ import { ErrorNotice, Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { useToast } from "../ui/Toast";
+import { membersQuery } from "./queries";
 import { OneTimeSecret, SettingsLayout } from "./SettingsLayout";
 import styles from "./SettingsLayout.module.css";
 
@@ -25,10 +26,7 @@ const ROLES = [
 
 export function MembersPage() {
   const project = useProject();
-  const members = useQuery({
-    queryKey: ["members", project.id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/members")),
-  });
+  const members = useQuery(membersQuery(project.id));
   const session = useQuery(sessionQuery);
   const [inviting, setInviting] = useState(false);
   return (

@@ -14,6 +14,7 @@ import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { useToast } from "../ui/Toast";
+import { tokensQuery } from "./queries";
 import { OneTimeSecret, SettingsLayout } from "./SettingsLayout";
 import styles from "./SettingsLayout.module.css";
 
@@ -29,10 +30,7 @@ const SCOPES: { name: Scope; does: string }[] = [
 
 export function TokensPage() {
   const project = useProject();
-  const tokens = useQuery({
-    queryKey: ["tokens", project.id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/tokens")),
-  });
+  const tokens = useQuery(tokensQuery(project.id));
   const [adding, setAdding] = useState(false);
   const add = (
     <Button look="main" onClick={() => setAdding(true)}>

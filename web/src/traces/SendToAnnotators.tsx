@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { addItems, addTask, tasks } from "../annotate/queries";
+import { addItems, addTask, tasksQuery } from "../annotate/queries";
 import { useProject } from "../api/session";
 import { rubricsQuery } from "../rubrics/queries";
 import { Dialog } from "../ui/Dialog";
@@ -15,7 +15,7 @@ export function SendToAnnotators({ traces, onClose }: SendToAnnotatorsProps) {
   const project = useProject();
   const queries = useQueryClient();
   const [entered, bind] = useFields({ task: "", name: "", rubric: "", people: "1" });
-  const found = useQuery({ queryKey: ["tasks", project.id], queryFn: () => tasks(project.id) });
+  const found = useQuery(tasksQuery(project.id));
   const rubrics = useQuery(rubricsQuery(project.id));
   const open = (found.data?.items ?? []).filter((it) => it.state === "open" && it.may.manage);
   const sending = useMutation({

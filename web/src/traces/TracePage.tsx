@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import { api, type Schemas, unwrap } from "../api/client";
+import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { type Cited, citedIn, type Placed } from "../grades/gradeTable";
 import { JudgeExchanges } from "../grades/JudgeExchanges";
-import { GradeOutcome, gradesQuery, TraceGrades, verdictsQuery, whyQuery } from "../grades/TraceGrades";
+import { gradesQuery, traceDecisionsQuery, verdictsQuery } from "../grades/queries";
+import { GradeOutcome, TraceGrades } from "../grades/TraceGrades";
 import { useMoney } from "../money/useMoney";
 import { rubricsQuery } from "../rubrics/queries";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
@@ -17,6 +18,7 @@ import { Breadcrumbs } from "../ui/PageHead";
 import { Term } from "../ui/Term";
 import { useTitle } from "../ui/useTitle";
 import { AGENT_COST, DERIVED_COST } from "./costHelp";
+import { traceContentQuery, traceQuery } from "./queries";
 import { SendToAnnotators } from "./SendToAnnotators";
 import type { TraceSearch } from "./search";
 import styles from "./TracePage.module.css";
@@ -36,19 +38,13 @@ export function TracePage() {
 
 function TraceDetail({ id }: { id: string }) {
   const project = useProject();
-  const params = { path: { id } };
-  const head = useQuery({
-    queryKey: ["trace", project.id, id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/traces/{id}", { params })),
-  });
+  const head = useQuery(traceQuery(project.id, id));
   const content = useQuery({
-    queryKey: ["trace-content", project.id, id],
-    queryFn: async () =>
-      (await unwrap(api(project.id).GET("/api/v1/traces/{id}/content", { params }))) as Trace,
+    ...traceContentQuery(project.id, id),
     enabled: (head.data?.revision ?? 0) > 0 && head.data?.state !== "erased",
   });
   // Asked for at once, although what shows them waits for the trace.
-  useQuery(whyQuery(project.id, id));
+  useQuery(traceDecisionsQuery(project.id, id));
   useQuery(gradesQuery(project.id, id));
   useQuery(verdictsQuery(project.id, id));
   useQuery(rubricsQuery(project.id));

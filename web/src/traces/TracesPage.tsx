@@ -1,7 +1,7 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useEffect, useRef, useState } from "react";
-import { api, type Schemas, unwrap } from "../api/client";
+import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { useDebounced } from "../editor/fileCheck";
 import { useMoney } from "../money/useMoney";
@@ -20,6 +20,7 @@ import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { ChooseRubric } from "./ChooseRubric";
 import { DERIVED_COST } from "./costHelp";
+import { agentsQuery, tracesQuery } from "./queries";
 import { SendToAnnotators } from "./SendToAnnotators";
 import type { TraceSort, TracesSearch } from "./search";
 import styles from "./TracesPage.module.css";
@@ -31,15 +32,7 @@ type Line = Schemas["ListedTrace"];
 export function TracesPage() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/traces" });
-  const traces = useInfiniteQuery({
-    queryKey: ["traces", project.id, search],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      unwrap(api(project.id).GET("/api/v1/traces", { params: { query: { ...search, after: pageParam } } })),
-    getNextPageParam: (last) => last.next ?? undefined,
-    // Nothing jumps while the next answer is on its way.
-    placeholderData: keepPreviousData,
-  });
+  const traces = useInfiniteQuery(tracesQuery(project.id, search));
   const { sort: _, ...chosen } = search;
   const isFiltered = Object.values(chosen).some((it) => it !== undefined);
   return (
@@ -293,10 +286,7 @@ function TraceFilter() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/traces" });
   const navigate = useNavigate({ from: "/p/$project/traces" });
-  const agents = useQuery({
-    queryKey: ["agents", project.id],
-    queryFn: () => unwrap(api(project.id).GET("/api/v1/agents")),
-  });
+  const agents = useQuery(agentsQuery(project.id));
   const set = (change: Partial<TracesSearch>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const options = (any: string, names: string[]) => [
