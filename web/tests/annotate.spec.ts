@@ -77,7 +77,7 @@ test("by keyboard alone: digits, arrows, n, u, c, e, ?, Ctrl+Enter; the focus is
   await page.keyboard.press("?");
   await expect(page.getByRole("dialog", { name: "Keys" })).toContainText("quote what is selected");
   await page.keyboard.press("Escape");
-  await expect(page.getByText("Everything is answered.")).toBeVisible();
+  await expect(page.getByText("All questions are answered.")).toBeVisible();
   await page.keyboard.press("Control+Enter");
   const { agent_quality } = await submitted(page);
   expect(agent_quality.criteria).toEqual({

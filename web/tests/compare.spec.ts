@@ -65,7 +65,7 @@ test("what got worse stands first, with the differences of the command line", as
   await expect(page.getByText(sentence)).toBeVisible();
   const forest = page.getByRole("figure", { name: "Differences, after less before" });
   await expect(forest.getByRole("img")).toBeVisible();
-  await forest.getByText("As a table").press("Enter");
+  await forest.getByText("Show as table").press("Enter");
   await expect(forest.getByRole("row", { name: /^score/ })).toContainText(/-?0\.\d/);
   await expect(page.getByRole("figure", { name: "By criterion" })).toBeVisible();
   await expect(page.getByText("Only before: 1 case")).toBeVisible();
@@ -87,7 +87,7 @@ test("what got worse stands first, with the differences of the command line", as
   await expect(page.getByRole("table", { name: "Differences" })).toHaveCount(2);
   await expect(page.getByRole("figure", { name: "By criterion" })).toHaveCount(1);
   expect(await faultsOf(page)).toEqual([]);
-  await page.getByRole("button", { name: "One less" }).click();
+  await page.getByRole("button", { name: "Remove a run" }).click();
   await expect(page.getByRole("table", { name: "Differences" })).toHaveCount(1);
   // Whoever chose another run goes on from there.
   const select = page.getByLabel("Before", { exact: true });

@@ -9,7 +9,7 @@ test("why a trace has no score, grades side by side, and quotes where they stand
   const place = await start({ workers: 2 });
   await watch(place);
   await page.goto(`${place.url}/p/default/traces/desk-4`);
-  const why = page.getByRole("region", { name: "Why it has a score, or none" });
+  const why = page.getByRole("region", { name: "Decisions of monitors" });
   await expect(why.getByText("judge error").first()).toBeVisible();
   await expect(why).toContainText("malformed: the reply holds no complete JSON object");
   await expect(why).toContainText(
@@ -67,7 +67,7 @@ test("quotes are marked in the steps, and lead there", async ({ sound: page, pla
   await page.goto(`${place.url}/p/default/traces/quoted`);
   const grades = page.getByRole("region", { name: "Grades" });
   await expect(grades.getByText("It is worth 4, as it says: right.")).toBeVisible();
-  await expect(grades.getByText("does not stand there")).toHaveCount(2);
+  await expect(grades.getByText("quote not found")).toHaveCount(2);
   const marked = () =>
     page.evaluate(() =>
       [...(CSS.highlights.get("jurist-quote") ?? [])].map((it) => (it as Range).toString()),
@@ -143,7 +143,7 @@ test("what judges said of a trace is shown to whoever has to answer it after tha
   await expect(page.getByText("verdict", { exact: true })).toHaveCount(0);
   expect(await faultsOf(page)).toEqual([]);
   await page.goto(`${place.url}/p/default/traces`);
-  await expect(page.getByRole("row", { name: /quoted/ })).toContainText("after you have answered it");
+  await expect(page.getByRole("row", { name: /quoted/ })).toContainText("hidden until you have annotated it");
 
   await page.goto(trace);
   await note.getByRole("link", { name: "Annotate" }).click();
@@ -171,7 +171,7 @@ test("a trace is sent to people, into a new task and into one that is there", as
   });
   for (const id of ["a", "b"]) await finish(place, id, "4");
   await page.goto(`${place.url}/p/default/traces/a`);
-  const open = page.getByRole("button", { name: "Send to people…" });
+  const open = page.getByRole("button", { name: "Send to annotators…" });
   await open.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Send 1 trace to people" });
   await dialog.getByLabel("Name").fill("looks");
@@ -186,9 +186,9 @@ test("a trace is sent to people, into a new task and into one that is there", as
 
   // Both of a list, of which one is there already.
   await page.goto(`${place.url}/p/default/traces`);
-  await page.getByLabel("Choose all that are shown").check();
+  await page.getByLabel("Select all shown traces").check();
   await expect(page.getByText("2 traces chosen")).toBeVisible();
-  await page.getByRole("button", { name: "Send to people…" }).click();
+  await page.getByRole("button", { name: "Send to annotators…" }).click();
   const both = page.getByRole("dialog", { name: "Send 2 traces to people" });
   await both.getByLabel("Task").selectOption("looks");
   await both.getByRole("button", { name: "Send" }).click();
@@ -210,9 +210,9 @@ test("a trace becomes an anchor in the file of a monitor, which is looked at bef
   await page.getByRole("button", { name: "Use as anchor…" }).press("Enter");
   await page.getByLabel("bad").check();
   expect(await faultsOf(page)).toEqual([]);
-  await page.getByRole("button", { name: "Look at the file" }).press("Enter");
+  await page.getByRole("button", { name: "Open the file" }).press("Enter");
   await expect(page.getByText("example stands among the bad anchors below")).toBeVisible();
-  await expect(page.getByLabel("The monitor's file")).toHaveValue(
+  await expect(page.getByLabel("Monitor file")).toHaveValue(
     `${MONITOR}calibration_anchors:\n  bad:\n    - run_id: example\n`,
   );
   // What `jurist check` says of it is said here too.
@@ -250,5 +250,5 @@ test("a trace that nobody watched, and one that was left out, say so", async ({
   await finish(place, "short", "4");
   await expect.poll(async () => (await ask(place, "GET", "/traces/short/decisions")).length).toBe(1);
   await page.goto(`${place.url}/p/default/traces/short`);
-  await expect(page.getByRole("region", { name: "Why it has a score, or none" })).toContainText("filtered");
+  await expect(page.getByRole("region", { name: "Decisions of monitors" })).toContainText("filtered");
 });

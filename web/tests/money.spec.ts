@@ -23,19 +23,19 @@ test("the month is that of the command line; a cap is set, stops judging and is 
   const by = page.getByRole("table", { name: "Spent by run or monitor" });
   await expect(by.getByRole("link", { name: "desk" })).toBeVisible();
   await expect(by.getByRole("row", { name: /desk/ })).toContainText(sum[1] ?? "none");
-  await page.getByText("As a table").press("Enter");
+  await page.getByText("Show as table").press("Enter");
   await expect(page.getByRole("table", { name: "Spent by day" })).toContainText(sum[1] ?? "none");
   await expect(page.getByText("no forecast yet:")).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
 
-  await page.getByRole("button", { name: "Change the cap…" }).click();
+  await page.getByRole("button", { name: "Change cap…" }).click();
   await page.getByLabel("Amount").fill("0.0001");
   await page.getByLabel("Currency").fill("XYZ");
   await page.getByRole("button", { name: "Set it" }).click();
   await expect(page.getByRole("alert")).toContainText("XYZ");
   await page.getByLabel("Currency").fill("usd");
   await page.getByRole("button", { name: "Set it" }).click();
-  await expect(page.getByText("The cap holds from the next call on.")).toBeVisible();
+  await expect(page.getByText("Cap saved. It applies from the next call on.")).toBeVisible();
   expect((await ask(place, "GET", "/spend")).cap).toMatchObject({ amount: 0.0001, currency: "USD" });
 
   // Nothing fits any more: that is an alert, until somebody lifts the cap.
@@ -52,11 +52,11 @@ test("the month is that of the command line; a cap is set, stops judging and is 
   await expect(alert).toContainText("! active");
   expect(await faultsOf(page)).toEqual([]);
   await alert.getByRole("button", { name: /^Acknowledge/ }).click();
-  await expect(alert).toContainText("active, seen");
+  await expect(alert).toContainText("active, acknowledged");
   await page.goto(`${place.url}/p/default/budget`);
-  await page.getByRole("button", { name: "Lift it…" }).click();
+  await page.getByRole("button", { name: "Remove cap…" }).click();
   await page.getByRole("button", { name: "Lift it", exact: true }).click();
-  await expect(page.getByText("spent, without a limit")).toBeVisible();
+  await expect(page.getByText("spent, no cap set")).toBeVisible();
   await page.getByRole("button", { name: "The month before" }).click();
   await expect(page).toHaveURL(/month=\d{4}-\d{2}/);
   await expect(page.getByRole("heading", { name: "Nothing was spent" })).toBeVisible();
@@ -93,7 +93,7 @@ test("who is told: addresses, a webhook whose secret is shown once, quiet hours,
   await expect(page.getByRole("heading", { name: "Nothing to tell" })).toBeVisible();
   await page.getByRole("link", { name: "to whoever should know" }).click();
   await expect(page.getByText("This server has no way to send e-mail")).toBeVisible();
-  await page.getByLabel("Goes to").selectOption("named");
+  await page.getByLabel("Recipients").selectOption("named");
   await page.getByLabel("Addresses").fill("ann@example.org, team@example.org");
   await page.getByRole("button", { name: "Save" }).click();
   await expect
@@ -110,10 +110,10 @@ test("who is told: addresses, a webhook whose secret is shown once, quiet hours,
   await expect(page.getByRole("alert")).toContainText("Nowhere/Never");
   await page.getByLabel("Time zone").fill("Europe/London");
   await page.getByRole("button", { name: "Keep quiet then" }).click();
-  await expect(page.getByRole("button", { name: "Tell at any hour" })).toBeVisible();
-  await page.getByRole("button", { name: "Send a trial" }).click();
-  await expect(page.getByText("A trial is on its way to everybody.")).toBeVisible();
-  await page.getByRole("button", { name: "Take it away" }).click();
+  await expect(page.getByRole("button", { name: "Remove quiet hours" })).toBeVisible();
+  await page.getByRole("button", { name: "Send test" }).click();
+  await expect(page.getByText("Test notification sent to all recipients.")).toBeVisible();
+  await page.getByRole("button", { name: "Remove webhook" }).click();
   await expect(page.getByText("Signed requests go to")).toHaveCount(0);
   expect((await ask(place, "GET", "/notifications")).webhook).toBeNull();
   expect(await faultsOf(page)).toEqual([]);

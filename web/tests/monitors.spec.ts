@@ -57,7 +57,7 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   await expect(page.getByRole("rowheader")).toHaveText("desk-4");
   await page.getByRole("tab", { name: "Trend" }).click();
   await expect(page.getByRole("img", { name: /openai\/gpt-5-mini: 0\.\d{3} on / })).toBeVisible();
-  await page.getByText("As a table").press("Enter");
+  await page.getByText("Show as table").press("Enter");
   await expect(page.getByRole("table", { name: "Day by day" })).toContainText(score.replace(" ", ""));
   await page.getByLabel("Of", { exact: true }).selectOption("kind");
   await expect(page).toHaveURL(/criterion=kind/);
@@ -104,11 +104,11 @@ test("pause with its reason, edit with faults at their lines, judge again with t
   await expect(page.getByText("Paused: the judge is being moved")).toBeVisible();
   expect((await ask(place, "GET", "/monitors/desk")).paused).toContain("the judge is being moved");
   expect(await faultsOf(page)).toEqual([]);
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Resume" }).click();
   await expect(page.getByRole("button", { name: "Pause…" })).toBeVisible();
 
   await page.getByRole("tab", { name: "File" }).click();
-  const file = page.getByLabel("The monitor's file");
+  const file = page.getByLabel("Monitor file");
   await file.fill(`${MONITOR}sample_rat: 3\n`);
   await file.press("Control+Enter");
   const faults = page.getByRole("alert");
@@ -124,12 +124,12 @@ test("pause with its reason, edit with faults at their lines, judge again with t
 
   await page.getByRole("tab", { name: "Judging again" }).click();
   await expect(page.getByRole("heading", { name: "Nothing was judged again" })).toBeVisible();
-  await page.getByRole("button", { name: "What would it take?" }).click();
+  await page.getByRole("button", { name: "Estimate cost" }).click();
   const plan = await place.jurist("monitor", "rescore", "desk", "--overlap", "200", "--server", place.url);
   const price = /about \S+ dollars/.exec(plan)?.[0] ?? "none";
   await expect(page.getByText(price)).toBeVisible();
   await expect(page.getByText("3 traces of 3, 3 calls")).toBeVisible();
-  await page.getByRole("button", { name: "Judge them again" }).click();
+  await page.getByRole("button", { name: "Start re-score" }).click();
   await expect(page.getByText(/3 of 3 judged again by/)).toBeVisible({ timeout: 120_000 });
   await expect(page.getByRole("table", { name: "How far versions are apart" })).toContainText("whole");
   expect(await faultsOf(page)).toEqual([]);
@@ -141,10 +141,10 @@ test("nothing is watched, nothing is scored, and a server that is away", async (
   await expect(page.getByRole("heading", { name: "Nothing is watched" })).toBeVisible();
   await page.getByRole("link", { name: "New monitor" }).click();
   await page.getByRole("button", { name: "Apply" }).click();
-  await expect(page.getByText("It needs a name.")).toBeVisible();
+  await expect(page.getByText("A name is required.")).toBeVisible();
   await page.getByLabel("Name").fill("support");
-  await page.getByLabel("The monitor's file").fill(MONITOR);
-  await page.getByLabel("The monitor's file").press("Control+Enter");
+  await page.getByLabel("Monitor file").fill(MONITOR);
+  await page.getByLabel("Monitor file").press("Control+Enter");
   await expect(page.getByRole("heading", { name: "Nothing is scored yet" })).toBeVisible();
   await expect(page).toHaveURL(/monitors\/support/);
   await page.goto(there(place, "never-was"));
@@ -168,7 +168,7 @@ test("the dial says what another share would cost and tell, and turns; anchors l
   await settled(place, "desk", 12);
   await page.goto(there(place, "desk"));
   await page.getByRole("tab", { name: "Dial" }).click();
-  const dial = page.getByLabel("Share of finished traces");
+  const dial = page.getByLabel("Sample rate of finished traces");
   await expect(dial).toHaveValue("50");
   const table = page.getByRole("table", { name: "What the dial means" });
   await expect(table.getByRole("columnheader")).toHaveText(["In a month", "Now, at 50 %", "At 50 %"]);
@@ -187,7 +187,7 @@ test("the dial says what another share would cost and tell, and turns; anchors l
     `± ${fixed(told.half_width.score, 3)}`,
   );
   const { cap } = await ask(place, "GET", "/spend");
-  await expect(said("Cost in a month").getByRole("cell").last()).toContainText(
+  await expect(said("Cost per month").getByRole("cell").last()).toContainText(
     formatMoney(told.cost.value, cap),
   );
   await page.getByRole("button", { name: "Judge 25 % from now on" }).click();
@@ -208,7 +208,7 @@ test("before anything finished, the dial says that it knows nothing", async ({ p
   const place = await start({ workers: 1 });
   await apply(place, "desk", MONITOR);
   await page.goto(there(place, "desk", "?view=dial"));
-  await expect(page.getByRole("row", { name: /^Score known to/ })).toContainText("not known");
+  await expect(page.getByRole("row", { name: /^Score known to/ })).toContainText("unknown");
   await page.route("**/monitors/desk/projection*", (route) => route.abort());
   await page.goto(there(place, "desk", "?view=dial&rate=0.4"));
   await expect(page.getByRole("heading", { name: "The server does not answer" })).toBeVisible();

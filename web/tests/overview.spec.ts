@@ -107,14 +107,14 @@ test("which criterion fell last week is said in words, and agents are drawn over
   await expect(row).toContainText("desk, help");
   await expect(row).toContainText(fixed(kind.score.mean, 3));
   await expect(row).toContainText("-0.125 [-0.145, -0.105]");
-  await expect(week.getByRole("row").nth(2)).toContainText("within chance");
+  await expect(week.getByRole("row").nth(2)).toContainText("not significant");
 
   // The picture is the server's, in the page's own colours; its table is behind it.
   const radar = await ask(place, "GET", "/monitors/desks/radar?agent=desk&agent=help");
   const picture = page.getByRole("figure", { name: "Score by criterion: desk, help" });
   await expect(picture.getByRole("img")).toBeVisible();
   await expect(picture.locator("style")).toHaveCount(0);
-  await picture.getByText("As a table").press("Enter");
+  await picture.getByText("Show as table").press("Enter");
   const rows = picture.getByRole("row");
   await expect(rows).toHaveCount(radar.table.rows.length + 1);
   for (const [at, cells] of radar.table.rows.entries()) {
@@ -155,7 +155,7 @@ test("what of the overview cannot be had says so by itself, and nothing moves", 
   });
   await page.goto(place.url);
   await expect(page.getByText("Loading the radar…")).toBeVisible();
-  const runs = page.getByRole("heading", { name: "Newest runs" });
+  const runs = page.getByRole("heading", { name: "Latest runs" });
   await expect(page.getByText(/^Nothing to set against each other yet/)).toBeVisible();
   await expect(page.getByRole("heading", { name: "No day has a score yet" })).toBeVisible();
   const before = await runs.boundingBox();

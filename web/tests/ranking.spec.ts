@@ -9,7 +9,7 @@ test("strengths, wins and the place are those of the API and of the command line
 }) => {
   const place = await start({ workers: 2 });
   await page.goto(`${place.url}/p/default/ranking`);
-  await expect(page.getByRole("heading", { name: "Nothing was set against each other yet" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No comparisons yet" })).toBeVisible();
   await expect(page.locator("pre")).toContainText("jurist monitor compare MONITOR");
   expect(await faultsOf(page)).toEqual([]);
   await apply(place, "desks", DESKS);

@@ -163,8 +163,8 @@ test("a run is followed again once the server no longer answers with an error", 
     await route.fulfill({ json: { ...(await answer.json()), ended: null } });
   });
   await page.goto(`${open}/p/default/runs/${items[0].id}`);
-  await expect(page.getByText("the server is away; trying again")).toBeVisible();
+  await expect(page.getByText("connection lost; reconnecting")).toBeVisible();
   isAway = false;
   await expect(page.getByText("48 cases", { exact: true })).toBeVisible();
-  await expect(page.getByText("the server is away; trying again")).toBeHidden();
+  await expect(page.getByText("connection lost; reconnecting")).toBeHidden();
 });

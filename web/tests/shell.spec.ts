@@ -22,8 +22,8 @@ test("the first owner joins by the link, invites somebody, and each sees what is
 
   await page.getByRole("link", { name: "Settings" }).click();
   await expect(page.getByRole("rowheader", { name: "Ada (you)" })).toBeVisible();
-  await page.getByRole("button", { name: "Invite somebody" }).click();
-  await page.getByRole("button", { name: "Make a link" }).click();
+  await page.getByRole("button", { name: "Invite member" }).click();
+  await page.getByRole("button", { name: "Create link" }).click();
   const link = (await page.locator("[data-secret]").textContent()) ?? "";
   expect(link).toContain(`${place.url}/join#`);
   expect(await faultsOf(page)).toEqual([]);
@@ -36,7 +36,7 @@ test("the first owner joins by the link, invites somebody, and each sees what is
   await other.getByLabel("Password").fill("difference engine");
   await other.getByRole("button", { name: "Join" }).click();
   // An annotator sees what is to be annotated, and nothing else.
-  await expect(other.getByRole("heading", { name: "Nothing waits for you" })).toBeVisible();
+  await expect(other.getByRole("heading", { name: "No annotation tasks" })).toBeVisible();
   await expect(other.getByRole("link", { name: "Runs" })).toHaveCount(0);
   await other.goto(`${place.url}/p/default/runs`);
   await expect(other.getByRole("heading", { name: "This is not open to you" })).toBeVisible();
@@ -47,7 +47,7 @@ test("the first owner joins by the link, invites somebody, and each sees what is
   // Ben becomes a viewer, and then no member at all.
   await page.reload();
   await page.getByLabel("Role of Ben").selectOption("viewer");
-  await expect(page.getByText("The role is changed.")).toBeVisible();
+  await expect(page.getByText("Role changed.")).toBeVisible();
   await other.goto(`${place.url}/p/default/runs`);
   await expect(other.getByRole("heading", { name: "No runs yet" })).toBeVisible();
   await page.getByRole("button", { name: "Remove Ben" }).click();
@@ -94,14 +94,14 @@ test("by keyboard alone: sign in with a wrong password, then the right one, go w
   const account = page.getByRole("button", { name: "Account: Ada" });
   await account.focus();
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("menuitemradio", { name: "As the system" })).toBeFocused();
+  await expect(page.getByRole("menuitemradio", { name: "System theme" })).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(account).toBeFocused();
   await page.keyboard.press("Enter");
   await page.keyboard.press("End");
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
-  await page.getByLabel("Password until now").fill("analytical engine");
+  await page.getByLabel("Current password").fill("analytical engine");
   await page.getByLabel("New password").fill("another engine");
   await page.keyboard.press("Enter");
   await expect(page.getByText("The password is changed")).toBeVisible();
@@ -118,10 +118,10 @@ test("by keyboard alone: sign in with a wrong password, then the right one, go w
 test("a token is shown once, and a new project is one's own", async ({ sound: page, place: start }) => {
   const place = await start({});
   await page.goto(`${place.url}/p/default/settings/tokens`);
-  await page.getByRole("button", { name: "New token" }).click();
+  await page.getByRole("button", { name: "New API token" }).click();
   await page.getByLabel("Name").fill("collector");
   await page.getByLabel("read see traces").check();
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   const secret = (await page.locator("[data-secret]").textContent()) ?? "";
   expect(secret).toMatch(/^jrk_/);
   await page.keyboard.press("Escape");
@@ -141,7 +141,7 @@ test("a token is shown once, and a new project is one's own", async ({ sound: pa
   await page.getByRole("button", { name: "Project: default" }).click();
   await page.getByRole("menuitem", { name: "New project…" }).click();
   await page.getByLabel("Name").fill("second desk");
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/p\/second%20desk$/);
   await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
 });

@@ -64,9 +64,9 @@ test("a rubric is tried on chosen traces, its price first", async ({ sound: page
   await page.goto(`${place.url}/p/default/traces`);
   await page.getByLabel("Choose desk-0").check();
   await page.getByLabel("Choose desk-1").press("Space");
-  await page.getByRole("button", { name: "Try a rubric on these…" }).click();
+  await page.getByRole("button", { name: "Try a rubric…" }).click();
   await page.getByLabel("Rubric", { exact: true }).selectOption("answers");
-  await page.getByRole("button", { name: "See what it takes" }).click();
+  await page.getByRole("button", { name: "Show cost" }).click();
   await expect(page).toHaveURL(new RegExp(`rubrics/${made.id}.*view=try`));
   await page.getByLabel("Judge").fill("openai/gpt-5-mini");
   const takes = page.getByRole("region", { name: "What it takes" });

@@ -25,7 +25,7 @@ export function AddItemsDialog({ task, onClose }: WayProps) {
   const Way = { rows: AddRowsForm, traces: AddTracesForm }[way];
   return (
     <Dialog title="Add items" onClose={onClose} wide>
-      <Tabs label="Where they come from" tabs={[...WAYS]} selected={way} onSelect={setWay}>
+      <Tabs label="Source of the items" tabs={[...WAYS]} selected={way} onSelect={setWay}>
         <Way task={task} onClose={onClose} />
       </Tabs>
     </Dialog>
@@ -40,7 +40,7 @@ function useAdding({ task, onClose }: WayProps, body: () => MoreItems) {
     mutationFn: async () => addItems(project.id, task.id, body()),
     onSuccess: async ({ n_new, n_there }) => {
       await queries.invalidateQueries({ queryKey: ["task", project.id, task.id] });
-      const there = n_there > 0 ? `; ${n_there} there already` : "";
+      const there = n_there > 0 ? `; ${n_there} already there` : "";
       toast(`${plural(n_new, "item")} added${there}.`);
       onClose();
     },
@@ -51,16 +51,16 @@ function AddRowsForm(props: WayProps) {
   const [text, setText] = useState("");
   const adding = useAdding(props, () => ({ rows: rowsOf(text) }));
   return (
-    <Form asked={adding} does="Add them" doing="Adding…" isIncomplete={text.trim() === ""}>
+    <Form asked={adding} does="Add items" doing="Adding…" isIncomplete={text.trim() === ""}>
       <Field
-        label="A file"
+        label="File"
         type="file"
         accept=".jsonl,.ndjson,.json"
-        hint="JSON lines, or a list; with the same keys as the data of the task."
+        hint="JSON Lines or a JSON list, with the same keys as the data of the task."
         onChange={async (it) => setText((await it.target.files?.[0]?.text()) ?? "")}
       />
       <TextArea
-        label="Or as text"
+        label="Or paste rows"
         rows={8}
         value={text}
         spellCheck={false}
@@ -83,9 +83,9 @@ function AddTracesForm(props: WayProps) {
     ...(agents.data ?? []).map((it) => ({ value: it.name, label: it.name })),
   ];
   return (
-    <Form asked={adding} does="Add them" doing="Adding…">
+    <Form asked={adding} does="Add items" doing="Adding…">
       <Select label="Traces of" options={options} {...bind("agent")} />
-      <Field label="The newest, how many" type="number" min={1} max={10000} required {...bind("limit")} />
+      <Field label="Number of newest traces" type="number" min={1} max={10000} required {...bind("limit")} />
     </Form>
   );
 }

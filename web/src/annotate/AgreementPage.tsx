@@ -46,11 +46,11 @@ function AgreementView({ task }: { task: TaskInFull }) {
   });
   const working = useQuery(peopleQuery(project.id, task.id));
   return (
-    <Loaded query={found} what="how far people agree">
+    <Loaded query={found} what="agreement">
       {(it) =>
         it.criteria.length === 0 ? (
           <Notice title="Nothing to compare yet">
-            <p>Two people have to answer the same item first.</p>
+            <p>Agreement is measured when two annotators have answered the same item.</p>
           </Notice>
         ) : (
           <div className={styles.parts}>
@@ -157,8 +157,8 @@ function CriterionAgreement({ criteria }: { criteria: Agreed[] }) {
   ];
   return (
     <AgreementSection
-      title="Among people"
-      about="Krippendorff’s α: 1 is perfect agreement, 0 what chance would give. From 0.80 on conclusions can be relied on, from 0.67 on tentatively."
+      title="Agreement between annotators"
+      about="Krippendorff’s α: 1 is perfect agreement, 0 is chance level. At least 0.80 is reliable, at least 0.67 allows tentative conclusions."
     >
       <div className={styles.bars}>
         <Table
@@ -242,7 +242,7 @@ function JudgeAgreementTable({ found }: { found: Agreement }) {
     ...measured("κ", all, (it) => ({ ...it, value: it.kappa })),
     {
       name: "apart",
-      head: "Somebody differs on",
+      head: "Items that differ",
       align: "end",
       cell: (it) => count(it.disagreements.length),
       wide: true,
@@ -250,12 +250,12 @@ function JudgeAgreementTable({ found }: { found: Agreement }) {
   ];
   return (
     <AgreementSection
-      title="Judges against people"
-      about="κ between a judge and what most people say, weighted by distance where the scale is numbers. Choose one to see where they differ."
+      title="Judge–human agreement"
+      about="Cohen’s κ between a judge and the majority of annotators, weighted by distance on numeric scales. Select a row to see the items that differ."
     >
       <div className={styles.judges}>
         <Table
-          caption="Each judge against people"
+          caption="Judge–human agreement"
           columns={columns}
           rows={all}
           keyOf={(it) => `${it.criterion} ${it.judge}`}
@@ -284,8 +284,8 @@ function JudgeAgreement({ found, criterion }: JudgeAgreementProps) {
         <h3>{title}</h3>
         {labels.length > 0 && (
           <ShadedMatrix
-            caption={`${title} against people`}
-            corner="people ↓ judge →"
+            caption={`${title}, confusion matrix`}
+            corner="annotators ↓ judge →"
             rows={labels}
             columns={labels}
             cell={(row, column) => {
@@ -295,13 +295,13 @@ function JudgeAgreement({ found, criterion }: JudgeAgreementProps) {
           />
         )}
         <p className={styles.soft}>
-          Items by what most people say and what the judge says; the diagonal is agreement. Where people are
-          split evenly, nobody is most.
+          Rows: majority of annotators. Columns: judge. The diagonal is agreement. Ties have no majority and
+          are not counted.
         </p>
       </div>
       <div className={styles.part}>
-        <h3>Where the judge and at least one person differ, the furthest apart first</h3>
-        {shown.length === 0 && <p className={styles.soft}>Nowhere.</p>}
+        <h3>Items where the judge differs from an annotator, largest difference first</h3>
+        {shown.length === 0 && <p className={styles.soft}>None.</p>}
         <ol className={styles.apart}>
           {shown.map((it) => (
             <li key={it.item || it.candidate}>
@@ -375,7 +375,7 @@ function DisagreementDialog({ apart, judge, onClose }: DisagreementDialogProps) 
           {apart.reason}
         </blockquote>
       )}
-      <Loaded query={found} what="what people answered">
+      <Loaded query={found} what="the answers">
         {(it) => (
           <div className={styles.seen}>
             <ItemView item={it.item} step={step} onStepChange={setStep} quotes={NO_QUOTES} />
@@ -401,8 +401,8 @@ function AnnotatorPairs({ found }: { found: Agreement }) {
     here.find((it) => (it.a === a && it.b === b) || (it.a === b && it.b === a));
   return (
     <AgreementSection
-      title="Pairs of people"
-      about="Who agrees with whom, on what both answered: κ, weighted by distance where the scale is numbers."
+      title="Pairs of annotators"
+      about="Cohen’s κ of each pair on the items that both answered, weighted by distance on numeric scales."
     >
       <div className={styles.which}>
         <Select
@@ -420,7 +420,7 @@ function AnnotatorPairs({ found }: { found: Agreement }) {
           const [a, b] = [names[row] ?? "", names[column] ?? ""];
           if (a === b) return { text: "", share: 0 };
           const it = cell(a, b);
-          if (!it) return { text: "–", share: 0, title: "no item in common" };
+          if (!it) return { text: "–", share: 0, title: "no common items" };
           const title = it.undefined ?? `over ${plural(it.n, "item")}`;
           return { text: number(it.value), share: Math.max(0, it.value ?? 0), title };
         }}
@@ -485,14 +485,14 @@ function AnnotatorMatrix({ found, working }: { found: Agreement; working: Person
   const slowest = Math.max(1, ...working.map((it) => it.median_seconds ?? 0));
   return (
     <AgreementSection
-      title="One by one"
-      about="Median time for an item; the mean of the ratings in the first and second half of somebody’s work; and what α would be without them. Where it rises, they differ from the others more than those do among themselves."
+      title="Annotators"
+      about="Median time per item; mean rating in the first and second half of the work (drift); and α without this annotator. If α rises without somebody, that person deviates from the others."
     >
       <ShadedMatrix
-        caption="Pace, drift and α without each person"
-        corner="without"
-        rows={["nobody", ...names]}
-        columns={["pace", "over time", ...criteria.map((it) => `α ${it.label}`)]}
+        caption="Pace, drift and α without each annotator"
+        corner="left out"
+        rows={["none", ...names]}
+        columns={["pace", "drift", ...criteria.map((it) => `α ${it.label}`)]}
         cell={(row, column) => {
           const person = working.find((it) => it.name === names[row - 1]);
           if (column < OWN) {

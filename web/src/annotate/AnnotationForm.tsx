@@ -198,7 +198,7 @@ export function AnnotationForm(props: AnnotationFormProps) {
                     {plural(open.length, "answer")} missing: go to {labelOf(open[0].scheme, open[0].row)}
                   </Button>
                 ) : (
-                  "Everything is answered."
+                  "All questions are answered."
                 )}
               </span>
               <span className={styles.ways}>
@@ -252,12 +252,13 @@ function ItemProgress({ done, left }: Work["progress"]) {
 function SaveStatus({ saved }: { saved: Saved }) {
   const text =
     saved.kind === "refused"
-      ? `Not saved: ${saved.why}. It is kept on this machine.`
+      ? `Not saved: ${saved.why}. Your answers are kept in this browser.`
       : {
           saved: "Saved",
           saving: "Saving…",
-          waiting: "Not saved yet: the server is away. Go on, nothing is lost.",
-          twofold: "There are two versions of this.",
+          waiting:
+            "Not saved yet: no connection to the server. You can continue; your answers are kept in this browser.",
+          twofold: "There are two versions of your answers.",
         }[saved.kind];
   return (
     <span className={styles.saved} role="status" data-kind={saved.kind}>
@@ -280,7 +281,7 @@ function TrainingFeedback({ feedback, schemes, onNext, isBusy }: TrainingFeedbac
   return (
     <section className={styles.told} aria-label="Feedback" data-right={feedback.right || undefined}>
       <div role="status">
-        <h2>{feedback.right ? "✓ As expected" : "✕ Not quite"}</h2>
+        <h2>{feedback.right ? "✓ Correct" : "✕ Different from the expected answer"}</h2>
         {feedback.why && <p dir="auto">{feedback.why}</p>}
       </div>
       {feedback.rows.length > 0 && (
@@ -288,7 +289,7 @@ function TrainingFeedback({ feedback, schemes, onNext, isBusy }: TrainingFeedbac
           <thead>
             <tr>
               <th scope="col">Question</th>
-              <th scope="col">Yours</th>
+              <th scope="col">Your answer</th>
               <th scope="col">Expected</th>
             </tr>
           </thead>

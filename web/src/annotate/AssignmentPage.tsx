@@ -40,19 +40,19 @@ export function NextAssignmentPage() {
   }, [assignment, navigate, project.name, task]);
   if (isSignedOut(found.error)) return <AnnotatorNameForm task={task} />;
   return (
-    <Loaded query={found} what="what is next">
+    <Loaded query={found} what="the next item">
       {(it) => ("done" in it ? <NoMoreItems done={it} /> : null)}
     </Loaded>
   );
 }
 
 const WHY = {
-  finished: ["Everything is done", "Thank you. Nothing of this task waits for you any more."],
-  quota: ["Your share is done", "Thank you. You have answered as many as one person may."],
-  closed: ["This task is closed", "What you submitted is kept. Nothing more is asked."],
+  finished: ["All items are done", "Thank you. This task has no more items for you."],
+  quota: ["Your items are done", "Thank you. You have reached the maximum number of items per annotator."],
+  closed: ["This task is closed", "Your submitted answers are stored. No more answers are accepted."],
   nothing_now: [
-    "Nothing waits right now",
-    "Others are at work on the rest. Something may come back: this page looks again by itself.",
+    "No items at the moment",
+    "Other annotators are working on the remaining items. This page checks for new items automatically.",
   ],
 } as const;
 
@@ -105,7 +105,7 @@ export function AssignmentPage() {
 /** An open server asks nobody who they are; answers are somebody's all the same. */
 function AnnotatorNameForm({ task }: { task: string }) {
   return (
-    <Notice title="Who are you?">
+    <Notice title="Enter your name">
       <JoinTaskForm by={{ task }} />
     </Notice>
   );
@@ -115,20 +115,20 @@ function AlreadySubmitted({ task }: { task: string }) {
   const project = useProject();
   return (
     <Notice
-      title="This is submitted"
+      title="This item is already submitted"
       action={
         <Link to="/p/$project/annotate/$task" params={{ project: project.name, task }}>
-          What is next
+          Next item
         </Link>
       }
     >
-      <p>This task does not let one go back.</p>
+      <p>In this task, submitted items cannot be edited.</p>
     </Notice>
   );
 }
 
 function placeOf({ state, progress: { done, left } }: Work): string {
-  if (state === "submitted") return "an item that you have submitted";
+  if (state === "submitted") return "submitted item";
   return left == null ? `item ${done + 1}` : `item ${done + 1} of ${done + left}`;
 }
 
@@ -174,7 +174,7 @@ function AssignmentForm({ work, isLeft }: { work: Work; isLeft: boolean }) {
     mutationFn: async () => {
       await skip(project.id, work.assignment);
       kept.keeping.current?.finish();
-      toast("Skipped.");
+      toast("Item skipped.");
       await goOn();
     },
   });
@@ -200,7 +200,7 @@ function AssignmentForm({ work, isLeft }: { work: Work; isLeft: boolean }) {
         saved={kept.saved}
         isSubmitting={isBusy}
         isAgain={work.state === "submitted"}
-        notice={pace ?? (kept.isRestored ? "What had not reached the server is back." : undefined)}
+        notice={pace ?? (kept.isRestored ? "Unsaved answers were restored from this browser." : undefined)}
         fault={newerOf(fault) ? null : fault}
         feedback={submitted?.feedback ?? undefined}
       />
@@ -216,13 +216,16 @@ function VersionConflict({ work, kept, theirs }: VersionConflictProps) {
   return (
     <section className={styles.twofold} role="alert" aria-label="Two versions">
       <h2>There are two versions of your answers</h2>
-      <p>Another tab or machine saved this item meanwhile. Nothing is lost until you say which one counts.</p>
+      <p>
+        This item was also saved in another tab or on another computer. Choose the version to keep; nothing is
+        lost until then.
+      </p>
       <table>
         <thead>
           <tr>
             <th scope="col">Question</th>
-            <th scope="col">Here</th>
-            <th scope="col">There</th>
+            <th scope="col">This tab</th>
+            <th scope="col">Other version</th>
           </tr>
         </thead>
         <tbody>
@@ -237,9 +240,9 @@ function VersionConflict({ work, kept, theirs }: VersionConflictProps) {
       </table>
       <div className={styles.choice}>
         <Button look="main" onClick={kept.keepMine}>
-          Keep what is here
+          Keep this version
         </Button>
-        <Button onClick={kept.takeTheirs}>Take what is there</Button>
+        <Button onClick={kept.takeTheirs}>Use the other version</Button>
       </div>
     </section>
   );

@@ -17,7 +17,7 @@ export function Comment({ on, comment, onChange }: CommentProps) {
       rows={2}
       dir="auto"
       aria-label={`Comment on ${on}`}
-      placeholder="Why?"
+      placeholder="Reason"
       value={comment}
       onChange={(it) => onChange(it.target.value)}
       onBlur={() => comment === "" && onChange(undefined)}

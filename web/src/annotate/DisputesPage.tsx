@@ -62,11 +62,11 @@ function DisputeQueue({ task }: { task: TaskInFull }) {
         const all = pages.flatMap((it) => it.items);
         if (all.length === 0) {
           return (
-            <Notice title="Nothing is disputed">
+            <Notice title="No disputes">
               <p>
-                Where two people answer the same question of an item differently, it waits here to be decided.
-                Items that you still have to answer yourself are left out, so that nobody else’s answers sway
-                yours.
+                When annotators answer the same question of an item differently, the dispute appears here for
+                a decision. Items that you still have to annotate yourself are hidden, so that other answers
+                do not influence yours.
               </p>
             </Notice>
           );
@@ -107,14 +107,14 @@ function DisputeQueue({ task }: { task: TaskInFull }) {
               <LoadingNotice what="more disputes" />
             ) : (
               <Notice
-                title="All is decided"
+                title="All disputes are decided"
                 action={
                   <Button onClick={() => set({ decided: true, only: undefined })}>
-                    Show what was decided
+                    Show decided disputes
                   </Button>
                 }
               >
-                <p>Decisions are the labels that judges are held against.</p>
+                <p>Decisions become the labels that judges are measured against.</p>
               </Notice>
             )}
           </div>
@@ -148,7 +148,7 @@ function DisputeFilter({ all, hasMore, search, onChange }: DisputeFilterProps) {
   return (
     <div className={styles.filter}>
       <Select
-        label="Which"
+        label="Criterion"
         bare
         value={search.only ?? ""}
         options={[
@@ -163,7 +163,7 @@ function DisputeFilter({ all, hasMore, search, onChange }: DisputeFilterProps) {
           checked={search.decided ?? false}
           onChange={(it) => onChange({ decided: it.target.checked || undefined })}
         />
-        decided ones as well
+        Show decided disputes
       </label>
       <p role="status">
         {hasMore && "at least "}
@@ -270,7 +270,7 @@ function DisputeDetail(props: DisputeDetailProps) {
   const { item } = props.dispute;
   const found = useQuery(answersQuery(project.id, item));
   return (
-    <Loaded query={found} what="what people answered">
+    <Loaded query={found} what="the answers">
       {(it) => <DisputeSides {...props} answers={it} />}
     </Loaded>
   );
@@ -308,10 +308,10 @@ function DisputeSides({ dispute, answers, onMove, onDecided }: DisputeDetailProp
 }
 
 const CAUSE_WORDS: Record<Cause, string> = {
-  guideline: "the guideline is unclear",
-  mistake: "somebody was mistaken",
-  ambiguous: "the item is ambiguous",
-  other: "something else",
+  guideline: "unclear guideline",
+  mistake: "annotator mistake",
+  ambiguous: "ambiguous item",
+  other: "other",
 };
 
 type DecisionFormProps = {
@@ -390,7 +390,7 @@ function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: Deci
           <SkipButtons rating={deciding.rating} onRate={(rating) => change({ rating })} />
         </div>
         <fieldset className={styles.causes}>
-          <legend>Why did they differ?</legend>
+          <legend>Cause of the disagreement</legend>
           {CAUSES.map((it) => (
             <label key={it}>
               <input
@@ -404,7 +404,7 @@ function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: Deci
           ))}
         </fieldset>
         <label className={styles.why}>
-          What decides it
+          Reason for the decision
           <textarea
             rows={2}
             dir="auto"
@@ -426,7 +426,7 @@ function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: Deci
             disabled={!deciding.rating || sending.isPending}
             title="Ctrl+Enter"
           >
-            {dispute.decided ? "Decide anew" : "Decide"}
+            {dispute.decided ? "Change decision" : "Decide"}
           </Button>
         </div>
       </div>
@@ -443,12 +443,12 @@ function levelOf(points: Point[], { rating }: Rate): string | undefined {
 const KEYS: KeyGroup = {
   title: "Deciding",
   keys: [
-    { keys: ["1", "…", "9"], does: "decide on this; 0 is 10" },
-    { keys: ["n", "u"], does: "not applicable, cannot tell" },
-    { keys: ["g", "m", "a", "o"], does: "why they differed" },
-    { keys: ["w"], does: "say what decides it; Esc leaves it" },
+    { keys: ["1", "…", "9"], does: "choose this rating; 0 is 10" },
+    { keys: ["n", "u"], does: "not applicable, undecidable" },
+    { keys: ["g", "m", "a", "o"], does: "cause of the disagreement" },
+    { keys: ["w"], does: "write the reason; Esc leaves the field" },
     { keys: ["[", "]"], does: "previous, next dispute" },
-    { keys: ["Ctrl Enter"], does: "decide, and on to the next" },
+    { keys: ["Ctrl Enter"], does: "decide and go to the next dispute" },
   ],
 };
 

@@ -17,13 +17,13 @@ export function EvidenceQuotes({ quotes = [], onQuoteShow, onQuoteTake }: Eviden
         type="button"
         className={styles.words}
         dir="auto"
-        title="Show where it stands"
+        title="Show this quote in its context"
         onClick={() => onQuoteShow(quote)}
       >
         {quote.quote}
       </button>
       {onQuoteTake && (
-        <Button look="quiet" aria-label="Take the quote away" onClick={() => onQuoteTake(nth)}>
+        <Button look="quiet" aria-label="Remove the quote" onClick={() => onQuoteTake(nth)}>
           ✕
         </Button>
       )}

@@ -84,7 +84,7 @@ function ShownFields({ fields, isSideBySide, quotes }: ShownFieldsProps) {
       data-layout={isSideBySide ? "side_by_side" : "stacked"}
       tabIndex={0}
       role="group"
-      aria-label="What is graded"
+      aria-label="Item to annotate"
     >
       {fields.map((field) => (
         <section key={field.key} aria-label={field.label}>
@@ -100,7 +100,7 @@ function ShownFields({ fields, isSideBySide, quotes }: ShownFieldsProps) {
 
 const GIVEN_WORDS: Record<Given["kind"], string> = {
   context: "Context",
-  reference: "Reference: what would have been right",
+  reference: "Reference answer",
   requirement: "Requirement",
   diff: "Diff",
 };
@@ -108,7 +108,7 @@ const GIVEN_WORDS: Record<Given["kind"], string> = {
 /** What the judge had before it, to hold its answers against. */
 function GivenTexts({ all }: { all: Given[] }) {
   return (
-    <section className={styles.given} aria-label="What the judge was given">
+    <section className={styles.given} aria-label="Input of the judge">
       {all.map((it, at) => (
         <details key={at} open>
           <summary>{GIVEN_WORDS[it.kind]}</summary>
@@ -153,7 +153,7 @@ function TextView({ text, quotes }: { text: string; quotes: Quote[] }) {
     if (pane.current) markQuotes(pane.current, quotes);
   }, [quotes]);
   return (
-    <div ref={pane} className={styles.text} tabIndex={0} role="group" aria-label="What is graded">
+    <div ref={pane} className={styles.text} tabIndex={0} role="group" aria-label="Item to annotate">
       <p dir="auto" data-text data-part="response">
         {text}
       </p>

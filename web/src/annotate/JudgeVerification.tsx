@@ -101,7 +101,7 @@ function ClaimCard(props: ClaimCardProps) {
       <h3 id={`${id}-label`}>
         {claim.label}
         {isMissing && (
-          <span className={styles.open}>{checked.verdict ? "say what is right" : "not checked"}</span>
+          <span className={styles.open}>{checked.verdict ? "choose the right answer" : "not checked"}</span>
         )}
       </h3>
       {claim.text && claim.text !== claim.label && (
@@ -112,10 +112,10 @@ function ClaimCard(props: ClaimCardProps) {
       <p className={styles.said}>
         {claim.said ? (
           <>
-            <span>The judge says</span> <b>{inWords(claim.said, claim.points)}</b>
+            <span>Answer of the judge:</span> <b>{inWords(claim.said, claim.points)}</b>
           </>
         ) : (
-          <span>The judge was not asked this: your answer leads here.</span>
+          <span>The judge did not get this question; your answer leads to it.</span>
         )}
       </p>
       {claim.reason && (
@@ -126,8 +126,8 @@ function ClaimCard(props: ClaimCardProps) {
       <EvidenceQuotes quotes={claim.evidence} onQuoteShow={props.onQuoteShow} />
       {total && (
         <p className={styles.said}>
-          <span>By its parts below</span>{" "}
-          <b>{total.rating ? inWords(rounded(total.rating)) : "open until all of them are answered"}</b>
+          <span>Result of its parts below:</span>{" "}
+          <b>{total.rating ? inWords(rounded(total.rating)) : "open until all parts are answered"}</b>
         </p>
       )}
       <div className={styles.doing}>
@@ -153,7 +153,7 @@ function ClaimCard(props: ClaimCardProps) {
       </div>
       {!total && checked.verdict === "corrected" && (
         <div className={styles.right}>
-          <p id={`${id}-right`}>What is right?</p>
+          <p id={`${id}-right`}>Right answer</p>
           <RatingScale
             points={claim.points ?? []}
             rating={checked.rating}
@@ -182,14 +182,14 @@ const rounded = (rating: Rating): Rating =>
     : rating;
 
 const KEYS: KeyGroup = {
-  title: "Checking a judge",
+  title: "Verifying a judge",
   keys: [
     { keys: ["y"], does: "confirm the current claim" },
-    { keys: ["x"], does: "correct it" },
-    { keys: ["1", "…", "9"], does: "correct it to this" },
-    { keys: ["n", "u"], does: "it is not applicable, nobody can tell" },
+    { keys: ["x"], does: "correct the current claim" },
+    { keys: ["1", "…", "9"], does: "correct to this rating" },
+    { keys: ["n", "u"], does: "not applicable, undecidable" },
     { keys: ["↑", "↓"], does: "previous, next claim" },
-    { keys: ["c"], does: "comment; Esc leaves it" },
+    { keys: ["c"], does: "comment; Esc leaves the field" },
   ],
 };
 

@@ -17,7 +17,7 @@ import { chosen } from "./taskFiles";
 const WAYS = [
   { name: "files", label: "From files" },
   { name: "rubric", label: "A rubric over traces" },
-  { name: "verify", label: "Check a judge" },
+  { name: "verify", label: "Verify a judge" },
 ] as const;
 
 /** Makes a task, three ways. */
@@ -26,7 +26,7 @@ export function NewTaskDialog({ onClose }: { onClose: () => void }) {
   const Way = { files: TaskFromFilesForm, rubric: TaskFromRubricForm, verify: VerifyJudgeForm }[way];
   return (
     <Dialog title="New task" onClose={onClose} wide>
-      <Tabs label="Where it comes from" tabs={[...WAYS]} selected={way} onSelect={setWay}>
+      <Tabs label="Source of the task" tabs={[...WAYS]} selected={way} onSelect={setWay}>
         <Way onClose={onClose} />
       </Tabs>
     </Dialog>
@@ -55,7 +55,7 @@ function TaskFromFilesForm({ onClose }: { onClose: () => void }) {
   const [files, setFiles] = useState<File[]>([]);
   const making = useMaking(() => chosen(files), onClose);
   return (
-    <Form asked={making} does="Make the task" doing="Reading…" isIncomplete={files.length === 0}>
+    <Form asked={making} does="Create task" doing="Reading…" isIncomplete={files.length === 0}>
       <Field
         label="Configuration and data"
         type="file"
@@ -65,7 +65,7 @@ function TaskFromFilesForm({ onClose }: { onClose: () => void }) {
         hint={
           files.length > 1
             ? `${plural(files.length, "file")}: ${files.map((it) => it.name).join(", ")}`
-            : "A configuration of Potato, or a file of Jurist with annotation, together with the data it names."
+            : "A Potato configuration or a Jurist file with an annotation section, together with the data files it names."
         }
         onChange={(it) => setFiles([...(it.target.files ?? [])])}
       />
@@ -92,11 +92,11 @@ function TaskFromRubricForm({ onClose }: { onClose: () => void }) {
     ...(all ?? []).map((it) => ({ value: it.name, label: it.name })),
   ];
   return (
-    <Form asked={making} does="Make the task">
+    <Form asked={making} does="Create task">
       <Field label="Name" required maxLength={100} {...bind("name")} />
       <Select label="Rubric" required options={named(rubrics.data, "choose…")} {...bind("rubric")} />
       <Select label="Traces of" options={named(agents.data, "any agent")} {...bind("agent")} />
-      <Field label="People for each item" type="number" min={1} max={50} required {...bind("people")} />
+      <Field label="Annotators per item" type="number" min={1} max={50} required {...bind("people")} />
     </Form>
   );
 }
@@ -110,7 +110,7 @@ function VerifyJudgeForm({ onClose }: { onClose: () => void }) {
     { value: "", label: "choose…" },
     ...(runs.data ?? []).map((it) => ({
       value: `run ${it.id}`,
-      label: `run ${it.suite ?? "without a name"} ${it.id.slice(-6)}`,
+      label: `run ${it.suite ?? "unnamed suite"} ${it.id.slice(-6)}`,
     })),
     ...(monitors.data ?? []).map((it) => ({ value: `monitor ${it.name}`, label: `monitor ${it.name}` })),
   ];
@@ -124,11 +124,11 @@ function VerifyJudgeForm({ onClose }: { onClose: () => void }) {
     };
   }, onClose);
   return (
-    <Form asked={making} does="Make the task">
-      <p>People confirm or correct what a judge said, one answer at a time.</p>
+    <Form asked={making} does="Create task">
+      <p>Annotators confirm or correct the answers of a judge, one at a time.</p>
       <Field label="Name" required maxLength={100} {...bind("name")} />
-      <Select label="What a judge said in" required options={options} {...bind("of")} />
-      <Field label="People for each item" type="number" min={1} max={50} required {...bind("people")} />
+      <Select label="Answers of the judge in" required options={options} {...bind("of")} />
+      <Field label="Annotators per item" type="number" min={1} max={50} required {...bind("people")} />
     </Form>
   );
 }

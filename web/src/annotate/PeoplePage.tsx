@@ -23,11 +23,11 @@ function AnnotatorTable({ task }: { task: TaskInFull }) {
     <Loaded query={found} what="people">
       {({ items }) =>
         items.length === 0 ? (
-          <Notice title="Nobody has begun yet">
-            <p>Who answers an item appears here.</p>
+          <Notice title="No annotators yet">
+            <p>Annotators appear here after their first answer.</p>
           </Notice>
         ) : (
-          <Table caption="People" columns={columnsOf(items)} rows={items} keyOf={(it) => it.account} />
+          <Table caption="Annotators" columns={columnsOf(items)} rows={items} keyOf={(it) => it.account} />
         )
       }
     </Loaded>
@@ -60,18 +60,14 @@ function columnsOf(all: Person[]): Column<Person>[] {
     ),
     {
       name: "drift",
-      head: (
-        <abbr title="The mean of their ratings, on 0 to 1, in the first and the second half of their work">
-          Over time
-        </abbr>
-      ),
+      head: <abbr title="Mean rating, on 0 to 1, in the first and second half of the work">Drift</abbr>,
       align: "end",
       wide: true,
       cell: (it) => <Drift person={it} />,
     },
     {
       name: "warnings",
-      head: "To look at",
+      head: "Warnings",
       cell: (it) => (
         <span className={styles.warnings}>
           {it.warnings.map((warning) => (
@@ -84,7 +80,7 @@ function columnsOf(all: Person[]): Column<Person>[] {
     },
     {
       name: "last",
-      head: "Last",
+      head: "Last answer",
       align: "end",
       cell: (it) => (it.last ? <Time at={it.last} /> : "–"),
       wide: true,

@@ -110,7 +110,7 @@ export function SkipButtons({ rating, onRate }: SkipButtonsProps) {
         n/a
       </Button>
       <Button look="tool" aria-pressed={rating?.kind === "abstained"} onClick={() => toggle("abstained")}>
-        cannot tell
+        undecidable
       </Button>
     </>
   );

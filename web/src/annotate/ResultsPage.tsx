@@ -34,14 +34,14 @@ function TaskResults({ task }: { task: TaskInFull }) {
       {(it) =>
         it.n_answers === 0 ? (
           <Notice title="No answers yet">
-            <p>Means and intervals appear here with the first answer.</p>
+            <p>Means and confidence intervals appear after the first answer.</p>
           </Notice>
         ) : (
           <div className={styles.parts}>
             <div className={styles.head}>
               <p className={styles.about}>
                 {count(it.n_answers)} answers about {count(it.n_items)} items by {count(it.n_people)} people.
-                Means are on each question’s own scale, with 95 % intervals over items.
+                Means are on the scale of each question, with 95 % confidence intervals over items.
               </p>
               {it.fields.length > 0 && (
                 <Select
@@ -63,9 +63,7 @@ function TaskResults({ task }: { task: TaskInFull }) {
                   <ResultGroups results={it} by={by ?? ""} />
                 )}
               </div>
-              {it.radar && (
-                <ServerChart title="Mean of each criterion, on 0 to 1 of its scale" drawn={it.radar} />
-              )}
+              {it.radar && <ServerChart title="Mean of each criterion, on 0 to 1" drawn={it.radar} />}
             </div>
           </div>
         )
@@ -125,7 +123,7 @@ function QuestionTable({ caption, questions }: { caption: string; questions: Que
     { name: "n", head: "Rated", align: "end", cell: (it) => count(it.n_scored) },
     {
       name: "silent",
-      head: <abbr title="Not applicable, and cannot tell">n/a · ?</abbr>,
+      head: <abbr title="Not applicable, and undecidable">n/a · ?</abbr>,
       align: "end",
       wide: true,
       cell: (it) => `${it.n_not_applicable || "–"} · ${it.n_abstained || "–"}`,

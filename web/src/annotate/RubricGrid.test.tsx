@@ -116,7 +116,7 @@ test("what is selected becomes evidence, and can be taken away", () => {
   const last = grid({ quote: { part: "trace.2.text", quote: "so", start: 0, end: 2 } });
   press("e");
   expect(last()?.criteria.correctness?.evidence).toHaveLength(1);
-  fireEvent.click(screen.getByRole("button", { name: "Take the quote away" }));
+  fireEvent.click(screen.getByRole("button", { name: "Remove the quote" }));
   expect(last()?.criteria.correctness?.evidence).toEqual([]);
 });
 

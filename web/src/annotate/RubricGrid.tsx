@@ -55,7 +55,7 @@ export function RubricGrid(props: RubricGridProps) {
   };
   const quote = (name: string) => {
     const found = selectedQuote();
-    if (!found) return setNote("Select the words in the trace first, then quote them.");
+    if (!found) return setNote("Select text in the trace first, then quote it.");
     setNote(undefined);
     // What it covered is marked from now on.
     document.getSelection()?.removeAllRanges();
@@ -172,7 +172,7 @@ function CriterionRow(props: CriterionRowProps) {
       <div className={styles.what}>
         <h3>
           <span id={`${id}-label`}>{criterion.label}</span>
-          {isWhole && <span className={styles.optional}> if you like</span>}
+          {isWhole && <span className={styles.optional}> optional</span>}
           {isTried && isMissing && <span className={styles.unrated}>not rated</span>}
         </h3>
         {criterion.description && (
@@ -218,11 +218,11 @@ const KEYS: KeyGroup = {
   keys: [
     { keys: ["1", "…", "9"], does: "rate the current row and go to the next; 0 is 10" },
     { keys: ["↑", "↓"], does: "previous, next row" },
-    { keys: ["←", "→"], does: "along the scale; Space takes it" },
-    { keys: ["n"], does: "not applicable; once more takes it back" },
-    { keys: ["u"], does: "cannot tell; once more takes it back" },
-    { keys: ["c"], does: "comment on the row just rated; Esc leaves it" },
-    { keys: ["e"], does: "quote what is selected as evidence" },
+    { keys: ["←", "→"], does: "move along the scale; Space selects" },
+    { keys: ["n"], does: "not applicable; press again to undo" },
+    { keys: ["u"], does: "undecidable; press again to undo" },
+    { keys: ["c"], does: "comment on the row just rated; Esc leaves the field" },
+    { keys: ["e"], does: "quote the selected text as evidence" },
     { keys: ["Ctrl Enter"], does: "submit" },
   ],
 };

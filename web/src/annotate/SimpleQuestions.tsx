@@ -159,7 +159,7 @@ function QuestionFieldset({ scheme, isMissing, children }: QuestionFieldsetProps
     <fieldset className={styles.question} data-missing={isMissing || undefined} data-scheme={scheme.name}>
       <legend>
         {titleOf(scheme)}
-        {!scheme.required && <span className={styles.optional}> if you like</span>}
+        {!scheme.required && <span className={styles.optional}> optional</span>}
         {isMissing && <span className={styles.missing}> not answered</span>}
       </legend>
       {children}

@@ -33,7 +33,7 @@ export function StepMarks({ scheme, n, marked, onMarkedChange, isMissing }: Step
           </label>
         ))}
         {isMissing && (
-          <span className={styles.missing}>{marked.mark ? "say what is wrong" : "not marked"}</span>
+          <span className={styles.missing}>{marked.mark ? "choose the kind of error" : "not marked"}</span>
         )}
       </div>
       {isWrong && (
@@ -155,7 +155,7 @@ const KEYS: KeyGroup = {
   keys: [
     { keys: ["1", "2", "…"], does: "mark the current step" },
     { keys: ["j", "k"], does: "next, previous step that can be marked" },
-    { keys: ["Esc"], does: "leave Why" },
+    { keys: ["Esc"], does: "leave the text field" },
     { keys: ["u"], does: "go to the first step that is not marked" },
   ],
 };

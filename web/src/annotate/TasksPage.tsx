@@ -22,7 +22,7 @@ export function TasksPage() {
   const mayAdd = may(project, "write");
   return (
     <>
-      <PageHead title="Annotate" about="What waits for you.">
+      <PageHead title="Annotate" about="Annotation tasks of this project.">
         {mayAdd && (
           <Button look="main" onClick={() => setAdding(true)}>
             New task
@@ -79,7 +79,7 @@ function TaskCard({ task }: { task: Task }) {
             <progress
               max={Math.max(1, progress.n_items)}
               value={progress.n_done}
-              aria-label={`Items of ${task.name} that are done`}
+              aria-label={`Completed items of ${task.name}`}
             />
             <span>
               {count(progress.n_done)} of {plural(progress.n_items, "item")} done,{" "}
@@ -108,8 +108,9 @@ function TaskCard({ task }: { task: Task }) {
 
 function mineInWords({ may, mine, state }: Task): string {
   if (!may.annotate) return "";
-  if (state === "closed") return mine.done > 0 ? `You answered ${mine.done}.` : "";
-  if (mine.left === 0) return mine.done > 0 ? `You answered all ${mine.done}.` : "Nothing waits for you.";
+  if (state === "closed") return mine.done > 0 ? `You answered ${plural(mine.done, "item")}.` : "";
+  if (mine.left === 0)
+    return mine.done > 0 ? `You answered all ${plural(mine.done, "item")}.` : "No items for you.";
   if (mine.left == null) return mine.done > 0 ? `${plural(mine.done, "item")} done` : "";
   return mine.done > 0
     ? `${mine.done} of ${mine.done + mine.left} done`
@@ -118,16 +119,17 @@ function mineInWords({ may, mine, state }: Task): string {
 
 function NoTasks({ mayAdd }: { mayAdd: boolean }) {
   return (
-    <Notice title="Nothing waits for you">
+    <Notice title="No annotation tasks">
       {mayAdd ? (
         <>
           <p>
-            Make a task from a configuration with its data, or of a rubric over traces; or start one by hand:
+            Create a task from a configuration with its data, or from a rubric and traces. Or start one from
+            the command line:
           </p>
           <pre>jurist start config.yaml</pre>
         </>
       ) : (
-        <p>Tasks appear here once somebody of this project starts one.</p>
+        <p>Tasks appear here when a member of this project creates one.</p>
       )}
     </Notice>
   );

@@ -199,7 +199,7 @@ export function said(value: Point["value"]): string {
 export function inWords(rating: Rating | undefined, points: Point[] = []): string {
   if (!rating) return "not rated";
   if (rating.kind === "not_applicable") return "not applicable";
-  if (rating.kind === "abstained") return "cannot tell";
+  if (rating.kind === "abstained") return "undecidable";
   const label = points.find((it) => it.value === rating.value)?.label;
   return label ? `${said(rating.value)} ${label}` : said(rating.value);
 }

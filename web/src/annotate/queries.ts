@@ -96,7 +96,9 @@ const fetchAgreement = (project: string, id: string) =>
   unwrapAs<Agreement>(api(project).GET("/api/v1/tasks/{task}/agreement", { params: { path: { task: id } } }));
 
 const fetchResults = (project: string, id: string, by?: string) =>
-  unwrapAs<Schemas["ShownResults"]>(api(project).GET("/api/v1/tasks/{task}/results", { params: { path: { task: id }, query: { by } } }));
+  unwrapAs<Schemas["ShownResults"]>(
+    api(project).GET("/api/v1/tasks/{task}/results", { params: { path: { task: id }, query: { by } } }),
+  );
 
 /** By an invite link, by a name where nobody signs in, or by an id of a crowd platform. */
 export type JoiningTask =

@@ -40,7 +40,7 @@ export function rowsOf(text: string): Row[] {
   if (whole.startsWith("[")) {
     const all = listIn(whole);
     if (all?.every(isRow)) return all;
-    throw new Error('a list must hold objects, such as [{"id": "a", "text": "…"}]');
+    throw new Error('a list must contain objects, for example [{"id": "a", "text": "…"}]');
   }
   return text.split("\n").flatMap((line, nth) => {
     if (line.trim() === "") return [];
@@ -50,7 +50,7 @@ export function rowsOf(text: string): Row[] {
     } catch {
       // Said below, with what would have been right.
     }
-    throw new Error(`line ${nth + 1} is no object, such as {"id": "a", "text": "…"}`);
+    throw new Error(`line ${nth + 1} is not a JSON object, for example {"id": "a", "text": "…"}`);
   });
 }
 

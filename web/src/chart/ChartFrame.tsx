@@ -55,7 +55,7 @@ export function ChartFrame({ title, about, legend, height, draw, table }: ChartF
         )}
       </div>
       <details className={styles.table}>
-        <summary>As a table</summary>
+        <summary>Show as table</summary>
         {table}
       </details>
     </figure>

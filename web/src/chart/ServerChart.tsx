@@ -23,7 +23,7 @@ export function ServerChart({ title, drawn }: ServerChartProps) {
       </figcaption>
       <div ref={box} className={styles.picture} />
       <details className={styles.table}>
-        <summary>As a table</summary>
+        <summary>Show as table</summary>
         <ServerChartTable title={title} table={drawn.table} />
       </details>
     </figure>

@@ -218,7 +218,7 @@ function aboutOf(series: Series[]): string {
   const told = series.map(({ name, points }) => {
     const known = points.filter((it) => it.mean != null);
     const [first, last] = [known[0], known.at(-1)];
-    if (!first || !last) return `${name}: no day can be estimated`;
+    if (!first || !last) return `${name}: no day has an estimate`;
     return `${name}: ${score3(first.mean)} on ${dayOf(first)}, ${score3(last.mean)} on ${dayOf(last)}`;
   });
   return told.join("; ");
@@ -231,7 +231,7 @@ function TrendTable({ series }: { series: Series[] }) {
   type Row = (typeof rows)[number];
   const columns: Column<Row>[] = [
     { name: "day", head: "Day", cell: dayOf },
-    ...(series.length > 1 ? [{ name: "series", head: "Of", cell: (it: Row) => it.series }] : []),
+    ...(series.length > 1 ? [{ name: "series", head: "Series", cell: (it: Row) => it.series }] : []),
     { name: "n", head: "Scored", align: "end", cell: (it) => `${it.n} of ${it.n_seen}` },
     {
       name: "mean",
@@ -239,10 +239,15 @@ function TrendTable({ series }: { series: Series[] }) {
       align: "end",
       cell: (it) => (it.mean == null ? "not estimable" : score3(it.mean)),
     },
-    { name: "interval", head: "95 % of the day", align: "end", cell: (it) => range3(it.interval) || "–" },
-    { name: "sequence", head: "So far", align: "end", cell: (it) => range3(it.sequence) || "–" },
+    {
+      name: "interval",
+      head: "95 % interval of the day",
+      align: "end",
+      cell: (it) => range3(it.interval) || "–",
+    },
+    { name: "sequence", head: "Confidence sequence", align: "end", cell: (it) => range3(it.sequence) || "–" },
   ];
   return (
-    <Table caption="Day by day" columns={columns} rows={rows} keyOf={(it) => `${it.day} ${it.series}`} />
+    <Table caption="Scores by day" columns={columns} rows={rows} keyOf={(it) => `${it.day} ${it.series}`} />
   );
 }

@@ -14,10 +14,14 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import styles from "./Compare.module.css";
 import { type Change, type Comparison, comparisonQuery, type Difference, MOST_RUNS } from "./queries";
 
 type RunLine = Schemas["RunLine"];
+
+const P_VALUE =
+  "Probability of a difference at least this large if there were no real change (sign-flip permutation test over cases). Small values, such as below 0.05, indicate a real change.";
 
 /** A run against one or more before it: differences with their intervals, and which cases changed. */
 export function ComparePage() {
@@ -33,14 +37,14 @@ export function ComparePage() {
           </Link>
         }
         title="Compare runs"
-        about="Paired case by case, with 95 % intervals; what got worse stands first."
+        about="Cases are paired; differences have 95 % confidence intervals; the worst changes come first."
       />
       <Loaded query={runs} what="runs">
         {(all) => {
           if (all.length < 2) {
             return (
               <Notice title="Two runs are needed">
-                <p>Have a suite graded twice, before and after a change.</p>
+                <p>Run a suite twice, before and after a change.</p>
               </Notice>
             );
           }
@@ -71,7 +75,7 @@ export function earlier(runs: Pick<RunLine, "id" | "suite">[], after: string): s
 }
 
 const labelOf = (it: RunLine): string =>
-  `${it.suite ?? "without a name"}, ${moment(it.started)} · …${it.id.slice(-6)}`;
+  `${it.suite ?? "unnamed suite"}, ${moment(it.started)} · …${it.id.slice(-6)}`;
 
 function RunSelect({ runs, before, after }: { runs: RunLine[]; before: string[]; after: string }) {
   const navigate = useNavigate({ from: "/p/$project/compare" });
@@ -87,7 +91,7 @@ function RunSelect({ runs, before, after }: { runs: RunLine[]; before: string[];
     });
   const others = runs.filter((it) => it.id !== after && !before.includes(it.id));
   return (
-    <search className={styles.choose} aria-label="Which runs">
+    <search className={styles.choose} aria-label="Choose runs">
       {before.map((one, at) => (
         <Select
           key={at}
@@ -108,11 +112,11 @@ function RunSelect({ runs, before, after }: { runs: RunLine[]; before: string[];
           <Button onClick={() => go({ before: [after], after: before[0] ?? after })}>Swap</Button>
         )}
         {others[0] && before.length + 1 < MOST_RUNS && (
-          <Button onClick={() => go({ before: [...before, others[0]?.id ?? ""], after })}>Another run</Button>
+          <Button onClick={() => go({ before: [...before, others[0]?.id ?? ""], after })}>Add a run</Button>
         )}
         {before.length > 1 && (
           <Button look="quiet" onClick={() => go({ before: before.slice(0, -1), after })}>
-            One less
+            Remove a run
           </Button>
         )}
       </div>
@@ -158,21 +162,21 @@ function RunComparison({ comparison, run, after, children }: RunComparisonProps)
   const project = useProject();
   const name = run ? labelOf(run) : comparison.before;
   return (
-    <section className={styles.against} aria-label={`Against ${name}`}>
+    <section className={styles.against} aria-label={`Compared with ${name}`}>
       {run !== undefined && (
         <h2>
-          Against{" "}
+          Compared with{" "}
           <Link to="/p/$project/runs/$run" params={{ project: project.name, run: comparison.before }}>
             {name}
           </Link>
         </h2>
       )}
       {comparison.n_cases === 0 ? (
-        <Notice title="They have no case in common">
+        <Notice title="These runs have no case in common">
           <p>
-            {plural(comparison.only_before.length, "case")} before and{" "}
-            {plural(comparison.only_after.length, "case")} after by other names or other rubrics;{" "}
-            {plural(comparison.undecided.length, "case")} that one of them did not decide.
+            {plural(comparison.only_before.length, "case")} only in the first run and{" "}
+            {plural(comparison.only_after.length, "case")} only in the second, with other names or other
+            rubrics; {plural(comparison.undecided.length, "case")} without a verdict in one of them.
           </p>
         </Notice>
       ) : (
@@ -199,11 +203,11 @@ function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonPro
       </div>
       <DifferenceTable comparison={comparison} />
       <div className={styles.pictures}>
-        {forest && <ServerChart title="Differences, after less before" drawn={forest} />}
+        {forest && <ServerChart title="Differences (after − before)" drawn={forest} />}
         {children}
       </div>
       <ChangedCases changed={comparison.changed} nCases={comparison.n_cases} run={after} />
-      <UncomparedCases title="Not decided by one of them" names={comparison.undecided} />
+      <UncomparedCases title="No verdict in one of the runs" names={comparison.undecided} />
       <UncomparedCases title="Only before" names={comparison.only_before} />
       <UncomparedCases title="Only after" names={comparison.only_after} />
     </>
@@ -238,7 +242,13 @@ function DifferenceTable({ comparison }: { comparison: Comparison }) {
         </>
       ),
     },
-    { name: "p", head: "By chance", align: "end", cell: (it) => chance(it.difference.p), wide: true },
+    {
+      name: "p",
+      head: <Term about={P_VALUE}>p-value</Term>,
+      align: "end",
+      cell: (it) => chance(it.difference.p),
+      wide: true,
+    },
     { name: "n", head: "Cases", align: "end", cell: (it) => count(it.difference.n), wide: true },
   ];
   return (
@@ -298,7 +308,7 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
     },
     {
       name: "why",
-      head: "Why it does not pass",
+      head: "Reason",
       wide: true,
       cell: (it) => (
         <ul className={styles.reasons}>
@@ -313,8 +323,8 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
     <section className={styles.part}>
       <h3>
         {changed.length === 0
-          ? `No verdict of ${plural(nCases, "case")} changed`
-          : `The verdict of ${plural(changed.length, "case")} of ${count(nCases)} changed`}
+          ? `No verdict changed (${plural(nCases, "case")})`
+          : `Verdict changed in ${plural(changed.length, "case")} of ${count(nCases)}`}
       </h3>
       {changed.length > 0 && (
         <Table

@@ -56,7 +56,7 @@ export function NewFile(props: NewFileProps) {
             value={name}
             required
             maxLength={100}
-            fault={isTried && name.trim() === "" ? "It needs a name." : null}
+            fault={isTried && name.trim() === "" ? "A name is required." : null}
             onChange={(it) => setName(it.target.value)}
           />
           {start?.(replace)}

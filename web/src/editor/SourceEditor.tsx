@@ -102,7 +102,7 @@ export function SourceEditor(props: SourceEditorProps) {
       </div>
       {faults.length > 0 && (
         <div id={`${id}-faults`} className={styles.faults} role={isWrong ? "alert" : "status"}>
-          <ul aria-label="What is said of it">
+          <ul aria-label="Problems">
             {faults.map((it, at) => (
               <li key={at} data-severity={it.severity}>
                 <Badge tone={TONES[it.severity]}>{SIGNS[it.severity]}</Badge>
@@ -116,7 +116,7 @@ export function SourceEditor(props: SourceEditorProps) {
                   {it.help && <span className={styles.help}> {it.help}</span>}
                   {it.mend && !readOnly && (
                     <Button look="link" className={styles.mend} onClick={() => mend(it)}>
-                      {it.mend.by === "" ? "Take it out" : `Write ${it.mend.by}`}
+                      {it.mend.by === "" ? "Remove it" : `Replace with ${it.mend.by}`}
                     </Button>
                   )}
                   {it.code && <code className={styles.code}>{it.code}</code>}
@@ -132,14 +132,14 @@ export function SourceEditor(props: SourceEditorProps) {
 }
 
 const TONES = { error: "fail", warning: "accent", advice: "plain" } as const;
-const SIGNS: Record<Severity, string> = { error: "✕ wrong", warning: "! careful", advice: "advice" };
+const SIGNS: Record<Severity, string> = { error: "✕ error", warning: "! warning", advice: "advice" };
 
 const KEYS: KeyGroup = {
   title: "File",
   keys: [
-    { keys: ["Ctrl Space"], does: "what may stand here" },
-    { keys: ["↑", "↓", "Enter"], does: "in that list: move, take" },
-    { keys: ["Ctrl Enter"], does: "send the file" },
+    { keys: ["Ctrl Space"], does: "suggest keys and values" },
+    { keys: ["↑", "↓", "Enter"], does: "in that list: move, insert" },
+    { keys: ["Ctrl Enter"], does: "save the file" },
   ],
 };
 
@@ -161,7 +161,7 @@ function SuggestionList({ id, all, at, place, onTake }: SuggestionListProps) {
       ref={list}
       id={`${id}-words`}
       role="listbox"
-      aria-label="What may stand here"
+      aria-label="Suggestions"
       className={styles.words}
       style={{
         insetBlockStart: `calc(0.6rem + ${place.line} * 1.6em)`,

@@ -14,9 +14,9 @@ type Station = {
 
 const SPOKEN = {
   on: "",
-  stopped: "it ends here",
-  waits: "it waits here",
-  broke: "it broke here",
+  stopped: "stopped here",
+  waits: "waiting here",
+  broke: "failed here",
   ahead: "not reached",
 };
 
@@ -27,7 +27,7 @@ export function stationsOf(it: Decision, finished?: string | null, verdict?: Ver
     finished ? `after ${duration(Math.max(0, Date.parse(time) - Date.parse(finished)))}` : moment(time);
   const isJudged = it.state === "scored" || it.state === "cached";
   const judged: Station = isJudged
-    ? { name: it.state === "cached" ? "judged before" : "judged", told: after(it.updated), went: "on" }
+    ? { name: it.state === "cached" ? "cached" : "judged", told: after(it.updated), went: "on" }
     : !it.is_sampled
       ? { name: "judged", went: "ahead" }
       : it.state === "judge_error"
@@ -35,7 +35,7 @@ export function stationsOf(it: Decision, finished?: string | null, verdict?: Ver
         : { name: label, went: it.judge_status === "pending" ? "waits" : "stopped" };
   return [
     { name: "finished", told: finished ? moment(finished) : undefined, went: "on" },
-    { name: `${percent(it.probability)} chance`, told: strataWords[it.stratum] ?? it.stratum, went: "on" },
+    { name: `${percent(it.probability)} sampled`, told: strataWords[it.stratum] ?? it.stratum, went: "on" },
     it.is_sampled
       ? { name: "sampled", told: after(it.decided), went: "on" }
       : { name: label, went: "stopped" },

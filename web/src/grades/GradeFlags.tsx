@@ -6,12 +6,12 @@ type FlagText = { label: string; explanation: string };
 const FLAGS: Record<string, FlagText> = {
   verdict_in_candidate: {
     label: "verdict in candidate",
-    explanation: "The candidate holds text shaped like a verdict. It was not taken for the judge's answer.",
+    explanation:
+      "The candidate contains text that looks like a verdict. It was not used as the judge's answer.",
   },
   no_verifiable_evidence: {
     label: "no verifiable evidence",
-    explanation:
-      "Too few of the judge's quotes were found, so the answer counts as 0 whatever the judge said.",
+    explanation: "Too few of the judge's quotes were found in the candidate, so this answer counts as 0.",
   },
 };
 

@@ -15,12 +15,14 @@ export function JudgeExchanges({ trace, onClose }: { trace: string; onClose: () 
   const project = useProject();
   const exchanges = useQuery(exchangesQuery(project.id, trace));
   return (
-    <Dialog title="What judges were asked, and said" onClose={onClose} wide>
-      <Loaded query={exchanges} what="what judges were asked">
+    <Dialog title="Judge requests and replies" onClose={onClose} wide>
+      <Loaded query={exchanges} what="judge requests">
         {(all) =>
           all.length === 0 ? (
-            <Notice title="No judge was asked about it">
-              <p>What was judged before was not asked again, and what retention has taken away is gone.</p>
+            <Notice title="No judge requests">
+              <p>
+                A cached score needs no request, and requests older than the retention period are deleted.
+              </p>
             </Notice>
           ) : (
             <ul className={styles.all}>
@@ -36,7 +38,7 @@ export function JudgeExchanges({ trace, onClose }: { trace: string; onClose: () 
                     </summary>
                     <JudgeMessages all={it.messages} />
                     <section className={styles.reply} aria-label="Reply">
-                      <h3>{it.judge} said</h3>
+                      <h3>Reply of {it.judge}</h3>
                       {it.error && <p className={styles.error}>{it.error}</p>}
                       {it.reply != null && <JudgeReply text={it.reply} />}
                     </section>

@@ -17,7 +17,7 @@ type ScoreBreakdownProps = {
 export function ScoreBreakdown({ rubric, verdict, saidOf }: ScoreBreakdownProps) {
   const sum = sumOf(rubric, saidOf, verdict);
   return (
-    <p className={styles.total} role="group" aria-label="How the total comes about">
+    <p className={styles.total} role="group" aria-label="How the score is computed">
       {sum ? <span className={styles.sum}>Weight × score: {sum}.</span> : wayOf(rubric)}{" "}
       {againstMark(rubric, verdict)}
     </p>
@@ -36,7 +36,7 @@ export function FailedGates({ failed = [], undecided = [] }: FailedGatesProps) {
     <>
       {0 < failed.length && (
         <p className={styles.gates}>
-          Fails whatever the score:{" "}
+          Failed gates (the verdict is fail at any score):{" "}
           {failed.map((gate, at) => (
             <Badge key={at} tone="fail">
               {name(gate)}
@@ -46,7 +46,7 @@ export function FailedGates({ failed = [], undecided = [] }: FailedGatesProps) {
       )}
       {undecided.map((gate, at) => (
         <p key={at} className={styles.gates}>
-          No verdict without this gate: <Badge tone="error">{name(gate)}</Badge> {gate.reason}
+          Undecided gate (no verdict without it): <Badge tone="error">{name(gate)}</Badge> {gate.reason}
         </p>
       ))}
     </>

@@ -66,16 +66,16 @@ export function TraceGrades({
       // Also while nothing is known yet: most traces that are looked at have something, and nothing jumps then.
       data-graded={decisions.isPending || decisions.data?.length || grades.data?.length ? true : undefined}
     >
-      <section className={styles.part} aria-label="Why it has a score, or none">
+      <section className={styles.part} aria-label="Decisions of monitors">
         <div className={styles.head}>
-          <h2>Why it has a score, or none</h2>
+          <h2>Decisions of monitors</h2>
           {isAsked && (
             <Button look="quiet" onClick={onExchanges}>
-              What judges were asked
+              Judge requests
             </Button>
           )}
         </div>
-        <Loaded query={decisions} what="what monitors made of it">
+        <Loaded query={decisions} what="decisions of monitors">
           {(all) =>
             all.length === 0 ? (
               <NoMonitorNote isFinished={finished != null} />
@@ -90,7 +90,7 @@ export function TraceGrades({
         {(all) =>
           all.length === 0 ? null : (
             <section className={styles.part} aria-label="Grades">
-              <h2>Grades, side by side</h2>
+              <h2>Grades by grader</h2>
               {gridsOf(all).map((it) => (
                 <GradeTable
                   key={it.version}
@@ -112,8 +112,8 @@ function WithheldNote() {
   const project = useProject();
   return (
     <p className={styles.withheld} role="note">
-      <b>You have still to answer this one.</b> What judges and others said of it is shown after that, so that
-      you say what you think.{" "}
+      <b>You have not annotated this trace yet.</b> Grades by judges and other people are hidden until then,
+      so that they do not influence you.{" "}
       <Link to="/p/$project/annotate" params={{ project: project.name }}>
         Annotate
       </Link>
@@ -126,8 +126,8 @@ function NoMonitorNote({ isFinished }: { isFinished: boolean }) {
   return (
     <p className={styles.soft}>
       {isFinished
-        ? "No monitor watched its agent when it finished, so nobody decided about it. "
-        : "It has not finished; monitors decide about it once it has. "}
+        ? "No monitor covered this agent when the trace finished. "
+        : "The trace is not finished. Monitors decide about it when it is. "}
       <Link to="/p/$project/monitors" params={{ project: project.name }}>
         Monitors
       </Link>
@@ -152,20 +152,17 @@ function MonitorDecisions({ all, finished, verdicts }: MonitorDecisionsProps) {
                 {name}
               </Link>
               <StateBadge state={it.state} />
-              {it.is_disputed && <Badge tone="fail">judges disagree: {fixed(it.spread ?? 0, 2)} apart</Badge>}
+              {it.is_disputed && <Badge tone="fail">judges disagree by {fixed(it.spread ?? 0, 2)}</Badge>}
             </div>
-            <DecisionPath
-              label={`What became of it by ${name}`}
-              stations={stationsOf(it, finished, verdict)}
-            />
+            <DecisionPath label={`Decision of ${name}`} stations={stationsOf(it, finished, verdict)} />
             <p className={styles.why}>
               {it.reason}
               {note && note !== it.reason && <>; {note}</>}
             </p>
             <p className={styles.soft}>
-              {describeState(it.state).means} {percent(it.probability)} of traces like it are judged, as{" "}
-              {strataWords[it.stratum] ?? it.stratum}
-              {it.upstream < 1 && `; whoever sent it keeps ${percent(it.upstream)} of them`}.
+              {describeState(it.state).means} Sampling probability {percent(it.probability)} (
+              {strataWords[it.stratum] ?? it.stratum})
+              {it.upstream < 1 && `; the sender keeps ${percent(it.upstream)} of its traces`}.
             </p>
           </li>
         );
@@ -213,7 +210,7 @@ function GradeTable({ grid, verdict, content, onQuote }: GradeTableProps) {
       ? [
           {
             name: "apart",
-            head: "Apart",
+            head: "Spread",
             align: "end" as const,
             cell: (it: Row) => {
               const spread = spreadOf(it.grades);
@@ -312,7 +309,7 @@ function GradeQuotes({ all, content, onQuote }: Shown & { all: Evidence[] }) {
     if (!it.found) {
       return (
         <p key={at} className={styles.lost}>
-          “{it.quote}” <Badge tone="error">does not stand there</Badge>
+          “{it.quote}” <Badge tone="error">quote not found</Badge>
         </p>
       );
     }
@@ -339,14 +336,14 @@ export function GradeOutcome({ grade }: { grade: GradeSaid }) {
         <>
           <b className={styles.value}>{score(grade.score)}</b>
           {grade.is_passed != null && (
-            <Badge tone={grade.is_passed ? "pass" : "fail"}>{grade.is_passed ? "✓ passes" : "✕ fails"}</Badge>
+            <Badge tone={grade.is_passed ? "pass" : "fail"}>{grade.is_passed ? "✓ pass" : "✕ fail"}</Badge>
           )}
         </>
       );
     case "failed":
-      return <Badge tone="error">! the grader broke</Badge>;
+      return <Badge tone="error">! grader error</Badge>;
     case "abstained":
-      return <Badge tone="deferred">could not tell</Badge>;
+      return <Badge tone="deferred">undecided</Badge>;
     case "not_applicable":
       return <Badge>not applicable</Badge>;
     default:

@@ -43,21 +43,21 @@ export function sumOf(
 export function wayOf(rubric: Canonical): string {
   const all = [...criteriaOf(rubric).values()];
   if (rubric.tree || rubric.graph)
-    return "The answers lead through a tree of questions; its end is the total.";
+    return "The score is the leaf that the answers lead to in the decision tree.";
   const way =
     rubric.aggregation === "min"
-      ? "The worst criterion is the total."
+      ? "The score is the lowest criterion score."
       : all.some((it) => Array.isArray(it.criteria))
-        ? "The total is the average of groups and criteria, each as often as its weight says."
-        : "The total is the average of the criteria, each as often as its weight says; what nobody could score is left out.";
-  return rubric.length_penalty ? `${way} Too long an answer loses some of it.` : way;
+        ? "The score is the weighted average of groups and criteria."
+        : "The score is the weighted average of the criteria; criteria without a score are left out.";
+  return rubric.length_penalty ? `${way} A length penalty applies to long answers.` : way;
 }
 
 /** What fails a verdict whatever the total, beside each criterion. */
 export function gatesOf(it: Canonical): string[] {
   return [
     ...(it.required ? ["required"] : []),
-    ...(it.guard ? ["must not be so"] : []),
+    ...(it.guard ? ["guard"] : []),
     ...(typeof it.min_score === "number" ? [`at least ${said(it.min_score)}`] : []),
   ];
 }
@@ -65,8 +65,8 @@ export function gatesOf(it: Canonical): string[] {
 /** Where the total stands by the pass mark. */
 export function againstMark(rubric: Canonical, { score, status }: Verdict): string {
   const mark = said(passMarkOf(rubric));
-  if (score == null) return `There is no total. The pass mark is ${mark}.`;
-  if (score + 1e-9 < passMarkOf(rubric)) return `Under the pass mark of ${mark}.`;
-  if (status === "fail") return `The pass mark of ${mark} is reached, but a condition failed.`;
-  return `The pass mark of ${mark} is reached.`;
+  if (score == null) return `No score. The pass mark is ${mark}.`;
+  if (score + 1e-9 < passMarkOf(rubric)) return `Below the pass mark of ${mark}.`;
+  if (status === "fail") return `At or above the pass mark of ${mark}, but a gate failed.`;
+  return `At or above the pass mark of ${mark}.`;
 }

@@ -8,7 +8,7 @@ export function AlertState({ alert }: { alert: Alert }) {
   if (alert.resolved) {
     return (
       <>
-        <Badge tone="pass">✓ over</Badge>{" "}
+        <Badge tone="pass">✓ resolved</Badge>{" "}
         <span className={styles.soft}>
           <Time at={alert.resolved} />
         </span>
@@ -18,7 +18,7 @@ export function AlertState({ alert }: { alert: Alert }) {
   if (alert.acknowledged) {
     return (
       <>
-        <Badge tone="accent">active, seen</Badge>{" "}
+        <Badge tone="accent">active, acknowledged</Badge>{" "}
         <span className={styles.soft}>
           <Time at={alert.acknowledged} />
         </span>

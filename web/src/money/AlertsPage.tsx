@@ -23,14 +23,17 @@ export function AlertsPage() {
   const alerts = useInfiniteQuery(alertsQuery(project.id, all ?? false));
   return (
     <>
-      <PageHead title="Alerts" about="One cause is one alert for as long as it lasts.">
+      <PageHead
+        title="Alerts"
+        about="Alerts are deduplicated per cause and raised again after they are resolved."
+      >
         <label>
           <input
             type="checkbox"
             checked={all === true}
             onChange={(it) => navigate({ search: { all: it.target.checked || undefined }, replace: true })}
           />{" "}
-          show resolved alerts
+          Show resolved alerts
         </label>
       </PageHead>
       <Loaded query={alerts} what="alerts">
@@ -52,15 +55,15 @@ export function AlertsPage() {
 function NoAlerts({ all }: { all: boolean }) {
   const project = useProject();
   return (
-    <Notice title="Nothing to tell">
+    <Notice title="No alerts">
       <p>
-        {all ? "No alert was ever raised." : "No alert is active."} Scores that fall, judges that break,
-        monitors that pause and money that runs out are told here
+        {all ? "No alert was ever raised." : "No alert is active."} Alerts report falling scores, failing
+        judges, paused monitors and budgets that run out
         {may(project, "manage") ? (
           <>
-            , and{" "}
+            . Set up{" "}
             <Link to="/p/$project/settings/notifications" params={{ project: project.name }}>
-              to whoever should know
+              notifications
             </Link>
             .
           </>
@@ -99,7 +102,7 @@ function AlertTable({ rows }: { rows: Alert[] }) {
     { name: "raised", head: "Raised", align: "end", cell: (it) => <Time at={it.raised} />, wide: true },
     {
       name: "seen",
-      head: <span className="visually-hidden">Seen</span>,
+      head: <span className="visually-hidden">Actions</span>,
       align: "end",
       cell: (it) =>
         it.acknowledged == null &&

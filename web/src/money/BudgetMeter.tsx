@@ -31,11 +31,11 @@ export function BudgetMeter({ spend, share, dollars }: { spend: Spend; share: nu
         {spend.elapsed < 1 && (
           <span
             className={styles.today}
-            title="What even spending would have come to by now"
+            title="Spend to date at an even pace"
             style={{ insetInlineStart: at(spend.elapsed * dollars) }}
           />
         )}
-        <span className={styles.cap} title="The cap" style={{ insetInlineStart: at(dollars) }} />
+        <span className={styles.cap} title="Cap" style={{ insetInlineStart: at(dollars) }} />
       </div>
       <ul className={styles.legend}>
         <li>
@@ -43,16 +43,16 @@ export function BudgetMeter({ spend, share, dollars }: { spend: Spend; share: nu
         </li>
         {forecast && (
           <li>
-            <span className={styles.ahead} /> forecast of its end
+            <span className={styles.ahead} /> projected month-end spend (80 % interval)
           </li>
         )}
         {spend.elapsed < 1 && (
           <li>
-            <span className={styles.today} /> even spending up to now
+            <span className={styles.today} /> even pace to date
           </li>
         )}
         <li>
-          <span className={styles.cap} /> the cap
+          <span className={styles.cap} /> cap
         </li>
       </ul>
     </div>

@@ -29,7 +29,7 @@ export function BudgetPage() {
   const spend = useQuery(spendQuery(project.id, month));
   return (
     <>
-      <PageHead title="Budget" about="What judging costs on this server, month by month of UTC." />
+      <PageHead title="Budget" about="Cost of judge calls on this server, by month (UTC)." />
       <Loaded query={spend} what="the month">
         {(it) => <MonthBudget key={it.month} spend={it} />}
       </Loaded>
@@ -43,8 +43,8 @@ function MonthBudget({ spend }: { spend: Spend }) {
       <MonthNav spend={spend} />
       <MonthSummary spend={spend} />
       {spend.days.length === 0 ? (
-        <Notice title="Nothing was spent">
-          <p>Judges of runs on this server and of monitors cost money; what they cost appears here.</p>
+        <Notice title="No spending in this month">
+          <p>The cost of judge calls of runs and monitors appears here.</p>
         </Notice>
       ) : (
         <>
@@ -63,11 +63,11 @@ function MonthNav({ spend }: { spend: Spend }) {
   const isOver = spend.elapsed >= 1;
   return (
     <nav className={styles.turn} aria-label="Months">
-      <Button look="quiet" aria-label="The month before" onClick={() => go(monthBefore(spend.month))}>
+      <Button look="quiet" aria-label="Previous month" onClick={() => go(monthBefore(spend.month))}>
         ←
       </Button>
       <h2>{monthName(spend.month)}</h2>
-      <span className={styles.soft}>{isOver ? "over" : `${fixed(100 * spend.elapsed, 0)} % of it gone`}</span>
+      <span className={styles.soft}>{isOver ? "ended" : `${fixed(100 * spend.elapsed, 0)} % elapsed`}</span>
       {isOver && <Button onClick={() => go(undefined)}>This month</Button>}
     </nav>
   );
@@ -78,7 +78,7 @@ function MonthSummary({ spend }: { spend: Spend }) {
   const money = (it: number) => formatMoney(it, cap);
   const share = !cap ? null : cap.dollars === 0 ? 1 : spend.spent / cap.dollars;
   return (
-    <section className={styles.part} aria-label="So far">
+    <section className={styles.part} aria-label="Spend so far">
       <div className={styles.line}>
         <p className={styles.spent}>
           <b>{money(spend.spent)}</b>{" "}
@@ -87,7 +87,7 @@ function MonthSummary({ spend }: { spend: Spend }) {
               of {money(cap.dollars)}, {fixed(100 * share, 0)} %
             </>
           ) : (
-            "spent, without a limit"
+            "spent, no cap set"
           )}
         </p>
         <CapButtons spend={spend} />
@@ -102,17 +102,19 @@ function MonthSummary({ spend }: { spend: Spend }) {
         )}
         {forecast?.reaches_cap && (
           <li className={styles.warning}>
-            the cap is reached on <b>{forecast.reaches_cap.slice(0, 10)}</b>, and judging stops
+            the cap will be reached on <b>{forecast.reaches_cap.slice(0, 10)}</b>; judging stops then
           </li>
         )}
-        {!forecast && spend.no_forecast && <li>no forecast yet: {spend.no_forecast}</li>}
-        {spend.reserved > 0 && <li>{money(spend.reserved)} set aside for calls under way</li>}
+        {!forecast && spend.no_forecast && <li>no projection yet: {spend.no_forecast}</li>}
+        {spend.reserved > 0 && <li>{money(spend.reserved)} reserved for calls in progress</li>}
         {spend.assumed > 0 && (
-          <li>{money(spend.assumed)} of it by calls that nobody could settle, at the most they can cost</li>
+          <li>
+            {money(spend.assumed)} of it assumed for calls whose cost is unknown, at their maximum price
+          </li>
         )}
         {cap && cap.currency !== "USD" && (
           <li>
-            1 {cap.currency} counts as ${cap.rate}, as when the cap was set
+            Exchange rate: 1 {cap.currency} = ${cap.rate}, fixed when the cap was set
           </li>
         )}
       </ul>
@@ -126,10 +128,10 @@ function CapButtons({ spend }: { spend: Spend }) {
   if (!may(project, "manage")) return null;
   return (
     <div className={styles.line}>
-      <Button onClick={() => setOpen("set")}>{spend.cap ? "Change the cap…" : "Set a cap…"}</Button>
+      <Button onClick={() => setOpen("set")}>{spend.cap ? "Change cap…" : "Set cap…"}</Button>
       {spend.cap && (
         <Button look="quiet" onClick={() => setOpen("lift")}>
-          Lift it…
+          Remove cap…
         </Button>
       )}
       {open === "set" && <SetCapDialog spend={spend} onClose={() => setOpen(null)} />}
@@ -151,7 +153,7 @@ function useCapDone(text: string, onClose: () => void) {
 
 function SetCapDialog({ spend, onClose }: { spend: Spend; onClose: () => void }) {
   const project = useProject();
-  const done = useCapDone("The cap holds from the next call on.", onClose);
+  const done = useCapDone("Cap saved. It applies from the next call on.", onClose);
   const [{ amount, currency, rate }, bind] = useFields({
     amount: spend.cap ? String(spend.cap.amount) : "50",
     currency: spend.cap?.currency ?? "GBP",
@@ -169,19 +171,25 @@ function SetCapDialog({ spend, onClose }: { spend: Spend; onClose: () => void })
     onSuccess: done,
   });
   return (
-    <Dialog title="What a month may cost" onClose={onClose}>
-      <Form asked={setting} does="Set it">
+    <Dialog title="Monthly cap" onClose={onClose}>
+      <Form asked={setting} does="Save cap">
         <Field label="Amount" type="number" min={0} step="any" required {...bind("amount")} />
-        <Field label="Currency" hint="Three letters." required maxLength={3} {...bind("currency")} />
         <Field
-          label="Dollars for one of it"
-          hint="The server's own rate unless told."
+          label="Currency"
+          hint="ISO code, for example GBP."
+          required
+          maxLength={3}
+          {...bind("currency")}
+        />
+        <Field
+          label="Exchange rate to USD"
+          hint="Default: the rate of the server."
           type="number"
           min={0}
           step="any"
           {...bind("rate")}
         />
-        <p className={styles.soft}>No call is made that would not fit; nothing costs more than this.</p>
+        <p className={styles.soft}>A call that could exceed the cap is not made.</p>
       </Form>
     </Dialog>
   );
@@ -189,20 +197,20 @@ function SetCapDialog({ spend, onClose }: { spend: Spend; onClose: () => void })
 
 function RemoveCapDialog({ onClose }: { onClose: () => void }) {
   const project = useProject();
-  const done = useCapDone("There is no limit any more.", onClose);
+  const done = useCapDone("Cap removed.", onClose);
   const lifting = useMutation({
     mutationFn: () => unwrap(api(project.id).DELETE("/api/v1/spend/cap")),
     onSuccess: done,
   });
   return (
-    <Dialog title="Lift the cap?" onClose={onClose}>
-      <p>Judging then costs whatever it costs, and models without a price run as well.</p>
+    <Dialog title="Remove the cap?" onClose={onClose}>
+      <p>Spending is then unlimited, and models without a known price may be called.</p>
       <FormError error={lifting.error} />
       <div className={styles.line}>
         <Button look="danger" onClick={() => lifting.mutate()} disabled={lifting.isPending}>
-          Lift it
+          Remove cap
         </Button>
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>Cancel</Button>
       </div>
     </Dialog>
   );
@@ -228,9 +236,9 @@ function DailySpend({ spend }: { spend: Spend }) {
   ];
   return (
     <section className={styles.part}>
-      <h2>Day by day</h2>
+      <h2>By day</h2>
       <BarChart
-        title="Spent on each day of the month"
+        title="Spend by day"
         about={`${money(spend.spent)} on ${spend.days.length} days`}
         bars={bars}
         say={(it) => money(it * rate)}
@@ -291,7 +299,7 @@ function SpendBreakdown({ spend }: { spend: Spend }) {
     <div className={styles.tables}>
       <SpendTable title="Run or monitor" parts={spend.subjects} spend={spend} name={subject} />
       <SpendTable title="Judge" parts={spend.judges} spend={spend} />
-      <SpendTable title="For" parts={spend.purposes} spend={spend} />
+      <SpendTable title="Purpose" parts={spend.purposes} spend={spend} />
     </div>
   );
 }

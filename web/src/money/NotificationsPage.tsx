@@ -23,10 +23,10 @@ export function NotificationsPage() {
   return (
     <SettingsLayout>
       <div className={styles.line}>
-        <h2>Who is told of alerts</h2>
+        <h2>Notifications</h2>
         <SendTestButton />
       </div>
-      <Loaded query={shown} what="who is told">
+      <Loaded query={shown} what="notification settings">
         {(it) => (
           <div className={styles.form}>
             <EmailForm key={JSON.stringify(it.mail)} shown={it} />
@@ -59,12 +59,12 @@ function SendTestButton() {
   const toast = useToast();
   const trying = useMutation({
     mutationFn: () => unwrap(api(project.id).POST("/api/v1/notifications/try")),
-    onSuccess: () => toast("A trial is on its way to everybody."),
+    onSuccess: () => toast("Test notification sent to all recipients."),
   });
   return (
     <div>
       <Button onClick={() => trying.mutate()} disabled={trying.isPending}>
-        Send a trial
+        Send test
       </Button>
       <FormError error={trying.error} />
     </div>
@@ -72,16 +72,16 @@ function SendTestButton() {
 }
 
 const WHOM = [
-  { value: "owners", label: "the project's owners" },
-  { value: "named", label: "those named below" },
-  { value: "nobody", label: "nobody" },
+  { value: "owners", label: "all owners of the project" },
+  { value: "named", label: "these addresses" },
+  { value: "nobody", label: "no recipients" },
 ];
 
 const whomOf = ({ mail }: Shown): string =>
   mail == null ? "owners" : mail.length === 0 ? "nobody" : "named";
 
 function EmailForm({ shown }: { shown: Shown }) {
-  const change = useChange("Who gets e-mail is changed.");
+  const change = useChange("E-mail recipients saved.");
   const [{ whom, addresses }, bind] = useFields({
     whom: whomOf(shown),
     addresses: (shown.mail ?? []).join(", "),
@@ -94,13 +94,14 @@ function EmailForm({ shown }: { shown: Shown }) {
       <h3>E-mail</h3>
       {!shown.can_mail && (
         <p className={styles.soft}>
-          This server has no way to send e-mail: `mail` in its .jurist/config.yaml says how.
+          This server cannot send e-mail. Configure SMTP under `mail` in .jurist/config.yaml on the server and
+          on every worker.
         </p>
       )}
       <Form asked={asked} does="Save" isIncomplete={whom === "named" && named.length === 0}>
-        <Select label="Goes to" options={WHOM} {...bind("whom")} />
+        <Select label="Recipients" options={WHOM} {...bind("whom")} />
         {whom === "named" && (
-          <Field label="Addresses" hint="With commas between them." required {...bind("addresses")} />
+          <Field label="Addresses" hint="Separated by commas." required {...bind("addresses")} />
         )}
       </Form>
     </section>
@@ -109,8 +110,8 @@ function EmailForm({ shown }: { shown: Shown }) {
 
 function WebhookForm({ shown }: { shown: Shown }) {
   const [address, setAddress] = useState("");
-  const setting = useChange("The webhook is set.");
-  const taking = useChange("The webhook is taken away.");
+  const setting = useChange("Webhook saved.");
+  const taking = useChange("Webhook removed.");
   const [secret, setSecret] = useState<string | null>(null);
   const asked = {
     ...setting,
@@ -134,26 +135,30 @@ function WebhookForm({ shown }: { shown: Shown }) {
             Signed requests go to <b>{shown.webhook.host}</b>.
           </span>
           <Button look="danger" onClick={() => taking.mutate({ webhook: null })} disabled={taking.isPending}>
-            Take it away
+            Remove webhook
           </Button>
         </p>
       )}
       <FormError error={taking.error} />
-      <Form asked={asked} does={shown.webhook ? "Replace it" : "Set it"} isIncomplete={address.trim() === ""}>
+      <Form
+        asked={asked}
+        does={shown.webhook ? "Replace webhook" : "Save webhook"}
+        isIncomplete={address.trim() === ""}
+      >
         <Field
-          label="Address"
+          label="URL"
           type="url"
-          hint="It is a secret: kept encrypted, and not shown again."
+          hint="The URL is stored encrypted and not shown again."
           placeholder="https://hooks.example.org/jurist"
           value={address}
           onChange={(it) => setAddress(it.target.value)}
         />
       </Form>
       {secret && (
-        <Dialog title="The signing secret" onClose={() => setSecret(null)}>
+        <Dialog title="Signing secret" onClose={() => setSecret(null)}>
           <OneTimeSecret
             secret={secret}
-            about="Requests are signed with it. This is the only time it is shown; setting the webhook again makes a new one."
+            about="Requests are signed with this secret. It is shown only once; saving the webhook again creates a new one."
           />
           <div className={styles.line}>
             <CopyButton text={secret} />
@@ -166,7 +171,7 @@ function WebhookForm({ shown }: { shown: Shown }) {
 }
 
 function QuietHoursForm({ shown }: { shown: Shown }) {
-  const change = useChange("Quiet hours are changed.");
+  const change = useChange("Quiet hours saved.");
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const [values, bind] = useFields({
     from: shown.quiet_hours?.from ?? "22:00",
@@ -177,16 +182,16 @@ function QuietHoursForm({ shown }: { shown: Shown }) {
   return (
     <section>
       <h3>Quiet hours</h3>
-      <Form asked={asked} does={shown.quiet_hours ? "Change them" : "Keep quiet then"}>
+      <Form asked={asked} does="Save quiet hours">
         <div className={styles.row}>
           <Field label="From" type="time" required {...bind("from")} />
           <Field label="Until" type="time" required {...bind("until")} />
-          <Field label="Time zone" hint="By name, or such as +02:00." required {...bind("zone")} />
+          <Field label="Time zone" hint="For example Europe/Zurich or +02:00." required {...bind("zone")} />
         </div>
       </Form>
       {shown.quiet_hours && (
         <Button look="link" onClick={() => change.mutate({ quiet_hours: null })} disabled={change.isPending}>
-          Tell at any hour
+          Remove quiet hours
         </Button>
       )}
     </section>

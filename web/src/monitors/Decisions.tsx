@@ -32,7 +32,7 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
   ];
   return (
     <section className={styles.part}>
-      <search className={styles.filter} aria-label="Which traces">
+      <search className={styles.filter} aria-label="Filter traces">
         <Select
           label="State"
           value={state ?? ""}
@@ -62,14 +62,14 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
         {days !== undefined && (
           <label>
             <input type="checkbox" checked onChange={() => set({ days: undefined })} />
-            of the last {days} days
+            only the last {days} days
           </label>
         )}
       </search>
       {disputed && (
         <p>
-          Judges of these are further apart than {fixed(monitor.disagreement_margin, 2)} on 0 to 1; people
-          should look.
+          The scores of these judges differ by more than {fixed(monitor.disagreement_margin, 2)} (on the scale
+          0 to 1). A person should review these traces.
         </p>
       )}
       <Loaded query={found} what="decisions">
@@ -88,7 +88,7 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
           }
           return isFiltered ? (
             <Notice
-              title="No trace fits"
+              title="No matching traces"
               action={
                 <Button
                   onClick={() =>
@@ -101,7 +101,7 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
             />
           ) : (
             <Notice title="No trace has finished yet">
-              <p>Whatever finishes from now on is decided about.</p>
+              <p>The monitor decides about every trace that finishes from now on.</p>
             </Notice>
           );
         }}
@@ -135,18 +135,22 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
         </>
       ),
     },
-    { name: "why", head: "Why", cell: (it) => it.reason, wide: true },
+    { name: "why", head: "Decision", cell: (it) => it.reason, wide: true },
     { name: "stratum", head: <Term about={STRATUM}>Stratum</Term>, cell: (it) => it.stratum, wide: true },
     {
       name: "probability",
-      head: <Term about="How likely it was to be judged, known before it was decided.">Probability</Term>,
+      head: (
+        <Term about="Probability that a trace like this is sampled. Estimates weight each score by its inverse.">
+          Probability
+        </Term>
+      ),
       align: "end",
       cell: (it) => percent(it.probability),
       wide: true,
     },
     {
       name: "spread",
-      head: "Judges apart",
+      head: "Judge spread",
       align: "end",
       cell: (it) => (it.spread == null ? "–" : fixed(it.spread, 2)),
       wide: true,

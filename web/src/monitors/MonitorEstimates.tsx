@@ -33,7 +33,7 @@ export function MonitorEstimates({ monitor }: { monitor: Monitor }) {
   const { agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
   const found = useQuery(estimatesQuery(project.id, monitor.name, { agent, days }));
   return (
-    <Loaded query={found} what="figures">
+    <Loaded query={found} what="estimates">
       {(it) => (
         <>
           {it.judges.map((one) => (
@@ -51,14 +51,14 @@ export function MonitorEstimates({ monitor }: { monitor: Monitor }) {
 function NoEstimates({ monitor, found }: { monitor: Monitor; found: Estimates }) {
   const n = total(found);
   return (
-    <Notice title="Nothing is scored yet">
+    <Notice title="No scores yet">
       {n === 0 ? (
         <p>
-          No trace of {monitor.agents.join(", ")} has finished in that time. Whatever finishes from now on is
-          decided about, and shown here.
+          No trace of {monitor.agents.join(", ")} finished in this time range. Traces that finish from now on
+          appear here.
         </p>
       ) : (
-        <p>{plural(n, "trace")} finished; what became of them stands below.</p>
+        <p>{plural(n, "trace")} finished; their states are listed below.</p>
       )}
     </Notice>
   );
@@ -67,10 +67,10 @@ function NoEstimates({ monitor, found }: { monitor: Monitor; found: Estimates })
 function JudgeSection({ monitor, found }: { monitor: Monitor; found: JudgeEstimates }) {
   const whole = overallOf(found);
   return (
-    <section className={styles.part} aria-label={`Judged by ${found.judge}, ${found.rubric_version}`}>
+    <section className={styles.part} aria-label={`Judge ${found.judge}, ${found.rubric_version}`}>
       <div className={styles.head}>
-        <h2>Judged by {found.judge}</h2>
-        {!found.is_current && <Badge>an earlier version</Badge>}
+        <h2>Judge: {found.judge}</h2>
+        {!found.is_current && <Badge>earlier version</Badge>}
         <code>{found.rubric_version}</code>
       </div>
       {whole?.score && found.is_current && <HeadlineFigures whole={whole} score={whole.score} />}
@@ -89,22 +89,22 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
   const { pass_rate: passes, corrected } = whole;
   const all: Figure[] = [
     {
-      name: "score of all traffic",
+      name: "estimated score of all traffic",
       value: score3(score.mean),
       more: [range3(score.interval), whole.native && nativeScore(whole.native)].filter(Boolean).join("; "),
     },
     corrected && {
-      name: `corrected by ${plural(corrected.n_labels, "label")} of people`,
+      name: `corrected with ${plural(corrected.n_labels, "human label")}`,
       value: score3(corrected.mean),
       more: range3(corrected.interval),
     },
-    passes && { name: "passes", value: percent(passes.mean), more: percentRange(passes.interval) },
+    passes && { name: "pass rate", value: percent(passes.mean), more: percentRange(passes.interval) },
     {
       name: (
         <>
           scored,{" "}
-          <Term about="Failed and expensive traces are judged more often than others, so some scores count for more traffic than others. The interval is as wide as that of so many traces that were picked from all traffic with the same chance.">
-            worth {fixed(score.n_eff, 0)} picked evenly
+          <Term about="Failed and expensive traces are sampled more often, so scores have different weights. The effective sample size is the number of uniformly sampled traces that would give an interval of the same width.">
+            effective sample size {fixed(score.n_eff, 0)}
           </Term>
         </>
       ),
@@ -114,8 +114,7 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
       name: "judge errors",
       value: percent(score.error_rate),
       more:
-        score.error_rate > 0 &&
-        `the score is within ${range3(score.if_errors_scored)} whatever they would have been`,
+        score.error_rate > 0 && `worst-case range including judge errors: ${range3(score.if_errors_scored)}`,
     },
   ].filter((it) => it != null);
   return <KeyFigures all={all} />;
@@ -138,7 +137,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
           to="/p/$project/monitors/$monitor"
           params={{ project: project.name, monitor: monitor.name }}
           search={{ ...search, view: "trend", criterion: it.criterion ?? undefined }}
-          title="See how it went"
+          title="Show the trend"
         >
           {nameOf(it)}
         </Link>
@@ -160,7 +159,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
     {
       name: "picture",
       head: (
-        <Term about="The filled dot is the score of all traffic with its 95 % interval; the hollow one is the plain mean of what was scored. The dotted line is the pass mark.">
+        <Term about="Filled dot: estimated score of all traffic with its 95 % confidence interval. Hollow dot: unweighted mean of the scored traces. Dotted line: pass mark.">
           0 to 1
         </Term>
       ),
@@ -179,7 +178,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
       ? [
           {
             name: "trend",
-            head: "Day by day",
+            head: "By day",
             wide: true,
             cell: (it: CriterionEstimate) => (
               <CriterionSparkline monitor={monitor} found={found} criterion={it.criterion ?? undefined} />
@@ -191,7 +190,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
       ? [
           {
             name: "corrected",
-            head: "Corrected by people",
+            head: "Label-corrected",
             cell: (it: CriterionEstimate) =>
               it.corrected ? (
                 <>
@@ -206,7 +205,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
       : []),
     {
       name: "passes",
-      head: "Passes",
+      head: "Pass rate",
       wide: true,
       cell: (it) =>
         it.pass_rate ? (
@@ -220,7 +219,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
     },
     {
       name: "plain",
-      head: "Plain mean",
+      head: "Unweighted mean",
       align: "end",
       cell: (it) => score3(it.score?.naive),
     },
@@ -248,27 +247,25 @@ function CriterionSparkline({ monitor, found, criterion }: CriterionSparklinePro
       it.judge === found.judge &&
       (it.criterion ?? undefined) === criterion,
   );
-  return <Sparkline points={line?.points ?? []} about={`How ${nameOf({ criterion })} went day by day`} />;
+  return <Sparkline points={line?.points ?? []} about={`Score of ${nameOf({ criterion })} by day`} />;
 }
 
-type StratumRow =
-  | Stratum
-  | { name: "all, each as often as it occurs" | "all, by the plain mean"; of: Traffic };
+type StratumRow = Stratum | { name: "all traffic, weighted" | "all traffic, unweighted mean"; of: Traffic };
 
 /** Each stratum by itself, and why the mean of all is another than that of the sample. */
 function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) {
   const population = score.strata.reduce((sum, it) => sum + it.population, 0);
   const rows: StratumRow[] = [
     ...score.strata,
-    { name: "all, each as often as it occurs", of: score },
-    { name: "all, by the plain mean", of: score },
+    { name: "all traffic, weighted", of: score },
+    { name: "all traffic, unweighted mean", of: score },
   ];
-  const isPlain = (it: StratumRow) => it.name === "all, by the plain mean";
+  const isPlain = (it: StratumRow) => it.name === "all traffic, unweighted mean";
   const columns: Column<StratumRow>[] = [
     { name: "name", head: <Term about={STRATUM}>Stratum</Term>, cell: (it) => it.name },
     {
       name: "share",
-      head: "Of the traffic",
+      head: "Share of traffic",
       align: "end",
       wide: true,
       cell: (it) => ("of" in it || population === 0 ? "" : percent(it.population / population)),
@@ -327,10 +324,10 @@ function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) 
   return (
     <>
       <h3>Strata</h3>
-      <Table caption="Strata of the whole rubric" columns={columns} rows={rows} keyOf={(it) => it.name} />
+      <Table caption="Overall score by stratum" columns={columns} rows={rows} keyOf={(it) => it.name} />
       <p className={styles.soft}>
-        Failed and expensive traces are judged more often than others. The plain mean of what was scored
-        counts them as often as they were looked at; the score counts each as often as it occurs.
+        Failed and expensive traces are sampled more often than others. The estimate weights each stratum by
+        its share of the traffic; the unweighted mean does not.
       </p>
     </>
   );
@@ -363,7 +360,7 @@ function MonitorAnchors({ monitor }: { monitor: Monitor }) {
   return (
     <section className={styles.part}>
       <h2>Anchors</h2>
-      <p>The judge is shown these, so that it knows what is meant.</p>
+      <p>Example traces in the prompt of the judge.</p>
       <div className={styles.anchors}>
         {list("Good", good)}
         {list("Bad", bad)}
@@ -382,7 +379,7 @@ function TraceStateCounts({ monitor, found }: { monitor: Monitor; found: Estimat
   if (n === 0) return null;
   return (
     <section className={styles.part}>
-      <h2>What became of {plural(n, "finished trace")}</h2>
+      <h2>States of {plural(n, "finished trace")}</h2>
       <div className={styles.states} aria-hidden="true">
         {states.map((it) => (
           <span key={it.state} data-tone={describeState(it.state).tone} style={{ flexGrow: it.n }} />
@@ -403,7 +400,7 @@ function TraceStateCounts({ monitor, found }: { monitor: Monitor; found: Estimat
         ))}
       </ul>
       <p className={styles.soft}>
-        From {found.from.slice(0, 10)} until {found.until.slice(0, 10)}, in days of UTC.
+        From {found.from.slice(0, 10)} until {found.until.slice(0, 10)} (UTC).
       </p>
     </section>
   );

@@ -26,10 +26,10 @@ export function useApplyMonitor(onDone: (monitor: Monitor) => void) {
     onSuccess: ({ is_changed, is_new_rubric, monitor }) => {
       toast(
         !is_changed
-          ? `${monitor.name} has not changed.`
+          ? `${monitor.name}: no change.`
           : is_new_rubric
-            ? `${monitor.name} asks something new: ${monitor.version.rubric_version}.`
-            : `${monitor.name} has a new version; judges are asked the same.`,
+            ? `${monitor.name}: new rubric version.`
+            : `${monitor.name}: new monitor version, same rubric version.`,
       );
       queries.setQueryData(monitorQuery(project.id, monitor.name).queryKey, monitor);
       queries.invalidateQueries({ queryKey: ["monitors", project.id] });
@@ -59,7 +59,7 @@ export function MonitorFile({ monitor }: { monitor: Monitor }) {
       <section className={styles.form}>
         {anchor && <AnchorNote anchor={anchor} monitor={monitor} isChanged={isChanged} />}
         <SourceEditor
-          label="The monitor's file"
+          label="Monitor file"
           kind="monitor"
           problems={checked.data?.problems}
           text={text}
@@ -87,16 +87,16 @@ export function MonitorFile({ monitor }: { monitor: Monitor }) {
                     applying.reset();
                   }}
                 >
-                  Take back
+                  Discard changes
                 </Button>
               )}
               <span className={styles.soft}>
-                An edit of the rubric or its anchors begins a new line of figures; the dial, the filter and
-                the judges do not.
+                A change of the rubric or its anchors starts a new series of estimates. A change of sample
+                rate, filter or judges does not.
               </span>
             </div>
           ) : (
-            <p className={styles.soft}>Changing it needs a role with `write`.</p>
+            <p className={styles.soft}>You need a role with the permission write to change this file.</p>
           )}
         </SourceEditor>
       </section>
@@ -112,13 +112,13 @@ type AnchorNoteProps = { anchor: Anchor; monitor: Monitor; isChanged: boolean };
 function AnchorNote({ anchor: { kind, trace, source }, monitor, isChanged }: AnchorNoteProps) {
   const id = <code>{trace}</code>;
   if (source === undefined) {
-    return <p role="status">Its anchors are written in a way of their own; add {id} by hand.</p>;
+    return <p role="status">The anchors in this file have an unusual layout. Add {id} by hand.</p>;
   }
-  if (source === monitor.version.source) return <p role="status">{id} stands among its anchors.</p>;
+  if (source === monitor.version.source) return <p role="status">{id} is one of its anchors.</p>;
   if (!isChanged) return null;
   return (
     <p role="status">
-      {id} stands among the {kind} anchors below; nothing has changed until you apply it.
+      {id} is now one of the {kind} anchors below. Apply the file to save it.
     </p>
   );
 }
@@ -144,7 +144,7 @@ function MonitorVersions({ monitor }: { monitor: Monitor }) {
                 <summary>
                   {moment(it.created)}{" "}
                   <span className={styles.soft}>
-                    {it.id === monitor.version.id && "in use · "}
+                    {it.id === monitor.version.id && "current · "}
                     <code>{it.rubric_version}</code>
                   </span>
                 </summary>

@@ -27,11 +27,11 @@ import type { MonitorView } from "./search";
 import { TrendView } from "./TrendView";
 
 const VIEWS: { name: MonitorView; label: string }[] = [
-  { name: "figures", label: "Figures" },
+  { name: "figures", label: "Estimates" },
   { name: "trend", label: "Trend" },
   { name: "traces", label: "Traces" },
-  { name: "dial", label: "Dial" },
-  { name: "again", label: "Judging again" },
+  { name: "dial", label: "Sampling" },
+  { name: "again", label: "Re-score" },
   { name: "file", label: "File" },
 ];
 
@@ -145,9 +145,9 @@ function TrafficFilter({ monitor }: { monitor: Monitor }) {
   const own = String(search.days ?? "");
   const isOther = !WINDOWS.some((it) => it.value === own);
   return (
-    <search className={styles.look} aria-label="Which traffic">
+    <search className={styles.look} aria-label="Filter traffic">
       <Select
-        label="Traffic of the"
+        label="Time range"
         value={own}
         options={isOther ? [...WINDOWS, { value: own, label: `last ${own} days` }] : WINDOWS}
         onChange={(it) => set({ days: Number(it.target.value) || undefined })}
@@ -168,10 +168,10 @@ function TrafficFilter({ monitor }: { monitor: Monitor }) {
       )}
       {search.view === "trend" && (
         <Select
-          label="Of"
+          label="Criterion"
           value={search.criterion ?? ""}
           options={[
-            { value: "", label: "the whole rubric" },
+            { value: "", label: "overall" },
             ...[...new Set([...monitor.criteria, ...(search.criterion ? [search.criterion] : [])])].map(
               (it) => ({ value: it, label: it }),
             ),
@@ -222,9 +222,9 @@ function PauseDialog({ monitor, onClose }: { monitor: Monitor; onClose: () => vo
   };
   return (
     <Dialog title={`Pause ${monitor.name}?`} onClose={onClose}>
-      <Form asked={asked} does="Pause it">
-        <p>It judges nothing until it goes on. What it samples in the meantime waits.</p>
-        <Field label="Why" hint="Shown to everybody who looks at it." maxLength={500} {...bind("reason")} />
+      <Form asked={asked} does="Pause">
+        <p>A paused monitor judges nothing. Traces that it samples wait until it is resumed.</p>
+        <Field label="Reason" hint="Shown on the page of the monitor." maxLength={500} {...bind("reason")} />
       </Form>
     </Dialog>
   );
@@ -233,7 +233,7 @@ function PauseDialog({ monitor, onClose }: { monitor: Monitor; onClose: () => vo
 function PausedBanner({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const toast = useToast();
-  const resuming = usePausing(monitor, () => toast(`${monitor.name} goes on.`));
+  const resuming = usePausing(monitor, () => toast(`${monitor.name} is running again.`));
   return (
     <div className={styles.banner} role="status">
       <span>
@@ -241,7 +241,7 @@ function PausedBanner({ monitor }: { monitor: Monitor }) {
       </span>
       {may(project, "write") && (
         <Button onClick={() => resuming.mutate({ paused: false })} disabled={resuming.isPending}>
-          Go on
+          Resume
         </Button>
       )}
       <FormError error={resuming.error} />

@@ -22,7 +22,7 @@ export function MonitorsPage() {
     <>
       <PageHead
         title="Monitors"
-        about="Standing rubrics over live traces. Figures are of all traffic of the last thirty days, with 95 % intervals."
+        about="A monitor grades a sample of live traces with a rubric. Estimates for all traffic of the last 30 days, with 95 % confidence intervals."
       >
         {may(project, "write") && (
           <Link
@@ -61,9 +61,9 @@ function MonitorTable({ all }: { all: Monitor[] }) {
         </>
       ),
     },
-    { name: "watches", head: "Watches", cell: (it) => <MonitorScope monitor={it} />, wide: true },
+    { name: "watches", head: "Scope", cell: (it) => <MonitorScope monitor={it} />, wide: true },
     { name: "score", head: "Score", cell: (it) => <MonitorScore monitor={it} /> },
-    { name: "passes", head: "Passes", cell: (it) => <MonitorPassRate monitor={it} />, wide: true },
+    { name: "passes", head: "Pass rate", cell: (it) => <MonitorPassRate monitor={it} />, wide: true },
     {
       name: "errors",
       head: "Judge errors",
@@ -71,14 +71,14 @@ function MonitorTable({ all }: { all: Monitor[] }) {
       cell: (it) => percent(it.figures?.error_rate),
       wide: true,
     },
-    { name: "spend", head: "This month", align: "end", cell: (it) => <MonitorSpend monitor={it} /> },
+    { name: "spend", head: "Spent this month", align: "end", cell: (it) => <MonitorSpend monitor={it} /> },
   ];
   return <Table caption="Monitors" columns={columns} rows={all} keyOf={(it) => it.id} />;
 }
 
 /** Says so where a monitor judges nothing, and why. */
 export function MonitorStatus({ monitor }: { monitor: Monitor }) {
-  if (monitor.paused == null) return <Badge tone="pass">watching</Badge>;
+  if (monitor.paused == null) return <Badge tone="pass">running</Badge>;
   return (
     <>
       <Badge tone="fail">paused</Badge>
@@ -128,9 +128,9 @@ function MonitorSpend({ monitor }: { monitor: Monitor }) {
 
 function NoMonitors() {
   return (
-    <Notice title="Nothing is watched">
-      <p>A monitor judges a sample of what your agents do, and says what that means for all of it.</p>
-      <p>Write one here, or apply a file from the command line:</p>
+    <Notice title="No monitors yet">
+      <p>A monitor grades a sample of the traces of your agents and estimates the score of all traffic.</p>
+      <p>Create one here, or apply a file from the command line:</p>
       <pre>{`jurist monitor apply support.yaml --server ${location.origin}`}</pre>
     </Notice>
   );

@@ -24,18 +24,18 @@ export function NewMonitorPage() {
   return (
     <NewFile
       title="New monitor"
-      about="A file says who is watched, what is asked, who judges and how often."
+      about="The file names the agent, the rubric, the judge and the sample rate."
       up={
         <Link to="/p/$project/monitors" params={params}>
           Monitors
         </Link>
       }
       kind="monitor"
-      label="The monitor's file"
+      label="Monitor file"
       template={TEMPLATE}
       does="Apply"
       doing="Applying…"
-      note="Whatever finishes from then on is decided about."
+      note="The monitor decides about every trace that finishes from then on."
       saving={applying}
     />
   );

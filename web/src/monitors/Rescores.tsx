@@ -23,11 +23,11 @@ export function Rescores({ monitor }: { monitor: Monitor }) {
     <>
       {may(project, "write") && <RescoreForm monitor={monitor} />}
       <section className={styles.part}>
-        <h2>Judged again</h2>
-        <Loaded query={found} what="what was judged again">
+        <h2>Earlier re-scores</h2>
+        <Loaded query={found} what="re-scores">
           {(all) =>
             all.length === 0 ? (
-              <Notice title="Nothing was judged again" />
+              <Notice title="No re-scores yet" />
             ) : (
               all.map((it) => <RescoreCard key={it.id} rescore={it} />)
             )
@@ -40,7 +40,7 @@ export function Rescores({ monitor }: { monitor: Monitor }) {
 
 /** Dollars, rounded up to the cent as on the command line. */
 const priced = (price: number | null | undefined): string =>
-  price == null ? "a price that is not known" : `about ${fixed(Math.ceil(100 * price) / 100, 2)} dollars`;
+  price == null ? "an unknown price" : `about ${fixed(Math.ceil(100 * price) / 100, 2)} dollars`;
 
 function RescoreForm({ monitor }: { monitor: Monitor }) {
   const project = useProject();
@@ -64,7 +64,7 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
     onSuccess: (told, confirmed) => {
       if (!confirmed) return setPlan(told);
       setPlan(null);
-      toast(`${plural(told.n_traces, "trace")} will be judged again.`);
+      toast(`${plural(told.n_traces, "trace")} will be re-scored.`);
       queries.invalidateQueries({ queryKey: ["rescores", project.id, monitor.name] });
       return undefined;
     },
@@ -76,10 +76,10 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
   };
   return (
     <section className={styles.part}>
-      <h2>Judge again by the newest version</h2>
+      <h2>Re-score with the newest version</h2>
       <p>
-        Traces that earlier versions sampled are judged by {monitor.version.rubric_version}. A random part of
-        them is enough to see how far two versions are apart.
+        Grades traces that earlier rubric versions sampled with the newest version. A random sample is enough
+        to measure the offset between two versions.
       </p>
       <form
         className={styles.filter}
@@ -89,7 +89,7 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
         }}
       >
         <Field
-          label="How many, by chance"
+          label="Sample size"
           hint="Empty for all."
           type="number"
           min={1}
@@ -97,7 +97,7 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
           onChange={changed(setOverlap)}
         />
         <Field
-          label="Decided about since"
+          label="Sampled since"
           hint="Empty for all."
           type="date"
           value={since}
@@ -105,7 +105,7 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
         />
         {!plan && (
           <Button type="submit" disabled={ask.isPending}>
-            {ask.isPending ? "Asking…" : "What would it take?"}
+            {ask.isPending ? "Estimating…" : "Estimate cost"}
           </Button>
         )}
       </form>
@@ -122,11 +122,13 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
               onClick={() => ask.mutate(true)}
               disabled={ask.isPending || plan.n_traces === 0}
             >
-              Judge them again
+              Start re-score
             </Button>
-            <Button onClick={() => setPlan(null)}>Leave it</Button>
+            <Button onClick={() => setPlan(null)}>Cancel</Button>
             {plan.n_traces === 0 && (
-              <span className={styles.soft}>Nothing was sampled by an earlier version in that time.</span>
+              <span className={styles.soft}>
+                No trace was sampled by an earlier version in this time range.
+              </span>
             )}
           </div>
         </div>
@@ -142,15 +144,15 @@ function RescoreCard({ rescore }: { rescore: Rescore }) {
     { name: "criterion", head: "Criterion", cell: nameOf },
     {
       name: "offset",
-      head: "Newer less earlier",
+      head: "Offset (newer − earlier)",
       cell: (it) => (
         <>
           <b>{signed(it.mean)}</b> {signedRange(it.interval)}
         </>
       ),
     },
-    { name: "from", head: "From", cell: (it) => <code>{it.from_version}</code>, wide: true },
-    { name: "n", head: "On", align: "end", cell: (it) => plural(it.n, "trace") },
+    { name: "from", head: "Earlier version", cell: (it) => <code>{it.from_version}</code>, wide: true },
+    { name: "n", head: "Sample", align: "end", cell: (it) => plural(it.n, "trace") },
   ];
   const isOver = rescore.n_scored + rescore.n_errors >= rescore.n_traces;
   return (
@@ -158,19 +160,20 @@ function RescoreCard({ rescore }: { rescore: Rescore }) {
       <div className={styles.head}>
         <h3>{moment(rescore.created)}</h3>
         <span>
-          {count(rescore.n_scored)} of {count(rescore.n_traces)} judged again by{" "}
+          {count(rescore.n_scored)} of {count(rescore.n_traces)} re-scored with{" "}
           <code>{rescore.rubric_version}</code>, {plural(rescore.n_errors, "error")}
         </span>
-        {!isOver && <Badge tone="accent">going on</Badge>}
+        {!isOver && <Badge tone="accent">in progress</Badge>}
       </div>
       {rescore.score && (
         <p>
-          The traffic of that time scores <b>{score3(rescore.score.mean)}</b> {range3(rescore.score.interval)}
+          Estimated score of the traffic of that time: <b>{score3(rescore.score.mean)}</b>{" "}
+          {range3(rescore.score.interval)}
         </p>
       )}
       {rescore.offsets.length > 0 && (
         <Table
-          caption="How far versions are apart"
+          caption="Offset between versions"
           columns={columns}
           rows={rescore.offsets}
           keyOf={(it) => `${it.criterion} ${it.from_version}`}

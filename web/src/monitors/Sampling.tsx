@@ -44,10 +44,10 @@ export function Sampling({ monitor }: { monitor: Monitor }) {
   const set = (it: ChangeEvent<HTMLInputElement>) => setHeld(Number(it.target.value) / 100);
   return (
     <section className={styles.part}>
-      <h2>How much is judged</h2>
+      <h2>Sample rate</h2>
       <div className={styles.dial}>
         <label htmlFor={id}>
-          Share of finished traces
+          Sample rate of finished traces
           <output htmlFor={id}>{percent(rate)}</output>
         </label>
         <input
@@ -61,7 +61,7 @@ export function Sampling({ monitor }: { monitor: Monitor }) {
           onChange={set}
         />
       </div>
-      <Loaded query={found} what="what it would take">
+      <Loaded query={found} what="the projection">
         {(it) => <SamplingProjection projection={it} />}
       </Loaded>
       {may(project, "write") && <ApplySampleRate monitor={monitor} rate={rate} />}
@@ -74,14 +74,14 @@ function SamplingProjection({ projection }: { projection: Projection }) {
   const cap = useQuery(spendQuery(project.id)).data?.cap;
   type Row = { name: string; said: (it: Projected) => string };
   const rows: Row[] = [
-    { name: "Traces in a month", said: (it) => count(Math.round(it.traces_a_month)) },
-    { name: "Judged of them", said: (it) => count(Math.round(it.judged_a_month)) },
-    { name: "Cost in a month", said: (it) => costOf(it, cap) },
-    { name: "Score known to", said: (it) => widthOf(it.half_width.score, (one) => fixed(one, 3)) },
-    { name: "Pass rate known to", said: (it) => widthOf(it.half_width.pass_rate, percent) },
+    { name: "Traces per month", said: (it) => count(Math.round(it.traces_a_month)) },
+    { name: "Judged per month", said: (it) => count(Math.round(it.judged_a_month)) },
+    { name: "Cost per month", said: (it) => costOf(it, cap) },
+    { name: "Precision of the score", said: (it) => widthOf(it.half_width.score, (one) => fixed(one, 3)) },
+    { name: "Precision of the pass rate", said: (it) => widthOf(it.half_width.pass_rate, percent) },
   ];
   const columns: Column<Row>[] = [
-    { name: "what", head: "In a month", cell: (it) => it.name },
+    { name: "what", head: "Projection", cell: (it) => it.name },
     {
       name: "now",
       head: `Now, at ${percent(projection.now.sample_rate)}`,
@@ -98,33 +98,38 @@ function SamplingProjection({ projection }: { projection: Projection }) {
   return (
     <>
       <div className={styles.dial}>
-        <Table caption="What the dial means" columns={columns} rows={rows} keyOf={(it) => it.name} />
+        <Table
+          caption="Projection for the sample rate"
+          columns={columns}
+          rows={rows}
+          keyOf={(it) => it.name}
+        />
       </div>
       <p className={styles.soft}>
-        Reckoned from the traffic, the prices and the spread of scores of the last thirty days; four months in
-        five cost between the two. Failed traces are judged whatever the dial says. Pacing and caps may make
-        it less.
+        Computed from the traffic, prices and score variance of the last 30 days. The cost range is an 80 %
+        interval; precision is the half-width of the 95 % confidence interval. Failed traces are always
+        judged. Pacing and budget caps can lower the cost.
       </p>
     </>
   );
 }
 
 function costOf({ cost }: Projected, cap: Cap | null | undefined): string {
-  if (!cost) return "not known";
+  if (!cost) return "unknown";
   const value = formatMoney(cost.value, cap);
   if (cost.low == null || cost.high == null) return value;
   return `${value}, ${formatMoney(cost.low, cap)} to ${formatMoney(cost.high, cap)}`;
 }
 
 const widthOf = (it: number | null | undefined, say: (it: number) => string): string =>
-  it == null ? "not known" : `± ${say(it)}`;
+  it == null ? "unknown" : `± ${say(it)}`;
 
 /** Puts the rate into the file; the lines of figures go on. */
 function ApplySampleRate({ monitor, rate }: { monitor: Monitor; rate: number }) {
   const applying = useApplyMonitor(() => {});
   const source = withRate(monitor.version.source, rate);
   if (Math.abs(rate - monitor.sample_rate) < 0.0005) {
-    return <p className={styles.soft}>Move the dial to see what another share would cost and tell.</p>;
+    return <p className={styles.soft}>Move the slider to see cost and precision at another sample rate.</p>;
   }
   return (
     <>
@@ -134,9 +139,11 @@ function ApplySampleRate({ monitor, rate }: { monitor: Monitor; rate: number }) 
           disabled={source === null || applying.isPending}
           onClick={() => source !== null && applying.mutate({ name: monitor.name, source })}
         >
-          {applying.isPending ? "Applying…" : `Judge ${percent(rate)} from now on`}
+          {applying.isPending ? "Applying…" : `Set sample rate to ${percent(rate)}`}
         </Button>
-        {source === null && <span className={styles.soft}>Change it under File, where it is JSON.</span>}
+        {source === null && (
+          <span className={styles.soft}>The file is JSON: change the rate in the File tab.</span>
+        )}
       </div>
       <FormError error={applying.error} />
     </>

@@ -18,8 +18,8 @@ export function TrendView({ monitor }: { monitor: Monitor }) {
     <section className={styles.part}>
       <MonitorTrend monitor={monitor} look={{ agent, days }} criterion={criterion} />
       <p>
-        A line that leaves the band of its own past is news. Lines of different versions are not comparable;
-        judging again on an overlap says how far they are apart.
+        A line that leaves the band of its own past indicates a real change. Lines of different rubric
+        versions are not comparable; a re-score measures the offset between them.
       </p>
     </section>
   );
@@ -51,11 +51,11 @@ export function MonitorTrend({ monitor, look, criterion, together }: MonitorTren
         const all = together ? found.filter((it) => !isMember(it, found)) : found;
         return all.every((it) => it.points.length === 0) ? (
           <Notice title="No day has a score yet">
-            <p>Each day on which something was scored becomes a point here.</p>
+            <p>Each day with scored traces becomes a point.</p>
           </Notice>
         ) : (
           <TrendChart
-            title="Score by day, with its 95 % interval; the band is where the mean of all days so far lies"
+            title="Score by day with 95 % confidence interval; the band is the confidence sequence of the mean of all days so far"
             series={all.map((it) => ({ name: named(it, all), points: it.points }))}
             passMark={criterion ? undefined : monitor.pass_mark}
             signs={signs}

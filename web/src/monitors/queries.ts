@@ -129,7 +129,7 @@ export const overallOf = (found: JudgeEstimates | undefined): CriterionEstimate 
   found?.criteria.find((it) => it.criterion == null);
 
 /** What figures are of: a criterion, or all of them together. */
-export const nameOf = ({ criterion }: { criterion?: string | null }): string => criterion ?? "whole rubric";
+export const nameOf = ({ criterion }: { criterion?: string | null }): string => criterion ?? "overall";
 
 export const judgesOf = (it: Monitor): string =>
   it.judges.length === 0 ? "the default judge" : it.judges.join(", ");

@@ -20,56 +20,61 @@ export const STATES: Record<StateName, Told> = {
   scored: { label: "scored", means: "A judge graded it.", tone: "pass" },
   cached: {
     label: "cached",
-    means: "The same task and output were judged before, by the same version and judge.",
+    means: "The same task and output already had a score from the same rubric version and judge.",
     tone: "pass",
   },
-  sampled: { label: "sampled", means: "It will be judged; nobody has begun.", tone: "accent" },
+  sampled: { label: "sampled", means: "Waits for a worker that calls the judge.", tone: "accent" },
   stale: {
     label: "stale",
     means:
-      "The trace changed after it was judged. Its old score is left out of all figures, and it is judged again.",
+      "The trace changed after it was judged. Its old score is excluded from all estimates, and it is judged again.",
     tone: "accent",
   },
-  pending: { label: "pending", means: "A worker has it, or the monitor is paused.", tone: "accent" },
+  pending: {
+    label: "pending",
+    means: "A worker is calling the judge, or the monitor is paused.",
+    tone: "accent",
+  },
   judge_error: {
     label: "judge error",
-    means: "The judge timed out, refused, was not reached or answered nonsense. That is no score.",
+    means:
+      "The judge timed out, refused, could not be reached or sent an invalid reply. This is not counted as a score.",
     tone: "error",
   },
-  sampled_out: { label: "sampled out", means: "Not one of those that are looked at.", tone: "plain" },
+  sampled_out: { label: "sampled out", means: "Not selected by random sampling.", tone: "plain" },
   filtered: {
     label: "filtered",
-    means: "The filter does not let it through; it is no part of what is estimated.",
+    means: "Excluded by the filter of the monitor. Not part of the estimates.",
     tone: "plain",
   },
   nothing_to_judge: {
     label: "nothing to judge",
     means:
-      "The trace holds no task, message, tool call or file, such as a health check. It is no part of what is estimated.",
+      "The trace has no task, message, tool call or file, for example a health check. Not part of the estimates.",
     tone: "plain",
   },
   over_budget: {
     label: "over budget",
     means:
-      "The month's money is spent. Failed traces are judged once there is money; `jurist monitor rescore --over-budget` judges the others.",
+      "The budget of the month is spent. Failed traces are judged when there is budget again; `jurist monitor rescore --over-budget` judges the others.",
     tone: "deferred",
   },
   overloaded: {
     label: "overloaded",
-    means: "More waited than may wait, or it was erased before its turn.",
+    means: "The queue was full, or the trace was erased before it was judged.",
     tone: "deferred",
   },
 };
 
 /** What a stratum is. */
 export const STRATUM =
-  "Traces that are sampled alike. Those that failed or were expensive are looked at more often; all the rest is called other.";
+  "A group of traces with one sampling probability. Failed and expensive traces are sampled more often; all others are in the stratum other.";
 
 /** Why a trace is in its stratum. */
 export const strataWords: Record<string, string> = {
-  failed: "it failed",
-  expensive: "it was expensive",
-  other: "it neither failed nor was expensive",
+  failed: "failed trace",
+  expensive: "expensive trace",
+  other: "neither failed nor expensive",
 };
 
 const ORDER = Object.keys(STATES);
@@ -89,5 +94,5 @@ const rank = (state: string): number => {
 /** Why a monitor has no score: after an edit, only earlier versions have some. */
 export const noScoreYet = (states: Record<string, number> | undefined): string =>
   (states?.scored ?? 0) + (states?.cached ?? 0) > 0
-    ? "the version in use has no score yet"
-    : "nothing is scored yet";
+    ? "the current version has no score yet"
+    : "no scores yet";

@@ -24,7 +24,7 @@ export function MonitorFocus({ monitors }: { monitors: Monitor[] }) {
   const monitor = monitors.find((it) => it.name === search.monitor) ?? monitors.find(isTold) ?? monitors[0];
   if (!monitor) return null;
   // Nothing is drawn that would be taken away once alerts are known.
-  if (alerts.isPending && monitor.name !== search.monitor) return <LoadingNotice what="how it went" />;
+  if (alerts.isPending && monitor.name !== search.monitor) return <LoadingNotice what="alerts" />;
   const agent = monitor.agents.find((it) => it === search.agent);
   const set = (change: Partial<typeof search>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
@@ -41,7 +41,7 @@ export function MonitorFocus({ monitors }: { monitors: Monitor[] }) {
             {monitor.name}
           </Link>
         </h2>
-        <search className={styles.choose} aria-label="Which monitor">
+        <search className={styles.choose} aria-label="Choose a monitor">
           {monitors.length > 1 && (
             <Select
               label="Monitor"
@@ -54,7 +54,7 @@ export function MonitorFocus({ monitors }: { monitors: Monitor[] }) {
             <Select
               label="Agent"
               value={agent ?? ""}
-              options={[{ value: "", label: "all, overlaid" }, ...monitor.agents.map(named)]}
+              options={[{ value: "", label: "all agents" }, ...monitor.agents.map(named)]}
               onChange={(it) => set({ agent: it.target.value || undefined })}
             />
           )}
@@ -66,7 +66,7 @@ export function MonitorFocus({ monitors }: { monitors: Monitor[] }) {
       </div>
       {!agent && monitor.agents.length > MOST && (
         <p className={styles.soft}>
-          The first {MOST} of {monitor.agents.length} agents are drawn.
+          The chart shows the first {MOST} of {monitor.agents.length} agents.
         </p>
       )}
     </section>

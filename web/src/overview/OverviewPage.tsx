@@ -13,7 +13,7 @@ import { intervalOf, type Monitor } from "../monitors/queries";
 import { noScoreYet } from "../monitors/traceStates";
 import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
-import { count, plural, score } from "../ui/format";
+import { count, score } from "../ui/format";
 import { KeyFigures } from "../ui/KeyFigures";
 import { Loaded } from "../ui/Loaded";
 import { PageHead } from "../ui/PageHead";
@@ -44,7 +44,7 @@ function Overview() {
     <>
       <PageHead
         title="Overview"
-        about="Figures are of all traffic of the last thirty days, with 95 % intervals."
+        about="Estimates for all traffic of the last 30 days, with 95 % confidence intervals."
       />
       <Loaded query={found} what="the project">
         {({ agents, monitors, runs, tasks }) => {
@@ -160,13 +160,13 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
           >
             {it.agent}
           </Link>
-          <div className={styles.soft}>{it.seen ? <Time at={it.seen} /> : "never seen"}</div>
+          <div className={styles.soft}>{it.seen ? <Time at={it.seen} /> : "no traces yet"}</div>
         </>
       ),
     },
     {
       name: "monitor",
-      head: "Watched by",
+      head: "Monitor",
       cell: (it) =>
         it.monitor ? (
           <>
@@ -180,7 +180,7 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
             {it.monitor.paused != null && <Badge tone="fail">paused</Badge>}
           </>
         ) : (
-          <span className={styles.soft}>nobody</span>
+          <span className={styles.soft}>none</span>
         ),
     },
     {
@@ -190,7 +190,7 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     },
     {
       name: "passes",
-      head: "Passes",
+      head: "Pass rate",
       wide: true,
       cell: (it) => it.monitor && <AgentPassRate agent={it.agent} monitor={it.monitor} />,
     },
@@ -203,8 +203,8 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     {
       name: "coverage",
       head: (
-        <Term about="Traces that the rubric and judge of today scored, of all that finished.">
-          Scored, of finished
+        <Term about="Traces with a score from the current rubric version and judge, out of all finished traces.">
+          Scored / finished
         </Term>
       ),
       align: "end",
@@ -213,7 +213,11 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     },
     {
       name: "errors",
-      head: <Term about="Of all that the monitor has judged, whatever the agent.">Judge errors</Term>,
+      head: (
+        <Term about="Share of judge calls of this monitor that failed, over all agents. A failed call is never counted as a score.">
+          Judge errors
+        </Term>
+      ),
       align: "end",
       wide: true,
       cell: (it) => it.monitor && percent(it.monitor.figures?.error_rate),
@@ -224,7 +228,7 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
       <h2>Agents</h2>
       {rows.length === 0 ? (
         <p className={styles.soft}>
-          No agent was seen yet.{" "}
+          No agent has sent a trace yet.{" "}
           <Link to="/p/$project/traces" params={{ project: project.name }}>
             How to send traces
           </Link>
@@ -269,7 +273,7 @@ function AgentPassRate(of: Of) {
 }
 
 function AgentTrend(of: Of) {
-  return <Sparkline points={figuresOf(of)?.days ?? []} about={`How ${of.agent} scored day by day`} />;
+  return <Sparkline points={figuresOf(of)?.days ?? []} about={`Score of ${of.agent} by day`} />;
 }
 
 function AgentCoverage(of: Of) {
@@ -304,7 +308,7 @@ function MonthSpend() {
                     name:
                       it.cap && share !== null
                         ? `of ${money(it.cap.dollars)}, ${fixed(100 * share, 0)} %`
-                        : "spent, without a limit",
+                        : "spent, no cap set",
                     value: money(it.spent),
                   },
                 ]}
@@ -361,7 +365,7 @@ function TaskSummary({ tasks }: { tasks: TaskLine[] }) {
     },
     {
       name: "results",
-      head: "What they said",
+      head: "Results",
       align: "end",
       cell: (it) => (
         <Link
@@ -375,7 +379,7 @@ function TaskSummary({ tasks }: { tasks: TaskLine[] }) {
     },
     {
       name: "agreement",
-      head: "People and judges",
+      head: "Agreement",
       align: "end",
       cell: (it) => (
         <Link
@@ -395,7 +399,7 @@ function TaskSummary({ tasks }: { tasks: TaskLine[] }) {
           People
         </Link>
       </h2>
-      <Table caption="Tasks of people" columns={columns} rows={shown} keyOf={(it) => it.id} />
+      <Table caption="Annotation tasks" columns={columns} rows={shown} keyOf={(it) => it.id} />
     </section>
   );
 }
@@ -412,7 +416,7 @@ function LatestRuns({ runs }: { runs: RunLine[] }) {
       cell: (it) => (
         <>
           <Link to="/p/$project/runs/$run" params={{ project: project.name, run: it.id }}>
-            {it.suite ?? "without a name"}
+            {it.suite ?? "unnamed suite"}
           </Link>{" "}
           {!it.ended && <Badge tone="accent">running</Badge>}
         </>
@@ -426,22 +430,21 @@ function LatestRuns({ runs }: { runs: RunLine[] }) {
     },
     { name: "pass", head: "Pass", align: "end", cell: (it) => `${it.n_pass}/${total(it)}` },
     { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },
-    { name: "began", head: "Began", align: "end", cell: (it) => <Time at={it.started} /> },
+    { name: "began", head: "Started", align: "end", cell: (it) => <Time at={it.started} /> },
   ];
   return (
     <section className={styles.part}>
       <h2>
         <Link to="/p/$project/runs" params={{ project: project.name }}>
-          Newest runs
+          Latest runs
         </Link>
       </h2>
       {runs.length === 0 ? (
         <p className={styles.soft}>
-          {plural(0, "run")}. Have a suite graded:{" "}
-          <code>jurist eval suite.yaml --server {location.origin}</code>
+          No runs yet. Start one: <code>jurist eval suite.yaml --server {location.origin}</code>
         </p>
       ) : (
-        <Table caption="Newest runs" columns={columns} rows={runs} keyOf={(it) => it.id} />
+        <Table caption="Latest runs" columns={columns} rows={runs} keyOf={(it) => it.id} />
       )}
     </section>
   );

@@ -40,11 +40,11 @@ export function WeeklyChanges({ monitors }: { monitors: Monitor[] }) {
   );
   return (
     <section className={styles.part} aria-labelledby="week">
-      <h2 id="week">Last seven days against the seven before</h2>
+      <h2 id="week">Last 7 days compared with the 7 days before</h2>
       {wrong?.error ? (
         <ErrorNotice error={wrong.error} onRetry={() => wrong.refetch()} />
       ) : isWaiting ? (
-        <LoadingNotice what="the week" />
+        <LoadingNotice what="weekly changes" />
       ) : (
         <ChangeTable moves={moves} />
       )}
@@ -57,7 +57,7 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
   if (moves.length === 0) {
     return (
       <p className={styles.soft}>
-        Nothing to set against each other yet: both weeks need traces that the same version scored.
+        No comparison yet: both weeks need traces that were scored by the same rubric version.
       </p>
     );
   }
@@ -71,7 +71,7 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
             to="/p/$project/monitors/$monitor"
             params={{ project: project.name, monitor: it.monitor }}
             search={{ view: "trend", criterion: it.criterion ?? undefined }}
-            title={`See how it went by ${it.monitor}`}
+            title={`Show the trend in ${it.monitor}`}
           >
             {nameOf(it)}
           </Link>{" "}
@@ -79,8 +79,8 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
         </>
       ),
     },
-    { name: "before", head: "Before", align: "end", cell: (it) => score3(it.before.mean), wide: true },
-    { name: "after", head: "Last week", align: "end", cell: (it) => score3(it.after.mean) },
+    { name: "before", head: "7 days before", align: "end", cell: (it) => score3(it.before.mean), wide: true },
+    { name: "after", head: "Last 7 days", align: "end", cell: (it) => score3(it.after.mean) },
     {
       name: "difference",
       head: "Difference",
@@ -91,25 +91,27 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
         </>
       ),
     },
-    { name: "says", head: "That is", cell: (it) => <ChangeResult move={it} /> },
+    { name: "says", head: "Result", cell: (it) => <ChangeResult move={it} /> },
   ];
   const rest = moves.length - MOST;
   return (
     <>
       <p>{headline(moves)}</p>
       <Table
-        caption="What moved in the last week"
+        caption="Changes in the last 7 days"
         columns={columns}
         rows={moves.slice(0, MOST)}
         keyOf={(it) => `${it.monitor} ${it.criterion}`}
       />
-      {rest > 0 && <p className={styles.soft}>{rest} more moved less; they stand with their monitors.</p>}
+      {rest > 0 && (
+        <p className={styles.soft}>{rest} smaller changes are shown on the pages of their monitors.</p>
+      )}
     </>
   );
 }
 
 function ChangeResult({ move }: { move: CriterionChange }) {
-  if (!isSignificant(move)) return <span className={styles.soft}>within chance</span>;
+  if (!isSignificant(move)) return <span className={styles.soft}>not significant</span>;
   return isFall(move) ? <Badge tone="fail">↓ fell</Badge> : <Badge tone="pass">↑ rose</Badge>;
 }
 
@@ -125,12 +127,12 @@ function headline(moves: CriterionChange[]): string {
   const fell = moves.filter((it) => isFall(it) && it.criterion !== null);
   if (fell.length === 0) {
     return moves.some(isFall)
-      ? "The whole rubric fell, no criterion by itself."
-      : "Nothing fell by more than chance.";
+      ? "The overall score fell significantly, no single criterion did."
+      : "No significant drop.";
   }
   const told = fell
     .slice(0, 3)
     .map((it) => `${it.criterion} of ${whose(it, moves)} by ${score3(-it.difference)}`);
   const more = fell.length > 3 ? `, and ${fell.length - 3} more` : "";
-  return `By more than chance fell: ${told.join(", ")}${more}.`;
+  return `Significant drops: ${told.join(", ")}${more}.`;
 }

@@ -25,10 +25,7 @@ export function RankingPage() {
   const found = useQuery(rankingQuery(project.id, by));
   return (
     <>
-      <PageHead
-        title="Ranking"
-        about="Answers set against each other two at a time, and what that says of all."
-      />
+      <PageHead title="Ranking" about="Ranking from pairwise comparisons by judges or people." />
       <RankingFilter judges={found.data?.judges ?? []} />
       <Loaded query={found} what="the ranking">
         {(it) =>
@@ -54,13 +51,13 @@ function RankingFilter({ judges }: { judges: string[] }) {
   const named = (all: (string | undefined)[]) =>
     [...new Set(all)].flatMap((it) => (it === undefined ? [] : [{ value: it, label: it }]));
   return (
-    <search className={styles.by} aria-label="Whose preferences">
+    <search className={styles.by} aria-label="Filter comparisons">
       <Select
-        label="As preferred by"
+        label="Comparisons by"
         value={task ?? ""}
         options={[
           { value: "", label: "judges of monitors" },
-          ...(asked.data?.items ?? []).map((it) => ({ value: it.id, label: `people of ${it.name}` })),
+          ...(asked.data?.items ?? []).map((it) => ({ value: it.id, label: `annotators of ${it.name}` })),
           ...(task && !asked.data ? [{ value: task, label: task }] : []),
         ]}
         onChange={(it) => go({ task: it.target.value || undefined })}
@@ -96,19 +93,19 @@ function NoComparisons({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolea
   const name = monitor ? quoted(monitor.name) : "MONITOR";
   const agent = quoted(monitor?.agents[0] ?? "AGENT");
   return (
-    <Notice title="Nothing was set against each other yet">
-      {ranks.errors > 0 && <p>{plural(ranks.errors, "comparison")} came to nothing: the judge broke.</p>}
+    <Notice title="No comparisons yet">
+      {ranks.errors > 0 && <p>{plural(ranks.errors, "comparison")} failed with a judge error.</p>}
       {isOfPeople ? (
-        <p>Nobody of this task has said yet which of two is better.</p>
+        <p>No annotator of this task has compared two answers yet.</p>
       ) : (
         <>
-          <p>Have a monitor's judge compare two agents, or two versions of one, on tasks that both did:</p>
+          <p>Compare two agents, or two versions of one agent, on tasks that both have done:</p>
           <pre tabIndex={0}>{`jurist monitor compare ${name} \\
   ${agent}:version=1 ${agent}:version=2 \\
   --server ${location.origin}`}</pre>
           <p>
-            {!monitor && "MONITOR is the name of a monitor, AGENT of an agent that it watches. "}
-            <code>version</code> is what the metadata of traces says; use any that tells yours apart.
+            {!monitor && "MONITOR is the name of a monitor, AGENT the name of one of its agents. "}
+            <code>version</code> is a key of the trace metadata; use any key that tells your versions apart.
           </p>
         </>
       )}
@@ -131,7 +128,7 @@ function RankingDetail({ ranks }: { ranks: Ranks }) {
 
 function StrengthTable({ ranks }: { ranks: Ranks }) {
   const columns: Column<Ranked>[] = [
-    { name: "side", head: "Side", cell: (it) => `${it.rank}. ${it.side}` },
+    { name: "side", head: "Candidate", cell: (it) => `${it.rank}. ${it.side}` },
     {
       name: "strength",
       head: "Strength",
@@ -155,12 +152,12 @@ function StrengthTable({ ranks }: { ranks: Ranks }) {
           {ranks.strengths && <ServerChart title="Strengths with 95 % intervals" drawn={ranks.strengths} />}
         </div>
       ) : (
-        <p>No strengths can be told: {ranks.undefined}.</p>
+        <p>Strengths cannot be estimated: {ranks.undefined}.</p>
       )}
       <p className={styles.soft}>
-        After Bradley and Terry, from {plural(ranks.n, "comparison")}, {plural(ranks.ties, "tie")} among them;{" "}
-        {plural(ranks.errors, "comparison")} in which the judge broke count for nobody. A side that is 1
-        stronger wins 73 of 100.
+        Bradley–Terry model of {plural(ranks.n, "comparison")} with {plural(ranks.ties, "tie")};{" "}
+        {plural(ranks.errors, "comparison")} with a judge error are excluded. A candidate with a strength that
+        is 1 higher wins 73 of 100 comparisons.
       </p>
     </section>
   );
@@ -170,7 +167,7 @@ function WinMatrix({ ranks }: { ranks: Ranks }) {
   const { sides, wins, rates } = ranks;
   const won = (row: number, column: number) => wins[row]?.[column] ?? 0;
   const columns: Column<number>[] = [
-    { name: "side", head: "Won against →", cell: (row) => sides[row] },
+    { name: "side", head: "Wins against →", cell: (row) => sides[row] },
     ...sides.map(
       (side, column): Column<number> => ({
         name: side,
@@ -179,7 +176,7 @@ function WinMatrix({ ranks }: { ranks: Ranks }) {
         cell: (row) => {
           if (row === column) return <span className={styles.soft}>·</span>;
           const rate = rates[row]?.[column];
-          if (rate == null) return <span className={styles.soft}>never met</span>;
+          if (rate == null) return <span className={styles.soft}>not compared</span>;
           return (
             <span className={styles.cell} style={{ "--share": rate } as CSSProperties}>
               {percent(rate)}{" "}
@@ -202,7 +199,7 @@ function WinMatrix({ ranks }: { ranks: Ranks }) {
         keyOf={(it) => sides[it] ?? String(it)}
       />
       <p className={styles.soft}>
-        The share of points that the row takes from the column, a tie being half a point; and wins.
+        Win rate of the row against the column, with a tie as half a win; then wins and losses.
       </p>
     </section>
   );
@@ -212,17 +209,17 @@ function WinMatrix({ ranks }: { ranks: Ranks }) {
 function PositionBias({ ranks: { position } }: { ranks: Ranks }) {
   return (
     <section className={styles.part}>
-      <h2>Does the place matter?</h2>
+      <h2>Position bias</h2>
       {position ? (
         <>
           <p>
-            The one shown first won <b>{percent(position.rate)}</b> {percentRange(position.interval)} of{" "}
-            {plural(position.n, "comparison")} that somebody won. {verdict(position)}
+            The answer shown first won <b>{percent(position.rate)}</b> {percentRange(position.interval)} of{" "}
+            {plural(position.n, "comparison")} without ties. {verdict(position)}
           </p>
           <Interval mean={position.rate} interval={position.interval} mark={0.5} />
         </>
       ) : (
-        <p className={styles.soft}>Nobody has won anything yet.</p>
+        <p className={styles.soft}>No comparison has a winner yet.</p>
       )}
     </section>
   );
@@ -230,6 +227,6 @@ function PositionBias({ ranks: { position } }: { ranks: Ranks }) {
 
 function verdict({ rate, p }: NonNullable<Ranks["position"]>): string {
   const said = p < 0.001 ? `p ${chance(p)}` : `p = ${chance(p)}`;
-  if (p >= 0.05) return `That may be chance (${said}).`;
-  return `More than chance (${said}): the ${rate > 0.5 ? "first" : "second"} is preferred for its place.`;
+  if (p >= 0.05) return `No significant position bias (${said}).`;
+  return `Significant position bias (${said}): the ${rate > 0.5 ? "first" : "second"} position is preferred.`;
 }

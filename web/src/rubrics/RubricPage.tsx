@@ -47,9 +47,9 @@ export function RubricPage() {
 const sourceOf = (it: Version): string => it.source ?? JSON.stringify(it.canonical, null, 2);
 
 const VIEWS: { name: RubricView; label: string }[] = [
-  { name: "preview", label: "What people are asked" },
-  { name: "prompt", label: "What judges are asked" },
-  { name: "changes", label: "What changed" },
+  { name: "preview", label: "Annotator view" },
+  { name: "prompt", label: "Judge prompt" },
+  { name: "changes", label: "Changes" },
   { name: "try", label: "Try on traces" },
   { name: "file", label: "File" },
 ];
@@ -79,7 +79,7 @@ function RubricDetail({ rubric, versions }: { rubric: Rubric; versions: Version[
         about={
           <>
             {plural(versions.length, "version")} · <code>{version.id}</code>{" "}
-            {rubric.archived && <Badge>out of use</Badge>}
+            {rubric.archived && <Badge>archived</Badge>}
           </>
         }
       >
@@ -153,7 +153,7 @@ function ArchiveButton({ rubric }: { rubric: Rubric }) {
   return (
     <>
       <Button onClick={() => changing.mutate()} disabled={changing.isPending}>
-        {rubric.archived ? "Bring back" : "Take out of use"}
+        {rubric.archived ? "Restore" : "Archive"}
       </Button>
       <FormError error={changing.error} />
     </>
@@ -172,7 +172,7 @@ function VersionChanges({ version, versions, from, onFrom }: VersionChangesProps
   const changes = useQuery(rubricDiffQuery(project.id, version.id, from?.id));
   if (!from) {
     return (
-      <Notice title="There is nothing to compare it with">
+      <Notice title="No earlier version">
         <p>This is the first version.</p>
       </Notice>
     );
@@ -181,7 +181,7 @@ function VersionChanges({ version, versions, from, onFrom }: VersionChangesProps
     <section className={styles.part}>
       <div className={styles.narrow}>
         <Select
-          label="Compared with"
+          label="Compare with"
           value={from.id}
           options={versions
             .filter((it) => it.id !== version.id)
@@ -189,9 +189,9 @@ function VersionChanges({ version, versions, from, onFrom }: VersionChangesProps
           onChange={(it) => onFrom(it.target.value)}
         />
       </div>
-      <Loaded query={changes} what="what changed">
+      <Loaded query={changes} what="the changes">
         {({ changes: all }) =>
-          all.length === 0 ? <Notice title="Both ask the same" /> : <VersionDifferences all={all} />
+          all.length === 0 ? <Notice title="No differences" /> : <VersionDifferences all={all} />
         }
       </Loaded>
     </section>
@@ -236,7 +236,7 @@ function RubricFile({ rubric, version, isNewest, onMade }: RubricFileProps) {
         }),
       ),
     onSuccess: async (made) => {
-      toast(made.id === version.id ? "It asks the same; no new version." : `A new version: ${made.id}.`);
+      toast(made.id === version.id ? "No change: the rubric is the same." : "New version created.");
       await Promise.all([
         queries.invalidateQueries({ queryKey: ["rubric", project.id, rubric.id] }),
         queries.invalidateQueries({ queryKey: ["rubric-versions", project.id, rubric.id] }),
@@ -250,7 +250,7 @@ function RubricFile({ rubric, version, isNewest, onMade }: RubricFileProps) {
   return (
     <EditorLayout beside={<RubricPreview name={rubric.name} source={text} checked={checked.data} />}>
       <SourceEditor
-        label="The rubric's file"
+        label="Rubric file"
         kind="rubric"
         problems={checked.data?.problems}
         text={text}
@@ -265,7 +265,7 @@ function RubricFile({ rubric, version, isNewest, onMade }: RubricFileProps) {
         {mayWrite && (
           <div className={styles.line}>
             <Button look="main" onClick={() => making.mutate()} disabled={!isChanged || making.isPending}>
-              {making.isPending ? "Making it…" : "Make a new version"}
+              {making.isPending ? "Saving…" : "Save as new version"}
             </Button>
             {isChanged && (
               <Button
@@ -274,13 +274,13 @@ function RubricFile({ rubric, version, isNewest, onMade }: RubricFileProps) {
                   making.reset();
                 }}
               >
-                Take back
+                Discard changes
               </Button>
             )}
             <span className={styles.soft}>
               {isNewest
-                ? "Grades of earlier versions stay what they are. Monitors keep the version of their own file."
-                : "This is an earlier version; what you write becomes the newest."}
+                ? "Grades of earlier versions do not change. Monitors keep the version in their own file."
+                : "This is an earlier version. Saving creates a new version from it."}
             </span>
           </div>
         )}

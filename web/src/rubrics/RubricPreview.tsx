@@ -25,17 +25,17 @@ export function RubricPreview({ name, source, checked }: RubricPreviewProps) {
   const isWrong = checked?.problems.some((it) => it.severity === "error");
   return (
     <Tabs
-      label="What it means"
+      label="Preview of the rubric"
       tabs={[
-        { name: "people", label: "Asked of people" },
-        { name: "judges", label: "Asked of judges" },
+        { name: "people", label: "Annotator view" },
+        { name: "judges", label: "Judge prompt" },
       ]}
       selected={view}
       onSelect={setView}
     >
       {isWrong ? (
-        <Notice title="Not yet">
-          <p>What is asked stands here once the file is in order.</p>
+        <Notice title="The file has errors">
+          <p>The preview appears when the errors are fixed.</p>
         </Notice>
       ) : view === "judges" ? (
         <JudgePrompt source={source} />
@@ -64,8 +64,8 @@ export function AnnotatorPreview({ name, canonical }: { name: string; canonical:
         </p>
       )}
       <p className={styles.soft}>
-        It passes from {passMarkOf(canonical)} on. This is how an annotator sees it; what you enter here is
-        kept nowhere.
+        Pass mark: {passMarkOf(canonical)}. This is the form that annotators see. Answers that you enter here
+        are not saved.
       </p>
       {scheme.criteria.length > 0 && (
         <RubricGrid
@@ -81,7 +81,7 @@ export function AnnotatorPreview({ name, canonical }: { name: string; canonical:
       )}
       {others.length > 0 && (
         <section className={styles.part}>
-          <h2>Not on a scale with points</h2>
+          <h2>Criteria that annotators do not rate</h2>
           <ul className={styles.others}>
             {others.map((it) => (
               <li key={it.name}>
@@ -105,13 +105,13 @@ export function JudgePrompt({ source: written }: { source: string }) {
   const prompt = useQuery(judgePromptQuery(project.id, source, trace || undefined));
   return (
     <div className={styles.preview}>
-      <Loaded query={prompt} what="what judges are asked">
+      <Loaded query={prompt} what="the judge prompt">
         {({ prompts: all }) => {
           const asked = all[Math.min(at, all.length - 1)];
           if (!asked) {
             return (
-              <Notice title="No judge is asked anything">
-                <p>Programs or people answer all of it.</p>
+              <Notice title="No judge prompt">
+                <p>Checks or people grade all criteria of this rubric.</p>
               </Notice>
             );
           }
@@ -127,7 +127,7 @@ export function JudgePrompt({ source: written }: { source: string }) {
                   />
                 )}
                 <Select
-                  label="About"
+                  label="Trace"
                   value={trace}
                   options={[
                     { value: "", label: "placeholders" },
@@ -140,7 +140,7 @@ export function JudgePrompt({ source: written }: { source: string }) {
                 />
               </div>
               {asked.unasked ? (
-                <Notice title="No judge is asked">
+                <Notice title="No judge prompt">
                   <p>{asked.unasked}</p>
                 </Notice>
               ) : (
@@ -148,7 +148,7 @@ export function JudgePrompt({ source: written }: { source: string }) {
               )}
               {asked.form && (
                 <details>
-                  <summary>The form that its reply must have</summary>
+                  <summary>Reply schema (JSON)</summary>
                   <Code text={JSON.stringify(asked.form, null, 2)} language="json" />
                 </details>
               )}

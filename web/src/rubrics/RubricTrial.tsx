@@ -37,9 +37,9 @@ export function RubricTrialView({ source }: { source: string }) {
     return (
       <div className={styles.preview}>
         <p className={styles.line}>
-          On the {plural(traces.length, "trace")} you chose.
+          {plural(traces.length, "trace")} selected.
           <Button look="link" onClick={() => set({ traces: undefined })}>
-            Take the newest instead
+            Use the newest traces instead
           </Button>
         </p>
         <RubricTrial source={source} traces={traces} />
@@ -48,7 +48,7 @@ export function RubricTrialView({ source }: { source: string }) {
   }
   return (
     <div className={styles.preview}>
-      <search className={styles.line} aria-label="Which traces">
+      <search className={styles.line} aria-label="Filter traces">
         <Select
           label="Newest traces of"
           value={agent ?? ""}
@@ -70,7 +70,7 @@ export function RubricTrialView({ source }: { source: string }) {
         <span className={styles.soft}>
           Or{" "}
           <Link to="/p/$project/traces" params={{ project: project.name }} search={{ agent }}>
-            choose some
+            select traces
           </Link>
           .
         </span>
@@ -98,7 +98,7 @@ const columnsOf = (money: ReturnType<typeof useMoney>): Column<Taken>[] => [
     align: "end",
     cell: (it) => (it.least_calls === it.calls ? count(it.calls) : `${it.least_calls} to ${it.calls}`),
   },
-  { name: "cost", head: "At most", align: "end", cell: (it) => money(it.cost) },
+  { name: "cost", head: "Cost at most", align: "end", cell: (it) => money(it.cost) },
 ];
 
 /** What judging takes, before anything is spent; then a run that does it. */
@@ -118,11 +118,11 @@ export function RubricTrial({ source, traces }: { source: string; traces: string
       navigate({ to: "/p/$project/runs/$run", params: { project: project.name, run: it.id ?? "" } }),
   });
   return (
-    <section className={styles.try} aria-label="What it takes">
+    <section className={styles.try} aria-label="Cost of the trial">
       <div className={styles.narrow}>
         <Field
           label="Judge"
-          hint="The usual one unless given."
+          hint="Default: the default judge of the server."
           list="judges"
           value={typed}
           onChange={(it) => setTyped(it.target.value)}
@@ -133,27 +133,27 @@ export function RubricTrial({ source, traces }: { source: string; traces: string
           ))}
         </datalist>
       </div>
-      <Loaded query={price} what="what it takes">
+      <Loaded query={price} what="the cost">
         {({ calls, cost, judges: asked, per_trace }) => (
           <>
             <p role="status">
               {plural(traces.length, "trace")}, at most {plural(calls, "call")} of{" "}
-              {asked.join(", ") || "nobody"},{" "}
+              {asked.join(", ") || "no judge"},{" "}
               {calls === 0 ? (
-                "which costs nothing"
+                "no cost"
               ) : cost == null ? (
-                "and nobody knows what they cost: the judge has no price"
+                "unknown cost: the judge has no price"
               ) : (
                 <>
-                  likely at most <b>{money(cost)}</b>
+                  at most about <b>{money(cost)}</b>
                 </>
               )}
-              . Nothing is spent yet.
+              . Nothing is spent until you start the trial.
             </p>
             <details>
-              <summary>Trace by trace</summary>
+              <summary>Cost by trace</summary>
               <Table
-                caption="What each trace takes"
+                caption="Cost by trace"
                 columns={columnsOf(money)}
                 rows={per_trace}
                 keyOf={(it) => it.trace}
@@ -163,14 +163,14 @@ export function RubricTrial({ source, traces }: { source: string; traces: string
               <div className={styles.line}>
                 <Button look="main" onClick={() => trying.mutate()} disabled={trying.isPending || isOld}>
                   {trying.isPending
-                    ? "Beginning…"
+                    ? "Starting…"
                     : cost == null
-                      ? "Try it, whatever it costs"
-                      : `Try it for up to ${money(cost)}`}
+                      ? "Start trial (cost unknown)"
+                      : `Start trial (up to ${money(cost)})`}
                 </Button>
               </div>
             ) : (
-              <p className={styles.soft}>Trying it needs a role with `write`.</p>
+              <p className={styles.soft}>You need a role with the permission write to start a trial.</p>
             )}
             <FormError error={trying.error} />
           </>

@@ -27,7 +27,7 @@ export function RubricsPage() {
     <>
       <PageHead
         title="Rubrics"
-        about="What is asked of answers. Versions never change; every grade names its own."
+        about="A rubric defines what is graded and how. Versions never change; every grade names the version it was made with."
       >
         {may(project, "write") && (
           <Link
@@ -45,8 +45,8 @@ export function RubricsPage() {
           all.length === 0 ? (
             <Notice title="No rubrics yet">
               <p>
-                Write one here, or begin with a preset; applying a monitor makes one as well. Suites carry
-                their own.
+                Create one here or start from a preset. Applying a monitor creates one as well. Suites contain
+                their own rubrics.
               </p>
             </Notice>
           ) : (
@@ -76,14 +76,14 @@ function RubricTable({ rows }: { rows: Rubric[] }) {
           >
             {it.name}
           </Link>{" "}
-          {it.archived && <Badge>out of use</Badge>}
+          {it.archived && <Badge>archived</Badge>}
         </>
       ),
     },
     { name: "newest", head: "Newest version", cell: (it) => <code>{it.newest ?? "–"}</code>, wide: true },
     {
       name: "monitors",
-      head: "Monitors that ask it",
+      head: "Used by monitors",
       cell: (it) =>
         users(it).length === 0
           ? "–"
@@ -98,7 +98,7 @@ function RubricTable({ rows }: { rows: Rubric[] }) {
               </Link>
             )),
     },
-    { name: "created", head: "Made", align: "end", cell: (it) => <Time at={it.created} /> },
+    { name: "created", head: "Created", align: "end", cell: (it) => <Time at={it.created} /> },
   ];
   return <Table caption="Rubrics" columns={columns} rows={rows} keyOf={(it) => it.id} />;
 }
@@ -125,7 +125,7 @@ export function NewRubricPage() {
     mutationFn: (body: { name: string; source: string }) =>
       unwrap(api(project.id).POST("/api/v1/rubrics", { body })),
     onSuccess: async (it) => {
-      toast(`${it.name} has its first version.`);
+      toast(`${it.name} created.`);
       await queries.invalidateQueries({ queryKey: ["rubrics", project.id] });
       await navigate({ to: "/p/$project/rubrics/$rubric", params: { ...params, rubric: it.id } });
     },
@@ -133,17 +133,17 @@ export function NewRubricPage() {
   return (
     <NewFile
       title="New rubric"
-      about="A file with one rubric, in any dialect."
+      about="A file with one rubric, in any supported format."
       up={
         <Link to="/p/$project/rubrics" params={params}>
           Rubrics
         </Link>
       }
       kind="rubric"
-      label="The rubric's file"
+      label="Rubric file"
       template={TEMPLATE}
-      does="Make it"
-      doing="Making it…"
+      does="Create"
+      doing="Creating…"
       saving={adding}
       start={(replace) => <PresetSelect onChoose={replace} />}
       beside={(text, checked) => <RubricPreview name="rubric" source={text} checked={checked} />}
@@ -159,7 +159,7 @@ function PresetSelect({ onChoose }: { onChoose: (source: string) => void }) {
   const found = presets.data?.find((it) => it.name === chosen);
   return (
     <Select
-      label="Begin with"
+      label="Start from"
       hint={presets.error ? presets.error.message : (found?.description ?? "Replaces the text below.")}
       value={chosen}
       options={[

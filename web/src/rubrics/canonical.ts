@@ -36,9 +36,9 @@ export function askedBy(name: string, rubric: Canonical): Asked {
     for (const it of list as Canonical[]) {
       const title = String(it.label ?? it.name);
       if (Array.isArray(it.criteria)) visit(it.criteria);
-      else if (it.check) others.push({ name: title, why: "a program checks it" });
-      else if (it.recipe) others.push({ name: title, why: "a recipe of several questions" });
-      else if (it.tree || it.graph) others.push({ name: title, why: "a tree of questions" });
+      else if (it.check) others.push({ name: title, why: "graded by a check" });
+      else if (it.recipe) others.push({ name: title, why: "graded by a recipe of several questions" });
+      else if (it.tree || it.graph) others.push({ name: title, why: "graded by a decision tree" });
       else {
         const points = pointsOf(it);
         if (points.length === 0) others.push({ name: title, why: "any number from 0 to 1" });
@@ -56,7 +56,7 @@ export function askedBy(name: string, rubric: Canonical): Asked {
     }
   };
   visit(rubric.criteria);
-  if (rubric.tree || rubric.graph) others.push({ name, why: "a tree of questions" });
+  if (rubric.tree || rubric.graph) others.push({ name, why: "graded by a decision tree" });
   return { scheme: { name, kind: "rubric", required: true, criteria, shows_score: true }, others };
 }
 

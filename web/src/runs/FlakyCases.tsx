@@ -24,10 +24,10 @@ export function FlakyCases({ run }: { run: string }) {
       ),
     },
     { name: "passed", head: "Passed", align: "end", cell: (it) => `${it.passed} of ${it.n}` },
-    { name: "flips", head: "Against the majority", align: "end", cell: (it) => percent(it.flip_rate) },
+    { name: "flips", head: "Flip rate", align: "end", cell: (it) => percent(it.flip_rate) },
     {
       name: "all",
-      head: "All would pass",
+      head: "P(all pass)",
       align: "end",
       wide: true,
       cell: (it) => percent(it.pass_k.at(-1)),
@@ -50,19 +50,19 @@ export function FlakyCases({ run }: { run: string }) {
       {(it) => {
         if (it.k === 0) {
           return (
-            <Notice title="Nothing was tried twice">
-              <p>A suite that tries its cases several times shows here which of them end now so, now so.</p>
+            <Notice title="No repeated trials">
+              <p>A suite with several trials per case shows here which cases flip between pass and fail.</p>
             </Notice>
           );
         }
         return (
           <div className={styles.view}>
             <p>
-              {plural(it.n_cases, "case")} tried up to {it.k} times: {percent(it.any)} passed at least once,{" "}
-              {percent(it.all)} every time.
+              {plural(it.n_cases, "case")} with up to {it.k} trials: {percent(it.any)} passed at least once,{" "}
+              {percent(it.all)} passed every time.
             </p>
             {it.cases.length === 0 ? (
-              <Notice title="No case disagrees with itself" />
+              <Notice title="No flaky cases" />
             ) : (
               <Table caption="Flaky cases" columns={columns} rows={it.cases} keyOf={(one) => one.case} />
             )}

@@ -20,8 +20,8 @@ export function RunMatrix({ run }: { run: string }) {
     <Loaded query={found} what="the matrix">
       {(it) =>
         it.rows.length === 0 ? (
-          <Notice title="Its cases differ in nothing">
-            <p>A suite that tries several models or prompts is shown here, one against the other.</p>
+          <Notice title="The cases have no factors to compare">
+            <p>A suite with several models or prompts is shown here as a matrix.</p>
           </Notice>
         ) : (
           <div className={styles.view}>
@@ -87,7 +87,7 @@ function MatrixTable({ matrix }: { matrix: Matrix }) {
 function MatrixHead({ of, by }: { of: string | undefined; by: string | null | undefined }) {
   if (of !== "–" || !by) return of;
   return (
-    <Term about={`These cases name no ${by}${by === "judge" ? ": checks or people decided them" : ""}.`}>
+    <Term about={`These cases have no ${by}${by === "judge" ? ": checks or people decided them" : ""}.`}>
       no {by}
     </Term>
   );

@@ -64,11 +64,11 @@ function RunDetail({ run }: { run: RunInFull }) {
             Runs
           </Link>
         }
-        title={run.suite ?? "A run without a name"}
+        title={run.suite ?? "Unnamed run"}
         about={
           <>
             {moment(run.started)}
-            {took !== null && <> · took {duration(took)}</>} · judging cost {money(run.cost)} ·{" "}
+            {took !== null && <> · took {duration(took)}</>} · judge cost {money(run.cost)} ·{" "}
             <code>{run.id}</code>
           </>
         }
@@ -146,7 +146,7 @@ function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunPro
       ))}
       <div className={styles.going} role="status">
         {followed.broken && !isOver ? (
-          <Badge tone="error">the server is away; trying again</Badge>
+          <Badge tone="error">connection lost; reconnecting</Badge>
         ) : isOver ? (
           <span>{plural(followed.outcomes.length, "case")}</span>
         ) : (
@@ -195,7 +195,7 @@ function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgr
       />
       <div className={styles.cases}>
         <div className={styles.list}>
-          <search className={styles.filter} aria-label="Which cases">
+          <search className={styles.filter} aria-label="Filter cases">
             <input
               type="search"
               aria-label="Find a case"
@@ -217,7 +217,7 @@ function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgr
           </search>
           {shown.length === 0 ? (
             <Notice
-              title="No case fits"
+              title="No matching cases"
               action={
                 <Button onClick={() => set({ find: undefined, status: undefined })}>Show all cases</Button>
               }
@@ -234,8 +234,8 @@ function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgr
 
 function RunStarted({ total }: { total: number }) {
   return (
-    <Notice title="Nothing is graded yet">
-      <p>{plural(total, "case")} wait for a worker. They appear here as they are graded.</p>
+    <Notice title="No case is graded yet">
+      <p>{plural(total, "case")} wait for a worker. Results appear here as they arrive.</p>
     </Notice>
   );
 }
@@ -283,11 +283,7 @@ function CaseDetail({ run, place }: { run: RunInFull; place: number }) {
     <section className={styles.one} aria-label="Scorecard">
       <Loaded query={result} what="the scorecard">
         {(it) =>
-          it ? (
-            <Scorecard run={run} result={it.result} />
-          ) : (
-            <Notice title="There is no such case in this run" />
-          )
+          it ? <Scorecard run={run} result={it.result} /> : <Notice title="This run has no such case" />
         }
       </Loaded>
     </section>

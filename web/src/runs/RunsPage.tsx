@@ -29,7 +29,7 @@ export function RunsPage() {
   const isTwo = (runs.data?.pages.flatMap((it) => it.items).length ?? 0) > 1;
   return (
     <>
-      <PageHead title="Runs" about="Suites that were graded, the newest first.">
+      <PageHead title="Runs" about="Evaluation runs of suites, the newest first.">
         {isTwo && <CompareButton chosen={chosen} />}
       </PageHead>
       <Loaded query={runs} what="runs">
@@ -90,7 +90,7 @@ function columns(
       cell: (it) => (
         <>
           <Link to="/p/$project/runs/$run" params={{ project, run: it.id }} className={styles.suite}>
-            {it.suite ?? "without a name"}
+            {it.suite ?? "unnamed suite"}
           </Link>{" "}
           {!it.ended && <Badge tone="accent">running</Badge>}
           <span className={styles.id}>{it.id.slice(-6)}</span>
@@ -110,9 +110,9 @@ function columns(
     { name: "fail", head: "Fail", align: "end", cell: (it) => it.n_fail || "–", wide: true },
     { name: "error", head: "Error", align: "end", cell: (it) => it.n_error || "–", wide: true },
     { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },
-    { name: "cost", head: "Judging cost", align: "end", cell: (it) => money(it.cost), wide: true },
-    { name: "took", head: "Took", align: "end", cell: (it) => duration(took(it) || null), wide: true },
-    { name: "began", head: "Began", align: "end", cell: (it) => <Time at={it.started} /> },
+    { name: "cost", head: "Judge cost", align: "end", cell: (it) => money(it.cost), wide: true },
+    { name: "took", head: "Duration", align: "end", cell: (it) => duration(took(it) || null), wide: true },
+    { name: "began", head: "Started", align: "end", cell: (it) => <Time at={it.started} /> },
     {
       name: "compare",
       head: "Compare",
@@ -133,7 +133,7 @@ function columns(
 function NoRuns() {
   return (
     <Notice title="No runs yet">
-      <p>Have this server grade a suite from the command line:</p>
+      <p>Start a run from the command line:</p>
       <pre>{`jurist init\njurist eval suite.yaml --server ${location.origin}`}</pre>
     </Notice>
   );

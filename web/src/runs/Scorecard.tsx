@@ -36,7 +36,7 @@ export function Scorecard({ run, result }: ScorecardProps) {
         <div className={styles.verdict}>
           <StatusBadge status={verdict.status} />
           <b>{score(verdict.score)}</b>
-          {verdict.vacuous && <Badge>nothing applied</Badge>}
+          {verdict.vacuous && <Badge>no criterion applied</Badge>}
           {it.spend.cost != null && <span className={styles.spend}>{money(it.spend.cost)}</span>}
         </div>
       </header>
@@ -68,7 +68,7 @@ const saidOf = (grades: Grade[], criterion: string): Said[] =>
 
 function TreePath({ path }: { path: Contract["TreePathStep"][] }) {
   return (
-    <ol className={styles.path} aria-label="The way through the tree">
+    <ol className={styles.path} aria-label="Path through the decision tree">
       {path.map((it, at) => (
         <li key={at}>
           <span className={styles.node}>{it.node}</span> <b>{it.answer}</b>
@@ -98,7 +98,7 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
       <div className={styles.answer}>
         <GradeAnswer outcome={outcome} />
         {unit !== null && (
-          <meter className={styles.meter} min={0} max={1} value={unit} aria-label="On 0 to 1" />
+          <meter className={styles.meter} min={0} max={1} value={unit} aria-label="Score on 0 to 1" />
         )}
       </div>
       <div className={styles.why}>
@@ -114,8 +114,8 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
         ))}
         <p className={styles.by}>
           {grade.grader.kind} <b>{grade.grader.name}</b>
-          {grade.spend?.from_cache && " · from the cache"}
-          {grade.attempts && grade.attempts.length > 0 && ` · after ${grade.attempts.length} failed tries`}
+          {grade.spend?.from_cache && " · cached"}
+          {grade.attempts && grade.attempts.length > 0 && ` · after ${grade.attempts.length} failed attempts`}
         </p>
       </div>
     </li>
@@ -129,7 +129,7 @@ function GradeAnswer({ outcome }: { outcome: Contract["Outcome"] }) {
     case "not_applicable":
       return <Badge>not applicable</Badge>;
     case "abstained":
-      return <Badge tone="deferred">could not tell</Badge>;
+      return <Badge tone="deferred">undecided</Badge>;
     case "failed":
       return (
         <>
@@ -153,7 +153,7 @@ function EvidenceQuote({ evidence, onQuote }: { evidence: Evidence; onQuote: (qu
   if (!found) {
     return (
       <p className={styles.lost}>
-        “{quote}” <Badge tone="error">does not stand there</Badge>
+        “{quote}” <Badge tone="error">quote not found</Badge>
       </p>
     );
   }

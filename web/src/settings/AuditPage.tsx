@@ -22,18 +22,22 @@ export function AuditPage() {
   const members = useQuery(membersQuery(project.id));
   const nameOf = (actor: string) => members.data?.find((it) => it.account === actor)?.name ?? actor;
   const only = (key: "actor" | "action", value: string) => (
-    <Button look="quiet" onClick={() => navigate({ search: { ...search, [key]: value } })} title="Only these">
+    <Button
+      look="quiet"
+      onClick={() => navigate({ search: { ...search, [key]: value } })}
+      title="Filter by this"
+    >
       {nameOf(value)}
     </Button>
   );
   const columns: Column<Entry>[] = [
-    { name: "time", head: "When", cell: (it) => <Time at={it.time} /> },
-    { name: "action", head: "What", cell: (it) => only("action", it.action) },
-    { name: "actor", head: "Who", cell: (it) => only("actor", it.actor) },
-    { name: "target", head: "To what", cell: (it) => <code>{it.target}</code>, wide: true },
+    { name: "time", head: "Time", cell: (it) => <Time at={it.time} /> },
+    { name: "action", head: "Action", cell: (it) => only("action", it.action) },
+    { name: "actor", head: "Actor", cell: (it) => only("actor", it.actor) },
+    { name: "target", head: "Target", cell: (it) => <code>{it.target}</code>, wide: true },
     {
       name: "body",
-      head: "More",
+      head: "Details",
       wide: true,
       cell: (it) =>
         it.body && Object.keys(it.body).length > 0 ? <code>{JSON.stringify(it.body)}</code> : "",
@@ -43,14 +47,14 @@ export function AuditPage() {
   return (
     <SettingsLayout>
       <div className={styles.line}>
-        <h2>Who changed what</h2>
+        <h2>Audit log</h2>
         {chosen.map(([key, value]) => (
           <Button key={key} onClick={() => navigate({ search: { ...search, [key]: undefined } })}>
             {nameOf(value)} ✕
           </Button>
         ))}
       </div>
-      <Loaded query={entries} what="the audit">
+      <Loaded query={entries} what="the audit log">
         {({ pages }) => {
           const rows = pages.flatMap((it) => it.items);
           if (rows.length > 0) {
@@ -66,10 +70,10 @@ export function AuditPage() {
               </>
             );
           }
-          if (chosen.length === 0) return <Notice title="Nothing was changed yet" />;
+          if (chosen.length === 0) return <Notice title="No changes yet" />;
           return (
             <Notice
-              title="Nothing fits"
+              title="No matching entries"
               action={<Button onClick={() => navigate({ search: {} })}>Show everything</Button>}
             />
           );

@@ -23,14 +23,14 @@ export function JudgesPage() {
     <SettingsLayout>
       <h2>Judges</h2>
       <p className={styles.muted}>
-        Those that monitors name, or that were asked within thirty days. Keys are in the server's environment
-        and are never shown.
+        Judges named by monitors or used in the last 30 days. API keys are read from the environment of the
+        server and never shown.
       </p>
       <Loaded query={judges} what="judges">
         {(all) =>
           all.length === 0 ? (
             <Notice title="No judges yet">
-              <p>A monitor that names one puts it here.</p>
+              <p>A judge appears here when a monitor names it.</p>
             </Notice>
           ) : (
             <JudgeTable all={all} />
@@ -49,20 +49,20 @@ function JudgeTable({ all }: { all: Judge[] }) {
       head: "Judge",
       cell: (it) => (
         <>
-          {it.name} {it.is_default && <Badge>asked unless told</Badge>}
+          {it.name} {it.is_default && <Badge>default</Badge>}
           {it.problem && <p className={styles.problem}>{it.problem}</p>}
         </>
       ),
     },
-    { name: "key", head: "Key", cell: (it) => <JudgeKey of={it} /> },
+    { name: "key", head: "API key", cell: (it) => <JudgeKey of={it} /> },
     {
       name: "price",
-      head: "A million tokens",
+      head: "Price per million tokens",
       cell: (it) =>
         it.price ? (
           `${money(it.price.input)} in, ${money(it.price.output)} out`
         ) : (
-          <span className={styles.muted}>not known</span>
+          <span className={styles.muted}>unknown</span>
         ),
       wide: true,
     },
@@ -90,7 +90,7 @@ function JudgeTable({ all }: { all: Judge[] }) {
       ? [
           {
             name: "ping",
-            head: <span className="visually-hidden">Ping</span>,
+            head: <span className="visually-hidden">Test</span>,
             align: "end" as const,
             cell: (it: Judge) => <PingButton judge={it.name} />,
           },
@@ -101,9 +101,9 @@ function JudgeTable({ all }: { all: Judge[] }) {
 }
 
 function JudgeKey({ of: { key } }: { of: Judge }) {
-  if (key === "not_needed") return <span className={styles.muted}>needs none</span>;
+  if (key === "not_needed") return <span className={styles.muted}>not needed</span>;
   return (
-    <Badge tone={key === "present" ? "pass" : "fail"}>{key === "present" ? "✓ there" : "✕ missing"}</Badge>
+    <Badge tone={key === "present" ? "pass" : "fail"}>{key === "present" ? "✓ set" : "✕ missing"}</Badge>
   );
 }
 
@@ -120,10 +120,10 @@ function PingButton({ judge }: { judge: string }) {
         {found && (
           <>
             <Badge tone={found.ok ? "pass" : "fail"}>
-              {found.ok ? `✓ unwrap in ${duration(found.ms)}` : "✕ did not answer"}
+              {found.ok ? `✓ answered in ${duration(found.ms)}` : "✕ did not answer"}
             </Badge>{" "}
             {found.error}
-            {found.is_structured === false && "It does not keep to the shape it is asked for."}
+            {found.is_structured === false && "It does not follow the reply schema."}
           </>
         )}
       </span>
@@ -131,10 +131,10 @@ function PingButton({ judge }: { judge: string }) {
       <Button
         onClick={() => pinging.mutate()}
         disabled={pinging.isPending}
-        aria-label={`Ping ${judge}`}
-        title="A call of a few tokens"
+        aria-label={`Test ${judge}`}
+        title="Sends one call of a few tokens"
       >
-        {pinging.isPending ? "Asking…" : "Ping"}
+        {pinging.isPending ? "Testing…" : "Test"}
       </Button>
     </div>
   );

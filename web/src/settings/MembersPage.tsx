@@ -18,10 +18,10 @@ import styles from "./SettingsLayout.module.css";
 type Member = Schemas["MemberView"];
 
 const ROLES = [
-  { value: "annotator", label: "annotator: answers annotation tasks" },
+  { value: "annotator", label: "annotator: works on annotation tasks" },
   { value: "viewer", label: "viewer: sees everything, changes nothing" },
   { value: "member", label: "member: works with traces, rubrics and runs" },
-  { value: "owner", label: "owner: people, tokens and money as well" },
+  { value: "owner", label: "owner: also manages members, API tokens and the budget" },
 ];
 
 export function MembersPage() {
@@ -32,10 +32,10 @@ export function MembersPage() {
   return (
     <SettingsLayout>
       <div className={styles.line}>
-        <h2>People of {project.name}</h2>
+        <h2>Members of {project.name}</h2>
         {session.data?.account && (
           <Button look="main" onClick={() => setInviting(true)}>
-            Invite somebody
+            Invite member
           </Button>
         )}
       </div>
@@ -49,9 +49,10 @@ export function MembersPage() {
 
 function NoMembers() {
   return (
-    <Notice title="Nobody is a member">
+    <Notice title="No members">
       <p>
-        An open server asks nobody who they are. Start it with <code>--auth</code> to have accounts.
+        This server runs without accounts. Start it with <code>jurist serve --auth</code> to use accounts and
+        roles.
       </p>
     </Notice>
   );
@@ -69,14 +70,14 @@ function MemberTable({ members }: { members: Member[] }) {
       unwrap(
         api(project.id).PUT("/api/v1/members/{account}", { params: { path: { account } }, body: { role } }),
       ),
-    onSuccess: () => toast("The role is changed."),
+    onSuccess: () => toast("Role changed."),
     onSettled: again,
   });
   const remove = useMutation({
     mutationFn: (account: string) =>
       unwrap(api(project.id).DELETE("/api/v1/members/{account}", { params: { path: { account } } })),
     onSuccess: () => {
-      toast(`${removing?.name} is no member any more.`);
+      toast(`${removing?.name} removed from the project.`);
       setRemoving(null);
     },
     onSettled: again,
@@ -117,7 +118,7 @@ function MemberTable({ members }: { members: Member[] }) {
       <Table caption="Members" columns={columns} rows={members} keyOf={(it) => it.account} />
       {removing && (
         <Dialog title={`Remove ${removing.name}?`} onClose={() => setRemoving(null)}>
-          <p>They see nothing of this project any more. What they graded stays.</p>
+          <p>This person loses access to the project. Grades by this person are kept.</p>
           {remove.error && <ErrorNotice error={remove.error} />}
           <div className={styles.line}>
             <Button look="danger" onClick={() => remove.mutate(removing.account)} disabled={remove.isPending}>
@@ -140,10 +141,10 @@ function InviteDialog({ onClose }: { onClose: () => void }) {
   if (invite.data) {
     const link = `${location.origin}${invite.data.path}`;
     return (
-      <Dialog title="The invitation" onClose={onClose}>
+      <Dialog title="Invitation" onClose={onClose}>
         <OneTimeSecret
           secret={link}
-          about="Send this link to one person. It works once, within a day, and is not shown again."
+          about="Send this link to one person. It works once, expires after one day and is not shown again."
         />
         <div className={styles.line}>
           <CopyButton text={link} />
@@ -153,9 +154,9 @@ function InviteDialog({ onClose }: { onClose: () => void }) {
     );
   }
   return (
-    <Dialog title="Invite somebody" onClose={onClose}>
-      <Form asked={invite} does="Make a link">
-        <Select label="They join as" options={ROLES} {...bind("role")} />
+    <Dialog title="Invite member" onClose={onClose}>
+      <Form asked={invite} does="Create link">
+        <Select label="Role" options={ROLES} {...bind("role")} />
       </Form>
     </Dialog>
   );

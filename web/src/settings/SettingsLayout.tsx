@@ -6,7 +6,7 @@ import styles from "./SettingsLayout.module.css";
 
 const PAGES = [
   { to: "/p/$project/settings/members", label: "Members" },
-  { to: "/p/$project/settings/tokens", label: "Tokens" },
+  { to: "/p/$project/settings/tokens", label: "API tokens" },
   { to: "/p/$project/settings/notifications", label: "Notifications" },
   { to: "/p/$project/settings/judges", label: "Judges" },
   { to: "/p/$project/settings/data", label: "Data" },

@@ -21,11 +21,11 @@ import styles from "./SettingsLayout.module.css";
 type Token = Schemas["TokenView"];
 
 const SCOPES: { name: Scope; does: string }[] = [
-  { name: "ingest", does: "send traces, and see nothing" },
-  { name: "read", does: "see traces, runs, grades and rubrics" },
-  { name: "annotate", does: "answer annotation tasks" },
+  { name: "ingest", does: "send traces, no read access" },
+  { name: "read", does: "read traces, runs, grades and rubrics" },
+  { name: "annotate", does: "work on annotation tasks" },
   { name: "write", does: "start runs and change rubrics" },
-  { name: "manage", does: "people, tokens and money" },
+  { name: "manage", does: "manage members, API tokens and the budget" },
 ];
 
 export function TokensPage() {
@@ -34,13 +34,13 @@ export function TokensPage() {
   const [adding, setAdding] = useState(false);
   const add = (
     <Button look="main" onClick={() => setAdding(true)}>
-      New token
+      New API token
     </Button>
   );
   return (
     <SettingsLayout>
       <div className={styles.line}>
-        <h2>Tokens of programs</h2>
+        <h2>API tokens</h2>
         {add}
       </div>
       <Loaded query={tokens} what="tokens">
@@ -48,8 +48,8 @@ export function TokensPage() {
           const programs = all.filter((it) => !it.scopes.some((scope) => scope.startsWith("join:")));
           if (programs.length > 0) return <TokenTable tokens={programs} />;
           return (
-            <Notice title="No tokens yet">
-              <p>Programs that send traces or start runs show a token instead of signing in.</p>
+            <Notice title="No API tokens yet">
+              <p>Programs that send traces or start runs authenticate with an API token.</p>
             </Notice>
           );
         }}
@@ -68,20 +68,20 @@ function TokenTable({ tokens }: { tokens: Token[] }) {
     mutationFn: (id: string) =>
       unwrap(api(project.id).DELETE("/api/v1/tokens/{id}", { params: { path: { id } } })),
     onSuccess: () => {
-      toast(`${revoking?.name} opens nothing any more.`);
+      toast(`${revoking?.name} is revoked.`);
       setRevoking(null);
       return queries.invalidateQueries({ queryKey: ["tokens", project.id] });
     },
   });
   const columns: Column<Token>[] = [
     { name: "name", head: "Name", cell: (it) => it.name },
-    { name: "scopes", head: "May", cell: (it) => it.scopes.join(", ") },
+    { name: "scopes", head: "Permissions", cell: (it) => it.scopes.join(", ") },
     {
       name: "maker",
-      head: "Made by",
-      cell: (it) => it.made_by?.name ?? <span className={styles.muted}>nobody</span>,
+      head: "Created by",
+      cell: (it) => it.made_by?.name ?? <span className={styles.muted}>unknown</span>,
     },
-    { name: "created", head: "Made", cell: (it) => <Time at={it.created} />, wide: true },
+    { name: "created", head: "Created", cell: (it) => <Time at={it.created} />, wide: true },
     {
       name: "used",
       head: "Last used",
@@ -106,7 +106,7 @@ function TokenTable({ tokens }: { tokens: Token[] }) {
       <Table caption="Tokens" columns={columns} rows={tokens} keyOf={(it) => it.id} />
       {revoking && (
         <Dialog title={`Revoke ${revoking.name}?`} onClose={() => setRevoking(null)}>
-          <p>Whatever uses it is turned away from now on. This cannot be taken back.</p>
+          <p>Programs that use this token are refused from now on. This cannot be undone.</p>
           {revoke.error && <ErrorNotice error={revoke.error} />}
           <div className={styles.line}>
             <Button look="danger" onClick={() => revoke.mutate(revoking.id)} disabled={revoke.isPending}>
@@ -129,8 +129,8 @@ function TokenExpiry({ token }: { token: Token }) {
 const LIVES = [
   { value: "30", label: "30 days" },
   { value: "90", label: "90 days" },
-  { value: "365", label: "a year" },
-  { value: "", label: "until it is revoked" },
+  { value: "365", label: "one year" },
+  { value: "", label: "never" },
 ];
 
 function NewTokenDialog({ onClose }: { onClose: () => void }) {
@@ -150,7 +150,7 @@ function NewTokenDialog({ onClose }: { onClose: () => void }) {
       <Dialog title={add.data.name} onClose={onClose}>
         <OneTimeSecret
           secret={add.data.secret}
-          about="This is the only time it is shown. Keep it where secrets are kept."
+          about="The token is shown only once. Store it in a safe place."
         />
         <div className={styles.line}>
           <CopyButton text={add.data.secret} />
@@ -162,17 +162,17 @@ function NewTokenDialog({ onClose }: { onClose: () => void }) {
   const toggle = (scope: Scope) =>
     setScopes((it) => (it.includes(scope) ? it.filter((other) => other !== scope) : [...it, scope]));
   return (
-    <Dialog title="New token" onClose={onClose}>
-      <Form asked={add} does="Make it" isIncomplete={scopes.length === 0}>
+    <Dialog title="New API token" onClose={onClose}>
+      <Form asked={add} does="Create" isIncomplete={scopes.length === 0}>
         <Field
           label="Name"
-          hint="What will use it, such as CI or a collector."
+          hint="The program that uses it, for example CI or a collector."
           required
           maxLength={100}
           {...bind("name")}
         />
         <fieldset className={styles.scopes}>
-          <legend>It may</legend>
+          <legend>Permissions</legend>
           {SCOPES.map((it) => (
             <label key={it.name}>
               <input type="checkbox" checked={scopes.includes(it.name)} onChange={() => toggle(it.name)} />
@@ -180,7 +180,7 @@ function NewTokenDialog({ onClose }: { onClose: () => void }) {
             </label>
           ))}
         </fieldset>
-        <Select label="It works for" options={LIVES} {...bind("days")} />
+        <Select label="Expires after" options={LIVES} {...bind("days")} />
       </Form>
     </Dialog>
   );

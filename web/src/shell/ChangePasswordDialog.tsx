@@ -11,15 +11,15 @@ export function ChangePasswordDialog({ onClose }: { onClose: () => void }) {
   const change = useMutation({
     mutationFn: () => unwrap(api(null).PUT("/api/v1/session/password", { body: entered })),
     onSuccess: () => {
-      toast("The password is changed, and every other session has ended.");
+      toast("Password changed. All other sessions are signed out.");
       onClose();
     },
   });
   return (
-    <Dialog title="Another password" onClose={onClose}>
-      <Form asked={change} does="Change it">
+    <Dialog title="Change password" onClose={onClose}>
+      <Form asked={change} does="Change password">
         <Field
-          label="Password until now"
+          label="Current password"
           type="password"
           autoComplete="current-password"
           required
@@ -29,7 +29,7 @@ export function ChangePasswordDialog({ onClose }: { onClose: () => void }) {
           label="New password"
           type="password"
           autoComplete="new-password"
-          hint="At least ten letters."
+          hint="At least ten characters."
           required
           minLength={10}
           {...bind("new")}

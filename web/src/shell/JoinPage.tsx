@@ -32,12 +32,9 @@ function AcceptInvitation({ invitation, name }: { invitation: string; name: stri
     },
   });
   return (
-    <AuthLayout
-      title="Join"
-      after="Your invitation works once. To join with another account, sign out first."
-    >
+    <AuthLayout title="Join" after="An invitation works once. To join with another account, sign out first.">
       <Form asked={accept} does={`Join as ${name}`} doing="Joining…">
-        <p>You are signed in as {name}, and join with this account.</p>
+        <p>You are signed in as {name}. You join the project with this account.</p>
       </Form>
     </AuthLayout>
   );
@@ -57,9 +54,9 @@ function JoinProject({ invitation }: { invitation: string }) {
   if (!invitation) {
     return (
       <AuthLayout title="Join">
-        <Notice title="The link is not whole">
+        <Notice title="The link is incomplete">
           <p>
-            An invitation ends in <code>/join#…</code> with a long word. Copy all of it, or{" "}
+            An invitation link ends in <code>/join#…</code> and a long code. Copy the complete link, or{" "}
             <Link to="/sign-in">sign in</Link> if you have an account.
           </p>
         </Notice>
@@ -67,12 +64,12 @@ function JoinProject({ invitation }: { invitation: string }) {
     );
   }
   return (
-    <AuthLayout title="Join" after="Your invitation works once.">
+    <AuthLayout title="Join" after="An invitation works once.">
       <Form asked={join} does="Join" doing="Joining…">
         <Field
           label="Your name"
           autoComplete="name"
-          hint="As others will see it."
+          hint="Shown to other members."
           required
           maxLength={100}
           autoFocus
@@ -83,7 +80,7 @@ function JoinProject({ invitation }: { invitation: string }) {
           label="Password"
           type="password"
           autoComplete="new-password"
-          hint="At least ten letters."
+          hint="At least ten characters."
           required
           minLength={10}
           {...bind("password")}

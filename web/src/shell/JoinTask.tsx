@@ -34,7 +34,7 @@ type ByNameProps = {
 /** One says one's name and begins. */
 export function JoinByName({ by }: ByNameProps) {
   return (
-    <AuthLayout title="Annotate" after="No password is needed: this browser remembers you.">
+    <AuthLayout title="Annotate" after="You need no password: this browser remembers you.">
       <JoinTaskForm by={by} />
     </AuthLayout>
   );
@@ -45,10 +45,10 @@ export function JoinTaskForm({ by }: ByNameProps) {
   const [entered, bind] = useFields({ name: "" });
   const asked = { ...joining, mutate: () => joining.mutate({ ...by, name: entered.name }) };
   return (
-    <Form asked={asked} does="Begin" doing="Joining…">
+    <Form asked={asked} does="Start" doing="Joining…">
       <Field
         label="Your name"
-        hint="As whoever asked you will see it."
+        hint="Shown to the owners of the task."
         autoComplete="name"
         required
         maxLength={100}
@@ -85,8 +85,11 @@ export function JoinByCrowd() {
       {joining.error ? (
         <>
           <FormError error={joining.error} />
-          <Notice title="You are not in">
-            <p>Go back to where the link came from and follow it again.</p>
+          <Notice title="You could not join">
+            <p>
+              Open the link from the crowd platform again. If this happens twice, contact the owner of the
+              task.
+            </p>
           </Notice>
         </>
       ) : (

@@ -20,10 +20,10 @@ export function NewProjectDialog({ project, onClose }: { project: OpenProject; o
   });
   return (
     <Dialog title="New project" onClose={onClose}>
-      <Form asked={add} does="Make it">
+      <Form asked={add} does="Create">
         <Field
           label="Name"
-          hint="Everything belongs to a project: traces, runs, people, tokens."
+          hint="Traces, runs, rubrics, members and API tokens belong to one project."
           required
           maxLength={100}
           {...bind("name")}

@@ -48,8 +48,8 @@ export function HomePage() {
 function NoProject({ session }: { session: Session | undefined }) {
   return (
     <AppFrame session={session}>
-      <Notice title="No project is open to you">
-        <p>Ask whoever invited you to add you to one.</p>
+      <Notice title="You have no access to a project">
+        <p>Ask an owner of a project to add you as a member.</p>
       </Notice>
     </AppFrame>
   );
@@ -78,9 +78,10 @@ export function ProjectShell() {
       {project ? (
         <Outlet />
       ) : (
-        <Notice title="There is no such project">
+        <Notice title="Project not found">
           <p>
-            No project named <b>{name}</b> is open to you. <Link to="/">See what is.</Link>
+            There is no project <b>{name}</b>, or you are not a member of it.{" "}
+            <Link to="/">Open one of your projects.</Link>
           </p>
         </Notice>
       )}
@@ -101,9 +102,9 @@ export function NotFoundPage() {
   const session = useQuery(sessionQuery);
   return (
     <AppFrame session={session.data}>
-      <Notice title="There is no such page">
+      <Notice title="Page not found">
         <p>
-          The address may be mistyped. <Link to="/">Start from the beginning.</Link>
+          There is no page at this address. <Link to="/">Open the first page.</Link>
         </p>
       </Notice>
     </AppFrame>
@@ -116,7 +117,7 @@ function AppFrame({ session, project, children }: AppFrameProps) {
   return (
     <div className={styles.shell}>
       <a href="#main" className={styles.skip}>
-        Skip to the page
+        Skip to content
       </a>
       <header className={styles.bar}>
         <Link to="/" className={styles.word}>
@@ -186,7 +187,7 @@ function PageNav({ project, hidesAdministration }: { project: OpenProject; hides
       <div id={id} className={styles.groups} data-open={isOpen || undefined}>
         <Nav label="Pages" look="bar">
           {may(project, "read") && (
-            <NavGroup title="Look">
+            <NavGroup title="Observe">
               <Link to="/p/$project" params={params} activeOptions={{ exact: true, includeSearch: false }}>
                 Overview
               </Link>
@@ -194,14 +195,14 @@ function PageNav({ project, hidesAdministration }: { project: OpenProject; hides
             </NavGroup>
           )}
           {may(project, "read") && (
-            <NavGroup title="Measure">
+            <NavGroup title="Evaluate">
               <Links params={params} pages={MEASURE} />
               {may(project, "annotate") && <AnnotateLink params={params} />}
             </NavGroup>
           )}
           {!may(project, "read") && may(project, "annotate") && <AnnotateLink params={params} />}
           {may(project, "read") && !hidesAdministration && (
-            <NavGroup title="Keep">
+            <NavGroup title="Administer">
               <Links params={params} pages={KEEP} />
               {may(project, "manage") && (
                 <Link to="/p/$project/settings" params={params}>
@@ -292,12 +293,13 @@ function AccountMenu({ session }: { session: Session | undefined }) {
       await unwrap(api(null).DELETE("/api/v1/session"));
     } catch (error) {
       // Whoever was signed out meanwhile has what they want.
-      if (!isSignedOut(error)) return toast("You are still signed in: the server does not answer.", "fail");
+      if (!isSignedOut(error))
+        return toast("You are still signed in, because the server does not answer.", "fail");
     }
     queries.clear();
     await navigate({ to: "/sign-in" });
   };
-  const name = session?.account?.name ?? "This machine";
+  const name = session?.account?.name ?? "Local user";
   const email = isJoinedByName(session) ? undefined : session?.account?.email;
   return (
     <div className={styles.account}>
@@ -310,7 +312,9 @@ function AccountMenu({ session }: { session: Session | undefined }) {
           <>
             {email && <div className={styles.who}>{email}</div>}
             {session && !session.account && (
-              <div className={styles.who}>An open server: whoever is at this machine may do anything.</div>
+              <div className={styles.who}>
+                This server runs without accounts: everybody who can reach it may do everything.
+              </div>
             )}
             {THEMES.map((it) => (
               <button
@@ -328,7 +332,7 @@ function AccountMenu({ session }: { session: Session | undefined }) {
             ))}
             <hr />
             <MenuItem close={close} onChoose={openKeys}>
-              Keys <kbd>?</kbd>
+              Keyboard shortcuts <kbd>?</kbd>
             </MenuItem>
             {session?.account && (
               <>

@@ -25,10 +25,7 @@ export function SignInPage() {
     if (isIn) navigate({ href: within(next), replace: true });
   }, [isIn, next, navigate]);
   return (
-    <AuthLayout
-      title="Sign in"
-      after="No account? Whoever runs this server can send you a link by which you join."
-    >
+    <AuthLayout title="Sign in" after="No account? Ask an owner of a project for an invitation link.">
       <Form asked={signIn} does="Sign in" doing="Signing in…">
         <Field
           label="E-mail address"

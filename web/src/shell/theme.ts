@@ -2,9 +2,9 @@
 export type Theme = "auto" | "light" | "dark";
 
 export const THEMES: { name: Theme; label: string }[] = [
-  { name: "auto", label: "As the system" },
-  { name: "light", label: "Light" },
-  { name: "dark", label: "Dark" },
+  { name: "auto", label: "System theme" },
+  { name: "light", label: "Light theme" },
+  { name: "dark", label: "Dark theme" },
 ];
 
 const KEY = "jurist.theme";

@@ -26,16 +26,16 @@ export function ChooseRubric({ traces, onClose }: { traces: string[]; onClose: (
       <Loaded query={rubrics} what="rubrics">
         {(all) =>
           all.length === 0 ? (
-            <Notice title="There is no rubric yet">
+            <Notice title="No rubrics yet">
               <p>
                 <Link to="/p/$project/new-rubric" params={{ project: project.name }}>
-                  Write one
+                  Create one
                 </Link>
-                , or begin with a preset.
+                , or start from a preset.
               </p>
             </Notice>
           ) : (
-            <Form asked={{ mutate: lead, error: null, isPending: false }} does="See what it takes">
+            <Form asked={{ mutate: lead, error: null, isPending: false }} does="Show cost">
               <Select
                 label="Rubric"
                 required

@@ -32,19 +32,17 @@ export function SendToAnnotators({ traces, onClose }: SendToAnnotatorsProps) {
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: ["tasks", project.id] }),
   });
-  const title = `Send ${plural(traces.length, "trace")} to people`;
+  const title = `Send ${plural(traces.length, "trace")} to annotators`;
   if (sending.data) {
     const { id, name, n_new, n_there } = sending.data;
     return (
       <Dialog title={title} onClose={onClose}>
         <p role="status">
-          {n_new > 0
-            ? `${plural(n_new, "trace")} now ${n_new === 1 ? "waits" : "wait"} in `
-            : "All of it is in "}
+          {n_new > 0 ? `${plural(n_new, "trace")} added to ` : "All of these traces are already in "}
           <Link to="/p/$project/annotate/$task/overview" params={{ project: project.name, task: id }}>
             {name}
           </Link>
-          {n_new > 0 && n_there > 0 && `; ${plural(n_there, "trace")} had been there`}.
+          {n_new > 0 && n_there > 0 && `; ${plural(n_there, "trace")} were already there`}.
         </p>
       </Dialog>
     );
@@ -67,7 +65,7 @@ export function SendToAnnotators({ traces, onClose }: SendToAnnotatorsProps) {
             <Select
               label="Rubric"
               required
-              hint={rubrics.data?.length === 0 && "There is none yet; rubrics are made under Rubrics."}
+              hint={rubrics.data?.length === 0 && "No rubrics yet. Create one under Rubrics."}
               options={[
                 { value: "", label: "choose…" },
                 ...(rubrics.data ?? [])
@@ -76,7 +74,7 @@ export function SendToAnnotators({ traces, onClose }: SendToAnnotatorsProps) {
               ]}
               {...bind("rubric")}
             />
-            <Field label="People for each item" type="number" min={1} max={50} required {...bind("people")} />
+            <Field label="Annotators per item" type="number" min={1} max={50} required {...bind("people")} />
           </>
         )}
       </Form>

@@ -74,11 +74,11 @@ function TraceDetail({ id }: { id: string }) {
             <div id="steps" className={styles.content}>
               {it.state === "erased" ? (
                 <Notice title="This trace was erased">
-                  <p>Its content is gone; what was said about it stays.</p>
+                  <p>Its content is deleted; its grades are kept.</p>
                 </Notice>
               ) : it.revision === 0 ? (
-                <Notice title="It is still on its way">
-                  <p>{count(it.n_pieces)} pieces have come. It can be read once it has ended.</p>
+                <Notice title="The trace is still open">
+                  <p>{count(it.n_pieces)} pieces received. The steps are shown when the trace is finished.</p>
                 </Notice>
               ) : (
                 <Loaded query={content} what="its steps">
@@ -111,11 +111,11 @@ function TraceHead({ head }: { head: Head }) {
   const isCounted = head.tokens.input + head.tokens.output > 0;
   const facts: [string, React.ReactNode, string?][] = [
     ["agent", head.agent ?? "–"],
-    ["began", moment(head.started)],
-    ["took", duration(head.duration_ms)],
+    ["started", moment(head.started)],
+    ["duration", duration(head.duration_ms)],
     ["tokens", isCounted ? `${count(head.tokens.input)} in, ${count(head.tokens.output)} out` : "–"],
     [
-      "agent's cost",
+      "agent cost",
       head.is_cost_derived ? `${money(head.cost)} from tokens` : money(head.cost),
       head.is_cost_derived ? DERIVED_COST : AGENT_COST,
     ],
@@ -168,7 +168,7 @@ function TraceHead({ head }: { head: Head }) {
           <div>
             <dt>late</dt>
             <dd>
-              <Badge>{head.n_late} pieces came after it had ended</Badge>
+              <Badge>{head.n_late} pieces arrived after the trace had ended</Badge>
             </dd>
           </div>
         )}
@@ -184,7 +184,7 @@ function TraceActions({ head }: { head: Head }) {
   if (!may(project, "write") || head.revision === 0 || head.state === "erased") return null;
   return (
     <div className={styles.actions}>
-      <Button onClick={() => setOpen("people")}>Send to people…</Button>
+      <Button onClick={() => setOpen("people")}>Send to annotators…</Button>
       <Button onClick={() => setOpen("anchor")}>Use as anchor…</Button>
       {open === "people" && <SendToAnnotators traces={[head.id]} onClose={() => setOpen(undefined)} />}
       {open === "anchor" && (
@@ -212,7 +212,7 @@ function TraceSteps({ trace, shown, onStep }: TraceStepsProps) {
   const grades = useQuery(gradesQuery(project.id, params.trace));
   const cited = useMemo(() => citedIn(trace, grades.data ?? []), [trace, grades.data]);
   if (!trace.steps?.length && !trace.files?.length) {
-    return <Notice title="Nothing can be read of it">It has no steps.</Notice>;
+    return <Notice title="No steps">This trace has no steps.</Notice>;
   }
   const here = `/p/${encodeURIComponent(params.project)}/traces/${encodeURIComponent(params.trace)}`;
   return (

@@ -37,7 +37,10 @@ export function TracesPage() {
   const isFiltered = Object.values(chosen).some((it) => it !== undefined);
   return (
     <>
-      <PageHead title="Traces" about="What agents did, what was made of it, and why." />
+      <PageHead
+        title="Traces"
+        about="Recorded runs of agents, with their scores and the decisions of monitors."
+      />
       <TraceFilter />
       <UnscoredLinks />
       <Loaded query={traces} what="traces">
@@ -66,9 +69,7 @@ function UnscoredLinks() {
   return (
     <p className={styles.unscored}>
       {data &&
-        (data.length > 0
-          ? "Traces without a score, by their reason: "
-          : "No monitor watches any of them, so they get no score: ")}
+        (data.length > 0 ? "Why traces have no score: " : "There is no monitor, so traces get no score: ")}
       {data?.length === 0 && (
         <Link to="/p/$project/monitors" params={{ project: project.name }}>
           Monitors
@@ -110,7 +111,7 @@ function TraceTable({ rows }: { rows: Line[] }) {
           {mayChoose && (
             <input
               type="checkbox"
-              aria-label="Choose all that are shown"
+              aria-label="Select all shown traces"
               checked={isAll}
               onChange={(it) => setChosen(it.target.checked ? rows.slice(0, MOST).map((one) => one.id) : [])}
             />
@@ -123,7 +124,7 @@ function TraceTable({ rows }: { rows: Line[] }) {
           {mayChoose && (
             <input
               type="checkbox"
-              aria-label={`Choose ${it.id}`}
+              aria-label={`Select ${it.id}`}
               checked={chosen.includes(it.id)}
               disabled={chosen.length >= MOST && !chosen.includes(it.id)}
               onChange={(event) => choose(it.id, event.target.checked)}
@@ -141,13 +142,13 @@ function TraceTable({ rows }: { rows: Line[] }) {
       ),
     },
     { name: "agent", head: "Agent", cell: (it) => it.agent ?? "–", wide: true },
-    { name: "state", head: "Ended", cell: (it) => <TraceStatus trace={it} />, wide: true },
+    { name: "state", head: "Status", cell: (it) => <TraceStatus trace={it} />, wide: true },
     { name: "score", ...sorting("Score", "score"), cell: (it) => <TraceScores of={it} /> },
-    { name: "why", head: "Why", cell: (it) => <TraceReasons of={it} /> },
+    { name: "why", head: "Decision", cell: (it) => <TraceReasons of={it} /> },
     { name: "steps", head: "Steps", align: "end", cell: (it) => count(it.n_steps), wide: true },
     {
       name: "cost",
-      ...sorting("Agent's cost", "cost"),
+      ...sorting("Agent cost", "cost"),
       align: "end",
       cell: (it) =>
         it.is_cost_derived ? <Term about={DERIVED_COST}>{money(it.cost)}</Term> : money(it.cost),
@@ -155,14 +156,14 @@ function TraceTable({ rows }: { rows: Line[] }) {
     },
     {
       name: "took",
-      ...sorting("Took", "duration"),
+      ...sorting("Duration", "duration"),
       align: "end",
       cell: (it) => duration(it.duration_ms),
       wide: true,
     },
     {
       name: "began",
-      ...sorting("Began", "time"),
+      ...sorting("Started", "time"),
       align: "end",
       cell: (it) => <Time at={it.started} />,
       wide: true,
@@ -212,11 +213,15 @@ function SortNote() {
   const { sort } = useSearch({ from: "/p/$project/traces" });
   const by = sort?.replace("-", "");
   if (by === undefined || by === "time") return null;
-  return <p className={styles.soft}>Traces without a {by} are not listed in this order.</p>;
+  return (
+    <p className={styles.soft}>
+      Traces without a {by} are not listed when sorted by {by}.
+    </p>
+  );
 }
 
 function TraceScores({ of: { verdicts, is_withheld } }: { of: Line }) {
-  if (is_withheld) return <span className={styles.soft}>after you have unwrap it</span>;
+  if (is_withheld) return <span className={styles.soft}>hidden until you have annotated it</span>;
   if (verdicts.length === 0) return <span className={styles.soft}>–</span>;
   return (
     <ul className={styles.each}>
@@ -230,7 +235,7 @@ function TraceScores({ of: { verdicts, is_withheld } }: { of: Line }) {
 }
 
 function TraceReasons({ of: { decisions } }: { of: Line }) {
-  if (decisions.length === 0) return <span className={styles.soft}>nobody watched it</span>;
+  if (decisions.length === 0) return <span className={styles.soft}>no monitor</span>;
   return (
     <ul className={styles.each}>
       {decisions.map((it) => (
@@ -250,12 +255,12 @@ function TraceReasons({ of: { decisions } }: { of: Line }) {
 function SelectedTraces({ traces, onClear }: { traces: string[]; onClear: () => void }) {
   const [open, setOpen] = useState<"rubric" | "people">();
   return (
-    <section className={styles.chosen} aria-label="Chosen traces">
+    <section className={styles.chosen} aria-label="Selected traces">
       <b role="status">
-        {plural(traces.length, "trace")} chosen{traces.length >= MOST && ", no more fit"}
+        {plural(traces.length, "trace")} selected{traces.length >= MOST && " (maximum)"}
       </b>
-      <Button onClick={() => setOpen("rubric")}>Try a rubric on these…</Button>
-      <Button onClick={() => setOpen("people")}>Send to people…</Button>
+      <Button onClick={() => setOpen("rubric")}>Try a rubric…</Button>
+      <Button onClick={() => setOpen("people")}>Send to annotators…</Button>
       <Button look="quiet" onClick={onClear}>
         Clear
       </Button>
@@ -295,7 +300,7 @@ function TraceFilter() {
   ];
   const names = (agents.data ?? []).map((it) => it.name);
   return (
-    <search className={styles.filter} aria-label="Which traces">
+    <search className={styles.filter} aria-label="Filter traces">
       <SearchField search={search.search ?? ""} onSearch={(it) => set({ search: it || undefined })} />
       <Select
         label="Agent"
@@ -309,18 +314,18 @@ function TraceFilter() {
       <Select
         label="Verdict"
         value={search.verdict ?? ""}
-        options={options("any or none", ["pass", "fail", "error", "deferred"])}
+        options={options("any verdict", ["pass", "fail", "error", "deferred"])}
         onChange={(it) => set({ verdict: (it.target.value || undefined) as TracesSearch["verdict"] })}
       />
       <YesNoSelect
         label="Score"
-        words={["with or without", "has a score", "has none"]}
+        words={["any", "has a score", "has no score"]}
         value={search.scored}
         onChange={(scored) => set({ scored })}
       />
       <YesNoSelect
-        label="Ended"
-        words={["any way", "failed", "not failed"]}
+        label="Status"
+        words={["any status", "failed", "not failed"]}
         value={search.failed}
         onChange={(failed) => set({ failed })}
       />
@@ -378,10 +383,10 @@ function NoMatchingTraces() {
   const navigate = useNavigate({ from: "/p/$project/traces" });
   return (
     <Notice
-      title="No trace fits"
+      title="No matching traces"
       action={<Button onClick={() => navigate({ search: {} })}>Show all traces</Button>}
     >
-      <p>There may be some that do not fit what you chose above.</p>
+      <p>Change or remove a filter above.</p>
     </Notice>
   );
 }

@@ -37,7 +37,7 @@ export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
           const monitor = chosen ?? sorted[0]?.name;
           if (monitor === undefined) {
             return (
-              <Notice title="There is no monitor yet">
+              <Notice title="No monitors yet">
                 <p>
                   Anchors are examples for the judges of a{" "}
                   <Link to="/p/$project/new-monitor" params={{ project: project.name }}>
@@ -49,11 +49,11 @@ export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
             );
           }
           return (
-            <Form
-              asked={{ mutate: () => lead(monitor), error: null, isPending: false }}
-              does="Look at the file"
-            >
-              <p>Its text is shown to the judge as an example. You see the file before anything changes.</p>
+            <Form asked={{ mutate: () => lead(monitor), error: null, isPending: false }} does="Open the file">
+              <p>
+                The trace becomes an example in the prompt of the judge. You can check the file before you
+                apply it.
+              </p>
               <Select
                 label="Monitor"
                 value={monitor}
@@ -61,7 +61,7 @@ export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
                 onChange={(it) => setChosen(it.target.value)}
               />
               <fieldset className={styles.kinds}>
-                <legend>It shows what is</legend>
+                <legend>Kind of example</legend>
                 {(["good", "bad"] as const).map((it) => (
                   <label key={it}>
                     <input type="radio" name="kind" checked={kind === it} onChange={() => setKind(it)} />

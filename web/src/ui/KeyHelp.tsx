@@ -56,7 +56,7 @@ export function KeyHelp({ children }: { children: ReactNode }) {
     <Context value={value}>
       {children}
       {open && (
-        <Dialog title="Keys" onClose={() => setOpen(false)} wide>
+        <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)} wide>
           <div className={styles.groups}>
             {all.map((group) => (
               <section key={group.title}>
@@ -85,7 +85,7 @@ export function KeyHelp({ children }: { children: ReactNode }) {
 const EVERYWHERE: KeyGroup = {
   title: "Everywhere",
   keys: [
-    { keys: ["?"], does: "show these keys" },
-    { keys: ["Esc"], does: "close what is open" },
+    { keys: ["?"], does: "show keyboard shortcuts" },
+    { keys: ["Esc"], does: "close the dialog or menu" },
   ],
 };

@@ -54,7 +54,7 @@ export function StepView({ step, n, isCurrent, isHit, link, beside }: StepViewPr
           type="button"
           className={styles.role}
           aria-expanded={isOpen}
-          title={isOpen ? "Fold this step" : "Open this step"}
+          title={isOpen ? "Collapse this step" : "Expand this step"}
           onClick={() => folds.toggle(`step ${n}`, !isOpen)}
         >
           {step.agent ?? ROLES[role]} <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span>
@@ -170,7 +170,7 @@ function ToolResultView({ result, part, isHit }: { result: ToolResult; part: str
         {result.name && !/\s/.test(result.name) && <code>{result.name}</code>}
       </header>
       {text === "" ? (
-        <p className={styles.nothing}>nothing</p>
+        <p className={styles.nothing}>empty result</p>
       ) : (
         <FoldedText text={text} part={part} isHit={isHit} isCode />
       )}
@@ -208,7 +208,7 @@ function FoldedText({ text, part, isHit, isCode }: FoldedTextProps) {
           aria-expanded={isOpen}
           onClick={() => folds.toggle(part, !isOpen)}
         >
-          {isOpen ? "Fold" : `Show all ${plural(lines.length, "line")}`}
+          {isOpen ? "Show less" : `Show all ${plural(lines.length, "line")}`}
         </button>
       )}
     </>

@@ -133,10 +133,10 @@ export function TraceView(props: TraceViewProps) {
         )}
         <span className={styles.count}>{plural(steps.length, "step")}</span>
         <Button look="quiet" onClick={() => folds.all(false, steps.length)}>
-          Fold all
+          Collapse all
         </Button>
         <Button look="quiet" onClick={() => folds.all(true, steps.length)}>
-          Open all
+          Expand all
         </Button>
         {files.length > 0 && (
           <Button look="quiet" onClick={showFiles} title="d">
@@ -189,7 +189,7 @@ function bringIn(pane: HTMLElement, range: Range) {
 
 function ChangedFiles({ files }: { files: FileChange[] }) {
   return (
-    <section className={styles.changed} aria-label="What the run changed">
+    <section className={styles.changed} aria-label="Files changed by the run">
       <h3>{plural(files.length, "file")} changed</h3>
       {files.map((it, at) => (
         <Diff key={at} file={it} />
@@ -241,7 +241,7 @@ function FindInSteps({ find, onFindChange, onNext, n, nSteps, ref }: FindInSteps
       {find.trim() !== "" && (
         <>
           <span className={styles.hits} role="status">
-            {n === 0 ? "not found" : `${count(n)} in ${plural(nSteps, "step")}`}
+            {n === 0 ? "no match" : `${count(n)} in ${plural(nSteps, "step")}`}
           </span>
           <Button look="quiet" aria-label="Previous" onClick={() => onNext(-1)} disabled={n === 0}>
             ↑
@@ -287,10 +287,10 @@ const KEYS: KeyGroup = {
   title: "Steps",
   keys: [
     { keys: ["j", "k"], does: "next, previous step" },
-    { keys: ["o"], does: "fold or open the step" },
-    { keys: ["d"], does: "go to the files that the run changed" },
+    { keys: ["o"], does: "collapse or expand the step" },
+    { keys: ["d"], does: "go to the changed files" },
     { keys: ["/"], does: "find in steps" },
-    { keys: ["Enter", "⇧ Enter"], does: "in the search: next, previous place" },
+    { keys: ["Enter", "⇧ Enter"], does: "in the search: next, previous match" },
   ],
 };
 
