@@ -5,6 +5,7 @@ import { may, useProject } from "../api/session";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import buttons from "../ui/Button.module.css";
+import { CodeBlock } from "../ui/CodeBlock";
 import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
@@ -126,7 +127,7 @@ function NoTasks({ mayAdd }: { mayAdd: boolean }) {
             Create a task from a configuration with its data, or from a rubric and traces. Or start one from
             the command line:
           </p>
-          <pre>jurist start config.yaml</pre>
+          <CodeBlock text="jurist start config.yaml" />
         </>
       ) : (
         <p>Tasks appear here when a member of this project creates one.</p>

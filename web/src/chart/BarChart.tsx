@@ -3,7 +3,7 @@ import styles from "./Chart.module.css";
 import { ChartFrame } from "./ChartFrame";
 import { linear, ticks } from "./scale";
 
-export type Bar = { name: string; label: string; value: number; told: string };
+export type Bar = { name: string; label: string; value: number; tip: string };
 
 type BarChartProps = {
   title: string;
@@ -47,8 +47,7 @@ export function BarChart({ title, about, bars, say, table }: BarChartProps) {
               )}
             </g>
             {bars.map((it, at) => (
-              <g key={it.name} className={styles.bar}>
-                <title>{it.told}</title>
+              <g key={it.name} className={styles.bar} data-tip={it.tip}>
                 <rect
                   x={LEFT + at * slot}
                   y={TOP}

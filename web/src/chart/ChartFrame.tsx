@@ -1,19 +1,22 @@
 import { type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
 import styles from "./Chart.module.css";
+import { ChartTip } from "./ChartTip";
 
 type ChartFrameProps = {
   title: string;
-  /** What it shows, in a sentence, for whoever does not see it. */
+  /** What it shows, in a sentence, for people who cannot see it. */
   about: string;
   legend?: { name: ReactNode; series: number }[];
   height: number;
+  /** Marks are links, so that it is no mere picture. */
+  isInteractive?: boolean;
   draw: (width: number) => ReactNode;
   /** The same as numbers. */
   table: ReactNode;
 };
 
-/** A picture, what it says in words, and the numbers behind it. */
-export function ChartFrame({ title, about, legend, height, draw, table }: ChartFrameProps) {
+/** A chart with its title, a description for screen readers and its numbers as a table. */
+export function ChartFrame({ title, about, legend, height, isInteractive, draw, table }: ChartFrameProps) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const id = useId();
@@ -40,20 +43,22 @@ export function ChartFrame({ title, about, legend, height, draw, table }: ChartF
           </span>
         )}
       </figcaption>
-      <div ref={box} className={styles.box} style={{ blockSize: `${height / 16}rem` }}>
-        {width > 0 && (
-          <svg
-            role="img"
-            aria-label={about}
-            width={width}
-            height={height}
-            viewBox={`0 0 ${width} ${height}`}
-            className={styles.svg}
-          >
-            {draw(width)}
-          </svg>
-        )}
-      </div>
+      <ChartTip>
+        <div ref={box} className={styles.box} style={{ blockSize: `${height / 16}rem` }}>
+          {width > 0 && (
+            <svg
+              role={isInteractive ? "group" : "img"}
+              aria-label={about}
+              width={width}
+              height={height}
+              viewBox={`0 0 ${width} ${height}`}
+              className={styles.svg}
+            >
+              {draw(width)}
+            </svg>
+          )}
+        </div>
+      </ChartTip>
       <details className={styles.table}>
         <summary>Show as table</summary>
         {table}

@@ -2,14 +2,20 @@ import { useId, useLayoutEffect, useRef } from "react";
 import type { Schemas } from "../api/client";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Chart.module.css";
+import { ChartTip } from "./ChartTip";
 
-/** A chart of the server's, as it also stands in reports. */
+/** A chart that the server draws; reports contain the same one. */
 export type Drawn = Schemas["ChartView"];
 
-type ServerChartProps = { title: string; drawn: Drawn };
+type ServerChartProps = {
+  title: string;
+  drawn: Drawn;
+  /** What the dashed line is. */
+  dashed?: string;
+};
 
-/** What the server drew, in the colours of the page, and the numbers behind it. */
-export function ServerChart({ title, drawn }: ServerChartProps) {
+/** A chart of the server in the colours of the page, with its numbers as a table. */
+export function ServerChart({ title, drawn, dashed }: ServerChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -20,8 +26,11 @@ export function ServerChart({ title, drawn }: ServerChartProps) {
     <figure className={styles.figure} aria-labelledby={id}>
       <figcaption id={id} className={styles.caption}>
         {title}
+        {dashed && <span className={styles.dashed}>{dashed}</span>}
       </figcaption>
-      <div ref={box} className={styles.picture} />
+      <ChartTip>
+        <div ref={box} className={styles.picture} />
+      </ChartTip>
       <details className={styles.table}>
         <summary>Show as table</summary>
         <ServerChartTable title={title} table={drawn.table} />
@@ -44,14 +53,18 @@ function ServerChartTable({ title, table }: { title: string; table: Drawn["table
 
 const SHAPES = ["svg", "g", "path", "line", "circle", "rect", "polygon", "polyline", "text", "title", "desc"];
 
-/** The picture without what is no shape: its own colours, and whatever else should not be there. */
+/** The chart reduced to shapes and texts: without its own colours, scripts and links. Titles of marks become tips. */
 export function cleaned(svg: string): SVGElement | null {
-  // Taken out before it is read: the policy of the pages allows no style inside of them.
+  // Removed before parsing: the content security policy allows no inline styles.
   const text = svg.replace(/<style>[\s\S]*?<\/style>/g, "");
   const picture = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
   if (!picture) return null;
   for (const it of [picture, ...picture.querySelectorAll("*")]) {
     if (!SHAPES.includes(it.localName)) it.remove();
+    if (it.localName === "title" && it.parentNode instanceof Element && it.parentNode !== picture) {
+      it.parentNode.setAttribute("data-tip", it.textContent ?? "");
+      it.remove();
+    }
     for (const { name } of [...it.attributes]) {
       if (name === "style" || name === "href" || name.startsWith("on") || name.includes(":")) {
         it.removeAttribute(name);

@@ -79,9 +79,15 @@ const labelOf = (it: RunLine): string =>
 
 function RunSelect({ runs, before, after }: { runs: RunLine[]; before: string[]; after: string }) {
   const navigate = useNavigate({ from: "/p/$project/compare" });
-  const options = (chosen: string) => {
-    const all = runs.map((it) => ({ value: it.id, label: labelOf(it) }));
-    return all.some((it) => it.value === chosen) ? all : [{ value: chosen, label: chosen }, ...all];
+  const suite = runs.find((run) => run.id === after)?.suite;
+  const options = (chosen: string, isBefore: boolean) => {
+    // Runs of other suites share no cases; they are listed only where there is no other choice.
+    const same = runs.filter((run) => run.suite === suite);
+    const listed = isBefore && same.length > 1 ? same : runs;
+    const all = listed.map((it) => ({ value: it.id, label: labelOf(it) }));
+    if (all.some((it) => it.value === chosen)) return all;
+    const other = runs.find((run) => run.id === chosen);
+    return [{ value: chosen, label: other ? labelOf(other) : chosen }, ...all];
   };
   const go = (to: { before: string[]; after: string }) =>
     navigate({
@@ -89,7 +95,9 @@ function RunSelect({ runs, before, after }: { runs: RunLine[]; before: string[];
       replace: true,
       resetScroll: false,
     });
-  const others = runs.filter((it) => it.id !== after && !before.includes(it.id));
+  const others = runs
+    .filter((it) => it.id !== after && !before.includes(it.id))
+    .toSorted((a, b) => Number(b.suite === suite) - Number(a.suite === suite));
   return (
     <search className={styles.choose} aria-label="Choose runs">
       {before.map((one, at) => (
@@ -97,14 +105,14 @@ function RunSelect({ runs, before, after }: { runs: RunLine[]; before: string[];
           key={at}
           label={at === 0 ? "Before" : `Before, ${at + 1}`}
           value={one}
-          options={options(one)}
+          options={options(one, true)}
           onChange={(it) => go({ before: before.with(at, it.target.value), after })}
         />
       ))}
       <Select
         label="After"
         value={after}
-        options={options(after)}
+        options={options(after, false)}
         onChange={(it) => go({ before, after: it.target.value })}
       />
       <div className={styles.buttons}>

@@ -7,6 +7,7 @@ import { StateBadge } from "../monitors/StateBadge";
 import { describeState, strataWords } from "../monitors/traceStates";
 import { type Canonical, criteriaOf } from "../rubrics/canonical";
 import { rubricsQuery, versionQuery } from "../rubrics/queries";
+import { useVersionName } from "../rubrics/versions";
 import type { Trace } from "../traces/view/traceParts";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -256,17 +257,18 @@ function RubricLink({ version, rubric }: { version: string; rubric: string | und
   const project = useProject();
   const rubrics = useQuery(rubricsQuery(project.id));
   const name = rubrics.data?.find((it) => it.id === rubric)?.name;
+  const versionName = useVersionName(rubric ?? "", version);
   if (rubric === undefined || name === undefined) return <code>{version}</code>;
   return (
     <span>
-      by{" "}
+      rubric{" "}
       <Link
         to="/p/$project/rubrics/$rubric"
         params={{ project: project.name, rubric }}
         search={{ version }}
         title={version}
       >
-        {name}
+        {name} {versionName}
       </Link>
     </span>
   );
@@ -334,7 +336,15 @@ export function GradeOutcome({ grade }: { grade: GradeSaid }) {
     case "scored":
       return (
         <>
-          <b className={styles.value}>{score(grade.score)}</b>
+          {typeof grade.value === "number" && grade.value !== grade.score && (
+            <b className={styles.value}>{grade.value}</b>
+          )}
+          <b
+            className={styles.value}
+            data-soft={typeof grade.value === "number" && grade.value !== grade.score ? true : undefined}
+          >
+            {score(grade.score)}
+          </b>
           {grade.is_passed != null && (
             <Badge tone={grade.is_passed ? "pass" : "fail"}>{grade.is_passed ? "✓ pass" : "✕ fail"}</Badge>
           )}

@@ -96,7 +96,28 @@ function AlertTable({ rows }: { rows: Alert[] }) {
         </>
       ),
     },
-    { name: "about", head: "About", cell: (alert) => <AlertLink alert={alert} />, wide: true },
+    {
+      name: "about",
+      head: "About",
+      wide: true,
+      cell: (alert) => (
+        <>
+          <AlertLink alert={alert} />
+          {alert.monitor && (
+            <>
+              {" · "}
+              <Link
+                to="/p/$project/monitors/$monitor"
+                params={{ project: project.name, monitor: alert.monitor }}
+                search={{ view: "traces", agent: alert.agent ?? undefined }}
+              >
+                traces
+              </Link>
+            </>
+          )}
+        </>
+      ),
+    },
     { name: "kind", head: "Kind", cell: (it) => it.kind.replaceAll("_", " "), wide: true },
     { name: "state", head: "State", cell: (it) => <AlertState alert={it} /> },
     { name: "raised", head: "Raised", align: "end", cell: (it) => <Time at={it.raised} />, wide: true },

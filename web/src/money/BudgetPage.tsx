@@ -225,7 +225,7 @@ function DailySpend({ spend }: { spend: Spend }) {
       label: String(Number(it.day.slice(8))),
       // Round numbers are those of the currency.
       value: it.spent / rate,
-      told: `${it.day}: ${money(it.spent)}, ${count(it.n_calls)} calls`,
+      tip: `${it.day}: ${money(it.spent)}, ${count(it.n_calls)} calls`,
     }),
   );
   type Day = Spend["days"][number];

@@ -26,8 +26,9 @@ import {
   trendQuery,
 } from "./queries";
 import { describeState, STRATUM, sorted } from "./traceStates";
+import { useVersionNames } from "./versions";
 
-/** What the sample says of all traffic: the whole, each criterion, each stratum. */
+/** Estimates for all traffic: overall, by criterion and by stratum. */
 export function MonitorEstimates({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const { agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
@@ -36,15 +37,33 @@ export function MonitorEstimates({ monitor }: { monitor: Monitor }) {
     <Loaded query={found} what="estimates">
       {(it) => (
         <>
-          {it.judges.map((one) => (
-            <JudgeSection key={`${one.rubric_version} ${one.judge}`} monitor={monitor} found={one} />
-          ))}
+          {it.judges
+            .filter((one) => one.is_current)
+            .map((one) => (
+              <JudgeSection key={`${one.rubric_version} ${one.judge}`} monitor={monitor} found={one} />
+            ))}
+          <EarlierVersions monitor={monitor} all={it.judges.filter((one) => !one.is_current)} />
           {it.judges.length === 0 && <NoEstimates monitor={monitor} found={it} />}
           <TraceStateCounts monitor={monitor} found={it} />
           <MonitorAnchors monitor={monitor} />
         </>
       )}
     </Loaded>
+  );
+}
+
+/** Estimates of earlier rubric versions; folded, because they are not comparable with the current ones. */
+function EarlierVersions({ monitor, all }: { monitor: Monitor; all: JudgeEstimates[] }) {
+  if (all.length === 0) return null;
+  return (
+    <details className={styles.earlier}>
+      <summary>Estimates of {plural(all.length, "earlier version")}</summary>
+      <div className={styles.parts}>
+        {all.map((one) => (
+          <JudgeSection key={`${one.rubric_version} ${one.judge}`} monitor={monitor} found={one} />
+        ))}
+      </div>
+    </details>
   );
 }
 
@@ -66,12 +85,18 @@ function NoEstimates({ monitor, found }: { monitor: Monitor; found: Estimates })
 
 function JudgeSection({ monitor, found }: { monitor: Monitor; found: JudgeEstimates }) {
   const whole = overallOf(found);
+  const versionOf = useVersionNames(monitor.name);
   return (
-    <section className={styles.part} aria-label={`Judge ${found.judge}, ${found.rubric_version}`}>
+    <section
+      className={styles.part}
+      aria-label={`Judge ${found.judge}, rubric ${versionOf(found.rubric_version)}`}
+    >
       <div className={styles.head}>
         <h2>Judge: {found.judge}</h2>
+        <span className={styles.soft} title={found.rubric_version}>
+          rubric {versionOf(found.rubric_version)}
+        </span>
         {!found.is_current && <Badge>earlier version</Badge>}
-        <code>{found.rubric_version}</code>
       </div>
       {whole?.score && found.is_current && <HeadlineFigures whole={whole} score={whole.score} />}
       <CriterionTable monitor={monitor} found={found} />
@@ -149,8 +174,9 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
       cell: (it) =>
         it.score ? (
           <>
-            <b>{score3(it.score.mean)}</b> {range3(it.score.interval)}{" "}
-            {it.native && <span className={styles.soft}>{nativeScore(it.native)}</span>}
+            {it.native && <b>{nativeScore(it.native)} </b>}
+            <b className={it.native ? styles.soft : undefined}>{score3(it.score.mean)}</b>{" "}
+            <span className={it.native ? styles.soft : undefined}>{range3(it.score.interval)}</span>
           </>
         ) : (
           <span className={styles.soft}>not estimable: {it.not_estimable}</span>
@@ -236,7 +262,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
 
 type CriterionSparklineProps = { monitor: Monitor; found: JudgeEstimates; criterion?: string };
 
-/** How one criterion went, so that the one that fell is seen beside the others. */
+/** The trend of one criterion, beside those of the others. */
 function CriterionSparkline({ monitor, found, criterion }: CriterionSparklineProps) {
   const project = useProject();
   const { agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
@@ -252,7 +278,7 @@ function CriterionSparkline({ monitor, found, criterion }: CriterionSparklinePro
 
 type StratumRow = Stratum | { name: "all traffic, weighted" | "all traffic, unweighted mean"; of: Traffic };
 
-/** Each stratum by itself, and why the mean of all is another than that of the sample. */
+/** Scores by stratum, with the weighted and the unweighted mean of all. */
 function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) {
   const population = score.strata.reduce((sum, it) => sum + it.population, 0);
   const rows: StratumRow[] = [
@@ -333,7 +359,7 @@ function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) 
   );
 }
 
-/** Traces that show the judge what is good and what is bad. */
+/** Example traces in the prompt of the judge. */
 function MonitorAnchors({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const { good, bad } = anchorsOf(monitor.version.source);
@@ -371,7 +397,7 @@ function MonitorAnchors({ monitor }: { monitor: Monitor }) {
 
 const total = (found: Estimates): number => found.states.reduce((sum, it) => sum + it.n, 0);
 
-/** What became of every finished trace. */
+/** How many finished traces are in each state. */
 function TraceStateCounts({ monitor, found }: { monitor: Monitor; found: Estimates }) {
   const project = useProject();
   const n = total(found);

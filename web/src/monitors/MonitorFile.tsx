@@ -6,12 +6,14 @@ import { may, useProject } from "../api/session";
 import { type AnchorKind, withAnchor } from "../editor/anchors";
 import { useFileCheck } from "../editor/fileCheck";
 import { SourceEditor } from "../editor/SourceEditor";
+import { Code } from "../traces/view/Code";
 import { Button } from "../ui/Button";
 import { moment } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { useToast } from "../ui/Toast";
 import styles from "./Monitors.module.css";
 import { type Monitor, monitorQuery, monitorVersionsQuery } from "./queries";
+import { useVersionNames } from "./versions";
 
 /** Applies a file under a name; what was wrong with it stays in `error`. */
 export function useApplyMonitor(onDone: (monitor: Monitor) => void) {
@@ -133,6 +135,7 @@ function useAnchor({ version }: Monitor): Anchor | undefined {
 function MonitorVersions({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const versions = useQuery(monitorVersionsQuery(project.id, monitor.name));
+  const versionOf = useVersionNames(monitor.name);
   return (
     <section className={styles.part}>
       <h2>Versions</h2>
@@ -143,12 +146,12 @@ function MonitorVersions({ monitor }: { monitor: Monitor }) {
               <details key={it.id} className={styles.old}>
                 <summary>
                   {moment(it.created)}{" "}
-                  <span className={styles.soft}>
-                    {it.id === monitor.version.id && "current · "}
-                    <code>{it.rubric_version}</code>
+                  <span className={styles.soft} title={it.rubric_version}>
+                    rubric {versionOf(it.rubric_version)}
+                    {it.id === monitor.version.id && " · current"}
                   </span>
                 </summary>
-                <pre tabIndex={0}>{it.source}</pre>
+                <Code text={it.source} language="yaml" />
               </details>
             ))}
           </>

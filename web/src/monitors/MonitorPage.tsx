@@ -25,6 +25,7 @@ import { Rescores } from "./Rescores";
 import { Sampling } from "./Sampling";
 import type { MonitorView } from "./search";
 import { TrendView } from "./TrendView";
+import { useVersionNames } from "./versions";
 
 const VIEWS: { name: MonitorView; label: string }[] = [
   { name: "figures", label: "Estimates" },
@@ -35,12 +36,12 @@ const VIEWS: { name: MonitorView; label: string }[] = [
   { name: "file", label: "File" },
 ];
 
-/** One monitor: what its sample says of all traffic, how that went, what became of each trace, and its file. */
+/** One monitor: its estimates, trend, traces, sample rate, re-scores and file. */
 export function MonitorPage() {
   const project = useProject();
   const { monitor: name } = useParams({ from: "/p/$project/monitors/$monitor" });
   const monitor = useQuery(monitorQuery(project.id, name));
-  // Asked for at once, although what shows them waits for the monitor.
+  // Loaded at once, although the views that show them wait for the monitor.
   const { view, agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
   const enabled = view === undefined;
   useQuery({ ...estimatesQuery(project.id, name, { agent, days }), enabled });
@@ -57,6 +58,7 @@ function MonitorDetail({ monitor }: { monitor: Monitor }) {
   const search = useSearch({ from: "/p/$project/monitors/$monitor" });
   const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });
   const spend = useQuery(spendQuery(project.id));
+  const versionOf = useVersionNames(monitor.name);
   const view = search.view ?? "figures";
   return (
     <>
@@ -69,9 +71,13 @@ function MonitorDetail({ monitor }: { monitor: Monitor }) {
         title={monitor.name}
         about={
           <>
-            {percent(monitor.sample_rate)} of {monitor.agents.join(", ")}, judged by {judgesOf(monitor)}
-            {spend.data && <> · {formatMoney(spentBy(spend.data, monitor), spend.data.cap)} this month</>} ·{" "}
-            <code>{monitor.version.rubric_version}</code>
+            Sample rate {percent(monitor.sample_rate)} · agents {monitor.agents.join(", ")} · judges{" "}
+            {judgesOf(monitor)}
+            {spend.data && (
+              <> · {formatMoney(spentBy(spend.data, monitor), spend.data.cap)} spent this month</>
+            )}{" "}
+            · rubric{" "}
+            <span title={monitor.version.rubric_version}>{versionOf(monitor.version.rubric_version)}</span>
           </>
         }
       >
@@ -136,7 +142,7 @@ const WINDOWS = [
   { value: "365", label: "last year" },
 ];
 
-/** Which traffic the figures are of. */
+/** Time range, agent and criterion that the estimates are for. */
 function TrafficFilter({ monitor }: { monitor: Monitor }) {
   const search = useSearch({ from: "/p/$project/monitors/$monitor" });
   const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });

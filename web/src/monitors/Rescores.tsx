@@ -14,6 +14,7 @@ import { type Column, Table } from "../ui/Table";
 import { useToast } from "../ui/Toast";
 import styles from "./Monitors.module.css";
 import { type Monitor, nameOf, type Rescore, type RescorePlan, rescoresQuery } from "./queries";
+import { useVersionNames } from "./versions";
 
 /** Traces that earlier versions sampled are judged by the newest; what they have stays. */
 export function Rescores({ monitor }: { monitor: Monitor }) {
@@ -29,7 +30,7 @@ export function Rescores({ monitor }: { monitor: Monitor }) {
             all.length === 0 ? (
               <Notice title="No re-scores yet" />
             ) : (
-              all.map((it) => <RescoreCard key={it.id} rescore={it} />)
+              all.map((it) => <RescoreCard key={it.id} rescore={it} monitor={monitor} />)
             )
           }
         </Loaded>
@@ -45,6 +46,7 @@ const priced = (price: number | null | undefined): string =>
 function RescoreForm({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const queries = useQueryClient();
+  const versionOf = useVersionNames(monitor.name);
   const toast = useToast();
   const [overlap, setOverlap] = useState("200");
   const [since, setSince] = useState("");
@@ -114,7 +116,8 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
         <div className={styles.plan} role="status">
           <p>
             {plural(plan.n_traces, "trace")} of {count(plan.n_of)}, {plural(plan.n_calls, "call")},{" "}
-            <b>{priced(plan.price)}</b>, judged by <code>{plan.rubric_version}</code>
+            <b>{priced(plan.price)}</b>, rubric{" "}
+            <span title={plan.rubric_version}>{versionOf(plan.rubric_version)}</span>
           </p>
           <div className={styles.line}>
             <Button
@@ -139,7 +142,8 @@ function RescoreForm({ monitor }: { monitor: Monitor }) {
 
 type Offset = Rescore["offsets"][number];
 
-function RescoreCard({ rescore }: { rescore: Rescore }) {
+function RescoreCard({ rescore, monitor }: { rescore: Rescore; monitor: Monitor }) {
+  const versionOf = useVersionNames(monitor.name);
   const columns: Column<Offset>[] = [
     { name: "criterion", head: "Criterion", cell: nameOf },
     {
@@ -151,7 +155,12 @@ function RescoreCard({ rescore }: { rescore: Rescore }) {
         </>
       ),
     },
-    { name: "from", head: "Earlier version", cell: (it) => <code>{it.from_version}</code>, wide: true },
+    {
+      name: "from",
+      head: "Earlier version",
+      cell: (it) => <span title={it.from_version}>{versionOf(it.from_version)}</span>,
+      wide: true,
+    },
     { name: "n", head: "Sample", align: "end", cell: (it) => plural(it.n, "trace") },
   ];
   const isOver = rescore.n_scored + rescore.n_errors >= rescore.n_traces;
@@ -161,7 +170,8 @@ function RescoreCard({ rescore }: { rescore: Rescore }) {
         <h3>{moment(rescore.created)}</h3>
         <span>
           {count(rescore.n_scored)} of {count(rescore.n_traces)} re-scored with{" "}
-          <code>{rescore.rubric_version}</code>, {plural(rescore.n_errors, "error")}
+          <span title={rescore.rubric_version}>{versionOf(rescore.rubric_version)}</span>,{" "}
+          {plural(rescore.n_errors, "error")}
         </span>
         {!isOver && <Badge tone="accent">in progress</Badge>}
       </div>

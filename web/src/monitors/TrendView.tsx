@@ -1,17 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
-import { TrendChart } from "../chart/TrendChart";
+import { DAY_MS } from "../chart/scale";
+import { type LinkOf, TrendChart } from "../chart/TrendChart";
 import { pastAlertsQuery } from "../money/queries";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import styles from "./Monitors.module.css";
 import { type Monitor, type TrafficWindow, type Trend, trendQuery } from "./queries";
+import { useVersionNames } from "./versions";
 
-/** What stands between the names of judges that are heard together. */
+/** Separates the names of judges that form a panel. */
 const PANEL = " + ";
 
-/** Day by day; a new version of the rubric begins a new line. */
+/** Scores by day; a new rubric version starts a new line. */
 export function TrendView({ monitor }: { monitor: Monitor }) {
   const { agent, days, criterion } = useSearch({ from: "/p/$project/monitors/$monitor" });
   return (
@@ -29,7 +31,7 @@ type MonitorTrendProps = {
   monitor: Monitor;
   look: TrafficWindow;
   criterion?: string;
-  /** Only what several judges say together, where there are several. */
+  /** Only the lines of panels, where there are any. */
   together?: boolean;
 };
 
@@ -37,6 +39,8 @@ export function MonitorTrend({ monitor, look, criterion, together }: MonitorTren
   const project = useProject();
   const found = useQuery(trendQuery(project.id, monitor.name, look, criterion));
   const alerts = useQuery(pastAlertsQuery(project.id));
+  const versionOf = useVersionNames(monitor.name);
+  const linkOf = useLinkToTraces(monitor, look.agent);
   const signs = (alerts.data?.items ?? [])
     .filter(
       (alert) =>
@@ -56,7 +60,8 @@ export function MonitorTrend({ monitor, look, criterion, together }: MonitorTren
         ) : (
           <TrendChart
             title="Score by day with 95 % confidence interval; the band is the confidence sequence of the mean of all days so far"
-            series={all.map((it) => ({ name: named(it, all), points: it.points }))}
+            series={all.map((it) => ({ name: nameOfLine(it, all, versionOf), points: it.points }))}
+            linkOf={linkOf}
             passMark={criterion ? undefined : monitor.pass_mark}
             signs={signs}
           />
@@ -66,7 +71,28 @@ export function MonitorTrend({ monitor, look, criterion, together }: MonitorTren
   );
 }
 
-/** Whether another line of the same version is of several judges, this one among them. */
+/** Links the mark of a day to the scored traces that started on it. */
+function useLinkToTraces(monitor: Monitor, agent: string | undefined): LinkOf {
+  const project = useProject();
+  const only = agent ?? (monitor.agents.length === 1 ? monitor.agents[0] : undefined);
+  return (day, label, mark) => (
+    <Link
+      to="/p/$project/traces"
+      params={{ project: project.name }}
+      search={{
+        agent: only,
+        scored: true,
+        from: `${day}T00:00:00Z`,
+        until: new Date(Date.parse(day) + DAY_MS).toISOString().replace(".000", ""),
+      }}
+      aria-label={`Traces of ${label}`}
+    >
+      {mark}
+    </Link>
+  );
+}
+
+/** Whether a panel with this judge has a line of its own. */
 const isMember = (it: Trend, all: Trend[]): boolean =>
   all.some(
     (other) =>
@@ -75,8 +101,8 @@ const isMember = (it: Trend, all: Trend[]): boolean =>
       other.judge.split(PANEL).includes(it.judge),
   );
 
-/** As little of an id as tells lines apart. */
-function named(it: Trend, all: Trend[]): string {
+/** The judge, and the rubric version where there are several. */
+function nameOfLine(line: Trend, all: Trend[], nameOf: (id: string) => string): string {
   const isOne = new Set(all.map((other) => other.rubric_version)).size === 1;
-  return isOne ? it.judge : `${it.judge} · …${it.rubric_version.slice(-6)}`;
+  return isOne ? line.judge : `${line.judge}, ${nameOf(line.rubric_version)}`;
 }

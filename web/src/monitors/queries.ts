@@ -15,16 +15,16 @@ export type Stratum = Schemas["StratumView"];
 export type CriterionEstimate = Schemas["CriterionEstimate"];
 export type JudgeEstimates = Schemas["JudgeEstimates"];
 export type Estimates = Schemas["Estimates"];
-/** What a share of the traffic would cost in a month, and how wide intervals would be. */
+/** Cost and interval width per month at one sample rate. */
 export type Projected = Schemas["DialView"];
 export type Projection = Schemas["DialProjection"];
 
-/** Which traffic is looked at; thirty days of all agents unless told. */
+/** The traffic that estimates are for; by default thirty days of all agents. */
 export type TrafficWindow = { agent?: string; days?: number };
 
 const REFRESH = 10_000;
 
-/** The first moment of the day so many days ago, of UTC. */
+/** The start of the day that many days ago (UTC). */
 export function since(days: number | undefined, now = Date.now()): string | undefined {
   if (days === undefined) return undefined;
   return new Date(Math.floor(now / DAY_MS) * DAY_MS - days * DAY_MS).toISOString().replace(".000", "");
@@ -32,10 +32,10 @@ export function since(days: number | undefined, now = Date.now()): string | unde
 
 const queryOf = ({ agent, days }: TrafficWindow) => ({ agent, from: since(days) });
 
-/** Of a figure in short. */
+/** The interval of a short figure. */
 export const intervalOf = ({ low, high }: Schemas["Figure"]): Range => [low, high];
 
-/** All of them, each with how it does. */
+/** All monitors with their figures. */
 export const monitorsOf = (project: string) =>
   unwrapAs<Monitor[]>(api(project).GET("/api/v1/monitors", { params: { query: { figures: true } } }));
 
@@ -46,7 +46,7 @@ export const monitorsQuery = (project: string) =>
     refetchInterval: REFRESH,
   });
 
-/** All of them without how they do, which takes the server more. */
+/** All monitors without figures, which are expensive to compute. */
 export const monitorNamesQuery = (project: string) =>
   queryOptions({
     queryKey: ["monitors", project, "watchers"],
@@ -70,7 +70,7 @@ export const estimatesQuery = (project: string, name: string, look: TrafficWindo
     refetchInterval: REFRESH,
   });
 
-/** Of one criterion, of all of them by `*`, or of the whole. */
+/** The trend of one criterion, of all by `*`, or of the overall score. */
 export const trendQuery = (project: string, name: string, look: TrafficWindow = {}, criterion?: string) =>
   queryOptions({
     queryKey: ["trend", project, name, look, criterion],
@@ -81,8 +81,12 @@ export const trendQuery = (project: string, name: string, look: TrafficWindow = 
     refetchInterval: REFRESH * 3,
   });
 
-/** Figures of whole days of UTC, without what people's labels make of them. */
-export const windowQuery = (project: string, name: string, window: { from: string; until?: string }) =>
+/** Estimates of whole days (UTC), without the correction by human labels. */
+export const windowQuery = (
+  project: string,
+  name: string,
+  window: { from: string; until?: string; agent?: string },
+) =>
   queryOptions({
     queryKey: ["estimates", project, name, window],
     queryFn: () => {
@@ -93,7 +97,7 @@ export const windowQuery = (project: string, name: string, window: { from: strin
     refetchInterval: 60_000,
   });
 
-/** Agents by criterion, drawn on top of each other. */
+/** A radar chart of agents by criterion. */
 export const radarQuery = (project: string, name: string, agents: string[]) =>
   queryOptions({
     queryKey: ["radar", project, name, agents],
@@ -124,11 +128,11 @@ export const rescoresQuery = (project: string, name: string) =>
     refetchInterval: REFRESH,
   });
 
-/** Of the whole rubric. */
+/** The estimate of the overall score. */
 export const overallOf = (found: JudgeEstimates | undefined): CriterionEstimate | undefined =>
   found?.criteria.find((it) => it.criterion == null);
 
-/** What figures are of: a criterion, or all of them together. */
+/** The name of a criterion; without one, the overall score. */
 export const nameOf = ({ criterion }: { criterion?: string | null }): string => criterion ?? "overall";
 
 export const judgesOf = (it: Monitor): string =>

@@ -10,20 +10,20 @@ import { Loaded } from "../ui/Loaded";
 import { LoadingNotice } from "../ui/Notice";
 import styles from "./Overview.module.css";
 
-/** Agents that are drawn on top of each other; more could not be told apart. */
+/** More agents than that cannot be told apart in one radar chart. */
 const MOST = 6;
 
-/** One monitor more closely: its agents by criterion, and how it went. */
+/** One monitor in detail: its agents by criterion, and its trend. */
 export function MonitorFocus({ monitors }: { monitors: Monitor[] }) {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/" });
   const navigate = useNavigate({ from: "/p/$project/" });
   const alerts = useQuery(openAlertsQuery(project.id));
-  const isTold = (it: Monitor) => alerts.data?.items.some((alert) => alert.monitor === it.name);
-  // Unless told, the one that something is said about.
-  const monitor = monitors.find((it) => it.name === search.monitor) ?? monitors.find(isTold) ?? monitors[0];
+  const hasAlert = (it: Monitor) => alerts.data?.items.some((alert) => alert.monitor === it.name);
+  // By default the monitor that has an active alert.
+  const monitor = monitors.find((it) => it.name === search.monitor) ?? monitors.find(hasAlert) ?? monitors[0];
   if (!monitor) return null;
-  // Nothing is drawn that would be taken away once alerts are known.
+  // Which monitor is shown depends on the alerts.
   if (alerts.isPending && monitor.name !== search.monitor) return <LoadingNotice what="alerts" />;
   const agent = monitor.agents.find((it) => it === search.agent);
   const set = (change: Partial<typeof search>) =>
@@ -79,7 +79,9 @@ function CriterionRadar({ monitor, agents }: { monitor: Monitor; agents: string[
   return (
     <div className={styles.radar}>
       <Loaded query={found} what="the radar">
-        {(it) => <ServerChart title={`Score by criterion: ${agents.join(", ")}`} drawn={it} />}
+        {(it) => (
+          <ServerChart title={`Score by criterion: ${agents.join(", ")}`} dashed="pass mark" drawn={it} />
+        )}
       </Loaded>
     </div>
   );

@@ -9,7 +9,7 @@ import { AlertState } from "../money/AlertState";
 import { BudgetMeter } from "../money/BudgetMeter";
 import { formatMoney } from "../money/format";
 import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/queries";
-import { intervalOf, type Monitor } from "../monitors/queries";
+import { intervalOf, type Monitor, overallOf, windowQuery } from "../monitors/queries";
 import { noScoreYet } from "../monitors/traceStates";
 import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
@@ -21,12 +21,14 @@ import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { type AgentRow, rowsOf } from "./agentRows";
+import { weeks } from "./criterionChanges";
+import { FirstSteps } from "./FirstSteps";
 import { MonitorFocus } from "./MonitorFocus";
 import styles from "./Overview.module.css";
 import { overviewQuery } from "./queries";
 import { WeeklyChanges } from "./WeeklyChanges";
 
-/** The first page of a project: the overview, or annotating for whoever may see no more. */
+/** The first page of a project: the overview, or the annotation tasks for people who may only annotate. */
 export function OverviewPage() {
   const project = useProject();
   if (may(project, "read")) return <Overview />;
@@ -36,7 +38,7 @@ export function OverviewPage() {
 function Overview() {
   const project = useProject();
   const found = useQuery(overviewQuery(project));
-  // Asked for at once, although what shows them waits for the rest.
+  // Loaded at once, although the sections that show them wait for the rest.
   useQuery(openAlertsQuery(project.id));
   useQuery(pastAlertsQuery(project.id));
   useQuery(spendQuery(project.id));
@@ -48,7 +50,7 @@ function Overview() {
       />
       <Loaded query={found} what="the project">
         {({ agents, monitors, runs, tasks }) => {
-          // A task of which there are answers is something to look at as well.
+          // A project with tasks only is not empty.
           const hasTasks = tasks.some((it) => it.may.manage);
           if (agents.length + monitors.length + runs.length === 0 && !hasTasks) return <FirstSteps />;
           return (
@@ -72,57 +74,7 @@ function Overview() {
   );
 }
 
-/** An empty project: what to do first. */
-function FirstSteps() {
-  const project = useProject();
-  const params = { project: project.name };
-  return (
-    <section className={styles.first}>
-      <h2>Nothing is here yet. Begin with any of these:</h2>
-      <ol>
-        <li>
-          <h3>Send what your agents do</h3>
-          <p>Point an exporter of OpenTelemetry here, or send files of the past.</p>
-          <pre tabIndex={0}>{`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${location.origin}/v1/traces
-jurist ingest traces.jsonl --server ${location.origin} --agent support`}</pre>
-        </li>
-        <li>
-          <h3>Have it watched</h3>
-          <p>
-            A monitor judges a sample of what finishes, and says what that means for all of it.{" "}
-            {may(project, "write") && (
-              <Link to="/p/$project/new-monitor" params={params}>
-                Write one
-              </Link>
-            )}
-          </p>
-        </li>
-        <li>
-          <h3>Grade a suite</h3>
-          <pre tabIndex={0}>{`jurist init
-jurist eval suite.yaml --server ${location.origin}`}</pre>
-        </li>
-        {may(project, "manage") && (
-          <li>
-            <h3>Let others in</h3>
-            <p>
-              <Link to="/p/$project/settings/members" params={params}>
-                Invite people
-              </Link>{" "}
-              and make{" "}
-              <Link to="/p/$project/settings/tokens" params={params}>
-                tokens for programs
-              </Link>
-              .
-            </p>
-          </li>
-        )}
-      </ol>
-    </section>
-  );
-}
-
-/** What holds and what is said about it; silence takes no room. */
+/** Active alerts; nothing is drawn where there are none. */
 function ActiveAlerts() {
   const project = useProject();
   const { data } = useQuery(openAlertsQuery(project.id));
@@ -185,8 +137,14 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     },
     {
       name: "score",
-      head: "Score",
+      head: "Score, 30 days",
       cell: (it) => it.monitor && <AgentScore agent={it.agent} monitor={it.monitor} />,
+    },
+    {
+      name: "week",
+      head: "Last 7 days",
+      wide: true,
+      cell: (it) => it.monitor && <AgentLastWeek agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "passes",
@@ -262,6 +220,20 @@ function AgentScore(of: Of) {
   );
 }
 
+/** The estimate of the last seven days, because an average of thirty days hides what fell a week ago. */
+function AgentLastWeek({ agent, monitor }: Of) {
+  const project = useProject();
+  const window = { ...weeks().after, agent: monitor.agents.length > 1 ? agent : undefined };
+  const { data } = useQuery(windowQuery(project.id, monitor.name, window));
+  const score = overallOf(data?.judges.find((judge) => judge.is_current))?.score;
+  if (!score) return <span className={styles.soft}>–</span>;
+  return (
+    <>
+      {score3(score.mean)} <span className={styles.soft}>{range3(score.interval)}</span>
+    </>
+  );
+}
+
 function AgentPassRate(of: Of) {
   const rate = figuresOf(of)?.pass_rate;
   if (!rate) return "–";
@@ -281,7 +253,10 @@ function AgentCoverage(of: Of) {
   return it ? `${count(it.n)} of ${count(it.n_seen)}` : "–";
 }
 
-/** What it will cost this month, what it has cost, and what it may. */
+const PROJECTED_SPEND =
+  "Expected spend at the end of the month, extrapolated from the days so far. The real value lies in the 80 % interval four times out of five.";
+
+/** Spend of this month, its projection and the cap. */
 function MonthSpend() {
   const project = useProject();
   const spend = useQuery(spendQuery(project.id));
@@ -301,27 +276,27 @@ function MonthSpend() {
               <KeyFigures
                 all={[
                   {
-                    name: "will have cost at its end",
-                    value: it.forecast ? money(it.forecast.expected) : "–",
-                  },
-                  {
                     name:
                       it.cap && share !== null
-                        ? `of ${money(it.cap.dollars)}, ${fixed(100 * share, 0)} %`
+                        ? `spent of ${money(it.cap.dollars)} (${fixed(100 * share, 0)} %)`
                         : "spent, no cap set",
                     value: money(it.spent),
+                  },
+                  {
+                    name: <Term about={PROJECTED_SPEND}>projected month-end spend</Term>,
+                    value: it.forecast ? money(it.forecast.expected) : "–",
                   },
                 ]}
               />
               {it.cap && share !== null && <BudgetMeter spend={it} share={share} dollars={it.cap.dollars} />}
               <p className={styles.soft}>
                 {it.forecast
-                  ? `${money(it.forecast.low)} to ${money(it.forecast.high)} at the end, four times in five; ${fixed(100 * it.elapsed, 0)} % of the month is gone`
-                  : `no forecast yet: ${it.no_forecast ?? ""}`}
+                  ? `80 % interval ${money(it.forecast.low)} to ${money(it.forecast.high)}; ${fixed(100 * it.elapsed, 0)} % of the month elapsed`
+                  : `no projection yet: ${it.no_forecast ?? ""}`}
               </p>
               {it.forecast?.reaches_cap && (
                 <p className={styles.warning}>
-                  the cap is reached on {it.forecast.reaches_cap.slice(0, 10)}, and judging stops
+                  the cap will be reached on {it.forecast.reaches_cap.slice(0, 10)}; judging stops then
                 </p>
               )}
             </>
@@ -334,10 +309,10 @@ function MonthSpend() {
 
 type TaskLine = Schemas["TaskLine"];
 
-/** Tasks that are shown at once; all of them stand under Annotate. */
+/** Tasks that are shown here; the page Annotate lists all. */
 const MOST_TASKS = 4;
 
-/** What people are asked, and where one sees how far they and the judges agree. */
+/** Annotation tasks with links to their results and agreement. */
 function TaskSummary({ tasks }: { tasks: TaskLine[] }) {
   const project = useProject();
   const shown = tasks.filter((it) => it.may.manage).slice(0, MOST_TASKS);
@@ -396,7 +371,7 @@ function TaskSummary({ tasks }: { tasks: TaskLine[] }) {
     <section className={styles.part}>
       <h2>
         <Link to="/p/$project/annotate" params={{ project: project.name }}>
-          People
+          Annotation tasks
         </Link>
       </h2>
       <Table caption="Annotation tasks" columns={columns} rows={shown} keyOf={(it) => it.id} />

@@ -7,6 +7,7 @@ import { chance, fixed, percent, percentRange, signed, signedRange } from "../ch
 import { Interval } from "../chart/Interval";
 import { ServerChart } from "../chart/ServerChart";
 import { monitorNamesQuery } from "../monitors/queries";
+import { CodeBlock } from "../ui/CodeBlock";
 import { Select } from "../ui/Field";
 import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
@@ -100,9 +101,11 @@ function NoComparisons({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolea
       ) : (
         <>
           <p>Compare two agents, or two versions of one agent, on tasks that both have done:</p>
-          <pre tabIndex={0}>{`jurist monitor compare ${name} \\
+          <CodeBlock
+            text={`jurist monitor compare ${name} \\
   ${agent}:version=1 ${agent}:version=2 \\
-  --server ${location.origin}`}</pre>
+  --server ${location.origin}`}
+          />
           <p>
             {!monitor && "MONITOR is the name of a monitor, AGENT the name of one of its agents. "}
             <code>version</code> is a key of the trace metadata; use any key that tells your versions apart.

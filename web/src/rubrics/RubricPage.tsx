@@ -10,7 +10,7 @@ import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
 import { FormError } from "../ui/Form";
-import { moment, plural } from "../ui/format";
+import { plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
@@ -22,11 +22,12 @@ import { AnnotatorPreview, JudgePrompt, RubricPreview } from "./RubricPreview";
 import styles from "./Rubrics.module.css";
 import { RubricTrialView } from "./RubricTrial";
 import type { RubricView } from "./search";
+import { nameOfVersion } from "./versions";
 
 type Rubric = TaggedRubric;
 type Version = Schemas["RubricVersionView"];
 
-/** One rubric: its versions, what each asks of people, and what changed between them. */
+/** One rubric: its versions, its form and prompt, and what changed between versions. */
 export function RubricPage() {
   const project = useProject();
   const { rubric: id } = useParams({ from: "/p/$project/rubrics/$rubric" });
@@ -43,7 +44,7 @@ export function RubricPage() {
   );
 }
 
-/** As it was written, or as it is kept where nobody wrote it. */
+/** The file of a version, or its canonical form where there is no file. */
 const sourceOf = (it: Version): string => it.source ?? JSON.stringify(it.canonical, null, 2);
 
 const VIEWS: { name: RubricView; label: string }[] = [
@@ -66,6 +67,7 @@ function RubricDetail({ rubric, versions }: { rubric: Rubric; versions: Version[
   );
   const version = versions[at];
   const view = search.view ?? "preview";
+  const nameOf = (it: Version) => nameOfVersion(versions, it.id) ?? it.id;
   if (!version) return <Notice title="The rubric has no version yet" />;
   return (
     <>
@@ -78,7 +80,7 @@ function RubricDetail({ rubric, versions }: { rubric: Rubric; versions: Version[
         title={rubric.name}
         about={
           <>
-            {plural(versions.length, "version")} · <code>{version.id}</code>{" "}
+            <span title={version.id}>{nameOf(version)}</span> of {plural(versions.length, "version")}{" "}
             {rubric.archived && <Badge>archived</Badge>}
           </>
         }
@@ -89,7 +91,7 @@ function RubricDetail({ rubric, versions }: { rubric: Rubric; versions: Version[
           value={version.id}
           options={versions.map((it, n) => ({
             value: it.id,
-            label: `${moment(it.created)} · …${it.id.slice(-6)}${n === 0 ? " · newest" : ""}`,
+            label: `${nameOf(it)}${n === 0 ? ", newest" : ""}`,
           }))}
           onChange={(it) =>
             set({
@@ -185,7 +187,7 @@ function VersionChanges({ version, versions, from, onFrom }: VersionChangesProps
           value={from.id}
           options={versions
             .filter((it) => it.id !== version.id)
-            .map((it) => ({ value: it.id, label: `${moment(it.created)} · …${it.id.slice(-6)}` }))}
+            .map((it) => ({ value: it.id, label: nameOfVersion(versions, it.id) ?? it.id }))}
           onChange={(it) => onFrom(it.target.value)}
         />
       </div>

@@ -17,6 +17,7 @@ import { useToast } from "../ui/Toast";
 import { presetsQuery, rubricsQuery } from "./queries";
 import { RubricPreview } from "./RubricPreview";
 import styles from "./Rubrics.module.css";
+import { useVersionName } from "./versions";
 
 type Rubric = Schemas["RubricSummary"];
 
@@ -80,7 +81,7 @@ function RubricTable({ rows }: { rows: Rubric[] }) {
         </>
       ),
     },
-    { name: "newest", head: "Newest version", cell: (it) => <code>{it.newest ?? "–"}</code>, wide: true },
+    { name: "newest", head: "Newest version", cell: (it) => <NewestVersion rubric={it} />, wide: true },
     {
       name: "monitors",
       head: "Used by monitors",
@@ -101,6 +102,11 @@ function RubricTable({ rows }: { rows: Rubric[] }) {
     { name: "created", head: "Created", align: "end", cell: (it) => <Time at={it.created} /> },
   ];
   return <Table caption="Rubrics" columns={columns} rows={rows} keyOf={(it) => it.id} />;
+}
+
+function NewestVersion({ rubric: { id, newest } }: { rubric: Rubric }) {
+  const name = useVersionName(id, newest ?? "");
+  return newest ? <span title={newest}>{name ?? "…"}</span> : "–";
 }
 
 const TEMPLATE = `threshold: 0.7

@@ -11,7 +11,7 @@ import { Term } from "../ui/Term";
 import { type Cell, type Matrix, matrixQuery } from "./queries";
 import styles from "./RunPage.module.css";
 
-/** Models against prompts, or whatever else the cases differ in. */
+/** Models by prompts, or any other two factors of the cases. */
 export function RunMatrix({ run }: { run: string }) {
   const project = useProject();
   const { rows, columns } = useSearch({ from: "/p/$project/runs/$run" });
@@ -27,6 +27,10 @@ export function RunMatrix({ run }: { run: string }) {
           <div className={styles.view}>
             <MatrixAxes matrix={it} />
             <MatrixTable matrix={it} />
+            <p className={styles.soft}>
+              Mean score and pass rate with 95 % confidence intervals, and passed cases. Darker cells have a
+              higher score.
+            </p>
           </div>
         )
       }
@@ -83,7 +87,7 @@ function MatrixTable({ matrix }: { matrix: Matrix }) {
   );
 }
 
-/** What cases have in common; a dash is said in words. */
+/** The value of a factor; a dash in words. */
 function MatrixHead({ of, by }: { of: string | undefined; by: string | null | undefined }) {
   if (of !== "–" || !by) return of;
   return (

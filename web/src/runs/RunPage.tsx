@@ -4,13 +4,15 @@ import { useEffect, useMemo, useState } from "react";
 import { useProject } from "../api/session";
 import { useMoney } from "../money/useMoney";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
-import { Button } from "../ui/Button";
+import { Button, buttonClass } from "../ui/Button";
 import { count, duration, moment, plural, score } from "../ui/format";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
 import { Loaded } from "../ui/Loaded";
+import { Menu } from "../ui/Menu";
 import { LoadingNotice, Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
+import { CaseName } from "./CaseName";
 import { type CaseOutcome, CaseStrip } from "./CaseStrip";
 import { FlakyCases } from "./FlakyCases";
 import { latestRunsQuery, type RunInFull, resultQuery, runQuery } from "./queries";
@@ -21,7 +23,7 @@ import { type RunProgress, useRunEvents } from "./runEvents";
 import { Scorecard } from "./Scorecard";
 import type { RunView } from "./search";
 
-/** One run: how it went, every case (those that failed first), and the scorecard of one of them. */
+/** One run: its figures, its cases (failed ones first), and the scorecard of one case. */
 export function RunPage() {
   const project = useProject();
   const { run: id } = useParams({ from: "/p/$project/runs/$run" });
@@ -40,6 +42,13 @@ const VIEWS: { name: RunView; label: string }[] = [
   { name: "flaky", label: "Flaky" },
 ];
 
+const EXPORTS = [
+  { format: "json", label: "JSON" },
+  { format: "junit", label: "JUnit XML" },
+  { format: "csv", label: "CSV" },
+  { format: "md", label: "Markdown" },
+];
+
 function RunDetail({ run }: { run: RunInFull }) {
   const project = useProject();
   const { view = "cases" } = useSearch({ from: "/p/$project/runs/$run" });
@@ -47,7 +56,7 @@ function RunDetail({ run }: { run: RunInFull }) {
   const followed = useRunEvents(project.id, run.id);
   const queries = useQueryClient();
   const money = useMoney();
-  // One run by itself can be compared with nothing.
+  // A comparison needs two runs.
   const others = useQuery(latestRunsQuery(project.id, 2));
   // Once it has ended, its numbers are final.
   useEffect(() => {
@@ -75,27 +84,39 @@ function RunDetail({ run }: { run: RunInFull }) {
       >
         {(others.data?.length ?? 0) > 1 && (
           <Link
-            className={styles.report}
+            className={buttonClass}
+            data-look="plain"
             to="/p/$project/compare"
             params={{ project: project.name }}
             search={{ after: run.id }}
           >
-            compare
+            Compare
           </Link>
         )}
-        <a className={styles.report} href={`${here}&format=html`} target="_blank" rel="noreferrer">
-          report
+        <a
+          className={buttonClass}
+          data-look="plain"
+          href={`${here}&format=html`}
+          target="_blank"
+          rel="noreferrer"
+        >
+          Open report
         </a>
-        {["json", "junit", "csv", "md"].map((format) => (
-          <a
-            key={format}
-            className={styles.report}
-            href={`${here}&format=${format}`}
-            download={`${run.id}.${format}`}
-          >
-            {format}
-          </a>
-        ))}
+        <Menu label="Export" button="Export ▾" align="end">
+          {(close) =>
+            EXPORTS.map(({ format, label }) => (
+              <a
+                key={format}
+                role="menuitem"
+                href={`${here}&format=${format}`}
+                download={`${run.id}.${format}`}
+                onClick={close}
+              >
+                {label}
+              </a>
+            ))
+          }
+        </Menu>
       </PageHead>
       {run.not_graded && (
         <p className={styles.notGraded} role="alert">
@@ -125,9 +146,11 @@ function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunPro
   const isOver = followed.ended || run.ended;
   const graded = n.pass + n.fail;
   const percent = (share: number) => Math.round(100 * share);
-  // Of a run that goes on, the interval is of what was there when the page was opened.
+  // While a run is in progress, the interval is out of date, because it was computed when the page was opened.
   const interval = run.ended ? run.pass_rate_interval : undefined;
-  const passRate = interval ? `pass rate (${percent(interval[0])} to ${percent(interval[1])})` : "pass rate";
+  const passRate = interval
+    ? `pass rate [${percent(interval[0])} %, ${percent(interval[1])} %]`
+    : "pass rate";
   return (
     <div className={styles.progress}>
       {(
@@ -193,6 +216,9 @@ function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgr
         selected={selected}
         onSelect={(it) => set({ case: it })}
       />
+      <p className={styles.legend}>
+        One bar per case in the order of the suite; its height is the score, its colour the verdict.
+      </p>
       <div className={styles.cases}>
         <div className={styles.list}>
           <search className={styles.filter} aria-label="Filter cases">
@@ -240,7 +266,7 @@ function RunStarted({ total }: { total: number }) {
   );
 }
 
-/** Rows at a time; a list of thousands is filtered, not scrolled. */
+/** Rows that are drawn at a time. */
 const MOST = 300;
 
 function CaseList({
@@ -265,7 +291,9 @@ function CaseList({
               onClick={() => onSelect(it.place)}
             >
               <StatusBadge status={it.status} />
-              <span className={styles.name}>{it.case}</span>
+              <span className={styles.name}>
+                <CaseName name={it.case} />
+              </span>
               <span className={styles.score}>{score(it.score)}</span>
             </button>
           </li>
@@ -313,7 +341,7 @@ function countsOf(outcomes: CaseOutcome[]): Record<Status, number> {
   return n;
 }
 
-/** A failure is no score, so it is in no mean. */
+/** The mean of scores; cases without a score are not part of it. */
 function meanOf(outcomes: CaseOutcome[]): number | null {
   const scores = outcomes.flatMap((it) => (it.score === null ? [] : [it.score]));
   return scores.length === 0 ? null : scores.reduce((sum, it) => sum + it, 0) / scores.length;

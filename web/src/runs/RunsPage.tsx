@@ -7,6 +7,7 @@ import { MOST_RUNS } from "../compare/queries";
 import { useMoney } from "../money/useMoney";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
+import { CodeBlock } from "../ui/CodeBlock";
 import { duration, moment, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
@@ -134,7 +135,7 @@ function NoRuns() {
   return (
     <Notice title="No runs yet">
       <p>Start a run from the command line:</p>
-      <pre>{`jurist init\njurist eval suite.yaml --server ${location.origin}`}</pre>
+      <CodeBlock text={`jurist init\njurist eval suite.yaml --server ${location.origin}`} />
     </Notice>
   );
 }

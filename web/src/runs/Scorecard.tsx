@@ -10,6 +10,7 @@ import { markQuotes, type Quote } from "../traces/view/highlights";
 import { TraceView } from "../traces/view/TraceView";
 import { Badge, StatusBadge } from "../ui/Badge";
 import { score } from "../ui/format";
+import { CaseName } from "./CaseName";
 import styles from "./Scorecard.module.css";
 
 type CaseResult = Contract["CaseResult"];
@@ -18,7 +19,7 @@ type Evidence = Contract["Evidence"];
 
 type ScorecardProps = { run: Schemas["RunInFull"]; result: unknown };
 
-/** Everything that was said about one case, and what it was said about. */
+/** All grades of one case, and the material that was graded. */
 export function Scorecard({ run, result }: ScorecardProps) {
   const it = result as CaseResult;
   const rubric = run.rubrics[it.rubric] as Canonical | undefined;
@@ -30,8 +31,7 @@ export function Scorecard({ run, result }: ScorecardProps) {
     <article className={styles.card}>
       <header className={styles.head}>
         <h2>
-          {it.case}
-          {it.trial != null && <span className={styles.trial}> trial {it.trial}</span>}
+          <CaseName name={it.case} />
         </h2>
         <div className={styles.verdict}>
           <StatusBadge status={verdict.status} />
@@ -82,7 +82,7 @@ function TreePath({ path }: { path: Contract["TreePathStep"][] }) {
 
 type GradeRowProps = { grade: Grade; criterion?: Canonical; onQuote: (quote: Quote) => void };
 
-/** One grader's answer to one criterion: what, by whom, why, and where it is seen. */
+/** One grade: criterion, answer, grader, reason and evidence. */
 function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
   const { outcome } = grade;
   const unit = outcome.kind === "scored" ? (outcome.unit ?? null) : null;
@@ -167,7 +167,7 @@ function EvidenceQuote({ evidence, onQuote }: { evidence: Evidence; onQuote: (qu
 
 type MaterialViewProps = { material: CaseResult["material"]; grades: Grade[]; quote: Quote | null };
 
-/** What was graded, with what graders quoted of it marked. */
+/** The material that was graded, with the quotes of graders marked in it. */
 function MaterialView({ material, grades, quote }: MaterialViewProps) {
   const root = useRef<HTMLDivElement>(null);
   const [step, setStep] = useState<number>();

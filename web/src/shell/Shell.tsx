@@ -332,7 +332,7 @@ function AccountMenu({ session }: { session: Session | undefined }) {
             ))}
             <hr />
             <MenuItem close={close} onChoose={openKeys}>
-              Keyboard shortcuts <kbd>?</kbd>
+              Help <kbd>?</kbd>
             </MenuItem>
             {session?.account && (
               <>

@@ -10,7 +10,7 @@ import { GradeOutcome, TraceGrades } from "../grades/TraceGrades";
 import { useMoney } from "../money/useMoney";
 import { rubricsQuery } from "../rubrics/queries";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
-import { Button } from "../ui/Button";
+import { Button, buttonClass } from "../ui/Button";
 import { count, duration, moment, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
@@ -144,8 +144,8 @@ function TraceHead({ head }: { head: Head }) {
       </Breadcrumbs>
       <div className={styles.top}>
         <h1 className={styles.title}>
-          {title && <bdi>{title}</bdi>} <span className={title ? styles.named : styles.id}>{head.id}</span>{" "}
-          <TraceStatus trace={head} />
+          {title && <bdi title={title}>{shorten(title)}</bdi>}{" "}
+          <span className={title ? styles.named : styles.id}>{head.id}</span> <TraceStatus trace={head} />
         </h1>
         <TraceActions head={head} />
       </div>
@@ -177,7 +177,13 @@ function TraceHead({ head }: { head: Head }) {
   );
 }
 
-/** What can be done with it. */
+/** Letters of a title that fit into two lines of a heading. */
+const TITLE_LENGTH = 110;
+
+const shorten = (text: string): string =>
+  text.length <= TITLE_LENGTH ? text : `${text.slice(0, TITLE_LENGTH).trimEnd()}…`;
+
+/** What can be done with a trace. */
 function TraceActions({ head }: { head: Head }) {
   const project = useProject();
   const [open, setOpen] = useState<"people" | "anchor">();
@@ -186,6 +192,15 @@ function TraceActions({ head }: { head: Head }) {
     <div className={styles.actions}>
       <Button onClick={() => setOpen("people")}>Send to annotators…</Button>
       <Button onClick={() => setOpen("anchor")}>Use as anchor…</Button>
+      <a
+        className={buttonClass}
+        data-look="plain"
+        href={`/api/v1/traces/${encodeURIComponent(head.id)}/content?${new URLSearchParams({ project: project.id })}`}
+        target="_blank"
+        rel="noreferrer"
+      >
+        Raw JSON
+      </a>
       {open === "people" && <SendToAnnotators traces={[head.id]} onClose={() => setOpen(undefined)} />}
       {open === "anchor" && (
         <UseAsAnchor trace={head.id} agent={head.agent} onClose={() => setOpen(undefined)} />

@@ -9,6 +9,7 @@ import { monitorNamesQuery } from "../monitors/queries";
 import { StateBadge } from "../monitors/StateBadge";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { CodeBlock } from "../ui/CodeBlock";
 import { Field, Select } from "../ui/Field";
 import { count, duration, plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
@@ -135,13 +136,18 @@ function TraceTable({ rows }: { rows: Line[] }) {
             params={{ project: project.name, trace: it.id }}
             className={titleOf(it) ? styles.title : styles.id}
           >
-            {titleOf(it) && <bdi>{titleOf(it)}</bdi>}
+            {titleOf(it) && <bdi title={titleOf(it)}>{titleOf(it)}</bdi>}
             <span className={styles.id}>{it.id}</span>
           </Link>
         </span>
       ),
     },
-    { name: "agent", head: "Agent", cell: (it) => it.agent ?? "–", wide: true },
+    {
+      name: "agent",
+      head: "Agent",
+      cell: (it) => <span className={styles.short}>{it.agent ?? "–"}</span>,
+      wide: true,
+    },
     { name: "state", head: "Status", cell: (it) => <TraceStatus trace={it} />, wide: true },
     { name: "score", ...sorting("Score", "score"), cell: (it) => <TraceScores of={it} /> },
     { name: "why", head: "Decision", cell: (it) => <TraceReasons of={it} /> },
@@ -165,7 +171,11 @@ function TraceTable({ rows }: { rows: Line[] }) {
       name: "began",
       ...sorting("Started", "time"),
       align: "end",
-      cell: (it) => <Time at={it.started} />,
+      cell: (it) => (
+        <span className={styles.short}>
+          <Time at={it.started} />
+        </span>
+      ),
       wide: true,
     },
   ];
@@ -241,7 +251,7 @@ function TraceReasons({ of: { decisions } }: { of: Line }) {
       {decisions.map((it) => (
         <li key={it.monitor}>
           <StateBadge state={it.state} />{" "}
-          <span className={styles.soft}>
+          <span className={styles.reason} title={it.reason}>
             {decisions.length > 1 && `${it.monitor}: `}
             {it.reason}
           </span>
@@ -341,6 +351,12 @@ function TraceFilter() {
         value={search.from?.slice(0, 10) ?? ""}
         onChange={(it) => set({ from: it.target.value ? `${it.target.value}T00:00:00Z` : undefined })}
       />
+      <Field
+        label="Until"
+        type="date"
+        value={search.until?.slice(0, 10) ?? ""}
+        onChange={(it) => set({ until: it.target.value ? `${it.target.value}T00:00:00Z` : undefined })}
+      />
       {search.session && (
         <Button onClick={() => set({ session: undefined })}>session {search.session} ✕</Button>
       )}
@@ -395,9 +411,11 @@ function NoTraces() {
   return (
     <Notice title="No traces yet">
       <p>Point an OpenTelemetry exporter of your agent at this server, or send one by hand:</p>
-      <pre tabIndex={0}>{`curl ${location.origin}/api/v1/traces \\
+      <CodeBlock
+        text={`curl ${location.origin}/api/v1/traces \\
   -H 'Authorization: Bearer jrk_…' -H 'Content-Type: application/json' \\
-  -d '{"id": "first", "agent": "me", "trace": [{"role": "user", "content": "Hello"}]}'`}</pre>
+  -d '{"id": "first", "agent": "me", "trace": [{"role": "user", "content": "Hello"}]}'`}
+      />
     </Notice>
   );
 }

@@ -1,16 +1,18 @@
 import { useState } from "react";
-import { Button } from "./Button";
+import { Button, type ButtonProps } from "./Button";
 
-/** Puts a text where it can be pasted from. */
-export function CopyButton({ text }: { text: string }) {
-  const [done, setDone] = useState(false);
+type CopyButtonProps = { text: string; look?: ButtonProps["look"] };
+
+/** Copies a text to the clipboard. */
+export function CopyButton({ text, look = "main" }: CopyButtonProps) {
+  const [isCopied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
-    setDone(true);
+    setCopied(true);
   };
   return (
-    <Button look="main" onClick={copy}>
-      {done ? "Copied" : "Copy"}
+    <Button look={look} onClick={copy}>
+      {isCopied ? "Copied" : "Copy"}
     </Button>
   );
 }

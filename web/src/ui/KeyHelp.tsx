@@ -1,5 +1,6 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from "react";
 import { Dialog } from "./Dialog";
+import { GLOSSARY } from "./glossary";
 import styles from "./KeyHelp.module.css";
 
 /** A key of the page, for the help that `?` opens. */
@@ -56,7 +57,7 @@ export function KeyHelp({ children }: { children: ReactNode }) {
     <Context value={value}>
       {children}
       {open && (
-        <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)} wide>
+        <Dialog title="Help" onClose={() => setOpen(false)} wide>
           <div className={styles.groups}>
             {all.map((group) => (
               <section key={group.title}>
@@ -76,6 +77,17 @@ export function KeyHelp({ children }: { children: ReactNode }) {
               </section>
             ))}
           </div>
+          <section className={styles.terms}>
+            <h3>Terms</h3>
+            <dl>
+              {GLOSSARY.map(({ term, meaning }) => (
+                <div key={term}>
+                  <dt>{term}</dt>
+                  <dd>{meaning}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
         </Dialog>
       )}
     </Context>
@@ -85,7 +97,7 @@ export function KeyHelp({ children }: { children: ReactNode }) {
 const EVERYWHERE: KeyGroup = {
   title: "Everywhere",
   keys: [
-    { keys: ["?"], does: "show keyboard shortcuts" },
+    { keys: ["?"], does: "show this help" },
     { keys: ["Esc"], does: "close the dialog or menu" },
   ],
 };

@@ -41,7 +41,6 @@ export function Breadcrumbs({ children }: { children: ReactNode }) {
         </>
       )}
       {children}
-      <span aria-hidden="true">›</span>
     </nav>
   );
 }

@@ -28,7 +28,14 @@ export function duration(ms: number | null | undefined): string {
 }
 
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const SHORT_DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const HOUR = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+/** `23 Oct`. */
+export const shortDay = (time: string): string => SHORT_DAY.format(new Date(time));
+
+/** `v2 (23 Oct)`: the second version, created on that day. */
+export const versionName = (n: number, created: string): string => `v${n} (${shortDay(created)})`;
 
 export const day = (time: string): string => DAY.format(new Date(time));
 export const moment = (time: string): string => `${day(time)}, ${HOUR.format(new Date(time))}`;
