@@ -91,7 +91,7 @@ test("by mouse: practice, pace, back and forth, skipping, and the code at the en
   await page.getByRole("button", { name: "Submit again" }).click();
   await expect(page).not.toHaveURL(second);
   await page.getByRole("button", { name: "Skip" }).click();
-  await expect(page.getByRole("heading", { name: "Everything is done" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "All items are done" })).toBeVisible();
   await expect(page.locator("[data-code]")).toHaveText("C0FFEE");
   expect(await faultsOf(page)).toEqual([]);
 });
@@ -129,7 +129,7 @@ test("by keyboard alone: the focus waits at the first open row of every item", a
   await expect.poll(focused).toBe("code_quality");
   for (let n = 0; n < 4; n += 1) await page.keyboard.press("2");
   await page.keyboard.press("Control+Enter");
-  await expect(page.getByRole("heading", { name: "Everything is done" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "All items are done" })).toBeVisible();
 });
 
 test("from a configuration to labels: two who rate all 1 and all 5, their disputes, and the export", async ({
@@ -145,7 +145,7 @@ test("from a configuration to labels: two who rate all 1 and all 5, their disput
   ] as const) {
     const one = await somebody(browser, place, task, name);
     for (let n = 0; n < 3; n += 1) await rateAll(one.page, digit);
-    await expect(one.page.getByRole("heading", { name: "Everything is done" })).toBeVisible();
+    await expect(one.page.getByRole("heading", { name: "All items are done" })).toBeVisible();
     await one.context.close();
   }
   await page.getByRole("link", { name: "Disputes" }).click();
@@ -205,7 +205,7 @@ test("what is entered survives a tab that dies and a server that is away", async
   await ana.page.keyboard.press("5");
   await ana.page.keyboard.press("c");
   await ana.page.keyboard.type("kept 🦉 مرحبا <b>");
-  await expect(ana.page.getByText("Not saved yet: the server is away")).toBeVisible();
+  await expect(ana.page.getByText("Not saved yet: no connection to the server")).toBeVisible();
   const address = ana.page.url();
   await killed(ana.page);
   await place.start();
@@ -222,7 +222,7 @@ test("what is entered survives a tab that dies and a server that is away", async
   await place.stop();
   await again.locator("body").click();
   await again.getByRole("radiogroup", { name: "Efficiency" }).getByRole("radio", { name: /^2/ }).click();
-  await expect(again.getByText("Not saved yet: the server is away")).toBeVisible();
+  await expect(again.getByText("Not saved yet: no connection to the server")).toBeVisible();
   await place.start();
   await expect(again.getByText("Saved", { exact: true })).toBeVisible({ timeout: 120_000 });
 });
@@ -279,7 +279,7 @@ test("somebody joins by a link with a name, sees this task alone, and goes back 
   await page.getByLabel("E-mail address").fill("owner@example.org");
   await page.getByLabel("Password").fill("analytical engine");
   await page.getByRole("button", { name: "Join" }).click();
-  await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Get started" })).toBeVisible();
   await made(page, place);
   await page.getByRole("button", { name: "Create link" }).click();
   await expect(page.locator("[data-secret]")).toHaveCount(2);
@@ -321,15 +321,15 @@ test("what a judge said in a run is confirmed and corrected", async ({ sound: pa
   await expect(page.getByLabel("Answers of the judge in").getByRole("option")).toHaveCount(2);
   await page.getByLabel("Answers of the judge in").selectOption({ index: 1 });
   await page.getByRole("button", { name: "Create task" }).click();
-  await expect(page.getByText("what a judge said, confirmed or corrected")).toBeVisible();
+  await expect(page.getByText("answers of a judge, confirmed or corrected")).toBeVisible();
   await page.getByRole("link", { name: "Annotate" }).first().click();
   await page.getByRole("link", { name: "Start Is the judge right?" }).click();
   await page.getByLabel("Your name").fill("Ana");
   await page.keyboard.press("Enter");
   const claims = page.locator("[data-row]");
   await expect(claims.first()).toBeFocused();
-  await expect(page.getByText("The judge says").first()).toBeVisible();
-  await expect(page.getByRole("region", { name: "What the judge was given" })).toContainText("Context");
+  await expect(page.getByText("Answer of the judge:").first()).toBeVisible();
+  await expect(page.getByRole("region", { name: "Input of the judge" })).toContainText("Context");
   expect(await faultsOf(page)).toEqual([]);
   const before = page.url();
   await page.keyboard.press("x");
@@ -365,7 +365,7 @@ test("owners change the rules, and see judges beside people; nothing keeps anybo
   expect(await faultsOf(page)).toEqual([]);
   await page.getByLabel("Annotators per item").fill("2");
   await page.getByRole("dialog").getByRole("button", { name: "Edit settings" }).click();
-  await expect(page.getByText("people for each item2")).toBeVisible();
+  await expect(page.getByText("annotators per item2")).toBeVisible();
   await expect(page.getByText("of 6 answers")).toBeVisible();
   await page.getByRole("button", { name: "Close task" }).click();
   await expect(page.getByRole("button", { name: "Reopen task" })).toBeVisible();
@@ -419,14 +419,14 @@ test("items are added while a task goes on, and a line that is none is named", a
   const dialog = page.getByRole("dialog");
   expect(await faultsOf(page)).toEqual([]);
   const row = (id: string) => JSON.stringify({ trace_id: id, task: "Say hello.", steps: [] });
-  await dialog.getByLabel("Or as text").fill(`${row("new")}\n{"trace_id":`);
+  await dialog.getByLabel("Or paste rows").fill(`${row("new")}\n{"trace_id":`);
   await dialog.getByRole("button", { name: "Add items" }).click();
   await expect(dialog.getByRole("alert")).toContainText("Line 2 is no object");
   const buffer = Buffer.from(`${row("new")}\n${row("trace_042")}\n`);
   await dialog.getByLabel("A file").setInputFiles({ name: "more.jsonl", mimeType: "text/plain", buffer });
-  await expect(dialog.getByLabel("Or as text")).toHaveValue(/trace_042/);
+  await expect(dialog.getByLabel("Or paste rows")).toHaveValue(/trace_042/);
   await dialog.getByRole("button", { name: "Add items" }).click();
-  await expect(page.getByText("1 item added; 1 there already.")).toBeVisible();
+  await expect(page.getByText("1 item added; 1 already there.")).toBeVisible();
   await expect(page.getByText("of 4 items done")).toBeVisible();
   await page.getByRole("button", { name: "Add items" }).click();
   await page.getByRole("tab", { name: "Stored traces" }).click();

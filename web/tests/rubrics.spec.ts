@@ -40,7 +40,7 @@ test("a rubric is written with faults at their lines, tried, changed, and compar
   expect(await faultsOf(page)).toEqual([]);
 
   await page.getByRole("tab", { name: "Changes" }).click();
-  await expect(page.getByRole("heading", { name: "There is nothing to compare it with" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No earlier version" })).toBeVisible();
   await page.getByRole("tab", { name: "File" }).click();
   await file.fill(SECOND);
   await page.getByRole("button", { name: "Save as new version" }).click();
@@ -71,7 +71,7 @@ test("a rubric is written with faults at their lines, tried, changed, and compar
   await page.getByLabel("Version").selectOption({ index: 1 });
   await expect(page).toHaveURL(/version=rubv_/);
   await page.getByRole("button", { name: "Archive" }).click();
-  await expect(page.getByText("out of use", { exact: true })).toBeVisible();
+  await expect(page.getByText("archived", { exact: true })).toBeVisible();
   expect((await ask(place, "GET", "/rubrics"))[0].archived).not.toBeNull();
 });
 
@@ -112,7 +112,7 @@ test("words are completed, slips mended and prompts shown, all by keyboard", asy
 
   // A slip, at its line, with what would have been right.
   await expect(page.getByRole("alert")).toContainText("wieght");
-  await page.getByRole("button", { name: "Write weight" }).press("Enter");
+  await page.getByRole("button", { name: "Replace with weight" }).press("Enter");
   await expect(file).toHaveValue(/ {4}weight: 2/);
   await expect(page.getByRole("alert")).toBeHidden();
   await page.keyboard.press("Control+z");
@@ -121,7 +121,7 @@ test("words are completed, slips mended and prompts shown, all by keyboard", asy
 
   // What people are asked, and judges, word for word.
   await expect(page.getByRole("radiogroup", { name: "right" })).toBeVisible();
-  await page.getByRole("tab", { name: "Asked of people" }).press("ArrowRight");
+  await page.getByRole("tab", { name: "Annotator view" }).press("ArrowRight");
   const asked = page.getByRole("region", { name: "user message" });
   await expect(asked).toContainText("right: The day is the one that the context names.");
   await page.getByLabel("About").selectOption("asked");
@@ -185,5 +185,5 @@ test("whoever was slower is told so, and loses nothing", async ({ page, place: s
   await expect(page.getByRole("alert")).toBeVisible();
   await expect(page.getByLabel("Rubric file")).toHaveValue(SECOND);
   await page.goto(`${place.url}/p/default/rubrics/rub_00000000000000000000000000000000`);
-  await expect(page.getByRole("heading", { name: /There is nothing here|Bad request/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: /Not found|Bad request/ })).toBeVisible();
 });

@@ -17,7 +17,7 @@ test("the first owner joins by the link, invites somebody, and each sees what is
   await page.getByLabel("Password").fill("analytical engine");
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Join" }).click();
-  await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Get started" })).toBeVisible();
   await expect(page).toHaveURL(/\/p\/default$/);
 
   await page.getByRole("link", { name: "Settings" }).click();
@@ -39,7 +39,7 @@ test("the first owner joins by the link, invites somebody, and each sees what is
   await expect(other.getByRole("heading", { name: "No annotation tasks" })).toBeVisible();
   await expect(other.getByRole("link", { name: "Runs" })).toHaveCount(0);
   await other.goto(`${place.url}/p/default/runs`);
-  await expect(other.getByRole("heading", { name: "This is not open to you" })).toBeVisible();
+  await expect(other.getByRole("heading", { name: "Access denied" })).toBeVisible();
   await other.goto(link);
   await other.getByRole("button", { name: "Join as Ben" }).click();
   await expect(other.getByRole("alert")).toContainText("used");
@@ -54,7 +54,7 @@ test("the first owner joins by the link, invites somebody, and each sees what is
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await expect(page.getByRole("rowheader", { name: "Ben" })).toHaveCount(0);
   await other.goto(place.url);
-  await expect(other.getByRole("heading", { name: "No project is open to you" })).toBeVisible();
+  await expect(other.getByRole("heading", { name: "You have no access to a project" })).toBeVisible();
 });
 
 test("by keyboard alone: sign in with a wrong password, then the right one, go where one wanted, sign out", async ({
@@ -85,7 +85,7 @@ test("by keyboard alone: sign in with a wrong password, then the right one, go w
   await page.keyboard.type("analytical engine");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/p\/default\/traces\?agent=coder$/);
-  await expect(page.getByRole("heading", { name: "No trace fits" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No matching traces" })).toBeVisible();
 
   await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
@@ -104,7 +104,7 @@ test("by keyboard alone: sign in with a wrong password, then the right one, go w
   await page.getByLabel("Current password").fill("analytical engine");
   await page.getByLabel("New password").fill("another engine");
   await page.keyboard.press("Enter");
-  await expect(page.getByText("The password is changed")).toBeVisible();
+  await expect(page.getByText("Password changed")).toBeVisible();
   await account.focus();
   await page.keyboard.press("Enter");
   await page.keyboard.press("End");
@@ -120,7 +120,7 @@ test("a token is shown once, and a new project is one's own", async ({ sound: pa
   await page.goto(`${place.url}/p/default/settings/tokens`);
   await page.getByRole("button", { name: "New API token" }).click();
   await page.getByLabel("Name").fill("collector");
-  await page.getByLabel("read see traces").check();
+  await page.getByLabel("read read traces").check();
   await page.getByRole("button", { name: "Create" }).click();
   const secret = (await page.locator("[data-secret]").textContent()) ?? "";
   expect(secret).toMatch(/^jrk_/);
@@ -143,17 +143,17 @@ test("a token is shown once, and a new project is one's own", async ({ sound: pa
   await page.getByLabel("Name").fill("second desk");
   await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/p\/second%20desk$/);
-  await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Get started" })).toBeVisible();
 });
 
 test("what is not there is said, and a server that is away comes back", async ({ page, place: start }) => {
   const place = await start({});
   await page.goto(`${place.url}/no/such/page`);
-  await expect(page.getByRole("heading", { name: "There is no such page" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Page not found" })).toBeVisible();
   await page.goto(`${place.url}/p/nobody/runs`);
-  await expect(page.getByRole("heading", { name: "There is no such project" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Project not found" })).toBeVisible();
   await page.goto(`${place.url}/p/default/traces/never-was`);
-  await expect(page.getByRole("heading", { name: "There is nothing here" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Not found" })).toBeVisible();
   await page.goto(`${place.url}/p/default/runs`);
   await expect(page.getByRole("heading", { name: "No runs yet" })).toBeVisible();
   await place.stop();

@@ -84,7 +84,7 @@ function MonthSummary({ spend }: { spend: Spend }) {
           <b>{money(spend.spent)}</b>{" "}
           {cap && share !== null ? (
             <>
-              of {money(cap.dollars)}, {fixed(100 * share, 0)} %
+              spent of {money(cap.dollars)} ({fixed(100 * share, 0)} %)
             </>
           ) : (
             "spent, no cap set"
@@ -96,8 +96,8 @@ function MonthSummary({ spend }: { spend: Spend }) {
       <ul className={styles.facts}>
         {forecast && (
           <li>
-            will be <b>{money(forecast.expected)}</b> at the end, {money(forecast.low)} to{" "}
-            {money(forecast.high)} four times in five
+            projected month-end spend <b>{money(forecast.expected)}</b>, 80 % interval {money(forecast.low)}{" "}
+            to {money(forecast.high)}
           </li>
         )}
         {forecast?.reaches_cap && (

@@ -98,7 +98,7 @@ function EmailForm({ shown }: { shown: Shown }) {
           on every worker.
         </p>
       )}
-      <Form asked={asked} does="Save" isIncomplete={whom === "named" && named.length === 0}>
+      <Form asked={asked} does="Save recipients" isIncomplete={whom === "named" && named.length === 0}>
         <Select label="Recipients" options={WHOM} {...bind("whom")} />
         {whom === "named" && (
           <Field label="Addresses" hint="Separated by commas." required {...bind("addresses")} />

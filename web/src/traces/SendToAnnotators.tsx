@@ -42,7 +42,7 @@ export function SendToAnnotators({ traces, onClose }: SendToAnnotatorsProps) {
           <Link to="/p/$project/annotate/$task/overview" params={{ project: project.name, task: id }}>
             {name}
           </Link>
-          {n_new > 0 && n_there > 0 && `; ${plural(n_there, "trace")} were already there`}.
+          {n_new > 0 && n_there > 0 && `; ${plural(n_there, "trace")} already there`}.
         </p>
       </Dialog>
     );
