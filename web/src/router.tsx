@@ -13,7 +13,7 @@ import { readMonitorSearch } from "./monitors/search";
 import { readOverviewSearch } from "./overview/search";
 import { readRankingSearch } from "./ranking/search";
 import { readRubricSearch } from "./rubrics/search";
-import { readRunSearch } from "./runs/search";
+import { readRunSearch, readRunsSearch } from "./runs/search";
 import { readAuditSearch } from "./settings/search";
 import { JoinPage } from "./shell/JoinPage";
 import { JoinByCrowd } from "./shell/JoinTask";
@@ -53,6 +53,7 @@ const projectHome = createRoute({
 const runs = createRoute({
   getParentRoute: () => project,
   path: "runs",
+  validateSearch: readRunsSearch,
   component: lazyRouteComponent(() => import("./runs/RunsPage"), "RunsPage"),
 });
 

@@ -75,7 +75,7 @@ test("by keyboard alone: digits, arrows, n, u, c, e, ?, Ctrl+Enter; the focus is
   await page.keyboard.press("5");
   await page.keyboard.press("1");
   await page.keyboard.press("?");
-  await expect(page.getByRole("dialog", { name: "Keys" })).toContainText("quote the selected text");
+  await expect(page.getByRole("dialog", { name: "Help" })).toContainText("quote the selected text");
   await page.keyboard.press("Escape");
   await expect(page.getByText("All questions are answered.")).toBeVisible();
   await page.keyboard.press("Control+Enter");

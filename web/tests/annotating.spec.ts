@@ -24,7 +24,7 @@ async function somebody(browser: Browser, place: Place, task: string, name: stri
   const page = await context.newPage();
   await page.goto(`${place.url}/p/default/annotate/${task}`);
   await page.getByLabel("Your name").fill(name);
-  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByRole("button", { name: "Start" }).click();
   await expect(row(page, "Correctness").getByRole("radio").first()).toBeFocused();
   return { context, page };
 }
@@ -62,7 +62,7 @@ test("by mouse: practice, pace, back and forth, skipping, and the code at the en
   await page.getByRole("link", { name: `Start ${NAME}` }).click();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByLabel("Your name").fill("Ana");
-  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByRole("button", { name: "Start" }).click();
   await expect(page.getByText("practice", { exact: true })).toBeVisible();
   for (const name of ROWS) await row(page, name).getByRole("radio", { name: /^4/ }).click();
   await expect(page.getByText("Saved", { exact: true })).toBeVisible();
@@ -174,7 +174,7 @@ test("from a configuration to labels: two who rate all 1 and all 5, their disput
   await expect(page.getByRole("heading", { name: "Pairs of annotators" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("link", { name: "People" }).click();
-  const people = page.getByRole("table", { name: "People" });
+  const people = page.getByRole("table", { name: "Annotators" });
   await expect(people.getByRole("row", { name: /Ana/ })).toContainText("3");
   expect(await faultsOf(page)).toEqual([]);
 
@@ -364,7 +364,7 @@ test("owners change the rules, and see judges beside people; nothing keeps anybo
   await page.getByRole("button", { name: "Edit settings" }).click();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByLabel("Annotators per item").fill("2");
-  await page.getByRole("dialog").getByRole("button", { name: "Edit settings" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Save settings" }).click();
   await expect(page.getByText("annotators per item2")).toBeVisible();
   await expect(page.getByText("of 6 answers")).toBeVisible();
   await page.getByRole("button", { name: "Close task" }).click();
@@ -404,7 +404,7 @@ test("owners change the rules, and see judges beside people; nothing keeps anybo
   // Which judge is looked at stands in the address.
   await page.getByRole("button", { name: "Efficiency" }).click();
   await expect(page).toHaveURL(/judge=openai.*on=efficiency/);
-  await expect(page.getByRole("region", { name: "Efficiency: openai/gpt-5-mini" })).toContainText("Nowhere.");
+  await expect(page.getByRole("region", { name: "Efficiency: openai/gpt-5-mini" })).toContainText("None.");
 });
 
 test("items are added while a task goes on, and a line that is none is named", async ({
@@ -421,9 +421,11 @@ test("items are added while a task goes on, and a line that is none is named", a
   const row = (id: string) => JSON.stringify({ trace_id: id, task: "Say hello.", steps: [] });
   await dialog.getByLabel("Or paste rows").fill(`${row("new")}\n{"trace_id":`);
   await dialog.getByRole("button", { name: "Add items" }).click();
-  await expect(dialog.getByRole("alert")).toContainText("Line 2 is no object");
+  await expect(dialog.getByRole("alert")).toContainText("Line 2 is not a JSON object");
   const buffer = Buffer.from(`${row("new")}\n${row("trace_042")}\n`);
-  await dialog.getByLabel("A file").setInputFiles({ name: "more.jsonl", mimeType: "text/plain", buffer });
+  await dialog
+    .getByLabel("File", { exact: true })
+    .setInputFiles({ name: "more.jsonl", mimeType: "text/plain", buffer });
   await expect(dialog.getByLabel("Or paste rows")).toHaveValue(/trace_042/);
   await dialog.getByRole("button", { name: "Add items" }).click();
   await expect(page.getByText("1 item added; 1 already there.")).toBeVisible();

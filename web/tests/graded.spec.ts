@@ -12,15 +12,13 @@ test("why a trace has no score, grades side by side, and quotes where they stand
   const why = page.getByRole("region", { name: "Decisions of monitors" });
   await expect(why.getByText("judge error").first()).toBeVisible();
   await expect(why).toContainText("malformed: the reply holds no complete JSON object");
-  await expect(why).toContainText(
-    "100 % of traces like it are judged, as it neither failed nor was expensive",
-  );
+  await expect(why).toContainText("Sampling probability 100 % (neither failed nor expensive)");
   const way = why.getByRole("list", { name: "Decision of desk" }).getByRole("listitem");
   await expect(way).toHaveText([
     /^finished/,
-    /^100 % chance.*neither failed nor was expensive/,
+    /^100 % probability.*neither failed nor expensive/,
     /^sampled/,
-    /^judge error.*it broke here/,
+    /^judge error.*failed here/,
     /^scored.*not reached/,
   ]);
   expect(await faultsOf(page)).toEqual([]);
@@ -44,7 +42,7 @@ test("why a trace has no score, grades side by side, and quotes where they stand
   expect(await faultsOf(page)).toEqual([]);
 
   // What was asked, word for word, is shown when it is asked for.
-  await why.getByRole("button", { name: "What judges were asked" }).press("Enter");
+  await why.getByRole("button", { name: "Judge requests" }).press("Enter");
   await expect(page).toHaveURL(/exchanges=true/);
   const asked = page.getByRole("dialog", { name: "Judge requests and replies" });
   await expect(asked.getByRole("group")).toHaveCount(3);
@@ -75,7 +73,7 @@ test("quotes are marked in the steps, and lead there", async ({ sound: page, pla
   await expect.poll(marked).toEqual(["worth 4", "worth 4"]);
   const step = page.getByRole("article", { name: /^Step 2/ });
   await expect(step.getByRole("list", { name: "Quoted by" })).toContainText(
-    "right 0.75✓ passes quoted by openai/gpt-5-mini",
+    "right 4 0.75 ✓ pass quoted by openai/gpt-5-mini",
   );
   await grades.getByRole("button", { name: "worth 4" }).first().press("Enter");
   await expect(page).toHaveURL(/step=2/);
@@ -107,7 +105,7 @@ test("how a total comes about stands beside it: weights, what is required, and t
   await expect(total).toContainText(
     `(3 × ${right.toFixed(2)} + 1 × ${kind.toFixed(2)}) ÷ 4 = ${((3 * right + kind) / 4).toFixed(2)}`,
   );
-  await expect(total).toContainText("Under the pass mark of 0.70.");
+  await expect(total).toContainText("Below the pass mark of 0.70.");
   await expect(
     page.getByText("Failed gates (the verdict is fail at any score): required · right"),
   ).toBeVisible();
@@ -140,7 +138,7 @@ test("what judges said of a trace is shown to whoever has to answer it after tha
   await page.goto(trace);
   const note = page.getByRole("note");
   await expect(note).toContainText("You have not annotated this trace yet.");
-  await expect(page.getByRole("button", { name: "What judges were asked" })).toBeHidden();
+  await expect(page.getByRole("button", { name: "Judge requests" })).toBeHidden();
   await expect(page.getByText("as it says: right")).toHaveCount(0);
   await expect(page.getByText("verdict", { exact: true })).toHaveCount(0);
   expect(await faultsOf(page)).toEqual([]);

@@ -172,23 +172,23 @@ test("the dial says what another share would cost and tell, and turns; anchors l
   for (let n = 0; n < 12; n += 1) await finish(place, `t${n}`, String(1 + (n % 5)), "desk", n % 4 === 0);
   await settled(place, "desk", 12);
   await page.goto(there(place, "desk"));
-  await page.getByRole("tab", { name: "Dial" }).click();
+  await page.getByRole("tab", { name: "Sampling" }).click();
   const dial = page.getByLabel("Sample rate of finished traces");
   await expect(dial).toHaveValue("50");
   const table = page.getByRole("table", { name: "Projection for the sample rate" });
-  await expect(table.getByRole("columnheader")).toHaveText(["In a month", "Now, at 50 %", "At 50 %"]);
+  await expect(table.getByRole("columnheader")).toHaveText(["Projection", "Now, at 50 %", "At 50 %"]);
   expect(await faultsOf(page)).toEqual([]);
   await dial.focus();
   for (let n = 0; n < 25; n += 1) await page.keyboard.press("ArrowLeft");
   await expect(page).toHaveURL(/view=dial.*rate=0\.25/);
   const told = await ask(place, "GET", "/monitors/desk/projection?sample_rate=0.25");
   const said = (row: string) => table.getByRole("row", { name: new RegExp(`^${row}`) });
-  await expect(table.getByRole("columnheader")).toHaveText(["In a month", "Now, at 50 %", "At 25 %"]);
-  await expect(said("Judged of them").getByRole("cell")).toHaveText([
+  await expect(table.getByRole("columnheader")).toHaveText(["Projection", "Now, at 50 %", "At 25 %"]);
+  await expect(said("Judged per month").getByRole("cell")).toHaveText([
     Math.round(told.now.judged_a_month).toLocaleString("en-US"),
     Math.round(told.judged_a_month).toLocaleString("en-US"),
   ]);
-  await expect(said("Score known to").getByRole("cell").last()).toHaveText(
+  await expect(said("Precision of the score").getByRole("cell").last()).toHaveText(
     `± ${fixed(told.half_width.score, 3)}`,
   );
   const { cap } = await ask(place, "GET", "/spend");
@@ -202,7 +202,7 @@ test("the dial says what another share would cost and tell, and turns; anchors l
   expect(after.version.source).toContain("sample_rate: 0.25 # half");
   await expect(page.getByText("Move the slider to see")).toBeVisible();
 
-  await page.getByRole("tab", { name: "Figures" }).click();
+  await page.getByRole("tab", { name: "Estimates" }).click();
   await expect(page.getByRole("heading", { name: "Anchors" })).toBeVisible();
   await expect(page.getByRole("link", { name: /^anchor-/ })).toHaveText(["anchor-0", "anchor-1"]);
   await page.getByRole("link", { name: "anchor-1" }).click();

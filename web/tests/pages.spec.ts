@@ -45,7 +45,7 @@ test("a run shows what failed first, its reasons, and its quotes where they stan
   await page.getByRole("button", { name: "Show all cases" }).click();
   await expect(cases.first()).toContainText("fail");
   await page.keyboard.press("?");
-  await expect(page.getByRole("dialog", { name: "Keys" })).toContainText("next, previous case");
+  await expect(page.getByRole("dialog", { name: "Help" })).toContainText("next, previous case");
 });
 
 test("a run is followed while it goes on", async ({ sound: page, place: start }) => {
@@ -176,7 +176,7 @@ test("a trace of ten megabytes can be read", async ({ open, sound: page }) => {
     .getByRole("article", { name: "Step 79, user" })
     .getByRole("button", { name: /Show all/ })
     .click();
-  await expect(page.getByRole("button", { name: "Fold", exact: true }).first()).toBeAttached();
+  await expect(page.getByRole("button", { name: "Show less" }).first()).toBeAttached();
 });
 
 test("the first page needs little, and is light or dark as one likes", async ({ open, sound: page }) => {

@@ -124,7 +124,7 @@ test("words are completed, slips mended and prompts shown, all by keyboard", asy
   await page.getByRole("tab", { name: "Annotator view" }).press("ArrowRight");
   const asked = page.getByRole("region", { name: "user message" });
   await expect(asked).toContainText("right: The day is the one that the context names.");
-  await page.getByLabel("About").selectOption("asked");
+  await page.getByLabel("Trace", { exact: true }).selectOption("asked");
   await expect(asked).toContainText("Answer asked, worth 4.");
   expect(await faultsOf(page)).toEqual([]);
 });
@@ -141,7 +141,7 @@ test("a preset is a beginning, and advice is no fault", async ({ sound: page, pl
   expect(await faultsOf(page)).toEqual([]);
   const vague = "criteria: [{name: good, description: It is good and nice.}]\n";
   await page.getByLabel("Rubric file").fill(vague);
-  const said = page.getByRole("list", { name: "What is said of it" }).getByRole("listitem");
+  const said = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
   const { problems } = await ask(place, "POST", "/rubrics/check", { source: vague });
   expect(problems.length).toBeGreaterThan(0);
   await expect(said).toHaveCount(problems.length);

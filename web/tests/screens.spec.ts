@@ -173,7 +173,7 @@ for (const scheme of ["light", "dark"] as const) {
       await ask(place, "PUT", "/spend/cap", { amount: 0.0001, currency: "USD" });
       await finish(place, "late", "4");
       await expect.poll(async () => (await ask(place, "GET", "/alerts")).items.length).toBeGreaterThan(0);
-      await at("budget", "/budget", "Day by day");
+      await at("budget", "/budget", "By day");
       await at("alerts", "/alerts", /judging has stopped/);
       await at("overview-alert", "", /judging has stopped/);
     });

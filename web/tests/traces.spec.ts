@@ -22,10 +22,10 @@ test("scores and reasons stand in the list, which is sorted and searched in the 
   await expect(page).toHaveURL(/monitors\/two%20judges\?view=traces/);
   await page.goBack();
 
-  await page.getByLabel("Score", { exact: true }).selectOption("has none");
+  await page.getByLabel("Score", { exact: true }).selectOption("has no score");
   await expect(page).toHaveURL(/scored=false/);
   await expect(rows).toHaveCount(1);
-  await page.getByLabel("Score", { exact: true }).selectOption("with or without");
+  await page.getByLabel("Score", { exact: true }).selectOption("any");
   await expect(rows).toHaveCount(8);
 
   // By keyboard: the best first, then the worst; those without a score are named as missing.

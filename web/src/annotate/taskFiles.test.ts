@@ -28,9 +28,9 @@ test("rows are objects, one on each line or in a list; what is none is named by 
   const rows = [{ id: "a" }, { id: "b", text: "{" }];
   expect(rowsOf('{"id": "a"}\n\n{"id": "b", "text": "{"}\n')).toEqual(rows);
   expect(rowsOf(JSON.stringify(rows, null, 2))).toEqual(rows);
-  expect(() => rowsOf('{"id": "a"}\n{"id": ')).toThrow(/^line 2 is no object/);
-  expect(() => rowsOf('{"id": "a"}\n7')).toThrow(/^line 2 is no object/);
-  expect(() => rowsOf('\n\n{"id": "a"}\n7')).toThrow(/^line 4 is no object/);
-  expect(() => rowsOf("[1]")).toThrow(/^a list must hold objects/);
-  expect(() => rowsOf('[{"id": "a"}')).toThrow(/^a list must hold objects/);
+  expect(() => rowsOf('{"id": "a"}\n{"id": ')).toThrow(/^line 2 is not a JSON object/);
+  expect(() => rowsOf('{"id": "a"}\n7')).toThrow(/^line 2 is not a JSON object/);
+  expect(() => rowsOf('\n\n{"id": "a"}\n7')).toThrow(/^line 4 is not a JSON object/);
+  expect(() => rowsOf("[1]")).toThrow(/^a list must contain objects/);
+  expect(() => rowsOf('[{"id": "a"}')).toThrow(/^a list must contain objects/);
 });

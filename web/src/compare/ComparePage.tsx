@@ -48,7 +48,7 @@ export function ComparePage() {
               </Notice>
             );
           }
-          const after = search.after ?? all[0]?.id ?? "";
+          const after = search.after ?? newestWithEarlier(all)?.id ?? "";
           const before = search.before?.split(",") ?? [earlier(all, after) ?? ""];
           return (
             <>
@@ -64,6 +64,11 @@ export function ComparePage() {
       </Loaded>
     </>
   );
+}
+
+/** The newest run whose suite was also run before; else the newest run. */
+export function newestWithEarlier<Run extends Pick<RunLine, "suite">>(runs: Run[]): Run | undefined {
+  return runs.find((run, at) => runs.slice(at + 1).some((older) => older.suite === run.suite)) ?? runs[0];
 }
 
 /** The run before it of the same suite, or else any run before it. */

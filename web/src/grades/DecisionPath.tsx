@@ -35,7 +35,11 @@ export function stationsOf(it: Decision, finished?: string | null, verdict?: Ver
         : { name: label, went: it.judge_status === "pending" ? "waits" : "stopped" };
   return [
     { name: "finished", told: finished ? moment(finished) : undefined, went: "on" },
-    { name: `${percent(it.probability)} sampled`, told: strataWords[it.stratum] ?? it.stratum, went: "on" },
+    {
+      name: `${percent(it.probability)} probability`,
+      told: strataWords[it.stratum] ?? it.stratum,
+      went: "on",
+    },
     it.is_sampled
       ? { name: "sampled", told: after(it.decided), went: "on" }
       : { name: label, went: "stopped" },

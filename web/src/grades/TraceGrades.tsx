@@ -332,19 +332,16 @@ function GradeQuotes({ all, content, onQuote }: Shown & { all: Evidence[] }) {
 }
 
 export function GradeOutcome({ grade }: { grade: GradeSaid }) {
+  // On the scale of the rubric's author first, on 0 to 1 beside it.
+  const native = typeof grade.value === "number" && grade.value !== grade.score ? grade.value : undefined;
   switch (grade.outcome) {
     case "scored":
       return (
         <>
-          {typeof grade.value === "number" && grade.value !== grade.score && (
-            <b className={styles.value}>{grade.value}</b>
-          )}
-          <b
-            className={styles.value}
-            data-soft={typeof grade.value === "number" && grade.value !== grade.score ? true : undefined}
-          >
+          {native !== undefined && <b className={styles.value}>{native} </b>}
+          <b className={styles.value} data-soft={native !== undefined || undefined}>
             {score(grade.score)}
-          </b>
+          </b>{" "}
           {grade.is_passed != null && (
             <Badge tone={grade.is_passed ? "pass" : "fail"}>{grade.is_passed ? "✓ pass" : "✕ fail"}</Badge>
           )}

@@ -15,7 +15,7 @@ const way = (more: Partial<Decision>) => {
 
 test("one sees at which station a trace stopped", () => {
   expect(way({ state: "scored" })).toEqual(["sampled on", "judged on", "scored on"]);
-  expect(way({ state: "cached" })).toEqual(["sampled on", "judged before on", "scored on"]);
+  expect(way({ state: "cached" })).toEqual(["sampled on", "cached on", "scored on"]);
   expect(way({ state: "judge_error" })).toEqual(["sampled on", "judge error broke", "scored ahead"]);
   expect(way({ state: "sampled", judge_status: "pending" })).toEqual([
     "sampled on",

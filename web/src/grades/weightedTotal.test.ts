@@ -27,12 +27,12 @@ test("a total is shown with the numbers that it comes from, and only where they 
 });
 
 test("the pass mark stands beside the total, and the way where it is no plain sum", () => {
-  expect(againstMark(RUBRIC, { status: "fail", score: 0.59 })).toBe("Under the pass mark of 0.60.");
-  expect(againstMark(RUBRIC, { status: "pass", score: 0.6 })).toBe("The pass mark of 0.60 is reached.");
+  expect(againstMark(RUBRIC, { status: "fail", score: 0.59 })).toBe("Below the pass mark of 0.60.");
+  expect(againstMark(RUBRIC, { status: "pass", score: 0.6 })).toBe("At or above the pass mark of 0.60.");
   expect(againstMark({}, { status: "fail", score: 0.9 })).toBe(
-    "The pass mark of 0.70 is reached, but a condition failed.",
+    "At or above the pass mark of 0.70, but a gate failed.",
   );
-  expect(againstMark({}, { status: "error", score: null })).toBe("There is no total. The pass mark is 0.70.");
-  expect(wayOf({ ...RUBRIC, aggregation: "min" })).toBe("The worst criterion is the total.");
-  expect(wayOf({ tree: {} })).toContain("tree of questions");
+  expect(againstMark({}, { status: "error", score: null })).toBe("No score. The pass mark is 0.70.");
+  expect(wayOf({ ...RUBRIC, aggregation: "min" })).toBe("The score is the lowest criterion score.");
+  expect(wayOf({ tree: {} })).toContain("decision tree");
 });

@@ -24,13 +24,17 @@ export function Rescores({ monitor }: { monitor: Monitor }) {
     <>
       {may(project, "write") && <RescoreForm monitor={monitor} />}
       <section className={styles.part}>
-        <h2>Earlier re-scores</h2>
         <Loaded query={found} what="re-scores">
           {(all) =>
             all.length === 0 ? (
               <Notice title="No re-scores yet" />
             ) : (
-              all.map((it) => <RescoreCard key={it.id} rescore={it} monitor={monitor} />)
+              <>
+                <h2>Earlier re-scores</h2>
+                {all.map((it) => (
+                  <RescoreCard key={it.id} rescore={it} monitor={monitor} />
+                ))}
+              </>
             )
           }
         </Loaded>

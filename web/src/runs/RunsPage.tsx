@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
@@ -8,6 +8,7 @@ import { useMoney } from "../money/useMoney";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
+import { Select } from "../ui/Field";
 import { duration, moment, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { MoreButton } from "../ui/MoreButton";
@@ -25,6 +26,7 @@ export function RunsPage() {
   const project = useProject();
   const [chosen, setChosen] = useState<RunLine[]>([]);
   const money = useMoney();
+  const { suite } = useSearch({ from: "/p/$project/runs" });
   const runs = useInfiniteQuery(runsQuery(project.id));
   // One run by itself can be compared with nothing.
   const isTwo = (runs.data?.pages.flatMap((it) => it.items).length ?? 0) > 1;
@@ -35,10 +37,12 @@ export function RunsPage() {
       </PageHead>
       <Loaded query={runs} what="runs">
         {({ pages }) => {
-          const rows = pages.flatMap((it) => it.items);
-          if (rows.length === 0) return <NoRuns />;
+          const loaded = pages.flatMap((it) => it.items);
+          if (loaded.length === 0) return <NoRuns />;
+          const rows = suite === undefined ? loaded : loaded.filter((run) => (run.suite ?? "") === suite);
           return (
             <>
+              <SuiteFilter runs={loaded} />
               <Table
                 caption="Runs"
                 columns={columns(project.name, money, chosen, setChosen).filter(
@@ -56,7 +60,28 @@ export function RunsPage() {
   );
 }
 
-/** Leads to the comparison of those that were chosen: the newest with each of the others. */
+/** Shows the runs of one suite, among those that are loaded. */
+function SuiteFilter({ runs }: { runs: RunLine[] }) {
+  const { suite } = useSearch({ from: "/p/$project/runs" });
+  const navigate = useNavigate({ from: "/p/$project/runs" });
+  const names = [...new Set([...runs.map((run) => run.suite ?? ""), ...(suite ? [suite] : [])])];
+  if (names.length < 2) return null;
+  return (
+    <search className={styles.filter} aria-label="Filter runs">
+      <Select
+        label="Suite"
+        value={suite ?? ""}
+        options={[
+          { value: "", label: "all suites" },
+          ...names.filter((name) => name !== "").map((name) => ({ value: name, label: name })),
+        ]}
+        onChange={(event) => navigate({ search: { suite: event.target.value || undefined }, replace: true })}
+      />
+    </search>
+  );
+}
+
+/** Links to the comparison of the selected runs: the newest with each of the others. */
 function CompareButton({ chosen }: { chosen: RunLine[] }) {
   const project = useProject();
   const [after, ...before] = [...chosen].sort((a, b) => b.started.localeCompare(a.started));

@@ -12,6 +12,7 @@ import { Badge, StatusBadge } from "../ui/Badge";
 import { score } from "../ui/format";
 import { CaseName } from "./CaseName";
 import styles from "./Scorecard.module.css";
+import { questionsOfPath } from "./treePath";
 
 type CaseResult = Contract["CaseResult"];
 type Grade = Contract["Grade"];
@@ -48,7 +49,7 @@ export function Scorecard({ run, result }: ScorecardProps) {
           saidOf={(criterion) => saidOf(it.grades, criterion)}
         />
       )}
-      {verdict.path && verdict.path.length > 0 && <TreePath path={verdict.path} />}
+      {verdict.path && verdict.path.length > 0 && <TreePath rubric={rubric} path={verdict.path} />}
       <ul className={styles.grades}>
         {it.grades.map((grade, at) => (
           <GradeRow key={at} grade={grade} criterion={criteria.get(grade.criterion)} onQuote={setQuote} />
@@ -66,12 +67,18 @@ const saidOf = (grades: Grade[], criterion: string): Said[] =>
       : [],
   );
 
-function TreePath({ path }: { path: Contract["TreePathStep"][] }) {
+type TreePathProps = { rubric: Canonical | undefined; path: Contract["TreePathStep"][] };
+
+function TreePath({ rubric, path }: TreePathProps) {
+  const questions = questionsOfPath(rubric, path);
   return (
     <ol className={styles.path} aria-label="Path through the decision tree">
       {path.map((it, at) => (
         <li key={at}>
-          <span className={styles.node}>{it.node}</span> <b>{it.answer}</b>
+          <span className={styles.node} title={it.node}>
+            {questions[at]}
+          </span>{" "}
+          <b>{it.answer}</b>
           {it.score != null && <> → {score(it.score)}</>}
           {it.reason && <span className={styles.muted}> {it.reason}</span>}
         </li>

@@ -2,6 +2,11 @@
 import { numberParam, oneOf, type RawSearch, textParam } from "../api/searchParams";
 
 export type RunView = "cases" | "criteria" | "matrix" | "flaky";
+/** Which suite the list of runs shows. */
+export type RunsSearch = { suite?: string };
+
+export const readRunsSearch = (raw: RawSearch): RunsSearch => ({ suite: textParam(raw.suite) });
+
 export type RunSearch = {
   view?: RunView;
   status?: "pass" | "fail" | "error" | "deferred";
