@@ -1,4 +1,4 @@
-// Every address there is. What is worth sharing about a page is in its address.
+// All routes. Filters and selections are search parameters, so that addresses can be shared.
 import {
   createRootRoute,
   createRoute,

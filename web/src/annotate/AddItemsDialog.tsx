@@ -19,7 +19,7 @@ const WAYS = [
   { name: "traces", label: "Stored traces" },
 ] as const;
 
-/** More to answer about, while a task goes on: what is there already is left alone. */
+/** Adds items to a task; existing items are not changed. */
 export function AddItemsDialog({ task, onClose }: WayProps) {
   const [way, setWay] = useState<(typeof WAYS)[number]["name"]>("rows");
   const Way = { rows: AddRowsForm, traces: AddTracesForm }[way];

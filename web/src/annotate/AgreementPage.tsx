@@ -19,14 +19,14 @@ import type { AgreementSearch } from "./search";
 import { TaskLayout } from "./TaskLayout";
 import type { AgainstJudge, Agreed, Agreement, Person, TaskInFull } from "./types";
 
-/** How far people agree with each other, and judges with people. */
+/** Agreement between annotators, and between judges and annotators. */
 export function AgreementPage() {
   return <TaskLayout>{(task) => <AgreementView task={task} />}</TaskLayout>;
 }
 
 const HERE = "/p/$project/annotate/$task/agreement";
 
-/** What is looked at stands in the address. */
+/** The selection is in the address. */
 function useAgreementSearch() {
   const search = useSearch({ from: HERE });
   const navigate = useNavigate({ from: HERE });
@@ -67,12 +67,12 @@ function AgreementView({ task }: { task: TaskInFull }) {
   );
 }
 
-/** Where a criterion stands among the questions of its task. */
+/** The position of a criterion among the questions of its task. */
 function placeOf(task: TaskInFull, { scheme: name, criterion }: Agreed): number {
   const at = task.schemes.findIndex((it) => it.name === name);
   const scheme = task.schemes[at];
   const rows = scheme?.kind === "rubric" ? scheme.criteria.map((it) => it.name) : [];
-  // What is no criterion, such as the whole, stands after them.
+  // Other rows, such as the overall rating, come after them.
   return at * 1000 + (rows.includes(criterion) ? rows.indexOf(criterion) : rows.length);
 }
 
@@ -102,7 +102,7 @@ const number = (it: number | null | undefined): string =>
 const interval = (it: [number, number] | null | undefined): string =>
   it ? `${number(it[0])} to ${number(it[1])}` : "–";
 
-/** What Krippendorff calls reliable, and the least that still allows tentative conclusions. */
+/** Krippendorff's thresholds for reliable and for tentative conclusions. */
 const [RELIABLE, TENTATIVE] = [0.8, 0.667];
 
 function verdict(it: number | null | undefined): string {
@@ -118,13 +118,13 @@ type Measured = {
   tone?: string;
 };
 
-/** Where an axis begins: at 0, or a tenth under the least of them. */
+/** The start of an axis: 0, or the smallest value rounded down to a tenth. */
 function startOf(all: Measured[]): number {
   const lowest = Math.min(0, ...all.flatMap((it) => [it.value ?? 0, it.interval?.[0] ?? 0]));
   return Math.max(-1, Math.floor(lowest * 10) / 10);
 }
 
-/** A bar on an axis that all rows share, its number and its interval. */
+/** Columns with a bar on a shared axis, the number and its interval. */
 function measured<Row>(head: string, rows: Row[], of: (row: Row) => Measured): Column<Row>[] {
   const from = startOf(rows.map(of));
   return [
@@ -176,7 +176,7 @@ const HIGH = 20;
 
 type AgreementBarProps = { value: number; interval?: Agreed["interval"]; from: number; tone?: string };
 
-/** Drawn from 0 to the value; the thin line is the interval. Numbers stand beside it. */
+/** Drawn from 0 to the value; the thin line is the interval. */
 function AgreementBar({ value, interval, from, tone = "plain" }: AgreementBarProps) {
   const x = (it: number) => (100 * (Math.max(from, it) - from)) / (1 - from);
   const [left, right] = [Math.min(x(0), x(value)), Math.max(x(0), x(value))];
@@ -217,7 +217,7 @@ function AgreementAxis({ from }: { from: number }) {
   );
 }
 
-/** Every judge on every criterion, and one of them in full. */
+/** Every judge on every criterion, and one of them in detail. */
 function JudgeAgreementTable({ found }: { found: Agreement }) {
   const [search, set] = useAgreementSearch();
   const at = (it: AgainstJudge) => found.criteria.findIndex((one) => one.criterion === it.criterion);
@@ -266,7 +266,7 @@ function JudgeAgreementTable({ found }: { found: Agreement }) {
   );
 }
 
-/** Disagreements that are shown before somebody wants them all. */
+/** Disagreements that are shown at first. */
 const FIRST = 5;
 
 type JudgeAgreementProps = { found: AgainstJudge; criterion: Agreed | undefined };
@@ -360,7 +360,7 @@ type DisagreementDialogProps = {
   onClose: () => void;
 };
 
-/** What people and the judge saw, and said differently about. */
+/** The item on which the judge and annotators differ. */
 function DisagreementDialog({ apart, judge, onClose }: DisagreementDialogProps) {
   const project = useProject();
   const [step, setStep] = useState<number>();
@@ -432,14 +432,14 @@ function AnnotatorPairs({ found }: { found: Agreement }) {
 type Cell = { text: ReactNode; share: number; title?: string; isRight?: boolean };
 type ShadedMatrixProps = {
   caption: string;
-  /** What rows and columns are, above the first. */
+  /** The label of the corner cell. */
   corner?: string;
   rows: string[];
   columns: string[];
   cell: (row: number, column: number) => Cell;
 };
 
-/** Numbers in a square, the larger the darker. */
+/** A matrix of numbers; larger ones are darker. */
 function ShadedMatrix({ caption, corner, rows, columns, cell }: ShadedMatrixProps) {
   return (
     <div className={styles.frame} tabIndex={0} role="group" aria-label={caption}>
@@ -476,7 +476,7 @@ function ShadedMatrix({ caption, corner, rows, columns, cell }: ShadedMatrixProp
   );
 }
 
-/** How many columns of each person stand before those of criteria: pace and drift. */
+/** Columns before those of criteria: pace and drift. */
 const OWN = 2;
 
 function AnnotatorMatrix({ found, working }: { found: Agreement; working: Person[] }) {

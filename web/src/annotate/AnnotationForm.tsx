@@ -16,32 +16,32 @@ import { StepMarks, StepsSummary, useMarkKeys } from "./StepMarks";
 import type { Answer, Draft, Feedback, Item, KindOf, Scheme, Work } from "./types";
 
 export type AnnotationFormProps = {
-  /** What the task is called. */
+  /** The name of the task. */
   title: string;
   item: Item;
   schemes: Scheme[];
   draft: Draft;
   onDraftChange: (draft: Draft) => void;
   onSubmit: () => void;
-  /** Absent where the task does not allow it, or nothing lies there. */
+  /** Absent where the task does not allow it, or where there is no such item. */
   onBack?: () => void;
   onForward?: () => void;
   onSkip?: () => void;
-  /** How many are done, and how many are left for this person where that is known. */
+  /** Items done, and items left for this person if known. */
   progress: Work["progress"];
   saved: Saved;
   isSubmitting?: boolean;
-  /** It was submitted before: submitting again replaces it. */
+  /** It was submitted before; submitting again replaces the answer. */
   isAgain?: boolean;
-  /** What the annotator should know, such as that they are fast. */
+  /** A notice for the annotator, such as about a fast pace. */
   notice?: ReactNode;
-  /** What keeps it from being submitted. */
+  /** The error of submitting. */
   fault?: Error | null;
-  /** What was expected, once it is submitted; then the next one is asked for instead. */
+  /** The expected answers after a practice item; the button then opens the next item. */
   feedback?: Feedback;
 };
 
-/** Where somebody annotates: what is graded on one side, what is asked on the other. */
+/** The annotation form: the item on one side, the questions on the other. */
 export function AnnotationForm(props: AnnotationFormProps) {
   const { title, item, schemes, draft, onDraftChange, onSubmit, onBack, onForward, onSkip, feedback } = props;
   const seen = useRef<ItemViewHandle>(null);
@@ -69,7 +69,7 @@ export function AnnotationForm(props: AnnotationFormProps) {
         .querySelector<HTMLElement>(`[data-scheme="${CSS.escape(scheme.name)}"] :is(input, select, textarea)`)
         ?.focus();
   };
-  // The focus waits where there is something to answer, so that the keyboard goes on from item to item.
+  // The focus starts at the first open question, so that the keyboard works from item to item.
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, as one arrives.
   useEffect(() => {
     const [scheme] = schemes;
@@ -274,7 +274,7 @@ function nameOf(schemes: Scheme[], { scheme, row }: Feedback["rows"][number]): s
 
 type TrainingFeedbackProps = { feedback: Feedback; schemes: Scheme[]; onNext: () => void; isBusy: boolean };
 
-/** After a practice item: what was expected. */
+/** After a practice item: the expected answers. */
 function TrainingFeedback({ feedback, schemes, onNext, isBusy }: TrainingFeedbackProps) {
   const next = useRef<HTMLButtonElement>(null);
   useEffect(() => next.current?.focus(), []);

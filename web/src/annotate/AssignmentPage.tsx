@@ -21,12 +21,12 @@ import { useDraft } from "./useDraft";
 
 declare module "@tanstack/react-router" {
   interface HistoryState {
-    /** What the server said about how fast the item before was done. */
+    /** A remark of the server about the pace of the item before. */
     pace?: string;
   }
 }
 
-/** Leads to what is next, or says that nothing is. */
+/** Opens the next item, or says that there is none. */
 export function NextAssignmentPage() {
   const project = useProject();
   const { task } = useParams({ from: "/p/$project/annotate/$task" });
@@ -81,7 +81,7 @@ function NoMoreItems({ done }: { done: Done }) {
   );
 }
 
-/** One item of a task, for whoever has it. */
+/** One item of a task, for the annotator it is assigned to. */
 export function AssignmentPage() {
   const project = useProject();
   const { assignment, task } = useParams({ from: "/p/$project/annotate/$task/$assignment" });
@@ -102,7 +102,7 @@ export function AssignmentPage() {
   );
 }
 
-/** An open server asks nobody who they are; answers are somebody's all the same. */
+/** On a server without accounts annotators enter a name, because answers belong to a person. */
 function AnnotatorNameForm({ task }: { task: string }) {
   return (
     <Notice title="Enter your name">
@@ -132,7 +132,7 @@ function placeOf({ state, progress: { done, left } }: Work): string {
   return left == null ? `item ${done + 1}` : `item ${done + 1} of ${done + left}`;
 }
 
-/** `isLeft` while the next one is on its way: buttons still speak of this one. */
+/** `isLeft` while the next item loads and buttons still belong to this one. */
 function AssignmentForm({ work, isLeft }: { work: Work; isLeft: boolean }) {
   const project = useProject();
   const navigate = useNavigate();
@@ -149,7 +149,7 @@ function AssignmentForm({ work, isLeft }: { work: Work; isLeft: boolean }) {
       state: { pace: pace ?? undefined },
     });
   const goOn = async (pace?: string | null) => {
-    // Whoever went back goes on from there.
+    // After going back, the next item is the one after this.
     if (work.after) return goTo(work.after, pace);
     const found = await fetchNext(project.id, work.task.id);
     if ("done" in found) return navigate({ to: "/p/$project/annotate/$task", params });
@@ -210,7 +210,7 @@ function AssignmentForm({ work, isLeft }: { work: Work; isLeft: boolean }) {
 
 type VersionConflictProps = { work: Work; kept: ReturnType<typeof useDraft>; theirs: Work["draft"] };
 
-/** Answers of two tabs or machines that differ: one of them is kept, whichever one says. */
+/** Two tabs or computers answered differently: the annotator chooses one version. */
 function VersionConflict({ work, kept, theirs }: VersionConflictProps) {
   const rows = differences(work.schemes, kept.draft, theirs);
   return (

@@ -32,7 +32,7 @@ import {
   type TaskInFull,
 } from "./types";
 
-/** Where people differ, the furthest apart first; each is decided by itself. */
+/** Disputes between annotators, the largest difference first; each is decided separately. */
 export function DisputesPage() {
   return <TaskLayout>{(task) => <DisputeQueue task={task} />}</TaskLayout>;
 }
@@ -50,7 +50,7 @@ function DisputeQueue({ task }: { task: TaskInFull }) {
   const isWanted = (it: Dispute) => search.only === undefined || rowOf(it) === search.only;
   const isRest = found.data?.pages.every((page) => page.items.every((it) => it.decided || !isWanted(it)));
   const { hasNextPage, isFetching, isError, fetchNextPage } = found;
-  // What is loaded is decided or not asked for, and there is more.
+  // All loaded disputes are decided or filtered out, and there are more pages.
   useEffect(() => {
     if (isRest && hasNextPage && !isFetching && !isError) fetchNextPage();
   }, [isRest, hasNextPage, isFetching, isError, fetchNextPage]);
@@ -124,7 +124,7 @@ function DisputeQueue({ task }: { task: TaskInFull }) {
   );
 }
 
-/** Those of one item together, so that it is read once; the one that people are furthest apart on first. */
+/** Disputes grouped by item, so that each item is read once; the item with the largest difference comes first. */
 function byItem(all: Dispute[]): Dispute[][] {
   const items = new Map<string, Dispute[]>();
   for (const it of all) items.set(it.item, [...(items.get(it.item) ?? []), it]);
@@ -136,7 +136,7 @@ const isAt = (it: Dispute, search: DisputesSearch): boolean =>
 
 type DisputeFilterProps = {
   all: Dispute[];
-  /** Some are not loaded yet. */
+  /** More pages exist. */
   hasMore: boolean;
   search: DisputesSearch;
   onChange: (change: Partial<DisputesSearch>) => void;
@@ -179,7 +179,7 @@ type DisputedItemProps = {
   onSelect: (dispute: Dispute) => void;
 };
 
-/** What is disputed about one item. */
+/** The disputes of one item. */
 function DisputedItem({ disputes, selected, onSelect }: DisputedItemProps) {
   const id = useId();
   const [first] = disputes;
@@ -228,7 +228,7 @@ function DisputeRow({ dispute, isSelected, onSelect }: DisputeRowProps) {
 
 const [WIDE, HIGH, DOT] = [120, 14, 3];
 
-/** Who stands where on the scale. */
+/** The ratings on the scale. */
 function RatingSpread({ points, ratings }: { points: Point[]; ratings: Rate[] }) {
   const [from, to] = [DOT + 1, WIDE - DOT - 1];
   const at = (nth: number) => from + ((to - from) * nth) / Math.max(1, points.length - 1);
@@ -249,7 +249,7 @@ function RatingSpread({ points, ratings }: { points: Point[]; ratings: Rate[] })
         const { rating } = it;
         const nth = points.findIndex((one) => rating?.kind === "scored" && one.value === rating.value);
         if (nth < 0) return null;
-        // Those of one mind stand above each other.
+        // Equal ratings are stacked.
         const before = seen.get(nth) ?? 0;
         seen.set(nth, before + 1);
         return <circle key={it.account} data-dot cx={at(nth)} cy={HIGH - DOT - 1 - before * DOT} r={DOT} />;
@@ -350,7 +350,7 @@ function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: Deci
   const send = () => {
     if (deciding.rating) sending.mutate({ ...deciding, rating: deciding.rating });
   };
-  // The focus waits at the scale, so that the keyboard goes on from dispute to dispute.
+  // The focus starts at the scale, so that the keyboard works from dispute to dispute.
   useEffect(() => {
     panel.current?.querySelector<HTMLElement>('[role="radio"][tabindex="0"]')?.focus({ preventScroll: true });
   }, []);

@@ -5,11 +5,11 @@ import styles from "./EvidenceQuotes.module.css";
 type EvidenceQuotesProps = {
   quotes: Quote[] | undefined;
   onQuoteShow: (quote: Quote) => void;
-  /** Takes the one at this place away; absent where they are not one's own. */
+  /** Removes a quote; absent for quotes of others. */
   onQuoteTake?: (nth: number) => void;
 };
 
-/** Words that were quoted as evidence; each shows where it stands. */
+/** Quotes as evidence; a click shows the context. */
 export function EvidenceQuotes({ quotes = [], onQuoteShow, onQuoteTake }: EvidenceQuotesProps) {
   return quotes.map((quote, nth) => (
     <p key={nth} className={styles.quote}>
@@ -31,7 +31,7 @@ export function EvidenceQuotes({ quotes = [], onQuoteShow, onQuoteTake }: Eviden
   ));
 }
 
-/** The step in which a quote stands. */
+/** The step of a quote. */
 export function stepOf(quote: Quote): number | undefined {
   return Number(/^trace\.(\d+)\./.exec(quote.part ?? "")?.[1]) || undefined;
 }

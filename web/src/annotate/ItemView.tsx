@@ -6,7 +6,7 @@ import styles from "./ItemView.module.css";
 import type { Given, Item } from "./types";
 
 export type ItemViewHandle = {
-  /** What is selected in it, where it stands. */
+  /** The selected text with its position. */
   selected: () => Quote | undefined;
   /** Shows a step of its trace. */
   show: (step: number) => void;
@@ -20,14 +20,14 @@ type ItemViewProps = {
   onStepChange: (step: number) => void;
   /** Steps where `j` and `k` stop; all of them where this is absent. */
   stops?: number[];
-  /** Quotes to mark where they stand. */
+  /** Quotes to mark in the texts. */
   quotes: Quote[];
-  /** What stands beneath a step. */
+  /** Drawn below a step. */
   beside?: (n: number) => ReactNode;
   ref?: Ref<ItemViewHandle>;
 };
 
-/** What is graded: a trace, a text, or candidates side by side. */
+/** The item to annotate: a trace, a text, or candidates side by side. */
 export function ItemView({ item, step, onStepChange, stops, quotes, beside, ref }: ItemViewProps) {
   const root = useRef<HTMLDivElement>(null);
   const view = useRef<TraceViewHandle>(null);
@@ -105,7 +105,7 @@ const GIVEN_WORDS: Record<Given["kind"], string> = {
   diff: "Diff",
 };
 
-/** What the judge had before it, to hold its answers against. */
+/** The input of the judge, to verify its answers. */
 function GivenTexts({ all }: { all: Given[] }) {
   return (
     <section className={styles.given} aria-label="Input of the judge">
@@ -146,7 +146,7 @@ function CandidateList({ candidates }: { candidates: NonNullable<Item["candidate
   );
 }
 
-/** A text by itself, with what was quoted of it. */
+/** A text with quotes marked. */
 function TextView({ text, quotes }: { text: string; quotes: Quote[] }) {
   const pane = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {

@@ -17,11 +17,11 @@ type JudgeVerificationProps = {
   isTried: boolean;
   isActive: boolean;
   onQuoteShow: (quote: Quote) => void;
-  /** Asks for the focus of a claim, by its id. */
+  /** Moves the focus to a claim, by its id. */
   jump?: { row: string };
 };
 
-/** What a judge said, to be confirmed or corrected; see `KEYS`. */
+/** Answers of a judge, to be confirmed or corrected; see `KEYS`. */
 export function JudgeVerification(props: JudgeVerificationProps) {
   const { scheme, answer, onAnswerChange, isTried, isActive, onQuoteShow, jump } = props;
   const claims = reachedClaims(scheme.claims, answer.claims);
@@ -40,7 +40,7 @@ export function JudgeVerification(props: JudgeVerificationProps) {
     rowOf(id)?.scrollIntoView({ block: "nearest" });
   };
   const comment = (id: string) => {
-    // Drawn at once: what is typed next belongs into it.
+    // Rendered synchronously, because the next key belongs into it.
     if (answer.claims[id]?.comment === undefined) flushSync(() => change(id, { comment: "" }));
     rowOf(id)?.querySelector("textarea")?.focus();
   };
@@ -71,7 +71,7 @@ export function JudgeVerification(props: JudgeVerificationProps) {
 
 type ClaimCardProps = {
   claim: Claim;
-  /** Of a claim that its parts decide: what they come to, once all of them are answered. */
+  /** For a claim that its parts decide: their result when all are answered. */
   total?: { rating: Rating | undefined };
   checked: Checked;
   isCurrent: boolean;
@@ -215,7 +215,7 @@ function useClaimKeys({ isActive, claims, current, focus, change, comment }: Cla
       const at = claims.findIndex((it) => it.id === current);
       const claim = claims[at];
       if (!claim) return;
-      // What the judge said already is no correction.
+      // The judge's own rating is a confirmation.
       const rate = (rating: Rating) =>
         change(
           current,
@@ -223,7 +223,7 @@ function useClaimKeys({ isActive, claims, current, focus, change, comment }: Cla
             ? { verdict: "confirmed", rating: undefined }
             : { verdict: "corrected", rating },
         );
-      // A total follows from its parts, and has no answer of its own.
+      // The result of a claim with parts follows from them.
       const point = claim.from_parts ? undefined : pointOf(claim.points ?? [], event.key);
       const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (point) rate({ kind: "scored", value: point.value });

@@ -20,7 +20,7 @@ const WAYS = [
   { name: "verify", label: "Verify a judge" },
 ] as const;
 
-/** Makes a task, three ways. */
+/** Creates a task in one of three ways. */
 export function NewTaskDialog({ onClose }: { onClose: () => void }) {
   const [way, setWay] = useState<(typeof WAYS)[number]["name"]>("files");
   const Way = { files: TaskFromFilesForm, rubric: TaskFromRubricForm, verify: VerifyJudgeForm }[way];
@@ -33,7 +33,7 @@ export function NewTaskDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** What making a task asks of the server, and where it leads. */
+/** Creates a task and opens it. */
 function useMaking(body: () => Asked | Promise<Asked>, onClose: () => void) {
   const project = useProject();
   const queries = useQueryClient();

@@ -11,7 +11,7 @@ import { TaskLayout } from "./TaskLayout";
 import styles from "./TaskPage.module.css";
 import type { Person, Right, TaskInFull } from "./types";
 
-/** Who works on a task, how fast, and how well where that is known. */
+/** The annotators of a task with their pace and quality checks. */
 export function PeoplePage() {
   return <TaskLayout>{(task) => <AnnotatorTable task={task} />}</TaskLayout>;
 }
@@ -42,7 +42,7 @@ const CHECKS = [
 
 function columnsOf(all: Person[]): Column<Person>[] {
   const slowest = Math.max(1, ...all.map((it) => it.median_seconds ?? 0));
-  // What a task does not have is no column.
+  // Checks that a task does not use have no column.
   const checks = CHECKS.filter(([name]) => all.some((it) => it[name].all > 0));
   return [
     { name: "name", head: "Name", cell: (it) => it.name },
@@ -88,7 +88,7 @@ function columnsOf(all: Person[]): Column<Person>[] {
   ];
 }
 
-/** How long somebody takes for an item, beside whoever takes longest. */
+/** The median time per item, relative to the slowest annotator. */
 export function Pace({ person, slowest }: { person: Person; slowest: number }) {
   if (person.median_seconds == null) return "–";
   return (
@@ -100,10 +100,10 @@ export function Pace({ person, slowest }: { person: Person; slowest: number }) {
 }
 
 const [WIDE, HIGH, DOT] = [40, 18, 2.5];
-/** As much up or down as the picture has room for. */
+/** The change that fills the height of the chart. */
 const STEEPEST = 0.4;
 
-/** Where the mean of somebody’s ratings was in the first half of their work, and where in the second. */
+/** The mean rating in the first and second half of an annotator's work. */
 export function Drift({ person: { drift } }: { person: Person }) {
   if (!drift) return "–";
   const rise = Math.max(-1, Math.min(1, (drift.second - drift.first) / STEEPEST));

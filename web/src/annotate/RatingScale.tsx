@@ -11,11 +11,11 @@ type RatingScaleProps = {
   describedBy?: string;
   isRequired?: boolean;
   onRate: (rating: Rating) => void;
-  /** To the row above or below. */
+  /** Moves to the row above or below. */
   onMove?: (by: 1 | -1) => void;
 };
 
-/** A scale to choose from; a level says what it means when it is pointed at or focused. */
+/** A rating scale; a level shows its meaning when it is pointed at or focused. */
 export function RatingScale({
   points,
   rating,
@@ -29,7 +29,7 @@ export function RatingScale({
   const at = points.findIndex((it) => rating?.kind === "scored" && it.value === rating.value);
   const shown = pointed ?? points[at];
   const group = useRef<HTMLDivElement>(null);
-  // A digit chooses from anywhere in the row; the focus follows, as it does for a click.
+  // A digit selects from anywhere in the row; the focus follows, as for a click.
   useEffect(() => {
     if (at < 0 || !group.current?.contains(document.activeElement)) return;
     group.current.querySelectorAll<HTMLElement>('[role="radio"]')[at]?.focus();
@@ -95,7 +95,7 @@ export function RatingScale({
 
 type SkipButtonsProps = { rating: Rating | undefined; onRate: (rating: Rating | undefined) => void };
 
-/** Instead of a rating: that there is none to give. */
+/** Buttons for answers without a rating. */
 export function SkipButtons({ rating, onRate }: SkipButtonsProps) {
   const toggle = (kind: "not_applicable" | "abstained") =>
     onRate(rating?.kind === kind ? undefined : { kind });

@@ -17,7 +17,7 @@ import type { TaskInFull } from "./types";
 type Results = Schemas["ShownResults"];
 type Question = Results["questions"][number];
 
-/** What people said in a task: means on their own scales, overall or by a field of the data. */
+/** Results of a task: means on their own scales, overall or by a field of the data. */
 export function ResultsPage() {
   return <TaskLayout>{(task) => <TaskResults task={task} />}</TaskLayout>;
 }
@@ -143,7 +143,7 @@ const ends = (scale: number[]): [number, number] => [scale[0] ?? 0, scale[1] ?? 
 
 const figure = (value: number | null | undefined): string => (value == null ? "–" : value.toFixed(2));
 
-/** Scores that nobody gave but that follow from the ratings stand out. */
+/** Computed scores are bold. */
 function QuestionName({ question }: { question: Question }) {
   const isDerived = question.kind !== "criterion" && question.kind !== "choice";
   return isDerived ? <b>{question.label}</b> : question.label;

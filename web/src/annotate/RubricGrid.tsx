@@ -15,16 +15,16 @@ type RubricGridProps = {
   scheme: KindOf<"rubric">;
   answer: AnswerOf<"rubric">;
   onAnswerChange: (answer: AnswerOf<"rubric">) => void;
-  /** Rows that have to be rated before this can be submitted. */
+  /** Rows that must be rated before submitting. */
   missing: string[];
-  /** Whether somebody has tried to submit: what is missing is said aloud from then on. */
+  /** Whether the annotator has tried to submit; missing answers are marked from then on. */
   isTried: boolean;
-  /** What is selected in what is graded. */
+  /** The text that is selected in the item. */
   selectedQuote: () => Quote | undefined;
   onQuoteShow: (quote: Quote) => void;
-  /** Whether keys are for this grid. */
+  /** Whether keyboard shortcuts apply to this grid. */
   isActive: boolean;
-  /** Asks for the focus of a row, by its name. */
+  /** Moves the focus to a row, by its name. */
   jump?: { row: string };
 };
 
@@ -57,12 +57,12 @@ export function RubricGrid(props: RubricGridProps) {
     const found = selectedQuote();
     if (!found) return setNote("Select text in the trace first, then quote it.");
     setNote(undefined);
-    // What it covered is marked from now on.
+    // The quote is marked from now on, so the selection is removed.
     document.getSelection()?.removeAllRanges();
     change(name, { evidence: [...(ratedOf(name).evidence ?? []), found] });
   };
   const comment = (name: string) => {
-    // Drawn at once: what is typed next belongs into it.
+    // Rendered synchronously, because the next key belongs into it.
     if (ratedOf(name).comment === undefined) flushSync(() => change(name, { comment: "" }));
     grid.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(name)}"] textarea`)?.focus();
   };
@@ -129,7 +129,7 @@ export function RubricGrid(props: RubricGridProps) {
   );
 }
 
-/** What stands above the columns, where all rows call them the same. */
+/** Labels above the columns, where all rows have the same ones. */
 function sharedLabels(rows: Criterion[]): string[] | undefined {
   const first = rows[0]?.points;
   if (!first?.every((it) => it.label !== undefined)) return undefined;
@@ -247,7 +247,7 @@ function useGridKeys(keys: GridKeys) {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
       if (isTyping(event.target)) {
-        // Out of a comment, back to its row.
+        // From a comment back to its row.
         if (event.key === "Escape") focus(current);
         return;
       }
@@ -269,7 +269,7 @@ function useGridKeys(keys: GridKeys) {
       else if (event.key === "c") comment(justRated.current ?? current);
       else if (event.key === "e") quote(justRated.current ?? current);
       else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-        // Where nothing else wants them: from anywhere on the page back into the grid.
+        // Only if no other element handles them: from anywhere on the page back into the grid.
         if (event.defaultPrevented || event.target !== document.body) return;
         focus(current);
       } else return;

@@ -8,12 +8,12 @@ type Props<Kind extends "choice" | "likert" | "text" | "pairwise"> = {
   scheme: KindOf<Kind>;
   answer: AnswerOf<Kind>;
   onAnswerChange: (answer: AnswerOf<Kind>) => void;
-  /** Whether digits are for this question. */
+  /** Whether digits apply to this question. */
   isActive: boolean;
   isMissing: boolean;
 };
 
-/** One of several, or any of them. Digits choose. */
+/** One or several of the labels. Digits select. */
 export function Choice({ scheme, answer, onAnswerChange, isActive, isMissing }: Props<"choice">) {
   const id = useId();
   const toggle = (label: string) => {
@@ -63,7 +63,7 @@ export function Choice({ scheme, answer, onAnswerChange, isActive, isMissing }: 
   );
 }
 
-/** How much, between two ends. */
+/** A Likert scale. */
 export function Likert({ scheme, answer, onAnswerChange, isActive, isMissing }: Props<"likert">) {
   const id = useId();
   const points = Array.from({ length: scheme.size }, (_, at) => at + 1);
@@ -91,7 +91,7 @@ export function Likert({ scheme, answer, onAnswerChange, isActive, isMissing }: 
   );
 }
 
-/** In one's own words. */
+/** Free text. */
 export function FreeText({ scheme, answer, onAnswerChange, isMissing }: Props<"text">) {
   const shared = {
     className: styles.text,
@@ -115,7 +115,7 @@ export function FreeText({ scheme, answer, onAnswerChange, isMissing }: Props<"t
   );
 }
 
-/** Which of two is better; or neither, where the task allows it. 1 and 2 choose, 0 is a tie. */
+/** Which of two is better; a tie where the task allows it. 1 and 2 select, 0 is a tie. */
 export function Pairwise({ scheme, answer, onAnswerChange, isActive, isMissing }: Props<"pairwise">) {
   const id = useId();
   const labels =

@@ -14,7 +14,7 @@ type StepMarksProps = {
   isMissing: boolean;
 };
 
-/** Beneath one step: whether it is right, and if not, how and how badly. */
+/** The mark of one step: correct or not, the kind of error and its severity. */
 export function StepMarks({ scheme, n, marked, onMarkedChange, isMissing }: StepMarksProps) {
   const id = useId();
   const isWrong = marked.mark !== undefined && marked.mark !== scheme.marks[0];
@@ -104,7 +104,7 @@ type StepsSummaryProps = {
   onStepShow: (n: number) => void;
 };
 
-/** How far one is, what was found wrong, and the score once every step is marked. */
+/** Progress, wrong steps, and the score when every step is marked. */
 export function StepsSummary({ scheme, answer, onStepShow }: StepsSummaryProps) {
   const open = scheme.steps.filter((n) => !isMarked(scheme, answer.steps[n]));
   const wrong = scheme.steps.filter(

@@ -17,7 +17,7 @@ const PAGES = [
   { to: "/p/$project/annotate/$task/agreement", label: "Agreement" },
 ] as const;
 
-/** What the owner's pages of a task share: what it is called, and where one is among them. */
+/** Frame of the owner's pages of a task: title and navigation. */
 export function TaskLayout({ children }: { children: (task: TaskInFull) => ReactNode }) {
   const project = useProject();
   const { task: id } = useParams({ strict: false });

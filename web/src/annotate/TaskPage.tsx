@@ -16,7 +16,7 @@ import { TaskLayout } from "./TaskLayout";
 import styles from "./TaskPage.module.css";
 import type { Scheme, Settings, TaskInFull } from "./types";
 
-/** A task to whoever owns it: how far it is, who may join, how it works, and what came out. */
+/** A task for its owner: progress, invitation, settings and export. */
 export function TaskPage() {
   return <TaskLayout>{(task) => <TaskOverview task={task} />}</TaskLayout>;
 }
@@ -35,7 +35,7 @@ function TaskOverview({ task }: { task: TaskInFull }) {
           [
             [
               count(progress.n_submitted),
-              // Where everybody answers everything, no number is wanted.
+              // Where everybody answers everything, there is no target number.
               task.settings.annotators_per_item == null
                 ? "answers"
                 : `of ${plural(progress.n_wanted, "answer")}`,
@@ -95,7 +95,7 @@ function inShort(scheme: Scheme): string {
 
 function TaskItems({ task }: { task: TaskInFull }) {
   const [adding, setAdding] = useState(false);
-  // What a judge said cannot be added by hand.
+  // Items of a verification task come from a judge.
   if (task.schemes.some((it) => it.kind === "verify")) return null;
   return (
     <>

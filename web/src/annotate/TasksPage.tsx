@@ -15,7 +15,7 @@ import { tasksQuery } from "./queries";
 import styles from "./TasksPage.module.css";
 import type { Task } from "./types";
 
-/** Where people find what waits for them, and owners how far it is. */
+/** Annotation tasks with the person's own items and the overall progress. */
 export function TasksPage() {
   const project = useProject();
   const found = useQuery(tasksQuery(project.id));
@@ -50,7 +50,7 @@ export function TasksPage() {
 
 const isWaiting = (it: Task): boolean => it.state === "open" && it.may.annotate && it.mine.left !== 0;
 
-/** What waits stands first; else the newest. */
+/** Tasks with items for the person first, then the newest. */
 const byUrgency = (a: Task, b: Task): number =>
   Number(isWaiting(b)) - Number(isWaiting(a)) || b.created.localeCompare(a.created);
 

@@ -1,4 +1,4 @@
-// What is answered, what is missing, and what it comes to. Pure.
+// Rules of answers: what is missing, what it scores. Pure functions.
 import type {
   Answer,
   AnswerOf,
@@ -15,7 +15,7 @@ import type {
   Work,
 } from "./types";
 
-/** An answer in which nothing is answered yet. */
+/** An empty answer. */
 export function blank(scheme: Scheme): Answer {
   switch (scheme.kind) {
     case "rubric":
@@ -39,7 +39,7 @@ export function answerOf<S extends Scheme>(scheme: S, draft: Draft): AnswerOf<S[
   return (found?.kind === scheme.kind ? found : blank(scheme)) as AnswerOf<S["kind"]>;
 }
 
-/** The row of the whole in lists of rows. */
+/** The name of the overall row. */
 export const OVERALL = "overall quality of the whole";
 
 /** What still has to be answered before this can be submitted: names of rows, numbers of steps, or the scheme. */
@@ -48,7 +48,7 @@ export function missing(scheme: Scheme, draft: Draft): string[] {
     case "rubric": {
       if (!scheme.required) return [];
       const answer = answerOf(scheme, draft);
-      // The whole is rated by whoever likes to.
+      // The overall rating is optional.
       return scheme.criteria.filter((it) => !answer.criteria[it.name]?.rating).map((it) => it.name);
     }
     case "trajectory": {
@@ -75,7 +75,7 @@ export function missing(scheme: Scheme, draft: Draft): string[] {
   }
 }
 
-/** A step that is wrong says how, and how badly, where the task has words for it. */
+/** A wrong step needs a kind of error and a severity, where the task has them. */
 export function isMarked(scheme: KindOf<"trajectory">, marked: Marked | undefined): boolean {
   if (!marked?.mark) return false;
   if (marked.mark === scheme.marks[0]) return true;
@@ -84,13 +84,13 @@ export function isMarked(scheme: KindOf<"trajectory">, marked: Marked | undefine
   );
 }
 
-/** What is corrected says what is right instead; a total that follows from its parts is not asked for. */
+/** A correction needs a rating; a claim that its parts decide needs none. */
 export const isChecked = (checked: Checked | undefined, claim?: Claim): boolean =>
   claim?.from_parts === true ||
   (checked?.verdict === "confirmed" && claim?.said !== undefined) ||
   (checked?.verdict === "corrected" && checked.rating !== undefined);
 
-/** What somebody said about a claim, if anything. */
+/** The annotator's rating of a claim, if any. */
 const ownRating = (claim: Claim, checked: Checked | undefined): Rating | undefined =>
   checked?.verdict === "confirmed" ? claim.said : checked?.verdict && checked.rating;
 
@@ -115,7 +115,7 @@ function branchOf(value: Point["value"]): string {
   return value === true || (typeof value === "number" && value >= 0.5) ? "yes" : "no";
 }
 
-/** What the parts of a claim come to: the share that holds. Nothing while one of them is open. */
+/** The result of the parts of a claim: the share that holds. Undefined while one is open. */
 export function totalOfParts(
   claim: Claim,
   claims: Claim[],
@@ -143,7 +143,7 @@ export function weighted(scheme: KindOf<"rubric">, criteria: Record<string, Rate
   return weights > 0 ? sum / weights : undefined;
 }
 
-/** What is left of the score; withheld until every step is marked, lest it steer the rest. */
+/** The remaining score; hidden until every step is marked, so that it does not influence the rest. */
 export function runningScore(
   scheme: KindOf<"trajectory">,
   steps: Record<string, Marked>,
@@ -157,7 +157,7 @@ export function runningScore(
   return Math.max(0, score);
 }
 
-/** Kinds of error as they are answered: two categories may have one of the same name, and one may have none. */
+/** The options for kinds of error; names that occur in two categories get the category as a prefix. */
 export function kindsOf(
   { category, types }: KindOf<"trajectory">["errors"][number],
   all: KindOf<"trajectory">["errors"],
@@ -169,14 +169,14 @@ export function kindsOf(
   });
 }
 
-/** A name as words. */
+/** An identifier as words. */
 export const words = (name: string): string => name.replaceAll("_", " ");
 
-/** What a question is called. */
+/** The title of a question. */
 export const titleOf = (scheme: Pick<Scheme, "name" | "description">): string =>
   scheme.description ?? words(scheme.name);
 
-/** What a row of a scheme is called: a criterion, a step, a claim, or the question itself. */
+/** The label of a row: a criterion, a step, a claim, or the question itself. */
 export function labelOf(scheme: Scheme, row: string): string {
   if (scheme.kind === "trajectory") return `step ${row}`;
   if (scheme.kind === "verify") return scheme.claims.find((it) => it.id === row)?.label ?? row;
@@ -189,13 +189,13 @@ function criterionOf(scheme: Scheme, row: string): Criterion | undefined {
   return found ?? (row === OVERALL || row === "overall" ? scheme.overall : undefined);
 }
 
-/** A point of a scale as it is written. */
+/** A point of a scale as text. */
 export function said(value: Point["value"]): string {
   if (value === true) return "yes";
   return value === false ? "no" : String(value);
 }
 
-/** A rating in words, with what its scale calls it. */
+/** A rating in words, with the label of its scale. */
 export function inWords(rating: Rating | undefined, points: Point[] = []): string {
   if (!rating) return "not rated";
   if (rating.kind === "not_applicable") return "not applicable";
@@ -207,7 +207,7 @@ export function inWords(rating: Rating | undefined, points: Point[] = []): strin
 export const isSame = (a: Rating | undefined, b: Rating | undefined): boolean =>
   a?.kind === b?.kind && (a?.kind !== "scored" || b?.kind !== "scored" || a.value === b.value);
 
-/** The point whose number was typed; where points are no numbers, the first is 1. */
+/** The point for a digit; where points are not numbers, the first is 1. */
 export function pointOf(points: Point[], key: string): Point | undefined {
   if (!/^\d$/.test(key)) return undefined;
   const isNumbered = points.every((it) => typeof it.value === "number");
@@ -219,7 +219,7 @@ export function pointOf(points: Point[], key: string): Point | undefined {
   );
 }
 
-/** The questions of an item as the task wants them shown. */
+/** The questions of an item with the display settings of the task. */
 export function asShown({ schemes, settings }: Pick<Work, "schemes" | "settings">): Scheme[] {
   return schemes.map((scheme) => {
     if (scheme.kind !== "rubric") return scheme;
@@ -232,7 +232,7 @@ export function asShown({ schemes, settings }: Pick<Work, "schemes" | "settings"
 
 export type Difference = { label: string; mine: string; theirs: string };
 
-/** What two drafts say differently, row by row. */
+/** The differences of two drafts, row by row. */
 export function differences(schemes: Scheme[], mine: Draft, theirs: Draft): Difference[] {
   return schemes.flatMap((scheme) => {
     const [a, b] = [linesOf(scheme, mine), linesOf(scheme, theirs)];
@@ -242,7 +242,7 @@ export function differences(schemes: Scheme[], mine: Draft, theirs: Draft): Diff
   });
 }
 
-/** An answer as lines of text, by what they are about. */
+/** An answer as lines of text by label. */
 function linesOf(scheme: Scheme, draft: Draft): Map<string, string> {
   const lines = new Map<string, string>();
   const add = (label: string, ...parts: (string | undefined)[]) => {

@@ -1,17 +1,17 @@
-// Keeps what is entered: on this machine at once, on the server a moment later; nothing is lost between the two.
+// Saves drafts: in the browser at once, on the server a moment later.
 import { Problem } from "../api/client";
 import type { Saving } from "./queries";
 import type { Draft } from "./types";
 
-/** Where what was entered stands. */
+/** The state of a draft. */
 export type Saved =
   | { kind: "saved" }
   | { kind: "saving" }
-  /** The server is away; it is tried again by itself. */
+  /** No connection; retried automatically. */
   | { kind: "waiting" }
-  /** The server said no, and would say it again. */
+  /** The server refused the draft; retrying would not help. */
   | { kind: "refused"; why: string }
-  /** Another tab or machine saved something else meanwhile. */
+  /** Another tab or computer saved a different draft. */
   | { kind: "twofold"; theirs: Saving };
 
 type Timer = ReturnType<typeof setTimeout>;
@@ -20,16 +20,16 @@ export type Outside = {
   save: (saving: Saving, isLeaving: boolean) => Promise<{ revision: number }>;
   onSaved: (saved: Saved) => void;
   storage: Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">;
-  /** What tells tabs apart. */
+  /** Identifies the tab. */
   tab: string;
   after?: (ms: number, then: () => void) => Timer;
 };
 
-/** A pause in typing, after which it is worth saving. */
+/** Milliseconds without input until a draft is saved. */
 export const PAUSE = 600;
 const [SOONEST, LATEST] = [1000, 30_000];
 
-/** What one tab holds of one assignment. */
+/** Saves the draft of one assignment in one tab. */
 export class DraftSaver {
   private saved: Saved = { kind: "saved" };
   private timer: Timer | undefined;
@@ -44,7 +44,7 @@ export class DraftSaver {
     private readonly outside: Outside,
   ) {}
 
-  /** Something was entered. */
+  /** Called when an answer changes. */
   change(draft: Draft) {
     if (this.isClosed) return;
     this.draft = draft;
@@ -54,14 +54,14 @@ export class DraftSaver {
     this.soon(PAUSE);
   }
 
-  /** Saves now: the page is about to be left, or the network is back. */
+  /** Saves now, because the page is about to close or the network is back. */
   flush(isLeaving = false) {
     if (this.saved.kind !== "saving" && this.saved.kind !== "waiting") return;
     clearTimeout(this.timer);
     void this.send(isLeaving);
   }
 
-  /** What is to be submitted, once nothing is under way any more. */
+  /** The draft to submit, after a running save has finished. */
   async settled(): Promise<Saving> {
     clearTimeout(this.timer);
     await this.running;
@@ -69,21 +69,21 @@ export class DraftSaver {
     return { draft: this.draft, revision: this.revision };
   }
 
-  /** Submitted: nothing of it has to be kept here. */
+  /** Called after submitting: removes the copy in the browser. */
   finish() {
     this.close();
     this.saved = { kind: "saved" };
     forget(this.outside.storage, keyOf(this.assignment, this.outside.tab));
   }
 
-  /** Of two versions, one's own: it takes the place of the other. */
+  /** Keeps the version of this tab; it replaces the other. */
   keepMine(theirs: Saving) {
     this.revision = theirs.revision;
     this.tell({ kind: "saving" });
     void this.send(false);
   }
 
-  /** Of two versions, the other. */
+  /** Uses the other version. */
   takeTheirs(theirs: Saving) {
     this.draft = theirs.draft;
     this.revision = theirs.revision;
@@ -91,7 +91,7 @@ export class DraftSaver {
     this.tell({ kind: "saved" });
   }
 
-  /** The server says that there is something newer. */
+  /** The server has a newer draft. */
   meet(theirs: Saving) {
     if (isSameDraft(theirs.draft, this.draft)) {
       this.takeTheirs({ draft: this.draft, revision: theirs.revision });
@@ -147,7 +147,7 @@ export class DraftSaver {
     try {
       this.outside.storage.setItem(keyOf(this.assignment, this.outside.tab), JSON.stringify(kept));
     } catch {
-      // No room here: the server still gets it.
+      // The storage is full; the server still gets the draft.
     }
   }
 
@@ -157,7 +157,7 @@ export class DraftSaver {
   }
 }
 
-/** What the server has instead, where it refused a draft for being older. */
+/** The newer draft of the server, where it refused an older one. */
 export function newerOf(error: unknown): Saving | undefined {
   if (!(error instanceof Problem) || error.status !== 409) return undefined;
   return error.more.newer as Saving | undefined;
@@ -165,7 +165,7 @@ export function newerOf(error: unknown): Saving | undefined {
 
 type Kept = Saving & { time: number };
 
-/** `key` is where it lies, until it is in other hands. */
+/** `key` is its place in the storage. */
 export type Leftover = Kept & { key: string; isOlder: boolean };
 
 const PREFIX = "jurist.draft.";
@@ -195,16 +195,16 @@ export function leftover(
   return newest && { ...newest, isOlder: newest.revision < server.revision };
 }
 
-/** For good. */
+/** Removes a stored draft. */
 export function forget(storage: Outside["storage"], key: string) {
   try {
     storage.removeItem(key);
   } catch {
-    // There is no storage, hence nothing in it.
+    // There is no storage, so there is nothing to remove.
   }
 }
 
-/** Whether two drafts say the same, whatever order their names are in; what is not there says nothing. */
+/** Whether two drafts are equal; the order of keys and absent values do not matter. */
 export function isSameDraft(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) {

@@ -57,7 +57,7 @@ const fetchWork = (project: string, id: string) =>
 
 export type Saving = { draft: Draft; revision: number };
 
-/** `keepalive` finishes it although the page is left. */
+/** `keepalive` lets the request finish after the page is closed. */
 export const saveDraft = (project: string, id: string, saving: Saving, keepalive: boolean) =>
   unwrap(
     api(project).PUT("/api/v1/assignments/{id}/draft", {
@@ -100,7 +100,7 @@ const fetchResults = (project: string, id: string, by?: string) =>
     api(project).GET("/api/v1/tasks/{task}/results", { params: { path: { task: id }, query: { by } } }),
   );
 
-/** By an invite link, by a name where nobody signs in, or by an id of a crowd platform. */
+/** By an invitation link, by a name on a server without accounts, or by an id of a crowd platform. */
 export type JoiningTask =
   | { token: string; name: string }
   | { task: string; name: string }

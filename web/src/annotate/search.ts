@@ -19,7 +19,7 @@ export type AgreementSearch = {
   judge?: string;
   on?: string;
   all?: boolean;
-  /** An item that is looked at. */
+  /** The item that is open. */
   item?: string;
 };
 

@@ -1,8 +1,8 @@
-// Files that somebody chose, as the server wants them.
+// Chosen files in the form that the server expects.
 
 export type Files = { config: string; files: Record<string, string> };
 
-/** The configuration and what it names, each under the path that the configuration has for it. */
+/** The configuration and the files that it names, each under the path in the configuration. */
 export async function chosen(all: Pick<File, "name" | "text">[]): Promise<Files> {
   const read = await Promise.all(all.map(async (it) => [it.name, await it.text()] as const));
   const config = configOf(read.map(([name]) => name));
@@ -15,7 +15,7 @@ export async function chosen(all: Pick<File, "name" | "text">[]): Promise<Files>
   };
 }
 
-/** Which one is the configuration: YAML before anything else, one that says so before others. */
+/** Which file is the configuration: YAML first, names such as `config` first. */
 export function configOf(names: string[]): string {
   const rank = (name: string) =>
     (/\.ya?ml$/i.test(name) ? 0 : /\.json$/i.test(name) ? 2 : 4) +
@@ -23,7 +23,7 @@ export function configOf(names: string[]): string {
   return names.toSorted((a, b) => rank(a) - rank(b))[0] ?? "";
 }
 
-/** The path under which a configuration names a file; browsers tell its last part alone. */
+/** The path under which a configuration names a file; browsers give only the file name. */
 export function pathIn(config: string, name: string): string {
   const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return (
@@ -34,7 +34,7 @@ export function pathIn(config: string, name: string): string {
 
 export type Row = Record<string, unknown>;
 
-/** Rows of data: an object on each line, or a list of them. A fault is told with its line. */
+/** Rows of data: an object on each line, or a list. Errors name the line. */
 export function rowsOf(text: string): Row[] {
   const whole = text.trim();
   if (whole.startsWith("[")) {
@@ -48,7 +48,7 @@ export function rowsOf(text: string): Row[] {
       const row: unknown = JSON.parse(line);
       if (isRow(row)) return [row];
     } catch {
-      // Said below, with what would have been right.
+      // Reported below with an example.
     }
     throw new Error(`line ${nth + 1} is not a JSON object, for example {"id": "a", "text": "…"}`);
   });
@@ -59,7 +59,7 @@ function listIn(text: string): unknown[] | undefined {
     const all: unknown = JSON.parse(text);
     return Array.isArray(all) ? all : undefined;
   } catch {
-    // The list does not end, or something in it is no JSON.
+    // The list is incomplete or contains invalid JSON.
     return undefined;
   }
 }

@@ -3,10 +3,10 @@ import { DraftSaver, forget, leftover, type Saved } from "./draftSaver";
 import { saveDraft } from "./queries";
 import type { Draft, Work } from "./types";
 
-/** Tells this tab from others of the same browser. */
+/** Identifies this tab among those of the browser. */
 const TAB = Math.random().toString(36).slice(2);
 
-/** The draft of an assignment, kept while it is worked on. */
+/** The draft of an assignment, saved while it changes. */
 export function useDraft(project: string, { assignment, draft: first, revision }: Work) {
   const [draft, setDraft] = useState(first);
   const [saved, setSaved] = useState<Saved>({ kind: "saved" });
@@ -45,7 +45,7 @@ export function useDraft(project: string, { assignment, draft: first, revision }
   return {
     draft,
     saved,
-    /** Something came back that the server never got. */
+    /** A draft was restored that the server never got. */
     isRestored,
     keeping,
     change: (to: Draft) => {

@@ -15,7 +15,7 @@ type BarChartProps = {
 
 const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [64, 8, 10, 24, 190];
 
-/** One bar for each of a row of days. */
+/** One bar for each day. */
 export function BarChart({ title, about, bars, say, table }: BarChartProps) {
   const marks = ticks(0, Math.max(...bars.map((it) => it.value), 0), 3);
   return (

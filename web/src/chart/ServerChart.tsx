@@ -10,7 +10,7 @@ export type Drawn = Schemas["ChartView"];
 type ServerChartProps = {
   title: string;
   drawn: Drawn;
-  /** What the dashed line is. */
+  /** The meaning of the dashed line. */
   dashed?: string;
 };
 

@@ -1,10 +1,10 @@
 import styles from "./Chart.module.css";
 import { linear, scoreDomain } from "./scale";
 
-/** A day, and what it has to say. */
+/** The mean of one day. */
 type Point = { day: string; mean?: number | null };
 
-/** How scores went, as a line in a row; the numbers are where it leads. */
+/** Scores by day as a small line in a table row. */
 export function Sparkline({ points, about }: { points: Point[]; about: string }) {
   const known = points.filter((it) => it.mean != null);
   if (known.length < 2) return <span className={styles.none}>–</span>;

@@ -23,7 +23,7 @@ type RunLine = Schemas["RunLine"];
 const P_VALUE =
   "Probability of a difference at least this large if there were no real change (sign-flip permutation test over cases). Small values, such as below 0.05, indicate a real change.";
 
-/** A run against one or more before it: differences with their intervals, and which cases changed. */
+/** A run compared with earlier ones: differences with intervals, and changed cases. */
 export function ComparePage() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/compare" });
@@ -164,10 +164,10 @@ function Comparisons({ runs, before, after }: ComparisonsProps) {
 
 type RunComparisonProps = {
   comparison: Comparison;
-  /** Which of several it is; null where the list does not know it. */
+  /** The run compared with, where there are several; null where the list does not contain it. */
   run: RunLine | null | undefined;
   after: string;
-  /** What stands beside its picture. */
+  /** Drawn beside the chart of differences. */
   children: ReactNode;
 };
 
@@ -227,7 +227,7 @@ function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonPro
   );
 }
 
-/** Of a criterion that says what must not be so, less is better: only totals are called better or worse. */
+/** For a guard criterion less is better, so only overall figures are coloured as better or worse. */
 type Row = { name: string; difference: Difference; isTotal: boolean };
 
 function DifferenceTable({ comparison }: { comparison: Comparison }) {
@@ -352,7 +352,7 @@ function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: num
   );
 }
 
-/** Rows that are drawn; the worst stand first. */
+/** Rows that are drawn; the worst come first. */
 const MOST = 500;
 
 function UncomparedCases({ title, names }: { title: string; names: string[] }) {

@@ -1,9 +1,9 @@
-// Runs against each other, as `jurist compare` says it.
+// Comparisons of runs, as `jurist compare` computes them.
 import { queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrapAs } from "../api/client";
 import type { Status } from "../ui/Badge";
 
-/** As many as the server sets against each other at once. */
+/** The maximum number of runs in one comparison of the server. */
 export const MOST_RUNS = 8;
 
 export type Difference = Schemas["RunDifference"];

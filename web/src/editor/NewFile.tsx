@@ -10,12 +10,12 @@ import { SourceEditor } from "./SourceEditor";
 type NewFileProps = {
   title: string;
   about: string;
-  /** What leads back to all of its kind. */
+  /** Link to the list. */
   up: ReactNode;
   kind: "rubric" | "monitor";
   label: string;
   template: string;
-  /** What the button says, and what it says while it is done. */
+  /** The label of the button, and its label while the request runs. */
   does: string;
   doing: string;
   note?: string;
@@ -25,13 +25,13 @@ type NewFileProps = {
     isPending: boolean;
     reset: () => void;
   };
-  /** Where one may begin; replaces the text. */
+  /** Presets to start from; replaces the text. */
   start?: (replace: (text: string) => void) => ReactNode;
-  /** What stands beside the text and follows it. */
+  /** Preview beside the text. */
   beside?: (text: string, checked: Checked | undefined) => ReactNode;
 };
 
-/** A name and a file: checked while it is written, and sent as a whole. */
+/** A form for a new file with a name; the file is checked while it is written. */
 export function NewFile(props: NewFileProps) {
   const { title, about, up, kind, label, template, does, doing, note, saving, start, beside } = props;
   const [name, setName] = useState("");
@@ -82,7 +82,7 @@ export function NewFile(props: NewFileProps) {
   );
 }
 
-/** A file, and beside it, where there is room, what it means. */
+/** A file with its preview beside it, where there is room. */
 export function EditorLayout({ children, beside }: { children: ReactNode; beside?: ReactNode }) {
   return (
     <div className={styles.desk} data-beside={beside ? true : undefined}>

@@ -11,18 +11,18 @@ type SourceEditorProps = {
   label: string;
   text: string;
   onTextChange: (text: string) => void;
-  /** What the server made of it, if it was not in order. */
+  /** The error of the last save. */
   error: Error | null;
   onSave: () => void;
   readOnly?: boolean;
-  /** What is said of it while it is written. */
+  /** Problems found while it is written. */
   problems?: Fault[];
-  /** What kind of file it is; words of that kind are completed. */
+  /** The kind of file, for suggestions. */
   kind?: "rubric" | "monitor";
   children?: ReactNode;
 };
 
-/** A file as text, with what is wrong with it at its lines. Ctrl+Enter sends it. */
+/** A file as text, with problems at their lines. Ctrl+Enter saves it. */
 export function SourceEditor(props: SourceEditorProps) {
   const { label, text, onTextChange, error, onSave, readOnly, problems = [], kind, children } = props;
   const area = useRef<HTMLTextAreaElement>(null);
@@ -195,12 +195,12 @@ function placeIn(text: string, at: number) {
 
 let loaded: Promise<Defs> | undefined;
 
-/** Suggestions while one writes: which, which of them is chosen, and what keys do. */
+/** Suggestions while writing: the list, the selected one, and the keys. */
 function useSuggestions(area: { current: HTMLTextAreaElement | null }, kind: SourceEditorProps["kind"]) {
   const [defs, setDefs] = useState<Defs>();
   const [found, setFound] = useState<Suggested>();
   const [at, setAt] = useState(0);
-  // Something was written before words were there.
+  // Text was entered before the suggestions were loaded.
   const isAwaited = useRef(false);
   const close = () => {
     isAwaited.current = false;
@@ -210,7 +210,7 @@ function useSuggestions(area: { current: HTMLTextAreaElement | null }, kind: Sou
     if (!kind || defs) return;
     loaded ??= import("./words.json").then((it) => it.default as Defs);
     loaded.then(setDefs, () => {
-      // Without them one writes without suggestions; the next focus tries again.
+      // No suggestions for now; the next focus tries again.
       loaded = undefined;
     });
   };
@@ -225,7 +225,7 @@ function useSuggestions(area: { current: HTMLTextAreaElement | null }, kind: Sou
     if (defs && isAwaited.current && area.current) look(area.current);
   }, [defs]);
   const onWritten = (it: HTMLTextAreaElement) => {
-    // By itself once a word has begun, or where its value is due; else when it is asked for.
+    // Opens automatically after the first letter or where a value is due; else on Ctrl+Space.
     const before = it.value.slice(0, it.selectionStart);
     if (/[\w-]$|\w: $/.test(before)) look(it);
     else close();
@@ -262,10 +262,10 @@ function useSuggestions(area: { current: HTMLTextAreaElement | null }, kind: Sou
   return { found, at, load, close, onWritten, take, onKeyDown };
 }
 
-/** In place of what is selected, as if it were typed: undoing goes on to work. */
+/** Replaces the selection as if it were typed, so that undo works. */
 const write = (text: string) => document.execCommand(text === "" ? "delete" : "insertText", false, text);
 
-/** What is said while it is written, and when it was sent; what both say once. */
+/** Problems of the check and of the last save, without duplicates. */
 function together(problems: Fault[], sent: Fault[]): Fault[] {
   const isNew = (it: Fault) => !problems.some((one) => one.line === it.line && it.text.startsWith(one.text));
   return sorted([...problems, ...sent.filter(isNew)]);

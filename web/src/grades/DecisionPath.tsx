@@ -8,7 +8,7 @@ import type { Verdict } from "./gradeTable";
 type Station = {
   name: string;
   told?: string;
-  /** How it went there; `ahead` was not reached. */
+  /** The outcome at this station; `ahead` was not reached. */
   went: "on" | "stopped" | "waits" | "broke" | "ahead";
 };
 
@@ -20,7 +20,7 @@ const SPOKEN = {
   ahead: "not reached",
 };
 
-/** The way of a trace from its end to its score, always by the same stations, so that one sees where it stopped. */
+/** The way of a trace from its end to its score, always with the same stations, so that it is visible where it stopped. */
 export function stationsOf(it: Decision, finished?: string | null, verdict?: Verdict): Station[] {
   const { label } = describeState(it.state);
   const after = (time: string) =>
@@ -43,7 +43,7 @@ export function stationsOf(it: Decision, finished?: string | null, verdict?: Ver
     it.is_sampled
       ? { name: "sampled", told: after(it.decided), went: "on" }
       : { name: label, went: "stopped" },
-    // Nobody has begun: it is the judge that it waits for.
+    // No worker has started: the trace waits for the judge.
     judged.name === "sampled" ? { ...judged, name: "waits" } : judged,
     isJudged
       ? {

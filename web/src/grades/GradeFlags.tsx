@@ -15,7 +15,7 @@ const FLAGS: Record<string, FlagText> = {
   },
 };
 
-/** What a reader should know before trusting a grade. */
+/** Warnings about a grade. */
 export function GradeFlags({ flags }: { flags: string[] | undefined }) {
   return flags?.map((flag) => {
     const { label, explanation } = FLAGS[flag] ?? { label: flag.replaceAll("_", " "), explanation: "" };

@@ -10,7 +10,7 @@ import styles from "./JudgeExchanges.module.css";
 import { JudgeMessages } from "./JudgeMessages";
 import { exchangesQuery } from "./queries";
 
-/** What judges were asked about a trace, word for word, and what they said. */
+/** Requests to judges about a trace, and their replies. */
 export function JudgeExchanges({ trace, onClose }: { trace: string; onClose: () => void }) {
   const project = useProject();
   const exchanges = useQuery(exchangesQuery(project.id, trace));

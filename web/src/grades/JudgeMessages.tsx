@@ -2,7 +2,7 @@ import styles from "./JudgeMessages.module.css";
 
 type Message = { role: string; content: string };
 
-/** What is sent to a judge, word for word. */
+/** The messages to a judge. */
 export function JudgeMessages({ all }: { all: Message[] }) {
   return (
     <div className={styles.messages}>

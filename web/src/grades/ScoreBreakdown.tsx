@@ -13,7 +13,7 @@ type ScoreBreakdownProps = {
   saidOf: (criterion: string) => Said[];
 };
 
-/** How the total came about, and where it stands by the pass mark. */
+/** How the score was computed, and its relation to the pass mark. */
 export function ScoreBreakdown({ rubric, verdict, saidOf }: ScoreBreakdownProps) {
   const sum = sumOf(rubric, saidOf, verdict);
   return (
@@ -29,7 +29,7 @@ type FailedGatesProps = {
   undecided: UndecidedGate[] | undefined;
 };
 
-/** What fails a verdict whatever its total, and what leaves it without one. */
+/** Gates that failed or could not be decided. */
 export function FailedGates({ failed = [], undecided = [] }: FailedGatesProps) {
   const name = (gate: Gate) => [gate.gate.replaceAll("_", " "), gate.criterion].filter(Boolean).join(" · ");
   return (
@@ -53,7 +53,7 @@ export function FailedGates({ failed = [], undecided = [] }: FailedGatesProps) {
   );
 }
 
-/** What a criterion weighs, and whether it fails the verdict by itself. */
+/** The weight of a criterion and its gates. */
 export function CriterionWeight({ criterion }: { criterion: Canonical | undefined }) {
   if (!criterion) return null;
   const { weight } = criterion;

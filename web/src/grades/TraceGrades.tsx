@@ -34,17 +34,17 @@ import type { Said as OfGrader } from "./weightedTotal";
 
 type TraceGradesProps = {
   trace: string;
-  /** When it finished; not yet where it is none. */
+  /** When the trace finished; null while it is open. */
   finished: string | null | undefined;
-  /** Whoever looks has still to answer it. */
+  /** The reader still has to annotate it. */
   isWithheld: boolean;
-  /** What it did, once that is read. */
+  /** Its steps, when they are loaded. */
   content: Trace | undefined;
   onQuote: (quote: Placed) => void;
   onExchanges: () => void;
 };
 
-/** Why a trace has a score or none, and what each grader said. */
+/** Decisions of monitors about a trace, and its grades. */
 export function TraceGrades({
   trace,
   finished,
@@ -64,7 +64,7 @@ export function TraceGrades({
   return (
     <div
       className={styles.graded}
-      // Also while nothing is known yet: most traces that are looked at have something, and nothing jumps then.
+      // Also while data loads: most traces have grades, and the layout does not jump then.
       data-graded={decisions.isPending || decisions.data?.length || grades.data?.length ? true : undefined}
     >
       <section className={styles.part} aria-label="Decisions of monitors">
@@ -246,13 +246,13 @@ function GradeTable({ grid, verdict, content, onQuote }: GradeTableProps) {
   );
 }
 
-/** What judges and programs said; people are heard beside them. */
+/** Scores of judges and checks; human grades do not enter the verdict. */
 const saidOf = (grid: Grid, criterion: string): OfGrader[] =>
   (grid.rows.find((it) => it.criterion === criterion)?.grades ?? []).flatMap((it) =>
     it?.score == null || it.grader_kind === "human" ? [] : [{ grader: it.grader, unit: it.score }],
   );
 
-/** A version of a rubric by the rubric's name. */
+/** Link to a rubric version. */
 function RubricLink({ version, rubric }: { version: string; rubric: string | undefined }) {
   const project = useProject();
   const rubrics = useQuery(rubricsQuery(project.id));

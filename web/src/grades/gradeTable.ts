@@ -40,21 +40,21 @@ export function gridsOf(grades: GradeSaid[]): Grid[] {
   });
 }
 
-/** How far the scores of a row are apart; `null` where there are not two. */
+/** The largest difference between scores of a row; `null` with fewer than two. */
 export function spreadOf(grades: (GradeSaid | undefined)[]): number | null {
   const scores = grades.flatMap((it) => (it?.score == null ? [] : [it.score]));
   return scores.length < 2 ? null : Math.max(...scores) - Math.min(...scores);
 }
 
-/** A quote and the step that it stands in. */
+/** A quote and its step. */
 export type Placed = Quote & { step: number };
 
-/** Where a quote stands among the steps. What names no step is looked for, from the end. */
+/** The step of a quote. Evidence without a step is searched from the end. */
 export function placed(trace: Trace | undefined, { quote, found }: Evidence): Placed | undefined {
   if (!found) return undefined;
   const step = stepOf(found.in);
   if (step !== undefined) {
-    // Calls are drawn as commands and arguments, so that places in what the server read do not fit.
+    // Calls are drawn as commands and arguments, so that offsets of the server do not apply.
     if (/\.(call|file)\b/.test(found.in)) return { step, part: found.in, quote };
     return { step, part: found.in, quote, start: found.start, end: found.end };
   }
@@ -69,7 +69,7 @@ export function placed(trace: Trace | undefined, { quote, found }: Evidence): Pl
 /** A quote with the grade that rests on it. */
 export type Cited = Placed & { grade: GradeSaid };
 
-/** What graders quoted, where it stands. */
+/** Quotes of graders with their steps. */
 export const citedIn = (trace: Trace | undefined, grades: GradeSaid[]): Cited[] =>
   grades.flatMap((grade) =>
     evidenceOf(grade).flatMap((it) => {

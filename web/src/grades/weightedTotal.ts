@@ -1,18 +1,18 @@
-// How a total comes about: what a rubric weighs, and what fails it whatever the total.
+// Explains how a score is computed from weights and gates.
 import { type Canonical, criteriaOf, passMarkOf } from "../rubrics/canonical";
 import { score as said } from "../ui/format";
 
-/** What graders said about a criterion, on 0 to 1. */
+/** The score of a grader for a criterion, on 0 to 1. */
 export type Said = { grader: string; unit: number };
 
 type Verdict = { status: string; score?: number | null };
 
-/** Sums of fractions may miss what they are on paper. */
+/** Tolerance for rounding: scores are shown with two digits. */
 const SLACK = 0.005;
 
 const number = (it: unknown, otherwise: number): number => (typeof it === "number" ? it : otherwise);
 
-/** What a criterion adds: what it describes as bad counts the other way round. */
+/** The contribution of a criterion; guards and negated criteria count inversely. */
 const contribution = (it: Canonical, unit: number): number => (it.guard || it.not ? 1 - unit : unit);
 
 const mean = (all: number[]): number => all.reduce((sum, it) => sum + it, 0) / all.length;
@@ -39,7 +39,7 @@ export function sumOf(
   return `(${sum}) ÷ ${Number(total.toFixed(4))} = ${said(verdict.score)}`;
 }
 
-/** How the criteria are put together, in words. */
+/** How criteria are aggregated, in words. */
 export function wayOf(rubric: Canonical): string {
   const all = [...criteriaOf(rubric).values()];
   if (rubric.tree || rubric.graph)
@@ -53,7 +53,7 @@ export function wayOf(rubric: Canonical): string {
   return rubric.length_penalty ? `${way} A length penalty applies to long answers.` : way;
 }
 
-/** What fails a verdict whatever the total, beside each criterion. */
+/** The gates of a criterion. */
 export function gatesOf(it: Canonical): string[] {
   return [
     ...(it.required ? ["required"] : []),
@@ -62,7 +62,7 @@ export function gatesOf(it: Canonical): string[] {
   ];
 }
 
-/** Where the total stands by the pass mark. */
+/** The score compared with the pass mark. */
 export function againstMark(rubric: Canonical, { score, status }: Verdict): string {
   const mark = said(passMarkOf(rubric));
   if (score == null) return `No score. The pass mark is ${mark}.`;

@@ -3,7 +3,7 @@ import { Time } from "../ui/Time";
 import styles from "./Budget.module.css";
 import type { Alert } from "./queries";
 
-/** Whether its cause lasts, and whether somebody has seen it. */
+/** Active, acknowledged or resolved. */
 export function AlertState({ alert }: { alert: Alert }) {
   if (alert.resolved) {
     return (

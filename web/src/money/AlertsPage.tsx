@@ -15,7 +15,7 @@ import { AlertState } from "./AlertState";
 import styles from "./Budget.module.css";
 import { type Alert, alertsQuery } from "./queries";
 
-/** What the server has to say: money, scores that fell, judges that break. */
+/** Alerts of the project: spend, falling scores, failing judges. */
 export function AlertsPage() {
   const project = useProject();
   const { all } = useSearch({ from: "/p/$project/alerts" });

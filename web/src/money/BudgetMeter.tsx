@@ -1,10 +1,10 @@
 import styles from "./Budget.module.css";
 import type { Spend } from "./queries";
 
-/** What is spent of the cap, where the month stands, and where it is going. */
+/** Spend, projection, even pace and cap on one bar. */
 export function BudgetMeter({ spend, share, dollars }: { spend: Spend; share: number; dollars: number }) {
   const { forecast } = spend;
-  // The bar ends at the cap, or where the forecast does.
+  // The bar ends at the cap or at the upper end of the projection.
   const most = Math.max(dollars, spend.spent, forecast?.high ?? 0) || 1;
   const at = (it: number) => `${Math.min(100, (100 * it) / most)}%`;
   const tone = share >= 1 ? "fail" : share >= 0.8 ? "warn" : "pass";

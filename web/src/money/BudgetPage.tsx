@@ -22,7 +22,7 @@ import { BudgetMeter } from "./BudgetMeter";
 import { formatMoney, monthBefore, monthName } from "./format";
 import { type Spend, spendQuery } from "./queries";
 
-/** A month's money: what is spent, how it will end, what it may cost, and what it went to. */
+/** The spend of one month: total, projection, cap and breakdown. */
 export function BudgetPage() {
   const project = useProject();
   const { month } = useSearch({ from: "/p/$project/budget" });
@@ -56,7 +56,7 @@ function MonthBudget({ spend }: { spend: Spend }) {
   );
 }
 
-/** From month to month. */
+/** Navigation between months. */
 function MonthNav({ spend }: { spend: Spend }) {
   const navigate = useNavigate({ from: "/p/$project/budget" });
   const go = (month: string | undefined) => navigate({ search: { month } });
@@ -223,7 +223,7 @@ function DailySpend({ spend }: { spend: Spend }) {
     (it): Bar => ({
       name: it.day,
       label: String(Number(it.day.slice(8))),
-      // Round numbers are those of the currency.
+      // The axis has round numbers of the currency, not of dollars.
       value: it.spent / rate,
       tip: `${it.day}: ${money(it.spent)}, ${count(it.n_calls)} calls`,
     }),
@@ -255,7 +255,7 @@ function DailySpend({ spend }: { spend: Spend }) {
   );
 }
 
-/** Every day from the first of the month to the last with spending, those without any as nothing. */
+/** Every day from the first of the month to the last with spending; days without spending are 0. */
 export function daysOf({ month, days }: Pick<Spend, "month" | "days">): Spend["days"] {
   const by = new Map(days.map((it) => [it.day, it]));
   const all: Spend["days"] = [];

@@ -16,7 +16,7 @@ import { notificationsQuery } from "./queries";
 type Shown = Schemas["NotificationSettingsView"];
 type Change = Schemas["NotificationChange"];
 
-/** Who is told of alerts, and when not. */
+/** Recipients of alerts and quiet hours. */
 export function NotificationsPage() {
   const project = useProject();
   const shown = useQuery(notificationsQuery(project.id));
@@ -46,7 +46,7 @@ function useChange(text: string) {
   return useMutation({
     mutationFn: (body: Change) => unwrap(api(project.id).PATCH("/api/v1/notifications", { body })),
     onSuccess: (shown) => {
-      // Its secret is shown once, and kept nowhere.
+      // The secret is shown once and not cached.
       const webhook = shown.webhook && { ...shown.webhook, secret: undefined };
       queries.setQueryData(notificationsQuery(project.id).queryKey, { ...shown, webhook });
       toast(text);

@@ -1,4 +1,4 @@
-// Money as those who set the cap would say it, with the digits of the command line.
+// Formats money in the currency of the cap, with the digits of the command line.
 import type { Schemas } from "../api/client";
 import { fixed } from "../chart/figures";
 
@@ -9,7 +9,7 @@ const SIGNS: Record<string, string> = { GBP: "£", EUR: "€", USD: "$" };
 /** Dollars in the currency of the cap, or as dollars without one. */
 export function formatMoney(dollars: number, cap: Cap | null | undefined): string {
   const nanos = Math.round(dollars * 1e9);
-  // What is not nothing does not look like nothing.
+  // Small amounts get more digits, so that they do not look like zero.
   if (!cap) return `$${fixed(nanos / 1e9, nanos !== 0 && Math.abs(nanos) < 100_000 ? 7 : 4)}`;
   const value = nanos / 1e9 / cap.rate;
   const told = fixed(value, nanos !== 0 && Math.abs(value) < 0.1 ? 4 : 2);

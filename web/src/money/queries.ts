@@ -11,7 +11,7 @@ export const spendQuery = (project: string, month?: string) =>
     refetchInterval: 30_000,
   });
 
-/** Alerts whose cause holds, the newest first. */
+/** Active alerts, the newest first. */
 export const openAlertsQuery = (project: string) =>
   queryOptions({
     queryKey: ["alerts", project, "open"],
@@ -19,7 +19,7 @@ export const openAlertsQuery = (project: string) =>
     refetchInterval: 30_000,
   });
 
-/** Every alert there was, the newest first. */
+/** All alerts, the newest first. */
 export const pastAlertsQuery = (project: string) =>
   queryOptions({
     queryKey: ["alerts", project, "past"],
@@ -28,7 +28,7 @@ export const pastAlertsQuery = (project: string) =>
     refetchInterval: 30_000,
   });
 
-/** What a monitor cost in the month; its name or its id stands among the parts. */
+/** The spend of a monitor in the month; parts name it by name or id. */
 export const spentBy = (spend: Spend, monitor: { id: string; name: string }): number =>
   spend.subjects.find((it) => it.name === monitor.name || it.name === monitor.id)?.spent ?? 0;
 

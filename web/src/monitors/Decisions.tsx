@@ -16,7 +16,7 @@ import { type Decision, decisionsQuery, type Monitor } from "./queries";
 import { StateBadge } from "./StateBadge";
 import { STATES, STRATUM } from "./traceStates";
 
-/** What the monitor made of each trace; those on which judges disagree can be asked for alone. */
+/** The decision of the monitor about each trace, with filters. */
 export function Decisions({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const { state, stratum, agent, disputed, days } = useSearch({ from: "/p/$project/monitors/$monitor" });

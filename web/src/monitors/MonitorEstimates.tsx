@@ -145,7 +145,7 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
   return <KeyFigures all={all} />;
 }
 
-/** A score on the scale that the rubric's author uses. */
+/** A score on the scale of the rubric. */
 const nativeScore = ({ mean, min, max }: NonNullable<CriterionEstimate["native"]>): string =>
   `${fixed(mean, 2)} on ${min}–${max}`;
 

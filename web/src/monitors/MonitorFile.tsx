@@ -15,7 +15,7 @@ import styles from "./Monitors.module.css";
 import { type Monitor, monitorQuery, monitorVersionsQuery } from "./queries";
 import { useVersionNames } from "./versions";
 
-/** Applies a file under a name; what was wrong with it stays in `error`. */
+/** Applies a file under a name; problems of the file are in `error`. */
 export function useApplyMonitor(onDone: (monitor: Monitor) => void) {
   const project = useProject();
   const queries = useQueryClient();
@@ -41,7 +41,7 @@ export function useApplyMonitor(onDone: (monitor: Monitor) => void) {
   });
 }
 
-/** The file as it was written, to be changed; and what it was before. */
+/** The editor of the monitor file, and its earlier versions. */
 export function MonitorFile({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const mayWrite = may(project, "write");
@@ -49,7 +49,7 @@ export function MonitorFile({ monitor }: { monitor: Monitor }) {
   const [text, setText] = useState(anchor?.source ?? monitor.version.source);
   const checked = useFileCheck("monitor", text);
   const applying = useApplyMonitor((it) => setText(it.version.source));
-  // Somebody else may apply one while nothing was changed here.
+  // Another person may apply a file while nothing was changed here.
   const [base, setBase] = useState(monitor.version.source);
   useEffect(() => {
     if (text === base) setText(monitor.version.source);
@@ -110,7 +110,7 @@ export function MonitorFile({ monitor }: { monitor: Monitor }) {
 type Anchor = { kind: AnchorKind; trace: string; source: string | undefined };
 type AnchorNoteProps = { anchor: Anchor; monitor: Monitor; isChanged: boolean };
 
-/** What became of the trace that the address names. */
+/** Whether the trace in the address is now an anchor. */
 function AnchorNote({ anchor: { kind, trace, source }, monitor, isChanged }: AnchorNoteProps) {
   const id = <code>{trace}</code>;
   if (source === undefined) {
@@ -125,7 +125,7 @@ function AnchorNote({ anchor: { kind, trace, source }, monitor, isChanged }: Anc
   );
 }
 
-/** The file with the trace that the address names among its anchors. */
+/** The file with the trace in the address added to its anchors. */
 function useAnchor({ version }: Monitor): Anchor | undefined {
   const { good, bad } = useSearch({ from: "/p/$project/monitors/$monitor" });
   const [kind, trace]: [AnchorKind, string | undefined] = good ? ["good", good] : ["bad", bad];

@@ -115,7 +115,7 @@ function MonitorDetail({ monitor }: { monitor: Monitor }) {
   );
 }
 
-/** Alerts about this monitor, its agents and criteria whose cause lasts. */
+/** Active alerts about this monitor, its agents and its criteria. */
 function MonitorAlerts({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const { data } = useQuery(openAlertsQuery(project.id));

@@ -16,7 +16,7 @@ import styles from "./Monitors.module.css";
 import { type Monitor, nameOf, type Rescore, type RescorePlan, rescoresQuery } from "./queries";
 import { useVersionNames } from "./versions";
 
-/** Traces that earlier versions sampled are judged by the newest; what they have stays. */
+/** Grades traces of earlier versions with the newest version; existing grades stay. */
 export function Rescores({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const found = useQuery(rescoresQuery(project.id, monitor.name));

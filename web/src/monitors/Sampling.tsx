@@ -15,17 +15,17 @@ import { useApplyMonitor } from "./MonitorFile";
 import styles from "./Monitors.module.css";
 import { type Monitor, type Projected, type Projection, projectionQuery } from "./queries";
 
-/** A slider that is still moving asks nothing. */
+/** Milliseconds without movement until the slider sends a request. */
 const PAUSE = 150;
 
-/** How much is judged: what it would cost, and how much would be known. */
+/** The sample rate, with the cost and precision of another one. */
 export function Sampling({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const id = useId();
   const search = useSearch({ from: "/p/$project/monitors/$monitor" });
   const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });
   const asked = search.rate ?? monitor.sample_rate;
-  // Where it is held until the address has it.
+  // The position of the slider until the address has it.
   const [held, setHeld] = useState<number>();
   const rate = held ?? asked;
   useEffect(() => {
@@ -124,7 +124,7 @@ function costOf({ cost }: Projected, cap: Cap | null | undefined): string {
 const widthOf = (it: number | null | undefined, say: (it: number) => string): string =>
   it == null ? "unknown" : `± ${say(it)}`;
 
-/** Puts the rate into the file; the lines of figures go on. */
+/** Writes the rate into the file; the series of estimates continues. */
 function ApplySampleRate({ monitor, rate }: { monitor: Monitor; rate: number }) {
   const applying = useApplyMonitor(() => {});
   const source = withRate(monitor.version.source, rate);

@@ -1,8 +1,8 @@
-// What the pages need to know of a monitor's file; everything else is the server's to read.
+// Reads and edits the few parts of a monitor file that the pages need; the server parses the rest.
 
 export type Anchors = { good: string[]; bad: string[] };
 
-/** Ids under `calibration_anchors`, whether each stands on a line of its own or all on one. */
+/** Ids under `calibration_anchors`, in block or flow style. */
 export function anchorsOf(source: string): Anchors {
   const found: Anchors = { good: [], bad: [] };
   const lines = source.split("\n");
@@ -10,7 +10,7 @@ export function anchorsOf(source: string): Anchors {
   if (from < 0) return found;
   let into: keyof Anchors | undefined;
   for (const line of lines.slice(from + 1)) {
-    // Whatever begins at the margin is another key.
+    // A line without indentation starts another key.
     if (/^\S/.test(line) && !line.startsWith("#") && !line.startsWith("-")) break;
     const text = line.replace(/\s#.*$/, "").trim();
     const head = /^["']?(good|bad)["']?\s*:\s*(.*)$/.exec(text);
@@ -21,14 +21,14 @@ export function anchorsOf(source: string): Anchors {
   return found;
 }
 
-/** `run_id: x` as it may also be written, or `x` alone. */
+/** Removes the key of `run_id: x`. */
 const bare = (it: string): string =>
   it
     .replace(/^\s*\{?\s*["']?run_id["']?\s*:|\}\s*$/g, "")
     .trim()
     .replace(/^(["'])(.*)\1$/, "$2");
 
-/** The file with another dial; `null` where it stands in no line of its own. */
+/** The file with another sample rate; `null` where the rate has no line of its own. */
 export function withRate(source: string, rate: number): string | null {
   if (source.trimStart().startsWith("{")) return null;
   const line = /^(sample_rate\s*:\s*)[^\s#]+/m;

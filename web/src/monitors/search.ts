@@ -10,9 +10,9 @@ export type MonitorSearch = {
   state?: string;
   stratum?: string;
   disputed?: boolean;
-  /** Where the dial would be. */
+  /** A sample rate to try. */
   rate?: number;
-  /** A trace to put among the anchors of its file. */
+  /** A trace to add to the anchors of the file. */
   good?: string;
   bad?: string;
 };

@@ -1,4 +1,4 @@
-// What became of traces, in words.
+// States of traces with their explanations.
 import type { Status } from "../ui/Badge";
 
 export type StateName =
@@ -66,11 +66,11 @@ export const STATES: Record<StateName, Told> = {
   },
 };
 
-/** What a stratum is. */
+/** Explanation of strata. */
 export const STRATUM =
   "A group of traces with one sampling probability. Failed and expensive traces are sampled more often; all others are in the stratum other.";
 
-/** Why a trace is in its stratum. */
+/** Why a trace is in its stratum, in words. */
 export const strataWords: Record<string, string> = {
   failed: "failed trace",
   expensive: "expensive trace",
@@ -82,7 +82,7 @@ const ORDER = Object.keys(STATES);
 export const describeState = (state: string): Told =>
   STATES[state as StateName] ?? { label: state.replaceAll("_", " "), means: "", tone: "plain" };
 
-/** In the order of the words above; those that nobody knows come last. */
+/** In the order of `STATES`; unknown states come last. */
 export const sorted = <T extends { state: string }>(all: T[]): T[] =>
   [...all].sort((a, b) => rank(a.state) - rank(b.state));
 
@@ -91,7 +91,7 @@ const rank = (state: string): number => {
   return at < 0 ? ORDER.length : at;
 };
 
-/** Why a monitor has no score: after an edit, only earlier versions have some. */
+/** Why a monitor has no score; after an edit, only earlier versions have scores. */
 export const noScoreYet = (states: Record<string, number> | undefined): string =>
   (states?.scored ?? 0) + (states?.cached ?? 0) > 0
     ? "the current version has no score yet"

@@ -17,10 +17,10 @@ import {
 } from "./criterionChanges";
 import styles from "./Overview.module.css";
 
-/** Rows that are shown at once; the rest stands with their monitors. */
+/** Rows that are shown; the pages of monitors show all. */
 const MOST = 8;
 
-/** Which criteria fell and which rose: the last seven days against the seven before. */
+/** Criteria that fell or rose: the last seven days compared with the seven before. */
 export function WeeklyChanges({ monitors }: { monitors: Monitor[] }) {
   const project = useProject();
   const { before, after } = weeks();
@@ -115,14 +115,14 @@ function ChangeResult({ move }: { move: CriterionChange }) {
   return isFall(move) ? <Badge tone="fail">↓ fell</Badge> : <Badge tone="pass">↑ rose</Badge>;
 }
 
-/** The agents of a monitor; its own name as well where others watch them too. */
+/** The agents of a monitor; also its name where several monitors cover the same agent. */
 function whose({ monitor, agents }: CriterionChange, all: CriterionChange[]): string {
   const isShared = all.some((it) => it.monitor !== monitor && it.agents.some((one) => agents.includes(one)));
   const told = agents.join(", ");
   return isShared ? `${told} (${monitor})` : told;
 }
 
-/** What fell, in a sentence. */
+/** One sentence that names the significant drops. */
 function headline(moves: CriterionChange[]): string {
   const fell = moves.filter((it) => isFall(it) && it.criterion !== null);
   if (fell.length === 0) {

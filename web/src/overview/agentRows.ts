@@ -3,7 +3,7 @@ import type { Monitor } from "../monitors/queries";
 
 export type AgentRow = { agent: string; seen: string | null; monitor: Monitor | null };
 
-/** One row for each agent and monitor that watches it; those that nobody watches come last. */
+/** One row for each agent and monitor; agents without a monitor come last. */
 export function rowsOf(
   agents: Pick<Schemas["AgentView"], "name" | "seen">[],
   monitors: Monitor[],

@@ -1,22 +1,22 @@
-// What moved from one week to the next.
+// Changes of criteria from one week to the next.
 import type { Range } from "../chart/figures";
 import { DAY_MS } from "../chart/scale";
 import type { Estimates, Traffic } from "../monitors/queries";
 
 export type CriterionChange = {
   monitor: string;
-  /** Whose traces it is of. */
+  /** Agents of the monitor. */
   agents: string[];
-  /** None for the whole rubric. */
+  /** Null for the overall score. */
   criterion: string | null;
   before: Traffic;
   after: Traffic;
   difference: number;
-  /** Where the difference lies, in 95 of 100 cases. */
+  /** The 95 % confidence interval of the difference. */
   interval: Range;
 };
 
-/** Seven days of UTC with today as the last, and the seven before them. */
+/** The last seven days (UTC) including today, and the seven days before. */
 export function weeks(now = Date.now()): { before: Window; after: Window } {
   const today = Math.floor(now / DAY_MS) * DAY_MS;
   const day = (ago: number) => new Date(today - ago * DAY_MS).toISOString().replace(".000", "");
@@ -29,7 +29,7 @@ export type Window = { from: string; until?: string };
 
 const Z_95 = 1.959964;
 
-/** Differences of what one judge said by one version in both weeks; the two are independent of each other. */
+/** Differences between the estimates of one judge and rubric version in both weeks. The weeks share no traces, so variances add. */
 export function changesOf(
   { name: monitor, agents }: Watching,
   before: Estimates,
@@ -60,10 +60,10 @@ export function changesOf(
   });
 }
 
-/** More than chance. */
+/** Whether the interval excludes zero. */
 export const isSignificant = ({ interval: [low, high] }: CriterionChange): boolean => high < 0 || low > 0;
 
-/** What fell by more than chance first, and the furthest of them. */
+/** Significant drops first, the largest of them first. */
 export const sortByFall = (moves: CriterionChange[]): CriterionChange[] =>
   [...moves].sort((a, b) => Number(isFall(b)) - Number(isFall(a)) || a.difference - b.difference);
 

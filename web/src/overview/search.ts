@@ -1,7 +1,7 @@
 // Search parameters of the pages in this folder.
 import { type RawSearch, textParam } from "../api/searchParams";
 
-/** Which monitor is looked at more closely, and which of its agents. */
+/** The monitor shown in detail, and one of its agents. */
 export type OverviewSearch = { monitor?: string; agent?: string };
 
 export const readOverviewSearch = (raw: RawSearch): OverviewSearch => ({

@@ -18,7 +18,7 @@ import { type Ranked, type Ranks, rankingQuery } from "./queries";
 import styles from "./Ranking.module.css";
 import type { RankingSearch } from "./search";
 
-/** Who is preferred to whom: strengths, the matrix of wins, and whether the place mattered. */
+/** Ranking by pairwise comparisons: strengths, win rates and position bias. */
 export function RankingPage() {
   const project = useProject();
   const { monitor, judge, task } = useSearch({ from: "/p/$project/ranking" });
@@ -41,7 +41,7 @@ export function RankingPage() {
   );
 }
 
-/** Whose preferences count. */
+/** Source of the comparisons: a monitor and judge, or a task. */
 function RankingFilter({ judges }: { judges: string[] }) {
   const project = useProject();
   const { monitor, judge, task } = useSearch({ from: "/p/$project/ranking" });
@@ -116,7 +116,7 @@ function NoComparisons({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolea
   );
 }
 
-/** As a shell takes it for one word. */
+/** Quoted for a shell. */
 const quoted = (it: string): string => (/^[\w.@/-]+$/.test(it) ? it : `'${it.replaceAll("'", "'\\''")}'`);
 
 function RankingDetail({ ranks }: { ranks: Ranks }) {
@@ -208,7 +208,7 @@ function WinMatrix({ ranks }: { ranks: Ranks }) {
   );
 }
 
-/** Whether the one shown first wins more often than it should. */
+/** Whether the position of an answer influences who wins. */
 function PositionBias({ ranks: { position } }: { ranks: Ranks }) {
   return (
     <section className={styles.part}>

@@ -1,4 +1,4 @@
-// Comparisons of two and what they say of all.
+// Pairwise comparisons and their ranking.
 import { queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrapAs } from "../api/client";
 

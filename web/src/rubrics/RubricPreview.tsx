@@ -19,7 +19,7 @@ import styles from "./Rubrics.module.css";
 
 type RubricPreviewProps = { name: string; source: string; checked: Checked | undefined };
 
-/** What a file means while it is written: what people are asked, and what judges are. */
+/** Preview of a rubric while it is written: annotator form and judge prompt. */
 export function RubricPreview({ name, source, checked }: RubricPreviewProps) {
   const [view, setView] = useState<"people" | "judges">("people");
   const isWrong = checked?.problems.some((it) => it.severity === "error");
@@ -52,7 +52,7 @@ export function RubricPreview({ name, source, checked }: RubricPreviewProps) {
   );
 }
 
-/** The annotator's grid, to try; nothing of it is kept. */
+/** The annotator's form to try; nothing is saved. */
 export function AnnotatorPreview({ name, canonical }: { name: string; canonical: Canonical }) {
   const { scheme, others } = askedBy(name, canonical);
   const [answer, setAnswer] = useState<AnswerOf<"rubric">>({ kind: "rubric", criteria: {} });
@@ -95,7 +95,7 @@ export function AnnotatorPreview({ name, canonical }: { name: string; canonical:
   );
 }
 
-/** What a judge would be given, word for word: about a trace, or with placeholders. */
+/** The exact prompt of a judge, for a trace or with placeholders. */
 export function JudgePrompt({ source: written }: { source: string }) {
   const project = useProject();
   const source = useDebounced(written);

@@ -19,7 +19,7 @@ import styles from "./Rubrics.module.css";
 
 const NEWEST = 10;
 
-/** A version on traces: those that the address names, or the newest. */
+/** A trial of a version on the traces in the address, or on the newest. */
 export function RubricTrialView({ source }: { source: string }) {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/rubrics/$rubric" });
@@ -101,7 +101,7 @@ const columnsOf = (money: ReturnType<typeof useMoney>): Column<Taken>[] => [
   { name: "cost", head: "Cost at most", align: "end", cell: (it) => money(it.cost) },
 ];
 
-/** What judging takes, before anything is spent; then a run that does it. */
+/** The cost of a trial before anything is spent, and the button that starts it as a run. */
 export function RubricTrial({ source, traces }: { source: string; traces: string[] }) {
   const project = useProject();
   const navigate = useNavigate();

@@ -157,7 +157,7 @@ export function NewRubricPage() {
   );
 }
 
-/** Ready-made rubrics to begin with. */
+/** Presets to start from. */
 function PresetSelect({ onChoose }: { onChoose: (source: string) => void }) {
   const project = useProject();
   const presets = useQuery(presetsQuery(project.id));

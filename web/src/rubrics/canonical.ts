@@ -1,11 +1,11 @@
-// A rubric in its canonical form: how people would be asked.
+// Reads rubrics in their canonical form.
 import type { Criterion, KindOf, Point } from "../annotate/types";
 
 export type Canonical = { [key: string]: unknown };
 
 const isMap = (it: unknown): it is Canonical => typeof it === "object" && it !== null && !Array.isArray(it);
 
-/** Where a file says nothing else. */
+/** The default of the server. */
 const PASS_MARK = 0.7;
 
 export const passMarkOf = ({ threshold }: Canonical): number =>
@@ -25,7 +25,7 @@ export function criteriaOf(rubric: Canonical | undefined): Map<string, Canonical
   return all;
 }
 
-/** What a rubric asks people, and what it asks nobody: programs answer, or an answer is no point of a scale. */
+/** Criteria that annotators rate, and criteria that they do not, with the reason. */
 export type Asked = { scheme: KindOf<"rubric">; others: { name: string; why: string }[] };
 
 export function askedBy(name: string, rubric: Canonical): Asked {
@@ -60,7 +60,7 @@ export function askedBy(name: string, rubric: Canonical): Asked {
   return { scheme: { name, kind: "rubric", required: true, criteria, shows_score: true }, others };
 }
 
-/** The points of a criterion's scale, lowest first; none where any number will do. */
+/** The points of a criterion's scale, lowest first; none for a continuous scale. */
 function pointsOf(it: Canonical): Point[] {
   const levels = (isMap(it.levels) ? it.levels : {}) as Record<string, string>;
   const scale = it.scale;

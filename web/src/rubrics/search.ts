@@ -6,7 +6,7 @@ export type RubricSearch = {
   view?: RubricView;
   version?: string;
   from?: string;
-  /** Which traces to try it on. */
+  /** Traces for the trial. */
   traces?: string[];
   agent?: string;
   newest?: number;

@@ -4,7 +4,7 @@ import styles from "./CaseStrip.module.css";
 
 export type CaseOutcome = { place: number; case: string; status: Status; score: number | null };
 
-/** The verdicts of a run, by what they say. */
+/** Numbers of verdicts of a run by status. */
 export const countsOf = (it: Schemas["RunLine"]) => ({
   pass: it.n_pass,
   fail: it.n_fail,
@@ -14,7 +14,7 @@ export const countsOf = (it: Schemas["RunLine"]) => ({
 
 const ORDER: Status[] = ["fail", "error", "deferred", "pass"];
 
-/** Results by what became of them, as shares of a bar, with the numbers beside it. */
+/** Verdicts as shares of a bar. */
 export function VerdictBar({ n, total }: { n: Record<Status, number>; total: number }) {
   const label = ORDER.map((it) => `${n[it]} ${it}`).join(", ");
   return (
@@ -34,9 +34,9 @@ type CaseStripProps = {
   onSelect: (place: number) => void;
 };
 
-/** Every result in the order of the plan: one tick each, its height the score. */
+/** One bar per case in the order of the plan; its height is the score. */
 export function CaseStrip({ outcomes, total, selected, onSelect }: CaseStripProps) {
-  // More ticks than that are thinner than a pixel.
+  // More bars than that are thinner than a pixel.
   if (total > 1200) return null;
   const by = new Map(outcomes.map((it) => [it.place, it]));
   return (

@@ -9,7 +9,7 @@ import { type Column, Table } from "../ui/Table";
 import { type FlakyCase, flakyQuery } from "./queries";
 import styles from "./RunPage.module.css";
 
-/** Cases whose trials disagree, the most undecided first. */
+/** Cases whose trials disagree, the most balanced first. */
 export function FlakyCases({ run }: { run: string }) {
   const project = useProject();
   const found = useQuery(flakyQuery(project.id, run));

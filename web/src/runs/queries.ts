@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, unwrap, unwrapAs } from "../api/client";
 
-/** A run in rows and columns of what its cases differ in. */
+/** A run as a matrix of two factors of its cases. */
 export type Matrix = Schemas["RunMatrix"];
 export type Cell = Schemas["MatrixCell"];
 export type FlakyCase = Schemas["FlakyCase"];

@@ -1,4 +1,4 @@
-// A run as it goes: every result in a line, told by the server as it happens.
+// Progress of a run by server-sent events.
 import { useEffect, useState } from "react";
 import type { CaseOutcome } from "./CaseStrip";
 
@@ -7,16 +7,16 @@ export type RunProgress = {
   nUnits: number | null;
   nResults: number;
   ended: boolean;
-  /** The stream broke, and is asked for again. */
+  /** The stream broke and is opened again. */
   broken: boolean;
 };
 
 const NOTHING: RunProgress = { outcomes: [], nUnits: null, nResults: 0, ended: false, broken: false };
 
-/** Drawing each of a thousand results by itself would take longer than grading them. */
+/** Milliseconds between redraws: drawing each of a thousand results separately would take longer than grading them. */
 const PAUSE = 80;
 
-/** A browser comes back by itself after a broken connection, but not after an answer that is an error. */
+/** Browsers reconnect after a broken connection, but not after an error status; then this many milliseconds pass. */
 const AGAIN = 2000;
 
 export function useRunEvents(project: string, run: string): RunProgress {

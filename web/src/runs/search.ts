@@ -12,7 +12,7 @@ export type RunSearch = {
   status?: "pass" | "fail" | "error" | "deferred";
   find?: string;
   case?: number;
-  /** What the matrix has as its axes. */
+  /** Axes of the matrix. */
   rows?: string;
   columns?: string;
 };

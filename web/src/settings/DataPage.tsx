@@ -12,7 +12,7 @@ const EXPORTS = [
   { what: "traces", about: "one row per trace, without its steps" },
 ];
 
-/** How long things are kept, and how to take them along. */
+/** Retention and export. */
 export function DataPage() {
   const project = useProject();
   const projects = useQuery(projectsQuery(project.id));

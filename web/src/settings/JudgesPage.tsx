@@ -15,7 +15,7 @@ import styles from "./SettingsLayout.module.css";
 
 type Judge = Schemas["JudgeShown"];
 
-/** Who judges in this project, and whether they could. Keys stay with the server. */
+/** Judges of the project and whether they can be called. API keys stay on the server. */
 export function JudgesPage() {
   const project = useProject();
   const judges = useQuery(judgesQuery(project.id));
@@ -107,7 +107,7 @@ function JudgeKey({ of: { key } }: { of: Judge }) {
   );
 }
 
-/** One call of a few tokens: does it answer? */
+/** Sends one call of a few tokens. */
 function PingButton({ judge }: { judge: string }) {
   const project = useProject();
   const pinging = useMutation({

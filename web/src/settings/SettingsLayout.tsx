@@ -13,7 +13,7 @@ const PAGES = [
   { to: "/p/$project/settings/audit", label: "Audit" },
 ] as const;
 
-/** What all settings share: where one is among them. */
+/** Frame of the settings pages: title and navigation. */
 export function SettingsLayout({ children }: { children: ReactNode }) {
   const params = { project: useProject().name };
   return (
@@ -29,7 +29,7 @@ export function SettingsLayout({ children }: { children: ReactNode }) {
   );
 }
 
-/** A secret that is shown here and never again. */
+/** A secret that is shown once. */
 export function OneTimeSecret({ secret, about }: { secret: string; about: ReactNode }) {
   return (
     <div className={styles.once}>

@@ -3,7 +3,7 @@ import styles from "./AuthLayout.module.css";
 
 type AuthLayoutProps = { title: string; after?: ReactNode; children: ReactNode };
 
-/** A page for those who are not in yet. */
+/** Frame of the pages for people who are not signed in. */
 export function AuthLayout({ title, after, children }: AuthLayoutProps) {
   return (
     <main className={styles.door}>

@@ -9,7 +9,7 @@ import { Notice } from "../ui/Notice";
 import { AuthLayout } from "./AuthLayout";
 import { JoinByName } from "./JoinTask";
 
-/** By an invitation, which stands after `#` and so is never sent to the server as an address. */
+/** Joins by an invitation. It is the part of the address after `#`, which browsers do not send to the server. */
 export function JoinPage() {
   const [invitation] = useState(() => location.hash.replace(/^#/, ""));
   const token = /^task=(.+)$/.exec(invitation)?.[1];
@@ -20,7 +20,7 @@ export function JoinPage() {
   return <JoinProject invitation={invitation} />;
 }
 
-/** Somebody with an account joins another project with it. */
+/** A person who is signed in joins another project with that account. */
 function AcceptInvitation({ invitation, name }: { invitation: string; name: string }) {
   const queries = useQueryClient();
   const navigate = useNavigate();

@@ -8,10 +8,10 @@ import { Form, FormError, useFields } from "../ui/Form";
 import { LoadingNotice, Notice } from "../ui/Notice";
 import { AuthLayout } from "./AuthLayout";
 
-/** Names under which crowd platforms put their id of a person into an address. */
+/** Search parameters in which crowd platforms pass their id of a person. */
 const CROWD = ["PROLIFIC_PID", "workerId", "participant"];
 
-/** Leads to the task once one is in. */
+/** Joins a task, then opens it. */
 function useJoining() {
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -27,11 +27,11 @@ function useJoining() {
 }
 
 type ByNameProps = {
-  /** A link that somebody sent, or the task itself where nobody signs in. */
+  /** The token of an invitation link, or the task on a server without accounts. */
   by: { token: string } | { task: string };
 };
 
-/** One says one's name and begins. */
+/** Asks for a name, then starts the task. */
 export function JoinByName({ by }: ByNameProps) {
   return (
     <AuthLayout title="Annotate" after="You need no password: this browser remembers you.">
@@ -59,7 +59,7 @@ export function JoinTaskForm({ by }: ByNameProps) {
   );
 }
 
-/** Whoever said their name before goes on; others say it now. */
+/** People who joined before continue; others enter a name. */
 function JoinOrContinue({ task }: { task: string }) {
   const session = useQuery(sessionQuery);
   const [project, ...more] = session.data?.projects ?? [];
@@ -68,11 +68,11 @@ function JoinOrContinue({ task }: { task: string }) {
   return <Navigate to="/p/$project/annotate/$task" params={{ project: project.name, task }} replace />;
 }
 
-/** From a crowd platform, whose id of the person is in the address; without one, one says one's name. */
+/** Joins from a crowd platform by the person's id in the address; without an id, asks for a name. */
 export function JoinByCrowd() {
   const { task } = useParams({ from: "/annotate/$task" });
   const search: Record<string, unknown> = useSearch({ strict: false });
-  // A platform of one's own may call it as it likes.
+  // A private platform may use any parameter name.
   const key = [...CROWD, ...Object.keys(search)].find((it) => search[it] !== undefined && search[it] !== "");
   const joining = useJoining();
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, as one arrives.

@@ -29,7 +29,7 @@ export function Root() {
   return <Outlet />;
 }
 
-/** `/` leads to the project one was in last. */
+/** `/` opens the project that was open last. */
 export function HomePage() {
   const session = useQuery(sessionQuery);
   if (isSignedOut(session.error)) return <Navigate to="/sign-in" />;
@@ -55,7 +55,7 @@ function NoProject({ session }: { session: Session | undefined }) {
   );
 }
 
-/** What surrounds every page of a project; pages below it find a session and a project. */
+/** The frame of every page of a project; pages inside it always have a session and a project. */
 export function ProjectShell() {
   const { project: name } = useParams({ from: "/p/$project" });
   const session = useQuery(sessionQuery);
@@ -89,7 +89,7 @@ export function ProjectShell() {
   );
 }
 
-/** Signing in leads back to where one was. Once: the address is about to change. */
+/** After signing in, the person returns to this address. Runs once, because the address changes. */
 function ToSignIn() {
   const router = useRouter();
   useEffect(() => {
@@ -149,7 +149,7 @@ const KEEP = [
   { to: "/p/$project/alerts", label: "Alerts" },
 ] as const;
 
-/** Every page of the project that is open to whoever asks, by what one comes for. */
+/** The pages of the project that the role allows, grouped by purpose. */
 function PageNav({ project, hidesAdministration }: { project: OpenProject; hidesAdministration: boolean }) {
   const params = { project: project.name };
   const [isOpen, setOpen] = useState(false);
@@ -163,7 +163,7 @@ function PageNav({ project, hidesAdministration }: { project: OpenProject; hides
     document.addEventListener("pointerdown", outside);
     return () => document.removeEventListener("pointerdown", outside);
   }, [isOpen]);
-  // Whoever chose a page has no more need of the list.
+  // Choosing a page closes the list.
   const onClick = (event: MouseEvent) => {
     if (event.target instanceof HTMLAnchorElement) setOpen(false);
   };
@@ -276,7 +276,7 @@ function ProjectMenu({ session, project }: { session: Session; project: OpenProj
   );
 }
 
-/** An account that was made by joining a task under a name has neither an e-mail address nor a password. */
+/** Accounts that were created by joining a task with a name have no e-mail address and no password. */
 const NO_EMAIL = "@annotators.invalid";
 const isJoinedByName = (session: Session | undefined): boolean =>
   session?.account?.email.endsWith(NO_EMAIL) === true;
@@ -292,7 +292,7 @@ function AccountMenu({ session }: { session: Session | undefined }) {
     try {
       await unwrap(api(null).DELETE("/api/v1/session"));
     } catch (error) {
-      // Whoever was signed out meanwhile has what they want.
+      // Already signed out: nothing to report.
       if (!isSignedOut(error))
         return toast("You are still signed in, because the server does not answer.", "fail");
     }
@@ -354,7 +354,7 @@ function AccountMenu({ session }: { session: Session | undefined }) {
   );
 }
 
-/** Says so while the server is away, above whatever is still on the page. */
+/** Shown while the server does not answer, above the page. */
 function ServerGoneBanner() {
   const session = useQuery(sessionQuery);
   if (!session.data || !session.error || isSignedOut(session.error)) return null;

@@ -47,7 +47,7 @@ export function SignInPage() {
   );
 }
 
-/** An address on this server, whatever the link said. */
+/** Only addresses on this server; a link may contain any text. */
 export function within(next: string | undefined): string {
   return next?.startsWith("/") && !next.startsWith("//") && !next.startsWith("/\\") ? next : "/";
 }

@@ -1,4 +1,4 @@
-// Light, dark, or as the machine prefers. `public/theme.js` applies it before the first picture.
+// Light, dark, or the preference of the system. `public/theme.js` applies it before the first paint.
 export type Theme = "auto" | "light" | "dark";
 
 export const THEMES: { name: Theme; label: string }[] = [

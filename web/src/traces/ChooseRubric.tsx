@@ -9,7 +9,7 @@ import { plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 
-/** Which rubric is tried on traces; its page says what that takes before anything is spent. */
+/** Chooses the rubric for a trial; its page shows the cost first. */
 export function ChooseRubric({ traces, onClose }: { traces: string[]; onClose: () => void }) {
   const project = useProject();
   const navigate = useNavigate();

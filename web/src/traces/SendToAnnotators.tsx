@@ -10,7 +10,7 @@ import { plural } from "../ui/format";
 
 type SendToAnnotatorsProps = { traces: string[]; onClose: () => void };
 
-/** Traces become items of an annotation task: of one that there is, or of a new one. */
+/** Adds traces to an annotation task, existing or new. */
 export function SendToAnnotators({ traces, onClose }: SendToAnnotatorsProps) {
   const project = useProject();
   const queries = useQueryClient();

@@ -29,10 +29,10 @@ import type { Trace } from "./view/traceParts";
 
 type Head = Schemas["TraceSummary"];
 
-/** One trace: what is known of it, what was said about it, and all that the agent did. */
+/** One trace: its facts, grades and steps. */
 export function TracePage() {
   const { trace } = useParams({ from: "/p/$project/traces/$trace" });
-  // What is folded, and which quote is shown, belong to one trace.
+  // Folded steps and the shown quote belong to one trace.
   return <TraceDetail key={trace} id={trace} />;
 }
 
@@ -43,7 +43,7 @@ function TraceDetail({ id }: { id: string }) {
     ...traceContentQuery(project.id, id),
     enabled: (head.data?.revision ?? 0) > 0 && head.data?.state !== "erased",
   });
-  // Asked for at once, although what shows them waits for the trace.
+  // Loaded at once, although the sections that show them wait for the trace.
   useQuery(traceDecisionsQuery(project.id, id));
   useQuery(gradesQuery(project.id, id));
   useQuery(verdictsQuery(project.id, id));
@@ -52,7 +52,7 @@ function TraceDetail({ id }: { id: string }) {
   const set = useAddress();
   const [shown, setShown] = useState<Placed>();
   const onQuote = (quote: Placed) => {
-    // Another one each time, so that it is brought into view again.
+    // A new object each time, so that the same quote is scrolled into view again.
     setShown({ ...quote });
     document.getElementById("steps")?.scrollIntoView({ block: "nearest" });
     set({ step: quote.step });
@@ -255,9 +255,9 @@ function TraceSteps({ trace, shown, onStep }: TraceStepsProps) {
   );
 }
 
-/** Who quoted a step, and for what. */
+/** Grades that quote a step. */
 function StepCitations({ all }: { all: Cited[] }) {
-  // Two monitors may have had the same said of it.
+  // Two monitors can have the same grade.
   const once = [
     ...new Map(all.map(({ grade: it }) => [`${it.grader} ${it.criterion} ${it.score}`, it])).values(),
   ];

@@ -29,7 +29,7 @@ import styles from "./TracesPage.module.css";
 type Head = Schemas["TraceSummary"];
 type Line = Schemas["ListedTrace"];
 
-/** Traces; which ones, and in which order, is in the address. */
+/** The list of traces; filter and order are in the address. */
 export function TracesPage() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/traces" });
@@ -47,7 +47,7 @@ export function TracesPage() {
       <Loaded query={traces} what="traces">
         {({ pages }) => {
           const rows = pages.flatMap((it) => it.items);
-          // A page may be empty before others that are not: what somebody has still to answer is left out by verdict.
+          // A page can be empty although later ones are not: traces that the person still has to annotate are left out by the verdict filter.
           if (rows.length > 0 || traces.hasNextPage) {
             return (
               <>
@@ -63,7 +63,7 @@ export function TracesPage() {
   );
 }
 
-/** Where those without a score are listed by their reason: a trace has one for each monitor. */
+/** Links to the lists of unscored traces; a trace has one reason per monitor. */
 function UnscoredLinks() {
   const project = useProject();
   const { data } = useQuery(monitorNamesQuery(project.id));
@@ -92,7 +92,7 @@ function UnscoredLinks() {
   );
 }
 
-/** As many as a try or a task takes at once. */
+/** The maximum number of traces of one trial or task. */
 const MOST = 100;
 
 function TraceTable({ rows }: { rows: Line[] }) {
@@ -188,7 +188,7 @@ function TraceTable({ rows }: { rows: Line[] }) {
   );
 }
 
-/** A head that sorts: the largest first, then the smallest. The newest first is what there is unless asked. */
+/** A column head that sorts: descending first, then ascending. By default the newest come first. */
 function useSorting() {
   const { sort = "-time" } = useSearch({ from: "/p/$project/traces" });
   const navigate = useNavigate({ from: "/p/$project/traces" });
@@ -218,7 +218,7 @@ function useSorting() {
   };
 }
 
-/** Sorting leaves out what has nothing to be sorted by. */
+/** Sorting leaves out traces without a value. */
 function SortNote() {
   const { sort } = useSearch({ from: "/p/$project/traces" });
   const by = sort?.replace("-", "");
@@ -261,7 +261,7 @@ function TraceReasons({ of: { decisions } }: { of: Line }) {
   );
 }
 
-/** What can be done with those that are chosen. */
+/** Actions for the selected traces. */
 function SelectedTraces({ traces, onClear }: { traces: string[]; onClear: () => void }) {
   const [open, setOpen] = useState<"rubric" | "people">();
   return (
@@ -280,7 +280,7 @@ function SelectedTraces({ traces, onClear }: { traces: string[]; onClear: () => 
   );
 }
 
-/** What whoever sent it calls it, or else what was asked. */
+/** The title that the sender gave, or else the task. */
 export function titleOf({ metadata, title }: Head): string | undefined {
   const told = metadata as Record<string, unknown> | null | undefined;
   const found = told?.title ?? told?.name ?? told?.task ?? title;
@@ -367,12 +367,12 @@ function TraceFilter() {
   );
 }
 
-/** Searches once nothing more is typed for a moment. */
+/** Searches when typing pauses. */
 function SearchField({ search, onSearch }: { search: string; onSearch: (search: string) => void }) {
   const [typed, setTyped] = useState(search);
   const paused = useDebounced(typed.trim());
   const sent = useRef(search);
-  // The address was changed by somebody else, such as a button that shows all.
+  // The address was changed elsewhere, for example by a button that shows all.
   useEffect(() => {
     if (search === sent.current) return;
     sent.current = search;
@@ -422,7 +422,7 @@ function NoTraces() {
 
 type YesNoSelectProps = {
   label: string;
-  /** For all, for what is so, and for what is not. */
+  /** Labels for all, yes and no. */
   words: [string, string, string];
   value: boolean | undefined;
   onChange: (value: boolean | undefined) => void;

@@ -13,7 +13,7 @@ import styles from "./TracePage.module.css";
 
 type UseAsAnchorProps = { trace: string; agent: string | null | undefined; onClose: () => void };
 
-/** Leads to a monitor's file with the trace among its anchors, to be looked at and applied. */
+/** Opens a monitor's file with the trace added to its anchors, ready to check and apply. */
 export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
   const project = useProject();
   const navigate = useNavigate();
@@ -30,7 +30,7 @@ export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
     <Dialog title="Use as anchor" onClose={onClose}>
       <Loaded query={monitors} what="monitors">
         {(all) => {
-          // Those that watch its agent first.
+          // Monitors that cover its agent come first.
           const sorted = all.toSorted(
             (a, b) => Number(watches(b.agents, agent)) - Number(watches(a.agents, agent)),
           );

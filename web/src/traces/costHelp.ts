@@ -1,4 +1,4 @@
-// What the figures of an agent's cost mean.
+// Explanations of an agent's cost.
 
 export const AGENT_COST =
   "What the agent itself spent, according to its trace. The cost of judging is shown under Budget.";

@@ -41,7 +41,7 @@ export const readTracesSearch = (raw: RawSearch): TracesSearch => ({
 export type TraceSearch = {
   step?: number;
   find?: string;
-  /** What judges were asked and said. */
+  /** Shows the dialog with judge requests and replies. */
   exchanges?: boolean;
 };
 

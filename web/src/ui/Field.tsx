@@ -10,17 +10,17 @@ import styles from "./Field.module.css";
 
 type Shared = {
   label: string;
-  /** What is expected, beneath the field. */
+  /** Help below the field. */
   hint?: ReactNode;
-  /** What is wrong with what was entered. */
+  /** The error of the entered value. */
   fault?: string | null;
-  /** The label is told to screen readers alone. */
+  /** The label is only for screen readers. */
   bare?: boolean;
 };
 
 type FieldProps = Shared & InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> };
 
-/** One line of text with its label, hint and fault. */
+/** One line of text with its label, hint and error. */
 export function Field({ label, hint, fault, bare, ...rest }: FieldProps) {
   const id = useId();
   return (
@@ -45,7 +45,7 @@ export function TextArea({ label, hint, fault, bare, ...rest }: TextAreaProps) {
 type SelectProps = Shared &
   SelectHTMLAttributes<HTMLSelectElement> & { options: { value: string; label: string }[] };
 
-/** One of a few. */
+/** One of several options. */
 export function Select({ label, hint, fault, bare, options, ...rest }: SelectProps) {
   const id = useId();
   return (
@@ -61,7 +61,7 @@ export function Select({ label, hint, fault, bare, options, ...rest }: SelectPro
   );
 }
 
-/** What every kind of field is given. */
+/** Attributes that all kinds of fields share. */
 const given = (id: string, fault: Shared["fault"]) => ({
   id,
   className: styles.input,

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import styles from "./KeyFigures.module.css";
 
-/** A figure: what it is, how much, and what else is said beside it. */
+/** A figure: its name, its value and an addition beside it. */
 export type Figure = { name: ReactNode; value: ReactNode; more?: ReactNode };
 
-/** A few figures that are read first, each above its name. */
+/** The most important figures of a page, each above its name. */
 export function KeyFigures({ all }: { all: Figure[] }) {
   return (
     <dl className={styles.numbers}>

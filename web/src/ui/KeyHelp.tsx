@@ -3,7 +3,7 @@ import { Dialog } from "./Dialog";
 import { GLOSSARY } from "./glossary";
 import styles from "./KeyHelp.module.css";
 
-/** A key of the page, for the help that `?` opens. */
+/** A keyboard shortcut, for the help that `?` opens. */
 export type Key = { keys: string[]; does: string };
 export type KeyGroup = { title: string; keys: Key[] };
 
@@ -13,7 +13,7 @@ const Context = createContext<{ register: Register; open: () => void }>({
   open: () => {},
 });
 
-/** Adds keys to the help while the component is there. Pass a constant. */
+/** Adds shortcuts to the help while the component is mounted. Pass a constant. */
 export function useKeyHelp(group: KeyGroup | undefined) {
   const { register } = useContext(Context);
   useEffect(() => group && register(group), [register, group]);
@@ -21,7 +21,7 @@ export function useKeyHelp(group: KeyGroup | undefined) {
 
 export const useOpenKeyHelp = () => useContext(Context).open;
 
-/** Whether keys typed there are text, and no commands. */
+/** Whether keys typed there are text, not shortcuts. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&

@@ -3,7 +3,7 @@ import styles from "./Notice.module.css";
 
 type NoticeProps = { title: string; children?: ReactNode; action?: ReactNode; tone?: "plain" | "fail" };
 
-/** What stands where something else would: nothing yet, nothing found, not allowed, broken. */
+/** Shown instead of content: nothing yet, no match, not allowed, or an error. */
 export function Notice({ title, children, action, tone = "plain" }: NoticeProps) {
   return (
     <div className={styles.state} data-tone={tone} role={tone === "fail" ? "alert" : undefined}>
@@ -14,7 +14,7 @@ export function Notice({ title, children, action, tone = "plain" }: NoticeProps)
   );
 }
 
-/** Something is on its way. Said only after a moment, so that what is fast does not flicker. */
+/** Shown while data loads; only after a moment, so that fast answers do not flicker. */
 export function LoadingNotice({ what }: { what: string }) {
   return (
     <div className={styles.waiting} role="status">

@@ -1,4 +1,4 @@
-// Numbers and times as people read them.
+// Formats numbers and times for people.
 
 /** `1 run`, `2 runs`. */
 export function plural(n: number, one: string, many = `${one}s`): string {
@@ -7,10 +7,10 @@ export function plural(n: number, one: string, many = `${one}s`): string {
 
 export const count = (n: number): string => n.toLocaleString("en-US");
 
-/** A score on 0..=1, to two digits; a failure is no score, so absence is a dash. */
+/** A score on 0..=1 with two digits; a dash where there is none, because a failure is not a score. */
 export const score = (it: number | null | undefined): string => (it == null ? "–" : it.toFixed(2));
 
-/** Dollars, with as many digits as say something. */
+/** Dollars, with more digits for small amounts. */
 export function money(it: number | null | undefined): string {
   if (it == null) return "–";
   if (it === 0) return "$0";
@@ -40,7 +40,7 @@ export const versionName = (n: number, created: string): string => `v${n} (${sho
 export const day = (time: string): string => DAY.format(new Date(time));
 export const moment = (time: string): string => `${day(time)}, ${HOUR.format(new Date(time))}`;
 
-/** How long ago, in the largest unit that fits; older than a week, the day. */
+/** How long ago, in the largest unit that fits; the date if older than a week. */
 export function ago(time: string, now = Date.now()): string {
   const seconds = Math.max(0, (now - new Date(time).getTime()) / 1000);
   if (seconds < 45) return "just now";

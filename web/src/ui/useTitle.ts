@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** What the browser calls the page. */
+/** Sets the title of the browser tab. */
 export function useTitle(title: string | undefined) {
   useEffect(() => {
     if (title === undefined) return;

@@ -2,7 +2,7 @@ import { CodeTokens, languageOf, useTokens } from "./Code";
 import styles from "./Diff.module.css";
 import type { FileChange } from "./traceParts";
 
-/** What happened to one file, line by line. */
+/** The changes of one file, line by line. */
 export function Diff({ file }: { file: FileChange }) {
   const path = file.path ?? "";
   return (
@@ -28,7 +28,7 @@ export function Diff({ file }: { file: FileChange }) {
   );
 }
 
-/** An edit that a tool was told, as the diff it makes. */
+/** The edit of a tool call as a diff. */
 export function Edit({ path, before, after }: { path: string; before: string; after: string }) {
   const lines = [...before.split("\n").map((it) => `-${it}`), ...after.split("\n").map((it) => `+${it}`)];
   const [n_removed, n_added] = [before.split("\n").length, after.split("\n").length];

@@ -5,7 +5,7 @@ import { Diff, Edit } from "./Diff";
 import styles from "./StepView.module.css";
 import { commandOf, editOf, gist, type Step, type ToolCall, type ToolResult } from "./traceParts";
 
-/** What is opened or closed by hand; kept above the steps, which come and go as one scrolls. */
+/** What was folded or unfolded by hand; stored above the steps, because they are unmounted while scrolling. */
 export type Folds = {
   isOpen: (key: string, byDefault: boolean) => boolean;
   toggle: (key: string, to: boolean) => void;
@@ -26,11 +26,11 @@ type StepViewProps = {
   /** From 1. */
   n: number;
   isCurrent: boolean;
-  /** Something that is looked for stands in it, so nothing of it is folded. */
+  /** The search matches this step, so nothing in it is folded. */
   isHit: boolean;
   /** What links to it. */
   link: ReactNode;
-  /** What people say about it. */
+  /** Annotations below the step. */
   beside?: ReactNode;
 };
 
@@ -107,7 +107,7 @@ function StepBody({ step, n, isHit }: { step: Step; n: number; isHit: boolean })
   );
 }
 
-/** A call of a tool, as one would write it by hand. */
+/** A tool call, with commands and edits in readable form. */
 function ToolCallView({ call, part }: { call: ToolCall; part: string }) {
   const [command, edit] = [commandOf(call), editOf(call)];
   const rest = Object.entries(call.arguments ?? {}).filter(([name]) => !isShown(name, command, edit));
@@ -178,13 +178,13 @@ function ToolResultView({ result, part, isHit }: { result: ToolResult; part: str
   );
 }
 
-/** Lines of a text that are shown before one asks for more. */
+/** Lines that a long text shows while it is folded. */
 const LINES = 16;
 const LETTERS = 3000;
 
 type FoldedTextProps = { text: string; part: string; isHit: boolean; isCode?: boolean };
 
-/** A text that is folded while it is long. */
+/** A text that is folded when it is long. */
 function FoldedText({ text, part, isHit, isCode }: FoldedTextProps) {
   const folds = useContext(FoldsContext);
   const lines = text.split("\n");
@@ -196,7 +196,7 @@ function FoldedText({ text, part, isHit, isCode }: FoldedTextProps) {
       {isCode ? (
         <Code text={shown} language={isOpen && isJson(text) ? "json" : undefined} part={part} />
       ) : (
-        // Which way a text runs is its own business.
+        // The direction depends on the text itself.
         <p className={styles.words} dir="auto" data-text data-part={part}>
           {shown}
         </p>
@@ -215,7 +215,7 @@ function FoldedText({ text, part, isHit, isCode }: FoldedTextProps) {
   );
 }
 
-/** Pictures from elsewhere are not fetched: whoever made the trace would learn who looks at it. */
+/** Images on other servers are not fetched, because their owner would learn who reads the trace. */
 function Screenshot({ at, n }: { at: string; n: number }) {
   if (!at.startsWith("data:image/"))
     return (

@@ -22,7 +22,7 @@ import styles from "./TraceView.module.css";
 import { type FileChange, found, type Step, type Trace } from "./traceParts";
 
 export type TraceViewHandle = {
-  /** Shows a step, without changing which is the current one. */
+  /** Scrolls to a step without making it the current one. */
   show: (step: number) => void;
 };
 
@@ -35,13 +35,13 @@ type TraceViewProps = {
   stops?: number[];
   find?: string;
   onFindChange?: (find: string) => void;
-  /** Quotes to mark where they stand. */
+  /** Quotes to mark in the texts. */
   quotes?: Quote[];
-  /** One of them that is brought into view, in the current step. */
+  /** The quote to scroll into view, in the current step. */
   shown?: Quote;
   /** The address of a step. */
   addressOf?: (step: number) => string;
-  /** What stands beneath a step. */
+  /** Drawn below a step. */
   beside?: (n: number) => ReactNode;
   /** Beside the search. */
   tools?: ReactNode;
@@ -50,7 +50,7 @@ type TraceViewProps = {
 
 const NO_QUOTES: Quote[] = [];
 
-/** What an agent did, step by step; only what is on screen is drawn. */
+/** The steps of an agent; only visible ones are drawn. */
 export function TraceView(props: TraceViewProps) {
   const {
     trace,
@@ -72,7 +72,7 @@ export function TraceView(props: TraceViewProps) {
   const hits = useMemo(() => found(trace, wanted), [trace, wanted]);
   const folds = useFolds();
   const rows = useVirtualizer({
-    // What the run changed as a whole stands after its steps.
+    // The files that the run changed follow after its steps.
     count: steps.length + (files.length > 0 ? 1 : 0),
     getScrollElement: () => pane.current,
     estimateSize: (at) => heightOf(steps[at]),
@@ -89,7 +89,7 @@ export function TraceView(props: TraceViewProps) {
   useLayoutEffect(() => {
     sought.current = shown;
   }, [shown]);
-  // After every drawing: steps that came into view have texts to mark as well.
+  // After every render, because steps that came into view have texts to mark as well.
   useLayoutEffect(() => {
     if (!pane.current) return;
     markFound(pane.current, wanted, step);
@@ -181,7 +181,7 @@ export function TraceView(props: TraceViewProps) {
   );
 }
 
-/** Scrolls so far that a place in a text is seen. */
+/** Scrolls until a range of text is visible. */
 function bringIn(pane: HTMLElement, range: Range) {
   const [here, all] = [range.getBoundingClientRect(), pane.getBoundingClientRect()];
   if (here.top < all.top || here.bottom > all.bottom) pane.scrollTop += here.top - all.top - all.height / 3;
@@ -255,7 +255,7 @@ function FindInSteps({ find, onFindChange, onNext, n, nSteps, ref }: FindInSteps
   );
 }
 
-/** A guess that is put right once a step is drawn; the better it is, the less the scrollbar jumps. */
+/** An estimate that is corrected when a step is drawn; a good one keeps the scrollbar steady. */
 function heightOf(step: Step | undefined): number {
   if (!step) return 100;
   const lines = (text: string | undefined) =>

@@ -1,14 +1,14 @@
-// Marks in texts that are already drawn, whatever elements they are made of (CSS Custom Highlight API).
+// Marks in rendered texts (CSS Custom Highlight API).
 
-/** Where a text node begins in the text of the region around it. */
+/** A text node and its offset in the text of its region. */
 type Placed = { node: Text; start: number };
 
-/** Elements that are read as one text; `data-part` names it. */
+/** Elements that form one text; `data-part` names it. */
 const REGION = "[data-text]";
 
 export type Quote = { part?: string; quote: string; start?: number; end?: number };
 
-/** Marks every occurrence of a text, and those of one step apart. */
+/** Marks every occurrence of a text; those in the current step differently. */
 export function markFound(root: HTMLElement, wanted: string, step: number | undefined) {
   const needle = wanted.trim().toLowerCase();
   const [all, now]: Range[][] = [[], []];
@@ -27,7 +27,7 @@ export function markFound(root: HTMLElement, wanted: string, step: number | unde
   set("jurist-find-now", now ?? []);
 }
 
-/** Marks what was quoted, where it stands. */
+/** Marks quotes in the texts. */
 export function markQuotes(root: HTMLElement, quotes: Quote[]) {
   set(
     "jurist-quote",
@@ -35,7 +35,7 @@ export function markQuotes(root: HTMLElement, quotes: Quote[]) {
   );
 }
 
-/** Where a quote is drawn; nowhere while its step is not. */
+/** The ranges of a quote; none while its step is not drawn. */
 export function rangesOf(root: HTMLElement, quote: Quote): Range[] {
   return [...regionsOf(root, quote.part)].flatMap((region) => {
     const { text, nodes } = textOf(region);
@@ -43,13 +43,13 @@ export function rangesOf(root: HTMLElement, quote: Quote): Range[] {
       quote.start !== undefined && quote.end !== undefined
         ? [charOf(text, quote.start), charOf(text, quote.end)]
         : [text.indexOf(quote.quote), text.indexOf(quote.quote) + quote.quote.length];
-    // A text that is folded ends before what was quoted.
+    // A folded text may end before the quote.
     if (from < 0 || from >= text.length) return [];
     return rangeOf(nodes, from, to) ?? [];
   });
 }
 
-/** What is drawn of a part: the part itself, or else every text of its step. */
+/** The elements of a part: the part itself, or else every text of its step. */
 function regionsOf(root: HTMLElement, part: string | undefined): NodeListOf<HTMLElement> {
   if (!part) return root.querySelectorAll(REGION);
   const own = root.querySelectorAll<HTMLElement>(`[data-part="${CSS.escape(part)}"]`);
@@ -57,7 +57,7 @@ function regionsOf(root: HTMLElement, part: string | undefined): NodeListOf<HTML
   return own.length > 0 || !step ? own : root.querySelectorAll(`[data-step="${step}"] ${REGION}`);
 }
 
-/** What is selected, where it stands: evidence counts bytes, as the server does. */
+/** The selected text with its position; evidence counts bytes, as the server does. */
 export function selectedQuote(root: HTMLElement): Quote | undefined {
   const selection = document.getSelection();
   if (!selection || selection.isCollapsed || selection.rangeCount === 0) return undefined;
@@ -114,7 +114,7 @@ function rangeOf(nodes: Placed[], start: number, end: number): Range | undefined
 }
 
 function set(name: string, ranges: Range[]) {
-  // Older browsers draw no marks; everything else works there.
+  // Older browsers draw no marks; everything else works.
   if (typeof Highlight === "undefined" || !CSS.highlights) return;
   if (ranges.length === 0) CSS.highlights.delete(name);
   else CSS.highlights.set(name, new Highlight(...ranges));

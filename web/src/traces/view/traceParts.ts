@@ -9,7 +9,7 @@ export type FileChange = Contract["FileChange"];
 
 export type Part = { name: string; text: string };
 
-/** Everything that can be read in a step, in the order it is drawn. `n` counts from 1. */
+/** All texts of a step in the order in which they are drawn. `n` counts from 1. */
 export function partsOf(step: Step, n: number): Part[] {
   const parts: Part[] = [];
   const add = (name: string, text: string | undefined) => {
@@ -48,7 +48,7 @@ function occurrences(text: string, needle: string): number {
   return n;
 }
 
-/** What a call does at a glance: the command it runs, or its first short argument. */
+/** A summary of a call: its command or its first short argument. */
 export function gist(call: ToolCall): string {
   const args = call.arguments ?? {};
   const command = commandOf(call);
@@ -62,12 +62,12 @@ export function commandOf(call: ToolCall): string | undefined {
   const args = call.arguments ?? {};
   const found = args.command ?? args.cmd ?? args.script;
   if (typeof found === "string") return found;
-  // Some logs have the whole command where a tool's name would be.
+  // Some logs have the command in place of the tool name.
   if (Object.keys(args).length === 0 && /\s/.test(call.name ?? "")) return call.name;
   return Array.isArray(found) && found.every((it) => typeof it === "string") ? found.join(" ") : undefined;
 }
 
-/** What a call replaces, and by what, where it is an edit. */
+/** The old and new text of a call that is an edit. */
 export function editOf(call: ToolCall): { path: string; before: string; after: string } | undefined {
   const args = call.arguments ?? {};
   const text = (...names: string[]) =>
