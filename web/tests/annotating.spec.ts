@@ -13,7 +13,7 @@ async function made(page: Page, place: Place): Promise<string> {
   await page.getByRole("button", { name: "New task" }).first().click();
   await page.getByLabel("Configuration and data").setInputFiles(CONFIG);
   await page.getByRole("button", { name: "Create task" }).click();
-  await expect(page.getByRole("heading", { name: "Rules" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Settings" })).toBeVisible();
   await expect(page).toHaveURL(/\/annotate\/[^/]+\/overview$/);
   return /annotate\/([^/]+)\/overview/.exec(page.url())?.[1] ?? "";
 }

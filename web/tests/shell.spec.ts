@@ -164,6 +164,21 @@ test("what is not there is said, and a server that is away comes back", async ({
   await expect(page.getByRole("heading", { name: "No traces yet" })).toBeVisible();
 });
 
+test("Ctrl+K goes to a page, a monitor or a run by a part of its name", async ({ sound: page, open }) => {
+  await page.goto(`${open}/p/default`);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await page.keyboard.press("Control+k");
+  const dialog = page.getByRole("dialog", { name: "Go to" });
+  await expect(dialog.getByRole("combobox")).toBeFocused();
+  await expect(dialog.getByRole("option", { name: /support desk/ }).first()).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.type("rub");
+  await expect(dialog.getByRole("option", { selected: true })).toContainText("Rubrics");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/p\/default\/rubrics$/);
+  await expect(dialog).toBeHidden();
+});
+
 test("pages are kept by the browser, and the policy allows nothing from elsewhere", async ({ open }) => {
   const index = await fetch(open);
   expect(index.headers.get("cache-control")).toBe("no-cache");

@@ -12,13 +12,14 @@ import {
 import { api, unwrap } from "../api/client";
 import { isSignedOut, may, type OpenProject, type Session, sessionQuery } from "../api/session";
 import { Button } from "../ui/Button";
-import { useOpenKeyHelp } from "../ui/KeyHelp";
+import { type KeyGroup, useKeyHelp, useOpenKeyHelp } from "../ui/KeyHelp";
 import { ErrorNotice, Loaded } from "../ui/Loaded";
 import { Menu, MenuItem } from "../ui/Menu";
 import { Links, Nav } from "../ui/Nav";
 import { Notice } from "../ui/Notice";
 import { useToast } from "../ui/Toast";
 import { ChangePasswordDialog } from "./ChangePasswordDialog";
+import { GoToDialog } from "./GoToDialog";
 import { NewProjectDialog } from "./NewProjectDialog";
 import styles from "./Shell.module.css";
 import { setTheme, THEMES, theme } from "./theme";
@@ -111,6 +112,28 @@ export function NotFoundPage() {
   );
 }
 
+const GO_TO_KEY: KeyGroup = {
+  title: "Navigation",
+  keys: [{ keys: ["Ctrl K"], does: "go to a page by name" }],
+};
+
+/** Ctrl+K opens the dialog that goes to a page by its name. */
+function GoToKey({ project }: { project: OpenProject }) {
+  const [isOpen, setOpen] = useState(false);
+  useKeyHelp(GO_TO_KEY);
+  useEffect(() => {
+    const onKeyDown = (event: globalThis.KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      if (document.querySelector("dialog[open]")) return;
+      event.preventDefault();
+      setOpen(true);
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, []);
+  return isOpen && <GoToDialog project={project} onClose={() => setOpen(false)} />;
+}
+
 type AppFrameProps = { session: Session | undefined; project?: OpenProject; children: ReactNode };
 
 function AppFrame({ session, project, children }: AppFrameProps) {
@@ -123,6 +146,7 @@ function AppFrame({ session, project, children }: AppFrameProps) {
         <Link to="/" className={styles.word}>
           Jurist
         </Link>
+        {project && may(project, "read") && <GoToKey project={project} />}
         {session && project && <ProjectMenu session={session} project={project} />}
         {project && <PageNav project={project} hidesAdministration={isJoinedByName(session)} />}
         <AccountMenu session={session} />
