@@ -136,7 +136,7 @@ test("a preset is a beginning, and advice is no fault", async ({ sound: page, pl
   await page.getByLabel("Start from").selectOption("safety");
   const { source, description } = presets.find((it: { name: string }) => it.name === "safety");
   await expect(page.getByLabel("Rubric file")).toHaveValue(source);
-  await expect(page.getByText(description, { exact: true })).toBeVisible();
+  await expect(page.getByText(description, { exact: true }).first()).toBeVisible();
   await expect(page.getByRole("radiogroup").first()).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   const vague = "criteria: [{name: good, description: It is good and nice.}]\n";

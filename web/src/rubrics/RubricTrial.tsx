@@ -153,7 +153,7 @@ export function RubricTrial({ source, traces }: { source: string; traces: string
             <details>
               <summary>Cost by trace</summary>
               <Table
-                caption="Cost by trace"
+                caption="Calls and cost of each trace"
                 columns={columnsOf(money)}
                 rows={per_trace}
                 keyOf={(it) => it.trace}
