@@ -28,8 +28,8 @@ export function RunMatrix({ run }: { run: string }) {
             <MatrixAxes matrix={it} />
             <MatrixTable matrix={it} />
             <p className={styles.soft}>
-              Mean score and pass rate with 95 % confidence intervals, and passed cases. Darker cells have a
-              higher score.
+              Mean score and pass rate with 95 % confidence intervals, and passed cases. A stronger colour
+              means a higher score.
             </p>
           </div>
         )
@@ -89,6 +89,8 @@ function MatrixTable({ matrix }: { matrix: Matrix }) {
 
 /** The value of a factor; a dash in words. */
 function MatrixHead({ of, by }: { of: string | undefined; by: string | null | undefined }) {
+  // A bare number, such as that of a prompt, says nothing without its factor.
+  if (by && of !== undefined && /^\d+$/.test(of)) return `${by} ${of}`;
   if (of !== "–" || !by) return of;
   return (
     <Term about={`These cases have no ${by}${by === "judge" ? ": checks or people decided them" : ""}.`}>

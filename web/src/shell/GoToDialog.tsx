@@ -64,9 +64,12 @@ export function GoToDialog({ project, onClose }: { project: OpenProject; onClose
   const navigate = useNavigate();
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
+  const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
   const [selected, setSelected] = useState(0);
   const found = matchDestinations(useDestinations(project), text);
+  // After the dialog has opened, which focuses its first button.
+  useEffect(() => input.current?.focus(), []);
   useEffect(() => {
     list.current?.children[selected]?.scrollIntoView({ block: "nearest" });
   }, [selected]);
@@ -86,6 +89,7 @@ export function GoToDialog({ project, onClose }: { project: OpenProject; onClose
   return (
     <Dialog title="Go to" onClose={onClose}>
       <input
+        ref={input}
         className={styles.input}
         role="combobox"
         aria-label="Page, monitor, rubric, task or run"
@@ -94,7 +98,6 @@ export function GoToDialog({ project, onClose }: { project: OpenProject; onClose
         aria-activedescendant={found.length > 0 ? `${id}-${selected}` : undefined}
         placeholder="Page, monitor, rubric, task or run"
         autoComplete="off"
-        autoFocus
         value={text}
         onChange={(event) => {
           setText(event.target.value);
