@@ -22,6 +22,9 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   await expect(row).toContainText(/judge errors (\S+ %)/.exec(told)?.[1] ?? "none");
   expect(await faultsOf(page)).toEqual([]);
 
+  const byScore = page.getByRole("columnheader", { name: "Score" });
+  await byScore.getByRole("button").press("Enter");
+  await expect(byScore).toHaveAttribute("aria-sort", "ascending");
   await page.getByRole("link", { name: "desk", exact: true }).click();
   await expect(page).toHaveTitle("desk · Jurist");
   const criteria = page.getByRole("table", { name: "Criteria" });
@@ -60,6 +63,11 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   await expect(page.getByRole("rowheader")).toHaveText("desk-4");
   await page.getByRole("tab", { name: "Trend" }).click();
   await expect(page.getByRole("group", { name: /openai\/gpt-5-mini: 0\.\d{3} on / })).toBeVisible();
+  // A point leads to the traces of its day, and shows its figures.
+  const day = page.getByRole("link", { name: /^Traces of \d{4}-\d{2}-\d{2}: 0\.\d{3}/ }).first();
+  await expect(day).toHaveAttribute("href", /traces\?agent=desk&scored=true&from=.*&until=/);
+  await day.focus();
+  await expect(page.getByText(/^\d{4}-\d{2}-\d{2}: 0\.\d{3} \[.*scored$/)).toBeVisible();
   await page.getByText("Show as table").press("Enter");
   await expect(page.getByRole("table", { name: "Scores by day" })).toContainText(score.replace(" ", ""));
   await page.getByLabel("Criterion", { exact: true }).selectOption("kind");

@@ -12,6 +12,7 @@ test("agents with their figures, the month, alerts and runs, each leading on", a
   await page.goto(place.url);
   await expect(page.getByRole("heading", { name: "Get started" })).toBeVisible();
   await expect(page.getByRole("link", { name: "Create a monitor" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Copy" })).toHaveCount(3);
   expect(await faultsOf(page)).toEqual([]);
   await watch(place);
   await finish(place, "elsewhere", "5", "unwatched");

@@ -42,6 +42,13 @@ test("models by prompts, and which cases are flaky, as the API says it", async (
     items.find((run: { suite: string }) => run.suite === it),
   );
 
+  // The list shows one suite at a time.
+  await page.goto(`${place.url}/p/default/runs`);
+  await expect(page.getByRole("rowheader")).toHaveCount(2);
+  await page.getByLabel("Suite", { exact: true }).selectOption("coins");
+  await expect(page).toHaveURL(/suite=coins/);
+  await expect(page.getByRole("rowheader")).toHaveCount(1);
+
   // What a case says nothing of is said in words.
   await page.route("**/matrix*", async (route) => {
     const answer = await (await route.fetch()).json();

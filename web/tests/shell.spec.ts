@@ -154,6 +154,7 @@ test("what is not there is said, and a server that is away comes back", async ({
   await expect(page.getByRole("heading", { name: "Project not found" })).toBeVisible();
   await page.goto(`${place.url}/p/default/traces/never-was`);
   await expect(page.getByRole("heading", { name: "Not found" })).toBeVisible();
+  await expect(page.getByText(/^HTTP 404 · \/api\/v1\/traces\/never-was · /)).toBeVisible();
   await page.goto(`${place.url}/p/default/runs`);
   await expect(page.getByRole("heading", { name: "No runs yet" })).toBeVisible();
   await place.stop();
@@ -170,9 +171,10 @@ test("Ctrl+K goes to a page, a monitor or a run by a part of its name", async ({
   await page.keyboard.press("Control+k");
   const dialog = page.getByRole("dialog", { name: "Go to" });
   await expect(dialog.getByRole("combobox")).toBeFocused();
+  await page.keyboard.type("supp");
   await expect(dialog.getByRole("option", { name: /support desk/ }).first()).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
-  await page.keyboard.type("rub");
+  await dialog.getByRole("combobox").fill("rub");
   await expect(dialog.getByRole("option", { selected: true })).toContainText("Rubrics");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/p\/default\/rubrics$/);
