@@ -216,7 +216,11 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
       ? [
           {
             name: "corrected",
-            head: "Label-corrected",
+            head: (
+              <Term about="The estimate of the judge, corrected by its errors on traces that people have labelled.">
+                Label-corrected
+              </Term>
+            ),
             cell: (it: CriterionEstimate) =>
               it.corrected ? (
                 <>
@@ -231,7 +235,7 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
       : []),
     {
       name: "passes",
-      head: "Pass rate",
+      head: <Term about="Estimated share of all traffic with the verdict pass.">Pass rate</Term>,
       wide: true,
       cell: (it) =>
         it.pass_rate ? (
@@ -245,7 +249,11 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
     },
     {
       name: "plain",
-      head: "Unweighted mean",
+      head: (
+        <Term about="Mean of the scored traces without sampling weights. Traces that are sampled more often count too much in it.">
+          Unweighted mean
+        </Term>
+      ),
       align: "end",
       cell: (it) => score3(it.score?.naive),
     },

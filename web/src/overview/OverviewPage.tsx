@@ -137,18 +137,26 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     },
     {
       name: "score",
-      head: "Score, 30 days",
+      head: (
+        <Term about="Estimated score of all traffic of the last 30 days, with its 95 % confidence interval. The dotted line is the pass mark.">
+          Score, 30 days
+        </Term>
+      ),
       cell: (it) => it.monitor && <AgentScore agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "week",
-      head: "Last 7 days",
+      head: (
+        <Term about="The same estimate for the last 7 days. A difference from the 30 days shows a recent change.">
+          Last 7 days
+        </Term>
+      ),
       wide: true,
       cell: (it) => it.monitor && <AgentLastWeek agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "passes",
-      head: "Pass rate",
+      head: <Term about="Estimated share of all traffic with the verdict pass.">Pass rate</Term>,
       wide: true,
       cell: (it) => it.monitor && <AgentPassRate agent={it.agent} monitor={it.monitor} />,
     },

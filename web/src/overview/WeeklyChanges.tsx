@@ -7,6 +7,7 @@ import { Badge } from "../ui/Badge";
 import { ErrorNotice } from "../ui/Loaded";
 import { LoadingNotice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import {
   type CriterionChange,
   changesOf,
@@ -83,7 +84,11 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
     { name: "after", head: "Last 7 days", align: "end", cell: (it) => score3(it.after.mean) },
     {
       name: "difference",
-      head: "Difference",
+      head: (
+        <Term about="Estimate of the last 7 days minus that of the 7 days before, with its 95 % confidence interval. It is significant if the interval excludes 0.">
+          Difference
+        </Term>
+      ),
       align: "end",
       cell: (it) => (
         <>

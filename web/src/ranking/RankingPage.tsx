@@ -14,6 +14,7 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { type Ranked, type Ranks, rankingQuery } from "./queries";
 import styles from "./Ranking.module.css";
 import type { RankingSearch } from "./search";
@@ -134,7 +135,11 @@ function StrengthTable({ ranks }: { ranks: Ranks }) {
     { name: "side", head: "Candidate", cell: (it) => `${it.rank}. ${it.side}` },
     {
       name: "strength",
-      head: "Strength",
+      head: (
+        <Term about="Strength in the Bradley–Terry model, on a log scale with mean 0. A difference of 1 means 73 wins of 100.">
+          Strength
+        </Term>
+      ),
       align: "end",
       cell: (it) => (
         <>
@@ -143,7 +148,13 @@ function StrengthTable({ ranks }: { ranks: Ranks }) {
         </>
       ),
     },
-    { name: "elo", head: "Elo", align: "end", wide: true, cell: (it) => fixed(it.elo, 0) },
+    {
+      name: "elo",
+      head: <Term about="The strength on the Elo scale.">Elo</Term>,
+      align: "end",
+      wide: true,
+      cell: (it) => fixed(it.elo, 0),
+    },
     { name: "n", head: "Comparisons", align: "end", wide: true, cell: (it) => count(it.n) },
   ];
   return (

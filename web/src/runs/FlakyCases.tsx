@@ -6,6 +6,7 @@ import { plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { type FlakyCase, flakyQuery } from "./queries";
 import styles from "./RunPage.module.css";
 
@@ -24,10 +25,17 @@ export function FlakyCases({ run }: { run: string }) {
       ),
     },
     { name: "passed", head: "Passed", align: "end", cell: (it) => `${it.passed} of ${it.n}` },
-    { name: "flips", head: "Flip rate", align: "end", cell: (it) => percent(it.flip_rate) },
+    {
+      name: "flips",
+      head: (
+        <Term about="Share of trials whose verdict differs from the majority of the case.">Flip rate</Term>
+      ),
+      align: "end",
+      cell: (it) => percent(it.flip_rate),
+    },
     {
       name: "all",
-      head: "P(all pass)",
+      head: <Term about="Estimated probability that all trials of the case pass.">P(all pass)</Term>,
       align: "end",
       wide: true,
       cell: (it) => percent(it.pass_k.at(-1)),

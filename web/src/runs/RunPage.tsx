@@ -12,6 +12,7 @@ import { Menu } from "../ui/Menu";
 import { LoadingNotice, Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
+import { Term } from "../ui/Term";
 import { CaseName } from "./CaseName";
 import { type CaseOutcome, CaseStrip } from "./CaseStrip";
 import { FlakyCases } from "./FlakyCases";
@@ -141,6 +142,15 @@ function RunDetail({ run }: { run: RunInFull }) {
   );
 }
 
+/** Explanations of the figures of a run. */
+const FIGURES = {
+  pass: "Share of graded cases with the verdict pass, with its 95 % confidence interval. Errors and deferred cases are not counted.",
+  score: "Mean score of all cases that have a score, from 0 to 1.",
+  fail: "Cases with a score below the pass mark, or with a failed gate.",
+  error: "Cases that could not be graded, for example because a judge failed. An error is never a score.",
+  deferred: "Cases that are not graded because an API key, an annotator or budget was missing.",
+};
+
 function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunProgress; total: number }) {
   const n = useMemo(() => countsOf(followed.outcomes), [followed.outcomes]);
   const isOver = followed.ended || run.ended;
@@ -164,7 +174,9 @@ function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunPro
       ).map(([name, value, label]) => (
         <div key={name} className={styles.number} data-name={name} data-zero={value === "0" || undefined}>
           <b>{value}</b>
-          <span>{label}</span>
+          <span>
+            <Term about={FIGURES[name]}>{label}</Term>
+          </span>
         </div>
       ))}
       <div className={styles.going} role="status">
