@@ -148,7 +148,8 @@ function TrafficFilter({ monitor }: { monitor: Monitor }) {
   const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });
   const set = (change: Partial<typeof search>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
-  const own = String(search.days ?? "");
+  // Thirty days is the default, also where a link names it.
+  const own = search.days === 30 ? "" : String(search.days ?? "");
   const isOther = !WINDOWS.some((it) => it.value === own);
   return (
     <search className={styles.look} aria-label="Filter traffic">
