@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 
-/** The policy that the server sends, so that a page which breaks it breaks here as well. */
+/** The content security policy of the server, so that violations also show up here. */
 export function policy(): string {
   const text = readFileSync(new URL("../crates/server/src/serve.rs", import.meta.url), "utf8");
   const found = /let policy = "((?:[^"\\]|\\\s*)*)"/.exec(text)?.[1];
@@ -30,7 +30,7 @@ function packed(): Plugin {
 }
 
 const SHARED =
-  /\/src\/(ui\/|chart\/|runs\/Strip|monitors\/(doors|Monitors|TrendView)\.|money\/(doors|say|Meter|AlertState|Budget)\.)/;
+  /\/src\/(ui\/|chart\/|runs\/CaseStrip|monitors\/(queries|Monitors|TrendView)\.|money\/(queries|format|BudgetMeter|AlertState|Budget)\.)/;
 
 export default defineConfig({
   plugins: [react(), packed()],

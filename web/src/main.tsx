@@ -7,13 +7,13 @@ import "./style/tokens.css";
 import "./style/base.css";
 import { Problem } from "./api/client";
 import { router } from "./router";
-import { KeyHelp } from "./ui/Keys";
+import { KeyHelp } from "./ui/KeyHelp";
 import { Toasts } from "./ui/Toast";
 
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // An answer is an answer; only silence is worth another try.
+      // Only requests without an answer are retried; an error status would come again.
       retry: (n, error) => !(error instanceof Problem) && n < 2,
       refetchInterval: (query) =>
         query.state.error && !(query.state.error instanceof Problem) ? 4000 : false,

@@ -30,7 +30,7 @@ test("by mouse: rate, quote, comment, be told what is missing, submit", async ({
   await words.scrollIntoViewIfNeeded();
   await words.dblclick({ position: { x: 20, y: 10 } });
   await page.locator('[data-row="correctness"]').getByRole("button", { name: "quote" }).click();
-  await expect(page.getByTitle("Show where it stands")).toHaveText("Integer");
+  await expect(page.getByTitle("Show this quote in its context")).toHaveText("Integer");
   await page.locator('[data-row="correctness"]').getByRole("button", { name: "comment" }).click();
   await page.getByLabel("Comment on Correctness").fill("rounds up");
   await row("Overall Quality").getByRole("radio", { name: /^4/ }).click();
@@ -65,7 +65,7 @@ test("by keyboard alone: digits, arrows, n, u, c, e, ?, Ctrl+Enter; the focus is
   await page.keyboard.press("Escape");
   expect(await focused()).toBe("efficiency");
   await page.keyboard.press("e");
-  await expect(page.getByText("Select the words in the trace first")).toBeVisible();
+  await expect(page.getByText("Select text in the trace first")).toBeVisible();
   await page.keyboard.press("Control+Enter");
   expect(await focused()).toBe("documentation");
   // Along the scale by arrows, taken by Space.
@@ -75,9 +75,9 @@ test("by keyboard alone: digits, arrows, n, u, c, e, ?, Ctrl+Enter; the focus is
   await page.keyboard.press("5");
   await page.keyboard.press("1");
   await page.keyboard.press("?");
-  await expect(page.getByRole("dialog", { name: "Keys" })).toContainText("quote what is selected");
+  await expect(page.getByRole("dialog", { name: "Help" })).toContainText("quote the selected text");
   await page.keyboard.press("Escape");
-  await expect(page.getByText("Everything is answered.")).toBeVisible();
+  await expect(page.getByText("All questions are answered.")).toBeVisible();
   await page.keyboard.press("Control+Enter");
   const { agent_quality } = await submitted(page);
   expect(agent_quality.criteria).toEqual({
@@ -180,7 +180,7 @@ test("a judge is checked by keyboard: y confirms, x and digits correct, what it 
   await page.keyboard.press("2");
   await page.keyboard.press("Control+Enter");
   await expect(claim("A test was added")).toBeFocused();
-  await expect(page.getByText("say what is right")).toBeVisible();
+  await expect(page.getByText("choose the right answer")).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.keyboard.press("1");
   await page.keyboard.press("c");

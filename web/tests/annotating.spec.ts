@@ -12,8 +12,8 @@ async function made(page: Page, place: Place): Promise<string> {
   await page.goto(`${place.url}/p/default/annotate`);
   await page.getByRole("button", { name: "New task" }).first().click();
   await page.getByLabel("Configuration and data").setInputFiles(CONFIG);
-  await page.getByRole("button", { name: "Make the task" }).click();
-  await expect(page.getByRole("heading", { name: "Rules" })).toBeVisible();
+  await page.getByRole("button", { name: "Create task" }).click();
+  await expect(page.getByRole("heading", { name: "Settings" })).toBeVisible();
   await expect(page).toHaveURL(/\/annotate\/[^/]+\/overview$/);
   return /annotate\/([^/]+)\/overview/.exec(page.url())?.[1] ?? "";
 }
@@ -24,7 +24,7 @@ async function somebody(browser: Browser, place: Place, task: string, name: stri
   const page = await context.newPage();
   await page.goto(`${place.url}/p/default/annotate/${task}`);
   await page.getByLabel("Your name").fill(name);
-  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByRole("button", { name: "Start" }).click();
   await expect(row(page, "Correctness").getByRole("radio").first()).toBeFocused();
   return { context, page };
 }
@@ -62,7 +62,7 @@ test("by mouse: practice, pace, back and forth, skipping, and the code at the en
   await page.getByRole("link", { name: `Start ${NAME}` }).click();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByLabel("Your name").fill("Ana");
-  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByRole("button", { name: "Start" }).click();
   await expect(page.getByText("practice", { exact: true })).toBeVisible();
   for (const name of ROWS) await row(page, name).getByRole("radio", { name: /^4/ }).click();
   await expect(page.getByText("Saved", { exact: true })).toBeVisible();
@@ -91,7 +91,7 @@ test("by mouse: practice, pace, back and forth, skipping, and the code at the en
   await page.getByRole("button", { name: "Submit again" }).click();
   await expect(page).not.toHaveURL(second);
   await page.getByRole("button", { name: "Skip" }).click();
-  await expect(page.getByRole("heading", { name: "Everything is done" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "All items are done" })).toBeVisible();
   await expect(page.locator("[data-code]")).toHaveText("C0FFEE");
   expect(await faultsOf(page)).toEqual([]);
 });
@@ -129,7 +129,7 @@ test("by keyboard alone: the focus waits at the first open row of every item", a
   await expect.poll(focused).toBe("code_quality");
   for (let n = 0; n < 4; n += 1) await page.keyboard.press("2");
   await page.keyboard.press("Control+Enter");
-  await expect(page.getByRole("heading", { name: "Everything is done" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "All items are done" })).toBeVisible();
 });
 
 test("from a configuration to labels: two who rate all 1 and all 5, their disputes, and the export", async ({
@@ -145,7 +145,7 @@ test("from a configuration to labels: two who rate all 1 and all 5, their disput
   ] as const) {
     const one = await somebody(browser, place, task, name);
     for (let n = 0; n < 3; n += 1) await rateAll(one.page, digit);
-    await expect(one.page.getByRole("heading", { name: "Everything is done" })).toBeVisible();
+    await expect(one.page.getByRole("heading", { name: "All items are done" })).toBeVisible();
     await one.context.close();
   }
   await page.getByRole("link", { name: "Disputes" }).click();
@@ -166,15 +166,15 @@ test("from a configuration to labels: two who rate all 1 and all 5, their disput
   await page.keyboard.type("one edge case is missed");
   await page.keyboard.press("Control+Enter");
   await expect(page.getByText("14 disputes to decide")).toBeVisible();
-  await page.getByLabel("decided ones as well").check();
+  await page.getByLabel("Show decided disputes").check();
   await expect(page.getByRole("list", { name: "Disputes" }).getByText("✓ 4")).toHaveCount(1);
 
   await page.getByRole("link", { name: "Agreement" }).click();
   await expect(page.getByRole("row", { name: /Correctness/ }).first()).toContainText("−");
-  await expect(page.getByRole("heading", { name: "Pairs of people" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Pairs of annotators" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("link", { name: "People" }).click();
-  const people = page.getByRole("table", { name: "People" });
+  const people = page.getByRole("table", { name: "Annotators" });
   await expect(people.getByRole("row", { name: /Ana/ })).toContainText("3");
   expect(await faultsOf(page)).toEqual([]);
 
@@ -205,13 +205,13 @@ test("what is entered survives a tab that dies and a server that is away", async
   await ana.page.keyboard.press("5");
   await ana.page.keyboard.press("c");
   await ana.page.keyboard.type("kept 🦉 مرحبا <b>");
-  await expect(ana.page.getByText("Not saved yet: the server is away")).toBeVisible();
+  await expect(ana.page.getByText("Not saved yet: no connection to the server")).toBeVisible();
   const address = ana.page.url();
   await killed(ana.page);
   await place.start();
   const again = await ana.context.newPage();
   await again.goto(address);
-  await expect(again.getByText("What had not reached the server is back.")).toBeVisible();
+  await expect(again.getByText("Unsaved answers were restored from this browser.")).toBeVisible();
   await expect(again.getByLabel("Comment on Correctness")).toHaveValue("kept 🦉 مرحبا <b>");
   await expect(again.getByText("Saved", { exact: true })).toBeVisible();
   // From now on the server has it, and so has any other browser.
@@ -222,7 +222,7 @@ test("what is entered survives a tab that dies and a server that is away", async
   await place.stop();
   await again.locator("body").click();
   await again.getByRole("radiogroup", { name: "Efficiency" }).getByRole("radio", { name: /^2/ }).click();
-  await expect(again.getByText("Not saved yet: the server is away")).toBeVisible();
+  await expect(again.getByText("Not saved yet: no connection to the server")).toBeVisible();
   await place.start();
   await expect(again.getByText("Saved", { exact: true })).toBeVisible({ timeout: 120_000 });
 });
@@ -259,12 +259,12 @@ test("two browsers: which one counts is asked, and nothing is lost before", asyn
   await there.keyboard.press("1");
   const choice = there.getByRole("alert", { name: "Two versions" });
   await expect(choice.getByRole("row", { name: /Correctness/ })).toContainText("5 Superb");
-  await choice.getByRole("button", { name: "Keep what is here" }).click();
+  await choice.getByRole("button", { name: "Keep this version" }).click();
   await expect(choice).toHaveCount(0);
   await expect(there.getByText("Saved", { exact: true })).toBeVisible();
   await here.keyboard.press("ArrowUp");
   await here.keyboard.press("2");
-  await here.getByRole("button", { name: "Take what is there" }).click();
+  await here.getByRole("button", { name: "Use the other version" }).click();
   await expect(row(here, "Correctness").getByRole("radio", { name: /^1/ })).toBeChecked();
 });
 
@@ -279,9 +279,9 @@ test("somebody joins by a link with a name, sees this task alone, and goes back 
   await page.getByLabel("E-mail address").fill("owner@example.org");
   await page.getByLabel("Password").fill("analytical engine");
   await page.getByRole("button", { name: "Join" }).click();
-  await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Get started" })).toBeVisible();
   await made(page, place);
-  await page.getByRole("button", { name: "Make a link" }).click();
+  await page.getByRole("button", { name: "Create link" }).click();
   await expect(page.locator("[data-secret]")).toHaveCount(2);
   const links = await page.locator("[data-secret]").allTextContents();
   const guest = await (await browser.newContext()).newPage();
@@ -316,20 +316,20 @@ test("what a judge said in a run is confirmed and corrected", async ({ sound: pa
   await place.jurist("eval", writeSuite(place, 6), "--server", place.url);
   await page.goto(`${place.url}/p/default/annotate`);
   await page.getByRole("button", { name: "New task" }).first().click();
-  await page.getByRole("tab", { name: "Check a judge" }).click();
+  await page.getByRole("tab", { name: "Verify a judge" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Is the judge right?");
-  await expect(page.getByLabel("What a judge said in").getByRole("option")).toHaveCount(2);
-  await page.getByLabel("What a judge said in").selectOption({ index: 1 });
-  await page.getByRole("button", { name: "Make the task" }).click();
-  await expect(page.getByText("what a judge said, confirmed or corrected")).toBeVisible();
+  await expect(page.getByLabel("Answers of the judge in").getByRole("option")).toHaveCount(2);
+  await page.getByLabel("Answers of the judge in").selectOption({ index: 1 });
+  await page.getByRole("button", { name: "Create task" }).click();
+  await expect(page.getByText("answers of a judge, confirmed or corrected")).toBeVisible();
   await page.getByRole("link", { name: "Annotate" }).first().click();
   await page.getByRole("link", { name: "Start Is the judge right?" }).click();
   await page.getByLabel("Your name").fill("Ana");
   await page.keyboard.press("Enter");
   const claims = page.locator("[data-row]");
   await expect(claims.first()).toBeFocused();
-  await expect(page.getByText("The judge says").first()).toBeVisible();
-  await expect(page.getByRole("region", { name: "What the judge was given" })).toContainText("Context");
+  await expect(page.getByText("Answer of the judge:").first()).toBeVisible();
+  await expect(page.getByRole("region", { name: "Input of the judge" })).toContainText("Context");
   expect(await faultsOf(page)).toEqual([]);
   const before = page.url();
   await page.keyboard.press("x");
@@ -338,7 +338,7 @@ test("what a judge said in a run is confirmed and corrected", async ({ sound: pa
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("y");
   }
-  await expect(page.getByText("Everything is answered.")).toBeVisible();
+  await expect(page.getByText("All questions are answered.")).toBeVisible();
   await page.keyboard.press("Control+Enter");
   await expect(page).not.toHaveURL(before);
   await expect(claims.first()).toBeFocused();
@@ -355,20 +355,20 @@ test("owners change the rules, and see judges beside people; nothing keeps anybo
   await expect(page.getByRole("link", { name: NAME, exact: true })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "New task" }).click();
-  for (const name of ["From files", "A rubric over traces", "Check a judge"]) {
+  for (const name of ["From files", "A rubric over traces", "Verify a judge"]) {
     await page.getByRole("tab", { name }).click();
     expect(await faultsOf(page)).toEqual([]);
   }
   await page.keyboard.press("Escape");
   await page.getByRole("link", { name: NAME, exact: true }).click();
-  await page.getByRole("button", { name: "Change them" }).click();
+  await page.getByRole("button", { name: "Edit settings" }).click();
   expect(await faultsOf(page)).toEqual([]);
-  await page.getByLabel("People for each item").fill("2");
-  await page.getByRole("dialog").getByRole("button", { name: "Change them" }).click();
-  await expect(page.getByText("people for each item2")).toBeVisible();
+  await page.getByLabel("Annotators per item").fill("2");
+  await page.getByRole("dialog").getByRole("button", { name: "Save settings" }).click();
+  await expect(page.getByText("annotators per item2")).toBeVisible();
   await expect(page.getByText("of 6 answers")).toBeVisible();
-  await page.getByRole("button", { name: "Close the task" }).click();
-  await expect(page.getByRole("button", { name: "Open it again" })).toBeVisible();
+  await page.getByRole("button", { name: "Close task" }).click();
+  await expect(page.getByRole("button", { name: "Reopen task" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.goto(`${place.url}/p/default/annotate/${id}`);
   await page.getByLabel("Your name").fill("Ben");
@@ -404,7 +404,7 @@ test("owners change the rules, and see judges beside people; nothing keeps anybo
   // Which judge is looked at stands in the address.
   await page.getByRole("button", { name: "Efficiency" }).click();
   await expect(page).toHaveURL(/judge=openai.*on=efficiency/);
-  await expect(page.getByRole("region", { name: "Efficiency: openai/gpt-5-mini" })).toContainText("Nowhere.");
+  await expect(page.getByRole("region", { name: "Efficiency: openai/gpt-5-mini" })).toContainText("None.");
 });
 
 test("items are added while a task goes on, and a line that is none is named", async ({
@@ -419,14 +419,16 @@ test("items are added while a task goes on, and a line that is none is named", a
   const dialog = page.getByRole("dialog");
   expect(await faultsOf(page)).toEqual([]);
   const row = (id: string) => JSON.stringify({ trace_id: id, task: "Say hello.", steps: [] });
-  await dialog.getByLabel("Or as text").fill(`${row("new")}\n{"trace_id":`);
-  await dialog.getByRole("button", { name: "Add them" }).click();
-  await expect(dialog.getByRole("alert")).toContainText("Line 2 is no object");
+  await dialog.getByLabel("Or paste rows").fill(`${row("new")}\n{"trace_id":`);
+  await dialog.getByRole("button", { name: "Add items" }).click();
+  await expect(dialog.getByRole("alert")).toContainText("Line 2 is not a JSON object");
   const buffer = Buffer.from(`${row("new")}\n${row("trace_042")}\n`);
-  await dialog.getByLabel("A file").setInputFiles({ name: "more.jsonl", mimeType: "text/plain", buffer });
-  await expect(dialog.getByLabel("Or as text")).toHaveValue(/trace_042/);
-  await dialog.getByRole("button", { name: "Add them" }).click();
-  await expect(page.getByText("1 item added; 1 there already.")).toBeVisible();
+  await dialog
+    .getByLabel("File", { exact: true })
+    .setInputFiles({ name: "more.jsonl", mimeType: "text/plain", buffer });
+  await expect(dialog.getByLabel("Or paste rows")).toHaveValue(/trace_042/);
+  await dialog.getByRole("button", { name: "Add items" }).click();
+  await expect(page.getByText("1 item added; 1 already there.")).toBeVisible();
   await expect(page.getByText("of 4 items done")).toBeVisible();
   await page.getByRole("button", { name: "Add items" }).click();
   await page.getByRole("tab", { name: "Stored traces" }).click();

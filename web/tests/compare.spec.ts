@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chance, score3, signed, signedRange } from "../src/chart/figures";
-import type { Difference } from "../src/compare/doors";
+import type { Difference } from "../src/compare/queries";
 import { expect, faultsOf, test } from "./place";
 
 const suite = (answers: Record<string, string>) => ({
@@ -42,7 +42,7 @@ test("what got worse stands first, with the differences of the command line", as
   await page.goto(`${place.url}/p/default/runs`);
   await page.getByRole("link", { name: "capitals" }).first().click();
   await page.getByRole("link", { name: "compare" }).click();
-  await expect(page.getByRole("heading", { name: "The verdict of 2 cases of 4 changed" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Verdict changed in 2 cases of 4" })).toBeVisible();
   const cases = page.getByRole("table", { name: "Cases that changed" });
   await expect(cases.getByRole("rowheader")).toHaveText(["one", "two"]);
   await expect(cases.getByRole("row", { name: /^one/ })).toContainText("-1.000");
@@ -63,9 +63,9 @@ test("what got worse stands first, with the differences of the command line", as
   const text = await place.jurist("compare", "before.json.run.json", "after.json.run.json");
   const sentence = /No difference of the score[^\n]*?includes zero/.exec(text)?.[0] ?? "none";
   await expect(page.getByText(sentence)).toBeVisible();
-  const forest = page.getByRole("figure", { name: "Differences, after less before" });
+  const forest = page.getByRole("figure", { name: "Differences (after − before)" });
   await expect(forest.getByRole("img")).toBeVisible();
-  await forest.getByText("As a table").press("Enter");
+  await forest.getByText("Show as table").press("Enter");
   await expect(forest.getByRole("row", { name: /^score/ })).toContainText(/-?0\.\d/);
   await expect(page.getByRole("figure", { name: "By criterion" })).toBeVisible();
   await expect(page.getByText("Only before: 1 case")).toBeVisible();
@@ -75,7 +75,7 @@ test("what got worse stands first, with the differences of the command line", as
   await cases.getByRole("link", { name: "two" }).click();
   await expect(page.getByRole("region", { name: "Scorecard" })).toContainText("two");
   await page.goto(`${place.url}/p/default/compare?before=run_nowhere&after=run_never`);
-  await expect(page.getByRole("heading", { name: /There is nothing here|Bad request/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: /Not found|Bad request/ })).toBeVisible();
 
   // Three at once, chosen from the list.
   await graded("last.json", { one: "Lyon", two: "Lyon", three: "Paris.", four: "Paris" });
@@ -83,11 +83,11 @@ test("what got worse stands first, with the differences of the command line", as
   await expect(page.getByRole("checkbox")).toHaveCount(3);
   for (const it of await page.getByRole("checkbox").all()) await it.press("Space");
   await page.getByRole("link", { name: "Compare 3 runs" }).click();
-  await expect(page.getByRole("heading", { level: 2, name: /^Against capitals/ })).toHaveCount(2);
+  await expect(page.getByRole("heading", { level: 2, name: /^Compared with capitals/ })).toHaveCount(2);
   await expect(page.getByRole("table", { name: "Differences" })).toHaveCount(2);
   await expect(page.getByRole("figure", { name: "By criterion" })).toHaveCount(1);
   expect(await faultsOf(page)).toEqual([]);
-  await page.getByRole("button", { name: "One less" }).click();
+  await page.getByRole("button", { name: "Remove a run" }).click();
   await expect(page.getByRole("table", { name: "Differences" })).toHaveCount(1);
   // Whoever chose another run goes on from there.
   const select = page.getByLabel("Before", { exact: true });

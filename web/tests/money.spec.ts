@@ -8,8 +8,8 @@ test("the month is that of the command line; a cap is set, stops judging and is 
 }) => {
   const place = await start({ workers: 1 });
   await page.goto(`${place.url}/p/default/budget`);
-  await expect(page.getByRole("heading", { name: "Nothing was spent" })).toBeVisible();
-  await expect(page.getByText("£0.00 of £50.00, 0 %")).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No spending in this month" })).toBeVisible();
+  await expect(page.getByText("£0.00 spent of £50.00 (0 %)")).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await apply(place, "desk", MONITOR);
   for (const n of [1, 2, 3]) await finish(place, `t${n}`, String(n + 2));
@@ -17,25 +17,25 @@ test("the month is that of the command line; a cap is set, stops judging and is 
 
   await page.reload();
   const told = await place.jurist("spend", "--server", place.url);
-  const sum = /(£\S+) of £50\.00, \d+ %/.exec(told) ?? [];
+  const sum = /(£\S+) (?:spent )?of £50\.00\D+(\d+) %/.exec(told) ?? [];
   expect(sum[1]).toMatch(/^£0\.0\d{3}$/);
-  await expect(page.getByText(sum[0] ?? "none")).toBeVisible();
+  await expect(page.getByText(`${sum[1]} spent of £50.00 (${sum[2]} %)`)).toBeVisible();
   const by = page.getByRole("table", { name: "Spent by run or monitor" });
   await expect(by.getByRole("link", { name: "desk" })).toBeVisible();
   await expect(by.getByRole("row", { name: /desk/ })).toContainText(sum[1] ?? "none");
-  await page.getByText("As a table").press("Enter");
+  await page.getByText("Show as table").press("Enter");
   await expect(page.getByRole("table", { name: "Spent by day" })).toContainText(sum[1] ?? "none");
-  await expect(page.getByText("no forecast yet:")).toBeVisible();
+  await expect(page.getByText("no projection yet:")).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
 
-  await page.getByRole("button", { name: "Change the cap…" }).click();
+  await page.getByRole("button", { name: "Change cap…" }).click();
   await page.getByLabel("Amount").fill("0.0001");
   await page.getByLabel("Currency").fill("XYZ");
-  await page.getByRole("button", { name: "Set it" }).click();
+  await page.getByRole("button", { name: "Save cap" }).click();
   await expect(page.getByRole("alert")).toContainText("XYZ");
   await page.getByLabel("Currency").fill("usd");
-  await page.getByRole("button", { name: "Set it" }).click();
-  await expect(page.getByText("The cap holds from the next call on.")).toBeVisible();
+  await page.getByRole("button", { name: "Save cap" }).click();
+  await expect(page.getByText("Cap saved. It applies from the next call on.")).toBeVisible();
   expect((await ask(place, "GET", "/spend")).cap).toMatchObject({ amount: 0.0001, currency: "USD" });
 
   // Nothing fits any more: that is an alert, until somebody lifts the cap.
@@ -44,24 +44,22 @@ test("the month is that of the command line; a cap is set, stops judging and is 
     .poll(async () => (await ask(place, "GET", "/alerts")).items.map((it: { kind: string }) => it.kind))
     .toContain("spend_stop");
   await page.reload();
-  await expect(
-    page.getByRole("main").getByRole("listitem").filter({ hasText: "the cap" }).first(),
-  ).toBeVisible();
+  await expect(page.getByRole("main").getByRole("listitem").filter({ hasText: "cap" }).first()).toBeVisible();
   await page.getByRole("link", { name: "Alerts" }).click();
   const alert = page.getByRole("row", { name: /spend stop/ });
   await expect(alert).toContainText("! active");
   expect(await faultsOf(page)).toEqual([]);
   await alert.getByRole("button", { name: /^Acknowledge/ }).click();
-  await expect(alert).toContainText("active, seen");
+  await expect(alert).toContainText("active, acknowledged");
   await page.goto(`${place.url}/p/default/budget`);
-  await page.getByRole("button", { name: "Lift it…" }).click();
-  await page.getByRole("button", { name: "Lift it", exact: true }).click();
-  await expect(page.getByText("spent, without a limit")).toBeVisible();
-  await page.getByRole("button", { name: "The month before" }).click();
+  await page.getByRole("button", { name: "Remove cap…" }).click();
+  await page.getByRole("button", { name: "Remove cap", exact: true }).click();
+  await expect(page.getByText("spent, no cap set")).toBeVisible();
+  await page.getByRole("button", { name: "Previous month" }).click();
   await expect(page).toHaveURL(/month=\d{4}-\d{2}/);
-  await expect(page.getByRole("heading", { name: "Nothing was spent" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No spending in this month" })).toBeVisible();
   await page.getByRole("button", { name: "This month" }).click();
-  await expect(page.getByText("without a limit")).toBeVisible();
+  await expect(page.getByText("no cap set")).toBeVisible();
 });
 
 test("what agents and judges cost is said in the currency of the cap", async ({
@@ -79,7 +77,7 @@ test("what agents and judges cost is said in the currency of the cap", async ({
   await ask(place, "DELETE", "/spend/cap");
   await page.reload();
   await expect(facts.filter({ hasText: "$2.50" })).toBeVisible();
-  await page.getByRole("button", { name: "agent's cost" }).focus();
+  await page.getByRole("button", { name: "agent cost" }).focus();
   await expect(page.getByRole("tooltip")).toContainText("What the agent itself spent");
   expect(await faultsOf(page)).toEqual([]);
 });
@@ -90,30 +88,30 @@ test("who is told: addresses, a webhook whose secret is shown once, quiet hours,
 }) => {
   const place = await start({ workers: 0 });
   await page.goto(`${place.url}/p/default/alerts`);
-  await expect(page.getByRole("heading", { name: "Nothing to tell" })).toBeVisible();
-  await page.getByRole("link", { name: "to whoever should know" }).click();
-  await expect(page.getByText("This server has no way to send e-mail")).toBeVisible();
-  await page.getByLabel("Goes to").selectOption("named");
+  await expect(page.getByRole("heading", { name: "No alerts" })).toBeVisible();
+  await page.getByRole("link", { name: "notifications" }).click();
+  await expect(page.getByText("This server cannot send e-mail")).toBeVisible();
+  await page.getByLabel("Recipients").selectOption("named");
   await page.getByLabel("Addresses").fill("ann@example.org, team@example.org");
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Save recipients" }).click();
   await expect
     .poll(async () => (await ask(place, "GET", "/notifications")).mail)
     .toEqual(["ann@example.org", "team@example.org"]);
-  await page.getByLabel("Address", { exact: true }).fill("https://hooks.example.org/jurist");
-  await page.getByRole("button", { name: "Set it" }).click();
+  await page.getByLabel("URL", { exact: true }).fill("https://hooks.example.org/jurist");
+  await page.getByRole("button", { name: "Save webhook" }).click();
   await expect(page.locator("[data-secret]")).toContainText("whsec_");
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Done" }).click();
   await expect(page.getByText("Signed requests go to hooks.example.org.")).toBeVisible();
   await page.getByLabel("Time zone").fill("Nowhere/Never");
-  await page.getByRole("button", { name: "Keep quiet then" }).click();
+  await page.getByRole("button", { name: "Save quiet hours" }).click();
   await expect(page.getByRole("alert")).toContainText("Nowhere/Never");
   await page.getByLabel("Time zone").fill("Europe/London");
-  await page.getByRole("button", { name: "Keep quiet then" }).click();
-  await expect(page.getByRole("button", { name: "Tell at any hour" })).toBeVisible();
-  await page.getByRole("button", { name: "Send a trial" }).click();
-  await expect(page.getByText("A trial is on its way to everybody.")).toBeVisible();
-  await page.getByRole("button", { name: "Take it away" }).click();
+  await page.getByRole("button", { name: "Save quiet hours" }).click();
+  await expect(page.getByRole("button", { name: "Remove quiet hours" })).toBeVisible();
+  await page.getByRole("button", { name: "Send test" }).click();
+  await expect(page.getByText("Test notification sent to all recipients.")).toBeVisible();
+  await page.getByRole("button", { name: "Remove webhook" }).click();
   await expect(page.getByText("Signed requests go to")).toHaveCount(0);
   expect((await ask(place, "GET", "/notifications")).webhook).toBeNull();
   expect(await faultsOf(page)).toEqual([]);

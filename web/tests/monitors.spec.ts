@@ -1,6 +1,6 @@
 // Monitors: their figures, their traces and their file, judged by a model behind a real socket.
 import { fixed } from "../src/chart/figures";
-import { spoken } from "../src/money/say";
+import { formatMoney } from "../src/money/format";
 import { expect, faultsOf, type Place, test } from "./place";
 import { apply, ask, finish, MONITOR, settled, watch } from "./watched";
 
@@ -12,36 +12,42 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   await watch(place);
   await page.goto(there(place));
   const row = page.getByRole("row", { name: /^desk/ });
-  await expect(row).toContainText("watching");
+  await expect(row).toContainText("running");
   const told = await place.jurist("monitor", "show", "desk", "--server", place.url);
-  const score = /whole +score (\S+ \[\S+ \S+\])/.exec(told)?.[1] ?? "none";
-  const passes = /passes (\S+ %) \[/.exec(told)?.[1] ?? "none";
+  const score = /(?:whole|overall) +score (\S+ \[\S+ \S+\])/.exec(told)?.[1] ?? "none";
+  const passes = /(?:passes|pass rate) (\S+ %) \[/.exec(told)?.[1] ?? "none";
   expect(score).toMatch(/^0\.\d{3} \[0\.\d{3}, 0\.\d{3}\]$/);
   await expect(row).toContainText(score);
   await expect(row).toContainText(passes);
   await expect(row).toContainText(/judge errors (\S+ %)/.exec(told)?.[1] ?? "none");
   expect(await faultsOf(page)).toEqual([]);
 
+  const byScore = page.getByRole("columnheader", { name: "Score" });
+  await byScore.getByRole("button").press("Enter");
+  await expect(byScore).toHaveAttribute("aria-sort", "ascending");
   await page.getByRole("link", { name: "desk", exact: true }).click();
   await expect(page).toHaveTitle("desk · Jurist");
   const criteria = page.getByRole("table", { name: "Criteria" });
   const other = /other +(\d+) of (\d+) scored +(\S+ \[\S+ \S+\])/.exec(told) ?? [];
-  for (const name of ["whole", "right", "kind"]) {
-    const figure = new RegExp(`${name} +score (\\S+ \\[\\S+ \\S+\\])`).exec(told)?.[1] ?? "none";
+  for (const name of ["overall", "right", "kind"]) {
+    const printed = name === "overall" ? "(?:whole|overall)" : name;
+    const figure = new RegExp(`${printed} +score (\\S+ \\[\\S+ \\S+\\])`).exec(told)?.[1] ?? "none";
     await expect(criteria.getByRole("row", { name: new RegExp(`^${name}`) })).toContainText(figure);
   }
-  const naive = /the plain mean is (\S+)/.exec(told)?.[1] ?? "none";
-  await expect(criteria.getByRole("row", { name: /^whole/ })).toContainText(naive);
-  const strata = page.getByRole("table", { name: "Strata of the whole rubric" });
+  const naive = /(?:the plain|unweighted) mean(?: is)? (\S+)/.exec(told)?.[1] ?? "none";
+  await expect(criteria.getByRole("row", { name: /^overall/ })).toContainText(naive);
+  const strata = page.getByRole("table", { name: "Overall score by stratum" });
   await expect(strata.getByRole("row", { name: /^other/ })).toContainText(other[3] ?? "none");
   await expect(strata.getByRole("row", { name: /^other/ })).toContainText(`${other[1]} of ${other[2]}`);
   await expect(strata.getByRole("row", { name: /^expensive/ })).toContainText("nothing is in it");
-  await expect(strata.getByRole("row", { name: /^all, each as often/ })).toContainText(score);
-  await expect(strata.getByRole("row", { name: /^all, by the plain mean/ })).toContainText(naive);
-  await expect(page.getByRole("heading", { name: "What became of 8 finished traces" })).toBeVisible();
+  await expect(strata.getByRole("row", { name: /^all traffic, weighted/ })).toContainText(score);
+  await expect(strata.getByRole("row", { name: /^all traffic, unweighted mean/ })).toContainText(naive);
+  await expect(page.getByRole("heading", { name: "States of 8 finished traces" })).toBeVisible();
   // Words that not everybody knows say what they mean, to the keyboard as well.
   const word = page.getByRole("button", { name: "Stratum" }).first();
-  const meaning = page.getByRole("tooltip").filter({ hasText: "Traces that are sampled alike." });
+  const meaning = page
+    .getByRole("tooltip")
+    .filter({ hasText: "A group of traces with one sampling probability." });
   await word.focus();
   await expect(meaning).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
@@ -56,10 +62,15 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   await expect(page).toHaveURL(/view=traces.*state=judge_error/);
   await expect(page.getByRole("rowheader")).toHaveText("desk-4");
   await page.getByRole("tab", { name: "Trend" }).click();
-  await expect(page.getByRole("img", { name: /openai\/gpt-5-mini: 0\.\d{3} on / })).toBeVisible();
-  await page.getByText("As a table").press("Enter");
-  await expect(page.getByRole("table", { name: "Day by day" })).toContainText(score.replace(" ", ""));
-  await page.getByLabel("Of", { exact: true }).selectOption("kind");
+  await expect(page.getByRole("group", { name: /openai\/gpt-5-mini: 0\.\d{3} on / })).toBeVisible();
+  // A point leads to the traces of its day, and shows its figures.
+  const day = page.getByRole("link", { name: /^Traces of \d{4}-\d{2}-\d{2}: 0\.\d{3}/ }).first();
+  await expect(day).toHaveAttribute("href", /traces\?agent=desk&scored=true&from=.*&until=/);
+  await day.focus();
+  await expect(page.getByText(/^\d{4}-\d{2}-\d{2}: 0\.\d{3} \[.*scored$/)).toBeVisible();
+  await page.getByText("Show as table").press("Enter");
+  await expect(page.getByRole("table", { name: "Scores by day" })).toContainText(score.replace(" ", ""));
+  await page.getByLabel("Criterion", { exact: true }).selectOption("kind");
   await expect(page).toHaveURL(/criterion=kind/);
   expect(await faultsOf(page)).toEqual([]);
 
@@ -76,8 +87,10 @@ test("figures are those of the API and of the command line", async ({ sound: pag
     await route.fulfill({ json: answer });
   });
   await page.goto(there(place, "desk"));
-  await expect(criteria.getByRole("row", { name: /^whole/ })).toContainText("0.487 [0.428, 0.546] 40 labels");
-  await expect(page.getByText("corrected by 40 labels of people")).toBeVisible();
+  await expect(criteria.getByRole("row", { name: /^overall/ })).toContainText(
+    "0.487 [0.428, 0.546] 40 labels",
+  );
+  await expect(page.getByText("corrected with 40 human labels")).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
 
   // Where judges are apart.
@@ -99,16 +112,16 @@ test("pause with its reason, edit with faults at their lines, judge again with t
   await settled(place, "desk", 3);
   await page.goto(there(place, "desk"));
   await page.getByRole("button", { name: "Pause…" }).click();
-  await page.getByLabel("Why").fill("the judge is being moved");
-  await page.getByRole("button", { name: "Pause it" }).click();
+  await page.getByLabel("Reason").fill("the judge is being moved");
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
   await expect(page.getByText("Paused: the judge is being moved")).toBeVisible();
   expect((await ask(place, "GET", "/monitors/desk")).paused).toContain("the judge is being moved");
   expect(await faultsOf(page)).toEqual([]);
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Resume" }).click();
   await expect(page.getByRole("button", { name: "Pause…" })).toBeVisible();
 
   await page.getByRole("tab", { name: "File" }).click();
-  const file = page.getByLabel("The monitor's file");
+  const file = page.getByLabel("Monitor file");
   await file.fill(`${MONITOR}sample_rat: 3\n`);
   await file.press("Control+Enter");
   const faults = page.getByRole("alert");
@@ -119,38 +132,38 @@ test("pause with its reason, edit with faults at their lines, judge again with t
   await file.fill(MONITOR.replace("It is kind", "It is kind and short"));
   await expect(faults).toHaveCount(0);
   await page.getByRole("button", { name: "Apply" }).click();
-  await expect(page.getByText("desk asks something new")).toBeVisible();
-  await expect(page.getByText("in use")).toBeVisible();
+  await expect(page.getByText("desk: new rubric version")).toBeVisible();
+  await expect(page.getByText("· current")).toBeVisible();
 
-  await page.getByRole("tab", { name: "Judging again" }).click();
-  await expect(page.getByRole("heading", { name: "Nothing was judged again" })).toBeVisible();
-  await page.getByRole("button", { name: "What would it take?" }).click();
+  await page.getByRole("tab", { name: "Re-score" }).click();
+  await expect(page.getByRole("heading", { name: "No re-scores yet" })).toBeVisible();
+  await page.getByRole("button", { name: "Estimate cost" }).click();
   const plan = await place.jurist("monitor", "rescore", "desk", "--overlap", "200", "--server", place.url);
   const price = /about \S+ dollars/.exec(plan)?.[0] ?? "none";
   await expect(page.getByText(price)).toBeVisible();
   await expect(page.getByText("3 traces of 3, 3 calls")).toBeVisible();
-  await page.getByRole("button", { name: "Judge them again" }).click();
-  await expect(page.getByText(/3 of 3 judged again by/)).toBeVisible({ timeout: 120_000 });
-  await expect(page.getByRole("table", { name: "How far versions are apart" })).toContainText("whole");
+  await page.getByRole("button", { name: "Start re-score" }).click();
+  await expect(page.getByText(/3 of 3 re-scored with/)).toBeVisible({ timeout: 120_000 });
+  await expect(page.getByRole("table", { name: "Offset between versions" })).toContainText("overall");
   expect(await faultsOf(page)).toEqual([]);
 });
 
 test("nothing is watched, nothing is scored, and a server that is away", async ({ page, place: start }) => {
   const place = await start({ workers: 1 });
   await page.goto(there(place));
-  await expect(page.getByRole("heading", { name: "Nothing is watched" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No monitors yet" })).toBeVisible();
   await page.getByRole("link", { name: "New monitor" }).click();
   await page.getByRole("button", { name: "Apply" }).click();
-  await expect(page.getByText("It needs a name.")).toBeVisible();
+  await expect(page.getByText("A name is required.")).toBeVisible();
   await page.getByLabel("Name").fill("support");
-  await page.getByLabel("The monitor's file").fill(MONITOR);
-  await page.getByLabel("The monitor's file").press("Control+Enter");
-  await expect(page.getByRole("heading", { name: "Nothing is scored yet" })).toBeVisible();
+  await page.getByLabel("Monitor file").fill(MONITOR);
+  await page.getByLabel("Monitor file").press("Control+Enter");
+  await expect(page.getByRole("heading", { name: "No scores yet" })).toBeVisible();
   await expect(page).toHaveURL(/monitors\/support/);
   await page.goto(there(place, "never-was"));
-  await expect(page.getByRole("heading", { name: "There is nothing here" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Not found" })).toBeVisible();
   await page.goto(there(place, "support"));
-  await expect(page.getByRole("heading", { name: "Nothing is scored yet" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No scores yet" })).toBeVisible();
   await place.stop();
   await page.getByRole("tab", { name: "Traces" }).click();
   await expect(page.getByRole("heading", { name: "The server does not answer" })).toBeVisible();
@@ -167,35 +180,37 @@ test("the dial says what another share would cost and tell, and turns; anchors l
   for (let n = 0; n < 12; n += 1) await finish(place, `t${n}`, String(1 + (n % 5)), "desk", n % 4 === 0);
   await settled(place, "desk", 12);
   await page.goto(there(place, "desk"));
-  await page.getByRole("tab", { name: "Dial" }).click();
-  const dial = page.getByLabel("Share of finished traces");
+  await page.getByRole("tab", { name: "Sampling" }).click();
+  const dial = page.getByLabel("Sample rate of finished traces");
   await expect(dial).toHaveValue("50");
-  const table = page.getByRole("table", { name: "What the dial means" });
-  await expect(table.getByRole("columnheader")).toHaveText(["In a month", "Now, at 50 %", "At 50 %"]);
+  const table = page.getByRole("table", { name: "Projection for the sample rate" });
+  await expect(table.getByRole("columnheader")).toHaveText(["Projection", "Now, at 50 %", "At 50 %"]);
   expect(await faultsOf(page)).toEqual([]);
   await dial.focus();
   for (let n = 0; n < 25; n += 1) await page.keyboard.press("ArrowLeft");
   await expect(page).toHaveURL(/view=dial.*rate=0\.25/);
   const told = await ask(place, "GET", "/monitors/desk/projection?sample_rate=0.25");
   const said = (row: string) => table.getByRole("row", { name: new RegExp(`^${row}`) });
-  await expect(table.getByRole("columnheader")).toHaveText(["In a month", "Now, at 50 %", "At 25 %"]);
-  await expect(said("Judged of them").getByRole("cell")).toHaveText([
+  await expect(table.getByRole("columnheader")).toHaveText(["Projection", "Now, at 50 %", "At 25 %"]);
+  await expect(said("Judged per month").getByRole("cell")).toHaveText([
     Math.round(told.now.judged_a_month).toLocaleString("en-US"),
     Math.round(told.judged_a_month).toLocaleString("en-US"),
   ]);
-  await expect(said("Score known to").getByRole("cell").last()).toHaveText(
+  await expect(said("Precision of the score").getByRole("cell").last()).toHaveText(
     `± ${fixed(told.half_width.score, 3)}`,
   );
   const { cap } = await ask(place, "GET", "/spend");
-  await expect(said("Cost in a month").getByRole("cell").last()).toContainText(spoken(told.cost.value, cap));
-  await page.getByRole("button", { name: "Judge 25 % from now on" }).click();
-  await expect(page.getByText("desk has a new version; judges are asked the same.")).toBeVisible();
+  await expect(said("Cost per month").getByRole("cell").last()).toContainText(
+    formatMoney(told.cost.value, cap),
+  );
+  await page.getByRole("button", { name: "Set sample rate to 25 %" }).click();
+  await expect(page.getByText("desk: new monitor version, same rubric version.")).toBeVisible();
   const after = await ask(place, "GET", "/monitors/desk");
   expect(after.sample_rate).toBe(0.25);
   expect(after.version.source).toContain("sample_rate: 0.25 # half");
-  await expect(page.getByText("Move the dial to see")).toBeVisible();
+  await expect(page.getByText("Move the slider to see")).toBeVisible();
 
-  await page.getByRole("tab", { name: "Figures" }).click();
+  await page.getByRole("tab", { name: "Estimates" }).click();
   await expect(page.getByRole("heading", { name: "Anchors" })).toBeVisible();
   await expect(page.getByRole("link", { name: /^anchor-/ })).toHaveText(["anchor-0", "anchor-1"]);
   await page.getByRole("link", { name: "anchor-1" }).click();
@@ -206,7 +221,7 @@ test("before anything finished, the dial says that it knows nothing", async ({ p
   const place = await start({ workers: 1 });
   await apply(place, "desk", MONITOR);
   await page.goto(there(place, "desk", "?view=dial"));
-  await expect(page.getByRole("row", { name: /^Score known to/ })).toContainText("not known");
+  await expect(page.getByRole("row", { name: /^Precision of the score/ })).toContainText("unknown");
   await page.route("**/monitors/desk/projection*", (route) => route.abort());
   await page.goto(there(place, "desk", "?view=dial&rate=0.4"));
   await expect(page.getByRole("heading", { name: "The server does not answer" })).toBeVisible();

@@ -10,8 +10,9 @@ test("agents with their figures, the month, alerts and runs, each leading on", a
 }) => {
   const place = await start({ workers: 2 });
   await page.goto(place.url);
-  await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
-  await expect(page.getByRole("link", { name: "Write one" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Get started" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "Create a monitor" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Copy" })).toHaveCount(3);
   expect(await faultsOf(page)).toEqual([]);
   await watch(place);
   await finish(place, "elsewhere", "5", "unwatched");
@@ -19,16 +20,16 @@ test("agents with their figures, the month, alerts and runs, each leading on", a
   const rows = page.getByRole("table", { name: "Agents" }).getByRole("row");
   const desk = rows.filter({ has: page.getByRole("link", { name: "desk", exact: true }) }).first();
   const told = await place.jurist("monitor", "show", "desk", "--server", place.url);
-  await expect(desk).toContainText(/whole +score (\S+ \[\S+ \S+\])/.exec(told)?.[1] ?? "none");
+  await expect(desk).toContainText(/(?:whole|overall) +score (\S+ \[\S+ \S+\])/.exec(told)?.[1] ?? "none");
   await expect(desk).toContainText(/judge errors (\S+ %)/.exec(told)?.[1] ?? "none");
   await expect(desk).toContainText("7 of 8");
-  await expect(rows.filter({ hasText: "unwatched" })).toContainText("nobody");
+  await expect(rows.filter({ hasText: "unwatched" })).toContainText("none");
   const [, spent = "none", share = "none"] =
-    /(£\S+) (of £50\.00, \d+ %)/.exec(await place.jurist("spend", "--server", place.url)) ?? [];
+    /(£\S+) (?:spent )?of £50\.00\D+(\d+ %)/.exec(await place.jurist("spend", "--server", place.url)) ?? [];
   const month = page.getByRole("region", { name: "This month" });
   await expect(month).toContainText(spent);
-  await expect(month).toContainText(share);
-  await expect(month).toContainText("will have cost at its end");
+  await expect(month).toContainText(`spent of £50.00 (${share})`);
+  await expect(month).toContainText("projected month-end spend");
   expect(await faultsOf(page)).toEqual([]);
 
   // A cap that nothing fits under is told of here.
@@ -55,7 +56,7 @@ test("what cannot be loaded is said, and is there once it can", async ({ page, p
   await expect(page.getByRole("heading", { name: "The server does not answer" })).toBeVisible();
   await page.unroute("**/api/v1/agents");
   await page.getByRole("button", { name: "Try again" }).click();
-  await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Get started" })).toBeVisible();
 });
 
 test("what people are asked stands there, and leads to how far they agree", async ({
@@ -67,7 +68,7 @@ test("what people are asked stands there, and leads to how far they agree", asyn
   await answered(place, id, "Ana", () => 4);
   await finish(place, "one", "4");
   await page.goto(place.url);
-  const people = page.getByRole("table", { name: "Tasks of people" });
+  const people = page.getByRole("table", { name: "Annotation tasks" });
   const { progress } = (await ask(place, "GET", `/tasks/${id}`)) as { progress: Record<string, number> };
   await expect(people.getByRole("row", { name: new RegExp(NAME) })).toContainText(
     `${progress.n_submitted} of ${progress.n_wanted}`,
@@ -100,21 +101,21 @@ test("which criterion fell last week is said in words, and agents are drawn over
     return route.fulfill({ json: { ...now, judges: [{ ...judged, criteria }] } });
   });
   await page.goto(`${place.url}/p/default?monitor=desks`);
-  const week = page.getByRole("region", { name: "Last seven days against the seven before" });
-  await expect(week).toContainText("By more than chance fell: kind of desk, help by 0.125.");
+  const week = page.getByRole("region", { name: "Last 7 days compared with the 7 days before" });
+  await expect(week).toContainText("Significant drops: kind of desk, help by 0.125.");
   const row = week.getByRole("row").nth(1);
   await expect(row).toContainText("fell");
   await expect(row).toContainText("desk, help");
   await expect(row).toContainText(fixed(kind.score.mean, 3));
   await expect(row).toContainText("-0.125 [-0.145, -0.105]");
-  await expect(week.getByRole("row").nth(2)).toContainText("within chance");
+  await expect(week.getByRole("row").nth(2)).toContainText("not significant");
 
   // The picture is the server's, in the page's own colours; its table is behind it.
   const radar = await ask(place, "GET", "/monitors/desks/radar?agent=desk&agent=help");
   const picture = page.getByRole("figure", { name: "Score by criterion: desk, help" });
   await expect(picture.getByRole("img")).toBeVisible();
   await expect(picture.locator("style")).toHaveCount(0);
-  await picture.getByText("As a table").press("Enter");
+  await picture.getByText("Show as table").press("Enter");
   const rows = picture.getByRole("row");
   await expect(rows).toHaveCount(radar.table.rows.length + 1);
   for (const [at, cells] of radar.table.rows.entries()) {
@@ -155,12 +156,12 @@ test("what of the overview cannot be had says so by itself, and nothing moves", 
   });
   await page.goto(place.url);
   await expect(page.getByText("Loading the radar…")).toBeVisible();
-  const runs = page.getByRole("heading", { name: "Newest runs" });
-  await expect(page.getByText(/^Nothing to set against each other yet/)).toBeVisible();
+  const runs = page.getByRole("heading", { name: "Latest runs" });
+  await expect(page.getByText(/^No comparison yet/)).toBeVisible();
   await expect(page.getByRole("heading", { name: "No day has a score yet" })).toBeVisible();
   const before = await runs.boundingBox();
   open();
   await expect(page.getByText("no radar today")).toBeVisible();
   expect((await runs.boundingBox())?.y).toBe(before?.y);
-  await expect(page.getByText("no forecast yet")).toBeVisible();
+  await expect(page.getByText("no projection yet")).toBeVisible();
 });

@@ -41,11 +41,11 @@ test("a run shows what failed first, its reasons, and its quotes where they stan
   await cases.first().press("Enter");
   await expect(card.getByText("malformed").first()).toBeVisible();
   await page.getByLabel("Find a case").fill("no such case");
-  await expect(page.getByRole("heading", { name: "No case fits" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No matching cases" })).toBeVisible();
   await page.getByRole("button", { name: "Show all cases" }).click();
   await expect(cases.first()).toContainText("fail");
   await page.keyboard.press("?");
-  await expect(page.getByRole("dialog", { name: "Keys" })).toContainText("next, previous case");
+  await expect(page.getByRole("dialog", { name: "Help" })).toContainText("next, previous case");
 });
 
 test("a run is followed while it goes on", async ({ sound: page, place: start }) => {
@@ -70,7 +70,7 @@ test("traces are chosen in the address, and markup in them is text", async ({ op
   await expect(page.getByRole("rowheader")).toHaveCount(2);
   await page.getByLabel("Search").fill("zzz");
   await expect(page).toHaveURL(/search=zzz/);
-  await expect(page.getByRole("heading", { name: "No trace fits" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No matching traces" })).toBeVisible();
   await page.getByRole("button", { name: "Show all traces" }).click();
   await page.getByRole("link", { name: "markup" }).click();
   await expect(page.getByText("It is text: <img src=x onerror=")).toBeVisible();
@@ -176,7 +176,7 @@ test("a trace of ten megabytes can be read", async ({ open, sound: page }) => {
     .getByRole("article", { name: "Step 79, user" })
     .getByRole("button", { name: /Show all/ })
     .click();
-  await expect(page.getByRole("button", { name: "Fold", exact: true }).first()).toBeAttached();
+  await expect(page.getByRole("button", { name: "Show less" }).first()).toBeAttached();
 });
 
 test("the first page needs little, and is light or dark as one likes", async ({ open, sound: page }) => {
@@ -192,7 +192,7 @@ test("the first page needs little, and is light or dark as one likes", async ({ 
   expect(loaded).toBeLessThan(30);
   const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await colour();
-  await page.getByRole("button", { name: "Account: This machine" }).click();
+  await page.getByRole("button", { name: "Account: Local user" }).click();
   await page.getByRole("menuitemradio", { name: "Dark" }).click();
   expect(await colour()).not.toBe(light);
   await page.reload();

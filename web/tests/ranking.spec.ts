@@ -9,7 +9,7 @@ test("strengths, wins and the place are those of the API and of the command line
 }) => {
   const place = await start({ workers: 2 });
   await page.goto(`${place.url}/p/default/ranking`);
-  await expect(page.getByRole("heading", { name: "Nothing was set against each other yet" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No comparisons yet" })).toBeVisible();
   await expect(page.locator("pre")).toContainText("jurist monitor compare MONITOR");
   expect(await faultsOf(page)).toEqual([]);
   await apply(place, "desks", DESKS);
@@ -48,10 +48,10 @@ test("strengths, wins and the place are those of the API and of the command line
   const listed = await place.jurist("monitor", "comparisons", "desks", "--server", place.url, "--json");
   const [one] = JSON.parse(listed);
   expect([one.n_a, one.n_b, one.n_ties, one.n_errors]).toEqual([2, 5, told.ties, told.errors]);
-  await expect(page.getByText(`from 8 comparisons, 1 tie among them`)).toBeVisible();
+  await expect(page.getByText(`of 8 comparisons with 1 tie`)).toBeVisible();
   const { rate, interval } = told.position;
   expect(one.first_rate).toBeCloseTo(rate);
-  await expect(page.getByText("The one shown first won")).toContainText(
+  await expect(page.getByText("The answer shown first won")).toContainText(
     `${percent(rate)} ${percentRange(interval)}`,
   );
   expect(await faultsOf(page)).toEqual([]);
@@ -60,7 +60,7 @@ test("strengths, wins and the place are those of the API and of the command line
   await expect(page).toHaveURL(/judge=openai/);
   await expect(strengths).toBeVisible();
   await page.goto(`${place.url}/p/default/ranking?monitor=never-was`);
-  await expect(page.getByRole("heading", { name: "There is nothing here" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Not found" })).toBeVisible();
 });
 
 test("a ranking that cannot be had says so", async ({ page, open }) => {

@@ -21,7 +21,7 @@ test("a rubric is written with faults at their lines, tried, changed, and compar
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("link", { name: "New rubric" }).click();
   await page.getByLabel("Name").fill("greeting");
-  const file = page.getByLabel("The rubric's file");
+  const file = page.getByLabel("Rubric file");
   // Said while it is written; nothing is sent for that.
   await file.fill("criteria: [{nam: a}]\nthreshold: 7\n");
   await expect(page.getByRole("alert")).toContainText("`threshold` is 7; allowed is 0 to 1");
@@ -39,13 +39,13 @@ test("a rubric is written with faults at their lines, tried, changed, and compar
   await expect(tone.getByRole("radio", { name: /^5/ })).toBeChecked();
   expect(await faultsOf(page)).toEqual([]);
 
-  await page.getByRole("tab", { name: "What changed" }).click();
-  await expect(page.getByRole("heading", { name: "There is nothing to compare it with" })).toBeVisible();
+  await page.getByRole("tab", { name: "Changes" }).click();
+  await expect(page.getByRole("heading", { name: "No earlier version" })).toBeVisible();
   await page.getByRole("tab", { name: "File" }).click();
   await file.fill(SECOND);
-  await page.getByRole("button", { name: "Make a new version" }).click();
+  await page.getByRole("button", { name: "Save as new version" }).click();
   await expect(page.getByText("2 versions")).toBeVisible();
-  await page.getByRole("tab", { name: "What changed" }).click();
+  await page.getByRole("tab", { name: "Changes" }).click();
   await expect(page).toHaveURL(/view=changes/);
   // The same changes as the command line tells.
   writeFileSync(join(place.folder, "old.yaml"), FIRST);
@@ -70,8 +70,8 @@ test("a rubric is written with faults at their lines, tried, changed, and compar
   expect(await faultsOf(page)).toEqual([]);
   await page.getByLabel("Version").selectOption({ index: 1 });
   await expect(page).toHaveURL(/version=rubv_/);
-  await page.getByRole("button", { name: "Take out of use" }).click();
-  await expect(page.getByText("out of use", { exact: true })).toBeVisible();
+  await page.getByRole("button", { name: "Archive" }).click();
+  await expect(page.getByText("archived", { exact: true })).toBeVisible();
   expect((await ask(place, "GET", "/rubrics"))[0].archived).not.toBeNull();
 });
 
@@ -82,10 +82,10 @@ test("words are completed, slips mended and prompts shown, all by keyboard", asy
   const place = await start({ workers: 0 });
   await finish(place, "asked", "4");
   await page.goto(`${place.url}/p/default/new-rubric`);
-  const file = page.getByLabel("The rubric's file");
+  const file = page.getByLabel("Rubric file");
   await file.fill("");
   await file.pressSequentially("crit");
-  const words = page.getByRole("listbox", { name: "What may stand here" });
+  const words = page.getByRole("listbox", { name: "Suggestions" });
   await expect(words.getByRole("option")).toHaveText([/^criteria/]);
   expect(await faultsOf(page)).toEqual([]);
   await page.keyboard.press("Enter");
@@ -112,7 +112,7 @@ test("words are completed, slips mended and prompts shown, all by keyboard", asy
 
   // A slip, at its line, with what would have been right.
   await expect(page.getByRole("alert")).toContainText("wieght");
-  await page.getByRole("button", { name: "Write weight" }).press("Enter");
+  await page.getByRole("button", { name: "Replace with weight" }).press("Enter");
   await expect(file).toHaveValue(/ {4}weight: 2/);
   await expect(page.getByRole("alert")).toBeHidden();
   await page.keyboard.press("Control+z");
@@ -121,10 +121,10 @@ test("words are completed, slips mended and prompts shown, all by keyboard", asy
 
   // What people are asked, and judges, word for word.
   await expect(page.getByRole("radiogroup", { name: "right" })).toBeVisible();
-  await page.getByRole("tab", { name: "Asked of people" }).press("ArrowRight");
+  await page.getByRole("tab", { name: "Annotator view" }).press("ArrowRight");
   const asked = page.getByRole("region", { name: "user message" });
   await expect(asked).toContainText("right: The day is the one that the context names.");
-  await page.getByLabel("About").selectOption("asked");
+  await page.getByLabel("Trace", { exact: true }).selectOption("asked");
   await expect(asked).toContainText("Answer asked, worth 4.");
   expect(await faultsOf(page)).toEqual([]);
 });
@@ -133,24 +133,24 @@ test("a preset is a beginning, and advice is no fault", async ({ sound: page, pl
   const place = await start({ workers: 0 });
   await page.goto(`${place.url}/p/default/new-rubric`);
   const presets = await ask(place, "GET", "/presets");
-  await page.getByLabel("Begin with").selectOption("safety");
+  await page.getByLabel("Start from").selectOption("safety");
   const { source, description } = presets.find((it: { name: string }) => it.name === "safety");
-  await expect(page.getByLabel("The rubric's file")).toHaveValue(source);
-  await expect(page.getByText(description, { exact: true })).toBeVisible();
+  await expect(page.getByLabel("Rubric file")).toHaveValue(source);
+  await expect(page.getByText(description, { exact: true }).first()).toBeVisible();
   await expect(page.getByRole("radiogroup").first()).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   const vague = "criteria: [{name: good, description: It is good and nice.}]\n";
-  await page.getByLabel("The rubric's file").fill(vague);
-  const said = page.getByRole("list", { name: "What is said of it" }).getByRole("listitem");
+  await page.getByLabel("Rubric file").fill(vague);
+  const said = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
   const { problems } = await ask(place, "POST", "/rubrics/check", { source: vague });
   expect(problems.length).toBeGreaterThan(0);
   await expect(said).toHaveCount(problems.length);
   await expect(said.first()).toContainText("advice");
   await expect(page.getByRole("alert")).toBeHidden();
   await page.getByLabel("Name").fill("good");
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   await expect(page.getByRole("heading", { name: "good" })).toBeVisible();
-  await page.getByRole("tab", { name: "What judges are asked" }).click();
+  await page.getByRole("tab", { name: "Judge prompt" }).click();
   await expect(page.getByRole("region", { name: "user message" })).toContainText("It is good and nice.");
   await page.getByRole("tab", { name: "Try on traces" }).click();
   await expect(page.getByRole("heading", { name: "No trace has finished yet" })).toBeVisible();
@@ -162,12 +162,12 @@ test("a rubric that cannot be checked can still be written", async ({ page, plac
   await page.route("**/api/v1/rubrics/check", () => {});
   await page.goto(`${place.url}/p/default/new-rubric`);
   await page.getByLabel("Name").fill("greeting");
-  await page.getByLabel("The rubric's file").fill(FIRST);
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByLabel("Rubric file").fill(FIRST);
+  await page.getByRole("button", { name: "Create" }).click();
   await expect(page.getByRole("heading", { name: "greeting" })).toBeVisible();
   const broken = { status: 422, json: { title: "Cannot be done", detail: "it is in the log", status: 422 } };
   await page.route("**/api/v1/rubrics/prompt", (route) => route.fulfill(broken));
-  await page.getByRole("tab", { name: "What judges are asked" }).click();
+  await page.getByRole("tab", { name: "Judge prompt" }).click();
   await expect(page.getByText("it is in the log")).toBeVisible();
   await page.route("**/api/v1/rubrics", () => {});
   await page.goto(`${place.url}/p/default/rubrics`);
@@ -178,12 +178,12 @@ test("whoever was slower is told so, and loses nothing", async ({ page, place: s
   const place = await start({ workers: 0 });
   const made = await ask(place, "POST", "/rubrics", { name: "greeting", source: FIRST });
   await page.goto(`${place.url}/p/default/rubrics/${made.id}?view=file`);
-  await expect(page.getByLabel("The rubric's file")).toHaveValue(FIRST);
+  await expect(page.getByLabel("Rubric file")).toHaveValue(FIRST);
   await ask(place, "POST", `/rubrics/${made.id}/versions`, { source: FIRST.replace("0.7", "0.8") });
-  await page.getByLabel("The rubric's file").fill(SECOND);
-  await page.getByRole("button", { name: "Make a new version" }).click();
+  await page.getByLabel("Rubric file").fill(SECOND);
+  await page.getByRole("button", { name: "Save as new version" }).click();
   await expect(page.getByRole("alert")).toBeVisible();
-  await expect(page.getByLabel("The rubric's file")).toHaveValue(SECOND);
+  await expect(page.getByLabel("Rubric file")).toHaveValue(SECOND);
   await page.goto(`${place.url}/p/default/rubrics/rub_00000000000000000000000000000000`);
-  await expect(page.getByRole("heading", { name: /There is nothing here|Bad request/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: /Not found|Bad request/ })).toBeVisible();
 });

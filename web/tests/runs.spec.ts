@@ -42,6 +42,13 @@ test("models by prompts, and which cases are flaky, as the API says it", async (
     items.find((run: { suite: string }) => run.suite === it),
   );
 
+  // The list shows one suite at a time.
+  await page.goto(`${place.url}/p/default/runs`);
+  await expect(page.getByRole("rowheader")).toHaveCount(2);
+  await page.getByLabel("Suite", { exact: true }).selectOption("coins");
+  await expect(page).toHaveURL(/suite=coins/);
+  await expect(page.getByRole("rowheader")).toHaveCount(1);
+
   // What a case says nothing of is said in words.
   await page.route("**/matrix*", async (route) => {
     const answer = await (await route.fetch()).json();
@@ -81,7 +88,7 @@ test("models by prompts, and which cases are flaky, as the API says it", async (
   }
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("tab", { name: "Flaky" }).click();
-  await expect(page.getByRole("heading", { name: "Nothing was tried twice" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No repeated trials" })).toBeVisible();
 
   await page.goto(`${place.url}/p/default/runs/${coins.id}?view=flaky`);
   const trials = await ask(place, "GET", `/runs/${coins.id}/flaky`);
@@ -133,12 +140,12 @@ test("a gate that nobody could decide and a candidate that gives itself a verdic
   await page.goto(`${place.url}/p/default/runs/${items[0].id}`);
   const card = page.getByRole("region", { name: "Scorecard" });
   await page.getByText("no measurement").first().click();
-  await expect(card).toContainText("No verdict without this gate: required · fast");
-  await expect(card).not.toContainText("Fails whatever the score");
+  await expect(card).toContainText("Undecided gate (no verdict without it): required · fast");
+  await expect(card).not.toContainText("Failed gates");
   expect(await faultsOf(page)).toEqual([]);
   await page.getByText("verdict of its own").first().click();
   await expect(card).toContainText("verdict in candidate");
-  await expect(card).toContainText("It was not taken for the judge's answer.");
+  await expect(card).toContainText("It was not used as the judge's answer.");
   expect(await faultsOf(page)).toEqual([]);
 });
 
@@ -148,7 +155,7 @@ test("views of a run that are empty or cannot be had say so", async ({ page, ope
   const nothing = { keys: [], rows_by: null, columns_by: null, rows: [], columns: [], cells: [] };
   await page.route("**/matrix*", (route) => route.fulfill({ json: nothing }));
   await page.goto(`${here}?view=matrix`);
-  await expect(page.getByRole("heading", { name: "Its cases differ in nothing" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "The cases have no factors to compare" })).toBeVisible();
   await page.route("**/flaky*", (route) => route.abort());
   await page.goto(`${here}?view=flaky`);
   await expect(page.getByRole("heading", { name: "The server does not answer" })).toBeVisible();
@@ -163,8 +170,8 @@ test("a run is followed again once the server no longer answers with an error", 
     await route.fulfill({ json: { ...(await answer.json()), ended: null } });
   });
   await page.goto(`${open}/p/default/runs/${items[0].id}`);
-  await expect(page.getByText("the server is away; trying again")).toBeVisible();
+  await expect(page.getByText("connection lost; reconnecting")).toBeVisible();
   isAway = false;
   await expect(page.getByText("48 cases", { exact: true })).toBeVisible();
-  await expect(page.getByText("the server is away; trying again")).toBeHidden();
+  await expect(page.getByText("connection lost; reconnecting")).toBeHidden();
 });

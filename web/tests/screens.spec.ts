@@ -40,7 +40,7 @@ for (const scheme of ["light", "dark"] as const) {
         await shot(name);
       }
       await page.goto(`${open}/p/default/settings/tokens`);
-      await page.getByRole("button", { name: "New token" }).click();
+      await page.getByRole("button", { name: "New API token" }).click();
       await shot("new-token");
       await page.goto(`${open}/no/such/page`);
       await shot("not-found");
@@ -135,7 +135,7 @@ for (const scheme of ["light", "dark"] as const) {
       await page.setViewportSize({ width, height });
       const place = await start({ workers: 2 });
       await page.goto(place.url);
-      await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
+      await expect(page.getByRole("heading", { name: "Get started" })).toBeVisible();
       const shot = async (name: string) => {
         await page.waitForTimeout(500);
         await page.screenshot({ path: `${folder}/${name}-${scheme}-${size}.png`, fullPage: true });
@@ -153,27 +153,27 @@ for (const scheme of ["light", "dark"] as const) {
       await at("overview", "", /^0\.\d{3}$/);
       await at("monitors", "/monitors", /^0\.\d{3}$/);
       await at("monitor", "/monitors/desk", /^0\.\d{3}$/);
-      await at("trend", "/monitors/desk?view=trend", "As a table");
+      await at("trend", "/monitors/desk?view=trend", "Show as table");
       await at("decisions", "/monitors/two%20judges?view=traces", "desk-2");
-      await at("again", "/monitors/desk?view=again", "What would it take?");
-      await at("file", "/monitors/desk?view=file", "The monitor's file");
-      await page.getByLabel("The monitor's file").fill("agent: desk\nrubrik: nothing\n");
-      await page.getByLabel("The monitor's file").press("Control+Enter");
+      await at("again", "/monitors/desk?view=again", "Estimate cost");
+      await at("file", "/monitors/desk?view=file", "Monitor file");
+      await page.getByLabel("Monitor file").fill("agent: desk\nrubrik: nothing\n");
+      await page.getByLabel("Monitor file").press("Control+Enter");
       await expect(page.getByRole("alert")).toBeVisible();
       await shot("file-wrong");
-      await at("graded", "/traces/desk-2", "Grades, side by side");
+      await at("graded", "/traces/desk-2", "Grades by grader");
       await at("rubrics", "/rubrics", "two judges");
       await page.getByRole("link", { name: "desk", exact: true }).first().click();
       await expect(page.getByRole("radiogroup").first()).toBeVisible();
       await shot("rubric-preview");
-      await at("dial", "/monitors/desk?view=dial&rate=0.4", "Cost in a month");
+      await at("dial", "/monitors/desk?view=dial&rate=0.4", "Cost per month");
       await at("compare", "/compare", "Differences");
-      await at("ranking", "/ranking", "Nothing was set against each other yet");
+      await at("ranking", "/ranking", "No comparisons yet");
       await at("notifications", "/settings/notifications", "Quiet hours");
       await ask(place, "PUT", "/spend/cap", { amount: 0.0001, currency: "USD" });
       await finish(place, "late", "4");
       await expect.poll(async () => (await ask(place, "GET", "/alerts")).items.length).toBeGreaterThan(0);
-      await at("budget", "/budget", "Day by day");
+      await at("budget", "/budget", "By day");
       await at("alerts", "/alerts", /judging has stopped/);
       await at("overview-alert", "", /judging has stopped/);
     });

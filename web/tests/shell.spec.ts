@@ -17,13 +17,13 @@ test("the first owner joins by the link, invites somebody, and each sees what is
   await page.getByLabel("Password").fill("analytical engine");
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Join" }).click();
-  await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Get started" })).toBeVisible();
   await expect(page).toHaveURL(/\/p\/default$/);
 
   await page.getByRole("link", { name: "Settings" }).click();
   await expect(page.getByRole("rowheader", { name: "Ada (you)" })).toBeVisible();
-  await page.getByRole("button", { name: "Invite somebody" }).click();
-  await page.getByRole("button", { name: "Make a link" }).click();
+  await page.getByRole("button", { name: "Invite member" }).click();
+  await page.getByRole("button", { name: "Create link" }).click();
   const link = (await page.locator("[data-secret]").textContent()) ?? "";
   expect(link).toContain(`${place.url}/join#`);
   expect(await faultsOf(page)).toEqual([]);
@@ -36,10 +36,10 @@ test("the first owner joins by the link, invites somebody, and each sees what is
   await other.getByLabel("Password").fill("difference engine");
   await other.getByRole("button", { name: "Join" }).click();
   // An annotator sees what is to be annotated, and nothing else.
-  await expect(other.getByRole("heading", { name: "Nothing waits for you" })).toBeVisible();
+  await expect(other.getByRole("heading", { name: "No annotation tasks" })).toBeVisible();
   await expect(other.getByRole("link", { name: "Runs" })).toHaveCount(0);
   await other.goto(`${place.url}/p/default/runs`);
-  await expect(other.getByRole("heading", { name: "This is not open to you" })).toBeVisible();
+  await expect(other.getByRole("heading", { name: "Access denied" })).toBeVisible();
   await other.goto(link);
   await other.getByRole("button", { name: "Join as Ben" }).click();
   await expect(other.getByRole("alert")).toContainText("used");
@@ -47,14 +47,14 @@ test("the first owner joins by the link, invites somebody, and each sees what is
   // Ben becomes a viewer, and then no member at all.
   await page.reload();
   await page.getByLabel("Role of Ben").selectOption("viewer");
-  await expect(page.getByText("The role is changed.")).toBeVisible();
+  await expect(page.getByText("Role changed.")).toBeVisible();
   await other.goto(`${place.url}/p/default/runs`);
   await expect(other.getByRole("heading", { name: "No runs yet" })).toBeVisible();
   await page.getByRole("button", { name: "Remove Ben" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await expect(page.getByRole("rowheader", { name: "Ben" })).toHaveCount(0);
   await other.goto(place.url);
-  await expect(other.getByRole("heading", { name: "No project is open to you" })).toBeVisible();
+  await expect(other.getByRole("heading", { name: "You have no access to a project" })).toBeVisible();
 });
 
 test("by keyboard alone: sign in with a wrong password, then the right one, go where one wanted, sign out", async ({
@@ -85,7 +85,7 @@ test("by keyboard alone: sign in with a wrong password, then the right one, go w
   await page.keyboard.type("analytical engine");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/p\/default\/traces\?agent=coder$/);
-  await expect(page.getByRole("heading", { name: "No trace fits" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No matching traces" })).toBeVisible();
 
   await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
@@ -94,17 +94,17 @@ test("by keyboard alone: sign in with a wrong password, then the right one, go w
   const account = page.getByRole("button", { name: "Account: Ada" });
   await account.focus();
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("menuitemradio", { name: "As the system" })).toBeFocused();
+  await expect(page.getByRole("menuitemradio", { name: "System theme" })).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(account).toBeFocused();
   await page.keyboard.press("Enter");
   await page.keyboard.press("End");
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
-  await page.getByLabel("Password until now").fill("analytical engine");
+  await page.getByLabel("Current password").fill("analytical engine");
   await page.getByLabel("New password").fill("another engine");
   await page.keyboard.press("Enter");
-  await expect(page.getByText("The password is changed")).toBeVisible();
+  await expect(page.getByText("Password changed")).toBeVisible();
   await account.focus();
   await page.keyboard.press("Enter");
   await page.keyboard.press("End");
@@ -118,10 +118,10 @@ test("by keyboard alone: sign in with a wrong password, then the right one, go w
 test("a token is shown once, and a new project is one's own", async ({ sound: page, place: start }) => {
   const place = await start({});
   await page.goto(`${place.url}/p/default/settings/tokens`);
-  await page.getByRole("button", { name: "New token" }).click();
+  await page.getByRole("button", { name: "New API token" }).click();
   await page.getByLabel("Name").fill("collector");
-  await page.getByLabel("read see traces").check();
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByLabel("read read traces").check();
+  await page.getByRole("button", { name: "Create" }).click();
   const secret = (await page.locator("[data-secret]").textContent()) ?? "";
   expect(secret).toMatch(/^jrk_/);
   await page.keyboard.press("Escape");
@@ -141,19 +141,20 @@ test("a token is shown once, and a new project is one's own", async ({ sound: pa
   await page.getByRole("button", { name: "Project: default" }).click();
   await page.getByRole("menuitem", { name: "New project…" }).click();
   await page.getByLabel("Name").fill("second desk");
-  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("button", { name: "Create" }).click();
   await expect(page).toHaveURL(/\/p\/second%20desk$/);
-  await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Get started" })).toBeVisible();
 });
 
 test("what is not there is said, and a server that is away comes back", async ({ page, place: start }) => {
   const place = await start({});
   await page.goto(`${place.url}/no/such/page`);
-  await expect(page.getByRole("heading", { name: "There is no such page" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Page not found" })).toBeVisible();
   await page.goto(`${place.url}/p/nobody/runs`);
-  await expect(page.getByRole("heading", { name: "There is no such project" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Project not found" })).toBeVisible();
   await page.goto(`${place.url}/p/default/traces/never-was`);
-  await expect(page.getByRole("heading", { name: "There is nothing here" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Not found" })).toBeVisible();
+  await expect(page.getByText(/^HTTP 404 · \/api\/v1\/traces\/never-was · /)).toBeVisible();
   await page.goto(`${place.url}/p/default/runs`);
   await expect(page.getByRole("heading", { name: "No runs yet" })).toBeVisible();
   await place.stop();
@@ -162,6 +163,22 @@ test("what is not there is said, and a server that is away comes back", async ({
   await place.start();
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("heading", { name: "No traces yet" })).toBeVisible();
+});
+
+test("Ctrl+K goes to a page, a monitor or a run by a part of its name", async ({ sound: page, open }) => {
+  await page.goto(`${open}/p/default`);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await page.keyboard.press("Control+k");
+  const dialog = page.getByRole("dialog", { name: "Go to" });
+  await expect(dialog.getByRole("combobox")).toBeFocused();
+  await page.keyboard.type("supp");
+  await expect(dialog.getByRole("option", { name: /support desk/ }).first()).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  await dialog.getByRole("combobox").fill("rub");
+  await expect(dialog.getByRole("option", { selected: true })).toContainText("Rubrics");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/p\/default\/rubrics$/);
+  await expect(dialog).toBeHidden();
 });
 
 test("pages are kept by the browser, and the policy allows nothing from elsewhere", async ({ open }) => {

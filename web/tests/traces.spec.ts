@@ -18,14 +18,14 @@ test("scores and reasons stand in the list, which is sorted and searched in the 
   for (const it of items) await expect(row("desk-2")).toContainText(`${it.status} ${it.score.toFixed(2)}`);
   expect(await faultsOf(page)).toEqual([]);
   // Those without a score stand with their monitors, by their reason.
-  await page.getByText("Traces without a score").getByRole("link", { name: "two judges" }).press("Enter");
+  await page.getByText("Why traces have no score").getByRole("link", { name: "two judges" }).press("Enter");
   await expect(page).toHaveURL(/monitors\/two%20judges\?view=traces/);
   await page.goBack();
 
-  await page.getByLabel("Score", { exact: true }).selectOption("has none");
+  await page.getByLabel("Score", { exact: true }).selectOption("has no score");
   await expect(page).toHaveURL(/scored=false/);
   await expect(rows).toHaveCount(1);
-  await page.getByLabel("Score", { exact: true }).selectOption("with or without");
+  await page.getByLabel("Score", { exact: true }).selectOption("any");
   await expect(rows).toHaveCount(8);
 
   // By keyboard: the best first, then the worst; those without a score are named as missing.
@@ -35,7 +35,7 @@ test("scores and reasons stand in the list, which is sorted and searched in the 
   await expect(page).toHaveURL(/sort=-score/);
   await expect(sort).toHaveAttribute("aria-sort", "descending");
   await expect(rows).toHaveCount(7);
-  await expect(page.getByText("Traces without a score are not listed in this order.")).toBeVisible();
+  await expect(page.getByText("Traces without a score are not listed when sorted by score.")).toBeVisible();
   await sort.getByRole("button").press("Enter");
   await expect(page).toHaveURL(/sort=score/);
   await expect(rows.first()).toContainText("desk-7");
@@ -48,7 +48,7 @@ test("scores and reasons stand in the list, which is sorted and searched in the 
   // One goes on typing where one was.
   await expect(page.getByLabel("Search")).toBeFocused();
   await page.getByLabel("Search").fill("nowhere");
-  await expect(page.getByRole("heading", { name: "No trace fits" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No matching traces" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Show all traces" }).click();
   await expect(rows).toHaveCount(8);
@@ -62,14 +62,14 @@ test("a rubric is tried on chosen traces, its price first", async ({ sound: page
   const source = "criteria: [{name: answers, description: It answers., scale: binary}]\n";
   const made = await ask(place, "POST", "/rubrics", { name: "answers", source });
   await page.goto(`${place.url}/p/default/traces`);
-  await page.getByLabel("Choose desk-0").check();
-  await page.getByLabel("Choose desk-1").press("Space");
-  await page.getByRole("button", { name: "Try a rubric on these…" }).click();
+  await page.getByLabel("Select desk-0").check();
+  await page.getByLabel("Select desk-1").press("Space");
+  await page.getByRole("button", { name: "Try a rubric…" }).click();
   await page.getByLabel("Rubric", { exact: true }).selectOption("answers");
-  await page.getByRole("button", { name: "See what it takes" }).click();
+  await page.getByRole("button", { name: "Show cost" }).click();
   await expect(page).toHaveURL(new RegExp(`rubrics/${made.id}.*view=try`));
   await page.getByLabel("Judge").fill("openai/gpt-5-mini");
-  const takes = page.getByRole("region", { name: "What it takes" });
+  const takes = page.getByRole("region", { name: "Cost of the trial" });
   await expect(takes.getByRole("status")).toContainText("2 traces, at most 2 calls of openai/gpt-5-mini");
   const told = await ask(place, "POST", "/rubrics/try", {
     source,
@@ -79,10 +79,10 @@ test("a rubric is tried on chosen traces, its price first", async ({ sound: page
   });
   expect(told.cost).toBeGreaterThan(0);
   expect((await ask(place, "GET", "/runs")).items).toEqual([]);
-  await takes.getByText("Trace by trace").click();
+  await takes.getByText("Cost by trace").click();
   await expect(takes.getByRole("rowheader")).toHaveText(["desk-0", "desk-1"]);
   expect(await faultsOf(page)).toEqual([]);
-  await takes.getByRole("button", { name: /^Try it for up to £0\.00/ }).click();
+  await takes.getByRole("button", { name: /^Start trial \(up to £0\.00/ }).click();
   await expect(page).toHaveURL(/runs\/run_/);
   await expect(page.getByText("2 cases", { exact: true })).toBeVisible();
 });

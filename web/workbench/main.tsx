@@ -4,9 +4,9 @@ import { createRoot } from "react-dom/client";
 import "../src/style/fonts.css";
 import "../src/style/tokens.css";
 import "../src/style/base.css";
+import { AnnotationForm } from "../src/annotate/AnnotationForm";
 import type { Draft } from "../src/annotate/types";
-import { Workplace } from "../src/annotate/Workplace";
-import { KeyHelp } from "../src/ui/Keys";
+import { KeyHelp } from "../src/ui/KeyHelp";
 import { tasks } from "./fixtures";
 import styles from "./workbench.module.css";
 
@@ -29,7 +29,7 @@ function Bench() {
   }
   return (
     <main className={styles.bench}>
-      <Workplace
+      <AnnotationForm
         title={task.title}
         item={task.item}
         schemes={task.schemes}

@@ -117,7 +117,7 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
     let begun = at(&["monitor", "rescore", "desk", "--overlap", "4", "--yes"], &here, 0).await;
     assert!(begun.contains("started "), "{begun}");
     let started = Instant::now();
-    while !at(&["monitor", "rescores", "desk"], &there, 0).await.contains("4 of 4 judged again") {
+    while !at(&["monitor", "rescores", "desk"], &there, 0).await.contains("4 of 4 re-scored") {
         assert!(started.elapsed() < PATIENCE);
         tokio::time::sleep(Duration::from_millis(200)).await;
     }

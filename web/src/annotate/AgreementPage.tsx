@@ -2,32 +2,32 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useProject } from "../api/session";
-import type { AgreementSearch } from "../router";
-import type { Quote } from "../traces/view/marks";
+import type { Quote } from "../traces/view/highlights";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
+import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, plural } from "../ui/say";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import styles from "./AgreementPage.module.css";
-import { agreement, answers, people } from "./doors";
+import { words } from "./answers";
+import { ItemView } from "./ItemView";
 import { Drift, Pace } from "./PeoplePage";
-import { words } from "./rules";
-import { Seen } from "./Seen";
-import { TaskFrame } from "./TaskFrame";
+import { agreementQuery, answersQuery, peopleQuery } from "./queries";
+import type { AgreementSearch } from "./search";
+import { TaskLayout } from "./TaskLayout";
 import type { AgainstJudge, Agreed, Agreement, Person, TaskInFull } from "./types";
 
-/** How far people agree with each other, and judges with people. */
+/** Agreement between annotators, and between judges and annotators. */
 export function AgreementPage() {
-  return <TaskFrame>{(task) => <Found task={task} />}</TaskFrame>;
+  return <TaskLayout>{(task) => <AgreementView task={task} />}</TaskLayout>;
 }
 
 const HERE = "/p/$project/annotate/$task/agreement";
 
-/** What is looked at stands in the address. */
-function useLook() {
+/** The selection is in the address. */
+function useAgreementSearch() {
   const search = useSearch({ from: HERE });
   const navigate = useNavigate({ from: HERE });
   const set = (change: Partial<AgreementSearch>) =>
@@ -35,34 +35,30 @@ function useLook() {
   return [search, set] as const;
 }
 
-function Found({ task }: { task: TaskInFull }) {
+function AgreementView({ task }: { task: TaskInFull }) {
   const project = useProject();
   const found = useQuery({
-    queryKey: ["agreement", project.id, task.id],
-    queryFn: () => agreement(project.id, task.id),
+    ...agreementQuery(project.id, task.id),
     select: (it) => ({
       ...it,
       criteria: it.criteria.toSorted((a, b) => placeOf(task, a) - placeOf(task, b)),
     }),
   });
-  const working = useQuery({
-    queryKey: ["people", project.id, task.id],
-    queryFn: () => people(project.id, task.id),
-  });
+  const working = useQuery(peopleQuery(project.id, task.id));
   return (
-    <Loaded query={found} what="how far people agree">
+    <Loaded query={found} what="agreement">
       {(it) =>
         it.criteria.length === 0 ? (
-          <State title="Nothing to compare yet">
-            <p>Two people have to answer the same item first.</p>
-          </State>
+          <Notice title="Nothing to compare yet">
+            <p>Agreement is measured when two annotators have answered the same item.</p>
+          </Notice>
         ) : (
           <div className={styles.parts}>
-            <Criteria criteria={it.criteria} />
-            {it.judge.length > 0 && <Judges found={it} />}
+            <CriterionAgreement criteria={it.criteria} />
+            {it.judge.length > 0 && <JudgeAgreementTable found={it} />}
             <div className={styles.beside}>
-              {it.people.length > 0 && <People found={it} working={working.data?.items ?? []} />}
-              {it.pairs.length > 0 && <Pairs found={it} />}
+              {it.people.length > 0 && <AnnotatorMatrix found={it} working={working.data?.items ?? []} />}
+              {it.pairs.length > 0 && <AnnotatorPairs found={it} />}
             </div>
           </div>
         )
@@ -71,19 +67,27 @@ function Found({ task }: { task: TaskInFull }) {
   );
 }
 
-/** Where a criterion stands among the questions of its task. */
+/** The position of a criterion among the questions of its task. */
 function placeOf(task: TaskInFull, { scheme: name, criterion }: Agreed): number {
   const at = task.schemes.findIndex((it) => it.name === name);
   const scheme = task.schemes[at];
   const rows = scheme?.kind === "rubric" ? scheme.criteria.map((it) => it.name) : [];
-  // What is no criterion, such as the whole, stands after them.
+  // Other rows, such as the overall rating, come after them.
   return at * 1000 + (rows.includes(criterion) ? rows.indexOf(criterion) : rows.length);
 }
 
 const labelOf = (found: Agreement, criterion: string): string =>
   found.criteria.find((it) => it.criterion === criterion)?.label ?? words(criterion);
 
-function Part({ title, about, children }: { title: string; about: ReactNode; children: ReactNode }) {
+function AgreementSection({
+  title,
+  about,
+  children,
+}: {
+  title: string;
+  about: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <section className={styles.part}>
       <h2>{title}</h2>
@@ -98,7 +102,7 @@ const number = (it: number | null | undefined): string =>
 const interval = (it: [number, number] | null | undefined): string =>
   it ? `${number(it[0])} to ${number(it[1])}` : "–";
 
-/** What Krippendorff calls reliable, and the least that still allows tentative conclusions. */
+/** Krippendorff's thresholds for reliable and for tentative conclusions. */
 const [RELIABLE, TENTATIVE] = [0.8, 0.667];
 
 function verdict(it: number | null | undefined): string {
@@ -114,23 +118,23 @@ type Measured = {
   tone?: string;
 };
 
-/** Where an axis begins: at 0, or a tenth under the least of them. */
+/** The start of an axis: 0, or the smallest value rounded down to a tenth. */
 function startOf(all: Measured[]): number {
   const lowest = Math.min(0, ...all.flatMap((it) => [it.value ?? 0, it.interval?.[0] ?? 0]));
   return Math.max(-1, Math.floor(lowest * 10) / 10);
 }
 
-/** A bar on an axis that all rows share, its number and its interval. */
+/** Columns with a bar on a shared axis, the number and its interval. */
 function measured<Row>(head: string, rows: Row[], of: (row: Row) => Measured): Column<Row>[] {
   const from = startOf(rows.map(of));
   return [
     {
       name: "bar",
-      head: <Ticks from={from} />,
+      head: <AgreementAxis from={from} />,
       cell: (row) => {
         const it = of(row);
         if (it.value == null) return <span className={styles.soft}>{it.undefined ?? "too few answers"}</span>;
-        return <Bar value={it.value} interval={it.interval} from={from} tone={it.tone} />;
+        return <AgreementBar value={it.value} interval={it.interval} from={from} tone={it.tone} />;
       },
     },
     { name: "value", head, align: "end", cell: (row) => <b>{number(of(row).value)}</b> },
@@ -144,7 +148,7 @@ function measured<Row>(head: string, rows: Row[], of: (row: Row) => Measured): C
   ];
 }
 
-function Criteria({ criteria }: { criteria: Agreed[] }) {
+function CriterionAgreement({ criteria }: { criteria: Agreed[] }) {
   const columns: Column<Agreed>[] = [
     { name: "label", head: "Criterion", cell: (it) => it.label },
     ...measured("α", criteria, (it) => ({ ...it, tone: verdict(it.value) })),
@@ -152,9 +156,9 @@ function Criteria({ criteria }: { criteria: Agreed[] }) {
     { name: "items", head: "Items", align: "end", cell: (it) => count(it.n_items), wide: true },
   ];
   return (
-    <Part
-      title="Among people"
-      about="Krippendorff’s α: 1 is perfect agreement, 0 what chance would give. From 0.80 on conclusions can be relied on, from 0.67 on tentatively."
+    <AgreementSection
+      title="Agreement between annotators"
+      about="Krippendorff’s α: 1 is perfect agreement, 0 is chance level. At least 0.80 is reliable, at least 0.67 allows tentative conclusions."
     >
       <div className={styles.bars}>
         <Table
@@ -164,16 +168,16 @@ function Criteria({ criteria }: { criteria: Agreed[] }) {
           keyOf={(it) => `${it.scheme}/${it.criterion}`}
         />
       </div>
-    </Part>
+    </AgreementSection>
   );
 }
 
 const HIGH = 20;
 
-type BarProps = { value: number; interval?: Agreed["interval"]; from: number; tone?: string };
+type AgreementBarProps = { value: number; interval?: Agreed["interval"]; from: number; tone?: string };
 
-/** Drawn from 0 to the value; the thin line is the interval. Numbers stand beside it. */
-function Bar({ value, interval, from, tone = "plain" }: BarProps) {
+/** Drawn from 0 to the value; the thin line is the interval. */
+function AgreementBar({ value, interval, from, tone = "plain" }: AgreementBarProps) {
   const x = (it: number) => (100 * (Math.max(from, it) - from)) / (1 - from);
   const [left, right] = [Math.min(x(0), x(value)), Math.max(x(0), x(value))];
   return (
@@ -195,7 +199,7 @@ function Bar({ value, interval, from, tone = "plain" }: BarProps) {
   );
 }
 
-function Ticks({ from }: { from: number }) {
+function AgreementAxis({ from }: { from: number }) {
   const ticks = [...(from < 0 ? [from] : []), 0, TENTATIVE, RELIABLE, 1];
   const isMinor = (it: number) => it !== 0 && it !== 1;
   return (
@@ -213,9 +217,9 @@ function Ticks({ from }: { from: number }) {
   );
 }
 
-/** Every judge on every criterion, and one of them in full. */
-function Judges({ found }: { found: Agreement }) {
-  const [search, set] = useLook();
+/** Every judge on every criterion, and one of them in detail. */
+function JudgeAgreementTable({ found }: { found: Agreement }) {
+  const [search, set] = useAgreementSearch();
   const at = (it: AgainstJudge) => found.criteria.findIndex((one) => one.criterion === it.criterion);
   const all = found.judge.toSorted((a, b) => at(a) - at(b) || a.judge.localeCompare(b.judge));
   const worst = all.toSorted((a, b) => (a.kappa ?? 2) - (b.kappa ?? 2))[0];
@@ -238,37 +242,37 @@ function Judges({ found }: { found: Agreement }) {
     ...measured("κ", all, (it) => ({ ...it, value: it.kappa })),
     {
       name: "apart",
-      head: "Somebody differs on",
+      head: "Items that differ",
       align: "end",
       cell: (it) => count(it.disagreements.length),
       wide: true,
     },
   ];
   return (
-    <Part
-      title="Judges against people"
-      about="κ between a judge and what most people say, weighted by distance where the scale is numbers. Choose one to see where they differ."
+    <AgreementSection
+      title="Judge–human agreement"
+      about="Cohen’s κ between a judge and the majority of annotators, weighted by distance on numeric scales. Select a row to see the items that differ."
     >
       <div className={styles.judges}>
         <Table
-          caption="Each judge against people"
+          caption="Judge–human agreement"
           columns={columns}
           rows={all}
           keyOf={(it) => `${it.criterion} ${it.judge}`}
         />
       </div>
-      {selected && <Judge found={selected} criterion={found.criteria[at(selected)]} />}
-    </Part>
+      {selected && <JudgeAgreement found={selected} criterion={found.criteria[at(selected)]} />}
+    </AgreementSection>
   );
 }
 
-/** Disagreements that are shown before somebody wants them all. */
+/** Disagreements that are shown at first. */
 const FIRST = 5;
 
-type JudgeProps = { found: AgainstJudge; criterion: Agreed | undefined };
+type JudgeAgreementProps = { found: AgainstJudge; criterion: Agreed | undefined };
 
-function Judge({ found, criterion }: JudgeProps) {
-  const [search, set] = useLook();
+function JudgeAgreement({ found, criterion }: JudgeAgreementProps) {
+  const [search, set] = useAgreementSearch();
   const { labels, counts } = found.confusion ?? { labels: [], counts: [] };
   const most = Math.max(1, ...counts.flat());
   const title = `${criterion?.label ?? words(found.criterion)}: ${found.judge}`;
@@ -279,9 +283,9 @@ function Judge({ found, criterion }: JudgeProps) {
       <div className={styles.part}>
         <h3>{title}</h3>
         {labels.length > 0 && (
-          <Matrix
-            caption={`${title} against people`}
-            corner="people ↓ judge →"
+          <ShadedMatrix
+            caption={`${title}, confusion matrix`}
+            corner="annotators ↓ judge →"
             rows={labels}
             columns={labels}
             cell={(row, column) => {
@@ -291,13 +295,13 @@ function Judge({ found, criterion }: JudgeProps) {
           />
         )}
         <p className={styles.soft}>
-          Items by what most people say and what the judge says; the diagonal is agreement. Where people are
-          split evenly, nobody is most.
+          Rows: majority of annotators. Columns: judge. The diagonal is agreement. Ties have no majority and
+          are not counted.
         </p>
       </div>
       <div className={styles.part}>
-        <h3>Where the judge and at least one person differ, the furthest apart first</h3>
-        {shown.length === 0 && <p className={styles.soft}>Nowhere.</p>}
+        <h3>Items where the judge differs from an annotator, largest difference first</h3>
+        {shown.length === 0 && <p className={styles.soft}>None.</p>}
         <ol className={styles.apart}>
           {shown.map((it) => (
             <li key={it.item || it.candidate}>
@@ -343,21 +347,24 @@ function Judge({ found, criterion }: JudgeProps) {
           </div>
         )}
       </div>
-      {looked && <Look apart={looked} judge={found.judge} onClose={() => set({ item: undefined })} />}
+      {looked && (
+        <DisagreementDialog apart={looked} judge={found.judge} onClose={() => set({ item: undefined })} />
+      )}
     </section>
   );
 }
 
-type LookProps = { apart: AgainstJudge["disagreements"][number]; judge: string; onClose: () => void };
+type DisagreementDialogProps = {
+  apart: AgainstJudge["disagreements"][number];
+  judge: string;
+  onClose: () => void;
+};
 
-/** What people and the judge saw, and said differently about. */
-function Look({ apart, judge, onClose }: LookProps) {
+/** The item on which the judge and annotators differ. */
+function DisagreementDialog({ apart, judge, onClose }: DisagreementDialogProps) {
   const project = useProject();
   const [step, setStep] = useState<number>();
-  const found = useQuery({
-    queryKey: ["answers", project.id, apart.item],
-    queryFn: () => answers(project.id, apart.item),
-  });
+  const found = useQuery(answersQuery(project.id, apart.item));
   return (
     <Dialog title={apart.title} onClose={onClose} wide>
       <p className={styles.said}>
@@ -368,10 +375,10 @@ function Look({ apart, judge, onClose }: LookProps) {
           {apart.reason}
         </blockquote>
       )}
-      <Loaded query={found} what="what people answered">
+      <Loaded query={found} what="the answers">
         {(it) => (
           <div className={styles.seen}>
-            <Seen item={it.item} step={step} onStepChange={setStep} quotes={NO_QUOTES} />
+            <ItemView item={it.item} step={step} onStepChange={setStep} quotes={NO_QUOTES} />
           </div>
         )}
       </Loaded>
@@ -381,8 +388,8 @@ function Look({ apart, judge, onClose }: LookProps) {
 
 const NO_QUOTES: Quote[] = [];
 
-function Pairs({ found }: { found: Agreement }) {
-  const [search, set] = useLook();
+function AnnotatorPairs({ found }: { found: Agreement }) {
+  const [search, set] = useAgreementSearch();
   const asked = new Set(found.pairs.map((it) => it.criterion));
   const criteria = [...new Set([...found.criteria.map((it) => it.criterion), ...asked])].filter((it) =>
     asked.has(it),
@@ -393,9 +400,9 @@ function Pairs({ found }: { found: Agreement }) {
   const cell = (a: string, b: string) =>
     here.find((it) => (it.a === a && it.b === b) || (it.a === b && it.b === a));
   return (
-    <Part
-      title="Pairs of people"
-      about="Who agrees with whom, on what both answered: κ, weighted by distance where the scale is numbers."
+    <AgreementSection
+      title="Pairs of annotators"
+      about="Cohen’s κ of each pair on the items that both answered, weighted by distance on numeric scales."
     >
       <div className={styles.which}>
         <Select
@@ -405,7 +412,7 @@ function Pairs({ found }: { found: Agreement }) {
           onChange={(it) => set({ pairs: it.target.value })}
         />
       </div>
-      <Matrix
+      <ShadedMatrix
         caption={`Agreement of pairs on ${labelOf(found, criterion)}`}
         rows={names}
         columns={names}
@@ -413,27 +420,27 @@ function Pairs({ found }: { found: Agreement }) {
           const [a, b] = [names[row] ?? "", names[column] ?? ""];
           if (a === b) return { text: "", share: 0 };
           const it = cell(a, b);
-          if (!it) return { text: "–", share: 0, title: "no item in common" };
+          if (!it) return { text: "–", share: 0, title: "no common items" };
           const title = it.undefined ?? `over ${plural(it.n, "item")}`;
           return { text: number(it.value), share: Math.max(0, it.value ?? 0), title };
         }}
       />
-    </Part>
+    </AgreementSection>
   );
 }
 
 type Cell = { text: ReactNode; share: number; title?: string; isRight?: boolean };
-type MatrixProps = {
+type ShadedMatrixProps = {
   caption: string;
-  /** What rows and columns are, above the first. */
+  /** The label of the corner cell. */
   corner?: string;
   rows: string[];
   columns: string[];
   cell: (row: number, column: number) => Cell;
 };
 
-/** Numbers in a square, the larger the darker. */
-function Matrix({ caption, corner, rows, columns, cell }: MatrixProps) {
+/** A matrix of numbers; larger ones are darker. */
+function ShadedMatrix({ caption, corner, rows, columns, cell }: ShadedMatrixProps) {
   return (
     <div className={styles.frame} tabIndex={0} role="group" aria-label={caption}>
       <table className={styles.matrix}>
@@ -469,23 +476,23 @@ function Matrix({ caption, corner, rows, columns, cell }: MatrixProps) {
   );
 }
 
-/** How many columns of each person stand before those of criteria: pace and drift. */
+/** Columns before those of criteria: pace and drift. */
 const OWN = 2;
 
-function People({ found, working }: { found: Agreement; working: Person[] }) {
+function AnnotatorMatrix({ found, working }: { found: Agreement; working: Person[] }) {
   const names = [...new Set(found.people.map((it) => it.name))];
   const { criteria } = found;
   const slowest = Math.max(1, ...working.map((it) => it.median_seconds ?? 0));
   return (
-    <Part
-      title="One by one"
-      about="Median time for an item; the mean of the ratings in the first and second half of somebody’s work; and what α would be without them. Where it rises, they differ from the others more than those do among themselves."
+    <AgreementSection
+      title="Annotators"
+      about="Median time per item; mean rating in the first and second half of the work (drift); and α without this annotator. If α rises without somebody, that person deviates from the others."
     >
-      <Matrix
-        caption="Pace, drift and α without each person"
-        corner="without"
-        rows={["nobody", ...names]}
-        columns={["pace", "over time", ...criteria.map((it) => `α ${it.label}`)]}
+      <ShadedMatrix
+        caption="Pace, drift and α without each annotator"
+        corner="left out"
+        rows={["none", ...names]}
+        columns={["pace", "drift", ...criteria.map((it) => `α ${it.label}`)]}
         cell={(row, column) => {
           const person = working.find((it) => it.name === names[row - 1]);
           if (column < OWN) {
@@ -507,6 +514,6 @@ function People({ found, working }: { found: Agreement; working: Person[] }) {
           };
         }}
       />
-    </Part>
+    </AgreementSection>
   );
 }

@@ -3,12 +3,12 @@ import styles from "./Comment.module.css";
 type CommentProps = {
   /** What it is about. */
   on: string;
-  /** Nothing is shown until one is begun. */
+  /** Undefined until the annotator starts a comment. */
   comment: string | undefined;
   onChange: (comment: string | undefined) => void;
 };
 
-/** Why somebody answered so; left empty, it is none. */
+/** A comment on an answer; an empty one is removed. */
 export function Comment({ on, comment, onChange }: CommentProps) {
   if (comment === undefined) return null;
   return (
@@ -17,7 +17,7 @@ export function Comment({ on, comment, onChange }: CommentProps) {
       rows={2}
       dir="auto"
       aria-label={`Comment on ${on}`}
-      placeholder="Why?"
+      placeholder="Reason"
       value={comment}
       onChange={(it) => onChange(it.target.value)}
       onBlur={() => comment === "" && onChange(undefined)}

@@ -2,25 +2,25 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { useProject } from "../api/session";
-import type { DisputesSearch } from "../router";
-import { More } from "../shell/Shell";
-import type { Quote } from "../traces/view/marks";
+import type { Quote } from "../traces/view/highlights";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
-import { Fault } from "../ui/Form";
-import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { FormError } from "../ui/Form";
+import { plural } from "../ui/format";
+import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
 import { Loaded } from "../ui/Loaded";
-import { State, Waiting } from "../ui/State";
-import { plural } from "../ui/say";
-import { useTell } from "../ui/Toast";
+import { MoreButton } from "../ui/MoreButton";
+import { LoadingNotice, Notice } from "../ui/Notice";
+import { useToast } from "../ui/Toast";
+import { inWords, pointOf, said } from "./answers";
 import styles from "./DisputesPage.module.css";
-import { answers, type Deciding, decide, disputes } from "./doors";
-import { Quotes, stepOf } from "./Quotes";
-import { inWords, pointOf, said } from "./rules";
-import { Scale, Skips } from "./Scale";
-import { Seen, type SeenHandle } from "./Seen";
-import { TaskFrame } from "./TaskFrame";
+import { EvidenceQuotes, stepOf } from "./EvidenceQuotes";
+import { ItemView, type ItemViewHandle } from "./ItemView";
+import { answersQuery, type Deciding, decide, disputesQuery } from "./queries";
+import { RatingScale, SkipButtons } from "./RatingScale";
+import type { DisputesSearch } from "./search";
+import { TaskLayout } from "./TaskLayout";
 import {
   type Answers,
   CAUSES,
@@ -32,9 +32,9 @@ import {
   type TaskInFull,
 } from "./types";
 
-/** Where people differ, the furthest apart first; each is decided by itself. */
+/** Disputes between annotators, the largest difference first; each is decided separately. */
 export function DisputesPage() {
-  return <TaskFrame>{(task) => <Queue task={task} />}</TaskFrame>;
+  return <TaskLayout>{(task) => <DisputeQueue task={task} />}</TaskLayout>;
 }
 
 const rowOf = (it: Dispute): string => `${it.scheme}/${it.criterion}`;
@@ -42,20 +42,15 @@ const keyOf = (it: Dispute): string => `${it.item} ${rowOf(it)}`;
 
 const HERE = "/p/$project/annotate/$task/disputes";
 
-function Queue({ task }: { task: TaskInFull }) {
+function DisputeQueue({ task }: { task: TaskInFull }) {
   const project = useProject();
   const search = useSearch({ from: HERE });
   const navigate = useNavigate({ from: HERE });
-  const found = useInfiniteQuery({
-    queryKey: ["disputes", project.id, task.id],
-    initialPageParam: undefined as number | undefined,
-    queryFn: ({ pageParam }) => disputes(project.id, task.id, pageParam),
-    getNextPageParam: (last) => last.next ?? undefined,
-  });
+  const found = useInfiniteQuery(disputesQuery(project.id, task.id));
   const isWanted = (it: Dispute) => search.only === undefined || rowOf(it) === search.only;
   const isRest = found.data?.pages.every((page) => page.items.every((it) => it.decided || !isWanted(it)));
   const { hasNextPage, isFetching, isError, fetchNextPage } = found;
-  // What is loaded is decided or not asked for, and there is more.
+  // All loaded disputes are decided or filtered out, and there are more pages.
   useEffect(() => {
     if (isRest && hasNextPage && !isFetching && !isError) fetchNextPage();
   }, [isRest, hasNextPage, isFetching, isError, fetchNextPage]);
@@ -67,13 +62,13 @@ function Queue({ task }: { task: TaskInFull }) {
         const all = pages.flatMap((it) => it.items);
         if (all.length === 0) {
           return (
-            <State title="Nothing is disputed">
+            <Notice title="No disputes">
               <p>
-                Where two people answer the same question of an item differently, it waits here to be decided.
-                Items that you still have to answer yourself are left out, so that nobody else’s answers sway
-                yours.
+                When annotators answer the same question of an item differently, the dispute appears here for
+                a decision. Items that you still have to annotate yourself are hidden, so that other answers
+                do not influence yours.
               </p>
-            </State>
+            </Notice>
           );
         }
         const groups = byItem(
@@ -85,16 +80,16 @@ function Queue({ task }: { task: TaskInFull }) {
         return (
           <div className={styles.page}>
             <div className={styles.queue}>
-              <Filter all={all} hasMore={found.hasNextPage} search={search} onChange={set} />
+              <DisputeFilter all={all} hasMore={found.hasNextPage} search={search} onChange={set} />
               <ol className={styles.rows} aria-label="Disputes">
                 {groups.map((group) => (
-                  <Item key={group[0]?.item} disputes={group} selected={selected} onSelect={go} />
+                  <DisputedItem key={group[0]?.item} disputes={group} selected={selected} onSelect={go} />
                 ))}
               </ol>
-              <More query={found} />
+              <MoreButton query={found} />
             </div>
             {selected ? (
-              <One
+              <DisputeDetail
                 key={keyOf(selected)}
                 dispute={selected}
                 task={task}
@@ -109,18 +104,18 @@ function Queue({ task }: { task: TaskInFull }) {
                 }}
               />
             ) : found.hasNextPage ? (
-              <Waiting what="more disputes" />
+              <LoadingNotice what="more disputes" />
             ) : (
-              <State
-                title="All is decided"
+              <Notice
+                title="All disputes are decided"
                 action={
                   <Button onClick={() => set({ decided: true, only: undefined })}>
-                    Show what was decided
+                    Show decided disputes
                   </Button>
                 }
               >
-                <p>Decisions are the labels that judges are held against.</p>
-              </State>
+                <p>Decisions become the labels that judges are measured against.</p>
+              </Notice>
             )}
           </div>
         );
@@ -129,7 +124,7 @@ function Queue({ task }: { task: TaskInFull }) {
   );
 }
 
-/** Those of one item together, so that it is read once; the one that people are furthest apart on first. */
+/** Disputes grouped by item, so that each item is read once; the item with the largest difference comes first. */
 function byItem(all: Dispute[]): Dispute[][] {
   const items = new Map<string, Dispute[]>();
   for (const it of all) items.set(it.item, [...(items.get(it.item) ?? []), it]);
@@ -139,21 +134,21 @@ function byItem(all: Dispute[]): Dispute[][] {
 const isAt = (it: Dispute, search: DisputesSearch): boolean =>
   it.item === search.item && rowOf(it) === search.row;
 
-type FilterProps = {
+type DisputeFilterProps = {
   all: Dispute[];
-  /** Some are not loaded yet. */
+  /** More pages exist. */
   hasMore: boolean;
   search: DisputesSearch;
   onChange: (change: Partial<DisputesSearch>) => void;
 };
 
-function Filter({ all, hasMore, search, onChange }: FilterProps) {
+function DisputeFilter({ all, hasMore, search, onChange }: DisputeFilterProps) {
   const rows = [...new Map(all.map((it) => [rowOf(it), it])).entries()];
   const n = all.filter((it) => !it.decided).length;
   return (
     <div className={styles.filter}>
       <Select
-        label="Which"
+        label="Criterion"
         bare
         value={search.only ?? ""}
         options={[
@@ -168,7 +163,7 @@ function Filter({ all, hasMore, search, onChange }: FilterProps) {
           checked={search.decided ?? false}
           onChange={(it) => onChange({ decided: it.target.checked || undefined })}
         />
-        decided ones as well
+        Show decided disputes
       </label>
       <p role="status">
         {hasMore && "at least "}
@@ -178,14 +173,14 @@ function Filter({ all, hasMore, search, onChange }: FilterProps) {
   );
 }
 
-type ItemProps = {
+type DisputedItemProps = {
   disputes: Dispute[];
   selected: Dispute | undefined;
   onSelect: (dispute: Dispute) => void;
 };
 
-/** What is disputed about one item. */
-function Item({ disputes, selected, onSelect }: ItemProps) {
+/** The disputes of one item. */
+function DisputedItem({ disputes, selected, onSelect }: DisputedItemProps) {
   const id = useId();
   const [first] = disputes;
   return (
@@ -196,7 +191,7 @@ function Item({ disputes, selected, onSelect }: ItemProps) {
       <ol className={styles.rows} aria-labelledby={id}>
         {disputes.map((it) => (
           <li key={keyOf(it)}>
-            <Row dispute={it} isSelected={it === selected} onSelect={() => onSelect(it)} />
+            <DisputeRow dispute={it} isSelected={it === selected} onSelect={() => onSelect(it)} />
           </li>
         ))}
       </ol>
@@ -204,9 +199,9 @@ function Item({ disputes, selected, onSelect }: ItemProps) {
   );
 }
 
-type RowProps = { dispute: Dispute; isSelected: boolean; onSelect: () => void };
+type DisputeRowProps = { dispute: Dispute; isSelected: boolean; onSelect: () => void };
 
-function Row({ dispute, isSelected, onSelect }: RowProps) {
+function DisputeRow({ dispute, isSelected, onSelect }: DisputeRowProps) {
   const ref = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) ref.current?.scrollIntoView({ block: "nearest" });
@@ -223,7 +218,7 @@ function Row({ dispute, isSelected, onSelect }: RowProps) {
         <b>{dispute.label}</b>
         {dispute.decided && <Badge tone="pass">✓ {inWords(dispute.decided.rating)}</Badge>}
       </span>
-      <Spread points={dispute.points} ratings={dispute.ratings} />
+      <RatingSpread points={dispute.points} ratings={dispute.ratings} />
       <span className="visually-hidden">
         {dispute.ratings.map((it) => `${it.name}: ${inWords(it.rating)}`).join(", ")}
       </span>
@@ -233,8 +228,8 @@ function Row({ dispute, isSelected, onSelect }: RowProps) {
 
 const [WIDE, HIGH, DOT] = [120, 14, 3];
 
-/** Who stands where on the scale. */
-function Spread({ points, ratings }: { points: Point[]; ratings: Rate[] }) {
+/** The ratings on the scale. */
+function RatingSpread({ points, ratings }: { points: Point[]; ratings: Rate[] }) {
   const [from, to] = [DOT + 1, WIDE - DOT - 1];
   const at = (nth: number) => from + ((to - from) * nth) / Math.max(1, points.length - 1);
   const seen = new Map<number, number>();
@@ -254,7 +249,7 @@ function Spread({ points, ratings }: { points: Point[]; ratings: Rate[] }) {
         const { rating } = it;
         const nth = points.findIndex((one) => rating?.kind === "scored" && one.value === rating.value);
         if (nth < 0) return null;
-        // Those of one mind stand above each other.
+        // Equal ratings are stacked.
         const before = seen.get(nth) ?? 0;
         seen.set(nth, before + 1);
         return <circle key={it.account} data-dot cx={at(nth)} cy={HIGH - DOT - 1 - before * DOT} r={DOT} />;
@@ -263,29 +258,26 @@ function Spread({ points, ratings }: { points: Point[]; ratings: Rate[] }) {
   );
 }
 
-type OneProps = {
+type DisputeDetailProps = {
   dispute: Dispute;
   task: TaskInFull;
   onMove: (by: 1 | -1) => void;
   onDecided: () => void;
 };
 
-function One(props: OneProps) {
+function DisputeDetail(props: DisputeDetailProps) {
   const project = useProject();
   const { item } = props.dispute;
-  const found = useQuery({
-    queryKey: ["answers", project.id, item],
-    queryFn: () => answers(project.id, item),
-  });
+  const found = useQuery(answersQuery(project.id, item));
   return (
-    <Loaded query={found} what="what people answered">
-      {(it) => <Side {...props} answers={it} />}
+    <Loaded query={found} what="the answers">
+      {(it) => <DisputeSides {...props} answers={it} />}
     </Loaded>
   );
 }
 
-function Side({ dispute, answers, onMove, onDecided }: OneProps & { answers: Answers }) {
-  const seen = useRef<SeenHandle>(null);
+function DisputeSides({ dispute, answers, onMove, onDecided }: DisputeDetailProps & { answers: Answers }) {
+  const seen = useRef<ItemViewHandle>(null);
   const [step, setStep] = useState<number>();
   const quotes = useMemo(() => dispute.ratings.flatMap((it) => it.evidence ?? []), [dispute.ratings]);
   const show = (quote: Quote) => {
@@ -302,9 +294,9 @@ function Side({ dispute, answers, onMove, onDecided }: OneProps & { answers: Ans
             {answers.item.task}
           </p>
         )}
-        <Seen ref={seen} item={answers.item} step={step} onStepChange={setStep} quotes={quotes} />
+        <ItemView ref={seen} item={answers.item} step={step} onStepChange={setStep} quotes={quotes} />
       </div>
-      <Decide
+      <DecisionForm
         dispute={dispute}
         schemes={answers.schemes}
         onQuoteShow={show}
@@ -316,13 +308,13 @@ function Side({ dispute, answers, onMove, onDecided }: OneProps & { answers: Ans
 }
 
 const CAUSE_WORDS: Record<Cause, string> = {
-  guideline: "the guideline is unclear",
-  mistake: "somebody was mistaken",
-  ambiguous: "the item is ambiguous",
-  other: "something else",
+  guideline: "unclear guideline",
+  mistake: "annotator mistake",
+  ambiguous: "ambiguous item",
+  other: "other",
 };
 
-type DecideProps = {
+type DecisionFormProps = {
   dispute: Dispute;
   schemes: Scheme[];
   onQuoteShow: (quote: Quote) => void;
@@ -330,11 +322,11 @@ type DecideProps = {
   onDecided: () => void;
 };
 
-function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProps) {
+function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecisionFormProps) {
   const id = useId();
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   const panel = useRef<HTMLElement>(null);
   const { points } = dispute;
   const scheme = schemes.find((it) => it.name === dispute.scheme);
@@ -347,7 +339,7 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
   const sending = useMutation({
     mutationFn: ({ rating, why, cause }: Deciding) => decide(project.id, dispute, { rating, why, cause }),
     onSuccess: async (made) => {
-      tell(`Decided: ${inWords(made.rating, points)}.`);
+      toast(`Decided: ${inWords(made.rating, points)}.`);
       onDecided();
       await Promise.all([
         queries.invalidateQueries({ queryKey: ["disputes", project.id] }),
@@ -358,7 +350,7 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
   const send = () => {
     if (deciding.rating) sending.mutate({ ...deciding, rating: deciding.rating });
   };
-  // The focus waits at the scale, so that the keyboard goes on from dispute to dispute.
+  // The focus starts at the scale, so that the keyboard works from dispute to dispute.
   useEffect(() => {
     panel.current?.querySelector<HTMLElement>('[role="radio"][tabindex="0"]')?.focus({ preventScroll: true });
   }, []);
@@ -381,13 +373,13 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
                 {it.comment}
               </p>
             )}
-            <Quotes quotes={it.evidence} onQuoteShow={onQuoteShow} />
+            <EvidenceQuotes quotes={it.evidence} onQuoteShow={onQuoteShow} />
           </li>
         ))}
       </ul>
       <div className={styles.form}>
         <h3 id={`${id}-decision`}>Your decision</h3>
-        <Scale
+        <RatingScale
           points={points}
           rating={deciding.rating}
           labelledBy={`${id}-title ${id}-decision`}
@@ -395,10 +387,10 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
           onRate={(rating) => change({ rating })}
         />
         <div className={styles.skips}>
-          <Skips rating={deciding.rating} onRate={(rating) => change({ rating })} />
+          <SkipButtons rating={deciding.rating} onRate={(rating) => change({ rating })} />
         </div>
         <fieldset className={styles.causes}>
-          <legend>Why did they differ?</legend>
+          <legend>Cause of the disagreement</legend>
           {CAUSES.map((it) => (
             <label key={it}>
               <input
@@ -412,7 +404,7 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
           ))}
         </fieldset>
         <label className={styles.why}>
-          What decides it
+          Reason for the decision
           <textarea
             rows={2}
             dir="auto"
@@ -420,7 +412,7 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
             onChange={(it) => change({ why: it.target.value })}
           />
         </label>
-        <Fault error={sending.error} />
+        <FormError error={sending.error} />
         <div className={styles.ways}>
           <Button onClick={() => onMove(-1)} title="[">
             ← Previous
@@ -434,7 +426,7 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
             disabled={!deciding.rating || sending.isPending}
             title="Ctrl+Enter"
           >
-            {dispute.decided ? "Decide anew" : "Decide"}
+            {dispute.decided ? "Change decision" : "Decide"}
           </Button>
         </div>
       </div>
@@ -451,12 +443,12 @@ function levelOf(points: Point[], { rating }: Rate): string | undefined {
 const KEYS: KeyGroup = {
   title: "Deciding",
   keys: [
-    { keys: ["1", "…", "9"], does: "decide on this; 0 is 10" },
-    { keys: ["n", "u"], does: "not applicable, cannot tell" },
-    { keys: ["g", "m", "a", "o"], does: "why they differed" },
-    { keys: ["w"], does: "say what decides it; Esc leaves it" },
+    { keys: ["1", "…", "9"], does: "choose this rating; 0 is 10" },
+    { keys: ["n", "u"], does: "not applicable, undecidable" },
+    { keys: ["g", "m", "a", "o"], does: "cause of the disagreement" },
+    { keys: ["w"], does: "write the reason; Esc leaves the field" },
     { keys: ["[", "]"], does: "previous, next dispute" },
-    { keys: ["Ctrl Enter"], does: "decide, and on to the next" },
+    { keys: ["Ctrl Enter"], does: "decide and go to the next dispute" },
   ],
 };
 

@@ -1,36 +1,33 @@
 import { useQuery } from "@tanstack/react-query";
 import { useProject } from "../api/session";
 import { Badge } from "../ui/Badge";
+import { count, duration, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, duration, score } from "../ui/say";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
-import { people } from "./doors";
-import { TaskFrame } from "./TaskFrame";
+import { peopleQuery } from "./queries";
+import { TaskLayout } from "./TaskLayout";
 import styles from "./TaskPage.module.css";
 import type { Person, Right, TaskInFull } from "./types";
 
-/** Who works on a task, how fast, and how well where that is known. */
+/** The annotators of a task with their pace and quality checks. */
 export function PeoplePage() {
-  return <TaskFrame>{(task) => <People task={task} />}</TaskFrame>;
+  return <TaskLayout>{(task) => <AnnotatorTable task={task} />}</TaskLayout>;
 }
 
-function People({ task }: { task: TaskInFull }) {
+function AnnotatorTable({ task }: { task: TaskInFull }) {
   const project = useProject();
-  const found = useQuery({
-    queryKey: ["people", project.id, task.id],
-    queryFn: () => people(project.id, task.id),
-  });
+  const found = useQuery(peopleQuery(project.id, task.id));
   return (
     <Loaded query={found} what="people">
       {({ items }) =>
         items.length === 0 ? (
-          <State title="Nobody has begun yet">
-            <p>Who answers an item appears here.</p>
-          </State>
+          <Notice title="No annotators yet">
+            <p>Annotators appear here after their first answer.</p>
+          </Notice>
         ) : (
-          <Table caption="People" columns={columnsOf(items)} rows={items} keyOf={(it) => it.account} />
+          <Table caption="Annotators" columns={columnsOf(items)} rows={items} keyOf={(it) => it.account} />
         )
       }
     </Loaded>
@@ -45,7 +42,7 @@ const CHECKS = [
 
 function columnsOf(all: Person[]): Column<Person>[] {
   const slowest = Math.max(1, ...all.map((it) => it.median_seconds ?? 0));
-  // What a task does not have is no column.
+  // Checks that a task does not use have no column.
   const checks = CHECKS.filter(([name]) => all.some((it) => it[name].all > 0));
   return [
     { name: "name", head: "Name", cell: (it) => it.name },
@@ -63,18 +60,14 @@ function columnsOf(all: Person[]): Column<Person>[] {
     ),
     {
       name: "drift",
-      head: (
-        <abbr title="The mean of their ratings, on 0 to 1, in the first and the second half of their work">
-          Over time
-        </abbr>
-      ),
+      head: <abbr title="Mean rating, on 0 to 1, in the first and second half of the work">Drift</abbr>,
       align: "end",
       wide: true,
       cell: (it) => <Drift person={it} />,
     },
     {
       name: "warnings",
-      head: "To look at",
+      head: "Warnings",
       cell: (it) => (
         <span className={styles.warnings}>
           {it.warnings.map((warning) => (
@@ -87,7 +80,7 @@ function columnsOf(all: Person[]): Column<Person>[] {
     },
     {
       name: "last",
-      head: "Last",
+      head: "Last answer",
       align: "end",
       cell: (it) => (it.last ? <Time at={it.last} /> : "–"),
       wide: true,
@@ -95,7 +88,7 @@ function columnsOf(all: Person[]): Column<Person>[] {
   ];
 }
 
-/** How long somebody takes for an item, beside whoever takes longest. */
+/** The median time per item, relative to the slowest annotator. */
 export function Pace({ person, slowest }: { person: Person; slowest: number }) {
   if (person.median_seconds == null) return "–";
   return (
@@ -107,10 +100,10 @@ export function Pace({ person, slowest }: { person: Person; slowest: number }) {
 }
 
 const [WIDE, HIGH, DOT] = [40, 18, 2.5];
-/** As much up or down as the picture has room for. */
+/** The change that fills the height of the chart. */
 const STEEPEST = 0.4;
 
-/** Where the mean of somebody’s ratings was in the first half of their work, and where in the second. */
+/** The mean rating in the first and second half of an annotator's work. */
 export function Drift({ person: { drift } }: { person: Person }) {
   if (!drift) return "–";
   const rise = Math.max(-1, Math.min(1, (drift.second - drift.first) / STEEPEST));

@@ -1,50 +1,47 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { Interval } from "../chart/Interval";
-import { Picture } from "../chart/Picture";
+import { ServerChart } from "../chart/ServerChart";
 import { Select } from "../ui/Field";
+import { count } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count } from "../ui/say";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import { results } from "./doors";
+import { resultsQuery } from "./queries";
 import styles from "./ResultsPage.module.css";
-import { TaskFrame } from "./TaskFrame";
+import { TaskLayout } from "./TaskLayout";
 import type { TaskInFull } from "./types";
 
-type Results = Awaited<ReturnType<typeof results>>;
+type Results = Schemas["ShownResults"];
 type Question = Results["questions"][number];
 
-/** What people said in a task: means on their own scales, overall or by a field of the data. */
+/** Results of a task: means on their own scales, overall or by a field of the data. */
 export function ResultsPage() {
-  return <TaskFrame>{(task) => <TaskResults task={task} />}</TaskFrame>;
+  return <TaskLayout>{(task) => <TaskResults task={task} />}</TaskLayout>;
 }
 
 function TaskResults({ task }: { task: TaskInFull }) {
   const project = useProject();
   const { by } = useSearch({ strict: false }) as { by?: string };
   const navigate = useNavigate();
-  const found = useQuery({
-    queryKey: ["results", project.id, task.id, by],
-    queryFn: () => results(project.id, task.id, by),
-    placeholderData: keepPreviousData,
-  });
+  const found = useQuery(resultsQuery(project.id, task.id, by));
   const choose = (field: string) =>
     navigate({ to: ".", search: { by: field || undefined } as never, replace: true });
   return (
     <Loaded query={found} what="the results">
       {(it) =>
         it.n_answers === 0 ? (
-          <State title="No answers yet">
-            <p>Means and intervals appear here with the first answer.</p>
-          </State>
+          <Notice title="No answers yet">
+            <p>Means and confidence intervals appear after the first answer.</p>
+          </Notice>
         ) : (
           <div className={styles.parts}>
             <div className={styles.head}>
               <p className={styles.about}>
                 {count(it.n_answers)} answers about {count(it.n_items)} items by {count(it.n_people)} people.
-                Means are on each question’s own scale, with 95 % intervals over items.
+                Means are on the scale of each question, with 95 % confidence intervals over items.
               </p>
               {it.fields.length > 0 && (
                 <Select
@@ -61,14 +58,12 @@ function TaskResults({ task }: { task: TaskInFull }) {
             <div className={styles.columns}>
               <div className={styles.tables}>
                 {it.groups.length === 0 ? (
-                  <Questions caption="Results" questions={it.questions} />
+                  <QuestionTable caption="Results" questions={it.questions} />
                 ) : (
-                  <Groups results={it} by={by ?? ""} />
+                  <ResultGroups results={it} by={by ?? ""} />
                 )}
               </div>
-              {it.radar && (
-                <Picture title="Mean of each criterion, on 0 to 1 of its scale" drawn={it.radar} />
-              )}
+              {it.radar && <ServerChart title="Mean of each criterion, on 0 to 1" drawn={it.radar} />}
             </div>
           </div>
         )
@@ -77,25 +72,25 @@ function TaskResults({ task }: { task: TaskInFull }) {
   );
 }
 
-function Groups({ results: { groups }, by }: { results: Results; by: string }) {
+function ResultGroups({ results: { groups }, by }: { results: Results; by: string }) {
   return groups.map((group) => (
     <section key={group.value} className={styles.group} aria-label={`${by} ${group.value}`}>
       <h2>
         {group.value} <small>{count(group.n_answers)} answers</small>
       </h2>
-      <Questions caption={`Results of ${group.value}`} questions={group.questions} />
+      <QuestionTable caption={`Results of ${group.value}`} questions={group.questions} />
     </section>
   ));
 }
 
-function Questions({ caption, questions }: { caption: string; questions: Question[] }) {
+function QuestionTable({ caption, questions }: { caption: string; questions: Question[] }) {
   const columns: Column<Question>[] = [
-    { name: "question", head: "Question", cell: (it) => <Name question={it} /> },
+    { name: "question", head: "Question", cell: (it) => <QuestionName question={it} /> },
     {
       name: "mean",
       head: "Mean",
       align: "end",
-      cell: (it) => (it.kind === "choice" ? <Counts question={it} /> : figure(it.mean)),
+      cell: (it) => (it.kind === "choice" ? <AnswerCounts question={it} /> : figure(it.mean)),
     },
     {
       name: "interval",
@@ -128,7 +123,7 @@ function Questions({ caption, questions }: { caption: string; questions: Questio
     { name: "n", head: "Rated", align: "end", cell: (it) => count(it.n_scored) },
     {
       name: "silent",
-      head: <abbr title="Not applicable, and cannot tell">n/a · ?</abbr>,
+      head: <abbr title="Not applicable, and undecidable">n/a · ?</abbr>,
       align: "end",
       wide: true,
       cell: (it) => `${it.n_not_applicable || "–"} · ${it.n_abstained || "–"}`,
@@ -148,13 +143,13 @@ const ends = (scale: number[]): [number, number] => [scale[0] ?? 0, scale[1] ?? 
 
 const figure = (value: number | null | undefined): string => (value == null ? "–" : value.toFixed(2));
 
-/** Scores that nobody gave but that follow from the ratings stand out. */
-function Name({ question }: { question: Question }) {
+/** Computed scores are bold. */
+function QuestionName({ question }: { question: Question }) {
   const isDerived = question.kind !== "criterion" && question.kind !== "choice";
   return isDerived ? <b>{question.label}</b> : question.label;
 }
 
-function Counts({ question }: { question: Question }) {
+function AnswerCounts({ question }: { question: Question }) {
   return (
     <span className={styles.counts}>
       {question.counts.map((it) => (

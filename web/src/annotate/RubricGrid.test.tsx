@@ -2,9 +2,9 @@ import { fireEvent, render, screen, within } from "@testing-library/react";
 import { useState } from "react";
 import { expect, test, vi } from "vitest";
 import { rubricTask } from "../../workbench/fixtures";
-import type { Quote } from "../traces/view/marks";
+import type { Quote } from "../traces/view/highlights";
+import { missing } from "./answers";
 import { RubricGrid } from "./RubricGrid";
-import { missing } from "./rules";
 import type { AnswerOf, KindOf } from "./types";
 
 const scheme = rubricTask.schemes[0] as KindOf<"rubric">;
@@ -116,7 +116,7 @@ test("what is selected becomes evidence, and can be taken away", () => {
   const last = grid({ quote: { part: "trace.2.text", quote: "so", start: 0, end: 2 } });
   press("e");
   expect(last()?.criteria.correctness?.evidence).toHaveLength(1);
-  fireEvent.click(screen.getByRole("button", { name: "Take the quote away" }));
+  fireEvent.click(screen.getByRole("button", { name: "Remove the quote" }));
   expect(last()?.criteria.correctness?.evidence).toEqual([]);
 });
 

@@ -1,30 +1,30 @@
 import { type RefObject, useEffect, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import type { Quote } from "../traces/view/marks";
+import type { Quote } from "../traces/view/highlights";
 import { Button } from "../ui/Button";
-import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
+import { isSame, OVERALL, pointOf, weighted } from "./answers";
 import { Comment } from "./Comment";
 import words from "./Comment.module.css";
-import { Quotes } from "./Quotes";
+import { EvidenceQuotes } from "./EvidenceQuotes";
+import { RatingScale, SkipButtons } from "./RatingScale";
 import styles from "./RubricGrid.module.css";
-import { isSame, OVERALL, pointOf, weighted } from "./rules";
-import { Scale, Skips } from "./Scale";
 import type { AnswerOf, Criterion, KindOf, Rated, Rating } from "./types";
 
 type RubricGridProps = {
   scheme: KindOf<"rubric">;
   answer: AnswerOf<"rubric">;
   onAnswerChange: (answer: AnswerOf<"rubric">) => void;
-  /** Rows that have to be rated before this can be submitted. */
+  /** Rows that must be rated before submitting. */
   missing: string[];
-  /** Whether somebody has tried to submit: what is missing is said aloud from then on. */
+  /** Whether the annotator has tried to submit; missing answers are marked from then on. */
   isTried: boolean;
-  /** What is selected in what is graded. */
+  /** The text that is selected in the item. */
   selectedQuote: () => Quote | undefined;
   onQuoteShow: (quote: Quote) => void;
-  /** Whether keys are for this grid. */
+  /** Whether keyboard shortcuts apply to this grid. */
   isActive: boolean;
-  /** Asks for the focus of a row, by its name. */
+  /** Moves the focus to a row, by its name. */
   jump?: { row: string };
 };
 
@@ -55,14 +55,14 @@ export function RubricGrid(props: RubricGridProps) {
   };
   const quote = (name: string) => {
     const found = selectedQuote();
-    if (!found) return setNote("Select the words in the trace first, then quote them.");
+    if (!found) return setNote("Select text in the trace first, then quote it.");
     setNote(undefined);
-    // What it covered is marked from now on.
+    // The quote is marked from now on, so the selection is removed.
     document.getSelection()?.removeAllRanges();
     change(name, { evidence: [...(ratedOf(name).evidence ?? []), found] });
   };
   const comment = (name: string) => {
-    // Drawn at once: what is typed next belongs into it.
+    // Rendered synchronously, because the next key belongs into it.
     if (ratedOf(name).comment === undefined) flushSync(() => change(name, { comment: "" }));
     grid.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(name)}"] textarea`)?.focus();
   };
@@ -83,7 +83,7 @@ export function RubricGrid(props: RubricGridProps) {
         </div>
       )}
       {rows.map((row) => (
-        <Row
+        <CriterionRow
           key={row.name}
           criterion={row}
           rated={ratedOf(row.name)}
@@ -129,7 +129,7 @@ export function RubricGrid(props: RubricGridProps) {
   );
 }
 
-/** What stands above the columns, where all rows call them the same. */
+/** Labels above the columns, where all rows have the same ones. */
 function sharedLabels(rows: Criterion[]): string[] | undefined {
   const first = rows[0]?.points;
   if (!first?.every((it) => it.label !== undefined)) return undefined;
@@ -139,7 +139,7 @@ function sharedLabels(rows: Criterion[]): string[] | undefined {
   return isSame ? first.map((it) => it.label ?? "") : undefined;
 }
 
-type RowProps = {
+type CriterionRowProps = {
   criterion: Criterion;
   rated: Rated;
   isCurrent: boolean;
@@ -154,7 +154,7 @@ type RowProps = {
   onMove: (by: 1 | -1) => void;
 };
 
-function Row(props: RowProps) {
+function CriterionRow(props: CriterionRowProps) {
   const { criterion, rated, isCurrent, isWhole, isMissing, isTried, onChange, onMove } = props;
   const id = useId();
   return (
@@ -172,7 +172,7 @@ function Row(props: RowProps) {
       <div className={styles.what}>
         <h3>
           <span id={`${id}-label`}>{criterion.label}</span>
-          {isWhole && <span className={styles.optional}> if you like</span>}
+          {isWhole && <span className={styles.optional}> optional</span>}
           {isTried && isMissing && <span className={styles.unrated}>not rated</span>}
         </h3>
         {criterion.description && (
@@ -182,7 +182,7 @@ function Row(props: RowProps) {
         )}
       </div>
       <div className={styles.scale}>
-        <Scale
+        <RatingScale
           points={criterion.points}
           rating={rated.rating}
           labelledBy={`${id}-label`}
@@ -193,7 +193,9 @@ function Row(props: RowProps) {
         />
       </div>
       <div className={styles.tools}>
-        {criterion.may_skip && <Skips rating={rated.rating} onRate={(rating) => onChange({ rating })} />}
+        {criterion.may_skip && (
+          <SkipButtons rating={rated.rating} onRate={(rating) => onChange({ rating })} />
+        )}
         <Button look="tool" onClick={props.onComment}>
           comment
         </Button>
@@ -201,7 +203,7 @@ function Row(props: RowProps) {
           quote
         </Button>
       </div>
-      <Quotes
+      <EvidenceQuotes
         quotes={rated.evidence}
         onQuoteShow={props.onQuoteShow}
         onQuoteTake={(nth) => onChange({ evidence: rated.evidence?.filter((_, other) => other !== nth) })}
@@ -216,11 +218,11 @@ const KEYS: KeyGroup = {
   keys: [
     { keys: ["1", "…", "9"], does: "rate the current row and go to the next; 0 is 10" },
     { keys: ["↑", "↓"], does: "previous, next row" },
-    { keys: ["←", "→"], does: "along the scale; Space takes it" },
-    { keys: ["n"], does: "not applicable; once more takes it back" },
-    { keys: ["u"], does: "cannot tell; once more takes it back" },
-    { keys: ["c"], does: "comment on the row just rated; Esc leaves it" },
-    { keys: ["e"], does: "quote what is selected as evidence" },
+    { keys: ["←", "→"], does: "move along the scale; Space selects" },
+    { keys: ["n"], does: "not applicable; press again to undo" },
+    { keys: ["u"], does: "undecidable; press again to undo" },
+    { keys: ["c"], does: "comment on the row just rated; Esc leaves the field" },
+    { keys: ["e"], does: "quote the selected text as evidence" },
     { keys: ["Ctrl Enter"], does: "submit" },
   ],
 };
@@ -245,7 +247,7 @@ function useGridKeys(keys: GridKeys) {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
       if (isTyping(event.target)) {
-        // Out of a comment, back to its row.
+        // From a comment back to its row.
         if (event.key === "Escape") focus(current);
         return;
       }
@@ -267,7 +269,7 @@ function useGridKeys(keys: GridKeys) {
       else if (event.key === "c") comment(justRated.current ?? current);
       else if (event.key === "e") quote(justRated.current ?? current);
       else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-        // Where nothing else wants them: from anywhere on the page back into the grid.
+        // Only if no other element handles them: from anywhere on the page back into the grid.
         if (event.defaultPrevented || event.target !== document.body) return;
         focus(current);
       } else return;

@@ -1,8 +1,8 @@
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useId } from "react";
 import { Button } from "../ui/Button";
-import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
-import { plural } from "../ui/say";
-import { isMarked, kindsOf, runningScore, words } from "./rules";
+import { plural } from "../ui/format";
+import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
+import { isMarked, kindsOf, runningScore, words } from "./answers";
 import styles from "./StepMarks.module.css";
 import type { AnswerOf, KindOf, Marked } from "./types";
 
@@ -14,7 +14,7 @@ type StepMarksProps = {
   isMissing: boolean;
 };
 
-/** Beneath one step: whether it is right, and if not, how and how badly. */
+/** The mark of one step: correct or not, the kind of error and its severity. */
 export function StepMarks({ scheme, n, marked, onMarkedChange, isMissing }: StepMarksProps) {
   const id = useId();
   const isWrong = marked.mark !== undefined && marked.mark !== scheme.marks[0];
@@ -33,7 +33,7 @@ export function StepMarks({ scheme, n, marked, onMarkedChange, isMissing }: Step
           </label>
         ))}
         {isMissing && (
-          <span className={styles.missing}>{marked.mark ? "say what is wrong" : "not marked"}</span>
+          <span className={styles.missing}>{marked.mark ? "choose the kind of error" : "not marked"}</span>
         )}
       </div>
       {isWrong && (
@@ -104,7 +104,7 @@ type StepsSummaryProps = {
   onStepShow: (n: number) => void;
 };
 
-/** How far one is, what was found wrong, and the score once every step is marked. */
+/** Progress, wrong steps, and the score when every step is marked. */
 export function StepsSummary({ scheme, answer, onStepShow }: StepsSummaryProps) {
   const open = scheme.steps.filter((n) => !isMarked(scheme, answer.steps[n]));
   const wrong = scheme.steps.filter(
@@ -155,7 +155,7 @@ const KEYS: KeyGroup = {
   keys: [
     { keys: ["1", "2", "…"], does: "mark the current step" },
     { keys: ["j", "k"], does: "next, previous step that can be marked" },
-    { keys: ["Esc"], does: "leave Why" },
+    { keys: ["Esc"], does: "leave the text field" },
     { keys: ["u"], does: "go to the first step that is not marked" },
   ],
 };

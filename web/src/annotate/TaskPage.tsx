@@ -1,27 +1,27 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useProject } from "../api/session";
-import { Once } from "../settings/Settings";
+import { OneTimeSecret } from "../settings/SettingsLayout";
 import { Button } from "../ui/Button";
-import { Copy } from "../ui/Copy";
+import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
-import { Fault, Form, useFields } from "../ui/Form";
-import { count, day, plural } from "../ui/say";
-import { useTell } from "../ui/Toast";
-import { AddItems } from "./AddItems";
-import { changeTask, exportOf, linksOf } from "./doors";
-import { titleOf } from "./rules";
-import { TaskFrame } from "./TaskFrame";
+import { Form, FormError, useFields } from "../ui/Form";
+import { count, day, plural } from "../ui/format";
+import { useToast } from "../ui/Toast";
+import { AddItemsDialog } from "./AddItemsDialog";
+import { titleOf } from "./answers";
+import { changeTask, exportOf, linksOf } from "./queries";
+import { TaskLayout } from "./TaskLayout";
 import styles from "./TaskPage.module.css";
 import type { Scheme, Settings, TaskInFull } from "./types";
 
-/** A task to whoever owns it: how far it is, who may join, how it works, and what came out. */
+/** A task for its owner: progress, invitation, settings and export. */
 export function TaskPage() {
-  return <TaskFrame>{(task) => <Overview task={task} />}</TaskFrame>;
+  return <TaskLayout>{(task) => <TaskOverview task={task} />}</TaskLayout>;
 }
 
-function Overview({ task }: { task: TaskInFull }) {
+function TaskOverview({ task }: { task: TaskInFull }) {
   const { progress } = task;
   return (
     <div className={styles.parts}>
@@ -30,18 +30,18 @@ function Overview({ task }: { task: TaskInFull }) {
           {task.description}
         </p>
       )}
-      <section className={styles.numbers} aria-label="How far it is">
+      <section className={styles.numbers} aria-label="Progress">
         {(
           [
             [
               count(progress.n_submitted),
-              // Where everybody answers everything, no number is wanted.
+              // Where everybody answers everything, there is no target number.
               task.settings.annotators_per_item == null
                 ? "answers"
                 : `of ${plural(progress.n_wanted, "answer")}`,
             ],
             [count(progress.n_done), `of ${plural(progress.n_items, "item")} done`],
-            [day(task.created), "made"],
+            [day(task.created), "created"],
           ] as const
         ).map(([value, label]) => (
           <div key={label}>
@@ -49,11 +49,7 @@ function Overview({ task }: { task: TaskInFull }) {
             <span>{label}</span>
           </div>
         ))}
-        <progress
-          max={Math.max(1, progress.n_items)}
-          value={progress.n_done}
-          aria-label="Items that are done"
-        />
+        <progress max={Math.max(1, progress.n_items)} value={progress.n_done} aria-label="Completed items" />
       </section>
       <div className={styles.columns}>
         <section className={styles.part}>
@@ -65,14 +61,14 @@ function Overview({ task }: { task: TaskInFull }) {
               </li>
             ))}
           </ol>
-          <Items task={task} />
-          <Outcome task={task} />
+          <TaskItems task={task} />
+          <TaskExport task={task} />
         </section>
         <section className={styles.part}>
           <h2>People</h2>
-          <Joining task={task} />
-          <h2>Rules</h2>
-          <Rules task={task} />
+          <TaskInvitation task={task} />
+          <h2>Settings</h2>
+          <TaskSettings task={task} />
         </section>
       </div>
     </div>
@@ -86,39 +82,39 @@ function inShort(scheme: Scheme): string {
     case "trajectory":
       return `each step: ${scheme.marks.join(", ")}`;
     case "verify":
-      return "what a judge said, confirmed or corrected";
+      return "answers of a judge, confirmed or corrected";
     case "pairwise":
     case "choice":
       return scheme.labels.join(", ");
     case "likert":
       return `1 to ${scheme.size}`;
     case "text":
-      return "in one's own words";
+      return "free text";
   }
 }
 
-function Items({ task }: { task: TaskInFull }) {
+function TaskItems({ task }: { task: TaskInFull }) {
   const [adding, setAdding] = useState(false);
-  // What a judge said cannot be added by hand.
+  // Items of a verification task come from a judge.
   if (task.schemes.some((it) => it.kind === "verify")) return null;
   return (
     <>
       <h2>Items</h2>
       <p className={styles.soft}>
-        {plural(task.progress.n_items, "item")}. More can come while people are at work; nobody loses their
-        place.
+        {plural(task.progress.n_items, "item")}. You can add items at any time; work in progress is not
+        affected.
       </p>
       <Button onClick={() => setAdding(true)}>Add items</Button>
-      {adding && <AddItems task={task} onClose={() => setAdding(false)} />}
+      {adding && <AddItemsDialog task={task} onClose={() => setAdding(false)} />}
     </>
   );
 }
 
-function Outcome({ task }: { task: TaskInFull }) {
+function TaskExport({ task }: { task: TaskInFull }) {
   const project = useProject();
   return (
     <>
-      <h2>What came out</h2>
+      <h2>Export results</h2>
       <p className={styles.exports}>
         {["jsonl", "csv", "parquet"].map((format) => (
           <a key={format} href={exportOf(project.id, task.id, format)} download={`${task.name}.${format}`}>
@@ -130,34 +126,34 @@ function Outcome({ task }: { task: TaskInFull }) {
   );
 }
 
-function Joining({ task }: { task: TaskInFull }) {
+function TaskInvitation({ task }: { task: TaskInFull }) {
   const project = useProject();
   const links = useMutation({ mutationFn: () => linksOf(project.id, task.id) });
   return (
     <>
       <p className={styles.soft}>
-        Members of this project find it under Annotate. Others join by a link, without e-mail address or
-        password, and see this task alone.
+        Members of this project find the task under Annotate. Other people join with a link, without an
+        account, and see only this task.
       </p>
       <Button onClick={() => links.mutate()} disabled={links.isPending || task.state === "closed"}>
-        Make a link
+        Create link
       </Button>
-      <Fault error={links.error} />
+      <FormError error={links.error} />
       {links.data && (
         <Dialog title="Links to this task" onClose={() => links.reset()} wide>
-          <Once
+          <OneTimeSecret
             secret={absolute(links.data.url)}
-            about="To invite somebody: they say their name and begin."
+            about="Invitation link: people enter their name and start."
           />
           <div>
-            <Copy text={absolute(links.data.url)} />
+            <CopyButton text={absolute(links.data.url)} />
           </div>
-          <Once
+          <OneTimeSecret
             secret={absolute(links.data.crowd_url)}
-            about="For a crowd platform, which puts its own id of the person at the end."
+            about="Link for a crowd platform. The platform appends its participant id."
           />
           <div>
-            <Copy text={absolute(links.data.crowd_url)} />
+            <CopyButton text={absolute(links.data.crowd_url)} />
           </div>
         </Dialog>
       )}
@@ -174,7 +170,7 @@ const YES_NO = [
 const yesNo = (it: boolean): string => (it ? "yes" : "no");
 const optional = (it: string): number | undefined => (it === "" ? undefined : Number(it));
 
-function Rules({ task }: { task: TaskInFull }) {
+function TaskSettings({ task }: { task: TaskInFull }) {
   const [changing, setChanging] = useState(false);
   const project = useProject();
   const queries = useQueryClient();
@@ -184,22 +180,22 @@ function Rules({ task }: { task: TaskInFull }) {
     onSuccess: () => queries.invalidateQueries({ queryKey: ["task", project.id, task.id] }),
   });
   const lines: [string, string][] = [
-    ["people for each item", settings.annotators_per_item?.toString() ?? "everybody"],
+    ["annotators per item", settings.annotators_per_item?.toString() ?? "all"],
     [
-      "more people for a share",
+      "overlap sample",
       settings.overlap
-        ? `${settings.overlap_annotators ?? "–"} for ${Math.round(100 * settings.overlap)} %`
+        ? `${settings.overlap_annotators ?? "–"} annotators for ${Math.round(100 * settings.overlap)} % of the items`
         : "no",
     ],
-    ["items for each person", settings.quota ? `at most ${count(settings.quota)}` : "as many as there are"],
-    ["given back after", plural(settings.stale_minutes, "minute")],
-    ["going back", yesNo(settings.back_navigation)],
-    ["shows the score", yesNo(settings.shows_score)],
+    ["items per annotator", settings.quota ? `at most ${count(settings.quota)}` : "no limit"],
+    ["release abandoned items after", plural(settings.stale_minutes, "minute")],
+    ["edit submitted items", yesNo(settings.back_navigation)],
+    ["show score to annotators", yesNo(settings.shows_score)],
     [
-      "practice, gold, attention",
+      "practice, gold and attention items",
       [settings.training, settings.gold, settings.attention].map((it) => it?.length ?? 0).join(", "),
     ],
-    ["too fast under", settings.min_seconds ? plural(settings.min_seconds, "second") : "–"],
+    ["minimum time per item", settings.min_seconds ? plural(settings.min_seconds, "second") : "–"],
   ];
   return (
     <>
@@ -212,25 +208,25 @@ function Rules({ task }: { task: TaskInFull }) {
         ))}
       </dl>
       <div className={styles.doing}>
-        <Button onClick={() => setChanging(true)}>Change them</Button>
+        <Button onClick={() => setChanging(true)}>Edit settings</Button>
         <Button
           look={task.state === "open" ? "danger" : "plain"}
           onClick={() => state.mutate()}
           disabled={state.isPending}
         >
-          {task.state === "open" ? "Close the task" : "Open it again"}
+          {task.state === "open" ? "Close task" : "Reopen task"}
         </Button>
       </div>
-      <Fault error={state.error} />
-      {changing && <Change task={task} onClose={() => setChanging(false)} />}
+      <FormError error={state.error} />
+      {changing && <TaskSettingsDialog task={task} onClose={() => setChanging(false)} />}
     </>
   );
 }
 
-function Change({ task, onClose }: { task: TaskInFull; onClose: () => void }) {
+function TaskSettingsDialog({ task, onClose }: { task: TaskInFull; onClose: () => void }) {
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   const { settings } = task;
   const [entered, bind] = useFields({
     people: settings.annotators_per_item?.toString() ?? "",
@@ -254,43 +250,43 @@ function Change({ task, onClose }: { task: TaskInFull; onClose: () => void }) {
     },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ["task", project.id, task.id] });
-      tell("The rules are changed.");
+      toast("Settings saved.");
       onClose();
     },
   });
   return (
-    <Dialog title="Rules of the task" onClose={onClose}>
-      <Form asked={change} does="Change them">
+    <Dialog title="Task settings" onClose={onClose}>
+      <Form asked={change} does="Save settings">
         <Field
-          label="People for each item"
+          label="Annotators per item"
           type="number"
           min={1}
-          hint="Empty: everybody."
+          hint="Empty: all annotators."
           {...bind("people")}
         />
         <Field
-          label="Items for each person, at most"
+          label="Items per annotator, at most"
           type="number"
           min={1}
-          hint="Empty: as many as there are."
+          hint="Empty: no limit."
           {...bind("quota")}
         />
         <Field
-          label="Minutes after which an item is given to somebody else"
+          label="Release abandoned items after (minutes)"
           type="number"
           min={1}
           required
           {...bind("stale")}
         />
         <Field
-          label="Seconds under which an answer is too fast"
+          label="Minimum time per item (seconds)"
           type="number"
           min={0}
-          hint="Empty: nothing is."
+          hint="Empty: no minimum."
           {...bind("seconds")}
         />
-        <Select label="Going back to what is submitted" options={YES_NO} {...bind("back")} />
-        <Select label="The annotator sees the score" options={YES_NO} {...bind("score")} />
+        <Select label="Edit submitted items" options={YES_NO} {...bind("back")} />
+        <Select label="Show score to annotators" options={YES_NO} {...bind("score")} />
       </Form>
     </Dialog>
   );

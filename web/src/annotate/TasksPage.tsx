@@ -2,27 +2,28 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { may, useProject } from "../api/session";
-import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import buttons from "../ui/Button.module.css";
+import { CodeBlock } from "../ui/CodeBlock";
+import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, plural } from "../ui/say";
-import { tasks } from "./doors";
-import { NewTask } from "./NewTask";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
+import { NewTaskDialog } from "./NewTaskDialog";
+import { tasksQuery } from "./queries";
 import styles from "./TasksPage.module.css";
 import type { Task } from "./types";
 
-/** Where people find what waits for them, and owners how far it is. */
+/** Annotation tasks with the person's own items and the overall progress. */
 export function TasksPage() {
   const project = useProject();
-  const found = useQuery({ queryKey: ["tasks", project.id], queryFn: () => tasks(project.id) });
+  const found = useQuery(tasksQuery(project.id));
   const [adding, setAdding] = useState(false);
   const mayAdd = may(project, "write");
   return (
     <>
-      <PageHead title="Annotate" about="What waits for you.">
+      <PageHead title="Annotate" about="Annotation tasks of this project.">
         {mayAdd && (
           <Button look="main" onClick={() => setAdding(true)}>
             New task
@@ -32,28 +33,28 @@ export function TasksPage() {
       <Loaded query={found} what="tasks">
         {({ items }) =>
           items.length === 0 ? (
-            <NoneYet mayAdd={mayAdd} />
+            <NoTasks mayAdd={mayAdd} />
           ) : (
             <ul className={styles.tasks}>
               {items.toSorted(byUrgency).map((it) => (
-                <One key={it.id} task={it} />
+                <TaskCard key={it.id} task={it} />
               ))}
             </ul>
           )
         }
       </Loaded>
-      {adding && <NewTask onClose={() => setAdding(false)} />}
+      {adding && <NewTaskDialog onClose={() => setAdding(false)} />}
     </>
   );
 }
 
 const isWaiting = (it: Task): boolean => it.state === "open" && it.may.annotate && it.mine.left !== 0;
 
-/** What waits stands first; else the newest. */
+/** Tasks with items for the person first, then the newest. */
 const byUrgency = (a: Task, b: Task): number =>
   Number(isWaiting(b)) - Number(isWaiting(a)) || b.created.localeCompare(a.created);
 
-function One({ task }: { task: Task }) {
+function TaskCard({ task }: { task: Task }) {
   const params = { project: useProject().name, task: task.id };
   const { mine, progress } = task;
   return (
@@ -79,7 +80,7 @@ function One({ task }: { task: Task }) {
             <progress
               max={Math.max(1, progress.n_items)}
               value={progress.n_done}
-              aria-label={`Items of ${task.name} that are done`}
+              aria-label={`Completed items of ${task.name}`}
             />
             <span>
               {count(progress.n_done)} of {plural(progress.n_items, "item")} done,{" "}
@@ -108,27 +109,29 @@ function One({ task }: { task: Task }) {
 
 function mineInWords({ may, mine, state }: Task): string {
   if (!may.annotate) return "";
-  if (state === "closed") return mine.done > 0 ? `You answered ${mine.done}.` : "";
-  if (mine.left === 0) return mine.done > 0 ? `You answered all ${mine.done}.` : "Nothing waits for you.";
+  if (state === "closed") return mine.done > 0 ? `You answered ${plural(mine.done, "item")}.` : "";
+  if (mine.left === 0)
+    return mine.done > 0 ? `You answered all ${plural(mine.done, "item")}.` : "No items for you.";
   if (mine.left == null) return mine.done > 0 ? `${plural(mine.done, "item")} done` : "";
   return mine.done > 0
     ? `${mine.done} of ${mine.done + mine.left} done`
     : `${plural(mine.left, "item")} for you`;
 }
 
-function NoneYet({ mayAdd }: { mayAdd: boolean }) {
+function NoTasks({ mayAdd }: { mayAdd: boolean }) {
   return (
-    <State title="Nothing waits for you">
+    <Notice title="No annotation tasks">
       {mayAdd ? (
         <>
           <p>
-            Make a task from a configuration with its data, or of a rubric over traces; or start one by hand:
+            Create a task from a configuration with its data, or from a rubric and traces. Or start one from
+            the command line:
           </p>
-          <pre>jurist start config.yaml</pre>
+          <CodeBlock text="jurist start config.yaml" />
         </>
       ) : (
-        <p>Tasks appear here once somebody of this project starts one.</p>
+        <p>Tasks appear here when a member of this project creates one.</p>
       )}
-    </State>
+    </Notice>
   );
 }

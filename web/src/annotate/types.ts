@@ -1,20 +1,20 @@
-// What is asked and answered, as the server describes it; see schemas/annotation.schema.json.
+// Types of questions and answers; see schemas/annotation.schema.json.
 
 import type { Schemas } from "../api/client";
 import type { components } from "../api/contract";
 
 type Told = components["schemas"];
 
-/** What is absent is left out, never null. */
+/** Absent values are omitted, never null. */
 type Present<T> = T extends (infer One)[]
   ? Present<One>[]
   : T extends object
     ? { [Name in keyof T]: Present<Exclude<T[Name], null>> }
     : T;
 
-/** One thing to annotate, for one person. */
+/** One item to annotate. */
 export type Item = Present<Told["Item"]>;
-/** What a judge had before it, beside the task and the candidate. */
+/** Further input of a judge, beside the task and the candidate. */
 export type Given = Present<Told["Given"]>;
 /** One question, or several that belong together. */
 export type Scheme = Present<Told["Scheme"]>;
@@ -25,14 +25,14 @@ export type Point = Present<Told["ScalePoint"]>;
 /** What a judge said about one branch, one claim or one requirement; a person confirms or corrects it. */
 export type Claim = Present<Told["Claim"]>;
 export type Rating = Present<Told["Rating"]>;
-/** What is said about one criterion; without a rating it is not answered. */
+/** The answer to one criterion; without a rating it is open. */
 export type Rated = Present<Told["Rated"]>;
-/** What is said about one step. */
+/** The mark of one step. */
 export type Marked = Present<Told["Marked"]>;
-/** What is said about one claim; a corrected one needs a rating. */
+/** The verdict on one claim; a corrected one needs a rating. */
 export type Checked = Present<Told["Verified"]>;
 
-/** What has a default may be left out of what is sent; here it is always there. */
+/** Settings with defaults may be omitted in requests; in answers they are present. */
 export type Settings = Present<Told["AnnotationSettings"]> &
   Required<
     Pick<
@@ -47,21 +47,21 @@ type Filled = "criteria" | "steps" | "labels" | "text" | "claims";
 export type Answer = Whole<Present<Told["Answer"]>>;
 export type AnswerOf<Kind extends Answer["kind"]> = Extract<Answer, { kind: Kind }>;
 
-/** Everything that was entered so far, by scheme; what is saved by itself, and what is submitted. */
+/** All answers of an item by scheme; saved automatically, and submitted. */
 export type Draft = Record<string, Answer>;
 
 /** A task as lists show it. */
 export type Task = Schemas["TaskLine"];
 export type TaskInFull = Task & { schemes: Scheme[]; settings: Settings };
 
-/** What one person has before them. */
+/** An assignment with its item. */
 export type Work = Omit<Schemas["WorkShown"], "item" | "schemes" | "draft"> & {
   item: Item;
   schemes: Scheme[];
   draft: Draft;
 };
 
-/** Nothing more to do, and why. */
+/** No more items, and why. */
 export type Done = Schemas["NoWork"];
 
 export type Feedback = Omit<Schemas["TrainingFeedback"], "rows"> & { rows: Compared[] };
@@ -70,7 +70,7 @@ type Compared = { scheme: string; row: string; expected: string; given: string; 
 export type Submitted = Omit<Schemas["SubmitAnswer"], "feedback"> & { feedback?: Feedback | null };
 
 export type Right = Schemas["CorrectCount"];
-/** How somebody works. */
+/** Activity of an annotator. */
 export type Person = Schemas["AnnotatorActivity"];
 
 /** A criterion of an item that people answered differently. */
@@ -95,7 +95,7 @@ export type Answers = Omit<Schemas["ItemAnswers"], "item" | "schemes" | "answers
   schemes: Scheme[];
 };
 
-/** How far people agree, and judges with them. */
+/** Agreement between annotators, and with judges. */
 export type Agreement = Schemas["TaskAgreement"];
 export type Agreed = Schemas["CriterionAgreement"];
 export type AgainstJudge = Schemas["JudgeAgreement"];

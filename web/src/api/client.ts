@@ -1,4 +1,4 @@
-// The one way to the server: typed by its own description, and every failure one of two kinds.
+// The client of the HTTP API, typed by its OpenAPI description. A request fails in one of two ways.
 import createClient from "openapi-fetch";
 import type { components as contract } from "./contract";
 import type { components, paths } from "./openapi";
@@ -6,20 +6,30 @@ import type { components, paths } from "./openapi";
 export type Schemas = components["schemas"];
 export type Contract = contract["schemas"];
 
-/** The server answered, and the answer is no (RFC 9457). */
+/** The request that failed, for the person who searches the log of the server. */
+type FailedRequest = { path: string; time: string; id: string | null };
+
+/** The server answered with an error (RFC 9457). */
 export class Problem extends Error {
   constructor(
     readonly status: number,
     readonly title: string,
     detail: string,
-    /** What else the answer says, by name. */
+    /** Further members of the answer, by name. */
     readonly more: Record<string, unknown> = {},
+    readonly request?: FailedRequest,
   ) {
     super(detail);
   }
+
+  /** Status, path, time and request id, in one line. */
+  details(): string {
+    const { path, time, id } = this.request ?? {};
+    return [`HTTP ${this.status}`, path, time, id && `request ${id}`].filter(Boolean).join(" · ");
+  }
 }
 
-/** Nothing answered. */
+/** No answer at all: the server or the network is down. */
 export class ServerGone extends Error {
   constructor() {
     super("the server does not answer");
@@ -33,7 +43,7 @@ export function api(project: string | null) {
   let client = clients.get(project);
   if (!client) {
     const headers = project ? { "Jurist-Project": project } : undefined;
-    // Looked up at each request, so that tests can put their own in its place.
+    // `fetch` is looked up at each request, so that tests can replace it.
     client = createClient<paths>({ baseUrl: location.origin, headers, fetch: (it) => fetch(it) });
     clients.set(project, client);
   }
@@ -42,19 +52,24 @@ export function api(project: string | null) {
 
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
-/** The answer itself, or what went wrong, thrown. */
-export async function answered<T>(asked: Promise<Answer<T>>): Promise<T> {
+/** The data of an answer; throws `Problem` or `ServerGone`. */
+export async function unwrap<T>(asked: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await asked.catch((): never => {
     throw new ServerGone();
   });
   if (response.ok) return data as T;
   const problem = (error ?? {}) as Partial<Schemas["Problem"]>;
-  // A proxy that finds no server behind it.
+  // A proxy answers for a server that it cannot reach.
   if ([502, 503, 504].includes(response.status) && !problem.title) throw new ServerGone();
-  const title = problem.title ?? "Something broke";
-  const detail = problem.detail ?? `it answered ${response.status}`;
-  throw new Problem(response.status, title, detail, problem as Record<string, unknown>);
+  const title = problem.title ?? "Request failed";
+  const detail = problem.detail ?? `the server answered with status ${response.status}`;
+  const request = {
+    path: new URL(response.url, location.origin).pathname,
+    time: new Date().toISOString(),
+    id: response.headers.get("x-request-id"),
+  };
+  throw new Problem(response.status, title, detail, problem as Record<string, unknown>, request);
 }
 
-/** The same where the client forgets how many numbers there are, as of intervals. */
-export const told = <T>(asked: Promise<Answer<unknown>>): Promise<T> => answered(asked) as Promise<T>;
+/** The same with another type: the generated types do not know tuples, such as intervals. */
+export const unwrapAs = <T>(asked: Promise<Answer<unknown>>): Promise<T> => unwrap(asked) as Promise<T>;

@@ -1,7 +1,7 @@
-// Who is asking, and what is open to them.
+// The session: who is signed in, and which projects are open.
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { answered, api, Problem, type Schemas } from "./client";
+import { api, Problem, type Schemas, unwrap } from "./client";
 
 export type Scope = "ingest" | "read" | "annotate" | "write" | "manage";
 export type Session = Schemas["SessionView"];
@@ -9,16 +9,16 @@ export type OpenProject = Schemas["OpenProject"];
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
-  queryFn: () => answered(api(null).GET("/api/v1/session")),
+  queryFn: () => unwrap(api(null).GET("/api/v1/session")),
   staleTime: 60_000,
-  // Every page asks who is there; that nobody is does not change by asking.
+  // Every page reads the session; being signed out does not change by asking again.
   retryOnMount: false,
 });
 
-/** Nobody is signed in, and somebody has to be. */
+/** The request needs a signed-in account. */
 export const isSignedOut = (error: unknown): boolean => error instanceof Problem && error.status === 401;
 
-/** The project of the address. Only beneath `ProjectShell`, which shows nothing without one. */
+/** The project of the address. Only inside `ProjectShell`, which always has one. */
 export function useProject(): OpenProject {
   const { project: name } = useParams({ from: "/p/$project" });
   const { data } = useQuery(sessionQuery);

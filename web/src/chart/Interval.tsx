@@ -5,16 +5,16 @@ import { linear } from "./scale";
 type IntervalProps = {
   mean: number;
   interval?: Range | null;
-  /** Another figure beside it, such as the plain mean. */
+  /** A second figure, such as the unweighted mean. */
   other?: number | null;
   mark?: number;
-  /** What the ends of the line stand for; 0 to 1 unless told. */
+  /** The values at the ends of the line; by default 0 and 1. */
   domain?: Range;
 };
 
 const WIDTH = 200;
 
-/** A figure and its interval, small enough for a row of a table; the numbers stand beside it. */
+/** A figure and its interval, small enough for a table row that also shows the numbers. */
 export function Interval({ mean, interval, other, mark, domain = [0, 1] }: IntervalProps) {
   const at = linear(domain, [4, WIDTH - 4]);
   return (

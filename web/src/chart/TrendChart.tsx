@@ -1,7 +1,7 @@
-import { useId } from "react";
+import { type ReactNode, useId } from "react";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Chart.module.css";
-import { Frame } from "./Frame";
+import { ChartFrame } from "./ChartFrame";
 import { type Range, range3, score3 } from "./figures";
 import { DAY_MS, linear, scoreDomain, stretches, ticks } from "./scale";
 
@@ -16,12 +16,22 @@ export type TrendPoint = {
 
 export type Series = { name: string; points: TrendPoint[] };
 
-/** Something that happened on a day, such as an alert. */
+/** An event on a day, such as an alert. */
 export type Sign = { time: string; text: string };
 
-type TrendChartProps = { title: string; series: Series[]; passMark?: number; signs?: Sign[] };
+type TrendChartProps = {
+  title: string;
+  series: Series[];
+  passMark?: number;
+  signs?: Sign[];
+  /** Wraps the mark of a day in a link to the traces of that day. */
+  linkOf?: LinkOf;
+};
 
-/** Lines that are told apart by their colours; more begin again. */
+/** The day as `2026-11-09`, what the link is called, and the mark to wrap. */
+export type LinkOf = (day: string, label: string, mark: ReactNode) => ReactNode;
+
+/** Number of line colours; further lines start with the first one again. */
 const N_SERIES = 6;
 
 const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [44, 14, 12, 26, 260];
@@ -30,28 +40,29 @@ const timeOf = (it: TrendPoint) => Date.parse(it.day);
 const dayOf = (it: { day: string }) => it.day.slice(0, 10);
 const SHORT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 
-/** Scores day by day: dots with the interval of their day, and the band within which all days so far lie. */
-export function TrendChart({ title, series, passMark, signs = [] }: TrendChartProps) {
+/** Scores by day: dots with the interval of their day, and the confidence sequence of all days so far. */
+export function TrendChart({ title, series, passMark, signs = [], linkOf }: TrendChartProps) {
   const id = useId();
   const all = series.flatMap((it) => it.points);
-  // Bands begin as wide as can be; they are cut off rather than flatten everything else.
+  // Bands start very wide; they are clipped, because otherwise they would flatten everything else.
   const values = all.flatMap((it) => [...(it.mean == null ? [] : [it.mean]), ...(it.interval ?? [])]);
   const domain = scoreDomain(passMark === undefined ? values : [...values, passMark]);
   const days = all.map(timeOf);
   const span: [number, number] = [Math.min(...days), Math.max(...days)];
   return (
-    <Frame
+    <ChartFrame
       title={title}
-      about={[aboutOf(series), ...signsWithin(signs, span).map(toldOf)].join("; ")}
+      about={[aboutOf(series), ...signsWithin(signs, span).map(labelOfSign)].join("; ")}
       height={HEIGHT}
+      isInteractive={linkOf !== undefined}
       legend={series.map((it, at) => ({ name: it.name, series: (at % N_SERIES) + 1 }))}
       draw={(width) => {
         const x = linear(span, [LEFT + 10, width - RIGHT - 10]);
         const y = linear(domain, [HEIGHT - BOTTOM, TOP]);
         return (
           <>
-            <Grid domain={domain} y={y} width={width} />
-            <Days span={span} x={x} width={width} />
+            <ScoreGrid domain={domain} y={y} width={width} />
+            <DayLabels span={span} x={x} width={width} />
             <clipPath id={id}>
               <rect
                 x={LEFT}
@@ -62,12 +73,19 @@ export function TrendChart({ title, series, passMark, signs = [] }: TrendChartPr
             </clipPath>
             <g clipPath={`url(#${id})`}>
               {series.map((it, at) => (
-                <Bands key={it.name} points={it.points} series={(at % N_SERIES) + 1} x={x} y={y} />
+                <SequenceBand key={it.name} points={it.points} series={(at % N_SERIES) + 1} x={x} y={y} />
               ))}
             </g>
-            <Signs signs={signsWithin(signs, span)} x={x} width={width} />
+            <AlertMarks signs={signsWithin(signs, span)} x={x} width={width} />
             {series.map((it, at) => (
-              <Line key={it.name} points={it.points} series={(at % N_SERIES) + 1} x={x} y={y} />
+              <ScoreLine
+                key={it.name}
+                points={it.points}
+                series={(at % N_SERIES) + 1}
+                x={x}
+                y={y}
+                linkOf={linkOf}
+              />
             ))}
             {passMark !== undefined && (
               <g className={styles.mark}>
@@ -86,7 +104,7 @@ export function TrendChart({ title, series, passMark, signs = [] }: TrendChartPr
           {signs.length > 0 && (
             <ul>
               {signs.map((it) => (
-                <li key={toldOf(it)}>{toldOf(it)}</li>
+                <li key={labelOfSign(it)}>{labelOfSign(it)}</li>
               ))}
             </ul>
           )}
@@ -96,31 +114,38 @@ export function TrendChart({ title, series, passMark, signs = [] }: TrendChartPr
   );
 }
 
-const toldOf = (it: Sign): string => `${it.time.slice(0, 10)}: ${it.text}`;
+const labelOfSign = (it: Sign): string => `${it.time.slice(0, 10)}: ${it.text}`;
 
-/** Those of the days that are drawn. */
+/** The alerts of the days that are drawn. */
 const signsWithin = (signs: Sign[], span: Range): Sign[] =>
   signs.filter((it) => Date.parse(it.time) >= span[0] && Date.parse(it.time) < span[1] + DAY_MS);
 
-type SignsProps = { signs: Sign[]; x: (it: number) => number; width: number };
+type AlertMarksProps = { signs: Sign[]; x: (it: number) => number; width: number };
 
-function Signs({ signs, x, width }: SignsProps) {
+/** Room that the word takes, in pixels; of marks that are closer only the oldest is labelled. */
+const LABEL_WIDTH = 40;
+
+function AlertMarks({ signs, x, width }: AlertMarksProps) {
+  const placeOfSign = (sign: Sign) => x(Math.floor(Date.parse(sign.time) / DAY_MS) * DAY_MS);
   return (
     <g className={styles.sign}>
-      {signs.map((it) => {
-        const at = x(Math.floor(Date.parse(it.time) / DAY_MS) * DAY_MS);
+      {signs.map((it, nth) => {
+        const at = placeOfSign(it);
+        const before = signs[nth + 1];
+        const isLabelled = !before || Math.abs(placeOfSign(before) - at) > LABEL_WIDTH;
         return (
-          <g key={toldOf(it)}>
-            <title>{toldOf(it)}</title>
+          <g key={labelOfSign(it)} data-tip={labelOfSign(it)}>
             <line x1={at} x2={at} y1={TOP} y2={HEIGHT - BOTTOM} />
             <path d={`M${at - 6},${TOP - 10}h12l-6,10z`} />
-            <text
-              x={at < width / 2 ? at + 9 : at - 9}
-              y={TOP - 2}
-              textAnchor={at < width / 2 ? "start" : "end"}
-            >
-              alert
-            </text>
+            {isLabelled && (
+              <text
+                x={at < width / 2 ? at + 9 : at - 9}
+                y={TOP - 2}
+                textAnchor={at < width / 2 ? "start" : "end"}
+              >
+                alert
+              </text>
+            )}
           </g>
         );
       })}
@@ -128,7 +153,7 @@ function Signs({ signs, x, width }: SignsProps) {
   );
 }
 
-function Grid({ domain, y, width }: { domain: Range; y: (it: number) => number; width: number }) {
+function ScoreGrid({ domain, y, width }: { domain: Range; y: (it: number) => number; width: number }) {
   const shown = ticks(...domain, 6).filter((it) => it >= domain[0] - 1e-9 && it <= domain[1] + 1e-9);
   return (
     <g className={styles.grid}>
@@ -144,7 +169,7 @@ function Grid({ domain, y, width }: { domain: Range; y: (it: number) => number; 
   );
 }
 
-function Days({ span, x, width }: { span: Range; x: (it: number) => number; width: number }) {
+function DayLabels({ span, x, width }: { span: Range; x: (it: number) => number; width: number }) {
   const nDays = Math.round((span[1] - span[0]) / DAY_MS) + 1;
   const every = Math.max(1, Math.ceil(nDays / Math.max(1, Math.floor(width / 90))));
   const shown = Array.from({ length: nDays }, (_, at) => span[0] + at * DAY_MS).filter(
@@ -161,19 +186,20 @@ function Days({ span, x, width }: { span: Range; x: (it: number) => number; widt
   );
 }
 
-type LineProps = {
+type ScoreLineProps = {
   points: TrendPoint[];
   series: number;
   x: (it: number) => number;
   y: (it: number) => number;
+  linkOf?: LinkOf;
 };
 
 const placeOf =
-  ({ x, y }: LineProps) =>
+  ({ x, y }: ScoreLineProps) =>
   (it: TrendPoint, value: number): string =>
     `${x(timeOf(it)).toFixed(1)},${y(value).toFixed(1)}`;
 
-function Bands(props: LineProps) {
+function SequenceBand(props: ScoreLineProps) {
   const place = placeOf(props);
   return (
     <g data-series={props.series}>
@@ -186,8 +212,8 @@ function Bands(props: LineProps) {
   );
 }
 
-function Line(props: LineProps) {
-  const { points, series, x, y } = props;
+function ScoreLine(props: ScoreLineProps) {
+  const { points, series, x, y, linkOf = (_day, _label, mark) => mark } = props;
   const place = placeOf(props);
   return (
     <g data-series={series}>
@@ -201,12 +227,18 @@ function Line(props: LineProps) {
       {points.map((it) => {
         if (it.mean == null) return null;
         const at = x(timeOf(it));
+        const label = `${dayOf(it)}: ${score3(it.mean)} ${range3(it.interval)}, ${it.n} of ${it.n_seen} scored`;
         return (
-          <g key={it.day} className={styles.point}>
-            <title>{`${dayOf(it)}: ${score3(it.mean)} ${range3(it.interval)}, ${it.n} of ${it.n_seen} scored`}</title>
-            {it.interval && <line x1={at} x2={at} y1={y(it.interval[0])} y2={y(it.interval[1])} />}
-            <circle cx={at} cy={y(it.mean)} r={3} />
-            <circle cx={at} cy={y(it.mean)} r={9} className={styles.reach} />
+          <g key={it.day} className={styles.point} data-tip={label}>
+            {linkOf(
+              dayOf(it),
+              label,
+              <>
+                {it.interval && <line x1={at} x2={at} y1={y(it.interval[0])} y2={y(it.interval[1])} />}
+                <circle cx={at} cy={y(it.mean)} r={3} />
+                <circle cx={at} cy={y(it.mean)} r={9} className={styles.reach} />
+              </>,
+            )}
           </g>
         );
       })}
@@ -215,13 +247,13 @@ function Line(props: LineProps) {
 }
 
 function aboutOf(series: Series[]): string {
-  const told = series.map(({ name, points }) => {
+  const descriptions = series.map(({ name, points }) => {
     const known = points.filter((it) => it.mean != null);
     const [first, last] = [known[0], known.at(-1)];
-    if (!first || !last) return `${name}: no day can be estimated`;
+    if (!first || !last) return `${name}: no day has an estimate`;
     return `${name}: ${score3(first.mean)} on ${dayOf(first)}, ${score3(last.mean)} on ${dayOf(last)}`;
   });
-  return told.join("; ");
+  return descriptions.join("; ");
 }
 
 function TrendTable({ series }: { series: Series[] }) {
@@ -231,7 +263,7 @@ function TrendTable({ series }: { series: Series[] }) {
   type Row = (typeof rows)[number];
   const columns: Column<Row>[] = [
     { name: "day", head: "Day", cell: dayOf },
-    ...(series.length > 1 ? [{ name: "series", head: "Of", cell: (it: Row) => it.series }] : []),
+    ...(series.length > 1 ? [{ name: "series", head: "Series", cell: (it: Row) => it.series }] : []),
     { name: "n", head: "Scored", align: "end", cell: (it) => `${it.n} of ${it.n_seen}` },
     {
       name: "mean",
@@ -239,10 +271,15 @@ function TrendTable({ series }: { series: Series[] }) {
       align: "end",
       cell: (it) => (it.mean == null ? "not estimable" : score3(it.mean)),
     },
-    { name: "interval", head: "95 % of the day", align: "end", cell: (it) => range3(it.interval) || "–" },
-    { name: "sequence", head: "So far", align: "end", cell: (it) => range3(it.sequence) || "–" },
+    {
+      name: "interval",
+      head: "95 % interval of the day",
+      align: "end",
+      cell: (it) => range3(it.interval) || "–",
+    },
+    { name: "sequence", head: "Confidence sequence", align: "end", cell: (it) => range3(it.sequence) || "–" },
   ];
   return (
-    <Table caption="Day by day" columns={columns} rows={rows} keyOf={(it) => `${it.day} ${it.series}`} />
+    <Table caption="Scores by day" columns={columns} rows={rows} keyOf={(it) => `${it.day} ${it.series}`} />
   );
 }

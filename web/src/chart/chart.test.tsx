@@ -1,7 +1,7 @@
 import { render, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { fixed, percent, range3, signed } from "./figures";
-import { cleaned } from "./Picture";
+import { cleaned } from "./ServerChart";
 import { scoreDomain, stretches, ticks } from "./scale";
 import { TrendChart } from "./TrendChart";
 
@@ -54,7 +54,8 @@ test("what the server drew loses its style and whatever is no shape", () => {
     "<script>alert(1)</script><foreignObject><p>x</p></foreignObject><text>&lt;i&gt;</text></svg>";
   const picture = cleaned(svg);
   expect(picture?.querySelectorAll("style, script, foreignObject, p").length).toBe(0);
-  expect(picture?.querySelector("circle")?.getAttributeNames()).toEqual(["class", "cx"]);
+  expect(picture?.querySelector("circle")?.getAttributeNames()).toEqual(["class", "cx", "data-tip"]);
+  expect(picture?.querySelector("circle")?.getAttribute("data-tip")).toBe("a <b>");
   expect(picture?.querySelector("g")?.getAttributeNames()).toEqual([]);
   expect(picture?.querySelector("text")?.textContent).toBe("<i>");
   expect(cleaned("no picture")).toBeNull();

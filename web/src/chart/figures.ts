@@ -1,10 +1,10 @@
-// Figures as the command line prints them: same digits, same rounding.
+// Formats figures as the command line does: same digits, same rounding.
 
-/** So many digits. What stands exactly between two goes to the even one, as in Rust. */
+/** A fixed number of digits. A value exactly between two is rounded to the even digit, as in Rust. */
 export function fixed(value: number, digits: number): string {
   const plain = value.toFixed(digits);
   if (!Number.isFinite(value)) return plain;
-  // All digits there are: halves are few and exact.
+  // All digits: only exact halves need special rounding.
   const exact = Math.abs(value).toFixed(Math.min(100, digits + 40));
   const at = exact.indexOf(".") + 1 + digits;
   if (!/^\.?50*$/.test(digits === 0 ? exact.slice(at - 1) : exact.slice(at))) return plain;
@@ -35,5 +35,5 @@ export const signed = (it: number): string =>
 
 export const signedRange = (it: Range): string => `[${signed(it[0])}, ${signed(it[1])}]`;
 
-/** How often chance alone does as much. */
+/** A p-value. */
 export const chance = (p: number): string => (p < 0.001 ? "< 0.001" : fixed(p, 3));

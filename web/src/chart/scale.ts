@@ -1,6 +1,6 @@
-// Where values stand in a picture.
+// Positions of values in a chart.
 
-/** Round numbers from at or under `low` to at or over `high`, about so many steps apart. */
+/** Round numbers that cover `low` to `high`, in about `about` steps. */
 export function ticks(low: number, high: number, about = 4): number[] {
   const span = high - low;
   if (!(span > 0)) return [low];
@@ -12,13 +12,13 @@ export function ticks(low: number, high: number, about = 4): number[] {
   return Array.from({ length: last - first + 1 }, (_, at) => Number(((first + at) * step).toPrecision(12)));
 }
 
-/** From one stretch onto another. */
+/** Maps one range linearly onto another. */
 export const linear =
   ([a, b]: [number, number], [from, to]: [number, number]) =>
   (value: number): number =>
     b === a ? (from + to) / 2 : from + ((value - a) / (b - a)) * (to - from);
 
-/** The least and the most that is to be seen of scores, with room around, within 0 to 1. */
+/** The range of scores to draw, with a margin, within 0 to 1. */
 export function scoreDomain(values: number[]): [number, number] {
   if (values.length === 0) return [0, 1];
   const [low, high] = [Math.min(...values), Math.max(...values)];
@@ -29,7 +29,7 @@ export function scoreDomain(values: number[]): [number, number] {
 
 export const DAY_MS = 86_400_000;
 
-/** Stretches of neighbours that all have a value; between them nothing is drawn. */
+/** Runs of neighbours that all have a value; gaps are not drawn. */
 export function stretches<T>(all: T[], has: (it: T) => boolean): T[][] {
   const found: T[][] = [];
   let open = false;

@@ -1,31 +1,33 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { chance, score3, signed, signedRange } from "../chart/figures";
-import { Picture } from "../chart/Picture";
-import { PageHead } from "../shell/Shell";
+import { ServerChart } from "../chart/ServerChart";
+import { latestRunsQuery } from "../runs/queries";
 import { StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
+import { count, moment, plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, moment, plural, score } from "../ui/say";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import styles from "./Compare.module.css";
-import { type Change, type Comparison, comparisonQuery, type Difference, MOST_RUNS } from "./doors";
+import { type Change, type Comparison, comparisonQuery, type Difference, MOST_RUNS } from "./queries";
 
 type RunLine = Schemas["RunLine"];
 
-/** A run against one or more before it: differences with their intervals, and which cases changed. */
+const P_VALUE =
+  "Probability of a difference at least this large if there were no real change (sign-flip permutation test over cases). Small values, such as below 0.05, indicate a real change.";
+
+/** A run compared with earlier ones: differences with intervals, and changed cases. */
 export function ComparePage() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/compare" });
-  const runs = useQuery({
-    queryKey: ["runs-to-compare", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/runs", { params: { query: { limit: 200 } } })),
-  });
+  const runs = useQuery(latestRunsQuery(project.id, 200));
   return (
     <>
       <PageHead
@@ -35,26 +37,26 @@ export function ComparePage() {
           </Link>
         }
         title="Compare runs"
-        about="Paired case by case, with 95 % intervals; what got worse stands first."
+        about="Cases are paired; differences have 95 % confidence intervals; the worst changes come first."
       />
       <Loaded query={runs} what="runs">
-        {({ items: all }) => {
+        {(all) => {
           if (all.length < 2) {
             return (
-              <State title="Two runs are needed">
-                <p>Have a suite graded twice, before and after a change.</p>
-              </State>
+              <Notice title="Two runs are needed">
+                <p>Run a suite twice, before and after a change.</p>
+              </Notice>
             );
           }
-          const after = search.after ?? all[0]?.id ?? "";
+          const after = search.after ?? newestWithEarlier(all)?.id ?? "";
           const before = search.before?.split(",") ?? [earlier(all, after) ?? ""];
           return (
             <>
-              <Choose runs={all} before={before} after={after} />
+              <RunSelect runs={all} before={before} after={after} />
               {before.includes(after) || before.includes("") ? (
-                <State title="Choose different runs" />
+                <Notice title="Choose different runs" />
               ) : (
-                <Against runs={all} before={before} after={after} />
+                <Comparisons runs={all} before={before} after={after} />
               )}
             </>
           );
@@ -62,6 +64,11 @@ export function ComparePage() {
       </Loaded>
     </>
   );
+}
+
+/** The newest run whose suite was also run before; else the newest run. */
+export function newestWithEarlier<Run extends Pick<RunLine, "suite">>(runs: Run[]): Run | undefined {
+  return runs.find((run, at) => runs.slice(at + 1).some((older) => older.suite === run.suite)) ?? runs[0];
 }
 
 /** The run before it of the same suite, or else any run before it. */
@@ -73,13 +80,19 @@ export function earlier(runs: Pick<RunLine, "id" | "suite">[], after: string): s
 }
 
 const labelOf = (it: RunLine): string =>
-  `${it.suite ?? "without a name"}, ${moment(it.started)} · …${it.id.slice(-6)}`;
+  `${it.suite ?? "unnamed suite"}, ${moment(it.started)} · …${it.id.slice(-6)}`;
 
-function Choose({ runs, before, after }: { runs: RunLine[]; before: string[]; after: string }) {
+function RunSelect({ runs, before, after }: { runs: RunLine[]; before: string[]; after: string }) {
   const navigate = useNavigate({ from: "/p/$project/compare" });
-  const options = (chosen: string) => {
-    const all = runs.map((it) => ({ value: it.id, label: labelOf(it) }));
-    return all.some((it) => it.value === chosen) ? all : [{ value: chosen, label: chosen }, ...all];
+  const suite = runs.find((run) => run.id === after)?.suite;
+  const options = (chosen: string, isBefore: boolean) => {
+    // Runs of other suites share no cases; they are listed only where there is no other choice.
+    const same = runs.filter((run) => run.suite === suite);
+    const listed = isBefore && same.length > 1 ? same : runs;
+    const all = listed.map((it) => ({ value: it.id, label: labelOf(it) }));
+    if (all.some((it) => it.value === chosen)) return all;
+    const other = runs.find((run) => run.id === chosen);
+    return [{ value: chosen, label: other ? labelOf(other) : chosen }, ...all];
   };
   const go = (to: { before: string[]; after: string }) =>
     navigate({
@@ -87,22 +100,24 @@ function Choose({ runs, before, after }: { runs: RunLine[]; before: string[]; af
       replace: true,
       resetScroll: false,
     });
-  const others = runs.filter((it) => it.id !== after && !before.includes(it.id));
+  const others = runs
+    .filter((it) => it.id !== after && !before.includes(it.id))
+    .toSorted((a, b) => Number(b.suite === suite) - Number(a.suite === suite));
   return (
-    <search className={styles.choose} aria-label="Which runs">
+    <search className={styles.choose} aria-label="Choose runs">
       {before.map((one, at) => (
         <Select
           key={at}
           label={at === 0 ? "Before" : `Before, ${at + 1}`}
           value={one}
-          options={options(one)}
+          options={options(one, true)}
           onChange={(it) => go({ before: before.with(at, it.target.value), after })}
         />
       ))}
       <Select
         label="After"
         value={after}
-        options={options(after)}
+        options={options(after, false)}
         onChange={(it) => go({ before, after: it.target.value })}
       />
       <div className={styles.buttons}>
@@ -110,11 +125,11 @@ function Choose({ runs, before, after }: { runs: RunLine[]; before: string[]; af
           <Button onClick={() => go({ before: [after], after: before[0] ?? after })}>Swap</Button>
         )}
         {others[0] && before.length + 1 < MOST_RUNS && (
-          <Button onClick={() => go({ before: [...before, others[0]?.id ?? ""], after })}>Another run</Button>
+          <Button onClick={() => go({ before: [...before, others[0]?.id ?? ""], after })}>Add a run</Button>
         )}
         {before.length > 1 && (
           <Button look="quiet" onClick={() => go({ before: before.slice(0, -1), after })}>
-            One less
+            Remove a run
           </Button>
         )}
       </div>
@@ -122,9 +137,9 @@ function Choose({ runs, before, after }: { runs: RunLine[]; before: string[]; af
   );
 }
 
-type AgainstProps = { runs: RunLine[]; before: string[]; after: string };
+type ComparisonsProps = { runs: RunLine[]; before: string[]; after: string };
 
-function Against({ runs, before, after }: AgainstProps) {
+function Comparisons({ runs, before, after }: ComparisonsProps) {
   const project = useProject();
   const found = useQuery(comparisonQuery(project.id, before, after));
   return (
@@ -132,14 +147,14 @@ function Against({ runs, before, after }: AgainstProps) {
       {({ comparisons, radar }) => (
         <div className={styles.parts}>
           {comparisons.map((it, at) => (
-            <One
+            <RunComparison
               key={it.before}
               comparison={it}
               run={comparisons.length > 1 ? (runs.find((run) => run.id === it.before) ?? null) : undefined}
               after={after}
             >
-              {at === comparisons.length - 1 && radar && <Picture title="By criterion" drawn={radar} />}
-            </One>
+              {at === comparisons.length - 1 && radar && <ServerChart title="By criterion" drawn={radar} />}
+            </RunComparison>
           ))}
         </div>
       )}
@@ -147,46 +162,46 @@ function Against({ runs, before, after }: AgainstProps) {
   );
 }
 
-type OneProps = {
+type RunComparisonProps = {
   comparison: Comparison;
-  /** Which of several it is; null where the list does not know it. */
+  /** The run compared with, where there are several; null where the list does not contain it. */
   run: RunLine | null | undefined;
   after: string;
-  /** What stands beside its picture. */
+  /** Drawn beside the chart of differences. */
   children: ReactNode;
 };
 
-function One({ comparison, run, after, children }: OneProps) {
+function RunComparison({ comparison, run, after, children }: RunComparisonProps) {
   const project = useProject();
   const name = run ? labelOf(run) : comparison.before;
   return (
-    <section className={styles.against} aria-label={`Against ${name}`}>
+    <section className={styles.against} aria-label={`Compared with ${name}`}>
       {run !== undefined && (
         <h2>
-          Against{" "}
+          Compared with{" "}
           <Link to="/p/$project/runs/$run" params={{ project: project.name, run: comparison.before }}>
             {name}
           </Link>
         </h2>
       )}
       {comparison.n_cases === 0 ? (
-        <State title="They have no case in common">
+        <Notice title="These runs have no case in common">
           <p>
-            {plural(comparison.only_before.length, "case")} before and{" "}
-            {plural(comparison.only_after.length, "case")} after by other names or other rubrics;{" "}
-            {plural(comparison.undecided.length, "case")} that one of them did not decide.
+            {plural(comparison.only_before.length, "case")} only in the first run and{" "}
+            {plural(comparison.only_after.length, "case")} only in the second, with other names or other
+            rubrics; {plural(comparison.undecided.length, "case")} without a verdict in one of them.
           </p>
-        </State>
+        </Notice>
       ) : (
-        <Found comparison={comparison} after={after}>
+        <ComparisonDetail comparison={comparison} after={after}>
           {children}
-        </Found>
+        </ComparisonDetail>
       )}
     </section>
   );
 }
 
-function Found({ comparison, after, children }: Omit<OneProps, "run">) {
+function ComparisonDetail({ comparison, after, children }: Omit<RunComparisonProps, "run">) {
   const { score, pass_rate: passes, forest } = comparison;
   return (
     <>
@@ -199,23 +214,23 @@ function Found({ comparison, after, children }: Omit<OneProps, "run">) {
         {score && <p>{score.sentence}</p>}
         {passes && <p>{passes.sentence}</p>}
       </div>
-      <Differences comparison={comparison} />
+      <DifferenceTable comparison={comparison} />
       <div className={styles.pictures}>
-        {forest && <Picture title="Differences, after less before" drawn={forest} />}
+        {forest && <ServerChart title="Differences (after − before)" drawn={forest} />}
         {children}
       </div>
-      <Cases changed={comparison.changed} nCases={comparison.n_cases} run={after} />
-      <LeftOut title="Not decided by one of them" names={comparison.undecided} />
-      <LeftOut title="Only before" names={comparison.only_before} />
-      <LeftOut title="Only after" names={comparison.only_after} />
+      <ChangedCases changed={comparison.changed} nCases={comparison.n_cases} run={after} />
+      <UncomparedCases title="No verdict in one of the runs" names={comparison.undecided} />
+      <UncomparedCases title="Only before" names={comparison.only_before} />
+      <UncomparedCases title="Only after" names={comparison.only_after} />
     </>
   );
 }
 
-/** Of a criterion that says what must not be so, less is better: only totals are called better or worse. */
+/** For a guard criterion less is better, so only overall figures are coloured as better or worse. */
 type Row = { name: string; difference: Difference; isTotal: boolean };
 
-function Differences({ comparison }: { comparison: Comparison }) {
+function DifferenceTable({ comparison }: { comparison: Comparison }) {
   const rows: Row[] = [
     ...(comparison.score ? [{ name: "score", difference: comparison.score, isTotal: true }] : []),
     ...(comparison.pass_rate ? [{ name: "pass rate", difference: comparison.pass_rate, isTotal: true }] : []),
@@ -235,11 +250,18 @@ function Differences({ comparison }: { comparison: Comparison }) {
       align: "end",
       cell: ({ difference: it, isTotal }) => (
         <>
-          <Signed value={it.difference} isNeutral={!isTotal} /> {it.interval && signedRange(it.interval)}
+          <SignedDifference value={it.difference} isNeutral={!isTotal} />{" "}
+          {it.interval && signedRange(it.interval)}
         </>
       ),
     },
-    { name: "p", head: "By chance", align: "end", cell: (it) => chance(it.difference.p), wide: true },
+    {
+      name: "p",
+      head: <Term about={P_VALUE}>p-value</Term>,
+      align: "end",
+      cell: (it) => chance(it.difference.p),
+      wide: true,
+    },
     { name: "n", head: "Cases", align: "end", cell: (it) => count(it.difference.n), wide: true },
   ];
   return (
@@ -250,7 +272,7 @@ function Differences({ comparison }: { comparison: Comparison }) {
   );
 }
 
-function Signed({ value, isNeutral }: { value: number; isNeutral?: boolean }) {
+function SignedDifference({ value, isNeutral }: { value: number; isNeutral?: boolean }) {
   const tone = isNeutral || Math.abs(value) < 0.0005 ? undefined : value < 0 ? "worse" : "better";
   return (
     <b className={styles.signed} data-tone={tone}>
@@ -259,7 +281,7 @@ function Signed({ value, isNeutral }: { value: number; isNeutral?: boolean }) {
   );
 }
 
-function Cases({ changed, nCases, run }: { changed: Change[]; nCases: number; run: string }) {
+function ChangedCases({ changed, nCases, run }: { changed: Change[]; nCases: number; run: string }) {
   const project = useProject();
   const columns: Column<Change>[] = [
     {
@@ -294,12 +316,12 @@ function Cases({ changed, nCases, run }: { changed: Change[]; nCases: number; ru
         it.score_before == null || it.score_after == null ? (
           "–"
         ) : (
-          <Signed value={it.score_after - it.score_before} />
+          <SignedDifference value={it.score_after - it.score_before} />
         ),
     },
     {
       name: "why",
-      head: "Why it does not pass",
+      head: "Reason",
       wide: true,
       cell: (it) => (
         <ul className={styles.reasons}>
@@ -314,8 +336,8 @@ function Cases({ changed, nCases, run }: { changed: Change[]; nCases: number; ru
     <section className={styles.part}>
       <h3>
         {changed.length === 0
-          ? `No verdict of ${plural(nCases, "case")} changed`
-          : `The verdict of ${plural(changed.length, "case")} of ${count(nCases)} changed`}
+          ? `No verdict changed (${plural(nCases, "case")})`
+          : `Verdict changed in ${plural(changed.length, "case")} of ${count(nCases)}`}
       </h3>
       {changed.length > 0 && (
         <Table
@@ -330,10 +352,10 @@ function Cases({ changed, nCases, run }: { changed: Change[]; nCases: number; ru
   );
 }
 
-/** Rows that are drawn; the worst stand first. */
+/** Rows that are drawn; the worst come first. */
 const MOST = 500;
 
-function LeftOut({ title, names }: { title: string; names: string[] }) {
+function UncomparedCases({ title, names }: { title: string; names: string[] }) {
   if (names.length === 0) return null;
   return (
     <details className={styles.out}>

@@ -1,20 +1,21 @@
 import { type ReactNode, useState } from "react";
-import { PageHead } from "../shell/Shell";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
-import { type Checked, useChecked } from "./checking";
+import { PageHead } from "../ui/PageHead";
+import { useFileCheck } from "./fileCheck";
 import styles from "./NewFile.module.css";
+import type { Checked } from "./queries";
 import { SourceEditor } from "./SourceEditor";
 
 type NewFileProps = {
   title: string;
   about: string;
-  /** What leads back to all of its kind. */
+  /** Link to the list. */
   up: ReactNode;
   kind: "rubric" | "monitor";
   label: string;
   template: string;
-  /** What the button says, and what it says while it is done. */
+  /** The label of the button, and its label while the request runs. */
   does: string;
   doing: string;
   note?: string;
@@ -24,19 +25,19 @@ type NewFileProps = {
     isPending: boolean;
     reset: () => void;
   };
-  /** Where one may begin; replaces the text. */
+  /** Presets to start from; replaces the text. */
   start?: (replace: (text: string) => void) => ReactNode;
-  /** What stands beside the text and follows it. */
+  /** Preview beside the text. */
   beside?: (text: string, checked: Checked | undefined) => ReactNode;
 };
 
-/** A name and a file: checked while it is written, and sent as a whole. */
+/** A form for a new file with a name; the file is checked while it is written. */
 export function NewFile(props: NewFileProps) {
   const { title, about, up, kind, label, template, does, doing, note, saving, start, beside } = props;
   const [name, setName] = useState("");
   const [text, setText] = useState(template);
   const [isTried, setTried] = useState(false);
-  const checked = useChecked(kind, text);
+  const checked = useFileCheck(kind, text);
   const replace = (it: string) => {
     setText(it);
     if (saving.error) saving.reset();
@@ -48,14 +49,14 @@ export function NewFile(props: NewFileProps) {
   return (
     <>
       <PageHead up={up} title={title} about={about} />
-      <Desk beside={beside?.(text, checked.data)}>
+      <EditorLayout beside={beside?.(text, checked.data)}>
         <div className={styles.fields}>
           <Field
             label="Name"
             value={name}
             required
             maxLength={100}
-            fault={isTried && name.trim() === "" ? "It needs a name." : null}
+            fault={isTried && name.trim() === "" ? "A name is required." : null}
             onChange={(it) => setName(it.target.value)}
           />
           {start?.(replace)}
@@ -76,13 +77,13 @@ export function NewFile(props: NewFileProps) {
             {note && <span className={styles.soft}>{note}</span>}
           </div>
         </SourceEditor>
-      </Desk>
+      </EditorLayout>
     </>
   );
 }
 
-/** A file, and beside it, where there is room, what it means. */
-export function Desk({ children, beside }: { children: ReactNode; beside?: ReactNode }) {
+/** A file with its preview beside it, where there is room. */
+export function EditorLayout({ children, beside }: { children: ReactNode; beside?: ReactNode }) {
   return (
     <div className={styles.desk} data-beside={beside ? true : undefined}>
       <div className={styles.form}>{children}</div>

@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState 
 import { Problem, ServerGone } from "../api/client";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
 import { type Defs, type Suggested, type Suggestion, suggestionsAt } from "./completion";
 import { type Fault, faultsOf, offsetOf, placeOf, type Severity, sorted } from "./problems";
 import styles from "./SourceEditor.module.css";
@@ -11,18 +11,18 @@ type SourceEditorProps = {
   label: string;
   text: string;
   onTextChange: (text: string) => void;
-  /** What the server made of it, if it was not in order. */
+  /** The error of the last save. */
   error: Error | null;
   onSave: () => void;
   readOnly?: boolean;
-  /** What is said of it while it is written. */
+  /** Problems found while it is written. */
   problems?: Fault[];
-  /** What kind of file it is; words of that kind are completed. */
+  /** The kind of file, for suggestions. */
   kind?: "rubric" | "monitor";
   children?: ReactNode;
 };
 
-/** A file as text, with what is wrong with it at its lines. Ctrl+Enter sends it. */
+/** A file as text, with problems at their lines. Ctrl+Enter saves it. */
 export function SourceEditor(props: SourceEditorProps) {
   const { label, text, onTextChange, error, onSave, readOnly, problems = [], kind, children } = props;
   const area = useRef<HTMLTextAreaElement>(null);
@@ -31,7 +31,7 @@ export function SourceEditor(props: SourceEditorProps) {
   const worst = new Map<number | null, Severity>();
   for (const it of faults.toReversed()) worst.set(it.line, it.severity);
   const lines = text.split("\n");
-  const words = useWords(area, readOnly ? undefined : kind);
+  const words = useSuggestions(area, readOnly ? undefined : kind);
   useKeyHelp(KEYS);
   const show = (line: number) => {
     area.current?.focus();
@@ -90,7 +90,7 @@ export function SourceEditor(props: SourceEditorProps) {
             onKeyDown={onKeyDown}
           />
           {words.found && (
-            <WordList
+            <SuggestionList
               id={id}
               all={words.found.all}
               at={words.at}
@@ -102,7 +102,7 @@ export function SourceEditor(props: SourceEditorProps) {
       </div>
       {faults.length > 0 && (
         <div id={`${id}-faults`} className={styles.faults} role={isWrong ? "alert" : "status"}>
-          <ul aria-label="What is said of it">
+          <ul aria-label="Problems">
             {faults.map((it, at) => (
               <li key={at} data-severity={it.severity}>
                 <Badge tone={TONES[it.severity]}>{SIGNS[it.severity]}</Badge>
@@ -116,7 +116,7 @@ export function SourceEditor(props: SourceEditorProps) {
                   {it.help && <span className={styles.help}> {it.help}</span>}
                   {it.mend && !readOnly && (
                     <Button look="link" className={styles.mend} onClick={() => mend(it)}>
-                      {it.mend.by === "" ? "Take it out" : `Write ${it.mend.by}`}
+                      {it.mend.by === "" ? "Remove it" : `Replace with ${it.mend.by}`}
                     </Button>
                   )}
                   {it.code && <code className={styles.code}>{it.code}</code>}
@@ -132,18 +132,18 @@ export function SourceEditor(props: SourceEditorProps) {
 }
 
 const TONES = { error: "fail", warning: "accent", advice: "plain" } as const;
-const SIGNS: Record<Severity, string> = { error: "✕ wrong", warning: "! careful", advice: "advice" };
+const SIGNS: Record<Severity, string> = { error: "✕ error", warning: "! warning", advice: "advice" };
 
 const KEYS: KeyGroup = {
   title: "File",
   keys: [
-    { keys: ["Ctrl Space"], does: "what may stand here" },
-    { keys: ["↑", "↓", "Enter"], does: "in that list: move, take" },
-    { keys: ["Ctrl Enter"], does: "send the file" },
+    { keys: ["Ctrl Space"], does: "suggest keys and values" },
+    { keys: ["↑", "↓", "Enter"], does: "in that list: move, insert" },
+    { keys: ["Ctrl Enter"], does: "save the file" },
   ],
 };
 
-type WordListProps = {
+type SuggestionListProps = {
   id: string;
   all: Suggestion[];
   at: number;
@@ -151,7 +151,7 @@ type WordListProps = {
   onTake: (at: number) => void;
 };
 
-function WordList({ id, all, at, place, onTake }: WordListProps) {
+function SuggestionList({ id, all, at, place, onTake }: SuggestionListProps) {
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.children[at]?.scrollIntoView({ block: "nearest" });
@@ -161,7 +161,7 @@ function WordList({ id, all, at, place, onTake }: WordListProps) {
       ref={list}
       id={`${id}-words`}
       role="listbox"
-      aria-label="What may stand here"
+      aria-label="Suggestions"
       className={styles.words}
       style={{
         insetBlockStart: `calc(0.6rem + ${place.line} * 1.6em)`,
@@ -195,12 +195,12 @@ function placeIn(text: string, at: number) {
 
 let loaded: Promise<Defs> | undefined;
 
-/** Suggestions while one writes: which, which of them is chosen, and what keys do. */
-function useWords(area: { current: HTMLTextAreaElement | null }, kind: SourceEditorProps["kind"]) {
+/** Suggestions while writing: the list, the selected one, and the keys. */
+function useSuggestions(area: { current: HTMLTextAreaElement | null }, kind: SourceEditorProps["kind"]) {
   const [defs, setDefs] = useState<Defs>();
   const [found, setFound] = useState<Suggested>();
   const [at, setAt] = useState(0);
-  // Something was written before words were there.
+  // Text was entered before the suggestions were loaded.
   const isAwaited = useRef(false);
   const close = () => {
     isAwaited.current = false;
@@ -210,7 +210,7 @@ function useWords(area: { current: HTMLTextAreaElement | null }, kind: SourceEdi
     if (!kind || defs) return;
     loaded ??= import("./words.json").then((it) => it.default as Defs);
     loaded.then(setDefs, () => {
-      // Without them one writes without suggestions; the next focus tries again.
+      // No suggestions for now; the next focus tries again.
       loaded = undefined;
     });
   };
@@ -225,7 +225,7 @@ function useWords(area: { current: HTMLTextAreaElement | null }, kind: SourceEdi
     if (defs && isAwaited.current && area.current) look(area.current);
   }, [defs]);
   const onWritten = (it: HTMLTextAreaElement) => {
-    // By itself once a word has begun, or where its value is due; else when it is asked for.
+    // Opens automatically after the first letter or where a value is due; else on Ctrl+Space.
     const before = it.value.slice(0, it.selectionStart);
     if (/[\w-]$|\w: $/.test(before)) look(it);
     else close();
@@ -262,10 +262,10 @@ function useWords(area: { current: HTMLTextAreaElement | null }, kind: SourceEdi
   return { found, at, load, close, onWritten, take, onKeyDown };
 }
 
-/** In place of what is selected, as if it were typed: undoing goes on to work. */
+/** Replaces the selection as if it were typed, so that undo works. */
 const write = (text: string) => document.execCommand(text === "" ? "delete" : "insertText", false, text);
 
-/** What is said while it is written, and when it was sent; what both say once. */
+/** Problems of the check and of the last save, without duplicates. */
 function together(problems: Fault[], sent: Fault[]): Fault[] {
   const isNew = (it: Fault) => !problems.some((one) => one.line === it.line && it.text.startsWith(one.text));
   return sorted([...problems, ...sent.filter(isNew)]);

@@ -1,8 +1,8 @@
-// A stored trace as an example for a monitor's judges, put into its file as a person would write it.
+// Adds a stored trace to the anchors of a monitor file, in the style of the file.
 
 export type AnchorKind = "good" | "bad";
 
-/** The file with the trace among `calibration_anchors`; nothing where its list is written in a way of its own. */
+/** The file with the trace among `calibration_anchors`; undefined where the list has an unusual layout. */
 export function withAnchor(source: string, kind: AnchorKind, trace: string): string | undefined {
   const id =
     /^[A-Za-z_][\w.-]*$/.test(trace) && !/^(true|false|null|yes|no|on|off)$/i.test(trace)

@@ -1,6 +1,6 @@
-// What may stand where the cursor is, by the JSON Schema of files (`words.json` is made from it).
+// Suggestions at the cursor, by the JSON Schema of files (`words.json` is generated from it).
 
-/** A part of a file: keys of a mapping, entries of a list, values; `of` names definitions that say more. */
+/** A part of a file: keys of a mapping, entries of a list, values; `of` refers to definitions. */
 export type Words = {
   about?: string;
   keys?: Record<string, Words>;
@@ -13,7 +13,7 @@ export type Defs = Record<string, Words>;
 
 export type Suggestion = { word: string; insert: string; about?: string };
 export type Suggested = {
-  /** Where what is written of it begins. */
+  /** Where the word at the cursor starts. */
   from: number;
   all: Suggestion[];
 };
@@ -46,7 +46,7 @@ export function suggestionsAt(text: string, at: number, root: string, defs: Defs
   return all.length === 0 ? undefined : { from: place.from, all };
 }
 
-/** Everything that words and what they refer to say. */
+/** Words with the definitions they refer to. */
 function expand(all: Words[], defs: Defs, seen = new Set<string>()): Words[] {
   return all.flatMap((it) => [
     it,
@@ -73,13 +73,13 @@ type Place = {
   key?: string;
   isItem: boolean;
   from: number;
-  /** Keys that the mapping has already. */
+  /** Keys that the mapping already has. */
   taken: string[];
 };
 
 type Entry = { column: number; key: string | null; isOpen: boolean };
 
-/** Dashes and the key that a line begins with; `isOpen` where its value stands on the next lines. */
+/** Dashes and key at the start of a line; `isOpen` where the value is on the next lines. */
 function entriesOf(line: string): Entry[] {
   const found: Entry[] = [];
   let at = line.search(/\S|$/);
@@ -99,7 +99,7 @@ function entriesOf(line: string): Entry[] {
 const isNothing = (line: string): boolean => /^\s*(#.*)?$/.test(line);
 const isBlock = (line: string): boolean => /:\s+[|>][+-]?\d?\s*(#.*)?$|^\s*- [|>][+-]?\s*$/.test(line);
 
-/** Where the cursor is in a file; nothing inside of a text or a remark. */
+/** The position of the cursor; undefined inside a text or a comment. */
 function placeAt(text: string, at: number): Place | undefined {
   const begin = text.lastIndexOf("\n", at - 1) + 1;
   const before = text.slice(begin, at);
@@ -118,7 +118,7 @@ function placeAt(text: string, at: number): Place | undefined {
   for (const line of above.toReversed()) {
     if (isNothing(line)) continue;
     const entries = entriesOf(line);
-    // Lines of a text that is folded or kept as it is.
+    // Inside a block scalar.
     if (isBlock(line) && line.search(/\S/) < limit.column) return undefined;
     for (const it of entries.toReversed()) {
       const isParent =
@@ -139,7 +139,7 @@ function placeAt(text: string, at: number): Place | undefined {
   };
 }
 
-/** Keys of the mapping whose keys stand at this column. */
+/** Keys of the mapping at this column. */
 function siblings(above: string[], below: string[], column: number, dash: Entry | undefined): string[] {
   const found: string[] = [];
   const collect = (lines: string[]) => {
@@ -148,7 +148,7 @@ function siblings(above: string[], below: string[], column: number, dash: Entry 
       const entries = entriesOf(line);
       const own = entries.find((it) => it.column === column && it.key !== null);
       if (own?.key) found.push(own.key);
-      // A dash begins another entry, and what stands further out another mapping.
+      // A dash starts another entry, less indentation another mapping.
       if (line.search(/\S/) < column) return;
     }
   };
@@ -167,7 +167,7 @@ type Flow = {
   taken: string[];
 };
 
-/** Where one is in `key: {a: 1, b: [` of a line. */
+/** The position inside flow style such as `key: {a: 1, b: [`. */
 function flowOf(content: string): Flow | undefined {
   type Open = { path: (string | null)[]; key?: string; isList: boolean; taken: string[] };
   const stack: Open[] = [{ path: [], isList: false, taken: [] }];

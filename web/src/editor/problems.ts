@@ -1,4 +1,4 @@
-// What the server says is wrong with a file, or could be better, each at its line.
+// Problems of a file, each at its line.
 
 export type Severity = "error" | "warning" | "advice";
 export type Fault = {
@@ -7,7 +7,7 @@ export type Fault = {
   text: string;
   code?: string;
   help?: string;
-  /** What would have been right, and where. */
+  /** The fix and its place. */
   mend?: { by: string; from: Spot; to: Spot };
 };
 
@@ -30,18 +30,18 @@ export function faultsOf(detail: string): Fault[] {
 
 const RANK: Record<Severity, number> = { error: 0, warning: 1, advice: 2 };
 
-/** What keeps the file from being used first, then by line. */
+/** Errors first, then by line. */
 export const sorted = (all: Fault[]): Fault[] =>
   all.toSorted((a, b) => RANK[a.severity] - RANK[b.severity] || (a.line ?? 0) - (b.line ?? 0));
 
-/** Where a line begins and ends, counted from 1. */
+/** The start and end of a line, counted from 1. */
 export function placeOf(text: string, line: number): [number, number] {
   const lines = text.split("\n");
   const start = lines.slice(0, line - 1).reduce((sum, it) => sum + it.length + 1, 0);
   return [Math.min(start, text.length), Math.min(start + (lines[line - 1]?.length ?? 0), text.length)];
 }
 
-/** Where a spot is in the text. Characters are those of the server: one for each code point. */
+/** The offset of a position. The server counts code points. */
 export function offsetOf(text: string, { line, column }: Spot): number {
   const [start, end] = placeOf(text, line);
   return start + [...text.slice(start, end)].slice(0, column - 1).join("").length;

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useProject } from "../api/session";
-import type { Alert } from "./doors";
+import type { Alert } from "./queries";
 
 /** The monitor, agent and criterion that an alert is about, with the trend that shows it. */
 export function AlertLink({ alert }: { alert: Alert }) {

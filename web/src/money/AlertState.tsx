@@ -1,14 +1,14 @@
 import { Badge } from "../ui/Badge";
 import { Time } from "../ui/Time";
 import styles from "./Budget.module.css";
-import type { Alert } from "./doors";
+import type { Alert } from "./queries";
 
-/** Whether its cause lasts, and whether somebody has seen it. */
+/** Active, acknowledged or resolved. */
 export function AlertState({ alert }: { alert: Alert }) {
   if (alert.resolved) {
     return (
       <>
-        <Badge tone="pass">✓ over</Badge>{" "}
+        <Badge tone="pass">✓ resolved</Badge>{" "}
         <span className={styles.soft}>
           <Time at={alert.resolved} />
         </span>
@@ -18,7 +18,7 @@ export function AlertState({ alert }: { alert: Alert }) {
   if (alert.acknowledged) {
     return (
       <>
-        <Badge tone="accent">active, seen</Badge>{" "}
+        <Badge tone="accent">active, acknowledged</Badge>{" "}
         <span className={styles.soft}>
           <Time at={alert.acknowledged} />
         </span>

@@ -1,54 +1,49 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { answered, api } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
-import { More, PageHead } from "../shell/Shell";
 import { Button } from "../ui/Button";
-import { Fault } from "../ui/Form";
+import { FormError } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { MoreButton } from "../ui/MoreButton";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { AlertLink } from "./AlertLink";
 import { AlertState } from "./AlertState";
 import styles from "./Budget.module.css";
-import type { Alert } from "./doors";
+import { type Alert, alertsQuery } from "./queries";
 
-/** What the server has to say: money, scores that fell, judges that break. */
+/** Alerts of the project: spend, falling scores, failing judges. */
 export function AlertsPage() {
   const project = useProject();
   const { all } = useSearch({ from: "/p/$project/alerts" });
   const navigate = useNavigate({ from: "/p/$project/alerts" });
-  const alerts = useInfiniteQuery({
-    queryKey: ["alerts", project.id, all ? "all" : "holding"],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      answered(
-        api(project.id).GET("/api/v1/alerts", { params: { query: { all: all ?? false, after: pageParam } } }),
-      ),
-    getNextPageParam: (last) => last.next ?? undefined,
-    refetchInterval: 10_000,
-  });
+  const alerts = useInfiniteQuery(alertsQuery(project.id, all ?? false));
   return (
     <>
-      <PageHead title="Alerts" about="One cause is one alert for as long as it lasts.">
+      <PageHead
+        title="Alerts"
+        about="Alerts are deduplicated per cause and raised again after they are resolved."
+      >
         <label>
           <input
             type="checkbox"
             checked={all === true}
             onChange={(it) => navigate({ search: { all: it.target.checked || undefined }, replace: true })}
           />{" "}
-          show resolved alerts
+          Show resolved alerts
         </label>
       </PageHead>
       <Loaded query={alerts} what="alerts">
         {({ pages }) => {
           const rows = pages.flatMap((it) => it.items);
-          if (rows.length === 0) return <Silence all={all === true} />;
+          if (rows.length === 0) return <NoAlerts all={all === true} />;
           return (
             <>
-              <Alerts rows={rows} />
-              <More query={alerts} />
+              <AlertTable rows={rows} />
+              <MoreButton query={alerts} />
             </>
           );
         }}
@@ -57,18 +52,18 @@ export function AlertsPage() {
   );
 }
 
-function Silence({ all }: { all: boolean }) {
+function NoAlerts({ all }: { all: boolean }) {
   const project = useProject();
   return (
-    <State title="Nothing to tell">
+    <Notice title="No alerts">
       <p>
-        {all ? "No alert was ever raised." : "No alert is active."} Scores that fall, judges that break,
-        monitors that pause and money that runs out are told here
+        {all ? "No alert was ever raised." : "No alert is active."} Alerts report falling scores, failing
+        judges, paused monitors and budgets that run out
         {may(project, "manage") ? (
           <>
-            , and{" "}
+            . Set up{" "}
             <Link to="/p/$project/settings/notifications" params={{ project: project.name }}>
-              to whoever should know
+              notifications
             </Link>
             .
           </>
@@ -76,16 +71,16 @@ function Silence({ all }: { all: boolean }) {
           "."
         )}
       </p>
-    </State>
+    </Notice>
   );
 }
 
-function Alerts({ rows }: { rows: Alert[] }) {
+function AlertTable({ rows }: { rows: Alert[] }) {
   const project = useProject();
   const queries = useQueryClient();
   const seeing = useMutation({
     mutationFn: (id: string) =>
-      answered(api(project.id).POST("/api/v1/alerts/{id}/acknowledge", { params: { path: { id } } })),
+      unwrap(api(project.id).POST("/api/v1/alerts/{id}/acknowledge", { params: { path: { id } } })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["alerts", project.id] }),
   });
   const columns: Column<Alert>[] = [
@@ -101,13 +96,34 @@ function Alerts({ rows }: { rows: Alert[] }) {
         </>
       ),
     },
-    { name: "about", head: "About", cell: (alert) => <AlertLink alert={alert} />, wide: true },
+    {
+      name: "about",
+      head: "About",
+      wide: true,
+      cell: (alert) => (
+        <>
+          <AlertLink alert={alert} />
+          {alert.monitor && (
+            <>
+              {" · "}
+              <Link
+                to="/p/$project/monitors/$monitor"
+                params={{ project: project.name, monitor: alert.monitor }}
+                search={{ view: "traces", agent: alert.agent ?? undefined }}
+              >
+                traces
+              </Link>
+            </>
+          )}
+        </>
+      ),
+    },
     { name: "kind", head: "Kind", cell: (it) => it.kind.replaceAll("_", " "), wide: true },
     { name: "state", head: "State", cell: (it) => <AlertState alert={it} /> },
     { name: "raised", head: "Raised", align: "end", cell: (it) => <Time at={it.raised} />, wide: true },
     {
       name: "seen",
-      head: <span className="visually-hidden">Seen</span>,
+      head: <span className="visually-hidden">Actions</span>,
       align: "end",
       cell: (it) =>
         it.acknowledged == null &&
@@ -125,7 +141,7 @@ function Alerts({ rows }: { rows: Alert[] }) {
   ];
   return (
     <>
-      <Fault error={seeing.error} />
+      <FormError error={seeing.error} />
       <Table caption="Alerts" columns={columns} rows={rows} keyOf={(it) => it.id} />
     </>
   );

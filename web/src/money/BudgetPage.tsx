@@ -1,118 +1,120 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { answered, api } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
-import { type Bar, Bars } from "../chart/Bars";
+import { type Bar, BarChart } from "../chart/BarChart";
 import { fixed } from "../chart/figures";
 import { DAY_MS } from "../chart/scale";
-import { monitorsQuery } from "../monitors/doors";
-import { PageHead } from "../shell/Shell";
+import { monitorsQuery } from "../monitors/queries";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
-import { Fault, Form, useFields } from "../ui/Form";
+import { Form, FormError, useFields } from "../ui/Form";
+import { count } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count } from "../ui/say";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
-import { useTell } from "../ui/Toast";
+import { useToast } from "../ui/Toast";
 import styles from "./Budget.module.css";
-import { type Spend, spendQuery } from "./doors";
-import { Meter } from "./Meter";
-import { monthBefore, monthName, spoken } from "./say";
+import { BudgetMeter } from "./BudgetMeter";
+import { formatMoney, monthBefore, monthName } from "./format";
+import { type Spend, spendQuery } from "./queries";
 
-/** A month's money: what is spent, how it will end, what it may cost, and what it went to. */
+/** The spend of one month: total, projection, cap and breakdown. */
 export function BudgetPage() {
   const project = useProject();
   const { month } = useSearch({ from: "/p/$project/budget" });
   const spend = useQuery(spendQuery(project.id, month));
   return (
     <>
-      <PageHead title="Budget" about="What judging costs on this server, month by month of UTC." />
+      <PageHead title="Budget" about="Cost of judge calls on this server, by month (UTC)." />
       <Loaded query={spend} what="the month">
-        {(it) => <Month key={it.month} spend={it} />}
+        {(it) => <MonthBudget key={it.month} spend={it} />}
       </Loaded>
     </>
   );
 }
 
-function Month({ spend }: { spend: Spend }) {
+function MonthBudget({ spend }: { spend: Spend }) {
   return (
     <div className={styles.parts}>
-      <Turn spend={spend} />
-      <SoFar spend={spend} />
+      <MonthNav spend={spend} />
+      <MonthSummary spend={spend} />
       {spend.days.length === 0 ? (
-        <State title="Nothing was spent">
-          <p>Judges of runs on this server and of monitors cost money; what they cost appears here.</p>
-        </State>
+        <Notice title="No spending in this month">
+          <p>The cost of judge calls of runs and monitors appears here.</p>
+        </Notice>
       ) : (
         <>
-          <ByDay spend={spend} />
-          <Parts spend={spend} />
+          <DailySpend spend={spend} />
+          <SpendBreakdown spend={spend} />
         </>
       )}
     </div>
   );
 }
 
-/** From month to month. */
-function Turn({ spend }: { spend: Spend }) {
+/** Navigation between months. */
+function MonthNav({ spend }: { spend: Spend }) {
   const navigate = useNavigate({ from: "/p/$project/budget" });
   const go = (month: string | undefined) => navigate({ search: { month } });
   const isOver = spend.elapsed >= 1;
   return (
     <nav className={styles.turn} aria-label="Months">
-      <Button look="quiet" aria-label="The month before" onClick={() => go(monthBefore(spend.month))}>
+      <Button look="quiet" aria-label="Previous month" onClick={() => go(monthBefore(spend.month))}>
         ←
       </Button>
       <h2>{monthName(spend.month)}</h2>
-      <span className={styles.soft}>{isOver ? "over" : `${fixed(100 * spend.elapsed, 0)} % of it gone`}</span>
+      <span className={styles.soft}>{isOver ? "ended" : `${fixed(100 * spend.elapsed, 0)} % elapsed`}</span>
       {isOver && <Button onClick={() => go(undefined)}>This month</Button>}
     </nav>
   );
 }
 
-function SoFar({ spend }: { spend: Spend }) {
+function MonthSummary({ spend }: { spend: Spend }) {
   const { cap, forecast } = spend;
-  const money = (it: number) => spoken(it, cap);
+  const money = (it: number) => formatMoney(it, cap);
   const share = !cap ? null : cap.dollars === 0 ? 1 : spend.spent / cap.dollars;
   return (
-    <section className={styles.part} aria-label="So far">
+    <section className={styles.part} aria-label="Spend so far">
       <div className={styles.line}>
         <p className={styles.spent}>
           <b>{money(spend.spent)}</b>{" "}
           {cap && share !== null ? (
             <>
-              of {money(cap.dollars)}, {fixed(100 * share, 0)} %
+              spent of {money(cap.dollars)} ({fixed(100 * share, 0)} %)
             </>
           ) : (
-            "spent, without a limit"
+            "spent, no cap set"
           )}
         </p>
-        <Limits spend={spend} />
+        <CapButtons spend={spend} />
       </div>
-      {cap && share !== null && <Meter spend={spend} share={share} dollars={cap.dollars} />}
+      {cap && share !== null && <BudgetMeter spend={spend} share={share} dollars={cap.dollars} />}
       <ul className={styles.facts}>
         {forecast && (
           <li>
-            will be <b>{money(forecast.expected)}</b> at the end, {money(forecast.low)} to{" "}
-            {money(forecast.high)} four times in five
+            projected month-end spend <b>{money(forecast.expected)}</b>, 80 % interval {money(forecast.low)}{" "}
+            to {money(forecast.high)}
           </li>
         )}
         {forecast?.reaches_cap && (
           <li className={styles.warning}>
-            the cap is reached on <b>{forecast.reaches_cap.slice(0, 10)}</b>, and judging stops
+            the cap will be reached on <b>{forecast.reaches_cap.slice(0, 10)}</b>; judging stops then
           </li>
         )}
-        {!forecast && spend.no_forecast && <li>no forecast yet: {spend.no_forecast}</li>}
-        {spend.reserved > 0 && <li>{money(spend.reserved)} set aside for calls under way</li>}
+        {!forecast && spend.no_forecast && <li>no projection yet: {spend.no_forecast}</li>}
+        {spend.reserved > 0 && <li>{money(spend.reserved)} reserved for calls in progress</li>}
         {spend.assumed > 0 && (
-          <li>{money(spend.assumed)} of it by calls that nobody could settle, at the most they can cost</li>
+          <li>
+            {money(spend.assumed)} of it assumed for calls whose cost is unknown, at their maximum price
+          </li>
         )}
         {cap && cap.currency !== "USD" && (
           <li>
-            1 {cap.currency} counts as ${cap.rate}, as when the cap was set
+            Exchange rate: 1 {cap.currency} = ${cap.rate}, fixed when the cap was set
           </li>
         )}
       </ul>
@@ -120,20 +122,20 @@ function SoFar({ spend }: { spend: Spend }) {
   );
 }
 
-function Limits({ spend }: { spend: Spend }) {
+function CapButtons({ spend }: { spend: Spend }) {
   const project = useProject();
   const [open, setOpen] = useState<"set" | "lift" | null>(null);
   if (!may(project, "manage")) return null;
   return (
     <div className={styles.line}>
-      <Button onClick={() => setOpen("set")}>{spend.cap ? "Change the cap…" : "Set a cap…"}</Button>
+      <Button onClick={() => setOpen("set")}>{spend.cap ? "Change cap…" : "Set cap…"}</Button>
       {spend.cap && (
         <Button look="quiet" onClick={() => setOpen("lift")}>
-          Lift it…
+          Remove cap…
         </Button>
       )}
-      {open === "set" && <SetCap spend={spend} onClose={() => setOpen(null)} />}
-      {open === "lift" && <LiftCap onClose={() => setOpen(null)} />}
+      {open === "set" && <SetCapDialog spend={spend} onClose={() => setOpen(null)} />}
+      {open === "lift" && <RemoveCapDialog onClose={() => setOpen(null)} />}
     </div>
   );
 }
@@ -141,17 +143,17 @@ function Limits({ spend }: { spend: Spend }) {
 function useCapDone(text: string, onClose: () => void) {
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   return () => {
-    tell(text);
+    toast(text);
     onClose();
     return queries.invalidateQueries({ queryKey: ["spend", project.id] });
   };
 }
 
-function SetCap({ spend, onClose }: { spend: Spend; onClose: () => void }) {
+function SetCapDialog({ spend, onClose }: { spend: Spend; onClose: () => void }) {
   const project = useProject();
-  const done = useCapDone("The cap holds from the next call on.", onClose);
+  const done = useCapDone("Cap saved. It applies from the next call on.", onClose);
   const [{ amount, currency, rate }, bind] = useFields({
     amount: spend.cap ? String(spend.cap.amount) : "50",
     currency: spend.cap?.currency ?? "GBP",
@@ -164,60 +166,66 @@ function SetCap({ spend, onClose }: { spend: Spend; onClose: () => void }) {
         currency: currency.trim().toUpperCase(),
         rate: rate.trim() === "" ? undefined : Number(rate),
       };
-      return answered(api(project.id).PUT("/api/v1/spend/cap", { body }));
+      return unwrap(api(project.id).PUT("/api/v1/spend/cap", { body }));
     },
     onSuccess: done,
   });
   return (
-    <Dialog title="What a month may cost" onClose={onClose}>
-      <Form asked={setting} does="Set it">
+    <Dialog title="Monthly cap" onClose={onClose}>
+      <Form asked={setting} does="Save cap">
         <Field label="Amount" type="number" min={0} step="any" required {...bind("amount")} />
-        <Field label="Currency" hint="Three letters." required maxLength={3} {...bind("currency")} />
         <Field
-          label="Dollars for one of it"
-          hint="The server's own rate unless told."
+          label="Currency"
+          hint="ISO code, for example GBP."
+          required
+          maxLength={3}
+          {...bind("currency")}
+        />
+        <Field
+          label="Exchange rate to USD"
+          hint="Default: the rate of the server."
           type="number"
           min={0}
           step="any"
           {...bind("rate")}
         />
-        <p className={styles.soft}>No call is made that would not fit; nothing costs more than this.</p>
+        <p className={styles.soft}>A call that could exceed the cap is not made.</p>
       </Form>
     </Dialog>
   );
 }
 
-function LiftCap({ onClose }: { onClose: () => void }) {
+function RemoveCapDialog({ onClose }: { onClose: () => void }) {
   const project = useProject();
-  const done = useCapDone("There is no limit any more.", onClose);
+  const done = useCapDone("Cap removed.", onClose);
   const lifting = useMutation({
-    mutationFn: () => answered(api(project.id).DELETE("/api/v1/spend/cap")),
+    mutationFn: () => unwrap(api(project.id).DELETE("/api/v1/spend/cap")),
     onSuccess: done,
   });
   return (
-    <Dialog title="Lift the cap?" onClose={onClose}>
-      <p>Judging then costs whatever it costs, and models without a price run as well.</p>
-      <Fault error={lifting.error} />
+    <Dialog title="Remove the cap?" onClose={onClose}>
+      <p>Spending is then unlimited, and models without a known price may be called.</p>
+      <FormError error={lifting.error} />
       <div className={styles.line}>
         <Button look="danger" onClick={() => lifting.mutate()} disabled={lifting.isPending}>
-          Lift it
+          Remove cap
         </Button>
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>Cancel</Button>
       </div>
     </Dialog>
   );
 }
 
-function ByDay({ spend }: { spend: Spend }) {
-  const money = (it: number) => spoken(it, spend.cap);
+function DailySpend({ spend }: { spend: Spend }) {
+  const money = (it: number) => formatMoney(it, spend.cap);
   const rate = spend.cap?.rate ?? 1;
   const bars = daysOf(spend).map(
     (it): Bar => ({
       name: it.day,
       label: String(Number(it.day.slice(8))),
-      // Round numbers are those of the currency.
+      // The axis has round numbers of the currency, not of dollars.
       value: it.spent / rate,
-      told: `${it.day}: ${money(it.spent)}, ${count(it.n_calls)} calls`,
+      tip: `${it.day}: ${money(it.spent)}, ${count(it.n_calls)} calls`,
     }),
   );
   type Day = Spend["days"][number];
@@ -228,9 +236,9 @@ function ByDay({ spend }: { spend: Spend }) {
   ];
   return (
     <section className={styles.part}>
-      <h2>Day by day</h2>
-      <Bars
-        title="Spent on each day of the month"
+      <h2>By day</h2>
+      <BarChart
+        title="Spend by day"
         about={`${money(spend.spent)} on ${spend.days.length} days`}
         bars={bars}
         say={(it) => money(it * rate)}
@@ -247,7 +255,7 @@ function ByDay({ spend }: { spend: Spend }) {
   );
 }
 
-/** Every day from the first of the month to the last with spending, those without any as nothing. */
+/** Every day from the first of the month to the last with spending; days without spending are 0. */
 export function daysOf({ month, days }: Pick<Spend, "month" | "days">): Spend["days"] {
   const by = new Map(days.map((it) => [it.day, it]));
   const all: Spend["days"] = [];
@@ -265,7 +273,7 @@ export function daysOf({ month, days }: Pick<Spend, "month" | "days">): Spend["d
 
 type Part = Spend["subjects"][number];
 
-function Parts({ spend }: { spend: Spend }) {
+function SpendBreakdown({ spend }: { spend: Spend }) {
   const project = useProject();
   const monitors = useQuery(monitorsQuery(project.id));
   const monitorOf = (it: Part) => monitors.data?.find((one) => one.id === it.name || one.name === it.name);
@@ -289,20 +297,20 @@ function Parts({ spend }: { spend: Spend }) {
   };
   return (
     <div className={styles.tables}>
-      <Of title="Run or monitor" parts={spend.subjects} spend={spend} name={subject} />
-      <Of title="Judge" parts={spend.judges} spend={spend} />
-      <Of title="For" parts={spend.purposes} spend={spend} />
+      <SpendTable title="Run or monitor" parts={spend.subjects} spend={spend} name={subject} />
+      <SpendTable title="Judge" parts={spend.judges} spend={spend} />
+      <SpendTable title="Purpose" parts={spend.purposes} spend={spend} />
     </div>
   );
 }
 
-type OfProps = { title: string; parts: Part[]; spend: Spend; name?: (it: Part) => React.ReactNode };
+type SpendTableProps = { title: string; parts: Part[]; spend: Spend; name?: (it: Part) => React.ReactNode };
 
-function Of({ title, parts, spend, name = (it) => it.name }: OfProps) {
+function SpendTable({ title, parts, spend, name = (it) => it.name }: SpendTableProps) {
   if (parts.length === 0) return null;
   const columns: Column<Part>[] = [
     { name: "name", head: title, cell: name },
-    { name: "spent", head: "Spent", align: "end", cell: (it) => spoken(it.spent, spend.cap) },
+    { name: "spent", head: "Spent", align: "end", cell: (it) => formatMoney(it.spent, spend.cap) },
     { name: "calls", head: "Calls", align: "end", cell: (it) => count(it.n_calls) },
   ];
   return (

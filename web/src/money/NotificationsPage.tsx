@@ -1,91 +1,87 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { useProject } from "../api/session";
-import { Once, Settings } from "../settings/Settings";
+import { OneTimeSecret, SettingsLayout } from "../settings/SettingsLayout";
 import { Button } from "../ui/Button";
-import { Copy } from "../ui/Copy";
+import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
-import { Fault, Form, useFields } from "../ui/Form";
+import { Form, FormError, useFields } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
-import { useTell } from "../ui/Toast";
+import { useToast } from "../ui/Toast";
 import styles from "./Budget.module.css";
+import { notificationsQuery } from "./queries";
 
 type Shown = Schemas["NotificationSettingsView"];
 type Change = Schemas["NotificationChange"];
 
-const key = (project: string) => ["notifications", project];
-
-/** Who is told of alerts, and when not. */
+/** Recipients of alerts and quiet hours. */
 export function NotificationsPage() {
   const project = useProject();
-  const shown = useQuery({
-    queryKey: key(project.id),
-    queryFn: () => answered(api(project.id).GET("/api/v1/notifications")),
-  });
+  const shown = useQuery(notificationsQuery(project.id));
   return (
-    <Settings>
+    <SettingsLayout>
       <div className={styles.line}>
-        <h2>Who is told of alerts</h2>
-        <Try />
+        <h2>Notifications</h2>
+        <SendTestButton />
       </div>
-      <Loaded query={shown} what="who is told">
+      <Loaded query={shown} what="notification settings">
         {(it) => (
           <div className={styles.form}>
-            <Mail key={JSON.stringify(it.mail)} shown={it} />
-            <Webhook shown={it} />
-            <Quiet key={JSON.stringify(it.quiet_hours)} shown={it} />
+            <EmailForm key={JSON.stringify(it.mail)} shown={it} />
+            <WebhookForm shown={it} />
+            <QuietHoursForm key={JSON.stringify(it.quiet_hours)} shown={it} />
           </div>
         )}
       </Loaded>
-    </Settings>
+    </SettingsLayout>
   );
 }
 
 function useChange(text: string) {
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   return useMutation({
-    mutationFn: (body: Change) => answered(api(project.id).PATCH("/api/v1/notifications", { body })),
+    mutationFn: (body: Change) => unwrap(api(project.id).PATCH("/api/v1/notifications", { body })),
     onSuccess: (shown) => {
-      // Its secret is shown once, and kept nowhere.
+      // The secret is shown once and not cached.
       const webhook = shown.webhook && { ...shown.webhook, secret: undefined };
-      queries.setQueryData(key(project.id), { ...shown, webhook });
-      tell(text);
+      queries.setQueryData(notificationsQuery(project.id).queryKey, { ...shown, webhook });
+      toast(text);
     },
   });
 }
 
-function Try() {
+function SendTestButton() {
   const project = useProject();
-  const tell = useTell();
+  const toast = useToast();
   const trying = useMutation({
-    mutationFn: () => answered(api(project.id).POST("/api/v1/notifications/try")),
-    onSuccess: () => tell("A trial is on its way to everybody."),
+    mutationFn: () => unwrap(api(project.id).POST("/api/v1/notifications/try")),
+    onSuccess: () => toast("Test notification sent to all recipients."),
   });
   return (
     <div>
       <Button onClick={() => trying.mutate()} disabled={trying.isPending}>
-        Send a trial
+        Send test
       </Button>
-      <Fault error={trying.error} />
+      <FormError error={trying.error} />
     </div>
   );
 }
 
 const WHOM = [
-  { value: "owners", label: "the project's owners" },
-  { value: "named", label: "those named below" },
-  { value: "nobody", label: "nobody" },
+  { value: "owners", label: "all owners of the project" },
+  { value: "named", label: "these addresses" },
+  { value: "nobody", label: "no recipients" },
 ];
 
 const whomOf = ({ mail }: Shown): string =>
   mail == null ? "owners" : mail.length === 0 ? "nobody" : "named";
 
-function Mail({ shown }: { shown: Shown }) {
-  const change = useChange("Who gets e-mail is changed.");
+function EmailForm({ shown }: { shown: Shown }) {
+  const change = useChange("E-mail recipients saved.");
   const [{ whom, addresses }, bind] = useFields({
     whom: whomOf(shown),
     addresses: (shown.mail ?? []).join(", "),
@@ -98,23 +94,24 @@ function Mail({ shown }: { shown: Shown }) {
       <h3>E-mail</h3>
       {!shown.can_mail && (
         <p className={styles.soft}>
-          This server has no way to send e-mail: `mail` in its .jurist/config.yaml says how.
+          This server cannot send e-mail. Configure SMTP under `mail` in .jurist/config.yaml on the server and
+          on every worker.
         </p>
       )}
-      <Form asked={asked} does="Save" isIncomplete={whom === "named" && named.length === 0}>
-        <Select label="Goes to" options={WHOM} {...bind("whom")} />
+      <Form asked={asked} does="Save recipients" isIncomplete={whom === "named" && named.length === 0}>
+        <Select label="Recipients" options={WHOM} {...bind("whom")} />
         {whom === "named" && (
-          <Field label="Addresses" hint="With commas between them." required {...bind("addresses")} />
+          <Field label="Addresses" hint="Separated by commas." required {...bind("addresses")} />
         )}
       </Form>
     </section>
   );
 }
 
-function Webhook({ shown }: { shown: Shown }) {
+function WebhookForm({ shown }: { shown: Shown }) {
   const [address, setAddress] = useState("");
-  const setting = useChange("The webhook is set.");
-  const taking = useChange("The webhook is taken away.");
+  const setting = useChange("Webhook saved.");
+  const taking = useChange("Webhook removed.");
   const [secret, setSecret] = useState<string | null>(null);
   const asked = {
     ...setting,
@@ -138,29 +135,33 @@ function Webhook({ shown }: { shown: Shown }) {
             Signed requests go to <b>{shown.webhook.host}</b>.
           </span>
           <Button look="danger" onClick={() => taking.mutate({ webhook: null })} disabled={taking.isPending}>
-            Take it away
+            Remove webhook
           </Button>
         </p>
       )}
-      <Fault error={taking.error} />
-      <Form asked={asked} does={shown.webhook ? "Replace it" : "Set it"} isIncomplete={address.trim() === ""}>
+      <FormError error={taking.error} />
+      <Form
+        asked={asked}
+        does={shown.webhook ? "Replace webhook" : "Save webhook"}
+        isIncomplete={address.trim() === ""}
+      >
         <Field
-          label="Address"
+          label="URL"
           type="url"
-          hint="It is a secret: kept encrypted, and not shown again."
+          hint="The URL is stored encrypted and not shown again."
           placeholder="https://hooks.example.org/jurist"
           value={address}
           onChange={(it) => setAddress(it.target.value)}
         />
       </Form>
       {secret && (
-        <Dialog title="The signing secret" onClose={() => setSecret(null)}>
-          <Once
+        <Dialog title="Signing secret" onClose={() => setSecret(null)}>
+          <OneTimeSecret
             secret={secret}
-            about="Requests are signed with it. This is the only time it is shown; setting the webhook again makes a new one."
+            about="Requests are signed with this secret. It is shown only once; saving the webhook again creates a new one."
           />
           <div className={styles.line}>
-            <Copy text={secret} />
+            <CopyButton text={secret} />
             <Button onClick={() => setSecret(null)}>Done</Button>
           </div>
         </Dialog>
@@ -169,8 +170,8 @@ function Webhook({ shown }: { shown: Shown }) {
   );
 }
 
-function Quiet({ shown }: { shown: Shown }) {
-  const change = useChange("Quiet hours are changed.");
+function QuietHoursForm({ shown }: { shown: Shown }) {
+  const change = useChange("Quiet hours saved.");
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const [values, bind] = useFields({
     from: shown.quiet_hours?.from ?? "22:00",
@@ -181,16 +182,16 @@ function Quiet({ shown }: { shown: Shown }) {
   return (
     <section>
       <h3>Quiet hours</h3>
-      <Form asked={asked} does={shown.quiet_hours ? "Change them" : "Keep quiet then"}>
+      <Form asked={asked} does="Save quiet hours">
         <div className={styles.row}>
           <Field label="From" type="time" required {...bind("from")} />
           <Field label="Until" type="time" required {...bind("until")} />
-          <Field label="Time zone" hint="By name, or such as +02:00." required {...bind("zone")} />
+          <Field label="Time zone" hint="For example Europe/Zurich or +02:00." required {...bind("zone")} />
         </div>
       </Form>
       {shown.quiet_hours && (
         <Button look="link" onClick={() => change.mutate({ quiet_hours: null })} disabled={change.isPending}>
-          Tell at any hour
+          Remove quiet hours
         </Button>
       )}
     </section>

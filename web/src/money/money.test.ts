@@ -1,17 +1,14 @@
 import { expect, test } from "vitest";
 import { daysOf } from "./BudgetPage";
-import { monthBefore, monthName, spoken } from "./say";
+import { formatMoney, monthBefore, monthName } from "./format";
 
 test("money is said as the command line says it", () => {
   const gbp = { currency: "GBP", rate: 1.25 };
-  expect([spoken(25, gbp), spoken(62.5, gbp), spoken(0.01, gbp), spoken(0, gbp)]).toEqual([
-    "£20.00",
-    "£50.00",
-    "£0.0080",
-    "£0.00",
-  ]);
-  expect(spoken(3, { currency: "JPY", rate: 0.0066 })).toBe("454.55 JPY");
-  expect([spoken(1.5, null), spoken(0.00005, null), spoken(0, null)]).toEqual([
+  expect([formatMoney(25, gbp), formatMoney(62.5, gbp), formatMoney(0.01, gbp), formatMoney(0, gbp)]).toEqual(
+    ["£20.00", "£50.00", "£0.0080", "£0.00"],
+  );
+  expect(formatMoney(3, { currency: "JPY", rate: 0.0066 })).toBe("454.55 JPY");
+  expect([formatMoney(1.5, null), formatMoney(0.00005, null), formatMoney(0, null)]).toEqual([
     "$1.5000",
     "$0.0000500",
     "$0.0000",

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useProject } from "../api/session";
-import { money } from "../ui/say";
-import { spendQuery } from "./doors";
-import { spoken } from "./say";
+import { money } from "../ui/format";
+import { formatMoney } from "./format";
+import { spendQuery } from "./queries";
 
-/** Says dollars in the currency that the project's cap is in, so that all of its pages speak of one. */
+/** Formats dollars in the currency of the project's cap, so that all pages use one currency. */
 export function useMoney(): (dollars: number | null | undefined) => string {
   const project = useProject();
   const { data, isPending } = useQuery({
@@ -15,8 +15,8 @@ export function useMoney(): (dollars: number | null | undefined) => string {
   const cap = data?.cap;
   return (dollars) => {
     if (dollars == null) return "–";
-    // Better nothing for a moment than an amount in another currency.
+    // A placeholder while the currency is unknown.
     if (isPending) return "…";
-    return cap && cap.currency !== "USD" ? spoken(dollars, cap) : money(dollars);
+    return cap && cap.currency !== "USD" ? formatMoney(dollars, cap) : money(dollars);
   };
 }

@@ -1,23 +1,22 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { answered, api } from "../api/client";
 import { useProject } from "../api/session";
 import { fixed, percent } from "../chart/figures";
-import { More } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { MoreButton } from "../ui/MoreButton";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
-import { type Decision, type Monitor, since } from "./doors";
 import styles from "./Monitors.module.css";
+import { type Decision, decisionsQuery, type Monitor } from "./queries";
 import { StateBadge } from "./StateBadge";
-import { STATES, STRATUM } from "./states";
+import { STATES, STRATUM } from "./traceStates";
 
-/** What the monitor made of each trace; those on which judges disagree can be asked for alone. */
+/** The decision of the monitor about each trace, with filters. */
 export function Decisions({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const { state, stratum, agent, disputed, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
@@ -25,20 +24,7 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
   const chosen = { state, stratum, agent, disputed, days };
   const set = (change: Partial<typeof chosen>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
-  const found = useInfiniteQuery({
-    queryKey: ["decisions", project.id, monitor.name, chosen],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      answered(
-        api(project.id).GET("/api/v1/monitors/{name}/decisions", {
-          params: {
-            path: { name: monitor.name },
-            query: { state, stratum, agent, disputed, from: since(days), after: pageParam },
-          },
-        }),
-      ),
-    getNextPageParam: (last) => last.next ?? undefined,
-  });
+  const found = useInfiniteQuery(decisionsQuery(project.id, monitor.name, chosen));
   const isFiltered = Object.values(chosen).some((it) => it !== undefined);
   const options = (any: string, all: [string, string][]) => [
     { value: "", label: any },
@@ -46,7 +32,7 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
   ];
   return (
     <section className={styles.part}>
-      <search className={styles.filter} aria-label="Which traces">
+      <search className={styles.filter} aria-label="Filter traces">
         <Select
           label="State"
           value={state ?? ""}
@@ -76,14 +62,14 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
         {days !== undefined && (
           <label>
             <input type="checkbox" checked onChange={() => set({ days: undefined })} />
-            of the last {days} days
+            only the last {days} days
           </label>
         )}
       </search>
       {disputed && (
         <p>
-          Judges of these are further apart than {fixed(monitor.disagreement_margin, 2)} on 0 to 1; people
-          should look.
+          The scores of these judges differ by more than {fixed(monitor.disagreement_margin, 2)} (on the scale
+          0 to 1). A person should review these traces.
         </p>
       )}
       <Loaded query={found} what="decisions">
@@ -92,17 +78,17 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
           if (rows.length > 0) {
             return (
               <>
-                <Rows rows={rows} />
-                <More query={found} />
+                <DecisionTable rows={rows} />
+                <MoreButton query={found} />
               </>
             );
           }
           if (disputed && !state && !stratum) {
-            return <State title="No judges disagree by more than the margin" />;
+            return <Notice title="No judges disagree by more than the margin" />;
           }
           return isFiltered ? (
-            <State
-              title="No trace fits"
+            <Notice
+              title="No matching traces"
               action={
                 <Button
                   onClick={() =>
@@ -114,9 +100,9 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
               }
             />
           ) : (
-            <State title="No trace has finished yet">
-              <p>Whatever finishes from now on is decided about.</p>
-            </State>
+            <Notice title="No trace has finished yet">
+              <p>The monitor decides about every trace that finishes from now on.</p>
+            </Notice>
           );
         }}
       </Loaded>
@@ -124,7 +110,7 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function Rows({ rows }: { rows: Decision[] }) {
+function DecisionTable({ rows }: { rows: Decision[] }) {
   const project = useProject();
   const columns: Column<Decision>[] = [
     {
@@ -149,18 +135,22 @@ function Rows({ rows }: { rows: Decision[] }) {
         </>
       ),
     },
-    { name: "why", head: "Why", cell: (it) => it.reason, wide: true },
+    { name: "why", head: "Decision", cell: (it) => it.reason, wide: true },
     { name: "stratum", head: <Term about={STRATUM}>Stratum</Term>, cell: (it) => it.stratum, wide: true },
     {
       name: "probability",
-      head: <Term about="How likely it was to be judged, known before it was decided.">Probability</Term>,
+      head: (
+        <Term about="Probability that a trace like this is sampled. Estimates weight each score by its inverse.">
+          Probability
+        </Term>
+      ),
       align: "end",
       cell: (it) => percent(it.probability),
       wide: true,
     },
     {
       name: "spread",
-      head: "Judges apart",
+      head: "Judge spread",
       align: "end",
       cell: (it) => (it.spread == null ? "–" : fixed(it.spread, 2)),
       wide: true,

@@ -1,62 +1,64 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { answered, api } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { percent } from "../chart/figures";
 import { AlertLink } from "../money/AlertLink";
 import { AlertState } from "../money/AlertState";
-import { openAlertsQuery, spendQuery, spentBy } from "../money/doors";
-import { spoken } from "../money/say";
-import type { MonitorView } from "../router";
-import { PageHead } from "../shell/Shell";
+import { formatMoney } from "../money/format";
+import { openAlertsQuery, spendQuery, spentBy } from "../money/queries";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
-import { Fault, Form, useFields } from "../ui/Form";
+import { Form, FormError, useFields } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
+import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
-import { useTell } from "../ui/Toast";
+import { useToast } from "../ui/Toast";
 import { Decisions } from "./Decisions";
-import { Dial } from "./Dial";
-import { estimatesQuery, judgesOf, type Monitor, monitorQuery, trendQuery } from "./doors";
-import { Figures } from "./Figures";
-import { File } from "./File";
+import { MonitorEstimates } from "./MonitorEstimates";
+import { MonitorFile } from "./MonitorFile";
 import styles from "./Monitors.module.css";
+import { estimatesQuery, judgesOf, type Monitor, monitorQuery, trendQuery } from "./queries";
 import { Rescores } from "./Rescores";
+import { Sampling } from "./Sampling";
+import type { MonitorView } from "./search";
 import { TrendView } from "./TrendView";
+import { useVersionNames } from "./versions";
 
 const VIEWS: { name: MonitorView; label: string }[] = [
-  { name: "figures", label: "Figures" },
+  { name: "figures", label: "Estimates" },
   { name: "trend", label: "Trend" },
   { name: "traces", label: "Traces" },
-  { name: "dial", label: "Dial" },
-  { name: "again", label: "Judging again" },
+  { name: "dial", label: "Sampling" },
+  { name: "again", label: "Re-score" },
   { name: "file", label: "File" },
 ];
 
-/** One monitor: what its sample says of all traffic, how that went, what became of each trace, and its file. */
+/** One monitor: its estimates, trend, traces, sample rate, re-scores and file. */
 export function MonitorPage() {
   const project = useProject();
   const { monitor: name } = useParams({ from: "/p/$project/monitors/$monitor" });
   const monitor = useQuery(monitorQuery(project.id, name));
-  // Asked for at once, although what shows them waits for the monitor.
+  // Loaded at once, although the views that show them wait for the monitor.
   const { view, agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
   const enabled = view === undefined;
   useQuery({ ...estimatesQuery(project.id, name, { agent, days }), enabled });
   useQuery({ ...trendQuery(project.id, name, { agent, days }, "*"), enabled });
   return (
     <Loaded query={monitor} what="the monitor">
-      {(it) => <One key={it.id} monitor={it} />}
+      {(it) => <MonitorDetail key={it.id} monitor={it} />}
     </Loaded>
   );
 }
 
-function One({ monitor }: { monitor: Monitor }) {
+function MonitorDetail({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/monitors/$monitor" });
   const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });
   const spend = useQuery(spendQuery(project.id));
+  const versionOf = useVersionNames(monitor.name);
   const view = search.view ?? "figures";
   return (
     <>
@@ -69,16 +71,20 @@ function One({ monitor }: { monitor: Monitor }) {
         title={monitor.name}
         about={
           <>
-            {percent(monitor.sample_rate)} of {monitor.agents.join(", ")}, judged by {judgesOf(monitor)}
-            {spend.data && <> · {spoken(spentBy(spend.data, monitor), spend.data.cap)} this month</>} ·{" "}
-            <code>{monitor.version.rubric_version}</code>
+            Sample rate {percent(monitor.sample_rate)} · agents {monitor.agents.join(", ")} · judges{" "}
+            {judgesOf(monitor)}
+            {spend.data && (
+              <> · {formatMoney(spentBy(spend.data, monitor), spend.data.cap)} spent this month</>
+            )}{" "}
+            · rubric{" "}
+            <span title={monitor.version.rubric_version}>{versionOf(monitor.version.rubric_version)}</span>
           </>
         }
       >
-        {may(project, "write") && monitor.paused == null && <Pause monitor={monitor} />}
+        {may(project, "write") && monitor.paused == null && <PauseButton monitor={monitor} />}
       </PageHead>
-      {monitor.paused != null && <Resume monitor={monitor} />}
-      <ActiveAlerts monitor={monitor} />
+      {monitor.paused != null && <PausedBanner monitor={monitor} />}
+      <MonitorAlerts monitor={monitor} />
       <Tabs
         label="Views of the monitor"
         tabs={VIEWS}
@@ -96,21 +102,21 @@ function One({ monitor }: { monitor: Monitor }) {
         }
       >
         <div className={styles.parts}>
-          {(view === "figures" || view === "trend") && <Looking monitor={monitor} />}
-          {view === "figures" && <Figures monitor={monitor} />}
+          {(view === "figures" || view === "trend") && <TrafficFilter monitor={monitor} />}
+          {view === "figures" && <MonitorEstimates monitor={monitor} />}
           {view === "trend" && <TrendView monitor={monitor} />}
           {view === "traces" && <Decisions monitor={monitor} />}
-          {view === "dial" && <Dial monitor={monitor} />}
+          {view === "dial" && <Sampling monitor={monitor} />}
           {view === "again" && <Rescores monitor={monitor} />}
-          {view === "file" && <File monitor={monitor} />}
+          {view === "file" && <MonitorFile monitor={monitor} />}
         </div>
       </Tabs>
     </>
   );
 }
 
-/** Alerts about this monitor, its agents and criteria whose cause lasts. */
-function ActiveAlerts({ monitor }: { monitor: Monitor }) {
+/** Active alerts about this monitor, its agents and its criteria. */
+function MonitorAlerts({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const { data } = useQuery(openAlertsQuery(project.id));
   const alerts = (data?.items ?? []).filter((alert) => alert.monitor === monitor.name);
@@ -136,18 +142,19 @@ const WINDOWS = [
   { value: "365", label: "last year" },
 ];
 
-/** Which traffic the figures are of. */
-function Looking({ monitor }: { monitor: Monitor }) {
+/** Time range, agent and criterion that the estimates are for. */
+function TrafficFilter({ monitor }: { monitor: Monitor }) {
   const search = useSearch({ from: "/p/$project/monitors/$monitor" });
   const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });
   const set = (change: Partial<typeof search>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
-  const own = String(search.days ?? "");
+  // Thirty days is the default, also where a link names it.
+  const own = search.days === 30 ? "" : String(search.days ?? "");
   const isOther = !WINDOWS.some((it) => it.value === own);
   return (
-    <search className={styles.look} aria-label="Which traffic">
+    <search className={styles.look} aria-label="Filter traffic">
       <Select
-        label="Traffic of the"
+        label="Time range"
         value={own}
         options={isOther ? [...WINDOWS, { value: own, label: `last ${own} days` }] : WINDOWS}
         onChange={(it) => set({ days: Number(it.target.value) || undefined })}
@@ -168,10 +175,10 @@ function Looking({ monitor }: { monitor: Monitor }) {
       )}
       {search.view === "trend" && (
         <Select
-          label="Of"
+          label="Criterion"
           value={search.criterion ?? ""}
           options={[
-            { value: "", label: "the whole rubric" },
+            { value: "", label: "overall" },
             ...[...new Set([...monitor.criteria, ...(search.criterion ? [search.criterion] : [])])].map(
               (it) => ({ value: it, label: it }),
             ),
@@ -188,7 +195,7 @@ function usePausing(monitor: Monitor, onDone?: () => void) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: { paused: boolean; reason?: string }) =>
-      answered(
+      unwrap(
         api(project.id).PATCH("/api/v1/monitors/{name}", { params: { path: { name: monitor.name } }, body }),
       ),
     onSuccess: (changed) => {
@@ -199,7 +206,7 @@ function usePausing(monitor: Monitor, onDone?: () => void) {
   });
 }
 
-function Pause({ monitor }: { monitor: Monitor }) {
+function PauseButton({ monitor }: { monitor: Monitor }) {
   const [open, setOpen] = useState(false);
   return (
     <>
@@ -210,10 +217,10 @@ function Pause({ monitor }: { monitor: Monitor }) {
 }
 
 function PauseDialog({ monitor, onClose }: { monitor: Monitor; onClose: () => void }) {
-  const tell = useTell();
+  const toast = useToast();
   const [{ reason }, bind] = useFields({ reason: "" });
   const pausing = usePausing(monitor, () => {
-    tell(`${monitor.name} is paused.`);
+    toast(`${monitor.name} is paused.`);
     onClose();
   });
   const asked = {
@@ -222,18 +229,18 @@ function PauseDialog({ monitor, onClose }: { monitor: Monitor; onClose: () => vo
   };
   return (
     <Dialog title={`Pause ${monitor.name}?`} onClose={onClose}>
-      <Form asked={asked} does="Pause it">
-        <p>It judges nothing until it goes on. What it samples in the meantime waits.</p>
-        <Field label="Why" hint="Shown to everybody who looks at it." maxLength={500} {...bind("reason")} />
+      <Form asked={asked} does="Pause">
+        <p>A paused monitor judges nothing. Traces that it samples wait until it is resumed.</p>
+        <Field label="Reason" hint="Shown on the page of the monitor." maxLength={500} {...bind("reason")} />
       </Form>
     </Dialog>
   );
 }
 
-function Resume({ monitor }: { monitor: Monitor }) {
+function PausedBanner({ monitor }: { monitor: Monitor }) {
   const project = useProject();
-  const tell = useTell();
-  const resuming = usePausing(monitor, () => tell(`${monitor.name} goes on.`));
+  const toast = useToast();
+  const resuming = usePausing(monitor, () => toast(`${monitor.name} is running again.`));
   return (
     <div className={styles.banner} role="status">
       <span>
@@ -241,10 +248,10 @@ function Resume({ monitor }: { monitor: Monitor }) {
       </span>
       {may(project, "write") && (
         <Button onClick={() => resuming.mutate({ paused: false })} disabled={resuming.isPending}>
-          Go on
+          Resume
         </Button>
       )}
-      <Fault error={resuming.error} />
+      <FormError error={resuming.error} />
     </div>
   );
 }

@@ -1,19 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { may, useProject } from "../api/session";
 import { percent, percentRange, range3, score3 } from "../chart/figures";
 import { Interval } from "../chart/Interval";
-import { spendQuery } from "../money/doors";
-import { spoken } from "../money/say";
-import { PageHead } from "../shell/Shell";
+import { Sparkline } from "../chart/Sparkline";
+import { formatMoney } from "../money/format";
+import { openAlertsQuery, spendQuery } from "../money/queries";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
+import { CodeBlock } from "../ui/CodeBlock";
+import { plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
-import { intervalOf, judgesOf, type Monitor, monitorsQuery } from "./doors";
 import styles from "./Monitors.module.css";
-import { noScoreYet } from "./states";
+import { intervalOf, judgesOf, type Monitor, monitorsQuery } from "./queries";
+import { noScoreYet } from "./traceStates";
 
 export function MonitorsPage() {
   const project = useProject();
@@ -22,7 +26,7 @@ export function MonitorsPage() {
     <>
       <PageHead
         title="Monitors"
-        about="Standing rubrics over live traces. Figures are of all traffic of the last thirty days, with 95 % intervals."
+        about="A monitor grades a sample of live traces with a rubric. Estimates for all traffic of the last 30 days, with 95 % confidence intervals."
       >
         {may(project, "write") && (
           <Link
@@ -36,18 +40,55 @@ export function MonitorsPage() {
         )}
       </PageHead>
       <Loaded query={monitors} what="monitors">
-        {(all) => (all.length === 0 ? <NoneYet /> : <Monitors all={all} />)}
+        {(all) => (all.length === 0 ? <NoMonitors /> : <MonitorTable all={all} />)}
       </Loaded>
     </>
   );
 }
 
-function Monitors({ all }: { all: Monitor[] }) {
+/** What monitors can be sorted by; those without a value come last. */
+const SORT_KEYS = {
+  name: (monitor: Monitor) => monitor.name,
+  score: (monitor: Monitor) => monitor.figures?.score?.mean,
+  passes: (monitor: Monitor) => monitor.figures?.pass_rate?.mean,
+  errors: (monitor: Monitor) => monitor.figures?.error_rate,
+  spend: (monitor: Monitor) => monitor.figures?.spent_this_month,
+};
+type SortKey = keyof typeof SORT_KEYS;
+type Sorting = { by: SortKey; isDescending: boolean };
+
+function sortMonitors(all: Monitor[], { by, isDescending }: Sorting): Monitor[] {
+  const sign = isDescending ? -1 : 1;
+  return all.toSorted((a, b) => {
+    const [left, right] = [SORT_KEYS[by](a), SORT_KEYS[by](b)];
+    if (left == null || right == null) return Number(left == null) - Number(right == null);
+    return sign * (left < right ? -1 : left > right ? 1 : 0);
+  });
+}
+
+function MonitorTable({ all }: { all: Monitor[] }) {
   const project = useProject();
+  const [sorting, setSorting] = useState<Sorting>({ by: "name", isDescending: false });
+  const sortedBy = (label: string, by: SortKey): Pick<Column<Monitor>, "head" | "sorted"> => {
+    const isThis = sorting.by === by;
+    const sorted = !isThis ? "none" : sorting.isDescending ? "descending" : "ascending";
+    return {
+      sorted,
+      head: (
+        <button
+          type="button"
+          className={styles.sort}
+          onClick={() => setSorting({ by, isDescending: isThis && !sorting.isDescending })}
+        >
+          {label} <span aria-hidden="true">{{ ascending: "▲", descending: "▼", none: "↕" }[sorted]}</span>
+        </button>
+      ),
+    };
+  };
   const columns: Column<Monitor>[] = [
     {
       name: "name",
-      head: "Monitor",
+      ...sortedBy("Monitor", "name"),
       cell: (it) => (
         <>
           <Link
@@ -57,28 +98,66 @@ function Monitors({ all }: { all: Monitor[] }) {
           >
             {it.name}
           </Link>
-          <Paused monitor={it} />
+          <MonitorStatus monitor={it} /> <AlertCount monitor={it} />
         </>
       ),
     },
-    { name: "watches", head: "Watches", cell: (it) => <Watches monitor={it} />, wide: true },
-    { name: "score", head: "Score", cell: (it) => <ScoreOf monitor={it} /> },
-    { name: "passes", head: "Passes", cell: (it) => <PassesOf monitor={it} />, wide: true },
+    { name: "watches", head: "Scope", cell: (it) => <MonitorScope monitor={it} />, wide: true },
+    { name: "score", ...sortedBy("Score", "score"), cell: (it) => <MonitorScore monitor={it} /> },
+    {
+      name: "trend",
+      head: "By day",
+      wide: true,
+      cell: (it) => <MonitorSparklines monitor={it} />,
+    },
+    {
+      name: "passes",
+      ...sortedBy("Pass rate", "passes"),
+      cell: (it) => <MonitorPassRate monitor={it} />,
+      wide: true,
+    },
     {
       name: "errors",
-      head: "Judge errors",
+      ...sortedBy("Judge errors", "errors"),
       align: "end",
       cell: (it) => percent(it.figures?.error_rate),
       wide: true,
     },
-    { name: "spend", head: "This month", align: "end", cell: (it) => <SpentOf monitor={it} /> },
+    {
+      name: "spend",
+      ...sortedBy("Spent this month", "spend"),
+      align: "end",
+      cell: (it) => <MonitorSpend monitor={it} />,
+    },
   ];
-  return <Table caption="Monitors" columns={columns} rows={all} keyOf={(it) => it.id} />;
+  return (
+    <Table caption="Monitors" columns={columns} rows={sortMonitors(all, sorting)} keyOf={(it) => it.id} />
+  );
 }
 
-/** Says so where a monitor judges nothing, and why. */
-export function Paused({ monitor }: { monitor: Monitor }) {
-  if (monitor.paused == null) return <Badge tone="pass">watching</Badge>;
+/** Links to the alerts of a monitor while there are active ones. */
+function AlertCount({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const { data } = useQuery(openAlertsQuery(project.id));
+  const n = data?.items.filter((alert) => alert.monitor === monitor.name).length ?? 0;
+  if (n === 0) return null;
+  return (
+    <Link to="/p/$project/alerts" params={{ project: project.name }}>
+      <Badge tone="fail">! {plural(n, "alert")}</Badge>
+    </Link>
+  );
+}
+
+/** One line for each agent, as far as they fit. */
+function MonitorSparklines({ monitor }: { monitor: Monitor }) {
+  return monitor.figures?.agents
+    .slice(0, 3)
+    .map(({ agent, days }) => <Sparkline key={agent} points={days} about={`Score of ${agent} by day`} />);
+}
+
+/** Whether a monitor runs, or why it is paused. */
+export function MonitorStatus({ monitor }: { monitor: Monitor }) {
+  if (monitor.paused == null) return <Badge tone="pass">running</Badge>;
   return (
     <>
       <Badge tone="fail">paused</Badge>
@@ -87,7 +166,7 @@ export function Paused({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function Watches({ monitor }: { monitor: Monitor }) {
+function MonitorScope({ monitor }: { monitor: Monitor }) {
   return (
     <>
       {percent(monitor.sample_rate)} of {monitor.agents.join(", ")}
@@ -96,7 +175,7 @@ function Watches({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function ScoreOf({ monitor }: { monitor: Monitor }) {
+function MonitorScore({ monitor }: { monitor: Monitor }) {
   const found = monitor.figures?.score;
   if (!found) return <span className={styles.soft}>{noScoreYet(monitor.figures?.states)}</span>;
   return (
@@ -109,7 +188,7 @@ function ScoreOf({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function PassesOf({ monitor }: { monitor: Monitor }) {
+function MonitorPassRate({ monitor }: { monitor: Monitor }) {
   const rate = monitor.figures?.pass_rate;
   return rate ? (
     <>
@@ -120,18 +199,18 @@ function PassesOf({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function SpentOf({ monitor }: { monitor: Monitor }) {
+function MonitorSpend({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const { data } = useQuery(spendQuery(project.id));
-  return monitor.figures ? spoken(monitor.figures.spent_this_month, data?.cap) : "–";
+  return monitor.figures ? formatMoney(monitor.figures.spent_this_month, data?.cap) : "–";
 }
 
-function NoneYet() {
+function NoMonitors() {
   return (
-    <State title="Nothing is watched">
-      <p>A monitor judges a sample of what your agents do, and says what that means for all of it.</p>
-      <p>Write one here, or apply a file from the command line:</p>
-      <pre>{`jurist monitor apply support.yaml --server ${location.origin}`}</pre>
-    </State>
+    <Notice title="No monitors yet">
+      <p>A monitor grades a sample of the traces of your agents and estimates the score of all traffic.</p>
+      <p>Create one here, or apply a file from the command line:</p>
+      <CodeBlock text={`jurist monitor apply support.yaml --server ${location.origin}`} />
+    </Notice>
   );
 }

@@ -1,7 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { NewFile } from "../editor/NewFile";
-import { useApplying } from "./File";
+import { useApplyMonitor } from "./MonitorFile";
 
 const TEMPLATE = `agent: support
 rubric: |
@@ -18,24 +18,24 @@ export function NewMonitorPage() {
   const project = useProject();
   const params = { project: project.name };
   const navigate = useNavigate();
-  const applying = useApplying((it) =>
+  const applying = useApplyMonitor((it) =>
     navigate({ to: "/p/$project/monitors/$monitor", params: { ...params, monitor: it.name } }),
   );
   return (
     <NewFile
       title="New monitor"
-      about="A file says who is watched, what is asked, who judges and how often."
+      about="The file names the agent, the rubric, the judge and the sample rate."
       up={
         <Link to="/p/$project/monitors" params={params}>
           Monitors
         </Link>
       }
       kind="monitor"
-      label="The monitor's file"
+      label="Monitor file"
       template={TEMPLATE}
       does="Apply"
       doing="Applying…"
-      note="Whatever finishes from then on is decided about."
+      note="The monitor decides about every trace that finishes from then on."
       saving={applying}
     />
   );

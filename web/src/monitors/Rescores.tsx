@@ -1,35 +1,40 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { answered, api } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { fixed, range3, score3, signed, signedRange } from "../chart/figures";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
-import { Fault } from "../ui/Form";
+import { FormError } from "../ui/Form";
+import { count, moment, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, moment, plural } from "../ui/say";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import { useTell } from "../ui/Toast";
-import { type Monitor, nameOf, type Rescore, type RescorePlan, rescoresQuery } from "./doors";
+import { useToast } from "../ui/Toast";
 import styles from "./Monitors.module.css";
+import { type Monitor, nameOf, type Rescore, type RescorePlan, rescoresQuery } from "./queries";
+import { useVersionNames } from "./versions";
 
-/** Traces that earlier versions sampled are judged by the newest; what they have stays. */
+/** Grades traces of earlier versions with the newest version; existing grades stay. */
 export function Rescores({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const found = useQuery(rescoresQuery(project.id, monitor.name));
   return (
     <>
-      {may(project, "write") && <Again monitor={monitor} />}
+      {may(project, "write") && <RescoreForm monitor={monitor} />}
       <section className={styles.part}>
-        <h2>Judged again</h2>
-        <Loaded query={found} what="what was judged again">
+        <Loaded query={found} what="re-scores">
           {(all) =>
             all.length === 0 ? (
-              <State title="Nothing was judged again" />
+              <Notice title="No re-scores yet" />
             ) : (
-              all.map((it) => <One key={it.id} rescore={it} />)
+              <>
+                <h2>Earlier re-scores</h2>
+                {all.map((it) => (
+                  <RescoreCard key={it.id} rescore={it} monitor={monitor} />
+                ))}
+              </>
             )
           }
         </Loaded>
@@ -40,18 +45,19 @@ export function Rescores({ monitor }: { monitor: Monitor }) {
 
 /** Dollars, rounded up to the cent as on the command line. */
 const priced = (price: number | null | undefined): string =>
-  price == null ? "a price that is not known" : `about ${fixed(Math.ceil(100 * price) / 100, 2)} dollars`;
+  price == null ? "an unknown price" : `about ${fixed(Math.ceil(100 * price) / 100, 2)} dollars`;
 
-function Again({ monitor }: { monitor: Monitor }) {
+function RescoreForm({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const versionOf = useVersionNames(monitor.name);
+  const toast = useToast();
   const [overlap, setOverlap] = useState("200");
   const [since, setSince] = useState("");
   const [plan, setPlan] = useState<RescorePlan | null>(null);
   const ask = useMutation({
     mutationFn: (confirmed: boolean) =>
-      answered(
+      unwrap(
         api(project.id).POST("/api/v1/monitors/{name}/rescores", {
           params: { path: { name: monitor.name } },
           body: {
@@ -64,7 +70,7 @@ function Again({ monitor }: { monitor: Monitor }) {
     onSuccess: (told, confirmed) => {
       if (!confirmed) return setPlan(told);
       setPlan(null);
-      tell(`${plural(told.n_traces, "trace")} will be judged again.`);
+      toast(`${plural(told.n_traces, "trace")} will be re-scored.`);
       queries.invalidateQueries({ queryKey: ["rescores", project.id, monitor.name] });
       return undefined;
     },
@@ -76,10 +82,10 @@ function Again({ monitor }: { monitor: Monitor }) {
   };
   return (
     <section className={styles.part}>
-      <h2>Judge again by the newest version</h2>
+      <h2>Re-score with the newest version</h2>
       <p>
-        Traces that earlier versions sampled are judged by {monitor.version.rubric_version}. A random part of
-        them is enough to see how far two versions are apart.
+        Grades traces that earlier rubric versions sampled with the newest version. A random sample is enough
+        to measure the offset between two versions.
       </p>
       <form
         className={styles.filter}
@@ -89,7 +95,7 @@ function Again({ monitor }: { monitor: Monitor }) {
         }}
       >
         <Field
-          label="How many, by chance"
+          label="Sample size"
           hint="Empty for all."
           type="number"
           min={1}
@@ -97,7 +103,7 @@ function Again({ monitor }: { monitor: Monitor }) {
           onChange={changed(setOverlap)}
         />
         <Field
-          label="Decided about since"
+          label="Sampled since"
           hint="Empty for all."
           type="date"
           value={since}
@@ -105,16 +111,17 @@ function Again({ monitor }: { monitor: Monitor }) {
         />
         {!plan && (
           <Button type="submit" disabled={ask.isPending}>
-            {ask.isPending ? "Asking…" : "What would it take?"}
+            {ask.isPending ? "Estimating…" : "Estimate cost"}
           </Button>
         )}
       </form>
-      <Fault error={ask.error} />
+      <FormError error={ask.error} />
       {plan && (
         <div className={styles.plan} role="status">
           <p>
             {plural(plan.n_traces, "trace")} of {count(plan.n_of)}, {plural(plan.n_calls, "call")},{" "}
-            <b>{priced(plan.price)}</b>, judged by <code>{plan.rubric_version}</code>
+            <b>{priced(plan.price)}</b>, rubric{" "}
+            <span title={plan.rubric_version}>{versionOf(plan.rubric_version)}</span>
           </p>
           <div className={styles.line}>
             <Button
@@ -122,11 +129,13 @@ function Again({ monitor }: { monitor: Monitor }) {
               onClick={() => ask.mutate(true)}
               disabled={ask.isPending || plan.n_traces === 0}
             >
-              Judge them again
+              Start re-score
             </Button>
-            <Button onClick={() => setPlan(null)}>Leave it</Button>
+            <Button onClick={() => setPlan(null)}>Cancel</Button>
             {plan.n_traces === 0 && (
-              <span className={styles.soft}>Nothing was sampled by an earlier version in that time.</span>
+              <span className={styles.soft}>
+                No trace was sampled by an earlier version in this time range.
+              </span>
             )}
           </div>
         </div>
@@ -137,20 +146,26 @@ function Again({ monitor }: { monitor: Monitor }) {
 
 type Offset = Rescore["offsets"][number];
 
-function One({ rescore }: { rescore: Rescore }) {
+function RescoreCard({ rescore, monitor }: { rescore: Rescore; monitor: Monitor }) {
+  const versionOf = useVersionNames(monitor.name);
   const columns: Column<Offset>[] = [
     { name: "criterion", head: "Criterion", cell: nameOf },
     {
       name: "offset",
-      head: "Newer less earlier",
+      head: "Offset (newer − earlier)",
       cell: (it) => (
         <>
           <b>{signed(it.mean)}</b> {signedRange(it.interval)}
         </>
       ),
     },
-    { name: "from", head: "From", cell: (it) => <code>{it.from_version}</code>, wide: true },
-    { name: "n", head: "On", align: "end", cell: (it) => plural(it.n, "trace") },
+    {
+      name: "from",
+      head: "Earlier version",
+      cell: (it) => <span title={it.from_version}>{versionOf(it.from_version)}</span>,
+      wide: true,
+    },
+    { name: "n", head: "Sample", align: "end", cell: (it) => plural(it.n, "trace") },
   ];
   const isOver = rescore.n_scored + rescore.n_errors >= rescore.n_traces;
   return (
@@ -158,19 +173,21 @@ function One({ rescore }: { rescore: Rescore }) {
       <div className={styles.head}>
         <h3>{moment(rescore.created)}</h3>
         <span>
-          {count(rescore.n_scored)} of {count(rescore.n_traces)} judged again by{" "}
-          <code>{rescore.rubric_version}</code>, {plural(rescore.n_errors, "error")}
+          {count(rescore.n_scored)} of {count(rescore.n_traces)} re-scored with{" "}
+          <span title={rescore.rubric_version}>{versionOf(rescore.rubric_version)}</span>,{" "}
+          {plural(rescore.n_errors, "error")}
         </span>
-        {!isOver && <Badge tone="accent">going on</Badge>}
+        {!isOver && <Badge tone="accent">in progress</Badge>}
       </div>
       {rescore.score && (
         <p>
-          The traffic of that time scores <b>{score3(rescore.score.mean)}</b> {range3(rescore.score.interval)}
+          Estimated score of the traffic of that time: <b>{score3(rescore.score.mean)}</b>{" "}
+          {range3(rescore.score.interval)}
         </p>
       )}
       {rescore.offsets.length > 0 && (
         <Table
-          caption="How far versions are apart"
+          caption="Offset between versions"
           columns={columns}
           rows={rescore.offsets}
           keyOf={(it) => `${it.criterion} ${it.from_version}`}

@@ -1,10 +1,10 @@
 import { Badge } from "../ui/Badge";
 import { Term } from "../ui/Term";
-import { toldOf } from "./states";
+import { describeState } from "./traceStates";
 
-/** What became of a trace, with an explanation on hover and focus. */
+/** The state of a trace, with an explanation on hover and focus. */
 export function StateBadge({ state }: { state: string }) {
-  const { label, means, tone } = toldOf(state);
+  const { label, means, tone } = describeState(state);
   const badge = <Badge tone={tone}>{label}</Badge>;
   return means ? <Term about={means}>{badge}</Term> : badge;
 }

@@ -1,42 +1,46 @@
 import { useQuery } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
-import { TrendChart } from "../chart/TrendChart";
-import { pastAlertsQuery } from "../money/doors";
+import { DAY_MS } from "../chart/scale";
+import { type LinkOf, TrendChart } from "../chart/TrendChart";
+import { pastAlertsQuery } from "../money/queries";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { type Look, type Monitor, type Trend, trendQuery } from "./doors";
+import { Notice } from "../ui/Notice";
 import styles from "./Monitors.module.css";
+import { type Monitor, type TrafficWindow, type Trend, trendQuery } from "./queries";
+import { useVersionNames } from "./versions";
 
-/** What stands between the names of judges that are heard together. */
+/** Separates the names of judges that form a panel. */
 const PANEL = " + ";
 
-/** Day by day; a new version of the rubric begins a new line. */
+/** Scores by day; a new rubric version starts a new line. */
 export function TrendView({ monitor }: { monitor: Monitor }) {
   const { agent, days, criterion } = useSearch({ from: "/p/$project/monitors/$monitor" });
   return (
     <section className={styles.part}>
-      <TrendOfMonitor monitor={monitor} look={{ agent, days }} criterion={criterion} />
+      <MonitorTrend monitor={monitor} look={{ agent, days }} criterion={criterion} />
       <p>
-        A line that leaves the band of its own past is news. Lines of different versions are not comparable;
-        judging again on an overlap says how far they are apart.
+        A line that leaves the band of its own past indicates a real change. Lines of different rubric
+        versions are not comparable; a re-score measures the offset between them.
       </p>
     </section>
   );
 }
 
-type TrendOfMonitorProps = {
+type MonitorTrendProps = {
   monitor: Monitor;
-  look: Look;
+  look: TrafficWindow;
   criterion?: string;
-  /** Only what several judges say together, where there are several. */
+  /** Only the lines of panels, where there are any. */
   together?: boolean;
 };
 
-export function TrendOfMonitor({ monitor, look, criterion, together }: TrendOfMonitorProps) {
+export function MonitorTrend({ monitor, look, criterion, together }: MonitorTrendProps) {
   const project = useProject();
   const found = useQuery(trendQuery(project.id, monitor.name, look, criterion));
   const alerts = useQuery(pastAlertsQuery(project.id));
+  const versionOf = useVersionNames(monitor.name);
+  const linkOf = useLinkToTraces(monitor, look.agent);
   const signs = (alerts.data?.items ?? [])
     .filter(
       (alert) =>
@@ -50,13 +54,14 @@ export function TrendOfMonitor({ monitor, look, criterion, together }: TrendOfMo
       {(found) => {
         const all = together ? found.filter((it) => !isMember(it, found)) : found;
         return all.every((it) => it.points.length === 0) ? (
-          <State title="No day has a score yet">
-            <p>Each day on which something was scored becomes a point here.</p>
-          </State>
+          <Notice title="No day has a score yet">
+            <p>Each day with scored traces becomes a point.</p>
+          </Notice>
         ) : (
           <TrendChart
-            title="Score by day, with its 95 % interval; the band is where the mean of all days so far lies"
-            series={all.map((it) => ({ name: named(it, all), points: it.points }))}
+            title="Score by day with 95 % confidence interval; the band is the confidence sequence of the mean of all days so far"
+            series={all.map((it) => ({ name: nameOfLine(it, all, versionOf), points: it.points }))}
+            linkOf={linkOf}
             passMark={criterion ? undefined : monitor.pass_mark}
             signs={signs}
           />
@@ -66,7 +71,28 @@ export function TrendOfMonitor({ monitor, look, criterion, together }: TrendOfMo
   );
 }
 
-/** Whether another line of the same version is of several judges, this one among them. */
+/** Links the mark of a day to the scored traces that started on it. */
+function useLinkToTraces(monitor: Monitor, agent: string | undefined): LinkOf {
+  const project = useProject();
+  const only = agent ?? (monitor.agents.length === 1 ? monitor.agents[0] : undefined);
+  return (day, label, mark) => (
+    <Link
+      to="/p/$project/traces"
+      params={{ project: project.name }}
+      search={{
+        agent: only,
+        scored: true,
+        from: `${day}T00:00:00Z`,
+        until: new Date(Date.parse(day) + DAY_MS).toISOString().replace(".000", ""),
+      }}
+      aria-label={`Traces of ${label}`}
+    >
+      {mark}
+    </Link>
+  );
+}
+
+/** Whether a panel with this judge has a line of its own. */
 const isMember = (it: Trend, all: Trend[]): boolean =>
   all.some(
     (other) =>
@@ -75,8 +101,8 @@ const isMember = (it: Trend, all: Trend[]): boolean =>
       other.judge.split(PANEL).includes(it.judge),
   );
 
-/** As little of an id as tells lines apart. */
-function named(it: Trend, all: Trend[]): string {
+/** The judge, and the rubric version where there are several. */
+function nameOfLine(line: Trend, all: Trend[], nameOf: (id: string) => string): string {
   const isOne = new Set(all.map((other) => other.rubric_version)).size === 1;
-  return isOne ? it.judge : `${it.judge} · …${it.rubric_version.slice(-6)}`;
+  return isOne ? line.judge : `${line.judge}, ${nameOf(line.rubric_version)}`;
 }

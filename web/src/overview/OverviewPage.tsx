@@ -1,33 +1,35 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Navigate } from "@tanstack/react-router";
-import { tasks } from "../annotate/doors";
-import { answered, api, type Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
 import { Interval } from "../chart/Interval";
-import { Spark } from "../chart/Spark";
+import { Sparkline } from "../chart/Sparkline";
 import { AlertState } from "../money/AlertState";
-import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/doors";
-import { Meter } from "../money/Meter";
-import { spoken } from "../money/say";
-import { intervalOf, type Monitor, monitorsOf } from "../monitors/doors";
-import { noScoreYet } from "../monitors/states";
-import { countsOf, Shares } from "../runs/Strip";
-import { PageHead } from "../shell/Shell";
+import { BudgetMeter } from "../money/BudgetMeter";
+import { formatMoney } from "../money/format";
+import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/queries";
+import { intervalOf, type Monitor, overallOf, windowQuery } from "../monitors/queries";
+import { noScoreYet } from "../monitors/traceStates";
+import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
+import { count, score } from "../ui/format";
+import { KeyFigures } from "../ui/KeyFigures";
 import { Loaded } from "../ui/Loaded";
-import { Numbers } from "../ui/Numbers";
-import { count, plural, score } from "../ui/say";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
-import { Focus } from "./Focus";
+import { type AgentRow, rowsOf } from "./agentRows";
+import { weeks } from "./criterionChanges";
+import { FirstSteps } from "./FirstSteps";
+import { MonitorFocus } from "./MonitorFocus";
 import styles from "./Overview.module.css";
-import { type AgentRow, rowsOf } from "./rows";
-import { Week } from "./Week";
+import { overviewQuery } from "./queries";
+import { WeeklyChanges } from "./WeeklyChanges";
 
-/** The first page of a project: the overview, or annotating for whoever may see no more. */
-export function ProjectHome() {
+/** The first page of a project: the overview, or the annotation tasks for people who may only annotate. */
+export function OverviewPage() {
   const project = useProject();
   if (may(project, "read")) return <Overview />;
   return <Navigate to="/p/$project/annotate" params={{ project: project.name }} replace />;
@@ -35,21 +37,8 @@ export function ProjectHome() {
 
 function Overview() {
   const project = useProject();
-  const found = useQuery({
-    queryKey: ["overview", project.id],
-    queryFn: async () => {
-      const doors = api(project.id);
-      const [agents, monitors, runs, asked] = await Promise.all([
-        answered(doors.GET("/api/v1/agents")),
-        monitorsOf(project.id),
-        answered(doors.GET("/api/v1/runs", { params: { query: { limit: 5 } } })),
-        may(project, "annotate") ? tasks(project.id) : { items: [] },
-      ]);
-      return { agents, monitors, runs: runs.items, tasks: asked.items };
-    },
-    refetchInterval: 10_000,
-  });
-  // Asked for at once, although what shows them waits for the rest.
+  const found = useQuery(overviewQuery(project));
+  // Loaded at once, although the sections that show them wait for the rest.
   useQuery(openAlertsQuery(project.id));
   useQuery(pastAlertsQuery(project.id));
   useQuery(spendQuery(project.id));
@@ -57,26 +46,26 @@ function Overview() {
     <>
       <PageHead
         title="Overview"
-        about="Figures are of all traffic of the last thirty days, with 95 % intervals."
+        about="Estimates for all traffic of the last 30 days, with 95 % confidence intervals."
       />
       <Loaded query={found} what="the project">
         {({ agents, monitors, runs, tasks }) => {
-          // A task of which there are answers is something to look at as well.
+          // A project with tasks only is not empty.
           const hasTasks = tasks.some((it) => it.may.manage);
-          if (agents.length + monitors.length + runs.length === 0 && !hasTasks) return <First />;
+          if (agents.length + monitors.length + runs.length === 0 && !hasTasks) return <FirstSteps />;
           return (
             <div className={styles.parts}>
-              <Alerts />
-              <Agents rows={rowsOf(agents, monitors)} />
+              <ActiveAlerts />
+              <AgentTable rows={rowsOf(agents, monitors)} />
               <div className={styles.columns}>
                 <div className={styles.parts}>
-                  <Money />
-                  <Runs runs={runs} />
-                  <People tasks={tasks} />
+                  <MonthSpend />
+                  <LatestRuns runs={runs} />
+                  <TaskSummary tasks={tasks} />
                 </div>
-                {monitors.length > 0 && <Week monitors={monitors} />}
+                {monitors.length > 0 && <WeeklyChanges monitors={monitors} />}
               </div>
-              <Focus monitors={monitors} />
+              <MonitorFocus monitors={monitors} />
             </div>
           );
         }}
@@ -85,58 +74,8 @@ function Overview() {
   );
 }
 
-/** An empty project: what to do first. */
-function First() {
-  const project = useProject();
-  const params = { project: project.name };
-  return (
-    <section className={styles.first}>
-      <h2>Nothing is here yet. Begin with any of these:</h2>
-      <ol>
-        <li>
-          <h3>Send what your agents do</h3>
-          <p>Point an exporter of OpenTelemetry here, or send files of the past.</p>
-          <pre tabIndex={0}>{`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${location.origin}/v1/traces
-jurist ingest traces.jsonl --server ${location.origin} --agent support`}</pre>
-        </li>
-        <li>
-          <h3>Have it watched</h3>
-          <p>
-            A monitor judges a sample of what finishes, and says what that means for all of it.{" "}
-            {may(project, "write") && (
-              <Link to="/p/$project/new-monitor" params={params}>
-                Write one
-              </Link>
-            )}
-          </p>
-        </li>
-        <li>
-          <h3>Grade a suite</h3>
-          <pre tabIndex={0}>{`jurist init
-jurist eval suite.yaml --server ${location.origin}`}</pre>
-        </li>
-        {may(project, "manage") && (
-          <li>
-            <h3>Let others in</h3>
-            <p>
-              <Link to="/p/$project/settings/members" params={params}>
-                Invite people
-              </Link>{" "}
-              and make{" "}
-              <Link to="/p/$project/settings/tokens" params={params}>
-                tokens for programs
-              </Link>
-              .
-            </p>
-          </li>
-        )}
-      </ol>
-    </section>
-  );
-}
-
-/** What holds and what is said about it; silence takes no room. */
-function Alerts() {
+/** Active alerts; nothing is drawn where there are none. */
+function ActiveAlerts() {
   const project = useProject();
   const { data } = useQuery(openAlertsQuery(project.id));
   const items = data?.items ?? [];
@@ -157,7 +96,7 @@ function Alerts() {
   );
 }
 
-function Agents({ rows }: { rows: AgentRow[] }) {
+function AgentTable({ rows }: { rows: AgentRow[] }) {
   const project = useProject();
   const columns: Column<AgentRow>[] = [
     {
@@ -173,13 +112,13 @@ function Agents({ rows }: { rows: AgentRow[] }) {
           >
             {it.agent}
           </Link>
-          <div className={styles.soft}>{it.seen ? <Time at={it.seen} /> : "never seen"}</div>
+          <div className={styles.soft}>{it.seen ? <Time at={it.seen} /> : "no traces yet"}</div>
         </>
       ),
     },
     {
       name: "monitor",
-      head: "Watched by",
+      head: "Monitor",
       cell: (it) =>
         it.monitor ? (
           <>
@@ -193,40 +132,58 @@ function Agents({ rows }: { rows: AgentRow[] }) {
             {it.monitor.paused != null && <Badge tone="fail">paused</Badge>}
           </>
         ) : (
-          <span className={styles.soft}>nobody</span>
+          <span className={styles.soft}>none</span>
         ),
     },
     {
       name: "score",
-      head: "Score",
-      cell: (it) => it.monitor && <ScoreOf agent={it.agent} monitor={it.monitor} />,
+      head: (
+        <Term about="Estimated score of all traffic of the last 30 days, with its 95 % confidence interval. The dotted line is the pass mark.">
+          Score, 30 days
+        </Term>
+      ),
+      cell: (it) => it.monitor && <AgentScore agent={it.agent} monitor={it.monitor} />,
+    },
+    {
+      name: "week",
+      head: (
+        <Term about="The same estimate for the last 7 days. A difference from the 30 days shows a recent change.">
+          Last 7 days
+        </Term>
+      ),
+      wide: true,
+      cell: (it) => it.monitor && <AgentLastWeek agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "passes",
-      head: "Passes",
+      head: <Term about="Estimated share of all traffic with the verdict pass.">Pass rate</Term>,
       wide: true,
-      cell: (it) => it.monitor && <PassesOf agent={it.agent} monitor={it.monitor} />,
+      cell: (it) => it.monitor && <AgentPassRate agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "trend",
       head: "Trend",
       wide: true,
-      cell: (it) => it.monitor && <TrendOf agent={it.agent} monitor={it.monitor} />,
+      cell: (it) => it.monitor && <AgentTrend agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "coverage",
       head: (
-        <Term about="Traces that the rubric and judge of today scored, of all that finished.">
-          Scored, of finished
+        <Term about="Traces with a score from the current rubric version and judge, out of all finished traces.">
+          Scored / finished
         </Term>
       ),
       align: "end",
       wide: true,
-      cell: (it) => it.monitor && <CoverageOf agent={it.agent} monitor={it.monitor} />,
+      cell: (it) => it.monitor && <AgentCoverage agent={it.agent} monitor={it.monitor} />,
     },
     {
       name: "errors",
-      head: <Term about="Of all that the monitor has judged, whatever the agent.">Judge errors</Term>,
+      head: (
+        <Term about="Share of judge calls of this monitor that failed, over all agents. A failed call is never counted as a score.">
+          Judge errors
+        </Term>
+      ),
       align: "end",
       wide: true,
       cell: (it) => it.monitor && percent(it.monitor.figures?.error_rate),
@@ -237,7 +194,7 @@ function Agents({ rows }: { rows: AgentRow[] }) {
       <h2>Agents</h2>
       {rows.length === 0 ? (
         <p className={styles.soft}>
-          No agent was seen yet.{" "}
+          No agent has sent a trace yet.{" "}
           <Link to="/p/$project/traces" params={{ project: project.name }}>
             How to send traces
           </Link>
@@ -258,7 +215,7 @@ type Of = { agent: string; monitor: Monitor };
 
 const figuresOf = ({ agent, monitor }: Of) => monitor.figures?.agents.find((it) => it.agent === agent);
 
-function ScoreOf(of: Of) {
+function AgentScore(of: Of) {
   const score = figuresOf(of)?.score;
   if (!score) return <span className={styles.soft}>{noScoreYet(of.monitor.figures?.states)}</span>;
   return (
@@ -271,7 +228,21 @@ function ScoreOf(of: Of) {
   );
 }
 
-function PassesOf(of: Of) {
+/** The estimate of the last seven days, because an average of thirty days hides what fell a week ago. */
+function AgentLastWeek({ agent, monitor }: Of) {
+  const project = useProject();
+  const window = { ...weeks().after, agent: monitor.agents.length > 1 ? agent : undefined };
+  const { data } = useQuery(windowQuery(project.id, monitor.name, window));
+  const score = overallOf(data?.judges.find((judge) => judge.is_current))?.score;
+  if (!score) return <span className={styles.soft}>–</span>;
+  return (
+    <>
+      {score3(score.mean)} <span className={styles.soft}>{range3(score.interval)}</span>
+    </>
+  );
+}
+
+function AgentPassRate(of: Of) {
   const rate = figuresOf(of)?.pass_rate;
   if (!rate) return "–";
   return (
@@ -281,17 +252,20 @@ function PassesOf(of: Of) {
   );
 }
 
-function TrendOf(of: Of) {
-  return <Spark points={figuresOf(of)?.days ?? []} about={`How ${of.agent} scored day by day`} />;
+function AgentTrend(of: Of) {
+  return <Sparkline points={figuresOf(of)?.days ?? []} about={`Score of ${of.agent} by day`} />;
 }
 
-function CoverageOf(of: Of) {
+function AgentCoverage(of: Of) {
   const it = figuresOf(of);
   return it ? `${count(it.n)} of ${count(it.n_seen)}` : "–";
 }
 
-/** What it will cost this month, what it has cost, and what it may. */
-function Money() {
+const PROJECTED_SPEND =
+  "Expected spend at the end of the month, extrapolated from the days so far. The real value lies in the 80 % interval four times out of five.";
+
+/** Spend of this month, its projection and the cap. */
+function MonthSpend() {
   const project = useProject();
   const spend = useQuery(spendQuery(project.id));
   return (
@@ -304,33 +278,33 @@ function Money() {
       <Loaded query={spend} what="the month">
         {(it) => {
           const share = it.cap ? (it.cap.dollars === 0 ? 1 : it.spent / it.cap.dollars) : null;
-          const money = (dollars: number) => spoken(dollars, it.cap);
+          const money = (dollars: number) => formatMoney(dollars, it.cap);
           return (
             <>
-              <Numbers
+              <KeyFigures
                 all={[
-                  {
-                    name: "will have cost at its end",
-                    value: it.forecast ? money(it.forecast.expected) : "–",
-                  },
                   {
                     name:
                       it.cap && share !== null
-                        ? `of ${money(it.cap.dollars)}, ${fixed(100 * share, 0)} %`
-                        : "spent, without a limit",
+                        ? `spent of ${money(it.cap.dollars)} (${fixed(100 * share, 0)} %)`
+                        : "spent, no cap set",
                     value: money(it.spent),
+                  },
+                  {
+                    name: <Term about={PROJECTED_SPEND}>projected month-end spend</Term>,
+                    value: it.forecast ? money(it.forecast.expected) : "–",
                   },
                 ]}
               />
-              {it.cap && share !== null && <Meter spend={it} share={share} dollars={it.cap.dollars} />}
+              {it.cap && share !== null && <BudgetMeter spend={it} share={share} dollars={it.cap.dollars} />}
               <p className={styles.soft}>
                 {it.forecast
-                  ? `${money(it.forecast.low)} to ${money(it.forecast.high)} at the end, four times in five; ${fixed(100 * it.elapsed, 0)} % of the month is gone`
-                  : `no forecast yet: ${it.no_forecast ?? ""}`}
+                  ? `80 % interval ${money(it.forecast.low)} to ${money(it.forecast.high)}; ${fixed(100 * it.elapsed, 0)} % of the month elapsed`
+                  : `no projection yet: ${it.no_forecast ?? ""}`}
               </p>
               {it.forecast?.reaches_cap && (
                 <p className={styles.warning}>
-                  the cap is reached on {it.forecast.reaches_cap.slice(0, 10)}, and judging stops
+                  the cap will be reached on {it.forecast.reaches_cap.slice(0, 10)}; judging stops then
                 </p>
               )}
             </>
@@ -343,11 +317,11 @@ function Money() {
 
 type TaskLine = Schemas["TaskLine"];
 
-/** Tasks that are shown at once; all of them stand under Annotate. */
+/** Tasks that are shown here; the page Annotate lists all. */
 const MOST_TASKS = 4;
 
-/** What people are asked, and where one sees how far they and the judges agree. */
-function People({ tasks }: { tasks: TaskLine[] }) {
+/** Annotation tasks with links to their results and agreement. */
+function TaskSummary({ tasks }: { tasks: TaskLine[] }) {
   const project = useProject();
   const shown = tasks.filter((it) => it.may.manage).slice(0, MOST_TASKS);
   if (shown.length === 0) return null;
@@ -374,7 +348,7 @@ function People({ tasks }: { tasks: TaskLine[] }) {
     },
     {
       name: "results",
-      head: "What they said",
+      head: "Results",
       align: "end",
       cell: (it) => (
         <Link
@@ -388,7 +362,7 @@ function People({ tasks }: { tasks: TaskLine[] }) {
     },
     {
       name: "agreement",
-      head: "People and judges",
+      head: "Agreement",
       align: "end",
       cell: (it) => (
         <Link
@@ -405,17 +379,17 @@ function People({ tasks }: { tasks: TaskLine[] }) {
     <section className={styles.part}>
       <h2>
         <Link to="/p/$project/annotate" params={{ project: project.name }}>
-          People
+          Annotation tasks
         </Link>
       </h2>
-      <Table caption="Tasks of people" columns={columns} rows={shown} keyOf={(it) => it.id} />
+      <Table caption="Annotation tasks" columns={columns} rows={shown} keyOf={(it) => it.id} />
     </section>
   );
 }
 
 type RunLine = Schemas["RunLine"];
 
-function Runs({ runs }: { runs: RunLine[] }) {
+function LatestRuns({ runs }: { runs: RunLine[] }) {
   const project = useProject();
   const total = (it: RunLine) => it.n_pass + it.n_fail + it.n_error + it.n_deferred;
   const columns: Column<RunLine>[] = [
@@ -425,7 +399,7 @@ function Runs({ runs }: { runs: RunLine[] }) {
       cell: (it) => (
         <>
           <Link to="/p/$project/runs/$run" params={{ project: project.name, run: it.id }}>
-            {it.suite ?? "without a name"}
+            {it.suite ?? "unnamed suite"}
           </Link>{" "}
           {!it.ended && <Badge tone="accent">running</Badge>}
         </>
@@ -435,26 +409,25 @@ function Runs({ runs }: { runs: RunLine[] }) {
       name: "shares",
       head: "Verdicts",
       wide: true,
-      cell: (it) => <Shares n={countsOf(it)} total={total(it)} />,
+      cell: (it) => <VerdictBar n={countsOf(it)} total={total(it)} />,
     },
     { name: "pass", head: "Pass", align: "end", cell: (it) => `${it.n_pass}/${total(it)}` },
     { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },
-    { name: "began", head: "Began", align: "end", cell: (it) => <Time at={it.started} /> },
+    { name: "began", head: "Started", align: "end", cell: (it) => <Time at={it.started} /> },
   ];
   return (
     <section className={styles.part}>
       <h2>
         <Link to="/p/$project/runs" params={{ project: project.name }}>
-          Newest runs
+          Latest runs
         </Link>
       </h2>
       {runs.length === 0 ? (
         <p className={styles.soft}>
-          {plural(0, "run")}. Have a suite graded:{" "}
-          <code>jurist eval suite.yaml --server {location.origin}</code>
+          No runs yet. Start one: <code>jurist eval suite.yaml --server {location.origin}</code>
         </p>
       ) : (
-        <Table caption="Newest runs" columns={columns} rows={runs} keyOf={(it) => it.id} />
+        <Table caption="Latest runs" columns={columns} rows={runs} keyOf={(it) => it.id} />
       )}
     </section>
   );

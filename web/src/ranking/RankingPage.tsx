@@ -1,23 +1,25 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { CSSProperties } from "react";
-import { tasks } from "../annotate/doors";
+import { tasksQuery } from "../annotate/queries";
 import { may, useProject } from "../api/session";
 import { chance, fixed, percent, percentRange, signed, signedRange } from "../chart/figures";
 import { Interval } from "../chart/Interval";
-import { Picture } from "../chart/Picture";
-import { watchersQuery } from "../monitors/doors";
-import type { RankingSearch } from "../router";
-import { PageHead } from "../shell/Shell";
+import { ServerChart } from "../chart/ServerChart";
+import { monitorNamesQuery } from "../monitors/queries";
+import { CodeBlock } from "../ui/CodeBlock";
 import { Select } from "../ui/Field";
+import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, plural } from "../ui/say";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
-import { type Ranked, type Ranks, rankingQuery } from "./doors";
+import { Term } from "../ui/Term";
+import { type Ranked, type Ranks, rankingQuery } from "./queries";
 import styles from "./Ranking.module.css";
+import type { RankingSearch } from "./search";
 
-/** Who is preferred to whom: strengths, the matrix of wins, and whether the place mattered. */
+/** Ranking by pairwise comparisons: strengths, win rates and position bias. */
 export function RankingPage() {
   const project = useProject();
   const { monitor, judge, task } = useSearch({ from: "/p/$project/ranking" });
@@ -25,40 +27,39 @@ export function RankingPage() {
   const found = useQuery(rankingQuery(project.id, by));
   return (
     <>
-      <PageHead
-        title="Ranking"
-        about="Answers set against each other two at a time, and what that says of all."
-      />
-      <By judges={found.data?.judges ?? []} />
+      <PageHead title="Ranking" about="Ranking from pairwise comparisons by judges or people." />
+      <RankingFilter judges={found.data?.judges ?? []} />
       <Loaded query={found} what="the ranking">
-        {(it) => (it.n === 0 ? <Nothing ranks={it} isOfPeople={task !== undefined} /> : <Found ranks={it} />)}
+        {(it) =>
+          it.n === 0 ? (
+            <NoComparisons ranks={it} isOfPeople={task !== undefined} />
+          ) : (
+            <RankingDetail ranks={it} />
+          )
+        }
       </Loaded>
     </>
   );
 }
 
-/** Whose preferences count. */
-function By({ judges }: { judges: string[] }) {
+/** Source of the comparisons: a monitor and judge, or a task. */
+function RankingFilter({ judges }: { judges: string[] }) {
   const project = useProject();
   const { monitor, judge, task } = useSearch({ from: "/p/$project/ranking" });
   const navigate = useNavigate({ from: "/p/$project/ranking" });
   const go = (search: RankingSearch) => navigate({ search, replace: true, resetScroll: false });
-  const monitors = useQuery(watchersQuery(project.id));
-  const asked = useQuery({
-    queryKey: ["tasks", project.id],
-    queryFn: () => tasks(project.id),
-    enabled: may(project, "annotate"),
-  });
+  const monitors = useQuery(monitorNamesQuery(project.id));
+  const asked = useQuery({ ...tasksQuery(project.id), enabled: may(project, "annotate") });
   const named = (all: (string | undefined)[]) =>
     [...new Set(all)].flatMap((it) => (it === undefined ? [] : [{ value: it, label: it }]));
   return (
-    <search className={styles.by} aria-label="Whose preferences">
+    <search className={styles.by} aria-label="Filter comparisons">
       <Select
-        label="As preferred by"
+        label="Comparisons by"
         value={task ?? ""}
         options={[
           { value: "", label: "judges of monitors" },
-          ...(asked.data?.items ?? []).map((it) => ({ value: it.id, label: `people of ${it.name}` })),
+          ...(asked.data?.items ?? []).map((it) => ({ value: it.id, label: `annotators of ${it.name}` })),
           ...(task && !asked.data ? [{ value: task, label: task }] : []),
         ]}
         onChange={(it) => go({ task: it.target.value || undefined })}
@@ -86,53 +87,59 @@ function By({ judges }: { judges: string[] }) {
   );
 }
 
-function Nothing({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolean }) {
+function NoComparisons({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolean }) {
   const project = useProject();
   const { monitor: chosen } = useSearch({ from: "/p/$project/ranking" });
-  const monitors = useQuery(watchersQuery(project.id));
+  const monitors = useQuery(monitorNamesQuery(project.id));
   const monitor = monitors.data?.find((it) => it.name === chosen) ?? monitors.data?.[0];
   const name = monitor ? quoted(monitor.name) : "MONITOR";
   const agent = quoted(monitor?.agents[0] ?? "AGENT");
   return (
-    <State title="Nothing was set against each other yet">
-      {ranks.errors > 0 && <p>{plural(ranks.errors, "comparison")} came to nothing: the judge broke.</p>}
+    <Notice title="No comparisons yet">
+      {ranks.errors > 0 && <p>{plural(ranks.errors, "comparison")} failed with a judge error.</p>}
       {isOfPeople ? (
-        <p>Nobody of this task has said yet which of two is better.</p>
+        <p>No annotator of this task has compared two answers yet.</p>
       ) : (
         <>
-          <p>Have a monitor's judge compare two agents, or two versions of one, on tasks that both did:</p>
-          <pre tabIndex={0}>{`jurist monitor compare ${name} \\
+          <p>Compare two agents, or two versions of one agent, on tasks that both have done:</p>
+          <CodeBlock
+            text={`jurist monitor compare ${name} \\
   ${agent}:version=1 ${agent}:version=2 \\
-  --server ${location.origin}`}</pre>
+  --server ${location.origin}`}
+          />
           <p>
-            {!monitor && "MONITOR is the name of a monitor, AGENT of an agent that it watches. "}
-            <code>version</code> is what the metadata of traces says; use any that tells yours apart.
+            {!monitor && "MONITOR is the name of a monitor, AGENT the name of one of its agents. "}
+            <code>version</code> is a key of the trace metadata; use any key that tells your versions apart.
           </p>
         </>
       )}
-    </State>
+    </Notice>
   );
 }
 
-/** As a shell takes it for one word. */
+/** Quoted for a shell. */
 const quoted = (it: string): string => (/^[\w.@/-]+$/.test(it) ? it : `'${it.replaceAll("'", "'\\''")}'`);
 
-function Found({ ranks }: { ranks: Ranks }) {
+function RankingDetail({ ranks }: { ranks: Ranks }) {
   return (
     <div className={styles.parts}>
-      <Strengths ranks={ranks} />
-      <Wins ranks={ranks} />
-      <Place ranks={ranks} />
+      <StrengthTable ranks={ranks} />
+      <WinMatrix ranks={ranks} />
+      <PositionBias ranks={ranks} />
     </div>
   );
 }
 
-function Strengths({ ranks }: { ranks: Ranks }) {
+function StrengthTable({ ranks }: { ranks: Ranks }) {
   const columns: Column<Ranked>[] = [
-    { name: "side", head: "Side", cell: (it) => `${it.rank}. ${it.side}` },
+    { name: "side", head: "Candidate", cell: (it) => `${it.rank}. ${it.side}` },
     {
       name: "strength",
-      head: "Strength",
+      head: (
+        <Term about="Strength in the Bradley–Terry model, on a log scale with mean 0. A difference of 1 means 73 wins of 100.">
+          Strength
+        </Term>
+      ),
       align: "end",
       cell: (it) => (
         <>
@@ -141,7 +148,13 @@ function Strengths({ ranks }: { ranks: Ranks }) {
         </>
       ),
     },
-    { name: "elo", head: "Elo", align: "end", wide: true, cell: (it) => fixed(it.elo, 0) },
+    {
+      name: "elo",
+      head: <Term about="The strength on the Elo scale.">Elo</Term>,
+      align: "end",
+      wide: true,
+      cell: (it) => fixed(it.elo, 0),
+    },
     { name: "n", head: "Comparisons", align: "end", wide: true, cell: (it) => count(it.n) },
   ];
   return (
@@ -150,25 +163,25 @@ function Strengths({ ranks }: { ranks: Ranks }) {
       {ranks.bradley_terry ? (
         <div className={styles.columns}>
           <Table caption="Strengths" columns={columns} rows={ranks.bradley_terry} keyOf={(it) => it.side} />
-          {ranks.strengths && <Picture title="Strengths with 95 % intervals" drawn={ranks.strengths} />}
+          {ranks.strengths && <ServerChart title="Strengths with 95 % intervals" drawn={ranks.strengths} />}
         </div>
       ) : (
-        <p>No strengths can be told: {ranks.undefined}.</p>
+        <p>Strengths cannot be estimated: {ranks.undefined}.</p>
       )}
       <p className={styles.soft}>
-        After Bradley and Terry, from {plural(ranks.n, "comparison")}, {plural(ranks.ties, "tie")} among them;{" "}
-        {plural(ranks.errors, "comparison")} in which the judge broke count for nobody. A side that is 1
-        stronger wins 73 of 100.
+        Bradley–Terry model of {plural(ranks.n, "comparison")} with {plural(ranks.ties, "tie")};{" "}
+        {plural(ranks.errors, "comparison")} with a judge error are excluded. A candidate with a strength that
+        is 1 higher wins 73 of 100 comparisons.
       </p>
     </section>
   );
 }
 
-function Wins({ ranks }: { ranks: Ranks }) {
+function WinMatrix({ ranks }: { ranks: Ranks }) {
   const { sides, wins, rates } = ranks;
   const won = (row: number, column: number) => wins[row]?.[column] ?? 0;
   const columns: Column<number>[] = [
-    { name: "side", head: "Won against →", cell: (row) => sides[row] },
+    { name: "side", head: "Wins against →", cell: (row) => sides[row] },
     ...sides.map(
       (side, column): Column<number> => ({
         name: side,
@@ -177,7 +190,7 @@ function Wins({ ranks }: { ranks: Ranks }) {
         cell: (row) => {
           if (row === column) return <span className={styles.soft}>·</span>;
           const rate = rates[row]?.[column];
-          if (rate == null) return <span className={styles.soft}>never met</span>;
+          if (rate == null) return <span className={styles.soft}>not compared</span>;
           return (
             <span className={styles.cell} style={{ "--share": rate } as CSSProperties}>
               {percent(rate)}{" "}
@@ -200,27 +213,27 @@ function Wins({ ranks }: { ranks: Ranks }) {
         keyOf={(it) => sides[it] ?? String(it)}
       />
       <p className={styles.soft}>
-        The share of points that the row takes from the column, a tie being half a point; and wins.
+        Win rate of the row against the column, with a tie as half a win; then wins and losses.
       </p>
     </section>
   );
 }
 
-/** Whether the one shown first wins more often than it should. */
-function Place({ ranks: { position } }: { ranks: Ranks }) {
+/** Whether the position of an answer influences who wins. */
+function PositionBias({ ranks: { position } }: { ranks: Ranks }) {
   return (
     <section className={styles.part}>
-      <h2>Does the place matter?</h2>
+      <h2>Position bias</h2>
       {position ? (
         <>
           <p>
-            The one shown first won <b>{percent(position.rate)}</b> {percentRange(position.interval)} of{" "}
-            {plural(position.n, "comparison")} that somebody won. {verdict(position)}
+            The answer shown first won <b>{percent(position.rate)}</b> {percentRange(position.interval)} of{" "}
+            {plural(position.n, "comparison")} without ties. {verdict(position)}
           </p>
           <Interval mean={position.rate} interval={position.interval} mark={0.5} />
         </>
       ) : (
-        <p className={styles.soft}>Nobody has won anything yet.</p>
+        <p className={styles.soft}>No comparison has a winner yet.</p>
       )}
     </section>
   );
@@ -228,6 +241,6 @@ function Place({ ranks: { position } }: { ranks: Ranks }) {
 
 function verdict({ rate, p }: NonNullable<Ranks["position"]>): string {
   const said = p < 0.001 ? `p ${chance(p)}` : `p = ${chance(p)}`;
-  if (p >= 0.05) return `That may be chance (${said}).`;
-  return `More than chance (${said}): the ${rate > 0.5 ? "first" : "second"} is preferred for its place.`;
+  if (p >= 0.05) return `No significant position bias (${said}).`;
+  return `Significant position bias (${said}): the ${rate > 0.5 ? "first" : "second"} position is preferred.`;
 }

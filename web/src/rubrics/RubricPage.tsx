@@ -1,70 +1,61 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
-import { useChecked } from "../editor/checking";
-import { Desk } from "../editor/NewFile";
+import { useFileCheck } from "../editor/fileCheck";
+import { EditorLayout } from "../editor/NewFile";
 import { SourceEditor } from "../editor/SourceEditor";
-import type { RubricView } from "../router";
-import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
-import { Fault } from "../ui/Form";
+import { FormError } from "../ui/Form";
+import { plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { moment, plural } from "../ui/say";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
-import { useTell } from "../ui/Toast";
+import { useToast } from "../ui/Toast";
 import type { Canonical } from "./canonical";
-import { Grid, JudgePrompt, Means } from "./Means";
+import { rubricDiffQuery, rubricQuery, rubricVersionsQuery, type TaggedRubric } from "./queries";
+import { AnnotatorPreview, JudgePrompt, RubricPreview } from "./RubricPreview";
 import styles from "./Rubrics.module.css";
-import { TryView } from "./Try";
+import { RubricTrialView } from "./RubricTrial";
+import type { RubricView } from "./search";
+import { nameOfVersion } from "./versions";
 
-type Rubric = Schemas["RubricSummary"] & { tag: string | null };
+type Rubric = TaggedRubric;
 type Version = Schemas["RubricVersionView"];
 
-/** One rubric: its versions, what each asks of people, and what changed between them. */
+/** One rubric: its versions, its form and prompt, and what changed between versions. */
 export function RubricPage() {
   const project = useProject();
   const { rubric: id } = useParams({ from: "/p/$project/rubrics/$rubric" });
-  const params = { path: { id } };
-  const rubric = useQuery({
-    queryKey: ["rubric", project.id, id],
-    queryFn: async () => {
-      const asked = api(project.id).GET("/api/v1/rubrics/{id}", { params });
-      const found = await answered(asked);
-      return { ...found, tag: (await asked).response.headers.get("etag") };
-    },
-  });
-  const versions = useQuery({
-    queryKey: ["rubric-versions", project.id, id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/rubrics/{id}/versions", { params })),
-  });
+  const rubric = useQuery(rubricQuery(project.id, id));
+  const versions = useQuery(rubricVersionsQuery(project.id, id));
   return (
     <Loaded query={rubric} what="the rubric">
       {(it) => (
         <Loaded query={versions} what="its versions">
-          {(all) => <One rubric={it} versions={all} />}
+          {(all) => <RubricDetail rubric={it} versions={all} />}
         </Loaded>
       )}
     </Loaded>
   );
 }
 
-/** As it was written, or as it is kept where nobody wrote it. */
+/** The file of a version, or its canonical form where there is no file. */
 const sourceOf = (it: Version): string => it.source ?? JSON.stringify(it.canonical, null, 2);
 
 const VIEWS: { name: RubricView; label: string }[] = [
-  { name: "preview", label: "What people are asked" },
-  { name: "prompt", label: "What judges are asked" },
-  { name: "changes", label: "What changed" },
+  { name: "preview", label: "Annotator view" },
+  { name: "prompt", label: "Judge prompt" },
+  { name: "changes", label: "Changes" },
   { name: "try", label: "Try on traces" },
   { name: "file", label: "File" },
 ];
 
-function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
+function RubricDetail({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/rubrics/$rubric" });
   const navigate = useNavigate({ from: "/p/$project/rubrics/$rubric" });
@@ -76,7 +67,8 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
   );
   const version = versions[at];
   const view = search.view ?? "preview";
-  if (!version) return <State title="The rubric has no version yet" />;
+  const nameOf = (it: Version) => nameOfVersion(versions, it.id) ?? it.id;
+  if (!version) return <Notice title="The rubric has no version yet" />;
   return (
     <>
       <PageHead
@@ -88,8 +80,8 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
         title={rubric.name}
         about={
           <>
-            {plural(versions.length, "version")} · <code>{version.id}</code>{" "}
-            {rubric.archived && <Badge>out of use</Badge>}
+            <span title={version.id}>{nameOf(version)}</span> of {plural(versions.length, "version")}{" "}
+            {rubric.archived && <Badge>archived</Badge>}
           </>
         }
       >
@@ -99,7 +91,7 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
           value={version.id}
           options={versions.map((it, n) => ({
             value: it.id,
-            label: `${moment(it.created)} · …${it.id.slice(-6)}${n === 0 ? " · newest" : ""}`,
+            label: `${nameOf(it)}${n === 0 ? ", newest" : ""}`,
           }))}
           onChange={(it) =>
             set({
@@ -108,7 +100,7 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
             })
           }
         />
-        {may(project, "write") && <Archive rubric={rubric} />}
+        {may(project, "write") && <ArchiveButton rubric={rubric} />}
       </PageHead>
       <Tabs
         label="Views of the rubric"
@@ -117,12 +109,12 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
         onSelect={(name) => set({ view: name === "preview" ? undefined : name })}
       >
         {view === "preview" && (
-          <Grid key={version.id} name={rubric.name} canonical={version.canonical as Canonical} />
+          <AnnotatorPreview key={version.id} name={rubric.name} canonical={version.canonical as Canonical} />
         )}
         {view === "prompt" && <JudgePrompt source={sourceOf(version)} />}
-        {view === "try" && <TryView source={sourceOf(version)} />}
+        {view === "try" && <RubricTrialView source={sourceOf(version)} />}
         {view === "changes" && (
-          <Changes
+          <VersionChanges
             version={version}
             versions={versions}
             from={versions.find((it) => it.id === search.from) ?? versions[at + 1]}
@@ -130,7 +122,7 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
           />
         )}
         {view === "file" && (
-          <File
+          <RubricFile
             key={version.id}
             rubric={rubric}
             version={version}
@@ -143,12 +135,12 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
   );
 }
 
-function Archive({ rubric }: { rubric: Rubric }) {
+function ArchiveButton({ rubric }: { rubric: Rubric }) {
   const project = useProject();
   const queries = useQueryClient();
   const changing = useMutation({
     mutationFn: () =>
-      answered(
+      unwrap(
         api(project.id).PATCH("/api/v1/rubrics/{id}", {
           params: { path: { id: rubric.id } },
           body: { archived: !rubric.archived },
@@ -163,62 +155,52 @@ function Archive({ rubric }: { rubric: Rubric }) {
   return (
     <>
       <Button onClick={() => changing.mutate()} disabled={changing.isPending}>
-        {rubric.archived ? "Bring back" : "Take out of use"}
+        {rubric.archived ? "Restore" : "Archive"}
       </Button>
-      <Fault error={changing.error} />
+      <FormError error={changing.error} />
     </>
   );
 }
 
-type ChangesProps = {
+type VersionChangesProps = {
   version: Version;
   versions: Version[];
   from: Version | undefined;
   onFrom: (id: string) => void;
 };
 
-function Changes({ version, versions, from, onFrom }: ChangesProps) {
+function VersionChanges({ version, versions, from, onFrom }: VersionChangesProps) {
   const project = useProject();
-  const changes = useQuery({
-    queryKey: ["diff", project.id, version.id, from?.id],
-    queryFn: () =>
-      answered(
-        api(project.id).GET("/api/v1/rubric-versions/{id}/diff", {
-          params: { path: { id: version.id }, query: { from: from?.id ?? "" } },
-        }),
-      ),
-    enabled: from !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const changes = useQuery(rubricDiffQuery(project.id, version.id, from?.id));
   if (!from) {
     return (
-      <State title="There is nothing to compare it with">
+      <Notice title="No earlier version">
         <p>This is the first version.</p>
-      </State>
+      </Notice>
     );
   }
   return (
     <section className={styles.part}>
       <div className={styles.narrow}>
         <Select
-          label="Compared with"
+          label="Compare with"
           value={from.id}
           options={versions
             .filter((it) => it.id !== version.id)
-            .map((it) => ({ value: it.id, label: `${moment(it.created)} · …${it.id.slice(-6)}` }))}
+            .map((it) => ({ value: it.id, label: nameOfVersion(versions, it.id) ?? it.id }))}
           onChange={(it) => onFrom(it.target.value)}
         />
       </div>
-      <Loaded query={changes} what="what changed">
+      <Loaded query={changes} what="the changes">
         {({ changes: all }) =>
-          all.length === 0 ? <State title="Both ask the same" /> : <Differences all={all} />
+          all.length === 0 ? <Notice title="No differences" /> : <VersionDifferences all={all} />
         }
       </Loaded>
     </section>
   );
 }
 
-function Differences({ all }: { all: Schemas["RubricDifference"][] }) {
+function VersionDifferences({ all }: { all: Schemas["RubricDifference"][] }) {
   return (
     <ul className={styles.changes} aria-label="Changes">
       {all.map((it, at) => (
@@ -238,25 +220,25 @@ function Differences({ all }: { all: Schemas["RubricDifference"][] }) {
   );
 }
 
-type FileProps = { rubric: Rubric; version: Version; isNewest: boolean; onMade: () => void };
+type RubricFileProps = { rubric: Rubric; version: Version; isNewest: boolean; onMade: () => void };
 
-function File({ rubric, version, isNewest, onMade }: FileProps) {
+function RubricFile({ rubric, version, isNewest, onMade }: RubricFileProps) {
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   const before = sourceOf(version);
   const [text, setText] = useState(before);
-  const checked = useChecked("rubric", text);
+  const checked = useFileCheck("rubric", text);
   const making = useMutation({
     mutationFn: () =>
-      answered(
+      unwrap(
         api(project.id).POST("/api/v1/rubrics/{id}/versions", {
           params: { path: { id: rubric.id }, header: { "if-match": rubric.tag ?? undefined } },
           body: { source: text },
         }),
       ),
     onSuccess: async (made) => {
-      tell(made.id === version.id ? "It asks the same; no new version." : `A new version: ${made.id}.`);
+      toast(made.id === version.id ? "No change: the rubric is the same." : "New version created.");
       await Promise.all([
         queries.invalidateQueries({ queryKey: ["rubric", project.id, rubric.id] }),
         queries.invalidateQueries({ queryKey: ["rubric-versions", project.id, rubric.id] }),
@@ -268,9 +250,9 @@ function File({ rubric, version, isNewest, onMade }: FileProps) {
   const mayWrite = may(project, "write");
   const isChanged = text !== before;
   return (
-    <Desk beside={<Means name={rubric.name} source={text} checked={checked.data} />}>
+    <EditorLayout beside={<RubricPreview name={rubric.name} source={text} checked={checked.data} />}>
       <SourceEditor
-        label="The rubric's file"
+        label="Rubric file"
         kind="rubric"
         problems={checked.data?.problems}
         text={text}
@@ -285,7 +267,7 @@ function File({ rubric, version, isNewest, onMade }: FileProps) {
         {mayWrite && (
           <div className={styles.line}>
             <Button look="main" onClick={() => making.mutate()} disabled={!isChanged || making.isPending}>
-              {making.isPending ? "Making it…" : "Make a new version"}
+              {making.isPending ? "Saving…" : "Save as new version"}
             </Button>
             {isChanged && (
               <Button
@@ -294,17 +276,17 @@ function File({ rubric, version, isNewest, onMade }: FileProps) {
                   making.reset();
                 }}
               >
-                Take back
+                Discard changes
               </Button>
             )}
             <span className={styles.soft}>
               {isNewest
-                ? "Grades of earlier versions stay what they are. Monitors keep the version of their own file."
-                : "This is an earlier version; what you write becomes the newest."}
+                ? "Grades of earlier versions do not change. Monitors keep the version in their own file."
+                : "This is an earlier version. Saving creates a new version from it."}
             </span>
           </div>
         )}
       </SourceEditor>
-    </Desk>
+    </EditorLayout>
   );
 }

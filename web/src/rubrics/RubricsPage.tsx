@@ -1,22 +1,23 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { NewFile } from "../editor/NewFile";
-import { type Monitor, watchersQuery } from "../monitors/doors";
-import { PageHead } from "../shell/Shell";
+import { type Monitor, monitorNamesQuery } from "../monitors/queries";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
 import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
-import { useTell } from "../ui/Toast";
-import { rubricsQuery } from "./doors";
-import { Means } from "./Means";
+import { useToast } from "../ui/Toast";
+import { presetsQuery, rubricsQuery } from "./queries";
+import { RubricPreview } from "./RubricPreview";
 import styles from "./Rubrics.module.css";
+import { useVersionName } from "./versions";
 
 type Rubric = Schemas["RubricSummary"];
 
@@ -27,7 +28,7 @@ export function RubricsPage() {
     <>
       <PageHead
         title="Rubrics"
-        about="What is asked of answers. Versions never change; every grade names its own."
+        about="A rubric defines what is graded and how. Versions never change; every grade names the version it was made with."
       >
         {may(project, "write") && (
           <Link
@@ -43,14 +44,14 @@ export function RubricsPage() {
       <Loaded query={rubrics} what="rubrics">
         {(all) =>
           all.length === 0 ? (
-            <State title="No rubrics yet">
+            <Notice title="No rubrics yet">
               <p>
-                Write one here, or begin with a preset; applying a monitor makes one as well. Suites carry
-                their own.
+                Create one here or start from a preset. Applying a monitor creates one as well. Suites contain
+                their own rubrics.
               </p>
-            </State>
+            </Notice>
           ) : (
-            <Rubrics rows={all} />
+            <RubricTable rows={all} />
           )
         }
       </Loaded>
@@ -58,9 +59,9 @@ export function RubricsPage() {
   );
 }
 
-function Rubrics({ rows }: { rows: Rubric[] }) {
+function RubricTable({ rows }: { rows: Rubric[] }) {
   const project = useProject();
-  const monitors = useQuery(watchersQuery(project.id));
+  const monitors = useQuery(monitorNamesQuery(project.id));
   const users = (it: Rubric): Monitor[] =>
     monitors.data?.filter((one) => one.version.rubric_version === it.newest) ?? [];
   const columns: Column<Rubric>[] = [
@@ -76,14 +77,14 @@ function Rubrics({ rows }: { rows: Rubric[] }) {
           >
             {it.name}
           </Link>{" "}
-          {it.archived && <Badge>out of use</Badge>}
+          {it.archived && <Badge>archived</Badge>}
         </>
       ),
     },
-    { name: "newest", head: "Newest version", cell: (it) => <code>{it.newest ?? "–"}</code>, wide: true },
+    { name: "newest", head: "Newest version", cell: (it) => <NewestVersion rubric={it} />, wide: true },
     {
       name: "monitors",
-      head: "Monitors that ask it",
+      head: "Used by monitors",
       cell: (it) =>
         users(it).length === 0
           ? "–"
@@ -98,9 +99,14 @@ function Rubrics({ rows }: { rows: Rubric[] }) {
               </Link>
             )),
     },
-    { name: "created", head: "Made", align: "end", cell: (it) => <Time at={it.created} /> },
+    { name: "created", head: "Created", align: "end", cell: (it) => <Time at={it.created} /> },
   ];
   return <Table caption="Rubrics" columns={columns} rows={rows} keyOf={(it) => it.id} />;
+}
+
+function NewestVersion({ rubric: { id, newest } }: { rubric: Rubric }) {
+  const name = useVersionName(id, newest ?? "");
+  return newest ? <span title={newest}>{name ?? "…"}</span> : "–";
 }
 
 const TEMPLATE = `threshold: 0.7
@@ -120,12 +126,12 @@ export function NewRubricPage() {
   const params = { project: project.name };
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   const adding = useMutation({
     mutationFn: (body: { name: string; source: string }) =>
-      answered(api(project.id).POST("/api/v1/rubrics", { body })),
+      unwrap(api(project.id).POST("/api/v1/rubrics", { body })),
     onSuccess: async (it) => {
-      tell(`${it.name} has its first version.`);
+      toast(`${it.name} created.`);
       await queries.invalidateQueries({ queryKey: ["rubrics", project.id] });
       await navigate({ to: "/p/$project/rubrics/$rubric", params: { ...params, rubric: it.id } });
     },
@@ -133,37 +139,33 @@ export function NewRubricPage() {
   return (
     <NewFile
       title="New rubric"
-      about="A file with one rubric, in any dialect."
+      about="A file with one rubric, in any supported format."
       up={
         <Link to="/p/$project/rubrics" params={params}>
           Rubrics
         </Link>
       }
       kind="rubric"
-      label="The rubric's file"
+      label="Rubric file"
       template={TEMPLATE}
-      does="Make it"
-      doing="Making it…"
+      does="Create"
+      doing="Creating…"
       saving={adding}
-      start={(replace) => <Presets onChoose={replace} />}
-      beside={(text, checked) => <Means name="rubric" source={text} checked={checked} />}
+      start={(replace) => <PresetSelect onChoose={replace} />}
+      beside={(text, checked) => <RubricPreview name="rubric" source={text} checked={checked} />}
     />
   );
 }
 
-/** Ready-made rubrics to begin with. */
-function Presets({ onChoose }: { onChoose: (source: string) => void }) {
+/** Presets to start from. */
+function PresetSelect({ onChoose }: { onChoose: (source: string) => void }) {
   const project = useProject();
-  const presets = useQuery({
-    queryKey: ["presets", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/presets")),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const presets = useQuery(presetsQuery(project.id));
   const [chosen, setChosen] = useState("");
   const found = presets.data?.find((it) => it.name === chosen);
   return (
     <Select
-      label="Begin with"
+      label="Start from"
       hint={presets.error ? presets.error.message : (found?.description ?? "Replaces the text below.")}
       value={chosen}
       options={[

@@ -22,7 +22,7 @@ test("a rubric becomes what people would be asked; programs and plain numbers ar
   ]);
   expect(scheme.criteria[0]?.points.map((it) => it.text)).toEqual(["rude", undefined, "warm"]);
   expect(others).toEqual([
-    { name: "json", why: "a program checks it" },
+    { name: "json", why: "graded by a check" },
     { name: "share", why: "any number from 0 to 1" },
   ]);
   const ranges = askedBy("r", { criteria: [{ name: "a", scale: { ranges: { 0: "bad", 8: "good" } } }] });

@@ -1,11 +1,11 @@
-// A rubric in its canonical form: how people would be asked.
+// Reads rubrics in their canonical form.
 import type { Criterion, KindOf, Point } from "../annotate/types";
 
 export type Canonical = { [key: string]: unknown };
 
 const isMap = (it: unknown): it is Canonical => typeof it === "object" && it !== null && !Array.isArray(it);
 
-/** Where a file says nothing else. */
+/** The default of the server. */
 const PASS_MARK = 0.7;
 
 export const passMarkOf = ({ threshold }: Canonical): number =>
@@ -25,7 +25,7 @@ export function criteriaOf(rubric: Canonical | undefined): Map<string, Canonical
   return all;
 }
 
-/** What a rubric asks people, and what it asks nobody: programs answer, or an answer is no point of a scale. */
+/** Criteria that annotators rate, and criteria that they do not, with the reason. */
 export type Asked = { scheme: KindOf<"rubric">; others: { name: string; why: string }[] };
 
 export function askedBy(name: string, rubric: Canonical): Asked {
@@ -36,9 +36,9 @@ export function askedBy(name: string, rubric: Canonical): Asked {
     for (const it of list as Canonical[]) {
       const title = String(it.label ?? it.name);
       if (Array.isArray(it.criteria)) visit(it.criteria);
-      else if (it.check) others.push({ name: title, why: "a program checks it" });
-      else if (it.recipe) others.push({ name: title, why: "a recipe of several questions" });
-      else if (it.tree || it.graph) others.push({ name: title, why: "a tree of questions" });
+      else if (it.check) others.push({ name: title, why: "graded by a check" });
+      else if (it.recipe) others.push({ name: title, why: "graded by a recipe of several questions" });
+      else if (it.tree || it.graph) others.push({ name: title, why: "graded by a decision tree" });
       else {
         const points = pointsOf(it);
         if (points.length === 0) others.push({ name: title, why: "any number from 0 to 1" });
@@ -56,11 +56,11 @@ export function askedBy(name: string, rubric: Canonical): Asked {
     }
   };
   visit(rubric.criteria);
-  if (rubric.tree || rubric.graph) others.push({ name, why: "a tree of questions" });
+  if (rubric.tree || rubric.graph) others.push({ name, why: "graded by a decision tree" });
   return { scheme: { name, kind: "rubric", required: true, criteria, shows_score: true }, others };
 }
 
-/** The points of a criterion's scale, lowest first; none where any number will do. */
+/** The points of a criterion's scale, lowest first; none for a continuous scale. */
 function pointsOf(it: Canonical): Point[] {
   const levels = (isMap(it.levels) ? it.levels : {}) as Record<string, string>;
   const scale = it.scale;

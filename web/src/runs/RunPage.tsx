@@ -1,39 +1,37 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
-import { answered, api, type Schemas, told } from "../api/client";
 import { useProject } from "../api/session";
 import { useMoney } from "../money/useMoney";
-import type { RunView } from "../router";
-import { PageHead } from "../shell/Shell";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
-import { Button } from "../ui/Button";
-import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { Button, buttonClass } from "../ui/Button";
+import { count, duration, moment, plural, score } from "../ui/format";
+import { isTyping, type KeyGroup, useKeyHelp } from "../ui/KeyHelp";
 import { Loaded } from "../ui/Loaded";
-import { State, Waiting } from "../ui/State";
-import { count, duration, moment, plural, score } from "../ui/say";
+import { Menu } from "../ui/Menu";
+import { LoadingNotice, Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
-import { Criteria } from "./Criteria";
-import { Flaky } from "./Flaky";
-import { type Followed, useFollowed } from "./follow";
-import { MatrixView } from "./Matrix";
+import { Term } from "../ui/Term";
+import { CaseName } from "./CaseName";
+import { type CaseOutcome, CaseStrip } from "./CaseStrip";
+import { FlakyCases } from "./FlakyCases";
+import { latestRunsQuery, type RunInFull, resultQuery, runQuery } from "./queries";
+import { RunCriteria } from "./RunCriteria";
+import { RunMatrix } from "./RunMatrix";
 import styles from "./RunPage.module.css";
+import { type RunProgress, useRunEvents } from "./runEvents";
 import { Scorecard } from "./Scorecard";
-import { type Outcome, Strip } from "./Strip";
+import type { RunView } from "./search";
 
-type RunInFull = Schemas["RunInFull"];
-
-/** One run: how it went, every case (those that failed first), and the scorecard of one of them. */
+/** One run: its figures, its cases (failed ones first), and the scorecard of one case. */
 export function RunPage() {
   const project = useProject();
   const { run: id } = useParams({ from: "/p/$project/runs/$run" });
-  const run = useQuery({
-    queryKey: ["run", project.id, id],
-    queryFn: () => told<RunInFull>(api(project.id).GET("/api/v1/runs/{id}", { params: { path: { id } } })),
-  });
+  const run = useQuery(runQuery(project.id, id));
   return (
     <Loaded query={run} what="the run">
-      {(it) => <Run key={it.id} run={it} />}
+      {(it) => <RunDetail key={it.id} run={it} />}
     </Loaded>
   );
 }
@@ -45,18 +43,22 @@ const VIEWS: { name: RunView; label: string }[] = [
   { name: "flaky", label: "Flaky" },
 ];
 
-function Run({ run }: { run: RunInFull }) {
+const EXPORTS = [
+  { format: "json", label: "JSON" },
+  { format: "junit", label: "JUnit XML" },
+  { format: "csv", label: "CSV" },
+  { format: "md", label: "Markdown" },
+];
+
+function RunDetail({ run }: { run: RunInFull }) {
   const project = useProject();
   const { view = "cases" } = useSearch({ from: "/p/$project/runs/$run" });
   const navigate = useNavigate({ from: "/p/$project/runs/$run" });
-  const followed = useFollowed(project.id, run.id);
+  const followed = useRunEvents(project.id, run.id);
   const queries = useQueryClient();
   const money = useMoney();
-  // One run by itself can be compared with nothing.
-  const others = useQuery({
-    queryKey: ["runs", project.id, "two"],
-    queryFn: () => answered(api(project.id).GET("/api/v1/runs", { params: { query: { limit: 2 } } })),
-  });
+  // A comparison needs two runs.
+  const others = useQuery(latestRunsQuery(project.id, 2));
   // Once it has ended, its numbers are final.
   useEffect(() => {
     if (followed.ended && !run.ended) queries.invalidateQueries({ queryKey: ["run", project.id, run.id] });
@@ -72,45 +74,57 @@ function Run({ run }: { run: RunInFull }) {
             Runs
           </Link>
         }
-        title={run.suite ?? "A run without a name"}
+        title={run.suite ?? "Unnamed run"}
         about={
           <>
             {moment(run.started)}
-            {took !== null && <> · took {duration(took)}</>} · judging cost {money(run.cost)} ·{" "}
+            {took !== null && <> · took {duration(took)}</>} · judge cost {money(run.cost)} ·{" "}
             <code>{run.id}</code>
           </>
         }
       >
-        {(others.data?.items.length ?? 0) > 1 && (
+        {(others.data?.length ?? 0) > 1 && (
           <Link
-            className={styles.report}
+            className={buttonClass}
+            data-look="plain"
             to="/p/$project/compare"
             params={{ project: project.name }}
             search={{ after: run.id }}
           >
-            compare
+            Compare
           </Link>
         )}
-        <a className={styles.report} href={`${here}&format=html`} target="_blank" rel="noreferrer">
-          report
+        <a
+          className={buttonClass}
+          data-look="plain"
+          href={`${here}&format=html`}
+          target="_blank"
+          rel="noreferrer"
+        >
+          Open report
         </a>
-        {["json", "junit", "csv", "md"].map((format) => (
-          <a
-            key={format}
-            className={styles.report}
-            href={`${here}&format=${format}`}
-            download={`${run.id}.${format}`}
-          >
-            {format}
-          </a>
-        ))}
+        <Menu label="Export" button="Export ▾" align="end">
+          {(close) =>
+            EXPORTS.map(({ format, label }) => (
+              <a
+                key={format}
+                role="menuitem"
+                href={`${here}&format=${format}`}
+                download={`${run.id}.${format}`}
+                onClick={close}
+              >
+                {label}
+              </a>
+            ))
+          }
+        </Menu>
       </PageHead>
       {run.not_graded && (
         <p className={styles.notGraded} role="alert">
           {run.not_graded}
         </p>
       )}
-      <Progress run={run} followed={followed} total={total} />
+      <RunFigures run={run} followed={followed} total={total} />
       <Tabs
         label="Views of the run"
         tabs={VIEWS}
@@ -119,23 +133,34 @@ function Run({ run }: { run: RunInFull }) {
           navigate({ search: { view: name === "cases" ? undefined : name }, replace: true })
         }
       >
-        {view === "cases" && <Cases run={run} followed={followed} total={total} />}
-        {view === "criteria" && <Criteria run={run.id} />}
-        {view === "matrix" && <MatrixView run={run.id} />}
-        {view === "flaky" && <Flaky run={run.id} />}
+        {view === "cases" && <RunCases run={run} followed={followed} total={total} />}
+        {view === "criteria" && <RunCriteria run={run.id} />}
+        {view === "matrix" && <RunMatrix run={run.id} />}
+        {view === "flaky" && <FlakyCases run={run.id} />}
       </Tabs>
     </>
   );
 }
 
-function Progress({ run, followed, total }: { run: RunInFull; followed: Followed; total: number }) {
+/** Explanations of the figures of a run. */
+const FIGURES = {
+  pass: "Share of graded cases with the verdict pass, with its 95 % confidence interval. Errors and deferred cases are not counted.",
+  score: "Mean score of all cases that have a score, from 0 to 1.",
+  fail: "Cases with a score below the pass mark, or with a failed gate.",
+  error: "Cases that could not be graded, for example because a judge failed. An error is never a score.",
+  deferred: "Cases that are not graded because an API key, an annotator or budget was missing.",
+};
+
+function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunProgress; total: number }) {
   const n = useMemo(() => countsOf(followed.outcomes), [followed.outcomes]);
   const isOver = followed.ended || run.ended;
   const graded = n.pass + n.fail;
   const percent = (share: number) => Math.round(100 * share);
-  // Of a run that goes on, the interval is of what was there when the page was opened.
+  // While a run is in progress, the interval is out of date, because it was computed when the page was opened.
   const interval = run.ended ? run.pass_rate_interval : undefined;
-  const passRate = interval ? `pass rate (${percent(interval[0])} to ${percent(interval[1])})` : "pass rate";
+  const passRate = interval
+    ? `pass rate [${percent(interval[0])} %, ${percent(interval[1])} %]`
+    : "pass rate";
   return (
     <div className={styles.progress}>
       {(
@@ -149,12 +174,14 @@ function Progress({ run, followed, total }: { run: RunInFull; followed: Followed
       ).map(([name, value, label]) => (
         <div key={name} className={styles.number} data-name={name} data-zero={value === "0" || undefined}>
           <b>{value}</b>
-          <span>{label}</span>
+          <span>
+            <Term about={FIGURES[name]}>{label}</Term>
+          </span>
         </div>
       ))}
       <div className={styles.going} role="status">
         {followed.broken && !isOver ? (
-          <Badge tone="error">the server is away; trying again</Badge>
+          <Badge tone="error">connection lost; reconnecting</Badge>
         ) : isOver ? (
           <span>{plural(followed.outcomes.length, "case")}</span>
         ) : (
@@ -172,7 +199,7 @@ function Progress({ run, followed, total }: { run: RunInFull; followed: Followed
 
 const RANK: Record<Status, number> = { fail: 0, error: 1, deferred: 2, pass: 3 };
 
-function Cases({ run, followed, total }: { run: RunInFull; followed: Followed; total: number }) {
+function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgress; total: number }) {
   const search = useSearch({ from: "/p/$project/runs/$run" });
   const navigate = useNavigate({ from: "/p/$project/runs/$run" });
   const n = useMemo(() => countsOf(followed.outcomes), [followed.outcomes]);
@@ -190,20 +217,23 @@ function Cases({ run, followed, total }: { run: RunInFull; followed: Followed; t
   const selected = search.case ?? shown[0]?.place;
   useCaseKeys(shown, selected, (place) => set({ case: place }));
   if (followed.outcomes.length === 0) {
-    if (!followed.ended) return total === 0 ? <Waiting what="cases" /> : <Begun total={total} />;
-    return <State title="The run has no cases" />;
+    if (!followed.ended) return total === 0 ? <LoadingNotice what="cases" /> : <RunStarted total={total} />;
+    return <Notice title="The run has no cases" />;
   }
   return (
     <>
-      <Strip
+      <CaseStrip
         outcomes={followed.outcomes}
         total={total}
         selected={selected}
         onSelect={(it) => set({ case: it })}
       />
+      <p className={styles.legend}>
+        One bar per case in the order of the suite; its height is the score, its colour the verdict.
+      </p>
       <div className={styles.cases}>
         <div className={styles.list}>
-          <search className={styles.filter} aria-label="Which cases">
+          <search className={styles.filter} aria-label="Filter cases">
             <input
               type="search"
               aria-label="Find a case"
@@ -224,39 +254,39 @@ function Cases({ run, followed, total }: { run: RunInFull; followed: Followed; t
             ))}
           </search>
           {shown.length === 0 ? (
-            <State
-              title="No case fits"
+            <Notice
+              title="No matching cases"
               action={
                 <Button onClick={() => set({ find: undefined, status: undefined })}>Show all cases</Button>
               }
             />
           ) : (
-            <List shown={shown} selected={selected} onSelect={(it) => set({ case: it })} />
+            <CaseList shown={shown} selected={selected} onSelect={(it) => set({ case: it })} />
           )}
         </div>
-        {selected !== undefined && <OneCase run={run} place={selected} />}
+        {selected !== undefined && <CaseDetail run={run} place={selected} />}
       </div>
     </>
   );
 }
 
-function Begun({ total }: { total: number }) {
+function RunStarted({ total }: { total: number }) {
   return (
-    <State title="Nothing is graded yet">
-      <p>{plural(total, "case")} wait for a worker. They appear here as they are graded.</p>
-    </State>
+    <Notice title="No case is graded yet">
+      <p>{plural(total, "case")} wait for a worker. Results appear here as they arrive.</p>
+    </Notice>
   );
 }
 
-/** Rows at a time; a list of thousands is filtered, not scrolled. */
+/** Rows that are drawn at a time. */
 const MOST = 300;
 
-function List({
+function CaseList({
   shown,
   selected,
   onSelect,
 }: {
-  shown: Outcome[];
+  shown: CaseOutcome[];
   selected?: number;
   onSelect: (it: number) => void;
 }) {
@@ -273,7 +303,9 @@ function List({
               onClick={() => onSelect(it.place)}
             >
               <StatusBadge status={it.status} />
-              <span className={styles.name}>{it.case}</span>
+              <span className={styles.name}>
+                <CaseName name={it.case} />
+              </span>
               <span className={styles.score}>{score(it.score)}</span>
             </button>
           </li>
@@ -284,26 +316,14 @@ function List({
   );
 }
 
-function OneCase({ run, place }: { run: RunInFull; place: number }) {
+function CaseDetail({ run, place }: { run: RunInFull; place: number }) {
   const project = useProject();
-  const query = { limit: 1, ...(place > 0 ? { after: place - 1 } : {}) };
-  const result = useQuery({
-    queryKey: ["result", project.id, run.id, place],
-    queryFn: async () => {
-      const params = { path: { id: run.id }, query };
-      const found = await answered(api(project.id).GET("/api/v1/runs/{id}/results", { params }));
-      return found.items.find((it) => it.place === place) ?? null;
-    },
-  });
+  const result = useQuery(resultQuery(project.id, run.id, place));
   return (
     <section className={styles.one} aria-label="Scorecard">
       <Loaded query={result} what="the scorecard">
         {(it) =>
-          it ? (
-            <Scorecard run={run} result={it.result} />
-          ) : (
-            <State title="There is no such case in this run" />
-          )
+          it ? <Scorecard run={run} result={it.result} /> : <Notice title="This run has no such case" />
         }
       </Loaded>
     </section>
@@ -312,7 +332,7 @@ function OneCase({ run, place }: { run: RunInFull; place: number }) {
 
 const KEYS: KeyGroup = { title: "Cases", keys: [{ keys: ["j", "k"], does: "next, previous case" }] };
 
-function useCaseKeys(shown: Outcome[], selected: number | undefined, onSelect: (place: number) => void) {
+function useCaseKeys(shown: CaseOutcome[], selected: number | undefined, onSelect: (place: number) => void) {
   useKeyHelp(KEYS);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -327,14 +347,14 @@ function useCaseKeys(shown: Outcome[], selected: number | undefined, onSelect: (
   });
 }
 
-function countsOf(outcomes: Outcome[]): Record<Status, number> {
+function countsOf(outcomes: CaseOutcome[]): Record<Status, number> {
   const n = { pass: 0, fail: 0, error: 0, deferred: 0 };
   for (const it of outcomes) n[it.status] += 1;
   return n;
 }
 
-/** A failure is no score, so it is in no mean. */
-function meanOf(outcomes: Outcome[]): number | null {
+/** The mean of scores; cases without a score are not part of it. */
+function meanOf(outcomes: CaseOutcome[]): number | null {
   const scores = outcomes.flatMap((it) => (it.score === null ? [] : [it.score]));
   return scores.length === 0 ? null : scores.reduce((sum, it) => sum + it, 0) / scores.length;
 }

@@ -1,20 +1,24 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
-import { MOST_RUNS } from "../compare/doors";
+import { MOST_RUNS } from "../compare/queries";
 import { useMoney } from "../money/useMoney";
-import { More, PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
+import { CodeBlock } from "../ui/CodeBlock";
+import { Select } from "../ui/Field";
+import { duration, moment, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { duration, moment, score } from "../ui/say";
+import { MoreButton } from "../ui/MoreButton";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
+import { countsOf, VerdictBar } from "./CaseStrip";
+import { runsQuery } from "./queries";
 import styles from "./RunsPage.module.css";
-import { countsOf, Shares } from "./Strip";
 
 type RunLine = Schemas["RunLine"];
 
@@ -22,29 +26,23 @@ export function RunsPage() {
   const project = useProject();
   const [chosen, setChosen] = useState<RunLine[]>([]);
   const money = useMoney();
-  const runs = useInfiniteQuery({
-    queryKey: ["runs", project.id],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      answered(api(project.id).GET("/api/v1/runs", { params: { query: { after: pageParam } } })),
-    getNextPageParam: (last) => last.next ?? undefined,
-    // While something goes on, its numbers change; and others start runs as well.
-    refetchInterval: ({ state }) =>
-      state.data?.pages.some((page) => page.items.some((it) => !it.ended)) ? 2000 : 5000,
-  });
+  const { suite } = useSearch({ from: "/p/$project/runs" });
+  const runs = useInfiniteQuery(runsQuery(project.id));
   // One run by itself can be compared with nothing.
   const isTwo = (runs.data?.pages.flatMap((it) => it.items).length ?? 0) > 1;
   return (
     <>
-      <PageHead title="Runs" about="Suites that were graded, the newest first.">
-        {isTwo && <Compare chosen={chosen} />}
+      <PageHead title="Runs" about="Evaluation runs of suites, the newest first.">
+        {isTwo && <CompareButton chosen={chosen} />}
       </PageHead>
       <Loaded query={runs} what="runs">
         {({ pages }) => {
-          const rows = pages.flatMap((it) => it.items);
-          if (rows.length === 0) return <NoneYet />;
+          const loaded = pages.flatMap((it) => it.items);
+          if (loaded.length === 0) return <NoRuns />;
+          const rows = suite === undefined ? loaded : loaded.filter((run) => (run.suite ?? "") === suite);
           return (
             <>
+              <SuiteFilter runs={loaded} />
               <Table
                 caption="Runs"
                 columns={columns(project.name, money, chosen, setChosen).filter(
@@ -53,7 +51,7 @@ export function RunsPage() {
                 rows={rows}
                 keyOf={(it) => it.id}
               />
-              <More query={runs} />
+              <MoreButton query={runs} />
             </>
           );
         }}
@@ -62,8 +60,29 @@ export function RunsPage() {
   );
 }
 
-/** Leads to the comparison of those that were chosen: the newest with each of the others. */
-function Compare({ chosen }: { chosen: RunLine[] }) {
+/** Shows the runs of one suite, among those that are loaded. */
+function SuiteFilter({ runs }: { runs: RunLine[] }) {
+  const { suite } = useSearch({ from: "/p/$project/runs" });
+  const navigate = useNavigate({ from: "/p/$project/runs" });
+  const names = [...new Set([...runs.map((run) => run.suite ?? ""), ...(suite ? [suite] : [])])];
+  if (names.length < 2) return null;
+  return (
+    <search className={styles.filter} aria-label="Filter runs">
+      <Select
+        label="Suite"
+        value={suite ?? ""}
+        options={[
+          { value: "", label: "all suites" },
+          ...names.filter((name) => name !== "").map((name) => ({ value: name, label: name })),
+        ]}
+        onChange={(event) => navigate({ search: { suite: event.target.value || undefined }, replace: true })}
+      />
+    </search>
+  );
+}
+
+/** Links to the comparison of the selected runs: the newest with each of the others. */
+function CompareButton({ chosen }: { chosen: RunLine[] }) {
   const project = useProject();
   const [after, ...before] = [...chosen].sort((a, b) => b.started.localeCompare(a.started));
   return (
@@ -97,7 +116,7 @@ function columns(
       cell: (it) => (
         <>
           <Link to="/p/$project/runs/$run" params={{ project, run: it.id }} className={styles.suite}>
-            {it.suite ?? "without a name"}
+            {it.suite ?? "unnamed suite"}
           </Link>{" "}
           {!it.ended && <Badge tone="accent">running</Badge>}
           <span className={styles.id}>{it.id.slice(-6)}</span>
@@ -109,7 +128,7 @@ function columns(
       head: "Verdicts",
       cell: (it) => (
         <span className={styles.verdicts}>
-          <Shares n={countsOf(it)} total={total(it)} />
+          <VerdictBar n={countsOf(it)} total={total(it)} />
         </span>
       ),
     },
@@ -117,9 +136,9 @@ function columns(
     { name: "fail", head: "Fail", align: "end", cell: (it) => it.n_fail || "–", wide: true },
     { name: "error", head: "Error", align: "end", cell: (it) => it.n_error || "–", wide: true },
     { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },
-    { name: "cost", head: "Judging cost", align: "end", cell: (it) => money(it.cost), wide: true },
-    { name: "took", head: "Took", align: "end", cell: (it) => duration(took(it) || null), wide: true },
-    { name: "began", head: "Began", align: "end", cell: (it) => <Time at={it.started} /> },
+    { name: "cost", head: "Judge cost", align: "end", cell: (it) => money(it.cost), wide: true },
+    { name: "took", head: "Duration", align: "end", cell: (it) => duration(took(it) || null), wide: true },
+    { name: "began", head: "Started", align: "end", cell: (it) => <Time at={it.started} /> },
     {
       name: "compare",
       head: "Compare",
@@ -137,11 +156,11 @@ function columns(
   ];
 }
 
-function NoneYet() {
+function NoRuns() {
   return (
-    <State title="No runs yet">
-      <p>Have this server grade a suite from the command line:</p>
-      <pre>{`jurist init\njurist eval suite.yaml --server ${location.origin}`}</pre>
-    </State>
+    <Notice title="No runs yet">
+      <p>Start a run from the command line:</p>
+      <CodeBlock text={`jurist init\njurist eval suite.yaml --server ${location.origin}`} />
+    </Notice>
   );
 }

@@ -1,16 +1,18 @@
 import { useLayoutEffect, useRef, useState } from "react";
 import type { Contract, Schemas } from "../api/client";
-import { Flags } from "../graded/Flags";
-import type { Said } from "../graded/sum";
-import { Gates, Total, Weight } from "../graded/Total";
+import { GradeFlags } from "../grades/GradeFlags";
+import { CriterionWeight, FailedGates, ScoreBreakdown } from "../grades/ScoreBreakdown";
+import type { Said } from "../grades/weightedTotal";
 import { useMoney } from "../money/useMoney";
 import { type Canonical, criteriaOf } from "../rubrics/canonical";
 import { Code } from "../traces/view/Code";
-import { markQuotes, type Quote } from "../traces/view/marks";
+import { markQuotes, type Quote } from "../traces/view/highlights";
 import { TraceView } from "../traces/view/TraceView";
 import { Badge, StatusBadge } from "../ui/Badge";
-import { score } from "../ui/say";
+import { score } from "../ui/format";
+import { CaseName } from "./CaseName";
 import styles from "./Scorecard.module.css";
+import { questionsOfPath } from "./treePath";
 
 type CaseResult = Contract["CaseResult"];
 type Grade = Contract["Grade"];
@@ -18,7 +20,7 @@ type Evidence = Contract["Evidence"];
 
 type ScorecardProps = { run: Schemas["RunInFull"]; result: unknown };
 
-/** Everything that was said about one case, and what it was said about. */
+/** All grades of one case, and the material that was graded. */
 export function Scorecard({ run, result }: ScorecardProps) {
   const it = result as CaseResult;
   const rubric = run.rubrics[it.rubric] as Canonical | undefined;
@@ -30,21 +32,24 @@ export function Scorecard({ run, result }: ScorecardProps) {
     <article className={styles.card}>
       <header className={styles.head}>
         <h2>
-          {it.case}
-          {it.trial != null && <span className={styles.trial}> trial {it.trial}</span>}
+          <CaseName name={it.case} />
         </h2>
         <div className={styles.verdict}>
           <StatusBadge status={verdict.status} />
           <b>{score(verdict.score)}</b>
-          {verdict.vacuous && <Badge>nothing applied</Badge>}
+          {verdict.vacuous && <Badge>no criterion applied</Badge>}
           {it.spend.cost != null && <span className={styles.spend}>{money(it.spend.cost)}</span>}
         </div>
       </header>
-      <Gates failed={verdict.failed_gates} undecided={verdict.undecided_gates} />
+      <FailedGates failed={verdict.failed_gates} undecided={verdict.undecided_gates} />
       {rubric && (
-        <Total rubric={rubric} verdict={verdict} saidOf={(criterion) => saidOf(it.grades, criterion)} />
+        <ScoreBreakdown
+          rubric={rubric}
+          verdict={verdict}
+          saidOf={(criterion) => saidOf(it.grades, criterion)}
+        />
       )}
-      {verdict.path && verdict.path.length > 0 && <Path path={verdict.path} />}
+      {verdict.path && verdict.path.length > 0 && <TreePath rubric={rubric} path={verdict.path} />}
       <ul className={styles.grades}>
         {it.grades.map((grade, at) => (
           <GradeRow key={at} grade={grade} criterion={criteria.get(grade.criterion)} onQuote={setQuote} />
@@ -62,12 +67,18 @@ const saidOf = (grades: Grade[], criterion: string): Said[] =>
       : [],
   );
 
-function Path({ path }: { path: Contract["TreePathStep"][] }) {
+type TreePathProps = { rubric: Canonical | undefined; path: Contract["TreePathStep"][] };
+
+function TreePath({ rubric, path }: TreePathProps) {
+  const questions = questionsOfPath(rubric, path);
   return (
-    <ol className={styles.path} aria-label="The way through the tree">
+    <ol className={styles.path} aria-label="Path through the decision tree">
       {path.map((it, at) => (
         <li key={at}>
-          <span className={styles.node}>{it.node}</span> <b>{it.answer}</b>
+          <span className={styles.node} title={it.node}>
+            {questions[at]}
+          </span>{" "}
+          <b>{it.answer}</b>
           {it.score != null && <> → {score(it.score)}</>}
           {it.reason && <span className={styles.muted}> {it.reason}</span>}
         </li>
@@ -78,7 +89,7 @@ function Path({ path }: { path: Contract["TreePathStep"][] }) {
 
 type GradeRowProps = { grade: Grade; criterion?: Canonical; onQuote: (quote: Quote) => void };
 
-/** One grader's answer to one criterion: what, by whom, why, and where it is seen. */
+/** One grade: criterion, answer, grader, reason and evidence. */
 function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
   const { outcome } = grade;
   const unit = outcome.kind === "scored" ? (outcome.unit ?? null) : null;
@@ -89,16 +100,16 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
         {typeof criterion?.description === "string" && (
           <p className={styles.muted}>{criterion.description}</p>
         )}
-        <Weight criterion={criterion} />
+        <CriterionWeight criterion={criterion} />
       </div>
       <div className={styles.answer}>
-        <Answer outcome={outcome} />
+        <GradeAnswer outcome={outcome} />
         {unit !== null && (
-          <meter className={styles.meter} min={0} max={1} value={unit} aria-label="On 0 to 1" />
+          <meter className={styles.meter} min={0} max={1} value={unit} aria-label="Score on 0 to 1" />
         )}
       </div>
       <div className={styles.why}>
-        <Flags flags={grade.flags} />
+        <GradeFlags flags={grade.flags} />
         {grade.reason && <p className={styles.reason}>{grade.reason}</p>}
         {grade.points?.map((it, at) => (
           <p key={at} className={styles.point}>
@@ -106,26 +117,26 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
           </p>
         ))}
         {grade.evidence?.map((it, at) => (
-          <Quoted key={at} evidence={it} onQuote={onQuote} />
+          <EvidenceQuote key={at} evidence={it} onQuote={onQuote} />
         ))}
         <p className={styles.by}>
           {grade.grader.kind} <b>{grade.grader.name}</b>
-          {grade.spend?.from_cache && " · from the cache"}
-          {grade.attempts && grade.attempts.length > 0 && ` · after ${grade.attempts.length} failed tries`}
+          {grade.spend?.from_cache && " · cached"}
+          {grade.attempts && grade.attempts.length > 0 && ` · after ${grade.attempts.length} failed attempts`}
         </p>
       </div>
     </li>
   );
 }
 
-function Answer({ outcome }: { outcome: Contract["Outcome"] }) {
+function GradeAnswer({ outcome }: { outcome: Contract["Outcome"] }) {
   switch (outcome.kind) {
     case "scored":
       return <b className={styles.value}>{said(outcome.value)}</b>;
     case "not_applicable":
       return <Badge>not applicable</Badge>;
     case "abstained":
-      return <Badge tone="deferred">could not tell</Badge>;
+      return <Badge tone="deferred">undecided</Badge>;
     case "failed":
       return (
         <>
@@ -144,12 +155,12 @@ function said(value: unknown): string {
   return typeof value === "number" ? String(Math.round(value * 1000) / 1000) : String(value);
 }
 
-function Quoted({ evidence, onQuote }: { evidence: Evidence; onQuote: (quote: Quote) => void }) {
+function EvidenceQuote({ evidence, onQuote }: { evidence: Evidence; onQuote: (quote: Quote) => void }) {
   const { found, quote } = evidence;
   if (!found) {
     return (
       <p className={styles.lost}>
-        “{quote}” <Badge tone="error">does not stand there</Badge>
+        “{quote}” <Badge tone="error">quote not found</Badge>
       </p>
     );
   }
@@ -163,7 +174,7 @@ function Quoted({ evidence, onQuote }: { evidence: Evidence; onQuote: (quote: Qu
 
 type MaterialViewProps = { material: CaseResult["material"]; grades: Grade[]; quote: Quote | null };
 
-/** What was graded, with what graders quoted of it marked. */
+/** The material that was graded, with the quotes of graders marked in it. */
 function MaterialView({ material, grades, quote }: MaterialViewProps) {
   const root = useRef<HTMLDivElement>(null);
   const [step, setStep] = useState<number>();

@@ -1,15 +1,16 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { answered, api, type Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
-import { More } from "../shell/Shell";
 import { Button } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { MoreButton } from "../ui/MoreButton";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
-import { Settings } from "./Settings";
-import styles from "./Settings.module.css";
+import { auditQuery, membersQuery } from "./queries";
+import { SettingsLayout } from "./SettingsLayout";
+import styles from "./SettingsLayout.module.css";
 
 type Entry = Schemas["AuditEntryView"];
 
@@ -17,31 +18,26 @@ export function AuditPage() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/settings/audit" });
   const navigate = useNavigate({ from: "/p/$project/settings/audit" });
-  const entries = useInfiniteQuery({
-    queryKey: ["audit", project.id, search],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      answered(api(project.id).GET("/api/v1/audit", { params: { query: { ...search, after: pageParam } } })),
-    getNextPageParam: (last) => last.next ?? undefined,
-  });
-  const members = useQuery({
-    queryKey: ["members", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/members")),
-  });
+  const entries = useInfiniteQuery(auditQuery(project.id, search));
+  const members = useQuery(membersQuery(project.id));
   const nameOf = (actor: string) => members.data?.find((it) => it.account === actor)?.name ?? actor;
   const only = (key: "actor" | "action", value: string) => (
-    <Button look="quiet" onClick={() => navigate({ search: { ...search, [key]: value } })} title="Only these">
+    <Button
+      look="quiet"
+      onClick={() => navigate({ search: { ...search, [key]: value } })}
+      title="Filter by this"
+    >
       {nameOf(value)}
     </Button>
   );
   const columns: Column<Entry>[] = [
-    { name: "time", head: "When", cell: (it) => <Time at={it.time} /> },
-    { name: "action", head: "What", cell: (it) => only("action", it.action) },
-    { name: "actor", head: "Who", cell: (it) => only("actor", it.actor) },
-    { name: "target", head: "To what", cell: (it) => <code>{it.target}</code>, wide: true },
+    { name: "time", head: "Time", cell: (it) => <Time at={it.time} /> },
+    { name: "action", head: "Action", cell: (it) => only("action", it.action) },
+    { name: "actor", head: "Actor", cell: (it) => only("actor", it.actor) },
+    { name: "target", head: "Target", cell: (it) => <code>{it.target}</code>, wide: true },
     {
       name: "body",
-      head: "More",
+      head: "Details",
       wide: true,
       cell: (it) =>
         it.body && Object.keys(it.body).length > 0 ? <code>{JSON.stringify(it.body)}</code> : "",
@@ -49,16 +45,16 @@ export function AuditPage() {
   ];
   const chosen = Object.entries(search).filter((it) => it[1]);
   return (
-    <Settings>
+    <SettingsLayout>
       <div className={styles.line}>
-        <h2>Who changed what</h2>
+        <h2>Audit log</h2>
         {chosen.map(([key, value]) => (
           <Button key={key} onClick={() => navigate({ search: { ...search, [key]: undefined } })}>
             {nameOf(value)} ✕
           </Button>
         ))}
       </div>
-      <Loaded query={entries} what="the audit">
+      <Loaded query={entries} what="the audit log">
         {({ pages }) => {
           const rows = pages.flatMap((it) => it.items);
           if (rows.length > 0) {
@@ -70,19 +66,19 @@ export function AuditPage() {
                   rows={rows}
                   keyOf={(it) => it.id}
                 />
-                <More query={entries} />
+                <MoreButton query={entries} />
               </>
             );
           }
-          if (chosen.length === 0) return <State title="Nothing was changed yet" />;
+          if (chosen.length === 0) return <Notice title="No changes yet" />;
           return (
-            <State
-              title="Nothing fits"
+            <Notice
+              title="No matching entries"
               action={<Button onClick={() => navigate({ search: {} })}>Show everything</Button>}
             />
           );
         }}
       </Loaded>
-    </Settings>
+    </SettingsLayout>
   );
 }

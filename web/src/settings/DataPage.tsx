@@ -1,38 +1,35 @@
 import { useQuery } from "@tanstack/react-query";
-import { answered, api } from "../api/client";
 import { useProject } from "../api/session";
+import { plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { plural } from "../ui/say";
-import { Settings } from "./Settings";
-import styles from "./Settings.module.css";
+import { projectsQuery } from "./queries";
+import { SettingsLayout } from "./SettingsLayout";
+import styles from "./SettingsLayout.module.css";
 
 const EXPORTS = [
-  { what: "grades", about: "each answer of each grader, in numbers" },
-  { what: "verdicts", about: "what the whole rubric said of each trace" },
-  { what: "traces", about: "what is known of each without its steps" },
+  { what: "grades", about: "one row per grade: score of each grader for each criterion" },
+  { what: "verdicts", about: "one row per verdict: overall score and status of each trace" },
+  { what: "traces", about: "one row per trace, without its steps" },
 ];
 
-/** How long things are kept, and how to take them along. */
+/** Retention and export. */
 export function DataPage() {
   const project = useProject();
-  const projects = useQuery({
-    queryKey: ["projects"],
-    queryFn: () => answered(api(project.id).GET("/api/v1/projects")),
-  });
+  const projects = useQuery(projectsQuery(project.id));
   const address = (what: string, format: string) =>
     `/api/v1/export?${new URLSearchParams({ project: project.id, what, format })}`;
   return (
-    <Settings>
+    <SettingsLayout>
       <h2>Retention</h2>
-      <Loaded query={projects} what="how long things are kept">
+      <Loaded query={projects} what="retention">
         {(all) => {
           const days = all.find((it) => it.id === project.id)?.retention_days;
           return (
             <p>
               {days == null
-                ? "What traces say is kept until somebody erases it."
-                : `What traces say is erased ${plural(days, "day")} after they finished; scores stay.`}{" "}
-              Whoever starts the server decides, by <code>--retention</code>.
+                ? "The content of traces is kept until it is erased."
+                : `The content of traces is erased ${plural(days, "day")} after they finish; scores are kept.`}{" "}
+              Set with <code>jurist serve --retention</code>.
             </p>
           );
         }}
@@ -52,6 +49,6 @@ export function DataPage() {
           </li>
         ))}
       </ul>
-    </Settings>
+    </SettingsLayout>
   );
 }

@@ -1,49 +1,47 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { percent } from "../chart/figures";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { Fault } from "../ui/Form";
+import { FormError } from "../ui/Form";
+import { day, duration, money, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { day, duration, money, plural } from "../ui/say";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import { Settings } from "./Settings";
-import styles from "./Settings.module.css";
+import { judgesQuery } from "./queries";
+import { SettingsLayout } from "./SettingsLayout";
+import styles from "./SettingsLayout.module.css";
 
 type Judge = Schemas["JudgeShown"];
 
-/** Who judges in this project, and whether they could. Keys stay with the server. */
+/** Judges of the project and whether they can be called. API keys stay on the server. */
 export function JudgesPage() {
   const project = useProject();
-  const judges = useQuery({
-    queryKey: ["judges", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/judges")),
-  });
+  const judges = useQuery(judgesQuery(project.id));
   return (
-    <Settings>
+    <SettingsLayout>
       <h2>Judges</h2>
       <p className={styles.muted}>
-        Those that monitors name, or that were asked within thirty days. Keys are in the server's environment
-        and are never shown.
+        Judges named by monitors or used in the last 30 days. API keys are read from the environment of the
+        server and never shown.
       </p>
       <Loaded query={judges} what="judges">
         {(all) =>
           all.length === 0 ? (
-            <State title="No judges yet">
-              <p>A monitor that names one puts it here.</p>
-            </State>
+            <Notice title="No judges yet">
+              <p>A judge appears here when a monitor names it.</p>
+            </Notice>
           ) : (
-            <Judges all={all} />
+            <JudgeTable all={all} />
           )
         }
       </Loaded>
-    </Settings>
+    </SettingsLayout>
   );
 }
 
-function Judges({ all }: { all: Judge[] }) {
+function JudgeTable({ all }: { all: Judge[] }) {
   const project = useProject();
   const columns: Column<Judge>[] = [
     {
@@ -51,20 +49,20 @@ function Judges({ all }: { all: Judge[] }) {
       head: "Judge",
       cell: (it) => (
         <>
-          {it.name} {it.is_default && <Badge>asked unless told</Badge>}
+          {it.name} {it.is_default && <Badge>default</Badge>}
           {it.problem && <p className={styles.problem}>{it.problem}</p>}
         </>
       ),
     },
-    { name: "key", head: "Key", cell: (it) => <Key of={it} /> },
+    { name: "key", head: "API key", cell: (it) => <JudgeKey of={it} /> },
     {
       name: "price",
-      head: "A million tokens",
+      head: "Price per million tokens",
       cell: (it) =>
         it.price ? (
           `${money(it.price.input)} in, ${money(it.price.output)} out`
         ) : (
-          <span className={styles.muted}>not known</span>
+          <span className={styles.muted}>unknown</span>
         ),
       wide: true,
     },
@@ -92,9 +90,9 @@ function Judges({ all }: { all: Judge[] }) {
       ? [
           {
             name: "ping",
-            head: <span className="visually-hidden">Ping</span>,
+            head: <span className="visually-hidden">Test</span>,
             align: "end" as const,
-            cell: (it: Judge) => <Ping judge={it.name} />,
+            cell: (it: Judge) => <PingButton judge={it.name} />,
           },
         ]
       : []),
@@ -102,18 +100,18 @@ function Judges({ all }: { all: Judge[] }) {
   return <Table caption="Judges" columns={columns} rows={all} keyOf={(it) => it.name} />;
 }
 
-function Key({ of: { key } }: { of: Judge }) {
-  if (key === "not_needed") return <span className={styles.muted}>needs none</span>;
+function JudgeKey({ of: { key } }: { of: Judge }) {
+  if (key === "not_needed") return <span className={styles.muted}>not needed</span>;
   return (
-    <Badge tone={key === "present" ? "pass" : "fail"}>{key === "present" ? "✓ there" : "✕ missing"}</Badge>
+    <Badge tone={key === "present" ? "pass" : "fail"}>{key === "present" ? "✓ set" : "✕ missing"}</Badge>
   );
 }
 
-/** One call of a few tokens: does it answer? */
-function Ping({ judge }: { judge: string }) {
+/** Sends one call of a few tokens. */
+function PingButton({ judge }: { judge: string }) {
   const project = useProject();
   const pinging = useMutation({
-    mutationFn: () => answered(api(project.id).POST("/api/v1/judges/ping", { body: { judge } })),
+    mutationFn: () => unwrap(api(project.id).POST("/api/v1/judges/ping", { body: { judge } })),
   });
   const found = pinging.data;
   return (
@@ -125,18 +123,18 @@ function Ping({ judge }: { judge: string }) {
               {found.ok ? `✓ answered in ${duration(found.ms)}` : "✕ did not answer"}
             </Badge>{" "}
             {found.error}
-            {found.is_structured === false && "It does not keep to the shape it is asked for."}
+            {found.is_structured === false && "It does not follow the reply schema."}
           </>
         )}
       </span>
-      <Fault error={pinging.error} />
+      <FormError error={pinging.error} />
       <Button
         onClick={() => pinging.mutate()}
         disabled={pinging.isPending}
-        aria-label={`Ping ${judge}`}
-        title="A call of a few tokens"
+        aria-label={`Test ${judge}`}
+        title="Sends one call of a few tokens"
       >
-        {pinging.isPending ? "Asking…" : "Ping"}
+        {pinging.isPending ? "Testing…" : "Test"}
       </Button>
     </div>
   );

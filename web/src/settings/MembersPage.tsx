@@ -1,84 +1,83 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { sessionQuery, useProject } from "../api/session";
 import { Button } from "../ui/Button";
-import { Copy } from "../ui/Copy";
+import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
-import { Loaded, Wrong } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { ErrorNotice, Loaded } from "../ui/Loaded";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
-import { useTell } from "../ui/Toast";
-import { Once, Settings } from "./Settings";
-import styles from "./Settings.module.css";
+import { useToast } from "../ui/Toast";
+import { membersQuery } from "./queries";
+import { OneTimeSecret, SettingsLayout } from "./SettingsLayout";
+import styles from "./SettingsLayout.module.css";
 
 type Member = Schemas["MemberView"];
 
 const ROLES = [
-  { value: "annotator", label: "annotator: answers annotation tasks" },
+  { value: "annotator", label: "annotator: works on annotation tasks" },
   { value: "viewer", label: "viewer: sees everything, changes nothing" },
   { value: "member", label: "member: works with traces, rubrics and runs" },
-  { value: "owner", label: "owner: people, tokens and money as well" },
+  { value: "owner", label: "owner: also manages members, API tokens and the budget" },
 ];
 
 export function MembersPage() {
   const project = useProject();
-  const members = useQuery({
-    queryKey: ["members", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/members")),
-  });
+  const members = useQuery(membersQuery(project.id));
   const session = useQuery(sessionQuery);
   const [inviting, setInviting] = useState(false);
   return (
-    <Settings>
+    <SettingsLayout>
       <div className={styles.line}>
-        <h2>People of {project.name}</h2>
+        <h2>Members of {project.name}</h2>
         {session.data?.account && (
           <Button look="main" onClick={() => setInviting(true)}>
-            Invite somebody
+            Invite member
           </Button>
         )}
       </div>
       <Loaded query={members} what="members">
-        {(all) => (all.length === 0 ? <NoMembers /> : <Members members={all} />)}
+        {(all) => (all.length === 0 ? <NoMembers /> : <MemberTable members={all} />)}
       </Loaded>
-      {inviting && <Invite onClose={() => setInviting(false)} />}
-    </Settings>
+      {inviting && <InviteDialog onClose={() => setInviting(false)} />}
+    </SettingsLayout>
   );
 }
 
 function NoMembers() {
   return (
-    <State title="Nobody is a member">
+    <Notice title="No members">
       <p>
-        An open server asks nobody who they are. Start it with <code>--auth</code> to have accounts.
+        This server runs without accounts. Start it with <code>jurist serve --auth</code> to use accounts and
+        roles.
       </p>
-    </State>
+    </Notice>
   );
 }
 
-function Members({ members }: { members: Member[] }) {
+function MemberTable({ members }: { members: Member[] }) {
   const project = useProject();
   const session = useQuery(sessionQuery);
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   const [removing, setRemoving] = useState<Member | null>(null);
   const again = () => queries.invalidateQueries({ queryKey: ["members", project.id] });
   const setRole = useMutation({
     mutationFn: ({ account, role }: { account: string; role: string }) =>
-      answered(
+      unwrap(
         api(project.id).PUT("/api/v1/members/{account}", { params: { path: { account } }, body: { role } }),
       ),
-    onSuccess: () => tell("The role is changed."),
+    onSuccess: () => toast("Role changed."),
     onSettled: again,
   });
   const remove = useMutation({
     mutationFn: (account: string) =>
-      answered(api(project.id).DELETE("/api/v1/members/{account}", { params: { path: { account } } })),
+      unwrap(api(project.id).DELETE("/api/v1/members/{account}", { params: { path: { account } } })),
     onSuccess: () => {
-      tell(`${removing?.name} is no member any more.`);
+      toast(`${removing?.name} removed from the project.`);
       setRemoving(null);
     },
     onSettled: again,
@@ -115,12 +114,12 @@ function Members({ members }: { members: Member[] }) {
   ];
   return (
     <>
-      {setRole.error && <Wrong error={setRole.error} />}
+      {setRole.error && <ErrorNotice error={setRole.error} />}
       <Table caption="Members" columns={columns} rows={members} keyOf={(it) => it.account} />
       {removing && (
         <Dialog title={`Remove ${removing.name}?`} onClose={() => setRemoving(null)}>
-          <p>They see nothing of this project any more. What they graded stays.</p>
-          {remove.error && <Wrong error={remove.error} />}
+          <p>This person loses access to the project. Grades by this person are kept.</p>
+          {remove.error && <ErrorNotice error={remove.error} />}
           <div className={styles.line}>
             <Button look="danger" onClick={() => remove.mutate(removing.account)} disabled={remove.isPending}>
               Remove
@@ -133,31 +132,31 @@ function Members({ members }: { members: Member[] }) {
   );
 }
 
-function Invite({ onClose }: { onClose: () => void }) {
+function InviteDialog({ onClose }: { onClose: () => void }) {
   const project = useProject();
   const [entered, bind] = useFields({ role: "annotator" });
   const invite = useMutation({
-    mutationFn: () => answered(api(project.id).POST("/api/v1/invitations", { body: entered })),
+    mutationFn: () => unwrap(api(project.id).POST("/api/v1/invitations", { body: entered })),
   });
   if (invite.data) {
     const link = `${location.origin}${invite.data.path}`;
     return (
-      <Dialog title="The invitation" onClose={onClose}>
-        <Once
+      <Dialog title="Invitation" onClose={onClose}>
+        <OneTimeSecret
           secret={link}
-          about="Send this link to one person. It works once, within a day, and is not shown again."
+          about="Send this link to one person. It works once, expires after one day and is not shown again."
         />
         <div className={styles.line}>
-          <Copy text={link} />
+          <CopyButton text={link} />
           <Button onClick={onClose}>Done</Button>
         </div>
       </Dialog>
     );
   }
   return (
-    <Dialog title="Invite somebody" onClose={onClose}>
-      <Form asked={invite} does="Make a link">
-        <Select label="They join as" options={ROLES} {...bind("role")} />
+    <Dialog title="Invite member" onClose={onClose}>
+      <Form asked={invite} does="Create link">
+        <Select label="Role" options={ROLES} {...bind("role")} />
       </Form>
     </Dialog>
   );

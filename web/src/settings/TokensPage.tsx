@@ -1,96 +1,94 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { api, type Schemas, unwrap } from "../api/client";
 import { type Scope, useProject } from "../api/session";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { Copy } from "../ui/Copy";
+import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
-import { Loaded, Wrong } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { day } from "../ui/say";
+import { day } from "../ui/format";
+import { ErrorNotice, Loaded } from "../ui/Loaded";
+import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
-import { useTell } from "../ui/Toast";
-import { Once, Settings } from "./Settings";
-import styles from "./Settings.module.css";
+import { useToast } from "../ui/Toast";
+import { tokensQuery } from "./queries";
+import { OneTimeSecret, SettingsLayout } from "./SettingsLayout";
+import styles from "./SettingsLayout.module.css";
 
 type Token = Schemas["TokenView"];
 
 const SCOPES: { name: Scope; does: string }[] = [
-  { name: "ingest", does: "send traces, and see nothing" },
-  { name: "read", does: "see traces, runs, grades and rubrics" },
-  { name: "annotate", does: "answer annotation tasks" },
+  { name: "ingest", does: "send traces, no read access" },
+  { name: "read", does: "read traces, runs, grades and rubrics" },
+  { name: "annotate", does: "work on annotation tasks" },
   { name: "write", does: "start runs and change rubrics" },
-  { name: "manage", does: "people, tokens and money" },
+  { name: "manage", does: "manage members, API tokens and the budget" },
 ];
 
 export function TokensPage() {
   const project = useProject();
-  const tokens = useQuery({
-    queryKey: ["tokens", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/tokens")),
-  });
+  const tokens = useQuery(tokensQuery(project.id));
   const [adding, setAdding] = useState(false);
   const add = (
     <Button look="main" onClick={() => setAdding(true)}>
-      New token
+      New API token
     </Button>
   );
   return (
-    <Settings>
+    <SettingsLayout>
       <div className={styles.line}>
-        <h2>Tokens of programs</h2>
+        <h2>API tokens</h2>
         {add}
       </div>
       <Loaded query={tokens} what="tokens">
         {(all) => {
           const programs = all.filter((it) => !it.scopes.some((scope) => scope.startsWith("join:")));
-          if (programs.length > 0) return <Tokens tokens={programs} />;
+          if (programs.length > 0) return <TokenTable tokens={programs} />;
           return (
-            <State title="No tokens yet">
-              <p>Programs that send traces or start runs show a token instead of signing in.</p>
-            </State>
+            <Notice title="No API tokens yet">
+              <p>Programs that send traces or start runs authenticate with an API token.</p>
+            </Notice>
           );
         }}
       </Loaded>
-      {adding && <NewToken onClose={() => setAdding(false)} />}
-    </Settings>
+      {adding && <NewTokenDialog onClose={() => setAdding(false)} />}
+    </SettingsLayout>
   );
 }
 
-function Tokens({ tokens }: { tokens: Token[] }) {
+function TokenTable({ tokens }: { tokens: Token[] }) {
   const project = useProject();
   const queries = useQueryClient();
-  const tell = useTell();
+  const toast = useToast();
   const [revoking, setRevoking] = useState<Token | null>(null);
   const revoke = useMutation({
     mutationFn: (id: string) =>
-      answered(api(project.id).DELETE("/api/v1/tokens/{id}", { params: { path: { id } } })),
+      unwrap(api(project.id).DELETE("/api/v1/tokens/{id}", { params: { path: { id } } })),
     onSuccess: () => {
-      tell(`${revoking?.name} opens nothing any more.`);
+      toast(`${revoking?.name} is revoked.`);
       setRevoking(null);
       return queries.invalidateQueries({ queryKey: ["tokens", project.id] });
     },
   });
   const columns: Column<Token>[] = [
     { name: "name", head: "Name", cell: (it) => it.name },
-    { name: "scopes", head: "May", cell: (it) => it.scopes.join(", ") },
+    { name: "scopes", head: "Permissions", cell: (it) => it.scopes.join(", ") },
     {
       name: "maker",
-      head: "Made by",
-      cell: (it) => it.made_by?.name ?? <span className={styles.muted}>nobody</span>,
+      head: "Created by",
+      cell: (it) => it.made_by?.name ?? <span className={styles.muted}>unknown</span>,
     },
-    { name: "created", head: "Made", cell: (it) => <Time at={it.created} />, wide: true },
+    { name: "created", head: "Created", cell: (it) => <Time at={it.created} />, wide: true },
     {
       name: "used",
       head: "Last used",
       cell: (it) => (it.used ? <Time at={it.used} /> : <span className={styles.muted}>never</span>),
       wide: true,
     },
-    { name: "state", head: "Expires", cell: (it) => <Until token={it} /> },
+    { name: "state", head: "Expires", cell: (it) => <TokenExpiry token={it} /> },
     {
       name: "revoke",
       head: <span className="visually-hidden">Revoke</span>,
@@ -108,8 +106,8 @@ function Tokens({ tokens }: { tokens: Token[] }) {
       <Table caption="Tokens" columns={columns} rows={tokens} keyOf={(it) => it.id} />
       {revoking && (
         <Dialog title={`Revoke ${revoking.name}?`} onClose={() => setRevoking(null)}>
-          <p>Whatever uses it is turned away from now on. This cannot be taken back.</p>
-          {revoke.error && <Wrong error={revoke.error} />}
+          <p>Programs that use this token are refused from now on. This cannot be undone.</p>
+          {revoke.error && <ErrorNotice error={revoke.error} />}
           <div className={styles.line}>
             <Button look="danger" onClick={() => revoke.mutate(revoking.id)} disabled={revoke.isPending}>
               Revoke
@@ -122,7 +120,7 @@ function Tokens({ tokens }: { tokens: Token[] }) {
   );
 }
 
-function Until({ token }: { token: Token }) {
+function TokenExpiry({ token }: { token: Token }) {
   if (token.revoked) return <Badge>revoked</Badge>;
   if (!token.expires) return <span className={styles.muted}>never</span>;
   return new Date(token.expires) < new Date() ? <Badge>expired</Badge> : day(token.expires);
@@ -131,11 +129,11 @@ function Until({ token }: { token: Token }) {
 const LIVES = [
   { value: "30", label: "30 days" },
   { value: "90", label: "90 days" },
-  { value: "365", label: "a year" },
-  { value: "", label: "until it is revoked" },
+  { value: "365", label: "one year" },
+  { value: "", label: "never" },
 ];
 
-function NewToken({ onClose }: { onClose: () => void }) {
+function NewTokenDialog({ onClose }: { onClose: () => void }) {
   const project = useProject();
   const queries = useQueryClient();
   const [{ name, days }, bind] = useFields({ name: "", days: "90" });
@@ -143,19 +141,19 @@ function NewToken({ onClose }: { onClose: () => void }) {
   const add = useMutation({
     mutationFn: () => {
       const body = { name, scopes, days: days ? Number(days) : undefined };
-      return answered(api(project.id).POST("/api/v1/tokens", { body }));
+      return unwrap(api(project.id).POST("/api/v1/tokens", { body }));
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: ["tokens", project.id] }),
   });
   if (add.data) {
     return (
       <Dialog title={add.data.name} onClose={onClose}>
-        <Once
+        <OneTimeSecret
           secret={add.data.secret}
-          about="This is the only time it is shown. Keep it where secrets are kept."
+          about="The token is shown only once. Store it in a safe place."
         />
         <div className={styles.line}>
-          <Copy text={add.data.secret} />
+          <CopyButton text={add.data.secret} />
           <Button onClick={onClose}>Done</Button>
         </div>
       </Dialog>
@@ -164,17 +162,17 @@ function NewToken({ onClose }: { onClose: () => void }) {
   const toggle = (scope: Scope) =>
     setScopes((it) => (it.includes(scope) ? it.filter((other) => other !== scope) : [...it, scope]));
   return (
-    <Dialog title="New token" onClose={onClose}>
-      <Form asked={add} does="Make it" isIncomplete={scopes.length === 0}>
+    <Dialog title="New API token" onClose={onClose}>
+      <Form asked={add} does="Create" isIncomplete={scopes.length === 0}>
         <Field
           label="Name"
-          hint="What will use it, such as CI or a collector."
+          hint="The program that uses it, for example CI or a collector."
           required
           maxLength={100}
           {...bind("name")}
         />
         <fieldset className={styles.scopes}>
-          <legend>It may</legend>
+          <legend>Permissions</legend>
           {SCOPES.map((it) => (
             <label key={it.name}>
               <input type="checkbox" checked={scopes.includes(it.name)} onChange={() => toggle(it.name)} />
@@ -182,7 +180,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
             </label>
           ))}
         </fieldset>
-        <Select label="It works for" options={LIVES} {...bind("days")} />
+        <Select label="Expires after" options={LIVES} {...bind("days")} />
       </Form>
     </Dialog>
   );

@@ -1,17 +1,17 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Navigate, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { type JoiningTask, joinTask } from "../annotate/doors";
+import { type JoiningTask, joinTask } from "../annotate/queries";
 import { sessionQuery } from "../api/session";
 import { Field } from "../ui/Field";
-import { Fault, Form, useFields } from "../ui/Form";
-import { State, Waiting } from "../ui/State";
-import { Door } from "./Door";
+import { Form, FormError, useFields } from "../ui/Form";
+import { LoadingNotice, Notice } from "../ui/Notice";
+import { AuthLayout } from "./AuthLayout";
 
-/** Names under which crowd platforms put their id of a person into an address. */
+/** Search parameters in which crowd platforms pass their id of a person. */
 const CROWD = ["PROLIFIC_PID", "workerId", "participant"];
 
-/** Leads to the task once one is in. */
+/** Joins a task, then opens it. */
 function useJoining() {
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -27,28 +27,28 @@ function useJoining() {
 }
 
 type ByNameProps = {
-  /** A link that somebody sent, or the task itself where nobody signs in. */
+  /** The token of an invitation link, or the task on a server without accounts. */
   by: { token: string } | { task: string };
 };
 
-/** One says one's name and begins. */
+/** Asks for a name, then starts the task. */
 export function JoinByName({ by }: ByNameProps) {
   return (
-    <Door title="Annotate" after="No password is needed: this browser remembers you.">
-      <NameForm by={by} />
-    </Door>
+    <AuthLayout title="Annotate" after="You need no password: this browser remembers you.">
+      <JoinTaskForm by={by} />
+    </AuthLayout>
   );
 }
 
-export function NameForm({ by }: ByNameProps) {
+export function JoinTaskForm({ by }: ByNameProps) {
   const joining = useJoining();
   const [entered, bind] = useFields({ name: "" });
   const asked = { ...joining, mutate: () => joining.mutate({ ...by, name: entered.name }) };
   return (
-    <Form asked={asked} does="Begin" doing="Joining…">
+    <Form asked={asked} does="Start" doing="Joining…">
       <Field
         label="Your name"
-        hint="As whoever asked you will see it."
+        hint="Shown to the owners of the task."
         autoComplete="name"
         required
         maxLength={100}
@@ -59,39 +59,42 @@ export function NameForm({ by }: ByNameProps) {
   );
 }
 
-/** Whoever said their name before goes on; others say it now. */
-function Known({ task }: { task: string }) {
+/** People who joined before continue; others enter a name. */
+function JoinOrContinue({ task }: { task: string }) {
   const session = useQuery(sessionQuery);
   const [project, ...more] = session.data?.projects ?? [];
-  if (session.isPending) return <Waiting what="the task" />;
+  if (session.isPending) return <LoadingNotice what="the task" />;
   if (!session.data?.account || !project || more.length > 0) return <JoinByName by={{ task }} />;
   return <Navigate to="/p/$project/annotate/$task" params={{ project: project.name, task }} replace />;
 }
 
-/** From a crowd platform, whose id of the person is in the address; without one, one says one's name. */
+/** Joins from a crowd platform by the person's id in the address; without an id, asks for a name. */
 export function JoinByCrowd() {
   const { task } = useParams({ from: "/annotate/$task" });
   const search: Record<string, unknown> = useSearch({ strict: false });
-  // A platform of one's own may call it as it likes.
+  // A private platform may use any parameter name.
   const key = [...CROWD, ...Object.keys(search)].find((it) => search[it] !== undefined && search[it] !== "");
   const joining = useJoining();
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, as one arrives.
   useEffect(() => {
     if (key) joining.mutate({ task, crowd: { key, id: String(search[key]) } });
   }, []);
-  if (!key) return <Known task={task} />;
+  if (!key) return <JoinOrContinue task={task} />;
   return (
-    <Door title="Annotate">
+    <AuthLayout title="Annotate">
       {joining.error ? (
         <>
-          <Fault error={joining.error} />
-          <State title="You are not in">
-            <p>Go back to where the link came from and follow it again.</p>
-          </State>
+          <FormError error={joining.error} />
+          <Notice title="You could not join">
+            <p>
+              Open the link from the crowd platform again. If this happens twice, contact the owner of the
+              task.
+            </p>
+          </Notice>
         </>
       ) : (
-        <Waiting what="the task" />
+        <LoadingNotice what="the task" />
       )}
-    </Door>
+    </AuthLayout>
   );
 }

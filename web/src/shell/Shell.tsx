@@ -9,18 +9,18 @@ import {
   useRef,
   useState,
 } from "react";
-import { answered, api } from "../api/client";
+import { api, unwrap } from "../api/client";
 import { isSignedOut, may, type OpenProject, type Session, sessionQuery } from "../api/session";
 import { Button } from "../ui/Button";
-import { useOpenKeyHelp } from "../ui/Keys";
-import { Loaded, Wrong } from "../ui/Loaded";
-import { Entry, Menu } from "../ui/Menu";
+import { type KeyGroup, useKeyHelp, useOpenKeyHelp } from "../ui/KeyHelp";
+import { ErrorNotice, Loaded } from "../ui/Loaded";
+import { Menu, MenuItem } from "../ui/Menu";
 import { Links, Nav } from "../ui/Nav";
-import { State } from "../ui/State";
-import { useTell } from "../ui/Toast";
-import { useTitle } from "../ui/title";
-import { NewPassword } from "./NewPassword";
-import { NewProject } from "./NewProject";
+import { Notice } from "../ui/Notice";
+import { useToast } from "../ui/Toast";
+import { ChangePasswordDialog } from "./ChangePasswordDialog";
+import { GoToDialog } from "./GoToDialog";
+import { NewProjectDialog } from "./NewProjectDialog";
 import styles from "./Shell.module.css";
 import { setTheme, THEMES, theme } from "./theme";
 
@@ -30,8 +30,8 @@ export function Root() {
   return <Outlet />;
 }
 
-/** `/` leads to the project one was in last. */
-export function Home() {
+/** `/` opens the project that was open last. */
+export function HomePage() {
   const session = useQuery(sessionQuery);
   if (isSignedOut(session.error)) return <Navigate to="/sign-in" />;
   return (
@@ -48,15 +48,15 @@ export function Home() {
 
 function NoProject({ session }: { session: Session | undefined }) {
   return (
-    <Framed session={session}>
-      <State title="No project is open to you">
-        <p>Ask whoever invited you to add you to one.</p>
-      </State>
-    </Framed>
+    <AppFrame session={session}>
+      <Notice title="You have no access to a project">
+        <p>Ask an owner of a project to add you as a member.</p>
+      </Notice>
+    </AppFrame>
   );
 }
 
-/** What surrounds every page of a project; pages below it find a session and a project. */
+/** The frame of every page of a project; pages inside it always have a session and a project. */
 export function ProjectShell() {
   const { project: name } = useParams({ from: "/p/$project" });
   const session = useQuery(sessionQuery);
@@ -67,29 +67,30 @@ export function ProjectShell() {
   if (isSignedOut(session.error)) return <ToSignIn />;
   if (!session.data) {
     return (
-      <Framed session={undefined}>
+      <AppFrame session={undefined}>
         <Loaded query={session} what="your projects">
           {() => null}
         </Loaded>
-      </Framed>
+      </AppFrame>
     );
   }
   return (
-    <Framed session={session.data} project={project}>
+    <AppFrame session={session.data} project={project}>
       {project ? (
         <Outlet />
       ) : (
-        <State title="There is no such project">
+        <Notice title="Project not found">
           <p>
-            No project named <b>{name}</b> is open to you. <Link to="/">See what is.</Link>
+            There is no project <b>{name}</b>, or you are not a member of it.{" "}
+            <Link to="/">Open one of your projects.</Link>
           </p>
-        </State>
+        </Notice>
       )}
-    </Framed>
+    </AppFrame>
   );
 }
 
-/** Signing in leads back to where one was. Once: the address is about to change. */
+/** After signing in, the person returns to this address. Runs once, because the address changes. */
 function ToSignIn() {
   const router = useRouter();
   useEffect(() => {
@@ -98,36 +99,59 @@ function ToSignIn() {
   return null;
 }
 
-export function NotFound() {
+export function NotFoundPage() {
   const session = useQuery(sessionQuery);
   return (
-    <Framed session={session.data}>
-      <State title="There is no such page">
+    <AppFrame session={session.data}>
+      <Notice title="Page not found">
         <p>
-          The address may be mistyped. <Link to="/">Start from the beginning.</Link>
+          There is no page at this address. <Link to="/">Open the first page.</Link>
         </p>
-      </State>
-    </Framed>
+      </Notice>
+    </AppFrame>
   );
 }
 
-type FramedProps = { session: Session | undefined; project?: OpenProject; children: ReactNode };
+const GO_TO_KEY: KeyGroup = {
+  title: "Navigation",
+  keys: [{ keys: ["Ctrl K"], does: "go to a page by name" }],
+};
 
-function Framed({ session, project, children }: FramedProps) {
+/** Ctrl+K opens the dialog that goes to a page by its name. */
+function GoToKey({ project }: { project: OpenProject }) {
+  const [isOpen, setOpen] = useState(false);
+  useKeyHelp(GO_TO_KEY);
+  useEffect(() => {
+    const onKeyDown = (event: globalThis.KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      if (document.querySelector("dialog[open]")) return;
+      event.preventDefault();
+      setOpen(true);
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, []);
+  return isOpen && <GoToDialog project={project} onClose={() => setOpen(false)} />;
+}
+
+type AppFrameProps = { session: Session | undefined; project?: OpenProject; children: ReactNode };
+
+function AppFrame({ session, project, children }: AppFrameProps) {
   return (
     <div className={styles.shell}>
       <a href="#main" className={styles.skip}>
-        Skip to the page
+        Skip to content
       </a>
       <header className={styles.bar}>
         <Link to="/" className={styles.word}>
           Jurist
         </Link>
-        {session && project && <Projects session={session} project={project} />}
-        {project && <Pages project={project} hidesAdministration={isJoinedByName(session)} />}
-        <Account session={session} />
+        {project && may(project, "read") && <GoToKey project={project} />}
+        {session && project && <ProjectMenu session={session} project={project} />}
+        {project && <PageNav project={project} hidesAdministration={isJoinedByName(session)} />}
+        <AccountMenu session={session} />
       </header>
-      <Reachable />
+      <ServerGoneBanner />
       <main id="main" className={styles.main} tabIndex={-1}>
         {children}
       </main>
@@ -149,8 +173,8 @@ const KEEP = [
   { to: "/p/$project/alerts", label: "Alerts" },
 ] as const;
 
-/** Every page of the project that is open to whoever asks, by what one comes for. */
-function Pages({ project, hidesAdministration }: { project: OpenProject; hidesAdministration: boolean }) {
+/** The pages of the project that the role allows, grouped by purpose. */
+function PageNav({ project, hidesAdministration }: { project: OpenProject; hidesAdministration: boolean }) {
   const params = { project: project.name };
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
@@ -163,7 +187,7 @@ function Pages({ project, hidesAdministration }: { project: OpenProject; hidesAd
     document.addEventListener("pointerdown", outside);
     return () => document.removeEventListener("pointerdown", outside);
   }, [isOpen]);
-  // Whoever chose a page has no more need of the list.
+  // Choosing a page closes the list.
   const onClick = (event: MouseEvent) => {
     if (event.target instanceof HTMLAnchorElement) setOpen(false);
   };
@@ -187,29 +211,29 @@ function Pages({ project, hidesAdministration }: { project: OpenProject; hidesAd
       <div id={id} className={styles.groups} data-open={isOpen || undefined}>
         <Nav label="Pages" look="bar">
           {may(project, "read") && (
-            <Group title="Look">
+            <NavGroup title="Observe">
               <Link to="/p/$project" params={params} activeOptions={{ exact: true, includeSearch: false }}>
                 Overview
               </Link>
               <Links params={params} pages={LOOK} />
-            </Group>
+            </NavGroup>
           )}
           {may(project, "read") && (
-            <Group title="Measure">
+            <NavGroup title="Evaluate">
               <Links params={params} pages={MEASURE} />
-              {may(project, "annotate") && <Annotate params={params} />}
-            </Group>
+              {may(project, "annotate") && <AnnotateLink params={params} />}
+            </NavGroup>
           )}
-          {!may(project, "read") && may(project, "annotate") && <Annotate params={params} />}
+          {!may(project, "read") && may(project, "annotate") && <AnnotateLink params={params} />}
           {may(project, "read") && !hidesAdministration && (
-            <Group title="Keep">
+            <NavGroup title="Administer">
               <Links params={params} pages={KEEP} />
               {may(project, "manage") && (
                 <Link to="/p/$project/settings" params={params}>
                   Settings
                 </Link>
               )}
-            </Group>
+            </NavGroup>
           )}
         </Nav>
       </div>
@@ -217,7 +241,7 @@ function Pages({ project, hidesAdministration }: { project: OpenProject; hidesAd
   );
 }
 
-function Group({ title, children }: { title: string; children: ReactNode }) {
+function NavGroup({ title, children }: { title: string; children: ReactNode }) {
   return (
     <div className={styles.group}>
       <span className={styles.groupName}>{title}</span>
@@ -226,7 +250,7 @@ function Group({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Annotate({ params }: { params: { project: string } }) {
+function AnnotateLink({ params }: { params: { project: string } }) {
   return (
     <Link to="/p/$project/annotate" params={params}>
       Annotate
@@ -234,7 +258,7 @@ function Annotate({ params }: { params: { project: string } }) {
   );
 }
 
-function Projects({ session, project }: { session: Session; project: OpenProject }) {
+function ProjectMenu({ session, project }: { session: Session; project: OpenProject }) {
   const [adding, setAdding] = useState(false);
   return (
     <>
@@ -263,42 +287,43 @@ function Projects({ session, project }: { session: Session; project: OpenProject
             {may(project, "manage") && (
               <>
                 <hr />
-                <Entry close={close} onChoose={() => setAdding(true)}>
+                <MenuItem close={close} onChoose={() => setAdding(true)}>
                   New project…
-                </Entry>
+                </MenuItem>
               </>
             )}
           </>
         )}
       </Menu>
-      {adding && <NewProject project={project} onClose={() => setAdding(false)} />}
+      {adding && <NewProjectDialog project={project} onClose={() => setAdding(false)} />}
     </>
   );
 }
 
-/** An account that was made by joining a task under a name has neither an e-mail address nor a password. */
+/** Accounts that were created by joining a task with a name have no e-mail address and no password. */
 const NO_EMAIL = "@annotators.invalid";
 const isJoinedByName = (session: Session | undefined): boolean =>
   session?.account?.email.endsWith(NO_EMAIL) === true;
 
-function Account({ session }: { session: Session | undefined }) {
+function AccountMenu({ session }: { session: Session | undefined }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const openKeys = useOpenKeyHelp();
-  const tell = useTell();
+  const toast = useToast();
   const [chosen, setChosen] = useState(theme);
   const [changing, setChanging] = useState(false);
   const signOut = async () => {
     try {
-      await answered(api(null).DELETE("/api/v1/session"));
+      await unwrap(api(null).DELETE("/api/v1/session"));
     } catch (error) {
-      // Whoever was signed out meanwhile has what they want.
-      if (!isSignedOut(error)) return tell("You are still signed in: the server does not answer.", "fail");
+      // Already signed out: nothing to report.
+      if (!isSignedOut(error))
+        return toast("You are still signed in, because the server does not answer.", "fail");
     }
     queries.clear();
     await navigate({ to: "/sign-in" });
   };
-  const name = session?.account?.name ?? "This machine";
+  const name = session?.account?.name ?? "Local user";
   const email = isJoinedByName(session) ? undefined : session?.account?.email;
   return (
     <div className={styles.account}>
@@ -311,7 +336,9 @@ function Account({ session }: { session: Session | undefined }) {
           <>
             {email && <div className={styles.who}>{email}</div>}
             {session && !session.account && (
-              <div className={styles.who}>An open server: whoever is at this machine may do anything.</div>
+              <div className={styles.who}>
+                This server runs without accounts: everybody who can reach it may do everything.
+              </div>
             )}
             {THEMES.map((it) => (
               <button
@@ -328,78 +355,36 @@ function Account({ session }: { session: Session | undefined }) {
               </button>
             ))}
             <hr />
-            <Entry close={close} onChoose={openKeys}>
-              Keys <kbd>?</kbd>
-            </Entry>
+            <MenuItem close={close} onChoose={openKeys}>
+              Help <kbd>?</kbd>
+            </MenuItem>
             {session?.account && (
               <>
                 {email && (
-                  <Entry close={close} onChoose={() => setChanging(true)}>
+                  <MenuItem close={close} onChoose={() => setChanging(true)}>
                     Change password…
-                  </Entry>
+                  </MenuItem>
                 )}
-                <Entry close={close} onChoose={signOut}>
+                <MenuItem close={close} onChoose={signOut}>
                   Sign out
-                </Entry>
+                </MenuItem>
               </>
             )}
           </>
         )}
       </Menu>
-      {changing && <NewPassword onClose={() => setChanging(false)} />}
+      {changing && <ChangePasswordDialog onClose={() => setChanging(false)} />}
     </div>
   );
 }
 
-/** Says so while the server is away, above whatever is still on the page. */
-function Reachable() {
+/** Shown while the server does not answer, above the page. */
+function ServerGoneBanner() {
   const session = useQuery(sessionQuery);
   if (!session.data || !session.error || isSignedOut(session.error)) return null;
   return (
     <div className={styles.gone}>
-      <Wrong error={session.error} onRetry={() => session.refetch()} />
-    </div>
-  );
-}
-
-/** The head of a page: what it is, and what can be done there. */
-export function PageHead({
-  up,
-  title,
-  about,
-  children,
-}: {
-  /** A link to what it belongs to. */
-  up?: ReactNode;
-  title: ReactNode;
-  about?: ReactNode;
-  children?: ReactNode;
-}) {
-  useTitle(typeof title === "string" ? title : undefined);
-  return (
-    <div className={styles.head}>
-      <div>
-        {up && <p className={styles.up}>{up}</p>}
-        <h1>{title}</h1>
-        {about && <div className={styles.about}>{about}</div>}
-      </div>
-      {children && <div className={styles.doing}>{children}</div>}
-    </div>
-  );
-}
-
-/** More rows of a list. */
-export function More({
-  query,
-}: {
-  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => void };
-}) {
-  if (!query.hasNextPage) return null;
-  return (
-    <div className={styles.more}>
-      <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
-        {query.isFetchingNextPage ? "Loading…" : "Show more"}
-      </Button>
+      <ErrorNotice error={session.error} onRetry={() => session.refetch()} />
     </div>
   );
 }

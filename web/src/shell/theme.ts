@@ -1,10 +1,10 @@
-// Light, dark, or as the machine prefers. `public/theme.js` applies it before the first picture.
+// Light, dark, or the preference of the system. `public/theme.js` applies it before the first paint.
 export type Theme = "auto" | "light" | "dark";
 
 export const THEMES: { name: Theme; label: string }[] = [
-  { name: "auto", label: "As the system" },
-  { name: "light", label: "Light" },
-  { name: "dark", label: "Dark" },
+  { name: "auto", label: "System theme" },
+  { name: "light", label: "Light theme" },
+  { name: "dark", label: "Dark theme" },
 ];
 
 const KEY = "jurist.theme";

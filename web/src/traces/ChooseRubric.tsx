@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useProject } from "../api/session";
-import { rubricsQuery } from "../rubrics/doors";
+import { rubricsQuery } from "../rubrics/queries";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
+import { plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { plural } from "../ui/say";
+import { Notice } from "../ui/Notice";
 
-/** Which rubric is tried on traces; its page says what that takes before anything is spent. */
+/** Chooses the rubric for a trial; its page shows the cost first. */
 export function ChooseRubric({ traces, onClose }: { traces: string[]; onClose: () => void }) {
   const project = useProject();
   const navigate = useNavigate();
@@ -26,16 +26,16 @@ export function ChooseRubric({ traces, onClose }: { traces: string[]; onClose: (
       <Loaded query={rubrics} what="rubrics">
         {(all) =>
           all.length === 0 ? (
-            <State title="There is no rubric yet">
+            <Notice title="No rubrics yet">
               <p>
                 <Link to="/p/$project/new-rubric" params={{ project: project.name }}>
-                  Write one
+                  Create one
                 </Link>
-                , or begin with a preset.
+                , or start from a preset.
               </p>
-            </State>
+            </Notice>
           ) : (
-            <Form asked={{ mutate: lead, error: null, isPending: false }} does="See what it takes">
+            <Form asked={{ mutate: lead, error: null, isPending: false }} does="Show cost">
               <Select
                 label="Rubric"
                 required

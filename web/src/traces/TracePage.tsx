@@ -1,55 +1,50 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
-import { Exchanges } from "../graded/Exchanges";
-import { Graded, gradesQuery, Outcome, verdictsQuery, whyQuery } from "../graded/Graded";
-import { type Cited, citedIn, type Placed } from "../graded/table";
+import { type Cited, citedIn, type Placed } from "../grades/gradeTable";
+import { JudgeExchanges } from "../grades/JudgeExchanges";
+import { gradesQuery, traceDecisionsQuery, verdictsQuery } from "../grades/queries";
+import { GradeOutcome, TraceGrades } from "../grades/TraceGrades";
 import { useMoney } from "../money/useMoney";
-import type { TraceSearch } from "../router";
-import { rubricsQuery } from "../rubrics/doors";
+import { rubricsQuery } from "../rubrics/queries";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
-import { Button } from "../ui/Button";
+import { Button, buttonClass } from "../ui/Button";
+import { count, duration, moment, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, duration, moment, score } from "../ui/say";
+import { Notice } from "../ui/Notice";
+import { Breadcrumbs } from "../ui/PageHead";
 import { Term } from "../ui/Term";
-import { useTitle } from "../ui/title";
-import { AGENT_COST, DERIVED_COST } from "./cost";
-import { SendToPeople } from "./SendToPeople";
+import { useTitle } from "../ui/useTitle";
+import { AGENT_COST, DERIVED_COST } from "./costHelp";
+import { traceContentQuery, traceQuery } from "./queries";
+import { SendToAnnotators } from "./SendToAnnotators";
+import type { TraceSearch } from "./search";
 import styles from "./TracePage.module.css";
-import { Ended, titleOf } from "./TracesPage";
+import { TraceStatus, titleOf } from "./TracesPage";
 import { UseAsAnchor } from "./UseAsAnchor";
-import type { Trace } from "./view/parts";
 import { TraceView } from "./view/TraceView";
+import type { Trace } from "./view/traceParts";
 
 type Head = Schemas["TraceSummary"];
 
-/** Of whose money a trace speaks. */
-
-/** One trace: what is known of it, what was said about it, and all that the agent did. */
+/** One trace: its facts, grades and steps. */
 export function TracePage() {
   const { trace } = useParams({ from: "/p/$project/traces/$trace" });
-  // What is folded, and which quote is shown, belong to one trace.
-  return <One key={trace} id={trace} />;
+  // Folded steps and the shown quote belong to one trace.
+  return <TraceDetail key={trace} id={trace} />;
 }
 
-function One({ id }: { id: string }) {
+function TraceDetail({ id }: { id: string }) {
   const project = useProject();
-  const params = { path: { id } };
-  const head = useQuery({
-    queryKey: ["trace", project.id, id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/traces/{id}", { params })),
-  });
+  const head = useQuery(traceQuery(project.id, id));
   const content = useQuery({
-    queryKey: ["trace-content", project.id, id],
-    queryFn: async () =>
-      (await answered(api(project.id).GET("/api/v1/traces/{id}/content", { params }))) as Trace,
+    ...traceContentQuery(project.id, id),
     enabled: (head.data?.revision ?? 0) > 0 && head.data?.state !== "erased",
   });
-  // Asked for at once, although what shows them waits for the trace.
-  useQuery(whyQuery(project.id, id));
+  // Loaded at once, although the sections that show them wait for the trace.
+  useQuery(traceDecisionsQuery(project.id, id));
   useQuery(gradesQuery(project.id, id));
   useQuery(verdictsQuery(project.id, id));
   useQuery(rubricsQuery(project.id));
@@ -57,7 +52,7 @@ function One({ id }: { id: string }) {
   const set = useAddress();
   const [shown, setShown] = useState<Placed>();
   const onQuote = (quote: Placed) => {
-    // Another one each time, so that it is brought into view again.
+    // A new object each time, so that the same quote is scrolled into view again.
     setShown({ ...quote });
     document.getElementById("steps")?.scrollIntoView({ block: "nearest" });
     set({ step: quote.step });
@@ -66,9 +61,9 @@ function One({ id }: { id: string }) {
     <Loaded query={head} what="the trace">
       {(it) => (
         <div className={styles.page}>
-          <Title head={it} />
+          <TraceHead head={it} />
           <div className={styles.both}>
-            <Graded
+            <TraceGrades
               trace={it.id}
               finished={it.revision > 0 ? (it.finished ?? it.updated) : null}
               isWithheld={it.is_withheld}
@@ -78,21 +73,21 @@ function One({ id }: { id: string }) {
             />
             <div id="steps" className={styles.content}>
               {it.state === "erased" ? (
-                <State title="This trace was erased">
-                  <p>Its content is gone; what was said about it stays.</p>
-                </State>
+                <Notice title="This trace was erased">
+                  <p>Its content is deleted; its grades are kept.</p>
+                </Notice>
               ) : it.revision === 0 ? (
-                <State title="It is still on its way">
-                  <p>{count(it.n_pieces)} pieces have come. It can be read once it has ended.</p>
-                </State>
+                <Notice title="The trace is still open">
+                  <p>{count(it.n_pieces)} pieces received. The steps are shown when the trace is finished.</p>
+                </Notice>
               ) : (
                 <Loaded query={content} what="its steps">
-                  {(trace) => <Steps trace={trace} shown={shown} onStep={() => setShown(undefined)} />}
+                  {(trace) => <TraceSteps trace={trace} shown={shown} onStep={() => setShown(undefined)} />}
                 </Loaded>
               )}
             </div>
           </div>
-          {exchanges && <Exchanges trace={it.id} onClose={() => set({ exchanges: undefined })} />}
+          {exchanges && <JudgeExchanges trace={it.id} onClose={() => set({ exchanges: undefined })} />}
         </div>
       )}
     </Loaded>
@@ -109,18 +104,18 @@ function useAddress() {
   );
 }
 
-function Title({ head }: { head: Head }) {
+function TraceHead({ head }: { head: Head }) {
   const project = useProject();
   const verdicts = useQuery(verdictsQuery(project.id, head.id));
   const money = useMoney();
   const isCounted = head.tokens.input + head.tokens.output > 0;
   const facts: [string, React.ReactNode, string?][] = [
     ["agent", head.agent ?? "–"],
-    ["began", moment(head.started)],
-    ["took", duration(head.duration_ms)],
+    ["started", moment(head.started)],
+    ["duration", duration(head.duration_ms)],
     ["tokens", isCounted ? `${count(head.tokens.input)} in, ${count(head.tokens.output)} out` : "–"],
     [
-      "agent's cost",
+      "agent cost",
       head.is_cost_derived ? `${money(head.cost)} from tokens` : money(head.cost),
       head.is_cost_derived ? DERIVED_COST : AGENT_COST,
     ],
@@ -142,17 +137,17 @@ function Title({ head }: { head: Head }) {
   useTitle(title ?? head.id);
   return (
     <header className={styles.head}>
-      <p className={styles.up}>
+      <Breadcrumbs>
         <Link to="/p/$project/traces" params={{ project: project.name }}>
           Traces
         </Link>
-      </p>
+      </Breadcrumbs>
       <div className={styles.top}>
         <h1 className={styles.title}>
-          {title && <bdi>{title}</bdi>} <span className={title ? styles.named : styles.id}>{head.id}</span>{" "}
-          <Ended trace={head} />
+          {title && <bdi title={title}>{shorten(title)}</bdi>}{" "}
+          <span className={title ? styles.named : styles.id}>{head.id}</span> <TraceStatus trace={head} />
         </h1>
-        <Actions head={head} />
+        <TraceActions head={head} />
       </div>
       <dl className={styles.facts}>
         {facts.map(([name, value, about]) => (
@@ -173,7 +168,7 @@ function Title({ head }: { head: Head }) {
           <div>
             <dt>late</dt>
             <dd>
-              <Badge>{head.n_late} pieces came after it had ended</Badge>
+              <Badge>{head.n_late} pieces arrived after the trace had ended</Badge>
             </dd>
           </div>
         )}
@@ -182,16 +177,31 @@ function Title({ head }: { head: Head }) {
   );
 }
 
-/** What can be done with it. */
-function Actions({ head }: { head: Head }) {
+/** Letters of a title that fit into two lines of a heading. */
+const TITLE_LENGTH = 110;
+
+const shorten = (text: string): string =>
+  text.length <= TITLE_LENGTH ? text : `${text.slice(0, TITLE_LENGTH).trimEnd()}…`;
+
+/** What can be done with a trace. */
+function TraceActions({ head }: { head: Head }) {
   const project = useProject();
   const [open, setOpen] = useState<"people" | "anchor">();
   if (!may(project, "write") || head.revision === 0 || head.state === "erased") return null;
   return (
     <div className={styles.actions}>
-      <Button onClick={() => setOpen("people")}>Send to people…</Button>
+      <Button onClick={() => setOpen("people")}>Send to annotators…</Button>
       <Button onClick={() => setOpen("anchor")}>Use as anchor…</Button>
-      {open === "people" && <SendToPeople traces={[head.id]} onClose={() => setOpen(undefined)} />}
+      <a
+        className={buttonClass}
+        data-look="plain"
+        href={`/api/v1/traces/${encodeURIComponent(head.id)}/content?${new URLSearchParams({ project: project.id })}`}
+        target="_blank"
+        rel="noreferrer"
+      >
+        Raw JSON
+      </a>
+      {open === "people" && <SendToAnnotators traces={[head.id]} onClose={() => setOpen(undefined)} />}
       {open === "anchor" && (
         <UseAsAnchor trace={head.id} agent={head.agent} onClose={() => setOpen(undefined)} />
       )}
@@ -199,9 +209,9 @@ function Actions({ head }: { head: Head }) {
   );
 }
 
-type StepsProps = { trace: Trace; shown: Placed | undefined; onStep: () => void };
+type TraceStepsProps = { trace: Trace; shown: Placed | undefined; onStep: () => void };
 
-function Steps({ trace, shown, onStep }: StepsProps) {
+function TraceSteps({ trace, shown, onStep }: TraceStepsProps) {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/traces/$trace" });
   const params = useParams({ from: "/p/$project/traces/$trace" });
@@ -217,7 +227,7 @@ function Steps({ trace, shown, onStep }: StepsProps) {
   const grades = useQuery(gradesQuery(project.id, params.trace));
   const cited = useMemo(() => citedIn(trace, grades.data ?? []), [trace, grades.data]);
   if (!trace.steps?.length && !trace.files?.length) {
-    return <State title="Nothing can be read of it">It has no steps.</State>;
+    return <Notice title="No steps">This trace has no steps.</Notice>;
   }
   const here = `/p/${encodeURIComponent(params.project)}/traces/${encodeURIComponent(params.trace)}`;
   return (
@@ -238,16 +248,16 @@ function Steps({ trace, shown, onStep }: StepsProps) {
           quotes={cited}
           shown={shown}
           addressOf={(n) => `${here}?step=${n}`}
-          beside={(n) => <Cites all={cited.filter((it) => it.step === n)} />}
+          beside={(n) => <StepCitations all={cited.filter((it) => it.step === n)} />}
         />
       </div>
     </>
   );
 }
 
-/** Who quoted a step, and for what. */
-function Cites({ all }: { all: Cited[] }) {
-  // Two monitors may have had the same said of it.
+/** Grades that quote a step. */
+function StepCitations({ all }: { all: Cited[] }) {
+  // Two monitors can have the same grade.
   const once = [
     ...new Map(all.map(({ grade: it }) => [`${it.grader} ${it.criterion} ${it.score}`, it])).values(),
   ];
@@ -256,7 +266,7 @@ function Cites({ all }: { all: Cited[] }) {
     <ul className={styles.cites} aria-label="Quoted by">
       {once.map((it) => (
         <li key={it.id}>
-          <b>{it.criterion}</b> <Outcome grade={it} /> <span>quoted by {it.grader}</span>
+          <b>{it.criterion}</b> <GradeOutcome grade={it} /> <span>quoted by {it.grader}</span>
         </li>
       ))}
     </ul>

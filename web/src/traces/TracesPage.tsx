@@ -1,80 +1,76 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useEffect, useRef, useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
-import { usePaused } from "../editor/checking";
+import { useDebounced } from "../editor/fileCheck";
 import { useMoney } from "../money/useMoney";
-import { watchersQuery } from "../monitors/doors";
+import { monitorNamesQuery } from "../monitors/queries";
 import { StateBadge } from "../monitors/StateBadge";
-import type { TraceSort, TracesSearch } from "../router";
-import { More, PageHead } from "../shell/Shell";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { CodeBlock } from "../ui/CodeBlock";
 import { Field, Select } from "../ui/Field";
+import { count, duration, plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
-import { count, duration, plural, score } from "../ui/say";
+import { MoreButton } from "../ui/MoreButton";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { ChooseRubric } from "./ChooseRubric";
-import { DERIVED_COST } from "./cost";
-import { SendToPeople } from "./SendToPeople";
+import { DERIVED_COST } from "./costHelp";
+import { agentsQuery, tracesQuery } from "./queries";
+import { SendToAnnotators } from "./SendToAnnotators";
+import type { TraceSort, TracesSearch } from "./search";
 import styles from "./TracesPage.module.css";
 
 type Head = Schemas["TraceSummary"];
 type Line = Schemas["ListedTrace"];
 
-/** Traces; which ones, and in which order, is in the address. */
+/** The list of traces; filter and order are in the address. */
 export function TracesPage() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/traces" });
-  const traces = useInfiniteQuery({
-    queryKey: ["traces", project.id, search],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      answered(api(project.id).GET("/api/v1/traces", { params: { query: { ...search, after: pageParam } } })),
-    getNextPageParam: (last) => last.next ?? undefined,
-    // Nothing jumps while the next answer is on its way.
-    placeholderData: keepPreviousData,
-  });
+  const traces = useInfiniteQuery(tracesQuery(project.id, search));
   const { sort: _, ...chosen } = search;
   const isFiltered = Object.values(chosen).some((it) => it !== undefined);
   return (
     <>
-      <PageHead title="Traces" about="What agents did, what was made of it, and why." />
-      <Filter />
-      <Unscored />
+      <PageHead
+        title="Traces"
+        about="Recorded runs of agents, with their scores and the decisions of monitors."
+      />
+      <TraceFilter />
+      <UnscoredLinks />
       <Loaded query={traces} what="traces">
         {({ pages }) => {
           const rows = pages.flatMap((it) => it.items);
-          // A page may be empty before others that are not: what somebody has still to answer is left out by verdict.
+          // A page can be empty although later ones are not: traces that the person still has to annotate are left out by the verdict filter.
           if (rows.length > 0 || traces.hasNextPage) {
             return (
               <>
-                <Traces rows={rows} />
-                <More query={traces} />
+                <TraceTable rows={rows} />
+                <MoreButton query={traces} />
               </>
             );
           }
-          return isFiltered ? <NoneFit /> : <NoneYet />;
+          return isFiltered ? <NoMatchingTraces /> : <NoTraces />;
         }}
       </Loaded>
     </>
   );
 }
 
-/** Where those without a score are listed by their reason: a trace has one for each monitor. */
-function Unscored() {
+/** Links to the lists of unscored traces; a trace has one reason per monitor. */
+function UnscoredLinks() {
   const project = useProject();
-  const { data } = useQuery(watchersQuery(project.id));
+  const { data } = useQuery(monitorNamesQuery(project.id));
   return (
     <p className={styles.unscored}>
       {data &&
-        (data.length > 0
-          ? "Traces without a score, by their reason: "
-          : "No monitor watches any of them, so they get no score: ")}
+        (data.length > 0 ? "Why traces have no score: " : "There is no monitor, so traces get no score: ")}
       {data?.length === 0 && (
         <Link to="/p/$project/monitors" params={{ project: project.name }}>
           Monitors
@@ -96,10 +92,10 @@ function Unscored() {
   );
 }
 
-/** As many as a try or a task takes at once. */
+/** The maximum number of traces of one trial or task. */
 const MOST = 100;
 
-function Traces({ rows }: { rows: Line[] }) {
+function TraceTable({ rows }: { rows: Line[] }) {
   const project = useProject();
   const [chosen, setChosen] = useState<string[]>([]);
   const mayChoose = may(project, "write");
@@ -116,7 +112,7 @@ function Traces({ rows }: { rows: Line[] }) {
           {mayChoose && (
             <input
               type="checkbox"
-              aria-label="Choose all that are shown"
+              aria-label="Select all shown traces"
               checked={isAll}
               onChange={(it) => setChosen(it.target.checked ? rows.slice(0, MOST).map((one) => one.id) : [])}
             />
@@ -129,7 +125,7 @@ function Traces({ rows }: { rows: Line[] }) {
           {mayChoose && (
             <input
               type="checkbox"
-              aria-label={`Choose ${it.id}`}
+              aria-label={`Select ${it.id}`}
               checked={chosen.includes(it.id)}
               disabled={chosen.length >= MOST && !chosen.includes(it.id)}
               onChange={(event) => choose(it.id, event.target.checked)}
@@ -140,20 +136,25 @@ function Traces({ rows }: { rows: Line[] }) {
             params={{ project: project.name, trace: it.id }}
             className={titleOf(it) ? styles.title : styles.id}
           >
-            {titleOf(it) && <bdi>{titleOf(it)}</bdi>}
+            {titleOf(it) && <bdi title={titleOf(it)}>{titleOf(it)}</bdi>}
             <span className={styles.id}>{it.id}</span>
           </Link>
         </span>
       ),
     },
-    { name: "agent", head: "Agent", cell: (it) => it.agent ?? "–", wide: true },
-    { name: "state", head: "Ended", cell: (it) => <Ended trace={it} />, wide: true },
-    { name: "score", ...sorting("Score", "score"), cell: (it) => <Scores of={it} /> },
-    { name: "why", head: "Why", cell: (it) => <Why of={it} /> },
+    {
+      name: "agent",
+      head: "Agent",
+      cell: (it) => <span className={styles.short}>{it.agent ?? "–"}</span>,
+      wide: true,
+    },
+    { name: "state", head: "Status", cell: (it) => <TraceStatus trace={it} />, wide: true },
+    { name: "score", ...sorting("Score", "score"), cell: (it) => <TraceScores of={it} /> },
+    { name: "why", head: "Decision", cell: (it) => <TraceReasons of={it} /> },
     { name: "steps", head: "Steps", align: "end", cell: (it) => count(it.n_steps), wide: true },
     {
       name: "cost",
-      ...sorting("Agent's cost", "cost"),
+      ...sorting("Agent cost", "cost"),
       align: "end",
       cell: (it) =>
         it.is_cost_derived ? <Term about={DERIVED_COST}>{money(it.cost)}</Term> : money(it.cost),
@@ -161,29 +162,33 @@ function Traces({ rows }: { rows: Line[] }) {
     },
     {
       name: "took",
-      ...sorting("Took", "duration"),
+      ...sorting("Duration", "duration"),
       align: "end",
       cell: (it) => duration(it.duration_ms),
       wide: true,
     },
     {
       name: "began",
-      ...sorting("Began", "time"),
+      ...sorting("Started", "time"),
       align: "end",
-      cell: (it) => <Time at={it.started} />,
+      cell: (it) => (
+        <span className={styles.short}>
+          <Time at={it.started} />
+        </span>
+      ),
       wide: true,
     },
   ];
   return (
     <>
       <Table caption="Traces" columns={columns} rows={rows} keyOf={(it) => it.id} />
-      <Unlisted />
-      {chosen.length > 0 && <Chosen traces={chosen} onClear={() => setChosen([])} />}
+      <SortNote />
+      {chosen.length > 0 && <SelectedTraces traces={chosen} onClear={() => setChosen([])} />}
     </>
   );
 }
 
-/** A head that sorts: the largest first, then the smallest. The newest first is what there is unless asked. */
+/** A column head that sorts: descending first, then ascending. By default the newest come first. */
 function useSorting() {
   const { sort = "-time" } = useSearch({ from: "/p/$project/traces" });
   const navigate = useNavigate({ from: "/p/$project/traces" });
@@ -213,16 +218,20 @@ function useSorting() {
   };
 }
 
-/** Sorting leaves out what has nothing to be sorted by. */
-function Unlisted() {
+/** Sorting leaves out traces without a value. */
+function SortNote() {
   const { sort } = useSearch({ from: "/p/$project/traces" });
   const by = sort?.replace("-", "");
   if (by === undefined || by === "time") return null;
-  return <p className={styles.soft}>Traces without a {by} are not listed in this order.</p>;
+  return (
+    <p className={styles.soft}>
+      Traces without a {by} are not listed when sorted by {by}.
+    </p>
+  );
 }
 
-function Scores({ of: { verdicts, is_withheld } }: { of: Line }) {
-  if (is_withheld) return <span className={styles.soft}>after you have answered it</span>;
+function TraceScores({ of: { verdicts, is_withheld } }: { of: Line }) {
+  if (is_withheld) return <span className={styles.soft}>hidden until you have annotated it</span>;
   if (verdicts.length === 0) return <span className={styles.soft}>–</span>;
   return (
     <ul className={styles.each}>
@@ -235,14 +244,14 @@ function Scores({ of: { verdicts, is_withheld } }: { of: Line }) {
   );
 }
 
-function Why({ of: { decisions } }: { of: Line }) {
-  if (decisions.length === 0) return <span className={styles.soft}>nobody watched it</span>;
+function TraceReasons({ of: { decisions } }: { of: Line }) {
+  if (decisions.length === 0) return <span className={styles.soft}>no monitor</span>;
   return (
     <ul className={styles.each}>
       {decisions.map((it) => (
         <li key={it.monitor}>
           <StateBadge state={it.state} />{" "}
-          <span className={styles.soft}>
+          <span className={styles.reason} title={it.reason}>
             {decisions.length > 1 && `${it.monitor}: `}
             {it.reason}
           </span>
@@ -252,33 +261,33 @@ function Why({ of: { decisions } }: { of: Line }) {
   );
 }
 
-/** What can be done with those that are chosen. */
-function Chosen({ traces, onClear }: { traces: string[]; onClear: () => void }) {
+/** Actions for the selected traces. */
+function SelectedTraces({ traces, onClear }: { traces: string[]; onClear: () => void }) {
   const [open, setOpen] = useState<"rubric" | "people">();
   return (
-    <section className={styles.chosen} aria-label="Chosen traces">
+    <section className={styles.chosen} aria-label="Selected traces">
       <b role="status">
-        {plural(traces.length, "trace")} chosen{traces.length >= MOST && ", no more fit"}
+        {plural(traces.length, "trace")} selected{traces.length >= MOST && " (maximum)"}
       </b>
-      <Button onClick={() => setOpen("rubric")}>Try a rubric on these…</Button>
-      <Button onClick={() => setOpen("people")}>Send to people…</Button>
+      <Button onClick={() => setOpen("rubric")}>Try a rubric…</Button>
+      <Button onClick={() => setOpen("people")}>Send to annotators…</Button>
       <Button look="quiet" onClick={onClear}>
         Clear
       </Button>
       {open === "rubric" && <ChooseRubric traces={traces} onClose={() => setOpen(undefined)} />}
-      {open === "people" && <SendToPeople traces={traces} onClose={() => setOpen(undefined)} />}
+      {open === "people" && <SendToAnnotators traces={traces} onClose={() => setOpen(undefined)} />}
     </section>
   );
 }
 
-/** What whoever sent it calls it, or else what was asked. */
+/** The title that the sender gave, or else the task. */
 export function titleOf({ metadata, title }: Head): string | undefined {
   const told = metadata as Record<string, unknown> | null | undefined;
   const found = told?.title ?? told?.name ?? told?.task ?? title;
   return typeof found === "string" && found.trim() !== "" ? found.trim().slice(0, 200) : undefined;
 }
 
-export function Ended({ trace }: { trace: Head }) {
+export function TraceStatus({ trace }: { trace: Head }) {
   if (trace.state === "open" || trace.state === "reopened") return <Badge tone="accent">{trace.state}</Badge>;
   if (trace.state === "erased") return <Badge>erased</Badge>;
   return (
@@ -288,14 +297,11 @@ export function Ended({ trace }: { trace: Head }) {
   );
 }
 
-function Filter() {
+function TraceFilter() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/traces" });
   const navigate = useNavigate({ from: "/p/$project/traces" });
-  const agents = useQuery({
-    queryKey: ["agents", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/agents")),
-  });
+  const agents = useQuery(agentsQuery(project.id));
   const set = (change: Partial<TracesSearch>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const options = (any: string, names: string[]) => [
@@ -304,7 +310,7 @@ function Filter() {
   ];
   const names = (agents.data ?? []).map((it) => it.name);
   return (
-    <search className={styles.filter} aria-label="Which traces">
+    <search className={styles.filter} aria-label="Filter traces">
       <SearchField search={search.search ?? ""} onSearch={(it) => set({ search: it || undefined })} />
       <Select
         label="Agent"
@@ -318,18 +324,18 @@ function Filter() {
       <Select
         label="Verdict"
         value={search.verdict ?? ""}
-        options={options("any or none", ["pass", "fail", "error", "deferred"])}
+        options={options("any verdict", ["pass", "fail", "error", "deferred"])}
         onChange={(it) => set({ verdict: (it.target.value || undefined) as TracesSearch["verdict"] })}
       />
-      <Either
+      <YesNoSelect
         label="Score"
-        words={["with or without", "has a score", "has none"]}
+        words={["any", "has a score", "has no score"]}
         value={search.scored}
         onChange={(scored) => set({ scored })}
       />
-      <Either
-        label="Ended"
-        words={["any way", "failed", "not failed"]}
+      <YesNoSelect
+        label="Status"
+        words={["any status", "failed", "not failed"]}
         value={search.failed}
         onChange={(failed) => set({ failed })}
       />
@@ -345,6 +351,12 @@ function Filter() {
         value={search.from?.slice(0, 10) ?? ""}
         onChange={(it) => set({ from: it.target.value ? `${it.target.value}T00:00:00Z` : undefined })}
       />
+      <Field
+        label="Until"
+        type="date"
+        value={search.until?.slice(0, 10) ?? ""}
+        onChange={(it) => set({ until: it.target.value ? `${it.target.value}T00:00:00Z` : undefined })}
+      />
       {search.session && (
         <Button onClick={() => set({ session: undefined })}>session {search.session} ✕</Button>
       )}
@@ -355,12 +367,12 @@ function Filter() {
   );
 }
 
-/** Searches once nothing more is typed for a moment. */
+/** Searches when typing pauses. */
 function SearchField({ search, onSearch }: { search: string; onSearch: (search: string) => void }) {
   const [typed, setTyped] = useState(search);
-  const paused = usePaused(typed.trim());
+  const paused = useDebounced(typed.trim());
   const sent = useRef(search);
-  // The address was changed by somebody else, such as a button that shows all.
+  // The address was changed elsewhere, for example by a button that shows all.
   useEffect(() => {
     if (search === sent.current) return;
     sent.current = search;
@@ -383,38 +395,40 @@ function SearchField({ search, onSearch }: { search: string; onSearch: (search: 
   );
 }
 
-function NoneFit() {
+function NoMatchingTraces() {
   const navigate = useNavigate({ from: "/p/$project/traces" });
   return (
-    <State
-      title="No trace fits"
+    <Notice
+      title="No matching traces"
       action={<Button onClick={() => navigate({ search: {} })}>Show all traces</Button>}
     >
-      <p>There may be some that do not fit what you chose above.</p>
-    </State>
+      <p>Change or remove a filter above.</p>
+    </Notice>
   );
 }
 
-function NoneYet() {
+function NoTraces() {
   return (
-    <State title="No traces yet">
+    <Notice title="No traces yet">
       <p>Point an OpenTelemetry exporter of your agent at this server, or send one by hand:</p>
-      <pre tabIndex={0}>{`curl ${location.origin}/api/v1/traces \\
+      <CodeBlock
+        text={`curl ${location.origin}/api/v1/traces \\
   -H 'Authorization: Bearer jrk_…' -H 'Content-Type: application/json' \\
-  -d '{"id": "first", "agent": "me", "trace": [{"role": "user", "content": "Hello"}]}'`}</pre>
-    </State>
+  -d '{"id": "first", "agent": "me", "trace": [{"role": "user", "content": "Hello"}]}'`}
+      />
+    </Notice>
   );
 }
 
-type EitherProps = {
+type YesNoSelectProps = {
   label: string;
-  /** For all, for what is so, and for what is not. */
+  /** Labels for all, yes and no. */
   words: [string, string, string];
   value: boolean | undefined;
   onChange: (value: boolean | undefined) => void;
 };
 
-function Either({ label, words: [all, yes, no], value, onChange }: EitherProps) {
+function YesNoSelect({ label, words: [all, yes, no], value, onChange }: YesNoSelectProps) {
   return (
     <Select
       label={label}

@@ -3,21 +3,21 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useProject } from "../api/session";
 import type { AnchorKind } from "../editor/anchors";
-import { watchersQuery } from "../monitors/doors";
+import { monitorNamesQuery } from "../monitors/queries";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { Form } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { Notice } from "../ui/Notice";
 import styles from "./TracePage.module.css";
 
 type UseAsAnchorProps = { trace: string; agent: string | null | undefined; onClose: () => void };
 
-/** Leads to a monitor's file with the trace among its anchors, to be looked at and applied. */
+/** Opens a monitor's file with the trace added to its anchors, ready to check and apply. */
 export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
   const project = useProject();
   const navigate = useNavigate();
-  const monitors = useQuery(watchersQuery(project.id));
+  const monitors = useQuery(monitorNamesQuery(project.id));
   const [chosen, setChosen] = useState<string>();
   const [kind, setKind] = useState<AnchorKind>("good");
   const lead = (monitor: string) =>
@@ -30,14 +30,14 @@ export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
     <Dialog title="Use as anchor" onClose={onClose}>
       <Loaded query={monitors} what="monitors">
         {(all) => {
-          // Those that watch its agent first.
+          // Monitors that cover its agent come first.
           const sorted = all.toSorted(
             (a, b) => Number(watches(b.agents, agent)) - Number(watches(a.agents, agent)),
           );
           const monitor = chosen ?? sorted[0]?.name;
           if (monitor === undefined) {
             return (
-              <State title="There is no monitor yet">
+              <Notice title="No monitors yet">
                 <p>
                   Anchors are examples for the judges of a{" "}
                   <Link to="/p/$project/new-monitor" params={{ project: project.name }}>
@@ -45,15 +45,15 @@ export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
                   </Link>
                   .
                 </p>
-              </State>
+              </Notice>
             );
           }
           return (
-            <Form
-              asked={{ mutate: () => lead(monitor), error: null, isPending: false }}
-              does="Look at the file"
-            >
-              <p>Its text is shown to the judge as an example. You see the file before anything changes.</p>
+            <Form asked={{ mutate: () => lead(monitor), error: null, isPending: false }} does="Open the file">
+              <p>
+                The trace becomes an example in the prompt of the judge. You can check the file before you
+                apply it.
+              </p>
               <Select
                 label="Monitor"
                 value={monitor}
@@ -61,7 +61,7 @@ export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
                 onChange={(it) => setChosen(it.target.value)}
               />
               <fieldset className={styles.kinds}>
-                <legend>It shows what is</legend>
+                <legend>Kind of example</legend>
                 {(["good", "bad"] as const).map((it) => (
                   <label key={it}>
                     <input type="radio" name="kind" checked={kind === it} onChange={() => setKind(it)} />

@@ -5,7 +5,7 @@ export type Status = "pass" | "fail" | "error" | "deferred";
 
 const SIGNS: Record<Status, string> = { pass: "✓", fail: "✕", error: "!", deferred: "–" };
 
-/** A word that stands out a little. */
+/** A short label with a background. */
 export function Badge({
   tone = "plain",
   children,
@@ -20,7 +20,7 @@ export function Badge({
   );
 }
 
-/** What a verdict says: a sign and a word, so that no colour has to be seen. */
+/** A verdict as a sign and a word, so that it can be read without colours. */
 export function StatusBadge({ status }: { status: Status }) {
   return (
     <Badge tone={status}>

@@ -6,10 +6,10 @@ export type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   ref?: Ref<HTMLButtonElement>;
 };
 
-/** Does something here; what leads elsewhere is a link. */
+/** An action on this page; navigation uses links. */
 export function Button({ look = "plain", type = "button", className, ...rest }: ButtonProps) {
   return <button type={type} className={`${styles.button} ${className ?? ""}`} data-look={look} {...rest} />;
 }
 
-/** What makes a link look like a button, for what is begun elsewhere; `data-look` as above. */
+/** The class that makes a link look like a button; `data-look` as above. */
 export const buttonClass = styles.button;

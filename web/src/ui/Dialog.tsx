@@ -4,7 +4,7 @@ import styles from "./Dialog.module.css";
 
 type DialogProps = { title: string; onClose: () => void; children: ReactNode; wide?: boolean };
 
-/** Asks or tells something before anything else goes on. The browser keeps the focus inside. */
+/** A modal dialog. The browser keeps the focus inside. */
 export function Dialog({ title, onClose, children, wide }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

@@ -10,46 +10,46 @@ import styles from "./Field.module.css";
 
 type Shared = {
   label: string;
-  /** What is expected, beneath the field. */
+  /** Help below the field. */
   hint?: ReactNode;
-  /** What is wrong with what was entered. */
+  /** The error of the entered value. */
   fault?: string | null;
-  /** The label is told to screen readers alone. */
+  /** The label is only for screen readers. */
   bare?: boolean;
 };
 
 type FieldProps = Shared & InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> };
 
-/** One line of text with its label, hint and fault. */
+/** One line of text with its label, hint and error. */
 export function Field({ label, hint, fault, bare, ...rest }: FieldProps) {
   const id = useId();
   return (
-    <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
+    <FieldFrame id={id} label={label} hint={hint} fault={fault} bare={bare}>
       <input {...given(id, fault)} {...rest} />
-    </Framed>
+    </FieldFrame>
   );
 }
 
-type AreaProps = Shared & TextareaHTMLAttributes<HTMLTextAreaElement>;
+type TextAreaProps = Shared & TextareaHTMLAttributes<HTMLTextAreaElement>;
 
 /** Several lines of text. */
-export function Area({ label, hint, fault, bare, ...rest }: AreaProps) {
+export function TextArea({ label, hint, fault, bare, ...rest }: TextAreaProps) {
   const id = useId();
   return (
-    <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
+    <FieldFrame id={id} label={label} hint={hint} fault={fault} bare={bare}>
       <textarea {...given(id, fault)} {...rest} />
-    </Framed>
+    </FieldFrame>
   );
 }
 
 type SelectProps = Shared &
   SelectHTMLAttributes<HTMLSelectElement> & { options: { value: string; label: string }[] };
 
-/** One of a few. */
+/** One of several options. */
 export function Select({ label, hint, fault, bare, options, ...rest }: SelectProps) {
   const id = useId();
   return (
-    <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
+    <FieldFrame id={id} label={label} hint={hint} fault={fault} bare={bare}>
       <select {...given(id, fault)} {...rest}>
         {options.map((it) => (
           <option key={it.value} value={it.value}>
@@ -57,11 +57,11 @@ export function Select({ label, hint, fault, bare, options, ...rest }: SelectPro
           </option>
         ))}
       </select>
-    </Framed>
+    </FieldFrame>
   );
 }
 
-/** What every kind of field is given. */
+/** Attributes that all kinds of fields share. */
 const given = (id: string, fault: Shared["fault"]) => ({
   id,
   className: styles.input,
@@ -69,7 +69,14 @@ const given = (id: string, fault: Shared["fault"]) => ({
   "aria-describedby": `${id}-more`,
 });
 
-function Framed({ id, label, hint, fault, bare, children }: Shared & { id: string; children: ReactNode }) {
+function FieldFrame({
+  id,
+  label,
+  hint,
+  fault,
+  bare,
+  children,
+}: Shared & { id: string; children: ReactNode }) {
   return (
     <div className={styles.field}>
       <label htmlFor={id} className={bare ? "visually-hidden" : styles.label}>

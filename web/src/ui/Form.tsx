@@ -5,17 +5,17 @@ import { Button } from "./Button";
 import styles from "./Form.module.css";
 
 type FormProps = {
-  /** What is asked of the server once the form is sent. */
+  /** The mutation that submitting the form starts. */
   asked: Pick<UseMutationResult<unknown, Error, void>, "mutate" | "error" | "isPending">;
-  /** What the button says, and what it says while it is done. */
+  /** The label of the button, and its label while the request runs. */
   does: string;
   doing?: string;
-  /** Whether something that the browser cannot see is missing. */
+  /** Whether a value is missing that the browser does not check. */
   isIncomplete?: boolean;
   children: ReactNode;
 };
 
-/** Fields and one button; what went wrong is said between them. */
+/** Fields and one button, with the error of the request between them. */
 export function Form({ asked, does, doing = does, isIncomplete = false, children }: FormProps) {
   return (
     <form
@@ -26,7 +26,7 @@ export function Form({ asked, does, doing = does, isIncomplete = false, children
       }}
     >
       {children}
-      <Fault error={asked.error} />
+      <FormError error={asked.error} />
       <Button type="submit" look="main" disabled={asked.isPending || isIncomplete}>
         {asked.isPending ? doing : does}
       </Button>
@@ -34,8 +34,8 @@ export function Form({ asked, does, doing = does, isIncomplete = false, children
   );
 }
 
-/** What went wrong, in a line. */
-export function Fault({ error }: { error: Error | null }) {
+/** The error of a request, in one line. */
+export function FormError({ error }: { error: Error | null }) {
   if (!error) return null;
   const text =
     error instanceof ServerGone ? "The server does not answer. Try again in a moment." : error.message;
@@ -48,7 +48,7 @@ export function Fault({ error }: { error: Error | null }) {
 
 type Entered = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
-/** What is entered into the fields of a form: the values, and what binds a field to one of them. */
+/** The values of a form, and a function that binds a field to one of them. */
 export function useFields<Values extends Record<string, string>>(blank: Values) {
   const [values, setValues] = useState(blank);
   const bind = (name: keyof Values & string) => ({

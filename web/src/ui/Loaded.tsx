@@ -2,7 +2,8 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Problem, ServerGone } from "../api/client";
 import { Button } from "./Button";
-import { State, Waiting } from "./State";
+import { LoadingNotice, Notice } from "./Notice";
+import styles from "./Notice.module.css";
 
 type LoadedProps<T> = {
   query: Pick<UseQueryResult<T>, "data" | "error" | "refetch" | "isFetching">;
@@ -11,15 +12,32 @@ type LoadedProps<T> = {
   children: (data: T) => ReactNode;
 };
 
-/** Draws what was loaded, or why it is not there. */
+/** Draws the data of a query, or a notice while it loads or after it failed. */
 export function Loaded<T>({ query, what, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);
-  if (query.error) return <Wrong error={query.error} onRetry={() => query.refetch()} />;
-  return <Waiting what={what} />;
+  if (query.error) return <ErrorNotice error={query.error} onRetry={() => query.refetch()} />;
+  return <LoadingNotice what={what} />;
 }
 
-/** Why something is not there, and what can be done about it. */
-export function Wrong({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+type Explanation = { title: string; advice: string };
+
+/** What happened and what to do, by HTTP status. */
+function explain({ status, title }: Problem): Explanation {
+  if (status === 403)
+    return { title: "Access denied", advice: "Ask an owner of the project for another role." };
+  if (status === 404) {
+    return { title: "Not found", advice: "Check the address. It may also have been deleted." };
+  }
+  if (status === 429) return { title: "Too many requests", advice: "Wait a moment, then try again." };
+  if (status < 500) return { title, advice: "Check the address or your input, then try again." };
+  return {
+    title: "The server reported an error",
+    advice: "Try again. If the error stays, send the details below to the person who runs this server.",
+  };
+}
+
+/** Why a request failed, what to do about it, and the details that a log search needs. */
+export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const retry = onRetry && (
     <Button look="main" onClick={onRetry}>
       Try again
@@ -27,29 +45,27 @@ export function Wrong({ error, onRetry }: { error: Error; onRetry?: () => void }
   );
   if (error instanceof ServerGone) {
     return (
-      <State title="The server does not answer" action={retry} tone="fail">
-        <p>It may be restarting, or the network is away. This page tries again by itself.</p>
-      </State>
+      <Notice title="The server does not answer" action={retry} tone="fail">
+        <p>It may be restarting, or the network is down. This page tries again automatically.</p>
+      </Notice>
     );
   }
-  if (error instanceof Problem && error.status === 403) {
+  if (!(error instanceof Problem)) {
     return (
-      <State title="This is not open to you">
-        <p>The server says: {error.message}.</p>
-        <p>Whoever owns the project can give you another role.</p>
-      </State>
+      <Notice title="This page has an error" action={retry} tone="fail">
+        <p>{error.message}</p>
+        <p>Reload the page. If the error stays, report it with the text above.</p>
+      </Notice>
     );
   }
-  if (error instanceof Problem && error.status === 404) {
-    return (
-      <State title="There is nothing here">
-        <p>The server says: {error.message}.</p>
-      </State>
-    );
-  }
+  const { title, advice } = explain(error);
+  const message = error.message.charAt(0).toUpperCase() + error.message.slice(1);
+  const isOfUser = error.status === 403 || error.status === 404;
   return (
-    <State title={error instanceof Problem ? error.title : "Something broke"} action={retry} tone="fail">
-      <p>{error.message}</p>
-    </State>
+    <Notice title={title} action={isOfUser ? undefined : retry} tone={isOfUser ? "plain" : "fail"}>
+      <p>{/[.!?]$/.test(message) ? message : `${message}.`}</p>
+      <p>{advice}</p>
+      <p className={styles.details}>{error.details()}</p>
+    </Notice>
   );
 }

@@ -8,7 +8,7 @@ type MenuProps = {
   align?: "end";
 };
 
-/** A button that opens a short list; arrows move in it, Escape closes it and gives the focus back. */
+/** A button that opens a short list; arrows move in it, Escape closes it and returns the focus. */
 export function Menu({ label, button, children, align }: MenuProps) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
@@ -64,10 +64,10 @@ export function Menu({ label, button, children, align }: MenuProps) {
   );
 }
 
-type EntryProps = { close: () => void; onChoose: () => void; children: ReactNode };
+type MenuItemProps = { close: () => void; onChoose: () => void; children: ReactNode };
 
-/** One thing to do from the list, which closes. */
-export function Entry({ close, onChoose, children }: EntryProps) {
+/** An action in a menu; choosing it closes the menu. */
+export function MenuItem({ close, onChoose, children }: MenuItemProps) {
   return (
     <button
       type="button"

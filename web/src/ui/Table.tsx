@@ -5,11 +5,11 @@ export type Column<Row> = {
   name: string;
   head: ReactNode;
   cell: (row: Row) => ReactNode;
-  /** Numbers stand at the end, so that digits are above digits. */
+  /** Numbers are aligned at the end, so that digits are above digits. */
   align?: "end";
-  /** Left out where there is little room. */
+  /** Hidden on narrow screens. */
   wide?: boolean;
-  /** Which way rows are sorted by it, where they can be. */
+  /** The direction in which rows are sorted by this column. */
   sorted?: "ascending" | "descending" | "none";
 };
 
@@ -20,7 +20,7 @@ type TableProps<Row> = {
   keyOf: (row: Row) => string;
 };
 
-/** Rows of one kind. The first column says what a row is about. */
+/** A table. The first column names the row. */
 export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
   return (
     <div className={styles.frame}>

@@ -10,7 +10,7 @@ type TabsProps<Name extends string> = {
   children: ReactNode;
 };
 
-/** Views of one thing, of which one is shown; arrows move between them. */
+/** Views of one object, of which one is shown; arrows move between them. */
 export function Tabs<Name extends string>({ label, tabs, selected, onSelect, children }: TabsProps<Name>) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);

@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useRef } from "react";
 import styles from "./Term.module.css";
 
-/** A word that not everybody knows, and what it means for whoever points at it or comes to it by keyboard. */
+/** A term with an explanation, shown when it is pointed at or focused. */
 export function Term({ children, about }: { children: ReactNode; about: ReactNode }) {
   const id = useId();
   const word = useRef<HTMLButtonElement>(null);
@@ -11,7 +11,7 @@ export function Term({ children, about }: { children: ReactNode; about: ReactNod
     told.current.showPopover();
     const [at, box] = [word.current.getBoundingClientRect(), told.current.getBoundingClientRect()];
     const page = document.documentElement;
-    // Beneath the word, or above it where there is no room.
+    // Below the word, or above it where there is no room.
     const below = at.bottom + box.height <= page.clientHeight;
     told.current.style.insetBlockStart = `${below ? at.bottom : Math.max(0, at.top - box.height)}px`;
     told.current.style.insetInlineStart = `${Math.max(0, Math.min(at.left, page.clientWidth - box.width))}px`;

@@ -1,6 +1,6 @@
-import { ago, moment } from "./say";
+import { ago, moment } from "./format";
 
-/** How long ago, and exactly when to whoever points at it. */
+/** A time as "5 min ago", with the exact time as a tooltip. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={moment(at)}>

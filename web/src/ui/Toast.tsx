@@ -6,8 +6,8 @@ type Tell = (text: string, tone?: Told["tone"]) => void;
 
 const Context = createContext<Tell>(() => {});
 
-/** Says that something was done, for a few seconds. What went wrong stays beside what failed instead. */
-export const useTell = (): Tell => useContext(Context);
+/** Shows a confirmation for a few seconds. Errors are shown beside what failed instead. */
+export const useToast = (): Tell => useContext(Context);
 
 const SECONDS = 6;
 

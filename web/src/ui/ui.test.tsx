@@ -1,9 +1,9 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { Problem, ServerGone } from "../api/client";
-import { within as address } from "../shell/SignIn";
+import { within as address } from "../shell/SignInPage";
+import { ago, duration, money, plural, score } from "./format";
 import { Loaded } from "./Loaded";
-import { ago, duration, money, plural, score } from "./say";
 import { Tabs } from "./Tabs";
 
 const query = (error?: Error) => ({
@@ -25,11 +25,13 @@ test("each reason for nothing has its own words", () => {
   draw(new ServerGone());
   expect(screen.getByRole("heading", { name: "The server does not answer" })).toBeTruthy();
   draw(new Problem(403, "Not allowed", "this needs a role with `read`"));
-  expect(screen.getByRole("heading", { name: "This is not open to you" })).toBeTruthy();
+  expect(screen.getByRole("heading", { name: "Access denied" })).toBeTruthy();
   draw(new Problem(404, "Not found", "there is nothing here"));
-  expect(screen.getByRole("heading", { name: "There is nothing here" })).toBeTruthy();
-  draw(new Problem(500, "Something broke", "it is in the server's log"));
-  expect(screen.getByText("it is in the server's log")).toBeTruthy();
+  expect(screen.getByRole("heading", { name: "Not found" })).toBeTruthy();
+  const request = { path: "/api/v1/runs", time: "2026-03-20T10:00:00.000Z", id: "req_7" };
+  draw(new Problem(500, "Something broke", "it is in the server's log", {}, request));
+  expect(screen.getByText("It is in the server's log.")).toBeTruthy();
+  expect(screen.getByText("HTTP 500 · /api/v1/runs · 2026-03-20T10:00:00.000Z · request req_7")).toBeTruthy();
 });
 
 test("numbers and times are said as people say them", () => {

@@ -2,29 +2,29 @@ import { useEffect, useState } from "react";
 import styles from "./Code.module.css";
 import type { Language, Token } from "./highlight";
 
-/** Colouring longer texts would hold up the page. */
+/** Longer texts are not coloured, because that would block the page. */
 const MOST = 60_000;
 
-/** Code in colours, once its language is loaded; plain until then. */
+/** Code with syntax colours when its language is loaded; plain until then. */
 export function Code({ text, language, part }: { text: string; language?: Language; part?: string }) {
   const lines = useTokens(text, language);
   return (
     <pre className={styles.code} data-text data-part={part}>
-      {lines ? <Lines lines={lines} /> : text}
+      {lines ? <CodeLines lines={lines} /> : text}
     </pre>
   );
 }
 
-function Lines({ lines }: { lines: Token[][] }) {
+function CodeLines({ lines }: { lines: Token[][] }) {
   return lines.map((line, at) => (
     <span key={at}>
-      <Tokens line={line} />
+      <CodeTokens line={line} />
       {at + 1 < lines.length && "\n"}
     </span>
   ));
 }
 
-export function Tokens({ line }: { line: Token[] }) {
+export function CodeTokens({ line }: { line: Token[] }) {
   return line.map((it, at) =>
     it.kind ? (
       <span key={at} data-kind={it.kind} className={styles.token}>
@@ -36,7 +36,7 @@ export function Tokens({ line }: { line: Token[] }) {
   );
 }
 
-/** Lines of tokens, or nothing while they are not there. */
+/** Lines of tokens, or undefined while they load. */
 export function useTokens(text: string, language: Language | undefined): Token[][] | undefined {
   const [found, setFound] = useState<{ text: string; lines: Token[][] }>();
   useEffect(() => {
@@ -45,7 +45,7 @@ export function useTokens(text: string, language: Language | undefined): Token[]
     import("./highlight")
       .then((it) => it.highlighted(text, language))
       .then((lines) => {
-        // Trusted only if it is the same text: it is quoted from.
+        // Used only if the text is unchanged, because quotes refer to positions in it.
         const same = lines.map((line) => line.map((it) => it.text).join("")).join("\n") === text;
         if (isWanted && same) setFound({ text, lines });
       });
@@ -83,7 +83,7 @@ const BY_ENDING: Record<string, Language> = {
 export const languageOf = (path: string): Language | undefined =>
   BY_ENDING[path.split(".").pop()?.toLowerCase() ?? ""];
 
-/** JSON shows that it is; nothing else is guessed. */
+/** Only JSON is detected by its content. */
 export const isJson = (text: string): boolean => {
   if (!/^\s*[[{]/.test(text) || text.length > MOST) return false;
   try {

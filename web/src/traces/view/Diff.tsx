@@ -1,8 +1,8 @@
-import { languageOf, Tokens, useTokens } from "./Code";
+import { CodeTokens, languageOf, useTokens } from "./Code";
 import styles from "./Diff.module.css";
-import type { FileChange } from "./parts";
+import type { FileChange } from "./traceParts";
 
-/** What happened to one file, line by line. */
+/** The changes of one file, line by line. */
 export function Diff({ file }: { file: FileChange }) {
   const path = file.path ?? "";
   return (
@@ -28,7 +28,7 @@ export function Diff({ file }: { file: FileChange }) {
   );
 }
 
-/** An edit that a tool was told, as the diff it makes. */
+/** The edit of a tool call as a diff. */
 export function Edit({ path, before, after }: { path: string; before: string; after: string }) {
   const lines = [...before.split("\n").map((it) => `-${it}`), ...after.split("\n").map((it) => `+${it}`)];
   const [n_removed, n_added] = [before.split("\n").length, after.split("\n").length];
@@ -60,7 +60,7 @@ function Hunk({ lines, old, now, path }: HunkProps) {
             )}
             <span className={styles.sign}>{sign === "-" ? "−" : sign}</span>
             <code className={styles.text} data-text>
-              {tokens?.[at] ? <Tokens line={tokens[at]} /> : texts[at]}
+              {tokens?.[at] ? <CodeTokens line={tokens[at]} /> : texts[at]}
             </code>
           </div>
         );

@@ -1,11 +1,11 @@
 import { createContext, type ReactNode, useContext } from "react";
-import { duration, plural } from "../../ui/say";
+import { duration, plural } from "../../ui/format";
 import { Code, isJson } from "./Code";
 import { Diff, Edit } from "./Diff";
-import { commandOf, editOf, gist, type Step, type ToolCall, type ToolResult } from "./parts";
 import styles from "./StepView.module.css";
+import { commandOf, editOf, gist, type Step, type ToolCall, type ToolResult } from "./traceParts";
 
-/** What is opened or closed by hand; kept above the steps, which come and go as one scrolls. */
+/** What was folded or unfolded by hand; stored above the steps, because they are unmounted while scrolling. */
 export type Folds = {
   isOpen: (key: string, byDefault: boolean) => boolean;
   toggle: (key: string, to: boolean) => void;
@@ -26,11 +26,11 @@ type StepViewProps = {
   /** From 1. */
   n: number;
   isCurrent: boolean;
-  /** Something that is looked for stands in it, so nothing of it is folded. */
+  /** The search matches this step, so nothing in it is folded. */
   isHit: boolean;
   /** What links to it. */
   link: ReactNode;
-  /** What people say about it. */
+  /** Annotations below the step. */
   beside?: ReactNode;
 };
 
@@ -54,7 +54,7 @@ export function StepView({ step, n, isCurrent, isHit, link, beside }: StepViewPr
           type="button"
           className={styles.role}
           aria-expanded={isOpen}
-          title={isOpen ? "Fold this step" : "Open this step"}
+          title={isOpen ? "Collapse this step" : "Expand this step"}
           onClick={() => folds.toggle(`step ${n}`, !isOpen)}
         >
           {step.agent ?? ROLES[role]} <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span>
@@ -62,7 +62,7 @@ export function StepView({ step, n, isCurrent, isHit, link, beside }: StepViewPr
       </header>
       <div className={styles.body}>
         {isOpen ? (
-          <Opened step={step} n={n} isHit={isHit} />
+          <StepBody step={step} n={n} isHit={isHit} />
         ) : (
           <p className={styles.folded}>{inShort(step)}</p>
         )}
@@ -79,25 +79,25 @@ function inShort(step: Step): string {
   return (text ?? "").trim().slice(0, 160) || plural(step.files?.length ?? 0, "file");
 }
 
-function Opened({ step, n, isHit }: { step: Step; n: number; isHit: boolean }) {
+function StepBody({ step, n, isHit }: { step: Step; n: number; isHit: boolean }) {
   const isSpoken = step.role === "user" || step.role === "assistant" || step.role === undefined;
   return (
     <>
       {step.reasoning && (
         <div className={styles.reasoning}>
-          <Long text={step.reasoning} part={`trace.${n}.reasoning`} isHit={isHit} />
+          <FoldedText text={step.reasoning} part={`trace.${n}.reasoning`} isHit={isHit} />
         </div>
       )}
       {step.text && (
         <div className={isSpoken ? styles.spoken : styles.text}>
-          <Long text={step.text} part={`trace.${n}.text`} isHit={isHit} />
+          <FoldedText text={step.text} part={`trace.${n}.text`} isHit={isHit} />
         </div>
       )}
       {step.tool_calls?.map((call, at) => (
-        <Call key={at} call={call} part={`trace.${n}.call.${at + 1}`} />
+        <ToolCallView key={at} call={call} part={`trace.${n}.call.${at + 1}`} />
       ))}
       {step.results?.map((result, at) => (
-        <Result key={at} result={result} part={`trace.${n}.result.${at + 1}`} isHit={isHit} />
+        <ToolResultView key={at} result={result} part={`trace.${n}.result.${at + 1}`} isHit={isHit} />
       ))}
       {step.files?.map((file, at) => (
         <Diff key={at} file={file} />
@@ -107,8 +107,8 @@ function Opened({ step, n, isHit }: { step: Step; n: number; isHit: boolean }) {
   );
 }
 
-/** A call of a tool, as one would write it by hand. */
-function Call({ call, part }: { call: ToolCall; part: string }) {
+/** A tool call, with commands and edits in readable form. */
+function ToolCallView({ call, part }: { call: ToolCall; part: string }) {
   const [command, edit] = [commandOf(call), editOf(call)];
   const rest = Object.entries(call.arguments ?? {}).filter(([name]) => !isShown(name, command, edit));
   return (
@@ -161,7 +161,7 @@ function Argument({ value }: { value: unknown }) {
   return <Code text={JSON.stringify(value, null, 1) ?? ""} language="json" />;
 }
 
-function Result({ result, part, isHit }: { result: ToolResult; part: string; isHit: boolean }) {
+function ToolResultView({ result, part, isHit }: { result: ToolResult; part: string; isHit: boolean }) {
   const text = result.text ?? "";
   return (
     <section className={styles.result} data-error={result.error || undefined}>
@@ -170,22 +170,22 @@ function Result({ result, part, isHit }: { result: ToolResult; part: string; isH
         {result.name && !/\s/.test(result.name) && <code>{result.name}</code>}
       </header>
       {text === "" ? (
-        <p className={styles.nothing}>nothing</p>
+        <p className={styles.nothing}>empty result</p>
       ) : (
-        <Long text={text} part={part} isHit={isHit} isCode />
+        <FoldedText text={text} part={part} isHit={isHit} isCode />
       )}
     </section>
   );
 }
 
-/** Lines of a text that are shown before one asks for more. */
+/** Lines that a long text shows while it is folded. */
 const LINES = 16;
 const LETTERS = 3000;
 
-type LongProps = { text: string; part: string; isHit: boolean; isCode?: boolean };
+type FoldedTextProps = { text: string; part: string; isHit: boolean; isCode?: boolean };
 
-/** A text that is folded while it is long. */
-function Long({ text, part, isHit, isCode }: LongProps) {
+/** A text that is folded when it is long. */
+function FoldedText({ text, part, isHit, isCode }: FoldedTextProps) {
   const folds = useContext(FoldsContext);
   const lines = text.split("\n");
   const isLong = lines.length > LINES + 4 || text.length > LETTERS + 500;
@@ -196,7 +196,7 @@ function Long({ text, part, isHit, isCode }: LongProps) {
       {isCode ? (
         <Code text={shown} language={isOpen && isJson(text) ? "json" : undefined} part={part} />
       ) : (
-        // Which way a text runs is its own business.
+        // The direction depends on the text itself.
         <p className={styles.words} dir="auto" data-text data-part={part}>
           {shown}
         </p>
@@ -208,14 +208,14 @@ function Long({ text, part, isHit, isCode }: LongProps) {
           aria-expanded={isOpen}
           onClick={() => folds.toggle(part, !isOpen)}
         >
-          {isOpen ? "Fold" : `Show all ${plural(lines.length, "line")}`}
+          {isOpen ? "Show less" : `Show all ${plural(lines.length, "line")}`}
         </button>
       )}
     </>
   );
 }
 
-/** Pictures from elsewhere are not fetched: whoever made the trace would learn who looks at it. */
+/** Images on other servers are not fetched, because their owner would learn who reads the trace. */
 function Screenshot({ at, n }: { at: string; n: number }) {
   if (!at.startsWith("data:image/"))
     return (

@@ -13,16 +13,16 @@ import {
   useState,
 } from "react";
 import { Button } from "../../ui/Button";
-import { isTyping, type KeyGroup, useKeyHelp } from "../../ui/Keys";
-import { count, plural } from "../../ui/say";
+import { count, plural } from "../../ui/format";
+import { isTyping, type KeyGroup, useKeyHelp } from "../../ui/KeyHelp";
 import { Diff } from "./Diff";
-import { markFound, markQuotes, type Quote, rangesOf } from "./marks";
-import { type FileChange, found, type Step, type Trace } from "./parts";
+import { markFound, markQuotes, type Quote, rangesOf } from "./highlights";
 import { type Folds, FoldsContext, StepView } from "./StepView";
 import styles from "./TraceView.module.css";
+import { type FileChange, found, type Step, type Trace } from "./traceParts";
 
 export type TraceViewHandle = {
-  /** Shows a step, without changing which is the current one. */
+  /** Scrolls to a step without making it the current one. */
   show: (step: number) => void;
 };
 
@@ -35,13 +35,13 @@ type TraceViewProps = {
   stops?: number[];
   find?: string;
   onFindChange?: (find: string) => void;
-  /** Quotes to mark where they stand. */
+  /** Quotes to mark in the texts. */
   quotes?: Quote[];
-  /** One of them that is brought into view, in the current step. */
+  /** The quote to scroll into view, in the current step. */
   shown?: Quote;
   /** The address of a step. */
   addressOf?: (step: number) => string;
-  /** What stands beneath a step. */
+  /** Drawn below a step. */
   beside?: (n: number) => ReactNode;
   /** Beside the search. */
   tools?: ReactNode;
@@ -50,7 +50,7 @@ type TraceViewProps = {
 
 const NO_QUOTES: Quote[] = [];
 
-/** What an agent did, step by step; only what is on screen is drawn. */
+/** The steps of an agent; only visible ones are drawn. */
 export function TraceView(props: TraceViewProps) {
   const {
     trace,
@@ -72,7 +72,7 @@ export function TraceView(props: TraceViewProps) {
   const hits = useMemo(() => found(trace, wanted), [trace, wanted]);
   const folds = useFolds();
   const rows = useVirtualizer({
-    // What the run changed as a whole stands after its steps.
+    // The files that the run changed follow after its steps.
     count: steps.length + (files.length > 0 ? 1 : 0),
     getScrollElement: () => pane.current,
     estimateSize: (at) => heightOf(steps[at]),
@@ -89,7 +89,7 @@ export function TraceView(props: TraceViewProps) {
   useLayoutEffect(() => {
     sought.current = shown;
   }, [shown]);
-  // After every drawing: steps that came into view have texts to mark as well.
+  // After every render, because steps that came into view have texts to mark as well.
   useLayoutEffect(() => {
     if (!pane.current) return;
     markFound(pane.current, wanted, step);
@@ -122,7 +122,7 @@ export function TraceView(props: TraceViewProps) {
     >
       <div className={styles.tools}>
         {onFindChange && (
-          <Find
+          <FindInSteps
             ref={search}
             find={find}
             onFindChange={onFindChange}
@@ -133,10 +133,10 @@ export function TraceView(props: TraceViewProps) {
         )}
         <span className={styles.count}>{plural(steps.length, "step")}</span>
         <Button look="quiet" onClick={() => folds.all(false, steps.length)}>
-          Fold all
+          Collapse all
         </Button>
         <Button look="quiet" onClick={() => folds.all(true, steps.length)}>
-          Open all
+          Expand all
         </Button>
         {files.length > 0 && (
           <Button look="quiet" onClick={showFiles} title="d">
@@ -169,7 +169,7 @@ export function TraceView(props: TraceViewProps) {
                       beside={beside?.(n)}
                     />
                   ) : (
-                    <Changed files={files} />
+                    <ChangedFiles files={files} />
                   )}
                 </div>
               );
@@ -181,15 +181,15 @@ export function TraceView(props: TraceViewProps) {
   );
 }
 
-/** Scrolls so far that a place in a text is seen. */
+/** Scrolls until a range of text is visible. */
 function bringIn(pane: HTMLElement, range: Range) {
   const [here, all] = [range.getBoundingClientRect(), pane.getBoundingClientRect()];
   if (here.top < all.top || here.bottom > all.bottom) pane.scrollTop += here.top - all.top - all.height / 3;
 }
 
-function Changed({ files }: { files: FileChange[] }) {
+function ChangedFiles({ files }: { files: FileChange[] }) {
   return (
-    <section className={styles.changed} aria-label="What the run changed">
+    <section className={styles.changed} aria-label="Files changed by the run">
       <h3>{plural(files.length, "file")} changed</h3>
       {files.map((it, at) => (
         <Diff key={at} file={it} />
@@ -214,7 +214,7 @@ function StepLink({ n, address, onFollow }: { n: number; address?: string; onFol
   );
 }
 
-type FindProps = {
+type FindInStepsProps = {
   find: string;
   onFindChange: (find: string) => void;
   onNext: (by: 1 | -1) => void;
@@ -223,7 +223,7 @@ type FindProps = {
   ref: Ref<HTMLInputElement>;
 };
 
-function Find({ find, onFindChange, onNext, n, nSteps, ref }: FindProps) {
+function FindInSteps({ find, onFindChange, onNext, n, nSteps, ref }: FindInStepsProps) {
   return (
     <search className={styles.find}>
       <input
@@ -241,7 +241,7 @@ function Find({ find, onFindChange, onNext, n, nSteps, ref }: FindProps) {
       {find.trim() !== "" && (
         <>
           <span className={styles.hits} role="status">
-            {n === 0 ? "not found" : `${count(n)} in ${plural(nSteps, "step")}`}
+            {n === 0 ? "no match" : `${count(n)} in ${plural(nSteps, "step")}`}
           </span>
           <Button look="quiet" aria-label="Previous" onClick={() => onNext(-1)} disabled={n === 0}>
             ↑
@@ -255,7 +255,7 @@ function Find({ find, onFindChange, onNext, n, nSteps, ref }: FindProps) {
   );
 }
 
-/** A guess that is put right once a step is drawn; the better it is, the less the scrollbar jumps. */
+/** An estimate that is corrected when a step is drawn; a good one keeps the scrollbar steady. */
 function heightOf(step: Step | undefined): number {
   if (!step) return 100;
   const lines = (text: string | undefined) =>
@@ -287,10 +287,10 @@ const KEYS: KeyGroup = {
   title: "Steps",
   keys: [
     { keys: ["j", "k"], does: "next, previous step" },
-    { keys: ["o"], does: "fold or open the step" },
-    { keys: ["d"], does: "go to the files that the run changed" },
+    { keys: ["o"], does: "collapse or expand the step" },
+    { keys: ["d"], does: "go to the changed files" },
     { keys: ["/"], does: "find in steps" },
-    { keys: ["Enter", "⇧ Enter"], does: "in the search: next, previous place" },
+    { keys: ["Enter", "⇧ Enter"], does: "in the search: next, previous match" },
   ],
 };
 

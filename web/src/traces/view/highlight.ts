@@ -1,4 +1,4 @@
-// Code in colours. Loaded when there is code, and each language when it is met.
+// Syntax colours. Loaded when there is code, each language on demand.
 import { createCssVariablesTheme, createHighlighterCore, type HighlighterCore } from "shiki/core";
 import { createJavaScriptRegexEngine } from "shiki/engine/javascript";
 

@@ -1,0 +1,29 @@
+// Formats money in the currency of the cap, with the digits of the command line.
+import type { Schemas } from "../api/client";
+import { fixed } from "../chart/figures";
+
+export type Cap = Pick<Schemas["CapShown"], "currency" | "rate">;
+
+const SIGNS: Record<string, string> = { GBP: "£", EUR: "€", USD: "$" };
+
+/** Dollars in the currency of the cap, or as dollars without one. */
+export function formatMoney(dollars: number, cap: Cap | null | undefined): string {
+  const nanos = Math.round(dollars * 1e9);
+  // Small amounts get more digits, so that they do not look like zero.
+  if (!cap) return `$${fixed(nanos / 1e9, nanos !== 0 && Math.abs(nanos) < 100_000 ? 7 : 4)}`;
+  const value = nanos / 1e9 / cap.rate;
+  const told = fixed(value, nanos !== 0 && Math.abs(value) < 0.1 ? 4 : 2);
+  const sign = SIGNS[cap.currency];
+  return sign ? `${sign}${told}` : `${told} ${cap.currency}`;
+}
+
+const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
+
+/** `November 2026` of `2026-11`. */
+export const monthName = (month: string): string => MONTH.format(Date.parse(`${month}-01T00:00:00Z`));
+
+/** `2026-12` is before `2027-01`. */
+export function monthBefore(month: string): string {
+  const [year = 0, at = 1] = month.split("-").map(Number);
+  return at === 1 ? `${year - 1}-12` : `${year}-${String(at - 1).padStart(2, "0")}`;
+}

@@ -1,0 +1,441 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
+import { useProject } from "../api/session";
+import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
+import { Interval } from "../chart/Interval";
+import { Sparkline } from "../chart/Sparkline";
+import { Badge } from "../ui/Badge";
+import { count, plural } from "../ui/format";
+import { type Figure, KeyFigures } from "../ui/KeyFigures";
+import { Loaded } from "../ui/Loaded";
+import { Notice } from "../ui/Notice";
+import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
+import { anchorsOf } from "./fileEdits";
+import styles from "./Monitors.module.css";
+import {
+  type CriterionEstimate,
+  type Estimates,
+  estimatesQuery,
+  type JudgeEstimates,
+  type Monitor,
+  nameOf,
+  overallOf,
+  type Stratum,
+  type Traffic,
+  trendQuery,
+} from "./queries";
+import { describeState, STRATUM, sorted } from "./traceStates";
+import { useVersionNames } from "./versions";
+
+/** Estimates for all traffic: overall, by criterion and by stratum. */
+export function MonitorEstimates({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const { agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const found = useQuery(estimatesQuery(project.id, monitor.name, { agent, days }));
+  return (
+    <Loaded query={found} what="estimates">
+      {(it) => (
+        <>
+          {it.judges
+            .filter((one) => one.is_current)
+            .map((one) => (
+              <JudgeSection key={`${one.rubric_version} ${one.judge}`} monitor={monitor} found={one} />
+            ))}
+          <EarlierVersions monitor={monitor} all={it.judges.filter((one) => !one.is_current)} />
+          {it.judges.length === 0 && <NoEstimates monitor={monitor} found={it} />}
+          <TraceStateCounts monitor={monitor} found={it} />
+          <MonitorAnchors monitor={monitor} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** Estimates of earlier rubric versions; folded, because they are not comparable with the current ones. */
+function EarlierVersions({ monitor, all }: { monitor: Monitor; all: JudgeEstimates[] }) {
+  if (all.length === 0) return null;
+  return (
+    <details className={styles.earlier}>
+      <summary>Estimates of {plural(all.length, "earlier version")}</summary>
+      <div className={styles.parts}>
+        {all.map((one) => (
+          <JudgeSection key={`${one.rubric_version} ${one.judge}`} monitor={monitor} found={one} />
+        ))}
+      </div>
+    </details>
+  );
+}
+
+function NoEstimates({ monitor, found }: { monitor: Monitor; found: Estimates }) {
+  const n = total(found);
+  return (
+    <Notice title="No scores yet">
+      {n === 0 ? (
+        <p>
+          No trace of {monitor.agents.join(", ")} finished in this time range. Traces that finish from now on
+          appear here.
+        </p>
+      ) : (
+        <p>{plural(n, "trace")} finished; their states are listed below.</p>
+      )}
+    </Notice>
+  );
+}
+
+function JudgeSection({ monitor, found }: { monitor: Monitor; found: JudgeEstimates }) {
+  const whole = overallOf(found);
+  const versionOf = useVersionNames(monitor.name);
+  return (
+    <section
+      className={styles.part}
+      aria-label={`Judge ${found.judge}, rubric ${versionOf(found.rubric_version)}`}
+    >
+      <div className={styles.head}>
+        <h2>Judge: {found.judge}</h2>
+        <span className={styles.soft} title={found.rubric_version}>
+          rubric {versionOf(found.rubric_version)}
+        </span>
+        {!found.is_current && <Badge>earlier version</Badge>}
+      </div>
+      {whole?.score && found.is_current && <HeadlineFigures whole={whole} score={whole.score} />}
+      <CriterionTable monitor={monitor} found={found} />
+      {whole?.score && <StratumTable score={whole.score} monitor={monitor} />}
+      {whole?.score?.warnings.map((it) => (
+        <p key={it} className={styles.warning}>
+          {it}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Traffic }) {
+  const { pass_rate: passes, corrected } = whole;
+  const all: Figure[] = [
+    {
+      name: "estimated score of all traffic",
+      value: score3(score.mean),
+      more: [range3(score.interval), whole.native && nativeScore(whole.native)].filter(Boolean).join("; "),
+    },
+    corrected && {
+      name: `corrected with ${plural(corrected.n_labels, "human label")}`,
+      value: score3(corrected.mean),
+      more: range3(corrected.interval),
+    },
+    passes && { name: "pass rate", value: percent(passes.mean), more: percentRange(passes.interval) },
+    {
+      name: (
+        <>
+          scored,{" "}
+          <Term about="Failed and expensive traces are sampled more often, so scores have different weights. The effective sample size is the number of uniformly sampled traces that would give an interval of the same width.">
+            effective sample size {fixed(score.n_eff, 0)}
+          </Term>
+        </>
+      ),
+      value: count(score.n),
+    },
+    {
+      name: "judge errors",
+      value: percent(score.error_rate),
+      more:
+        score.error_rate > 0 && `worst-case range including judge errors: ${range3(score.if_errors_scored)}`,
+    },
+  ].filter((it) => it != null);
+  return <KeyFigures all={all} />;
+}
+
+/** A score on the scale of the rubric. */
+const nativeScore = ({ mean, min, max }: NonNullable<CriterionEstimate["native"]>): string =>
+  `${fixed(mean, 2)} on ${min}–${max}`;
+
+function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEstimates }) {
+  const project = useProject();
+  const search = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const hasLabels = found.criteria.some((it) => it.corrected);
+  const columns: Column<CriterionEstimate>[] = [
+    {
+      name: "name",
+      head: "Criterion",
+      cell: (it) => (
+        <Link
+          to="/p/$project/monitors/$monitor"
+          params={{ project: project.name, monitor: monitor.name }}
+          search={{ ...search, view: "trend", criterion: it.criterion ?? undefined }}
+          title="Show the trend"
+        >
+          {nameOf(it)}
+        </Link>
+      ),
+    },
+    {
+      name: "score",
+      head: "Score",
+      cell: (it) =>
+        it.score ? (
+          <>
+            {it.native && <b>{nativeScore(it.native)} </b>}
+            <b className={it.native ? styles.soft : undefined}>{score3(it.score.mean)}</b>{" "}
+            <span className={it.native ? styles.soft : undefined}>{range3(it.score.interval)}</span>
+          </>
+        ) : (
+          <span className={styles.soft}>not estimable: {it.not_estimable}</span>
+        ),
+    },
+    {
+      name: "picture",
+      head: (
+        <Term about="Filled dot: estimated score of all traffic with its 95 % confidence interval. Hollow dot: unweighted mean of the scored traces. Dotted line: pass mark.">
+          0 to 1
+        </Term>
+      ),
+      wide: true,
+      cell: (it) =>
+        it.score && (
+          <Interval
+            mean={it.score.mean}
+            interval={it.score.interval}
+            other={it.score.naive}
+            mark={it.criterion == null ? monitor.pass_mark : undefined}
+          />
+        ),
+    },
+    ...(found.is_current
+      ? [
+          {
+            name: "trend",
+            head: "By day",
+            wide: true,
+            cell: (it: CriterionEstimate) => (
+              <CriterionSparkline monitor={monitor} found={found} criterion={it.criterion ?? undefined} />
+            ),
+          },
+        ]
+      : []),
+    ...(hasLabels
+      ? [
+          {
+            name: "corrected",
+            head: (
+              <Term about="The estimate of the judge, corrected by its errors on traces that people have labelled.">
+                Label-corrected
+              </Term>
+            ),
+            cell: (it: CriterionEstimate) =>
+              it.corrected ? (
+                <>
+                  {score3(it.corrected.mean)} {range3(it.corrected.interval)}{" "}
+                  <span className={styles.soft}>{plural(it.corrected.n_labels, "label")}</span>
+                </>
+              ) : (
+                "–"
+              ),
+          },
+        ]
+      : []),
+    {
+      name: "passes",
+      head: <Term about="Estimated share of all traffic with the verdict pass.">Pass rate</Term>,
+      wide: true,
+      cell: (it) =>
+        it.pass_rate ? (
+          <>
+            {percent(it.pass_rate.mean)}{" "}
+            <span className={styles.soft}>{percentRange(it.pass_rate.interval)}</span>
+          </>
+        ) : (
+          "–"
+        ),
+    },
+    {
+      name: "plain",
+      head: (
+        <Term about="Mean of the scored traces without sampling weights. Traces that are sampled more often count too much in it.">
+          Unweighted mean
+        </Term>
+      ),
+      align: "end",
+      cell: (it) => score3(it.score?.naive),
+    },
+    {
+      name: "n",
+      head: "Scored",
+      align: "end",
+      cell: (it) => (it.score ? count(it.score.n) : "–"),
+      wide: true,
+    },
+  ];
+  return <Table caption="Criteria" columns={columns} rows={found.criteria} keyOf={nameOf} />;
+}
+
+type CriterionSparklineProps = { monitor: Monitor; found: JudgeEstimates; criterion?: string };
+
+/** The trend of one criterion, beside those of the others. */
+function CriterionSparkline({ monitor, found, criterion }: CriterionSparklineProps) {
+  const project = useProject();
+  const { agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const { data } = useQuery(trendQuery(project.id, monitor.name, { agent, days }, "*"));
+  const line = data?.find(
+    (it) =>
+      it.rubric_version === found.rubric_version &&
+      it.judge === found.judge &&
+      (it.criterion ?? undefined) === criterion,
+  );
+  return <Sparkline points={line?.points ?? []} about={`Score of ${nameOf({ criterion })} by day`} />;
+}
+
+type StratumRow = Stratum | { name: "all traffic, weighted" | "all traffic, unweighted mean"; of: Traffic };
+
+/** Scores by stratum, with the weighted and the unweighted mean of all. */
+function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) {
+  const population = score.strata.reduce((sum, it) => sum + it.population, 0);
+  const rows: StratumRow[] = [
+    ...score.strata,
+    { name: "all traffic, weighted", of: score },
+    { name: "all traffic, unweighted mean", of: score },
+  ];
+  const isPlain = (it: StratumRow) => it.name === "all traffic, unweighted mean";
+  const columns: Column<StratumRow>[] = [
+    { name: "name", head: <Term about={STRATUM}>Stratum</Term>, cell: (it) => it.name },
+    {
+      name: "share",
+      head: "Share of traffic",
+      align: "end",
+      wide: true,
+      cell: (it) => ("of" in it || population === 0 ? "" : percent(it.population / population)),
+    },
+    {
+      name: "score",
+      head: "Score",
+      cell: (it) => {
+        if (isPlain(it)) return score3(score.naive);
+        const { mean, interval } = "of" in it ? it.of : it;
+        if (mean == null) {
+          return (
+            <span className={styles.soft}>
+              not estimable: {"not_estimable" in it ? it.not_estimable : ""}
+            </span>
+          );
+        }
+        return (
+          <>
+            <b>{score3(mean)}</b> {range3(interval)}
+          </>
+        );
+      },
+    },
+    {
+      name: "picture",
+      head: "0 to 1",
+      wide: true,
+      cell: (it) => {
+        const { mean, interval } = "of" in it ? it.of : it;
+        if (isPlain(it)) return <Interval mean={score.naive} mark={monitor.pass_mark} />;
+        return mean != null && <Interval mean={mean} interval={interval} mark={monitor.pass_mark} />;
+      },
+    },
+    {
+      name: "n",
+      head: "Scored",
+      align: "end",
+      cell: (it) => ("of" in it ? count(it.of.n) : `${count(it.n)} of ${count(it.n_seen)}`),
+    },
+    {
+      name: "errors",
+      head: "Judge errors",
+      align: "end",
+      cell: (it) => ("n_errors" in it && it.n_errors ? count(it.n_errors) : "–"),
+      wide: true,
+    },
+    {
+      name: "unjudged",
+      head: "Not judged",
+      align: "end",
+      cell: (it) => ("n_unjudged" in it && it.n_unjudged ? count(it.n_unjudged) : "–"),
+      wide: true,
+    },
+  ];
+  return (
+    <>
+      <h3>Strata</h3>
+      <Table caption="Overall score by stratum" columns={columns} rows={rows} keyOf={(it) => it.name} />
+      <p className={styles.soft}>
+        Failed and expensive traces are sampled more often than others. The estimate weights each stratum by
+        its share of the traffic; the unweighted mean does not.
+      </p>
+    </>
+  );
+}
+
+/** Example traces in the prompt of the judge. */
+function MonitorAnchors({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const { good, bad } = anchorsOf(monitor.version.source);
+  if (good.length + bad.length === 0) return null;
+  const list = (title: string, ids: string[]) =>
+    ids.length > 0 && (
+      <div>
+        <h3>{title}</h3>
+        <ul>
+          {ids.map((it) => (
+            <li key={it}>
+              <Link
+                to="/p/$project/traces/$trace"
+                params={{ project: project.name, trace: it }}
+                className={styles.trace}
+              >
+                {it}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </div>
+    );
+  return (
+    <section className={styles.part}>
+      <h2>Anchors</h2>
+      <p>Example traces in the prompt of the judge.</p>
+      <div className={styles.anchors}>
+        {list("Good", good)}
+        {list("Bad", bad)}
+      </div>
+    </section>
+  );
+}
+
+const total = (found: Estimates): number => found.states.reduce((sum, it) => sum + it.n, 0);
+
+/** How many finished traces are in each state. */
+function TraceStateCounts({ monitor, found }: { monitor: Monitor; found: Estimates }) {
+  const project = useProject();
+  const n = total(found);
+  const states = sorted(found.states);
+  if (n === 0) return null;
+  return (
+    <section className={styles.part}>
+      <h2>States of {plural(n, "finished trace")}</h2>
+      <div className={styles.states} aria-hidden="true">
+        {states.map((it) => (
+          <span key={it.state} data-tone={describeState(it.state).tone} style={{ flexGrow: it.n }} />
+        ))}
+      </div>
+      <ul className={styles.counts}>
+        {states.map((it) => (
+          <li key={it.state}>
+            <Link
+              to="/p/$project/monitors/$monitor"
+              params={{ project: project.name, monitor: monitor.name }}
+              search={(before) => ({ view: "traces", state: it.state, days: before.days ?? 30 })}
+              title={describeState(it.state).means}
+            >
+              {count(it.n)} {describeState(it.state).label}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <p className={styles.soft}>
+        From {found.from.slice(0, 10)} until {found.until.slice(0, 10)} (UTC).
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,82 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useProject } from "../api/session";
+import { percent } from "../chart/figures";
+import { plural, score } from "../ui/format";
+import { Loaded } from "../ui/Loaded";
+import { Notice } from "../ui/Notice";
+import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
+import { type FlakyCase, flakyQuery } from "./queries";
+import styles from "./RunPage.module.css";
+
+/** Cases whose trials disagree, the most balanced first. */
+export function FlakyCases({ run }: { run: string }) {
+  const project = useProject();
+  const found = useQuery(flakyQuery(project.id, run));
+  const columns: Column<FlakyCase>[] = [
+    {
+      name: "case",
+      head: "Case",
+      cell: (it) => (
+        <Link to="/p/$project/runs/$run" params={{ project: project.name, run }} search={{ find: it.case }}>
+          {it.case}
+        </Link>
+      ),
+    },
+    { name: "passed", head: "Passed", align: "end", cell: (it) => `${it.passed} of ${it.n}` },
+    {
+      name: "flips",
+      head: (
+        <Term about="Share of trials whose verdict differs from the majority of the case.">Flip rate</Term>
+      ),
+      align: "end",
+      cell: (it) => percent(it.flip_rate),
+    },
+    {
+      name: "all",
+      head: <Term about="Estimated probability that all trials of the case pass.">P(all pass)</Term>,
+      align: "end",
+      wide: true,
+      cell: (it) => percent(it.pass_k.at(-1)),
+    },
+    {
+      name: "scores",
+      head: "Score of each trial",
+      wide: true,
+      cell: (it) => (
+        <span className={styles.tries}>
+          {it.scores.map((one, at) => (
+            <span key={at}>{score(one)}</span>
+          ))}
+        </span>
+      ),
+    },
+  ];
+  return (
+    <Loaded query={found} what="flaky cases">
+      {(it) => {
+        if (it.k === 0) {
+          return (
+            <Notice title="No repeated trials">
+              <p>A suite with several trials per case shows here which cases flip between pass and fail.</p>
+            </Notice>
+          );
+        }
+        return (
+          <div className={styles.view}>
+            <p>
+              {plural(it.n_cases, "case")} with up to {it.k} trials: {percent(it.any)} passed at least once,{" "}
+              {percent(it.all)} passed every time.
+            </p>
+            {it.cases.length === 0 ? (
+              <Notice title="No flaky cases" />
+            ) : (
+              <Table caption="Flaky cases" columns={columns} rows={it.cases} keyOf={(one) => one.case} />
+            )}
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+}

@@ -1,0 +1,58 @@
+// @vitest-environment node
+// Refuses words in texts of the pages that newcomers had to read twice.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const home = dirname(fileURLToPath(import.meta.url));
+
+/** What is refused, and what to say instead. */
+const REFUSED: [RegExp, string][] = [
+  [/\bwhoever\b/i, "the person or role: reviewer, owner, sender"],
+  [/\bunless (told|given|it is told)\b/i, "by default"],
+  [/\bwhole rubric\b/i, "overall"],
+  [/\b(picked evenly|drawn alike)\b/i, "effective sample size"],
+  [/\bstands? (there|here|below|beneath|among)\b/i, "is"],
+  [/\bthe grader broke\b/i, "grader error"],
+  [/\bby chance\b/i, "p-value, random"],
+  [/\b(judged?|judging) again\b/i, "re-score"],
+  [/\bmake it\b/i, "create"],
+  [/\btake (it|them|out|away|back)\b/i, "remove, archive, discard"],
+  [/\bnobody is\b/i, "there is no"],
+  [/\bgoes on\b/i, "continues, is in progress"],
+  [/\bfour times in five\b/i, "80 % interval"],
+  [/\bnow so, now so\b/i, "flip between pass and fail"],
+];
+
+/** Sentences in which a refused word is right. */
+const ALLOWED = ["it is judged again"];
+
+/** Strings and texts of elements, without comments, imports and class names. */
+function textsOf(source: string): string[] {
+  const code = source
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/^\s*\/\/.*$/gm, "")
+    .replace(/^import[\s\S]*?;$/gm, "");
+  const strings = [...code.matchAll(/"([^"\n]* [^"\n]*)"|`([^`]* [^`]*)`/g)].map((it) => it[1] ?? it[2]);
+  const elements = [...code.matchAll(/>([^<>{}]+)</g)].map((it) => it[1]);
+  return [...strings, ...elements].map((text) => (text ?? "").replace(/\s+/g, " ").trim());
+}
+
+test("texts of the pages use the words of the field", () => {
+  const files = readdirSync(home, { recursive: true, encoding: "utf8" }).filter(
+    (path) => /\.tsx?$/.test(path) && !/\.(d|test)\.tsx?$/.test(path),
+  );
+  const found = files.flatMap((path) =>
+    textsOf(readFileSync(join(home, path), "utf8"))
+      .filter((text) => !ALLOWED.some((sentence) => text.includes(sentence)))
+      .flatMap((text) =>
+        REFUSED.filter(([word]) => word.test(text)).map(([, better]) => `${path}: "${text}"; say: ${better}`),
+      ),
+  );
+  expect(found).toEqual([]);
+  expect(textsOf('<p>Whoever\n asks</p>; const a = "told by chance";')).toEqual([
+    "told by chance",
+    "Whoever asks",
+  ]);
+});
