@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup postgres chromium cargo-deny web demo tour test test-long soak bench bless deny dist
+.PHONY: help setup postgres chromium cargo-deny web demo tour wheel test test-long soak bench bless deny dist
 
 NEXTEST_VERSION := 0.9.143
 DENY_VERSION := 0.20.2
@@ -42,6 +42,9 @@ tour: setup web ## what the command does, on the examples
 	cargo build --release --quiet --bin jurist
 	@scripts/tour
 
+wheel: setup web ## the Python package as a wheel, in target/wheels
+	@scripts/build-wheel
+
 test: setup postgres chromium cargo-deny web ## everything that must pass
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest --version $(NEXTEST_VERSION)
 	cargo fmt --all --check
@@ -58,6 +61,7 @@ test: setup postgres chromium cargo-deny web ## everything that must pass
 	@scripts/check-demo
 	@scripts/check-notices
 	@scripts/check-web
+	@scripts/check-python
 
 test-long: setup ## property tests with new seeds (JURIST_FUZZ_SEED=SEED tries one again), fuzzing, simulation
 	@scripts/test-long

@@ -1,5 +1,6 @@
 //! From a name to a model that can be called: flags, files, settings and the environment have their say.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct Resolver {
     guarded: Option<reqwest::Client>,
     /// Which forms of requests models take.
     forms: FormMemory,
+    /// Models that the process which uses this library brings itself, by name.
+    provided: BTreeMap<String, Arc<dyn LanguageModel>>,
 }
 
 /// Why a name leads to no model.
@@ -91,7 +94,15 @@ impl Resolver {
             trusted: Vec::new(),
             guarded: None,
             forms: FormMemory::default(),
+            provided: BTreeMap::new(),
         })
+    }
+
+    /// Lets a name stand for a model of this process, whatever vendors there are.
+    #[must_use]
+    pub fn with_model(mut self, name: &str, model: Arc<dyn LanguageModel>) -> Self {
+        self.provided.insert(name.to_owned(), model);
+        self
     }
 
     /// Remembers what models take where others do as well, or by another clock.
@@ -150,6 +161,16 @@ impl Resolver {
             ));
         };
         let timeout = Duration::from_secs_f64(judge.timeout.unwrap_or(TIMEOUT));
+        if let Some(model) = self.provided.get(&name) {
+            let model = Arc::new(ModelWithTimeout { model: Arc::clone(model), timeout });
+            let (vendor, price) = (name.clone(), self.own_price(&name));
+            return Ok(ModelEndpoint { model, vendor, price, name, address: String::new(), http: None });
+        }
+        if let Some(function) = name.strip_prefix("python/") {
+            // Its recorded replies can be used without it.
+            let why = format!("`{function}` is a function of a Python program, which is not here");
+            return Ok(build_keyless_endpoint(name.clone(), "python", why, self.own_price(&name)));
+        }
         if let Some(words) = name.strip_prefix("command:") {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
             let address = program(&words);
@@ -382,6 +403,23 @@ fn program(words: &[String]) -> String {
 fn build_keyless_endpoint(name: String, vendor: &str, why: String, price: Option<Price>) -> ModelEndpoint {
     let model = Arc::new(NoKey(why));
     ModelEndpoint { model, vendor: vendor.to_owned(), name, price, address: String::new(), http: None }
+}
+
+/// A model of this process, which may not keep to any time by itself.
+#[derive(Debug)]
+struct ModelWithTimeout {
+    model: Arc<dyn LanguageModel>,
+    timeout: Duration,
+}
+
+impl LanguageModel for ModelWithTimeout {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
+        Box::pin(async move {
+            let seconds = self.timeout.as_secs_f64();
+            let late = |_| ModelError::new(ModelErrorKind::Timeout, format!("no reply within {seconds} s"));
+            tokio::time::timeout(self.timeout, self.model.complete(request)).await.map_err(late)?
+        })
+    }
 }
 
 /// A model that cannot be asked for want of a key.
