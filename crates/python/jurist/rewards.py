@@ -7,7 +7,6 @@ import os
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from jurist.errors import InputError, JuristError
@@ -135,6 +134,8 @@ class Reward:
         if len(by_rubric) == 1:
             grade_group(next(iter(by_rubric)))
         elif by_rubric:
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(min(len(by_rubric), _MAX_THREADS)) as threads:
                 list(threads.map(grade_group, by_rubric))
         self.last_verdicts = verdicts
