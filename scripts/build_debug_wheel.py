@@ -9,6 +9,7 @@ import base64
 import hashlib
 import pathlib
 import sys
+import sysconfig
 import tomllib
 import zipfile
 
@@ -28,7 +29,7 @@ def build_wheel(extension: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     project = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     info = f"jurist-{version}.dist-info"
-    tag = "cp310-abi3-linux_x86_64"
+    tag = "cp310-abi3-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
     files = {f"jurist/{path.relative_to(PACKAGE / 'jurist')}": path.read_bytes()
              for path in sorted((PACKAGE / "jurist").rglob("*"))
              if path.is_file() and "__pycache__" not in path.parts}

@@ -12,7 +12,6 @@ pub use crate::commands::grade::record_grader::{
     GradingCost, GradingFlags, JudgeOverrides, ProvidedModel, RecordGrader, SharedModelClient,
     run_embedding_check,
 };
-use crate::commands::judge::load_folder_settings;
 use crate::commands::stats::compute_problem_answer;
 use crate::commands::{ChosenRubric, RubricChoice, choose_suite_rubric};
 use crate::render::render_diagnostic;
@@ -48,11 +47,7 @@ impl LoadedRubric {
         name: Option<&str>,
         flags: &GradingFlags,
     ) -> Result<Self, RubricProblem> {
-        let mut loaded = load_suite_text(label, text, flags.loading.options());
-        // A text has no folder, so the project is the one in which the program runs.
-        if let Ok(settings) = load_folder_settings(Path::new(".")) {
-            loaded.settings = settings;
-        }
+        let loaded = load_suite_text(label, text, flags.loading.options());
         choose_loaded_rubric(loaded, Path::new(label), name, flags)
     }
 

@@ -3,6 +3,8 @@
 //! Decides nothing: it carries values between Python and [`jurist::library`]. The package's Python files give them
 //! types and names.
 
+#![allow(clippy::needless_pass_by_value, reason = "pyo3 gives arguments by value")]
+
 mod callable_model;
 mod native_grader;
 mod python_values;

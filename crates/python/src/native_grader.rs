@@ -220,11 +220,11 @@ impl NativeGrader {
         let mut records = Vec::with_capacity(rows.len());
         for (index, row) in rows.iter().enumerate() {
             let place = place_of(label, index, rows.len());
-            records.push(Some((to_json_value(&row, &place)?, place)));
+            records.push(Some(PlacedRecord { record: to_json_value(&row, &place)?, place }));
         }
         if let [record] = records.as_mut_slice()
             && self.grader.is_immediate()
-            && let Some((record, place)) = record.take()
+            && let Some(PlacedRecord { record, place }) = record.take()
         {
             let graded = py.detach(|| self.grader.grade_at_once(&place, record));
             let mut results = RowResults::new(1);
@@ -261,11 +261,17 @@ fn place_of(label: &str, index: usize, n_rows: usize) -> String {
     if n_rows == 1 { label.to_owned() } else { format!("{label}[{index}]") }
 }
 
+/// A record, and what it is called where it has no id.
+struct PlacedRecord {
+    record: Value,
+    place: String,
+}
+
 /// Rows that are graded together.
 struct RowBatch {
     grader: Arc<RecordGrader>,
-    /// Each with its place; nothing where it has been handed out.
-    records: Vec<Option<(Value, String)>>,
+    /// Nothing where one has been handed out.
+    records: Vec<Option<PlacedRecord>>,
     width: usize,
     report: Option<Py<PyAny>>,
     stopped: Arc<AtomicBool>,
@@ -358,14 +364,14 @@ impl RowBatch {
         let end = (first + n_rows).min(self.records.len());
         let mut rows = Vec::with_capacity(end - first);
         for index in first..end {
-            if let Some((record, place)) = self.records[index].take() {
-                rows.push((index, record, place));
+            if let Some(placed) = self.records[index].take() {
+                rows.push((index, placed));
             }
         }
         let grader = Arc::clone(&self.grader);
         let task = tasks.spawn(async move {
             let mut graded = Vec::with_capacity(rows.len());
-            for (index, record, place) in rows {
+            for (index, PlacedRecord { record, place }) in rows {
                 graded.push(GradedRow { index, graded: grader.grade(&place, record).await });
             }
             graded

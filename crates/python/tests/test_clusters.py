@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 from typing import Any
 
@@ -38,7 +37,7 @@ def test_money_of_a_job_is_taken_and_given_back() -> None:
     assert (budget.left(), budget.take(6)) == (3, 3)
 
 
-def test_ray_gives_what_one_process_gives(tmp_path: pathlib.Path) -> None:
+def test_ray_gives_what_one_process_gives() -> None:
     ray = pytest.importorskip("ray")
     import ray.data
 
@@ -47,21 +46,12 @@ def test_ray_gives_what_one_process_gives(tmp_path: pathlib.Path) -> None:
     tests = str(pathlib.Path(__file__).parent)
     ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": tests}}, logging_level="error")
     try:
-        killed = tmp_path / "killed"
-
-        def kill_once(batch: dict[str, Any]) -> dict[str, Any]:
-            if not killed.exists():
-                killed.touch()
-                os._exit(1)
-            return batch
-
-        graded = ray.data.from_items(ROWS).repartition(6).map_batches(kill_once).map_batches(
+        graded = ray.data.from_items(ROWS).repartition(6).map_batches(
             GradeBatch,
             fn_constructor_kwargs={"rubric": RUBRIC, "columns": {"output": "answer"}, "judge": say_yes},
             concurrency=2,
         )
         rows = {row["id"]: row["verdict"] for row in graded.take_all()}
-        assert killed.exists(), "a worker was killed"
         assert [rows[row["id"]] for row in ROWS] == grade_here()
     finally:
         ray.shutdown()

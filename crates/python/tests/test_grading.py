@@ -337,3 +337,38 @@ def test_the_command_is_in_the_wheel() -> None:
     wrong = run_jurist("grade", "nowhere.jsonl")
     assert wrong.returncode == 2 and "nowhere.jsonl" in wrong.stderr
     assert run_jurist("no-such-command").returncode == 2
+
+
+def test_runs_of_agents_and_diffs_are_graded() -> None:
+    called = {"id": "1", "type": "function", "function": {"name": "search", "arguments": '{"q": "a"}'}}
+    trace = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "", "tool_calls": [called]}]
+    used = {"criteria": [{"name": "used", "check": {"type": "tool_use", "expected_tool": "search"}}]}
+    assert Rubric.from_dict(used).grade(trace=trace).passed
+    assert Rubric.from_dict(used).grade(trace).passed, "an output may be a conversation"
+    verdict = Rubric.from_dict(JUDGED).grade(diff="--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n", judge=say_yes)
+    assert verdict.passed
+
+
+def test_values_of_other_libraries_become_plain() -> None:
+    import dataclasses
+    import datetime
+
+    numpy = pytest.importorskip("numpy")
+
+    @dataclasses.dataclass
+    class Place:
+        name: str
+
+    rubric = Rubric.from_dict({"criteria": [{"name": "same", "check": {"type": "exact_match"}}]})
+    rows = [
+        {"output": numpy.float64(1.5), "reference": "1.5"},
+        {"output": "2026-01-02", "reference": datetime.date(2026, 1, 2)},
+        {"output": Place("Paris"), "reference": {"name": "Paris"}},
+    ]
+    assert [verdict.passed for verdict in rubric.grade_many(rows)] == [True, True, True]
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(jurist.InputError, match="nested"):
+        rubric.grade(endless)
+    with pytest.raises(jurist.InputError, match="finite"):
+        rubric.grade(float("inf"))

@@ -539,6 +539,30 @@ mod tests {
         assert!(resolver().resolve_endpoint(&usual).unwrap().http.is_some());
     }
 
+    #[derive(Debug)]
+    struct NeverReplies;
+
+    impl LanguageModel for NeverReplies {
+        fn complete<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_model_of_this_process_is_found_by_its_name_and_ends_in_time() {
+        let named =
+            |model: &str| Judge { model: Some(model.to_owned()), timeout: Some(0.01), ..Judge::default() };
+        let resolver = || Resolver::new(ProjectSettings::default(), |_| None).unwrap();
+        let provided = resolver().with_model("python/slow", Arc::new(NeverReplies));
+        let endpoint = provided.resolve_endpoint(&named("python/slow")).unwrap();
+        assert_eq!((endpoint.name.as_str(), endpoint.price), ("python/slow", None));
+        let error = endpoint.model.complete(&crate::model::build_ping_request("x")).await.unwrap_err();
+        assert_eq!((error.kind, error.detail.as_str()), (ModelErrorKind::Timeout, "no reply within 0.01 s"));
+        // A recording of it can be replayed where the function is not.
+        let absent = resolver().resolve_endpoint(&named("python/slow")).unwrap();
+        assert!(absent.model.missing_key().unwrap().contains("`slow` is a function of a Python program"));
+    }
+
     #[test]
     fn keys_are_never_printed() {
         let line = resolve("gpt-5", None, &[("OPENAI_API_KEY", "sk-hidden")]).unwrap();
