@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup postgres chromium cargo-deny web docs demo tour test test-long soak bench bless deny dist
+.PHONY: help setup postgres chromium cargo-deny web docs demo tour wheel test test-long soak bench bless deny dist
 
 NEXTEST_VERSION := 0.9.143
 DENY_VERSION := 0.20.2
@@ -44,6 +44,9 @@ demo: setup web ## a server with a small invented project, to look at; needs no 
 tour: setup web ## what the command does, on the examples
 	cargo build --release --quiet --bin jurist
 	@scripts/tour
+
+wheel: setup web ## the Python package as a wheel, in target/wheels
+	@scripts/build-wheel
 
 test: setup postgres chromium cargo-deny web docs ## everything that must pass
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest --version $(NEXTEST_VERSION)

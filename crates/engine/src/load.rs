@@ -36,12 +36,23 @@ pub fn load_suite(path: &Path, options: LoadOptions) -> LoadedSuite {
     load_suite_with_sources(path, options).0
 }
 
+/// Reads a suite from a text instead of a file; its references start in the current folder.
+pub fn load_suite_text(name: &str, text: &str, options: LoadOptions) -> LoadedSuite {
+    let path = std::env::current_dir().unwrap_or_default().join(name);
+    load_suite_from(&path, Some(text), options).0
+}
+
 /// The same, and what was read on the way.
 pub fn load_suite_with_sources(path: &Path, options: LoadOptions) -> (LoadedSuite, Reading) {
-    let reading = Reading::default();
     let here = std::env::current_dir().unwrap_or_default();
     let path = if path.as_os_str() == "-" { here.join(STDIN) } else { normalize_path(path, &here) };
-    let root = project_root(&path);
+    load_suite_from(&path, None, options)
+}
+
+fn load_suite_from(path: &Path, own_text: Option<&str>, options: LoadOptions) -> (LoadedSuite, Reading) {
+    let reading = Reading::default();
+    let here = std::env::current_dir().unwrap_or_default();
+    let root = project_root(path);
     let real_root = root.canonicalize().unwrap_or_else(|_| root.clone());
     let inside = |it: &Path| {
         options.outside == Outside::Allowed
@@ -51,7 +62,8 @@ pub fn load_suite_with_sources(path: &Path, options: LoadOptions) -> (LoadedSuit
     let world = ProjectEnvironment {
         root: root.clone(),
         read: &|it| {
-            let text = match it {
+            let text = match (it, own_text) {
+                (_, Some(text)) if it == path => read_from(&mut text.as_bytes(), MAX_BYTES),
                 _ if it == path && it.ends_with(STDIN) => read_from(&mut std::io::stdin().lock(), MAX_BYTES),
                 _ if inside(it) => read_text_file(it),
                 _ => Err(ReadError::Outside),
@@ -78,7 +90,7 @@ pub fn load_suite_with_sources(path: &Path, options: LoadOptions) -> (LoadedSuit
         },
         variables: options.variables,
     };
-    let mut loaded = dialect::read_suite(&path, options.dialect, &world);
+    let mut loaded = dialect::read_suite(path, options.dialect, &world);
     loaded.shorten(&here);
     (loaded, reading)
 }
@@ -343,6 +355,17 @@ mod tests {
         assert_eq!(find("absent.json", Outside::Refused), Err(ReadError::Missing));
         assert_eq!(find("../../../secret.txt", Outside::Refused), Err(ReadError::Outside));
         assert!(find("../../../secret.txt", Outside::Allowed).is_ok());
+    }
+
+    #[test]
+    fn a_suite_may_be_a_text() {
+        let text = "criteria: [{name: short, check: {type: length, max: 10}}]";
+        let loaded = load_suite_text("<text>", text, LoadOptions::default());
+        assert_eq!(loaded.suite.map(|suite| suite.rubrics.len()), Some(1));
+        let broken = load_suite_text("<text>", "criteria:\n- nam: short", LoadOptions::default());
+        let found = broken.diagnostics.into_sorted();
+        assert_eq!(broken.sources.place(found[0].span).line, 2);
+        assert!(broken.suite.is_none());
     }
 
     #[test]

@@ -137,12 +137,16 @@ impl JudgingArgs {
     }
 
     pub fn resolver(&self, settings: &ProjectSettings) -> anyhow::Result<Arc<Resolver>> {
+        Ok(Arc::new(self.build_resolver(settings)?))
+    }
+
+    pub fn build_resolver(&self, settings: &ProjectSettings) -> anyhow::Result<Resolver> {
         // What is replayed goes nowhere.
         if !self.trust_settings && self.replay.is_none() {
             require_trust(settings)?;
         }
         let resolver = Resolver::new(settings.clone(), load::variable)?;
-        Ok(Arc::new(resolver.with_trusted_address(self.base_url.as_deref())))
+        Ok(resolver.with_trusted_address(self.base_url.as_deref()))
     }
 
     /// Whether what was not graded is an error: by the flag, or by `defer: error` in the settings.
@@ -166,7 +170,15 @@ impl JudgingArgs {
         &self,
         chosen: &ChosenRubric,
     ) -> anyhow::Result<(Arc<Rubric>, ResolvedJudges)> {
-        let resolver = self.resolver(&chosen.settings)?;
+        self.prepare_judges_with(chosen, self.resolver(&chosen.settings)?).await
+    }
+
+    /// The same, where models are found by a resolver of the caller's.
+    pub async fn prepare_judges_with(
+        &self,
+        chosen: &ChosenRubric,
+        resolver: Arc<Resolver>,
+    ) -> anyhow::Result<(Arc<Rubric>, ResolvedJudges)> {
         let judge = self.resolve_judge_model(self.judge(&chosen.judge), &resolver).await?;
         self.consent(&judge, &chosen.judges)?;
         let mut bench =

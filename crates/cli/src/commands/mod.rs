@@ -17,12 +17,12 @@ mod estimate;
 mod eval;
 mod export;
 mod gates;
-mod grade;
+pub(crate) mod grade;
 mod grades;
 mod ingest;
 mod init;
-mod judge;
-mod judging;
+pub(crate) mod judge;
+pub(crate) mod judging;
 mod stored_runs;
 mod logging;
 mod monitor;
@@ -42,7 +42,7 @@ mod score;
 mod serve;
 mod spend;
 mod start;
-mod stats;
+pub(crate) mod stats;
 mod store;
 mod task_results;
 mod trace;
@@ -50,6 +50,7 @@ mod trust;
 mod worker;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -185,10 +186,13 @@ enum CliCommand {
 }
 
 impl Cli {
-    /// Parses the arguments of the process; prints the help or an error and exits where they ask for it.
-    pub fn from_arguments() -> Self {
-        let matches = build_command().get_matches();
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    /// Parses a command line that begins with the program's name; `None` is that of this process.
+    pub fn parse_arguments(arguments: Option<Vec<OsString>>) -> Result<Self, clap::Error> {
+        let matches = match arguments {
+            Some(arguments) => build_command().try_get_matches_from(arguments),
+            None => build_command().try_get_matches(),
+        };
+        Self::from_arg_matches(&matches?)
     }
 
     pub fn run(self) -> anyhow::Result<CommandOutcome> {
@@ -238,7 +242,7 @@ impl Cli {
 /// How files are read; the same for every command that reads one.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = Resettable::Reset)]
-struct LoadingArgs {
+pub(crate) struct LoadingArgs {
     /// Dialect of the file [default: detected]
     #[arg(long, value_name = "NAME", value_parser = dialect)]
     dialect: Option<Dialect>,
@@ -248,7 +252,7 @@ struct LoadingArgs {
 }
 
 impl LoadingArgs {
-    fn options(&self) -> LoadOptions {
+    pub(crate) fn options(&self) -> LoadOptions {
         let outside = if self.allow_outside { Outside::Allowed } else { Outside::Refused };
         LoadOptions { dialect: self.dialect, outside, variables: VariableExpansion::Filled }
     }
@@ -286,16 +290,17 @@ fn load_suite_with_reading(
 }
 
 /// A rubric with everything that decides who judges by it.
-struct ChosenRubric {
-    rubric: Arc<Rubric>,
-    judge: Judge,
+#[derive(Debug, Clone)]
+pub(crate) struct ChosenRubric {
+    pub(crate) rubric: Arc<Rubric>,
+    pub(crate) judge: Judge,
     /// Judges that the file names.
-    judges: BTreeMap<String, Judge>,
-    settings: ProjectSettings,
+    pub(crate) judges: BTreeMap<String, Judge>,
+    pub(crate) settings: ProjectSettings,
     /// Where its file stands; programs start there.
-    project: SuiteFiles,
+    pub(crate) project: SuiteFiles,
     /// What the eval that uses it says about its candidate.
-    candidate: Option<Candidate>,
+    pub(crate) candidate: Option<Candidate>,
 }
 
 /// A rubric of a file: its name, who judges by it, and the candidate of its eval.
@@ -311,6 +316,28 @@ fn choose_file_rubric(
     loading: &LoadingArgs,
 ) -> anyhow::Result<Option<ChosenRubric>> {
     let Some((suite, settings)) = load_suite_with_settings(path, loading.options())? else { return Ok(None) };
+    let project = SuiteFiles::of(path, loading.options().outside);
+    choose_suite_rubric(&suite, &settings, &project, RubricChoice { path, name, flag }).map(Some)
+}
+
+/// Which rubric of a file is wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct RubricChoice<'a> {
+    pub(crate) path: &'a Path,
+    /// Without one, the file must hold a single rubric.
+    pub(crate) name: Option<&'a str>,
+    /// How the user can say which.
+    pub(crate) flag: &'a str,
+}
+
+/// The one rubric of a suite, or the one that is asked for by name, with the judge that goes with it.
+pub(crate) fn choose_suite_rubric(
+    suite: &Suite,
+    settings: &ProjectSettings,
+    project: &SuiteFiles,
+    choice: RubricChoice<'_>,
+) -> anyhow::Result<ChosenRubric> {
+    let RubricChoice { path, name, flag } = choice;
     let monitor_name = |monitor: &'_ Monitor| {
         monitor.agents.first().map_or_else(|| "monitor".to_owned(), |monitor| monitor.0.clone())
     };
@@ -328,7 +355,7 @@ fn choose_file_rubric(
         judge: file_rubric.2.clone(),
         judges: suite.judges.clone(),
         settings: settings.clone(),
-        project: SuiteFiles::of(path, loading.options().outside),
+        project: project.clone(),
     };
     if let Some(name) = name {
         let found = all.iter().find(|it| it.0 == name).map(taken);
@@ -337,16 +364,14 @@ fn choose_file_rubric(
             None if names.is_empty() => "it holds none".to_owned(),
             None => format!("there are {}", names.join(", ")),
         };
-        return found
-            .map(Some)
-            .ok_or_else(|| anyhow::anyhow!("`{}` has no rubric `{name}`; {hint}", path.display()));
+        return found.ok_or_else(|| anyhow::anyhow!("`{}` has no rubric `{name}`; {hint}", path.display()));
     }
     // Evals that use the same rubric do not make the choice harder.
     let mut versions: Vec<&str> = all.iter().map(|it| it.1.version().as_str()).collect();
     versions.sort_unstable();
     versions.dedup();
     match (versions.len(), all.first()) {
-        (1, Some(only)) => Ok(Some(taken(only))),
+        (1, Some(only)) => Ok(taken(only)),
         (_, None) => anyhow::bail!("`{}` holds no rubric", path.display()),
         _ => anyhow::bail!(
             "`{}` holds several rubrics; choose one with {flag}: {}",

@@ -458,7 +458,8 @@ fn run_stats_compute(file: &std::path::Path) -> anyhow::Result<CommandOutcome> {
     Ok(if n_known == 0 && 0 < n_lines { CommandOutcome::BadInput } else { CommandOutcome::Passed })
 }
 
-fn compute_problem_answer(problem: &Json, input: &Json) -> Json {
+/// What a line of `jurist stats compute` comes to: a result, why there is none, or what is wrong.
+pub(crate) fn compute_problem_answer(problem: &Json, input: &Json) -> Json {
     let (name, input) = match (problem["family"].as_str(), problem["fn"].as_str()) {
         (Some(family), _) => (family, input),
         (None, Some(name)) => (name, &problem["args"]),

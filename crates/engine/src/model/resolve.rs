@@ -1,5 +1,6 @@
 //! From a name to a model that can be called: flags, files, settings and the environment have their say.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ pub struct Resolver {
     guarded: Option<reqwest::Client>,
     /// Which forms of requests models take.
     forms: FormMemory,
+    /// Models that the process which uses this library brings itself, by name.
+    provided: BTreeMap<String, Arc<dyn LanguageModel>>,
 }
 
 /// Why a name leads to no model.
@@ -90,7 +93,15 @@ impl Resolver {
             trusted: Vec::new(),
             guarded: None,
             forms: FormMemory::default(),
+            provided: BTreeMap::new(),
         })
+    }
+
+    /// Lets a name stand for a model of this process, whatever vendors there are.
+    #[must_use]
+    pub fn with_model(mut self, name: &str, model: Arc<dyn LanguageModel>) -> Self {
+        self.provided.insert(name.to_owned(), model);
+        self
     }
 
     /// Remembers what models take where others do as well, or by another clock.
@@ -149,6 +160,16 @@ impl Resolver {
             ));
         };
         let timeout = Duration::from_secs_f64(judge.timeout.unwrap_or(TIMEOUT));
+        if let Some(model) = self.provided.get(&name) {
+            let model = Arc::new(ModelWithTimeout { model: Arc::clone(model), timeout });
+            let (vendor, price) = (name.clone(), self.own_price(&name));
+            return Ok(ModelEndpoint { model, vendor, price, name, address: String::new(), http: None });
+        }
+        if let Some(function) = name.strip_prefix("python/") {
+            // Its recorded replies can be used without it.
+            let why = format!("`{function}` is a function of a Python program, which is not here");
+            return Ok(build_keyless_endpoint(name.clone(), "python", why, self.own_price(&name)));
+        }
         if let Some(words) = name.strip_prefix("command:") {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
             let address = program(&words);
@@ -382,6 +403,23 @@ fn build_keyless_endpoint(name: String, vendor: &str, why: String, price: Option
     ModelEndpoint { model, vendor: vendor.to_owned(), name, price, address: String::new(), http: None }
 }
 
+/// A model of this process, which may not keep to any time by itself.
+#[derive(Debug)]
+struct ModelWithTimeout {
+    model: Arc<dyn LanguageModel>,
+    timeout: Duration,
+}
+
+impl LanguageModel for ModelWithTimeout {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
+        Box::pin(async move {
+            let seconds = self.timeout.as_secs_f64();
+            let late = |_| ModelError::new(ModelErrorKind::Timeout, format!("no reply within {seconds} s"));
+            tokio::time::timeout(self.timeout, self.model.complete(request)).await.map_err(late)?
+        })
+    }
+}
+
 /// A model that cannot be asked for want of a key.
 #[derive(Debug)]
 struct NoKey(String);
@@ -497,6 +535,30 @@ mod tests {
         assert!(trusted.http.unwrap().endpoint().key.is_some());
         let usual = Judge { base_url: Some("https://api.openai.com/v1".into()), ..judge };
         assert!(resolver().resolve_endpoint(&usual).unwrap().http.is_some());
+    }
+
+    #[derive(Debug)]
+    struct NeverReplies;
+
+    impl LanguageModel for NeverReplies {
+        fn complete<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<ModelReply, ModelError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_model_of_this_process_is_found_by_its_name_and_ends_in_time() {
+        let named =
+            |model: &str| Judge { model: Some(model.to_owned()), timeout: Some(0.01), ..Judge::default() };
+        let resolver = || Resolver::new(ProjectSettings::default(), |_| None).unwrap();
+        let provided = resolver().with_model("python/slow", Arc::new(NeverReplies));
+        let endpoint = provided.resolve_endpoint(&named("python/slow")).unwrap();
+        assert_eq!((endpoint.name.as_str(), endpoint.price), ("python/slow", None));
+        let error = endpoint.model.complete(&crate::model::build_ping_request("x")).await.unwrap_err();
+        assert_eq!((error.kind, error.detail.as_str()), (ModelErrorKind::Timeout, "no reply within 0.01 s"));
+        // A recording of it can be replayed where the function is not.
+        let absent = resolver().resolve_endpoint(&named("python/slow")).unwrap();
+        assert!(absent.model.missing_key().unwrap().contains("`slow` is a function of a Python program"));
     }
 
     #[test]

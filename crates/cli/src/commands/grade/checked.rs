@@ -52,14 +52,18 @@ impl RecordChecks {
         Ok(Self::Rubric(Arc::clone(rubric), checks))
     }
 
-    /// Whether a record may ask for embeddings; those that name their own check may ask for anything.
-    fn is_about_meaning(&self) -> bool {
-        let wants = |check: &Check| check.embedding_model().is_some();
+    /// The checks that every record is held to.
+    pub(super) fn compiled(&self) -> &[Check] {
         match self {
-            Self::One(check) => wants(check),
-            Self::Rubric(_, checks) => checks.iter().any(wants),
-            Self::Own => true,
+            Self::One(check) => std::slice::from_ref(check),
+            Self::Rubric(_, checks) => checks,
+            Self::Own => &[],
         }
+    }
+
+    /// Whether a record may ask for embeddings; those that name their own check may ask for anything.
+    pub(super) fn is_about_meaning(&self) -> bool {
+        matches!(self, Self::Own) || self.compiled().iter().any(|check| check.embedding_model().is_some())
     }
 }
 
@@ -260,13 +264,13 @@ impl<W: Write> Stage<'_, W> {
 }
 
 /// A record that was graded, or waits for a judge.
-enum RecordGrading {
+pub(super) enum RecordGrading {
     Done(GradedRecordLine),
     Recipe(Box<RecipeJob>),
 }
 
-struct GradedRecordLine {
-    line: String,
+pub(super) struct GradedRecordLine {
+    pub(super) line: String,
     ended: CommandOutcome,
 }
 
@@ -298,7 +302,17 @@ fn grade_record(
     notices: &FieldNotices,
     seen: &mut SeenFields,
 ) -> Result<RecordGrading, String> {
-    let record = raw.parse()?;
+    grade_parsed_record(&raw.place(), raw.parse()?, grading, vectors, notices, seen)
+}
+
+pub(super) fn grade_parsed_record(
+    place: &str,
+    record: Json,
+    grading: &RecordChecks,
+    vectors: &Vectors,
+    notices: &FieldNotices,
+    seen: &mut SeenFields,
+) -> Result<RecordGrading, String> {
     let mut fields = RecordFields::read(&record);
     if let (RecordChecks::Own, Some(params)) = (grading, record.get("params")) {
         let keys = ["question_key", "context_key", "requirements_key"];
@@ -312,7 +326,7 @@ fn grade_record(
         let name = own_name(&fields)?;
         if is_recipe(name) {
             let name = name.to_owned();
-            return Ok(RecordGrading::Recipe(Box::new(RecipeJob { name, record, place: raw.place() })));
+            return Ok(RecordGrading::Recipe(Box::new(RecipeJob { name, record, place: place.to_owned() })));
         }
     }
     let subject = CheckSubject::from_fields(&fields).map_err(|error| error.to_string())?;
@@ -328,12 +342,12 @@ fn grade_record(
     }))
 }
 
-fn run_check(check: &Check, subject: &CheckSubject<'_>, vectors: &Vectors) -> CheckFinding {
+pub(super) fn run_check(check: &Check, subject: &CheckSubject<'_>, vectors: &Vectors) -> CheckFinding {
     let model = check.embedding_model().unwrap_or_default();
     check.run_with(subject, &|text| vectors.get(&(model.to_owned(), text.to_owned())).cloned())
 }
 
-fn build_check_line(id: &Json, check: Option<&str>, finding: &CheckFinding) -> GradedRecordLine {
+pub(super) fn build_check_line(id: &Json, check: Option<&str>, finding: &CheckFinding) -> GradedRecordLine {
     let mut line = finding_to_json(finding);
     line["id"] = id.clone();
     if let Some(check) = check {
@@ -385,7 +399,7 @@ fn grade_by_rubric_checks(
 }
 
 /// Embeddings of texts, by model and text.
-type Vectors = HashMap<(String, String), Vec<f32>>;
+pub(super) type Vectors = HashMap<(String, String), Vec<f32>>;
 
 /// Makes the embeddings that the checks of a batch ask for; nothing is set up before one does.
 struct BatchEmbedder<'a> {

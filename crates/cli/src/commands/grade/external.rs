@@ -9,7 +9,6 @@ use jurist_core::check::{ExternalCheck, ExternalInput};
 use jurist_core::judge::RecordKeys;
 use jurist_engine::judge::{CheckFailure, CheckPrograms, permit_check};
 use jurist_engine::load::SuiteFiles;
-use jurist_engine::record_file::RawRecord;
 use serde_json::{Map, Value as Json, json};
 
 use super::super::CommandOutcome;
@@ -26,9 +25,9 @@ const WIDTH: usize = 64;
 pub(super) const CASE_FIELDS: [&str; 2] = ["vars", "metadata"];
 
 /// A record with what was decided about it.
-struct DecidedRecord {
-    record: Json,
-    line: Json,
+pub(super) struct DecidedRecord {
+    pub(super) record: Json,
+    pub(super) line: Json,
 }
 
 pub(super) async fn grade_with_external_check(
@@ -47,7 +46,12 @@ pub(super) async fn grade_with_external_check(
     });
     let decided = records.map(|record| async {
         let record = record?;
-        anyhow::Ok((record.place(), decide_external_record(&record, &check, &programs).await))
+        let place = record.place();
+        let decided = match record.parse() {
+            Ok(parsed) => decide_external_record(&place, parsed, &check, &programs).await,
+            Err(problem) => Err(problem),
+        };
+        anyhow::Ok((place, decided))
     });
     let mut decided = std::pin::pin!(decided.buffered(WIDTH));
     while let Some(result) = decided.next().await {
@@ -80,12 +84,12 @@ pub(super) async fn grade_with_external_check(
     Ok(tally.command_outcome())
 }
 
-async fn decide_external_record(
-    raw: &RawRecord,
+pub(super) async fn decide_external_record(
+    place: &str,
+    record: Json,
     check: &ExternalCheck,
     programs: &CheckPrograms,
 ) -> Result<DecidedRecord, String> {
-    let record = raw.parse()?;
     let fields = RecordFields::read(&record);
     let id = record_id(&fields);
     let mut material =
@@ -94,8 +98,7 @@ async fn decide_external_record(
         return Err(fields.no_output().to_string());
     }
     material.case_data = read_case_data(&record);
-    let place = raw.place();
-    let input = ExternalInput { case: &place, material: &material, criteria: None };
+    let input = ExternalInput { case: place, material: &material, criteria: None };
     let line = match programs.decide(check, &input).await {
         Ok(verdict) => {
             let finding = verdict.finding();

@@ -14,11 +14,12 @@ use jurist_core::stats::effective_votes;
 use jurist_core::suite::named_row_fields;
 use jurist_engine::call::ModelClient;
 use jurist_engine::judge::{JudgeCase, JudgeDecision, ResolvedJudges};
+use jurist_engine::model::resolve::Resolver;
 use jurist_engine::record_file::{RawRecord, RecordFile, RecordsError};
 use serde_json::{Value as Json, json};
 
 use super::super::judge::{command_outcome_for_decision, decision_line, finding};
-use super::super::judging::BatchOutcome;
+use super::super::judging::{BatchOutcome, JudgingArgs};
 use super::super::{ChosenRubric, CommandOutcome};
 use super::external::{CASE_FIELDS, read_case_data};
 use super::notices::{FieldNotices, SeenFields};
@@ -35,11 +36,17 @@ pub(super) enum LineShape {
 }
 
 /// Everything by which records are judged.
-struct JudgingContext {
+pub(super) struct JudgingContext {
     rubric: Arc<Rubric>,
     keys: RecordKeys,
     bench: ResolvedJudges,
-    caller: ModelClient,
+    caller: Arc<ModelClient>,
+}
+
+/// A context, with what deserves a word in the records that it will judge.
+pub(super) struct PreparedContext {
+    pub(super) context: JudgingContext,
+    pub(super) notices: FieldNotices,
 }
 
 /// What judges say about each record, in the order of the records; as many at work as there are calls at a time.
@@ -48,14 +55,11 @@ pub(super) async fn grade_with_judges(
     chosen: &ChosenRubric,
     shape: LineShape,
 ) -> anyhow::Result<CommandOutcome> {
-    let (rubric, bench) = args.judging.prepare_judges(chosen).await?;
-    let keys = RecordKeys::of_rubric(&rubric)?;
-    let of_programs = rubric.external_checks().next().map(|_| CASE_FIELDS).into_iter().flatten();
-    let named = keys.names().chain(of_programs).map(str::to_owned);
-    let used = named_row_fields(&rubric).into_iter().chain(named).collect();
-    let mut notices = FieldNotices::new(used);
-    let court =
-        Arc::new(JudgingContext { rubric, keys, bench, caller: args.judging.caller(&chosen.settings)? });
+    let resolver = args.judging.resolver(&chosen.settings)?;
+    let caller = Arc::new(args.judging.caller(&chosen.settings)?);
+    let PreparedContext { context, mut notices } =
+        JudgingContext::prepare(&args.judging, chosen, resolver, caller).await?;
+    let court = Arc::new(context);
     let caller = &court.caller;
     let width = args.judging.width(&chosen.settings);
     let no_defer = args.judging.no_defer(&chosen.settings);
@@ -216,8 +220,8 @@ struct WaitingRecord {
 
 /// A record with what its judges decided.
 pub(super) struct JudgedRecord {
-    id: Json,
-    record: Json,
+    pub(super) id: Json,
+    pub(super) record: Json,
     pub(super) decision: JudgeDecision,
 }
 
@@ -245,8 +249,31 @@ pub(super) fn read_records(paths: Vec<PathBuf>, width: usize) -> Records {
 }
 
 impl JudgingContext {
+    pub(super) async fn prepare(
+        judging: &JudgingArgs,
+        chosen: &ChosenRubric,
+        resolver: Arc<Resolver>,
+        caller: Arc<ModelClient>,
+    ) -> anyhow::Result<PreparedContext> {
+        let (rubric, bench) = judging.prepare_judges_with(chosen, resolver).await?;
+        let keys = RecordKeys::of_rubric(&rubric)?;
+        let of_programs = rubric.external_checks().next().map(|_| CASE_FIELDS).into_iter().flatten();
+        let named = keys.names().chain(of_programs).map(str::to_owned);
+        let used = named_row_fields(&rubric).into_iter().chain(named).collect();
+        let context = Self { rubric, keys, bench, caller };
+        Ok(PreparedContext { context, notices: FieldNotices::new(used) })
+    }
+
     async fn judge(self: Arc<Self>, raw: RawRecord) -> Judgement {
-        judge_record(&raw.place(), raw.parse()?, &self.keys, &self.rubric, &self.bench, &self.caller).await
+        self.judge_parsed(&raw.place(), raw.parse()?).await
+    }
+
+    pub(super) fn client(&self) -> &ModelClient {
+        &self.caller
+    }
+
+    pub(super) async fn judge_parsed(&self, place: &str, record: Json) -> Judgement {
+        judge_record(place, record, &self.keys, &self.rubric, &self.bench, &self.caller).await
     }
 }
 

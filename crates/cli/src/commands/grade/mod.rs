@@ -3,13 +3,14 @@ mod external;
 mod judged;
 mod notices;
 mod recipe;
+pub(crate) mod record_grader;
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use jurist_core::candidate::{RecordField, RecordFields};
 use jurist_core::check::CompiledCheck;
-use jurist_core::rubric::CriterionKind;
+use jurist_core::rubric::{CriterionKind, Rubric};
 use serde_json::{Value as Json, json};
 
 use super::judge::load_current_settings;
@@ -91,13 +92,7 @@ pub fn run_grade_command(args: &GradeArgs) -> anyhow::Result<CommandOutcome> {
                 return Ok(CommandOutcome::BadInput);
             };
             anyhow::ensure!(chosen.rubric.max_scores().next().is_none(), NO_COMPARISON);
-            // Judges and programs take their time; everything else is decided at once.
-            if !chosen
-                .rubric
-                .questions()
-                .all(|question| matches!(question.criterion.ask, CriterionKind::Check(_)))
-                || chosen.rubric.external_checks().next().is_some()
-            {
+            if needs_judges(&chosen.rubric) {
                 return wait_for(judged::grade_with_judges(args, &chosen, LineShape::Verdict));
             }
             RecordChecks::of(&chosen.rubric)?
@@ -105,6 +100,13 @@ pub fn run_grade_command(args: &GradeArgs) -> anyhow::Result<CommandOutcome> {
         (None, None) => RecordChecks::Own,
     };
     checked::grade_with_checks(args, &grading)
+}
+
+/// Whether judges or programs have a say, which take their time; everything else is decided at once.
+fn needs_judges(rubric: &Rubric) -> bool {
+    let is_check = |criterion: &CriterionKind| matches!(criterion, CriterionKind::Check(_));
+    !rubric.questions().all(|question| is_check(&question.criterion.ask))
+        || rubric.external_checks().next().is_some()
 }
 
 impl GradeArgs {

@@ -10,21 +10,27 @@ use crate::render;
 const MAX_SAID: usize = 100;
 
 /// Says what deserves a word, once per run.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct FieldNotices {
     /// Names that a rubric's texts or a recipe's parameters use.
     used: BTreeSet<String>,
     said: SeenFields,
 }
 
+/// A sentence about fields of records.
+pub(super) struct FieldNotice {
+    pub(super) is_warning: bool,
+    pub(super) text: String,
+}
+
 /// What deserves a word in some records.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct SeenFields {
     unused: BTreeSet<String>,
     overruled: BTreeSet<OverruledName>,
 }
 
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct OverruledName {
     used: String,
     unused: String,
@@ -54,12 +60,23 @@ impl FieldNotices {
 
     /// Says what was seen, and will not say it again.
     pub(super) fn say(&mut self, seen: SeenFields) {
+        for notice in self.take_messages(seen) {
+            if notice.is_warning {
+                render::print_warning(&notice.text);
+            } else {
+                render::print_note(&notice.text);
+            }
+        }
+    }
+
+    /// What is to be said about what was seen; it will not be said again.
+    pub(super) fn take_messages(&mut self, seen: SeenFields) -> Vec<FieldNotice> {
+        let mut notices = Vec::new();
+        let mut warn = |text: String| notices.push(FieldNotice { is_warning: true, text });
         for pair in seen.overruled {
             if !self.said.overruled.contains(&pair) {
                 let OverruledName { used, unused } = &pair;
-                render::print_warning(&format!(
-                    "`{used}` and `{unused}` differ in these records; `{used}` is used"
-                ));
+                warn(format!("`{used}` and `{unused}` differ in these records; `{used}` is used"));
                 self.said.overruled.insert(pair);
             }
         }
@@ -68,17 +85,21 @@ impl FieldNotices {
             seen.unused.into_iter().filter(|name| !self.said.unused.contains(name)).collect::<Vec<_>>()
         {
             match closest_field(&name) {
-                Some(meant) => render::print_warning(&format!(
-                    "nothing uses the field `{name}` of these records; did you mean `{meant}`?"
-                )),
+                Some(meant) => {
+                    warn(format!(
+                        "nothing uses the field `{name}` of these records; did you mean `{meant}`?"
+                    ));
+                }
                 None => plain.push(format!("`{name}`")),
             }
             self.said.unused.insert(name);
         }
         if !plain.is_empty() {
             let fields = if plain.len() == 1 { "field" } else { "fields" };
-            render::print_note(&format!("nothing uses the {fields} {} of these records", plain.join(", ")));
+            let text = format!("nothing uses the {fields} {} of these records", plain.join(", "));
+            notices.push(FieldNotice { is_warning: false, text });
         }
+        notices
     }
 }
 

@@ -1,0 +1,57 @@
+//! The `jurist` command as a library: `main` and the Python package start it here.
+//!
+//! One file per subcommand. [`library`] grades records for programs that hold them in memory.
+
+mod commands;
+pub mod library;
+mod picture;
+mod render;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+use commands::{Cli, CommandOutcome};
+
+/// Runs a command line, its program's name first, and gives the number that the process ends with.
+///
+/// `None` takes the arguments of this process.
+pub fn run_command_line(arguments: Option<Vec<OsString>>) -> u8 {
+    let parsed = match arguments {
+        Some(arguments) => Cli::try_parse_from(arguments),
+        None => Cli::try_parse(),
+    };
+    match parsed {
+        Ok(cli) => number_outcome(cli.run()),
+        Err(error) => {
+            // Help is asked for, and is no error; what cannot be printed is nobody's to read.
+            let _ = error.print();
+            u8::try_from(error.exit_code()).unwrap_or(2)
+        }
+    }
+}
+
+/// The number of an outcome; `jurist --help` lists them.
+fn number_outcome(ended: anyhow::Result<CommandOutcome>) -> u8 {
+    match ended {
+        Ok(CommandOutcome::Passed) => 0,
+        Ok(CommandOutcome::Failed) => 1,
+        Ok(CommandOutcome::BadInput) => 2,
+        Ok(CommandOutcome::Incomplete) => 3,
+        Ok(CommandOutcome::OverBudget) => 5,
+        Ok(CommandOutcome::Interrupted) => 130,
+        Err(error) => {
+            // A reader that has seen enough, such as `head`, is not an error.
+            let broken_pipe = error
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|downcast_ref| downcast_ref.kind() == std::io::ErrorKind::BrokenPipe);
+            if broken_pipe {
+                // What a shell makes of SIGPIPE; 0 would hide what was left to say.
+                141
+            } else {
+                render::print_error(&format!("{error:#}"));
+                2
+            }
+        }
+    }
+}

@@ -1,0 +1,430 @@
+"""Evaluators by name, with one contract: `evaluate(outputs=…, reference_outputs=…, inputs=…, context=…)`.
+
+The names and parameters are those of Potato's evaluators, so that a program changes only its import.
+Checks are decided by code. Evaluators with a `config` ask a judge: `config` is the name of a model, a Python function,
+or a mapping with `ai_support` as Potato's tasks have it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from jurist import _native
+from jurist.errors import InputError, translate_error
+from jurist.judging import JudgeFunction, JudgeOptions, PreparedJudge
+from jurist.rubric import Grader, Rubric
+
+#: Who judges: the name of a model, a function, or a mapping with `ai_support`.
+JudgeConfig: TypeAlias = "str | JudgeFunction | Mapping[str, Any] | None"
+
+#: What an argument is that nobody gave; None is a value like any other.
+NOT_GIVEN: Any = object()
+
+
+@dataclass(frozen=True)
+class EvaluationResult:
+    """What an evaluator says. `score` is None where there is no honest number, and `error` then says why."""
+
+    score: float | None
+    value: Any
+    comment: str
+    metadata: dict[str, Any] = field(default_factory=lambda: {})
+    error: str | None = None
+    key: str = ""
+
+
+class SupportsEvaluate(Protocol):
+    """The contract that every evaluator has, and that one's own may have."""
+
+    def evaluate(
+        self,
+        *,
+        outputs: Any = NOT_GIVEN,
+        reference_outputs: Any = NOT_GIVEN,
+        inputs: Any = NOT_GIVEN,
+        context: Any = NOT_GIVEN,
+    ) -> EvaluationResult: ...
+
+
+class Evaluator:
+    """An evaluator of the catalogue, by name and parameters."""
+
+    name = ""
+
+    def __init__(
+        self, name: str, params: Mapping[str, Any], config: JudgeConfig = None, **options: Any
+    ) -> None:
+        self.name = name
+        self.params = {key: value for key, value in params.items() if value is not None}
+        judging: JudgeOptions = {**options}  # type: ignore[typeddict-item]
+        sent = dict(self.params)
+        if isinstance(config, Mapping):
+            sent["config"] = dict(config)
+        elif config is not None:
+            judging["judge"] = config
+        self._grader = Grader(
+            lambda settings: _native.make_evaluator(name, sent, settings), PreparedJudge(judging), judging
+        )
+
+    def evaluate(
+        self,
+        *,
+        outputs: Any = NOT_GIVEN,
+        reference_outputs: Any = NOT_GIVEN,
+        inputs: Any = NOT_GIVEN,
+        context: Any = NOT_GIVEN,
+    ) -> EvaluationResult:
+        """Evaluate one output; raises `InputError` where its shape is not understood."""
+        record = _build_record(outputs, reference_outputs, inputs, context)
+        return _read_result(self.name, json.loads(self._grader.grade_to_json(record)), self._questions())
+
+    def _questions(self) -> dict[str, str]:
+        return {}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+
+def _build_record(outputs: Any, reference_outputs: Any, inputs: Any, context: Any) -> dict[str, Any]:
+    given = {"outputs": outputs, "reference_outputs": reference_outputs, "inputs": inputs, "context": context}
+    return {name: _plain(value) for name, value in given.items() if value is not NOT_GIVEN}
+
+
+def _plain(value: Any) -> Any:
+    """An object of another library with its turns, such as a trace, as the list of its turns."""
+    if not isinstance(value, (str, bytes, Mapping, list, tuple)) and hasattr(value, "turns"):
+        return value.turns
+    return value
+
+
+def _read_result(name: str, line: Mapping[str, Any], questions: Mapping[str, str]) -> EvaluationResult:
+    metadata = dict(line.get("metadata") or {})
+    if "steps" in line:
+        metadata.update(_judged_metadata(name, line, questions))
+    error = line.get("error") or line.get("failure")
+    said = f"{error['failure']}: {error['detail']}" if isinstance(error, Mapping) else error
+    if error is None and line.get("score") is None and line.get("status") in ("error", "deferred"):
+        said = "; ".join(_open_questions(line)) or str(line["status"])
+    return EvaluationResult(
+        score=line.get("score"),
+        value=line.get("value"),
+        comment=line.get("comment") or said or "",
+        metadata=metadata,
+        error=said,
+        key=name,
+    )
+
+
+def _open_questions(line: Mapping[str, Any]) -> Iterator[str]:
+    for grade in line.get("grades") or []:
+        outcome = grade["outcome"]
+        if outcome["kind"] != "scored":
+            yield f"{grade['criterion']}: {outcome.get('detail') or outcome.get('why') or outcome['kind']}"
+
+
+def _judged_metadata(name: str, line: Mapping[str, Any], questions: Mapping[str, str]) -> dict[str, Any]:
+    grades = line.get("grades") or []
+    metadata: dict[str, Any] = {}
+    if line.get("steps"):
+        reasons = {grade["criterion"]: grade.get("reason", "") for grade in grades}
+        metadata["path"] = [
+            {
+                "node": _node_name(step["node"]),
+                "question": questions.get(_node_name(step["node"]), ""),
+                "choice": step["answer"],
+                "reasoning": reasons.get(step["node"], ""),
+            }
+            for step in line["steps"]
+        ]
+    points = [point for grade in grades for point in grade.get("points") or []]
+    if name == "groundedness":
+        metadata["claims"] = [{"claim": point["text"], "supported": point["holds"]} for point in points]
+        metadata["total"] = len(points)
+    if name == "agent_as_judge":
+        metadata["verdicts"] = [
+            {
+                "requirement": point["text"],
+                "satisfied": point["holds"],
+                "evidence": "; ".join(evidence["quote"] for evidence in point.get("evidence") or []),
+            }
+            for point in points
+        ]
+    return metadata
+
+
+def _node_name(node: str) -> str:
+    """A node's own name; results name the tree before it."""
+    return node.partition(".")[2] or node
+
+
+class TrajectoryMatchEvaluator(Evaluator):
+    """Compares the tool calls of a run with those of a reference."""
+
+    def __init__(
+        self,
+        mode: str = "strict",
+        tool_args_match_mode: str = "exact",
+        tool_args_match_overrides: Mapping[str, Any] | None = None,
+    ) -> None:
+        overrides = None if tool_args_match_overrides is None else dict(tool_args_match_overrides)
+        params = {
+            "mode": mode,
+            "tool_args_match_mode": tool_args_match_mode,
+            "tool_args_match_overrides": overrides,
+        }
+        super().__init__("trajectory_match", params)
+
+
+class ToolUseEvaluator(Evaluator):
+    """Tells whether a tool was called, perhaps with these arguments."""
+
+    def __init__(
+        self,
+        expected_tool: str,
+        expected_args: Mapping[str, Any] | None = None,
+        args_match_mode: str | None = None,
+    ) -> None:
+        args = None if expected_args is None else dict(expected_args)
+        params = {"expected_tool": expected_tool, "expected_args": args, "args_match_mode": args_match_mode}
+        super().__init__("tool_use", params)
+
+
+class ToolCallAccuracyEvaluator(Evaluator):
+    """The share of the reference's tool calls that the run made."""
+
+    def __init__(self, args_match_mode: str = "exact") -> None:
+        super().__init__("tool_call_accuracy", {"args_match_mode": args_match_mode})
+
+
+class GraphTrajectoryEvaluator(Evaluator):
+    """Compares the nodes that ran with those of a reference."""
+
+    def __init__(self, mode: str = "strict") -> None:
+        super().__init__("graph_trajectory", {"mode": mode})
+
+
+class ExactMatch(Evaluator):
+    """Tells whether the output is the reference."""
+
+    def __init__(self, case_sensitive: bool = True, strip: bool = True) -> None:
+        super().__init__("exact_match", {"case_sensitive": case_sensitive, "strip": strip})
+
+
+class Contains(Evaluator):
+    """Tells whether a text stands in the output; without `substring`, the reference."""
+
+    def __init__(self, substring: str | None = None, case_sensitive: bool = False) -> None:
+        super().__init__("contains", {"substring": substring, "case_sensitive": case_sensitive})
+
+
+class RegexMatch(Evaluator):
+    """Tells whether a pattern matches somewhere; `flags` are those of `re`."""
+
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        super().__init__("regex_match", {"pattern": pattern, "flags": int(flags)})
+
+
+class EditDistance(Evaluator):
+    """How near the output is to the reference: 1 - distance / length of the longer one."""
+
+    def __init__(self) -> None:
+        super().__init__("edit_distance", {})
+
+
+class JSONValid(Evaluator):
+    """Tells whether the output is JSON."""
+
+    def __init__(self) -> None:
+        super().__init__("json_valid", {})
+
+
+class JSONSchemaMatch(Evaluator):
+    """Tells whether the output is JSON of a schema."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        super().__init__("json_schema_match", {"schema": dict(schema)})
+
+
+class EmbeddingDistance:
+    """How near the output is in meaning to the reference.
+
+    With `embed_fn` (texts in, vectors out) nothing else is needed; otherwise embeddings come from the model that
+    `model` names, as `jurist grade --check embedding_similarity` finds it.
+    """
+
+    name = "embedding_distance"
+
+    def __init__(
+        self,
+        embed_fn: Callable[[list[str]], Sequence[Sequence[float]]] | None = None,
+        model: str | None = None,
+    ) -> None:
+        self._embed = embed_fn
+        self._params = {} if model is None else {"model": model}
+        self._evaluator = None if embed_fn else Evaluator("embedding_similarity", self._params)
+
+    def evaluate(
+        self,
+        *,
+        outputs: Any = NOT_GIVEN,
+        reference_outputs: Any = NOT_GIVEN,
+        inputs: Any = NOT_GIVEN,
+        context: Any = NOT_GIVEN,
+    ) -> EvaluationResult:
+        """Compare one output with its reference."""
+        if self._evaluator is not None:
+            return self._evaluator.evaluate(
+                outputs=outputs, reference_outputs=reference_outputs, inputs=inputs, context=context
+            )
+        record = _build_record(outputs, reference_outputs, inputs, context)
+        assert self._embed is not None
+        try:
+            line = _native.compare_embeddings(self._params, record, self._embed_texts)
+        except _native.NativeError as error:
+            raise translate_error(error) from None
+        return _read_result(self.name, json.loads(line), {})
+
+    def _embed_texts(self, texts: list[str]) -> list[list[float]]:
+        assert self._embed is not None
+        return [[float(value) for value in vector] for vector in self._embed(texts)]
+
+
+class LLMTrajectoryJudge(Evaluator):
+    """A judge grades a run without a reference: pass or fail, or with `continuous` a score from 0 to 1."""
+
+    def __init__(
+        self,
+        config: JudgeConfig = None,
+        continuous: bool = False,
+        prompt: str | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__("llm_trajectory_judge", {"continuous": continuous, "prompt": prompt}, config, **options)
+
+
+class AgentAsJudgeEvaluator(Evaluator):
+    """A judge decides about each requirement, with evidence; the score is the share that is met."""
+
+    def __init__(self, config: JudgeConfig = None, requirements: Sequence[str] | None = None, **options: Any) -> None:
+        given = None if requirements is None else list(requirements)
+        super().__init__("agent_as_judge", {"requirements": given}, config, **options)
+
+
+class RubricDagEvaluator(Evaluator):
+    """A judge walks through a tree of questions to a leaf with a fixed score."""
+
+    def __init__(self, config: JudgeConfig, dag: Mapping[str, Any], **options: Any) -> None:
+        self._dag = dag
+        super().__init__("rubric_dag", {"dag": dict(dag)}, config, **options)
+
+    def _questions(self) -> dict[str, str]:
+        nodes = self._dag.get("nodes", {})
+        return {name: node.get("question", "") for name, node in nodes.items()}
+
+
+def _read_preset(name: str) -> dict[str, Any]:
+    """A tree of the presets that `jurist presets` lists, as `make_rubric_dag` takes it."""
+    graph = Rubric.from_dict({"preset": name}).to_dict()["graph"]
+    nodes: dict[str, Any] = {}
+    for node_name, node in graph["nodes"].items():
+        branches = {choice: _read_branch(target) for choice, target in node["branches"].items()}
+        nodes[node_name] = {"question": node["ask"], "choices": node["choices"], "branches": branches}
+    return {"key": name, "root": graph["root"], "nodes": nodes}
+
+
+def _read_branch(target: Any) -> Any:
+    return target if isinstance(target, str) else {"score": target["score"], "label": target.get("reason", "")}
+
+
+#: Trees by name; add your own.
+RUBRIC_PRESETS: dict[str, Mapping[str, Any]] = {}
+
+
+def make_rubric_dag(
+    config: JudgeConfig = None,
+    preset: str | None = None,
+    dag: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> RubricDagEvaluator:
+    """A tree of questions: one of `RUBRIC_PRESETS` by name, or one's own."""
+    if (preset is None) == (dag is None):
+        raise InputError("give either `preset` or `dag`")
+    if dag is None:
+        assert preset is not None
+        if preset not in RUBRIC_PRESETS:
+            raise InputError(f"there is no preset `{preset}`; there are {', '.join(RUBRIC_PRESETS)}")
+        dag = RUBRIC_PRESETS[preset]
+    return RubricDagEvaluator(config, dag, **options)
+
+
+def rag_triad(config: JudgeConfig = None, **options: Any) -> dict[str, Evaluator]:
+    """`context_relevance`, `groundedness` and `answer_relevance`, none of which needs a reference."""
+    names = ("context_relevance", "groundedness", "answer_relevance")
+    return {name: Evaluator(name, {}, config, **options) for name in names}
+
+
+class _AgentevalsAdapter:
+    """Graph trajectories; nothing has to be installed for them."""
+
+    @staticmethod
+    def is_available() -> bool:
+        return True
+
+    @staticmethod
+    def graph_trajectory_strict_match() -> Evaluator:
+        return GraphTrajectoryEvaluator("strict")
+
+    @staticmethod
+    def graph_trajectory_unordered_match() -> Evaluator:
+        return GraphTrajectoryEvaluator("unordered")
+
+
+agentevals_adapter = _AgentevalsAdapter()
+
+_OWN: dict[str, Callable[..., SupportsEvaluate]] = {}
+
+
+def register_evaluator(name: str, make: Callable[..., SupportsEvaluate]) -> None:
+    """Let `build_evaluator` find one's own evaluator: a class or function that makes one from its parameters."""
+    if name in _OWN or any(entry["name"] == name for entry in json.loads(_native.list_evaluators())):
+        raise InputError(f"there is an evaluator `{name}` already")
+    _OWN[name] = make
+
+
+def build_evaluator(
+    name: str,
+    params: Mapping[str, Any] | None = None,
+    config: JudgeConfig = None,
+) -> SupportsEvaluate:
+    """An evaluator by name; `list_evaluators` lists them."""
+    given = dict(params or {})
+    if name in _OWN:
+        return _OWN[name](**given)
+    config = given.pop("config", config)
+    if name == "rubric_dag":
+        return make_rubric_dag(config, **given)
+    if name == EmbeddingDistance.name:
+        return EmbeddingDistance(**given)
+    return Evaluator(name, given, config)
+
+
+def list_evaluators() -> list[dict[str, Any]]:
+    """All evaluators: name, description, kind (`check`, `recipe` or `own`) and parameters."""
+    entries: list[dict[str, Any]] = json.loads(_native.list_evaluators())
+    tree = {
+        "name": "rubric_dag",
+        "kind": "recipe",
+        "description": "a judge walks through a tree of questions to a fixed score",
+        "params": ["dag", "preset"],
+    }
+    own = [
+        {"name": name, "kind": "own", "description": (make.__doc__ or "").strip(), "params": []}
+        for name, make in _OWN.items()
+    ]
+    return [*entries, tree, *own]
+
+
+RUBRIC_PRESETS["answer_quality"] = _read_preset("answer_quality")

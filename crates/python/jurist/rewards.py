@@ -1,0 +1,370 @@
+"""Rubrics as rewards for training with reinforcement learning."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jurist.errors import InputError, JuristError
+from jurist.judging import JudgeOptions, PreparedJudge, ensure_known_options
+from jurist.results import Verdict
+from jurist.rubric import Grader, Rubric, take_rubric
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+#: Names that data sets have for the right answer, in the order in which they are looked for.
+REFERENCE_COLUMNS = ("reference", "answer", "ground_truth", "solution", "target", "expected")
+
+#: Rubrics of rows that are kept with their connections.
+_MAX_GRADERS = 1024
+
+#: Checks that programs, services or models decide.
+_SLOW_CHECKS = ("script", "python", "javascript", "webhook", "similar", "embedding_similarity")
+
+#: Rubrics of rows that are at work at the same time.
+_MAX_THREADS = 64
+
+
+class RewardError(JuristError):
+    """There is no reward, because a judge broke or was not asked."""
+
+
+class Reward:
+    """Gives a score from 0 to 1 to each completion, and None where a judge broke.
+
+    Call it as TRL calls a reward function. `compute_score` is for verl, `as_verifiers` and `as_openenv` for those.
+    A failed gate makes the reward 0. `max_cost` holds for everything that one object grades.
+    """
+
+    def __init__(
+        self,
+        rubric: Rubric | None,
+        rubric_column: str | None,
+        columns: Mapping[str, str],
+        extra_columns: Sequence[str],
+        max_chars: int | None,
+        max_repetition: float | None,
+        options: JudgeOptions,
+    ) -> None:
+        self.__name__ = "jurist_reward"
+        self._rubric = rubric
+        self._rubric_column = rubric_column
+        self._columns = dict(columns)
+        self._extra_columns = list(extra_columns)
+        self._max_chars = max_chars
+        self._max_repetition = max_repetition
+        self._options = options
+        self._calls = _SharedCalls(options)
+        self._lock = threading.Lock()
+        #: Verdicts of the last call, for logging; None where a guard decided.
+        self.last_verdicts: list[Verdict | None] = []
+
+    def __call__(
+        self, prompts: Sequence[Any] | None = None, completions: Sequence[Any] | None = None, **columns: Any
+    ) -> list[float | None]:
+        """TRL's signature: lists of prompts and completions, and the columns of the data set as further lists."""
+        if completions is None:
+            raise InputError("`completions` is missing")
+        n_rows = len(completions)
+        if prompts is not None and len(prompts) != n_rows:
+            raise InputError(f"there are {len(prompts)} prompts for {n_rows} completions")
+        lists = {name: value for name, value in columns.items() if _is_column(value, n_rows)}
+        rows = [
+            self._build_row(
+                None if prompts is None else prompts[index],
+                completions[index],
+                {name: value[index] for name, value in lists.items()},
+            )
+            for index in range(n_rows)
+        ]
+        rewards = self._grade(rows)
+        self._log(columns)
+        return rewards
+
+    def _build_row(self, prompt: Any, completion: Any, columns: Mapping[str, Any]) -> _RewardRow:
+        record: dict[str, Any] = _read_completion(completion)
+        if prompt is not None:
+            record["input"] = _read_prompt(prompt)
+        for field, column in self._columns.items():
+            if column not in columns:
+                raise InputError(f"the data have no column `{column}` for `{field}`; they have {', '.join(columns)}")
+            record[field] = columns[column]
+        if "reference" not in self._columns:
+            found = next((name for name in REFERENCE_COLUMNS if columns.get(name) is not None), None)
+            if found is not None:
+                record["reference"] = columns[found]
+        if "context" not in self._columns and columns.get("context") is not None:
+            record["context"] = columns["context"]
+        for name in self._extra_columns:
+            if name not in columns:
+                raise InputError(f"the data have no column `{name}`; they have {', '.join(columns)}")
+            record[name] = columns[name]
+        rubric = None
+        if self._rubric_column is not None:
+            rubric = columns.get(self._rubric_column)
+            if rubric is None:
+                raise InputError(f"the data have no column `{self._rubric_column}` with a rubric for each row")
+        return _RewardRow(record, rubric)
+
+    def _grade(self, rows: Sequence[_RewardRow]) -> list[float | None]:
+        verdicts: list[Verdict | None] = [None] * len(rows)
+        by_rubric: dict[str, list[int]] = {}
+        for index, row in enumerate(rows):
+            if not self._is_guarded(row.record):
+                by_rubric.setdefault(_rubric_key(row.rubric), []).append(index)
+
+        def grade_group(key: str) -> None:
+            indices = by_rubric[key]
+            graders = self._graders(key, rows[indices[0]].rubric)
+            if graders.gates is not None:
+                gated = graders.gates.grade_many([rows[index].record for index in indices])
+                for index, verdict in zip(indices, gated, strict=True):
+                    verdicts[index] = verdict
+                open_rows = zip(indices, gated, strict=True)
+                indices = [index for index, verdict in open_rows if not verdict.failed_gates]
+            graded = graders.all_criteria.grade_many([rows[index].record for index in indices])
+            for index, verdict in zip(indices, graded, strict=True):
+                verdicts[index] = verdict
+
+        if len(by_rubric) == 1:
+            grade_group(next(iter(by_rubric)))
+        elif by_rubric:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(min(len(by_rubric), _MAX_THREADS)) as threads:
+                list(threads.map(grade_group, by_rubric))
+        self.last_verdicts = verdicts
+        return [0.0 if verdict is None else _to_reward(verdict) for verdict in verdicts]
+
+    def _graders(self, key: str, rubric: Any) -> _RubricGraders:
+        with self._lock:
+            # Threads and connections do not survive a fork.
+            if self._calls.process != os.getpid():
+                self._calls = _SharedCalls(self._options)
+            graders = self._calls.graders
+            found = graders.get(key)
+            if found is None:
+                chosen = self._rubric if rubric is None else take_rubric(rubric)
+                if chosen is None:
+                    raise InputError("there is no rubric")
+                found = _RubricGraders(chosen, self._calls.judge, self._options)
+                graders[key] = found
+                if _MAX_GRADERS < len(graders):
+                    graders.popitem(last=False)
+            graders.move_to_end(key)
+            return found
+
+    def _is_guarded(self, record: Mapping[str, Any]) -> bool:
+        """Whether a completion is so long or repeats itself so much that no judge is asked."""
+        text = record.get("output")
+        if not isinstance(text, str):
+            return False
+        if self._max_chars is not None and self._max_chars < len(text):
+            return True
+        return self._max_repetition is not None and self._max_repetition < measure_repetition(text)
+
+    def _log(self, columns: Mapping[str, Any]) -> None:
+        """Means of each criterion for TRL's log, where it gives a function for that."""
+        log = columns.get("log_metric")
+        if not callable(log):
+            return
+        for criterion, scores in self.criterion_scores().items():
+            known = [score for score in scores if score is not None]
+            if known:
+                log(f"jurist/{criterion}", sum(known) / len(known))
+
+    def criterion_scores(self) -> dict[str, list[float | None]]:
+        """Scores of each criterion in the last call, in the order of the completions."""
+        names: dict[str, None] = {}
+        for verdict in self.last_verdicts:
+            if verdict is not None:
+                names.update((grade.criterion, None) for grade in verdict.grades)
+        return {name: [_criterion_score(verdict, name) for verdict in self.last_verdicts] for name in names}
+
+    @property
+    def cost(self) -> float | None:
+        """Dollars of everything that was graded; None where a price is not known."""
+        # All graders share their calls, so each knows the cost of all.
+        for graders in self._calls.graders.values():
+            cost: float | None = graders.all_criteria.cost["dollars"]
+            if cost != 0:
+                return cost
+        return 0.0
+
+    def score_one(self, completion: Any, prompt: Any = None, **columns: Any) -> float:
+        """The reward of one completion; raises `RewardError` where there is none."""
+        rewards = self._grade([self._build_row(prompt, completion, columns)])
+        if rewards[0] is None:
+            verdict = self.last_verdicts[0]
+            raise RewardError(f"no reward: {None if verdict is None else verdict.error}")
+        return rewards[0]
+
+    def compute_score(
+        self,
+        data_source: Any = None,
+        solution_str: str = "",
+        ground_truth: Any = None,
+        extra_info: Mapping[str, Any] | None = None,
+        **_: Any,
+    ) -> float:
+        """verl's signature. verl has no value for "unknown", so a judge that broke raises `RewardError`."""
+        columns = dict(extra_info or {})
+        prompt = columns.pop("prompt", columns.pop("question", None))
+        return self.score_one(solution_str, prompt, **{**columns, "ground_truth": ground_truth})
+
+    def as_verifiers(self, *, group: bool = False) -> Callable[..., Any]:
+        """A function for `verifiers.Rubric(funcs=[…])`; with `group`, one that scores a group of rollouts at once."""
+        import asyncio
+
+        async def jurist_reward(completion: Any, prompt: Any = None, answer: Any = None, info: Any = None) -> float:
+            columns = {**(info or {}), "answer": answer}
+            return await asyncio.to_thread(self.score_one, completion, prompt, **columns)
+
+        async def jurist_group_reward(completions: list[Any], prompts: list[Any], answers: list[Any]) -> list[float]:
+            rewards = await asyncio.to_thread(lambda: self(prompts, completions, answer=answers))
+            if any(reward is None for reward in rewards):
+                raise RewardError("no reward for a rollout of this group: a judge broke")
+            return [reward for reward in rewards if reward is not None]
+
+        return jurist_group_reward if group else jurist_reward
+
+    def as_openenv(self) -> OpenEnvRubric:
+        """A rubric for OpenEnv environments: called with an action and an observation."""
+        return OpenEnvRubric(self)
+
+
+class OpenEnvRubric:
+    """OpenEnv's contract: `rubric(action, observation)` gives a number."""
+
+    def __init__(self, reward: Reward) -> None:
+        self._reward = reward
+        self.last_score: float | None = None
+
+    def forward(self, action: Any, observation: Any) -> float:
+        self.last_score = self._reward.score_one(_text_of(action), _text_of(observation))
+        return self.last_score
+
+    def __call__(self, action: Any, observation: Any) -> float:
+        return self.forward(action, observation)
+
+
+class _SharedCalls:
+    """Graders of one process, by their rubric, with the calls that they share."""
+
+    def __init__(self, options: JudgeOptions) -> None:
+        self.process = os.getpid()
+        self.judge = PreparedJudge(options)
+        self.judge.share_calls()
+        self.graders: OrderedDict[str, _RubricGraders] = OrderedDict()
+
+
+class _RubricGraders:
+    """A rubric's grader, and one for the gates that code decides, which are tried before anybody is asked."""
+
+    def __init__(self, rubric: Rubric, judge: PreparedJudge, options: JudgeOptions) -> None:
+        self.all_criteria = rubric.prepare_grader(judge, options)
+        self.gates: Grader | None = None
+        criteria = rubric.to_dict().get("criteria") or []
+        gates = [criterion for criterion in criteria if _is_code_gate(criterion)]
+        if gates and len(gates) < len(criteria):
+            self.gates = Rubric.from_dict({"criteria": gates}).grader()
+
+
+def _is_code_gate(criterion: Mapping[str, Any]) -> bool:
+    """Whether code alone decides this criterion, and a failure of it fails the verdict."""
+    check = criterion.get("check")
+    is_local = isinstance(check, Mapping) and check.get("type") not in _SLOW_CHECKS
+    is_gate = any(criterion.get(key) for key in ("required", "guard", "min_score"))
+    return is_local and is_gate and not criterion.get("requires") and not criterion.get("when")
+
+
+class _RewardRow:
+    def __init__(self, record: dict[str, Any], rubric: Any) -> None:
+        self.record = record
+        self.rubric = rubric
+
+
+def reward(
+    rubric: Rubric | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    *,
+    rubric_column: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    extra_columns: Sequence[str] = (),
+    max_chars: int | None = None,
+    max_repetition: float | None = None,
+    **options: Unpack[JudgeOptions],
+) -> Reward:
+    """A rubric as a reward function.
+
+    `rubric_column` names a column that holds a rubric for each row. `columns` gives fields of records the names that
+    the data have for them; without it, `reference` is looked for under its usual names. Completions with more than
+    `max_chars` characters, or of which more than the share `max_repetition` repeats itself, get 0 without a judge.
+    """
+    ensure_known_options(options, "reward()")
+    if (rubric is None) == (rubric_column is None):
+        raise InputError("give either `rubric` or `rubric_column`")
+    taken = None if rubric is None else take_rubric(rubric)
+    return Reward(taken, rubric_column, columns or {}, extra_columns, max_chars, max_repetition, options)
+
+
+def measure_repetition(text: str, size: int = 4) -> float:
+    """The share of runs of four words that stand in the text before."""
+    words = text.split()
+    runs = [tuple(words[start : start + size]) for start in range(len(words) - size + 1)]
+    if not runs:
+        return 0.0
+    return 1 - len(Counter(runs)) / len(runs)
+
+
+def _to_reward(verdict: Verdict) -> float | None:
+    if verdict.passed is None:
+        return None
+    return 0.0 if verdict.failed_gates else verdict.score
+
+
+def _criterion_score(verdict: Verdict | None, name: str) -> float | None:
+    if verdict is None:
+        return None
+    return next((grade.score for grade in verdict.grades if grade.criterion == name), None)
+
+
+def _rubric_key(rubric: Any) -> str:
+    return rubric if isinstance(rubric, str) else json.dumps(rubric, sort_keys=True, default=str)
+
+
+def _is_column(value: Any, n_rows: int) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == n_rows
+
+
+def _read_prompt(prompt: Any) -> Any:
+    """The last message of the user, or a text as it is."""
+    if isinstance(prompt, Sequence) and not isinstance(prompt, str):
+        users = [message for message in prompt if message.get("role") == "user"]
+        return users[-1]["content"] if users else json.dumps(prompt)
+    return prompt
+
+
+def _read_completion(completion: Any) -> dict[str, Any]:
+    """A text, one message, or a run of several messages with their tool calls."""
+    if isinstance(completion, str):
+        return {"output": completion}
+    messages = list(completion)
+    if len(messages) == 1 and isinstance(messages[0].get("content"), str) and not messages[0].get("tool_calls"):
+        return {"output": messages[0]["content"]}
+    return {"output": messages}
+
+
+def _text_of(value: Any) -> Any:
+    for name in ("message", "text", "content", "prompt"):
+        inner = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+        if isinstance(inner, str):
+            return inner
+    return value if isinstance(value, str) else str(value)
+
+
+__all__ = ["OpenEnvRubric", "Reward", "RewardError", "measure_repetition", "reward"]

@@ -1,0 +1,414 @@
+"""Rubrics, and grading by them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from jurist import _native, tables
+from jurist.errors import InputError, Interrupted, JuristError, translate_error
+from jurist.judging import DEFAULT_CONCURRENCY, JudgeOptions, PreparedJudge, ensure_known_options
+from jurist.results import Verdict, Verdicts
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+#: Is told how many rows are done, and how many there are.
+ProgressFunction = Callable[[int, int], None]
+
+
+class JuristWarning(UserWarning):
+    """Something deserves a word, such as a field of a row that nothing uses."""
+
+
+class Rubric:
+    """What good looks like: criteria, and how they combine into a verdict.
+
+    >>> rubric = Rubric.from_dict({"criteria": [{"name": "short", "check": {"type": "length", "max": 40}}]})
+    >>> rubric.grade("Paris.").passed
+    True
+    """
+
+    def __init__(self, native: _native.NativeRubric) -> None:
+        self._native = native
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        name: str | None = None,
+        *,
+        dialect: str | None = None,
+        allow_outside: bool = False,
+    ) -> Rubric:
+        """Read a rubric or suite of any dialect; `name` says which rubric, where the file holds several."""
+        flags = _loading_flags(dialect, allow_outside)
+        return cls._read(lambda: _native.NativeRubric.load(path, name, flags))
+
+    @classmethod
+    def from_yaml(cls, text: str, name: str | None = None, *, dialect: str | None = None) -> Rubric:
+        """Read a rubric or suite from a text, YAML or JSON."""
+        flags = _loading_flags(dialect, False)
+        return cls._read(lambda: _native.NativeRubric.load_text("<text>", text, name, flags))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], name: str | None = None, *, dialect: str | None = None) -> Rubric:
+        """Read a rubric or suite from a mapping with the keys that a file has.
+
+        Lines of diagnostics are those of the mapping as JSON, indented by two spaces.
+        """
+        flags = _loading_flags(dialect, False)
+        try:
+            text = json.dumps(data, indent=2, ensure_ascii=False)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"the rubric cannot be written as JSON: {error}") from error
+        return cls._read(lambda: _native.NativeRubric.load_text("<dict>", text, name, flags))
+
+    @classmethod
+    def build(cls, *criteria: Mapping[str, Any], **keys: Any) -> Rubric:
+        """Make a rubric of criteria, each a mapping or the result of `criterion`; `keys` are those of a file.
+
+        >>> rubric = Rubric.build(criterion("short", check={"type": "length", "max": 40}), threshold=0.5)
+        >>> rubric.pass_mark
+        0.5
+        """
+        return cls.from_dict({**keys, "criteria": [dict(one) for one in criteria]})
+
+    @classmethod
+    def _read(cls, read: Callable[[], _native.NativeRubric]) -> Rubric:
+        try:
+            rubric = cls(read())
+        except _native.NativeError as error:
+            raise translate_error(error) from None
+        for found in json.loads(rubric._native.warnings):
+            text = f"{found['file']}:{found['line']}: {found['message']}"
+            warnings.warn(text, JuristWarning, stacklevel=3)
+        return rubric
+
+    @property
+    def version(self) -> str:
+        """The hash of everything that decides a verdict."""
+        return self._native.version
+
+    @property
+    def pass_mark(self) -> float:
+        return self._native.pass_mark
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rubric as data: criteria, scales, gates and the pass mark."""
+        data: dict[str, Any] = json.loads(self._native.to_json())
+        return data
+
+    def __repr__(self) -> str:
+        return f"<Rubric {self.version[:12]}>"
+
+    def grader(self, **options: Unpack[JudgeOptions]) -> Grader:
+        """Prepare to grade: judges, budget and connections are shared by everything that it grades."""
+        ensure_known_options(options, "grader()")
+        return self.prepare_grader(PreparedJudge(options), options)
+
+    def prepare_grader(self, judge: PreparedJudge, options: JudgeOptions) -> Grader:
+        """Prepare to grade with a judge that other graders may have as well."""
+        return Grader(self._native.grader, judge, options)
+
+    def grade(
+        self,
+        output: Any = None,
+        *,
+        input: Any = None,
+        reference: Any = None,
+        context: Any = None,
+        trace: Any = None,
+        diff: str | None = None,
+        id: Any = None,
+        fields: Mapping[str, Any] | None = None,
+        **options: Unpack[JudgeOptions],
+    ) -> Verdict:
+        """Grade one candidate. `fields` are further fields of the record, for rubrics that name them."""
+        ensure_known_options(options, "grade()")
+        record = build_record(output, input, reference, context, trace, diff, id, fields)
+        with Grader(self._native.grader, PreparedJudge(options), options) as grader:
+            return grader.grade_record(record)
+
+    async def agrade(
+        self,
+        output: Any = None,
+        *,
+        input: Any = None,
+        reference: Any = None,
+        context: Any = None,
+        trace: Any = None,
+        diff: str | None = None,
+        id: Any = None,
+        fields: Mapping[str, Any] | None = None,
+        **options: Unpack[JudgeOptions],
+    ) -> Verdict:
+        """The same as `grade`, for asynchronous programs; asynchronous judges run in the caller's event loop."""
+        ensure_known_options(options, "agrade()")
+        record = build_record(output, input, reference, context, trace, diff, id, fields)
+        return (await self._agrade_rows([record], options, None))[0]
+
+    def grade_many(
+        self,
+        rows: Any,
+        *,
+        columns: Mapping[str, str] | None = None,
+        progress: bool | ProgressFunction = False,
+        **options: Unpack[JudgeOptions],
+    ) -> Verdicts:
+        """Grade many rows: dicts, a pandas or Polars frame, an Arrow table or a Hugging Face dataset.
+
+        `columns` gives a field the name that the rows have for it, such as `{"output": "answer"}`. A row that cannot
+        be read has the status `error`, and says why. On Ctrl-C, `Interrupted` holds what was graded until then.
+        """
+        ensure_known_options(options, "grade_many()")
+        with Grader(self._native.grader, PreparedJudge(options), options) as grader:
+            return grader.grade_many(rows, columns=columns, progress=progress)
+
+    async def agrade_many(
+        self,
+        rows: Any,
+        *,
+        columns: Mapping[str, str] | None = None,
+        progress: bool | ProgressFunction = False,
+        **options: Unpack[JudgeOptions],
+    ) -> Verdicts:
+        """The same as `grade_many`, for asynchronous programs."""
+        ensure_known_options(options, "agrade_many()")
+        return await self._agrade_rows(tables.read_rows(rows, columns), options, progress)
+
+    async def _agrade_rows(
+        self,
+        rows: list[Any],
+        options: JudgeOptions,
+        progress: bool | ProgressFunction | None,
+    ) -> Verdicts:
+        import asyncio
+
+        judge = PreparedJudge(options, asyncio.get_running_loop())
+        stop = _native.StopSignal()
+
+        def work() -> Verdicts:
+            with Grader(self._native.grader, judge, options) as grader:
+                return grader.grade_rows(rows, "rows" if progress is not None else "output", progress or False, stop)
+
+        try:
+            return await asyncio.to_thread(work)
+        except asyncio.CancelledError:
+            stop.stop()
+            raise
+
+
+def criterion(name: str, description: str | None = None, **keys: Any) -> dict[str, Any]:
+    """A criterion for `Rubric.build`; `keys` are those of a file, such as `weight`, `scale`, `required` or `check`.
+
+    >>> criterion("polite", "Is the answer polite?", weight=2)
+    {'name': 'polite', 'description': 'Is the answer polite?', 'weight': 2}
+    """
+    given = {} if description is None else {"description": description}
+    return {"name": name, **given, **keys}
+
+
+def build_record(
+    output: Any,
+    input: Any,
+    reference: Any,
+    context: Any,
+    trace: Any,
+    diff: str | None,
+    id: Any,
+    fields: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    given = {
+        "id": id,
+        "output": output,
+        "input": input,
+        "reference": reference,
+        "context": context,
+        "trace": trace,
+        "diff": diff,
+    }
+    record = {name: value for name, value in given.items() if value is not None}
+    for name, value in (fields or {}).items():
+        if name in record:
+            raise InputError(f"`{name}` is given twice: as an argument and in `fields`")
+        record[name] = value
+    return record
+
+
+class Grader:
+    """A rubric or an evaluator with its judges. Use it as a context manager, or call `close`."""
+
+    def __init__(
+        self,
+        make: Callable[[_native.GradingSettings], _native.NativeGrader],
+        judge: PreparedJudge,
+        options: JudgeOptions,
+    ) -> None:
+        self._make = make
+        self._judge = judge
+        self._width = options.get("concurrency") or DEFAULT_CONCURRENCY
+        self._process = os.getpid()
+        self._native = self._prepare()
+
+    def _prepare(self) -> _native.NativeGrader:
+        try:
+            return self._make(self._judge.settings)
+        except _native.NativeError as error:
+            raise translate_error(error) from None
+
+    def _ready(self) -> _native.NativeGrader:
+        # Threads and connections do not survive a fork.
+        if self._process != os.getpid():
+            self._native = self._prepare()
+            self._process = os.getpid()
+        return self._native
+
+    def grade(
+        self,
+        output: Any = None,
+        *,
+        input: Any = None,
+        reference: Any = None,
+        context: Any = None,
+        trace: Any = None,
+        diff: str | None = None,
+        id: Any = None,
+        fields: Mapping[str, Any] | None = None,
+    ) -> Verdict:
+        """Grade one candidate."""
+        return self.grade_record(build_record(output, input, reference, context, trace, diff, id, fields))
+
+    def grade_record(self, record: Mapping[str, Any]) -> Verdict:
+        """Grade one record with the fields that a file of records may have; raises where it cannot be read."""
+        return Verdict(self.grade_to_json(record), record)
+
+    def grade_to_json(self, record: Mapping[str, Any]) -> str:
+        graded = self._run([record], "output", None, None)
+        if graded.interruption is not None:
+            raise graded.interruption
+        line = graded.lines[0]
+        if line is None:
+            raise InputError(graded.problems.get(0, "it was not graded"))
+        return line
+
+    def grade_many(
+        self,
+        rows: Any,
+        *,
+        columns: Mapping[str, str] | None = None,
+        progress: bool | ProgressFunction = False,
+    ) -> Verdicts:
+        """Grade many rows; see `Rubric.grade_many`."""
+        return self.grade_rows(tables.read_rows(rows, columns), "rows", progress, None)
+
+    def grade_rows(
+        self,
+        rows: list[Any],
+        label: str,
+        progress: bool | ProgressFunction,
+        stop: _native.StopSignal | None,
+    ) -> Verdicts:
+        report = _ProgressLine(len(rows)) if progress is True else progress or None
+        told = None if report is None else (lambda n_done: report(n_done, len(rows)))
+        graded = self._run(rows, label, told, stop)
+        if report is not None:
+            report(sum(line is not None for line in graded.lines) + len(graded.problems), len(rows))
+        if isinstance(report, _ProgressLine):
+            report.close()
+        verdicts = self._collect(rows, label, graded)
+        if isinstance(graded.interruption, KeyboardInterrupt):
+            raise Interrupted(verdicts) from graded.interruption
+        if graded.interruption is not None:
+            raise graded.interruption
+        return verdicts
+
+    def _run(
+        self,
+        rows: list[Any],
+        label: str,
+        report: Callable[[int], None] | None,
+        stop: _native.StopSignal | None,
+    ) -> _native.GradedRows:
+        native = self._ready()
+        try:
+            graded = native.grade_rows(rows, label, self._width, report, stop)
+            native.finish()
+        except _native.NativeError as error:
+            raise translate_error(error) from None
+        except (TypeError, ValueError) as error:
+            if isinstance(error, JuristError):
+                raise
+            raise InputError(str(error)) from error
+        for message in native.take_messages():
+            warnings.warn(message, JuristWarning, stacklevel=5)
+        return graded
+
+    def _collect(self, rows: list[Any], label: str, graded: _native.GradedRows) -> Verdicts:
+        verdicts: list[Verdict] = []
+        for index, line in enumerate(graded.lines):
+            row = rows[index]
+            if line is None:
+                place = f"{label}[{index}]"
+                why = graded.problems.get(index, "not graded: the work was interrupted")
+                status = "error" if index in graded.problems else "deferred"
+                own = row.get("id", place) if isinstance(row, Mapping) else place
+                line = json.dumps({"id": own, "status": status, "score": None, "error": why}, default=str)
+            verdicts.append(Verdict(line, row if isinstance(row, Mapping) else None))
+        cost = self.cost
+        return Verdicts(verdicts, cost["dollars"], cost["requests"])
+
+    @property
+    def cost(self) -> dict[str, Any]:
+        """Dollars (None: not known), requests, and replies from the cache or a recording, of all that was graded."""
+        return self._native.cost()
+
+    def close(self) -> None:
+        self._judge.close()
+
+    def __enter__(self) -> Grader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _ProgressLine:
+    """Says on a terminal how far the work is."""
+
+    def __init__(self, total: int) -> None:
+        self._shown = -1
+        self._is_terminal = sys.stderr.isatty()
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._is_terminal and done != self._shown:
+            self._shown = done
+            sys.stderr.write(f"\r{done} of {total} graded")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        if self._is_terminal:
+            sys.stderr.write("\n")
+
+
+def _loading_flags(dialect: str | None, allow_outside: bool) -> list[str]:
+    flags = [] if dialect is None else [f"--dialect={dialect}"]
+    return [*flags, "--allow-outside"] if allow_outside else flags
+
+
+def take_rubric(rubric: Rubric | str | os.PathLike[str] | Mapping[str, Any]) -> Rubric:
+    """A rubric, the path of one, or one as a mapping."""
+    if isinstance(rubric, Rubric):
+        return rubric
+    if isinstance(rubric, Mapping):
+        return Rubric.from_dict(rubric)
+    if isinstance(rubric, str) and "\n" in rubric:
+        return Rubric.from_yaml(rubric)
+    return Rubric.load(rubric)
+
+
+__all__ = ["Grader", "JuristWarning", "ProgressFunction", "Rubric", "criterion", "take_rubric"]

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import json
+import re
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+PAGES = {"docs/python.md": 6, "crates/python/README.md": 1}
+
+
+def snippets() -> list[tuple[str, str]]:
+    found = []
+    for page, n_expected in PAGES.items():
+        blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+        assert len(blocks) == n_expected, page
+        found += [(f"{page} {index + 1}", block) for index, block in enumerate(blocks)]
+    return found
+
+
+@pytest.mark.parametrize(("name", "code"), snippets(), ids=lambda value: value if len(value) < 40 else "")
+def test_a_snippet_of_the_manual_runs(name: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(code, name, "exec"), {})
+    printed = capsys.readouterr().out
+    if "reward(" in code:
+        assert printed == "[1.0, 0.0]\n"
+    if "verdict.status" in code:
+        assert printed.startswith("pass 1.0\n")
+
+
+@pytest.mark.parametrize("module", ["rubric", "stats"])
+def test_examples_in_docstrings_hold(module: str) -> None:
+    results = doctest.testmod(importlib.import_module(f"jurist.{module}"))
+    assert results.attempted and not results.failed
+
+
+def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / "examples")
+    notebook = json.loads((ROOT / "examples/python.ipynb").read_text())
+    names: dict[str, Any] = {}
+    shown: list[Any] = []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            tree = ast.parse("".join(cell["source"]))
+            last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+            exec(compile(tree, "notebook", "exec"), names)
+            if isinstance(last, ast.Expr):
+                shown.append(eval(compile(ast.Expression(last.value), "notebook", "eval"), names))
+    verdict, verdicts, alpha, bars = shown
+    assert "<mark>" in verdict._repr_html_() and len(verdicts) == 3
+    assert 0.5 < alpha < 1
+    assert set(bars.means) >= {"amount", "helpful"} and "<div" in bars._repr_html_()
