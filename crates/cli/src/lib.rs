@@ -9,19 +9,13 @@ mod render;
 
 use std::ffi::OsString;
 
-use clap::Parser;
-
 use commands::{Cli, CommandOutcome};
 
 /// Runs a command line, its program's name first, and gives the number that the process ends with.
 ///
 /// `None` takes the arguments of this process.
 pub fn run_command_line(arguments: Option<Vec<OsString>>) -> u8 {
-    let parsed = match arguments {
-        Some(arguments) => Cli::try_parse_from(arguments),
-        None => Cli::try_parse(),
-    };
-    match parsed {
+    match Cli::parse_arguments(arguments) {
         Ok(cli) => number_outcome(cli.run()),
         Err(error) => {
             // Help is asked for, and is no error; what cannot be printed is nobody's to read.

@@ -468,3 +468,43 @@ evals:
     let outcome = &run["results"][2]["grades"][0]["outcome"];
     assert!(outcome["detail"].as_str().unwrap().contains("`trace` cannot be read"), "{outcome}");
 }
+
+/// A promptfoo file whose prompts, tests, variables and answers go through code.
+const SCRIPTED_SUITE: &str = "
+prompts: [file://prompt.py, file://prompt.js:shout]
+providers: [{id: echo, transform: output.trim()}]
+defaultTest:
+  vars: {salt: file://salt.js}
+  options: {transformVars: '{ ...vars, twice: vars.word + vars.word }', transform: file://transform.py}
+tests: [{path: 'file://tests.py:make', config: {words: [ab, cd]}}]
+";
+
+#[test]
+fn code_of_promptfoo_files_runs_only_with_leave() {
+    if !has("python3") || !has("node") {
+        return;
+    }
+    let project = Project::new(&[
+        ("promptfooconfig.yaml", SCRIPTED_SUITE),
+        ("prompt.py", "def get_prompt(context):\n    return ' word ' + context['vars']['twice'] + ' '\n"),
+        ("prompt.js", "module.exports = { shout: ({ vars }) => vars.word.toUpperCase() };\n"),
+        ("salt.js", "module.exports = (name) => ({ output: name.length });\n"),
+        (
+            "transform.py",
+            "def get_transform(output, context):\n    return output + '!' + str(context['vars'].get('salt', ''))\n",
+        ),
+        (
+            "tests.py",
+            "import os\ndef make(config):\n    assert 'SECRET_API_KEY' not in os.environ\n    return [{'description': word, 'vars': {'word': word}, 'assert': [{'type': 'icontains', 'value': word}, {'type': 'contains', 'value': '!'}]} for word in config['words']]\n",
+        ),
+    ]);
+    let refused = project.run(&["eval", "promptfooconfig.yaml"]);
+    assert!(stderr(&refused).contains("only with --allow-commands"), "{refused:?}");
+    let checked = project.run(&["check", "promptfooconfig.yaml"]);
+    assert!(stderr(&checked).contains("known only in a run with --allow-commands"), "{checked:?}");
+    let (run, output) = project.eval("promptfooconfig.yaml", &["--allow-commands"]);
+    for case in ["ab [prompt 1]", "ab [prompt 2]", "cd [prompt 1]", "cd [prompt 2]"] {
+        assert_eq!(status(&run, case), "pass", "{case}: {run}");
+    }
+    assert!(output.status.success(), "{output:?}");
+}

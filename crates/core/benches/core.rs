@@ -39,6 +39,7 @@ fn load_1000_cases(bencher: Bencher<'_, '_>) {
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
         variables: VariableExpansion::Filled,
+        call: &dialect::refuse_scripts,
     };
     bencher.counter(ItemsCount::new(N_CASES)).bench_local(|| {
         let loaded = dialect::read_suite(main, None, &world);

@@ -192,11 +192,19 @@ const CODE: &[Param] = &[
 /// Where a text is searched: in the final response unless told otherwise, or in everything that the trace holds.
 const SCOPE: ParamKind = ParamKind::OneOf(&["response", "trace"]);
 
+/// Elements of XML by their paths.
+const XML_ELEMENTS: ParamKind =
+    ParamKind::OrShape(&ParamKind::TextOrTexts, &[need("requiredElements", ParamKind::TextOrTexts)]);
+
 const MATCH: ParamKind = ParamKind::OneOf(&["exact", "ignore", "subset", "superset"]);
 
 /// Checks: decided by code, the same every time.
 pub const CHECKS: &[CatalogueEntry] = &[
-    on_response("equals", "the response is this text or this JSON value", &[need("value", ParamKind::Any)]),
+    on_response(
+        "equals",
+        "the response is this text or this JSON value",
+        &[need("value", ParamKind::Any), may("strip", ParamKind::Bool)],
+    ),
     on_response(
         "contains",
         "the text occurs in the response: `value` in the same case, `substring` or the reference in any case",
@@ -476,13 +484,33 @@ pub const CHECKS: &[CatalogueEntry] = &[
     on_response("edit_distance", "1 minus the edit distance to the reference over the longer length", &[]),
     on_response(
         "rouge-n",
-        "share of the reference's n-grams that the response has (recall; n = 1)",
-        &[may("value", ParamKind::Text), may("n", ParamKind::Count), may("threshold", ParamKind::Fraction)],
+        "share of the reference's n-grams that the response has (n = 1; recall, or the F measure)",
+        &[
+            may("value", ParamKind::Text),
+            may("n", ParamKind::Count),
+            may("measure", ParamKind::OneOf(&["recall", "f1"])),
+            may("threshold", ParamKind::Fraction),
+        ],
     ),
     on_response(
         "bleu",
         "n-gram precision against the reference, up to four words, short answers penalised",
         &[may("value", ParamKind::TextOrTexts), may("threshold", ParamKind::Fraction)],
+    ),
+    on_response(
+        "gleu",
+        "share of runs of up to four words that the response and the reference have in common",
+        &[may("value", ParamKind::TextOrTexts), may("threshold", ParamKind::Fraction)],
+    ),
+    on_response(
+        "is-xml",
+        "the response is well-formed XML, with these elements (paths such as `order.item`) if any are given",
+        &[may("value", XML_ELEMENTS)],
+    ),
+    on_response(
+        "contains-xml",
+        "a well-formed XML element stands in the response, with these elements if any are given",
+        &[may("value", XML_ELEMENTS)],
     ),
     on_response(
         "numeric-range",

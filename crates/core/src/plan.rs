@@ -281,6 +281,7 @@ mod tests {
             glob: &|_| Ok(Vec::new()),
             variable: &|_| None,
             variables: VariableExpansion::Filled,
+            call: &dialect::refuse_scripts,
         };
         let loaded = dialect::read_suite(Path::new("suite.yaml"), None, &world);
         let messages: Vec<String> =

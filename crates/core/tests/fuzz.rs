@@ -28,6 +28,7 @@ fn load(text: &str, file: &str, dialect: Option<Dialect>) -> LoadedSuite {
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
         variables: VariableExpansion::Filled,
+        call: &dialect::refuse_scripts,
     };
     dialect::read_suite(&main, dialect, &world)
 }

@@ -91,6 +91,7 @@ impl Bundle {
             glob: &|pattern| Ok(matching(pattern, &texts)),
             variable: &|name| self.variables.get(name).cloned(),
             variables: VariableExpansion::Filled,
+            call: &dialect::refuse_scripts,
         };
         let dialect = self.dialect.as_ref().and_then(|name| Dialect::ALL.iter().find(|it| it.0 == name));
         let mut loaded = dialect::read_suite(&self.path(), dialect.map(|dialect| dialect.1), &world);

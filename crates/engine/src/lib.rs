@@ -10,6 +10,7 @@ pub mod embed;
 pub mod execute;
 pub mod judge;
 pub mod load;
+pub mod load_script;
 pub mod model;
 pub mod permission;
 pub mod prepare;

@@ -10,6 +10,7 @@ use jurist_core::dialect::{self, Dialect, LoadedSuite, ProjectEnvironment, ReadE
 use jurist_core::syntax::MAX_BYTES;
 
 use crate::bundle::{NotBundled, Reading, within};
+use crate::load_script::{ScriptPolicy, call_script};
 
 /// How to load.
 #[derive(Debug, Clone, Copy, Default)]
@@ -18,6 +19,8 @@ pub struct LoadOptions {
     pub dialect: Option<Dialect>,
     pub outside: Outside,
     pub variables: VariableExpansion,
+    /// Whether functions of scripts are called that a file asks for.
+    pub scripts: ScriptPolicy,
 }
 
 /// What a reference that leads out of the project is.
@@ -89,6 +92,7 @@ fn load_suite_from(path: &Path, own_text: Option<&str>, options: LoadOptions) ->
             Some(value)
         },
         variables: options.variables,
+        call: &|call| call_script(call, options.scripts, path.parent().unwrap_or(Path::new("."))),
     };
     let mut loaded = dialect::read_suite(path, options.dialect, &world);
     loaded.shorten(&here);

@@ -51,6 +51,7 @@ impl<'t> Project<'t> {
             glob: &glob,
             variable: &variable,
             variables,
+            call: &dialect::refuse_scripts,
         };
         let loaded = dialect::read_suite(&path, dialect, &world);
         for diagnostic in loaded.diagnostics.iter() {

@@ -2,7 +2,8 @@ use std::path::{Path, PathBuf};
 
 use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
 use jurist_core::source::Sources;
-use jurist_engine::load::load_suite;
+use jurist_engine::load::{LoadOptions, load_suite};
+use jurist_engine::load_script::ScriptPolicy;
 
 use serde_json::json;
 
@@ -49,7 +50,9 @@ pub fn run_check_command(args: &CheckArgs) -> anyhow::Result<CommandOutcome> {
     let (mut n_errors, mut n_warnings) = (0, 0);
     let files: Vec<&PathBuf> = args.files.iter().chain(&args.config).collect();
     for path in &files {
-        let loaded = load_suite(path, args.loading.options());
+        // Nothing is run, so what scripts would make stays open.
+        let options = LoadOptions { scripts: ScriptPolicy::Skipped, ..args.loading.options() };
+        let loaded = load_suite(path, options);
         let n_left_out = loaded.diagnostics.n_left_out();
         let n_advice_left_out = loaded.diagnostics.n_advice_left_out();
         n_errors += loaded.diagnostics.n_errors();

@@ -18,7 +18,8 @@ use jurist_core::suite::{Case, CaseTarget, Judge, Suite};
 use jurist_engine::bundle::{Bundle, Reading};
 use jurist_engine::execute::build_grading_jobs;
 use jurist_engine::judge::{ResolvedJudges, estimate_candidate_cost, permit_check};
-use jurist_engine::load::SuiteFiles;
+use jurist_engine::load::{LoadOptions, SuiteFiles};
+use jurist_engine::load_script::ScriptPolicy;
 use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
 use jurist_server::{NewRun, Shard};
 use serde_json::Map;
@@ -164,6 +165,19 @@ fn suite_labels(files: &[&PathBuf]) -> Vec<Option<String>> {
     labels.into_iter().map(Some).collect()
 }
 
+impl EvalArgs {
+    /// How the suite is read: its scripts are run where the command allows programs.
+    fn load_options(&self) -> LoadOptions {
+        let scripts = match self.running.judging.allow_commands {
+            true => ScriptPolicy::Allowed,
+            // An explanation runs nothing.
+            false if self.explain => ScriptPolicy::Skipped,
+            false => ScriptPolicy::Refused,
+        };
+        LoadOptions { scripts, ..self.loading.options() }
+    }
+}
+
 /// One suite; `None` where the file is wrong, which has been told.
 async fn evaluate_file(
     args: &EvalArgs,
@@ -172,7 +186,7 @@ async fn evaluate_file(
     select: &CaseSelection,
     part: RunScope,
 ) -> anyhow::Result<Option<FinishedRun>> {
-    let Some((suite, settings, reading)) = load_suite_with_reading(file, args.loading.options())? else {
+    let Some((suite, settings, reading)) = load_suite_with_reading(file, args.load_options())? else {
         return Ok(None);
     };
     if args.server.is_named() && !args.explain {

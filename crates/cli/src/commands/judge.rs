@@ -659,6 +659,7 @@ async fn judge_scripted_record(record: &Json) -> Result<JudgeDecision, String> {
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
         variables: VariableExpansion::Filled,
+        call: &dialect::refuse_scripts,
     };
     let loaded = dialect::read_suite(Path::new("line.json"), Some(Dialect::Potato), &world);
     let problems: Vec<String> = loaded

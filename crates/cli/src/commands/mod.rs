@@ -19,12 +19,14 @@ mod export;
 mod gates;
 pub(crate) mod grade;
 mod grades;
+mod import;
 mod ingest;
 mod init;
 pub(crate) mod judge;
 pub(crate) mod judging;
 mod stored_runs;
 mod logging;
+mod migrate;
 mod monitor;
 mod panel;
 mod power;
@@ -63,6 +65,7 @@ use jurist_core::rubric::Rubric;
 use jurist_core::suite::{Judge, Monitor, Suite};
 use jurist_engine::bundle::Reading;
 use jurist_engine::load::{LoadOptions, Outside, SuiteFiles, load_suite_with_sources};
+use jurist_engine::load_script::ScriptPolicy;
 
 use crate::render;
 
@@ -170,6 +173,8 @@ enum CliCommand {
     Alerts(alerts::AlertsArgs),
     Check(check::CheckArgs),
     Convert(convert::ConvertArgs),
+    Import(import::ImportArgs),
+    Migrate(migrate::MigrateArgs),
     Grade(grade::GradeArgs),
     Judge(judge::JudgeArgs),
     Score(score::ScoreArgs),
@@ -222,6 +227,8 @@ impl Cli {
             CliCommand::Alerts(args) => alerts::run_alerts_command(&args),
             CliCommand::Check(args) => check::run_check_command(&args),
             CliCommand::Convert(args) => convert::run_convert_command(&args),
+            CliCommand::Import(args) => import::run_import_command(&args),
+            CliCommand::Migrate(args) => migrate::run_migrate_command(&args),
             CliCommand::Grade(args) => grade::run_grade_command(&args),
             CliCommand::Judge(args) => judge::run_judge_command(&args),
             CliCommand::Cache(args) => cache::run_cache_command(&args),
@@ -254,7 +261,8 @@ pub(crate) struct LoadingArgs {
 impl LoadingArgs {
     pub(crate) fn options(&self) -> LoadOptions {
         let outside = if self.allow_outside { Outside::Allowed } else { Outside::Refused };
-        LoadOptions { dialect: self.dialect, outside, variables: VariableExpansion::Filled }
+        let scripts = ScriptPolicy::default();
+        LoadOptions { dialect: self.dialect, outside, variables: VariableExpansion::Filled, scripts }
     }
 }
 

@@ -26,6 +26,7 @@ fn annotation_with(yaml: &str, files: &[(&str, &str)]) -> crate::suite::Annotati
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
         variables: VariableExpansion::Filled,
+        call: &dialect::refuse_scripts,
     };
     let loaded = dialect::read_suite(Path::new("/config.yaml"), None, &world);
     loaded.suite.unwrap().annotation.unwrap()

@@ -1,6 +1,7 @@
 //! What is graded: a response and/or a trace, with the task it answers.
 
 pub mod diff;
+mod foreign_results;
 mod formats;
 mod judge_input;
 mod measurements;
@@ -8,6 +9,7 @@ mod record;
 mod render;
 mod trace;
 
+pub use foreign_results::{ForeignError, ForeignResults, read_foreign_results};
 pub use formats::{TraceError, TraceFormat, read_trace, read_trace_value, read_traces};
 pub(crate) use formats::{call_duration_ms, plain_calls, recognise};
 pub use judge_input::TRACE_TOKENS;
@@ -49,7 +51,23 @@ pub enum TraceSource {
     Inline(Value),
 }
 
+/// The messages of a prompt that is a JSON list of them, as other tools write conversations.
+fn read_chat(prompt: &str) -> Option<Vec<Value>> {
+    let is_list = prompt.trim_start().starts_with('[');
+    let messages: Vec<Value> = is_list.then(|| serde_json::from_str(prompt).ok())??;
+    let is_message = |value: &Value| value["role"].is_string() && value.get("content").is_some();
+    (!messages.is_empty() && messages.iter().all(is_message)).then_some(messages)
+}
+
 impl Candidate {
+    /// Asks this: a text, or the messages of a conversation where it is a JSON list of them.
+    pub fn set_prompt(&mut self, prompt: String) {
+        match read_chat(&prompt) {
+            Some(messages) => (self.input, self.messages) = (None, messages),
+            None => self.input = Some(prompt),
+        }
+    }
+
     /// Whether there is something to grade without running anything.
     pub fn is_given(&self) -> bool {
         self.response.is_some() || self.trace.is_some() || self.diff.is_some()

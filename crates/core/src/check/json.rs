@@ -41,7 +41,9 @@ pub(super) fn compile_json_check(params: &Params<'_>) -> Result<Option<JsonCheck
     let schema = match schema.transpose()? {
         // Patterns run in linear time, and nothing is fetched from anywhere.
         Some(schema) => {
-            let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
+            let options = jsonschema::options()
+                .with_pattern_options(jsonschema::PatternOptions::regex())
+                .should_validate_formats(true);
             let validator = options.build(&schema).map_err(|error| params.bad(key, error.to_string()))?;
             Some(Schema { source: schema, validator: Box::new(validator) })
         }

@@ -15,6 +15,7 @@ mod overlap;
 mod similarity;
 mod subject;
 mod text;
+mod xml;
 
 use std::borrow::Cow;
 
@@ -154,6 +155,7 @@ enum CheckKind {
     Fields(fields::FieldAccuracy),
     Overlap(overlap::Overlap),
     Similarity(similarity::Similarity),
+    Xml(xml::XmlCheck),
 }
 
 impl Check {
@@ -193,6 +195,8 @@ impl Check {
             CheckKind::Overlap(check)
         } else if let Some(check) = similarity::compile_similarity_check(params)? {
             CheckKind::Similarity(check)
+        } else if let Some(check) = xml::compile_xml_check(params)? {
+            CheckKind::Xml(check)
         } else {
             return Err(BadCheck::Unknown(params.name().to_owned()));
         };
@@ -253,6 +257,7 @@ impl Check {
             CheckKind::Fields(check) => check.run(subject),
             CheckKind::Overlap(check) => check.run(subject),
             CheckKind::Similarity(check) => check.run(subject, vector),
+            CheckKind::Xml(check) => check.run(subject),
         }
     }
 }

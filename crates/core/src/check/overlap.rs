@@ -1,4 +1,4 @@
-//! How much of one text is in another, word by word: ROUGE-N and BLEU.
+//! How much of one text is in another, word by word: ROUGE-N, BLEU and GLEU.
 
 use std::collections::HashMap;
 
@@ -7,8 +7,9 @@ use super::{BadCheck, CheckFinding, CheckSubject, Params, text_of_output};
 
 #[derive(Debug)]
 pub(super) enum Overlap {
-    Rouge { to: Option<String>, n: usize, least: Option<f64> },
+    Rouge { to: Option<String>, n: usize, is_f1: bool, least: Option<f64> },
     Bleu { to: Vec<String>, least: Option<f64> },
+    Gleu { to: Vec<String>, least: Option<f64> },
 }
 
 /// BLEU looks at runs of up to so many words.
@@ -22,14 +23,15 @@ pub(super) fn compile_overlap_check(params: &Params<'_>) -> Result<Option<Overla
             if !(1.0..=MAX_GRAM).contains(&n) {
                 return Err(params.bad("n", format!("must be between 1 and {MAX_GRAM}")));
             }
-            Overlap::Rouge { to: params.text("value")?, n: n as usize, least }
+            let is_f1 = params.word("measure", &[("recall", false), ("f1", true)], false)?;
+            Overlap::Rouge { to: params.text("value")?, n: n as usize, is_f1, least }
         }
-        "bleu" => {
+        name @ ("bleu" | "gleu") => {
             let to = match params.get("value") {
                 Some(serde_json::Value::String(text)) => vec![text.clone()],
                 _ => params.texts("value")?,
             };
-            Overlap::Bleu { to, least }
+            if name == "bleu" { Overlap::Bleu { to, least } } else { Overlap::Gleu { to, least } }
         }
         _ => return Ok(None),
     }))
@@ -55,10 +57,11 @@ fn grams(words: &[String], n: usize) -> HashMap<&[String], u32> {
 
 impl Overlap {
     pub(super) fn run(&self, subject: &CheckSubject<'_>) -> CheckFinding {
-        let candidate = match subject.response() {
-            Ok(response) => split_lowercase_words(&text_of_output(&response)),
+        let response = match subject.response() {
+            Ok(response) => text_of_output(&response).into_owned(),
             Err(absent) => return absent,
         };
+        let candidate = split_lowercase_words(&response);
         let reference = || {
             subject
                 .reference
@@ -67,7 +70,7 @@ impl Overlap {
                 .map(|reference| text_of_output(reference).into_owned())
         };
         let (score, least, comment) = match self {
-            Self::Rouge { to, n, least } => {
+            Self::Rouge { to, n, is_f1, least } => {
                 let Some(reference) = to.clone().or_else(reference) else {
                     return CheckFinding::without_score("there is no reference to compare with");
                 };
@@ -81,7 +84,25 @@ impl Overlap {
                     .iter()
                     .map(|(gram, count)| (*count).min(found.get(gram).copied().unwrap_or(0)))
                     .sum();
-                (f64::from(shared) / f64::from(total), least, format!("{shared} of {total} {n}-grams"))
+                // Twice the harmonic mean of the shares of both texts is the share of their sum.
+                let n_grams = candidate.len().saturating_sub(n - 1) as f64 + f64::from(total);
+                let score = if *is_f1 {
+                    2.0 * f64::from(shared) / n_grams
+                } else {
+                    f64::from(shared) / f64::from(total)
+                };
+                (score, least, format!("{shared} of {total} {n}-grams"))
+            }
+            Self::Gleu { to, least } => {
+                let texts: Vec<String> =
+                    if to.is_empty() { reference().into_iter().collect() } else { to.clone() };
+                if texts.is_empty() {
+                    return CheckFinding::without_score("there is no reference to compare with");
+                }
+                let candidate = split_at_blanks(&response);
+                let scores = texts.iter().map(|text| gleu(&candidate, &split_at_blanks(text)));
+                let score = scores.fold(0.0, f64::max);
+                (score, least, format!("GLEU {score:.4}"))
             }
             Self::Bleu { to, least } => {
                 let texts: Vec<String> =
@@ -99,6 +120,27 @@ impl Overlap {
             least.map_or_else(|| score.into(), |least| serde_json::Value::Bool(least <= score + 1e-9));
         CheckFinding::from_score(score, value, comment)
     }
+}
+
+/// Words between blanks without the full stops behind them.
+fn split_at_blanks(text: &str) -> Vec<String> {
+    text.to_lowercase().split_whitespace().map(|word| word.trim_end_matches('.').to_owned()).collect()
+}
+
+/// The share of runs of up to four words that both texts have, in the text of which it is less.
+fn gleu(candidate: &[String], reference: &[String]) -> f64 {
+    if candidate == reference && !candidate.is_empty() {
+        return 1.0;
+    }
+    let (mut shared, mut found, mut wanted) = (0, 0, 0);
+    for n in 1..=LONGEST {
+        let (own, other) = (grams(candidate, n), grams(reference, n));
+        shared +=
+            own.iter().map(|(gram, count)| (*count).min(other.get(gram).copied().unwrap_or(0))).sum::<u32>();
+        found += own.values().sum::<u32>();
+        wanted += other.values().sum::<u32>();
+    }
+    if found == 0 || wanted == 0 { 0.0 } else { f64::from(shared) / f64::from(found.max(wanted)) }
 }
 
 /// Geometric mean of clipped precisions times the brevity penalty; without any match of some length it is 0.

@@ -85,7 +85,8 @@ pub(super) fn compile_text_check(params: &Params<'_>) -> Result<Option<TextCheck
     };
     Ok(Some(match params.name() {
         "equals" => {
-            TextCheck::Exact { value: params.get("value").cloned(), case_sensitive: true, strip: true }
+            let strip = params.bool("strip", true)?;
+            TextCheck::Exact { value: params.get("value").cloned(), case_sensitive: true, strip }
         }
         "exact_match" => TextCheck::Exact {
             value: None,

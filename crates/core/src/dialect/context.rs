@@ -20,6 +20,38 @@ pub struct ProjectEnvironment<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// Whether `{{ env.X }}` is filled in everywhere, or only where a path needs it.
     pub variables: VariableExpansion,
+    /// Calls a function of a script that a file asks for, such as one that makes its tests.
+    pub call: &'a dyn Fn(&ScriptCall<'_>) -> ScriptAnswer,
+}
+
+/// A function of a script, and what it is given.
+#[derive(Debug, Clone)]
+pub struct ScriptCall<'a> {
+    pub source: ScriptSource<'a>,
+    pub arguments: &'a [serde_json::Value],
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum ScriptSource<'a> {
+    /// A function of a file; of a Python file the `usual` one where none is named.
+    File { path: &'a Path, function: Option<&'a str>, usual: &'a str },
+    /// JavaScript, an expression or the body of a function, over `vars` and `context`.
+    JavaScript(&'a str),
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ScriptAnswer {
+    Value(serde_json::Value),
+    /// Nothing is run, since the suite is only looked at.
+    Skipped,
+    /// It may not be run, or broke.
+    Refused(String),
+}
+
+/// Runs nothing: for suites that strangers write.
+pub fn refuse_scripts(_: &ScriptCall<'_>) -> ScriptAnswer {
+    ScriptAnswer::Refused("scripts are not run here".to_owned())
 }
 
 /// A suite that is only shown must not show what the environment keeps secret.
@@ -132,6 +164,13 @@ impl<'a> Context<'a> {
         syntax::parse_document(&self.sources.borrow(), file, &mut self.found.borrow_mut())
     }
 
+    /// Like [`Self::parse`], for a file that may be something else; nothing is reported.
+    pub(super) fn parse_quietly(&self, file: FileId) -> Option<SourceNode> {
+        let mut found = Diagnostics::default();
+        let node = syntax::parse_document(&self.sources.borrow(), file, &mut found);
+        node.filter(|_| !found.has_errors())
+    }
+
     pub(super) fn text_of(&self, file: FileId) -> Arc<str> {
         Arc::clone(&self.sources.borrow().get(file).text)
     }
@@ -184,6 +223,19 @@ impl<'a> Context<'a> {
                 .note("looked beside this file, then in each folder above it up to the project's root"),
         );
         None
+    }
+
+    /// Every file of this name in the folders above a file, nearest first.
+    pub(super) fn find_above(&self, reference: &str, from: FileId) -> Vec<FileId> {
+        let path = self.path_of(from);
+        let folders = path.ancestors().skip(1).take_while(|ancestor| ancestor.starts_with(&self.world.root));
+        folders
+            .filter_map(|folder| {
+                let path = tidy(&folder.join(reference));
+                let known = self.sources.borrow().find(&path);
+                known.or_else(|| Some(self.sources.borrow_mut().add(&path, (self.world.read)(&path).ok()?)))
+            })
+            .collect()
     }
 
     /// Like [`Self::find`], for a file that need not exist.
@@ -241,6 +293,56 @@ impl<'a> Context<'a> {
             }
             value
         })
+    }
+
+    /// What a function of a script answers; `None` where it was not asked or broke, which is reported.
+    pub(super) fn call_script(
+        &self,
+        reference: &str,
+        usual: &str,
+        arguments: &[serde_json::Value],
+        span: SourceSpan,
+    ) -> Option<serde_json::Value> {
+        let is_function = |name: &str| !name.is_empty() && !name.contains(['/', '\\']);
+        let (path, function) = match reference.rsplit_once(':') {
+            Some((path, function)) if is_function(function) => (path, Some(function)),
+            _ => (reference, None),
+        };
+        let path = self.path_of(self.find(path, span)?);
+        let source = ScriptSource::File { path: &path, function, usual };
+        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), reference, span)
+    }
+
+    /// What an expression in JavaScript comes to.
+    pub(super) fn call_expression(
+        &self,
+        code: &str,
+        arguments: &[serde_json::Value],
+        span: SourceSpan,
+    ) -> Option<serde_json::Value> {
+        let source = ScriptSource::JavaScript(code);
+        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), "the expression", span)
+    }
+
+    fn answer_of_script(
+        &self,
+        answer: ScriptAnswer,
+        reference: &str,
+        span: SourceSpan,
+    ) -> Option<serde_json::Value> {
+        match answer {
+            ScriptAnswer::Value(value) => Some(value),
+            ScriptAnswer::Skipped => {
+                let message =
+                    format!("what `{reference}` makes is known only in a run with --allow-commands");
+                self.report(Diagnostic::warning(Code::Unsupported, span, message));
+                None
+            }
+            ScriptAnswer::Refused(why) => {
+                self.error(Code::Unsupported, span, format!("`{reference}` was not run: {why}"));
+                None
+            }
+        }
     }
 
     /// The text of a scalar; `file://…` is replaced by what the file holds.

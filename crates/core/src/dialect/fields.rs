@@ -308,6 +308,15 @@ impl<'a> MappingReader<'a> {
         self.known.borrow_mut().extend(keys);
     }
 
+    /// Keys that nobody asked for only get a warning: the tool that the file is for leaves them out without a word.
+    pub(super) fn ignores_others(&self) {
+        let known = self.known.borrow().clone();
+        let taken = self.taken.borrow().clone();
+        let unread = |entry: &&NodeEntry| !known.contains(&entry.key.as_str()) && !taken.contains(&entry.key);
+        let others: Vec<&str> = self.entries.iter().filter(unread).map(|entry| entry.key.as_str()).collect();
+        self.ignores(&others);
+    }
+
     /// Everything that nobody asked for is an error.
     pub(super) fn finish(self) {
         let (known, taken) = (self.known.take(), self.taken.take());

@@ -1,4 +1,4 @@
-//! Text to suite: four dialects, one model.
+//! Text to suite: five dialects, one model.
 //!
 //! Each dialect's shape is known to its own file and to nobody else.
 //! Reading never stops at the first fault; everything found comes back at once.
@@ -11,6 +11,7 @@ mod method;
 mod monitor;
 mod native;
 mod potato;
+mod promptfoo;
 mod rows;
 mod rubric;
 mod settings;
@@ -20,7 +21,9 @@ mod write;
 use std::path::Path;
 
 use context::Context;
-pub use context::{ProjectEnvironment, ReadError, VariableExpansion};
+pub use context::{
+    ProjectEnvironment, ReadError, ScriptAnswer, ScriptCall, ScriptSource, VariableExpansion, refuse_scripts,
+};
 pub use settings::{
     CustomVendor, DeferPolicy, MailSecurity, MailSettings, ModelPrice, NetworkSettings, PROTOCOLS,
     ProjectSettings, RateLimitSettings, SettingsFile,
@@ -35,16 +38,17 @@ use crate::suite::Suite;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     Native,
-    /// Also promptfoo.
     Agentv,
+    Promptfoo,
     Potato,
     Monitor,
 }
 
 impl Dialect {
-    pub const ALL: [(&str, Self); 4] = [
+    pub const ALL: [(&str, Self); 5] = [
         ("native", Self::Native),
         ("agentv", Self::Agentv),
+        ("promptfoo", Self::Promptfoo),
         ("potato", Self::Potato),
         ("monitor", Self::Monitor),
     ];
@@ -57,6 +61,7 @@ impl Dialect {
         match self {
             Self::Native => &native::MARKS,
             Self::Agentv => &agentv::MARKS,
+            Self::Promptfoo => &promptfoo::MARKS,
             Self::Potato => &potato::MARKS,
             Self::Monitor => &monitor::MARKS,
         }
@@ -84,7 +89,7 @@ pub struct LoadedSuite {
 ///     Some("suite.yaml") => Ok("evals:\n  - name: greets\n    response: Hello!\n    rubric: It greets.\n".into()),
 ///     _ => Err(ReadError::Missing),
 /// };
-/// let world = ProjectEnvironment { root: PathBuf::new(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None, variables: VariableExpansion::Filled };
+/// let world = ProjectEnvironment { root: PathBuf::new(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None, variables: VariableExpansion::Filled, call: &dialect::refuse_scripts };
 /// let loaded = dialect::read_suite(Path::new("suite.yaml"), None, &world);
 /// assert_eq!(loaded.suite.unwrap().cases[0].rubric.text(), Some("It greets."));
 /// ```
@@ -133,6 +138,7 @@ fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> SuiteFi
     let mut suite = match dialect {
         Dialect::Native => native::read_native_suite(cx, &node),
         Dialect::Agentv => agentv::read_agentv_suite(cx, &node),
+        Dialect::Promptfoo => promptfoo::read_promptfoo_suite(cx, &node),
         Dialect::Potato => potato::read_potato_suite(cx, &node),
         Dialect::Monitor => native::read_monitor_suite(cx, &node),
     };
@@ -162,6 +168,7 @@ fn detect(cx: &Context<'_>, node: &SourceNode) -> Option<Dialect> {
         return None;
     };
     let has = |key: &str| entries.iter().any(|entry| entry.key == key);
+    let is_promptfoo = promptfoo::is_promptfoo(cx, node);
     let mut fits: Vec<(Dialect, &str)> = Vec::new();
     for (_, dialect) in Dialect::ALL {
         let mark = dialect.marks().iter().find(|mark| has(mark));
@@ -170,9 +177,13 @@ fn detect(cx: &Context<'_>, node: &SourceNode) -> Option<Dialect> {
             Dialect::Monitor => has("rubric") && !has("evals"),
             // v4 of AgentV has `evaluators`, too.
             Dialect::Potato => has("annotation_schemes") || !has("tests"),
-            Dialect::Native | Dialect::Agentv => true,
+            // Both tools have tests, assertions and providers.
+            Dialect::Agentv => !is_promptfoo,
+            Dialect::Promptfoo => is_promptfoo,
+            Dialect::Native => true,
         };
-        fits.extend(mark.filter(|_| fits_too).map(|mark| (dialect, *mark)));
+        let shared = || agentv::MARKS.iter().find(|mark| has(mark)).filter(|_| dialect == Dialect::Promptfoo);
+        fits.extend(mark.or_else(shared).filter(|_| fits_too).map(|mark| (dialect, *mark)));
     }
     match fits.as_slice() {
         [(dialect, _)] => Some(*dialect),
@@ -190,8 +201,9 @@ fn detect(cx: &Context<'_>, node: &SourceNode) -> Option<Dialect> {
         }
         [] if native::SHARED_MARKS.iter().any(|shared_mark| has(shared_mark)) => Some(Dialect::Native),
         [] if has("options") => Some(Dialect::Agentv),
+        [] if is_promptfoo && (has("prompts") || has("targets")) => Some(Dialect::Promptfoo),
         [] => {
-            let marks = "native: `evals`, `rubrics`, or a rubric's `criteria`; agentv and promptfoo: `tests`; potato: `annotation_schemes` or `evaluators`; monitor: `agent` with `rubric`";
+            let marks = "native: `evals`, `rubrics`, or a rubric's `criteria`; agentv and promptfoo: `tests` or `providers`; potato: `annotation_schemes` or `evaluators`; monitor: `agent` with `rubric`";
             let own = Dialect::ALL.iter().flat_map(|it| it.1.marks());
             let keys: Vec<&str> = own.chain(&native::SHARED_MARKS).copied().collect();
             let slip = entries

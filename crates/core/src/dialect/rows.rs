@@ -13,29 +13,36 @@ use crate::suite::{CompactRow, DataRow, RowStorage};
 pub(super) fn read_data_rows(cx: &Context<'_>, node: &SourceNode) -> Option<(String, Vec<CompactRow>)> {
     let written = cx.path(node, "data")?;
     let path = written.as_str();
+    let before = cx.n_errors();
     let files: Vec<FileId> = if path.contains(['*', '?', '[']) {
-        let folder = cx.path_of(node.span.file).parent().unwrap_or(Path::new("")).to_owned();
-        let found = match (cx.world.glob)(&tidy(&folder.join(path))) {
-            Ok(found) => found,
-            Err(error) => {
-                cx.report(unreadable(&error, Path::new(path), node.span));
-                return None;
-            }
-        };
-        if found.is_empty() {
-            cx.error(Code::Unreadable, node.span, format!("no file matches `{path}`"));
-            return None;
-        }
-        found.iter().filter_map(|found| cx.open(found, node.span)).collect()
+        find_files(cx, path, node.span)
     } else {
         cx.find(path, node.span).into_iter().collect()
     };
-    let before = cx.n_errors();
+    if files.is_empty() && before < cx.n_errors() {
+        return None;
+    }
     let rows: Vec<CompactRow> = files.iter().flat_map(|&file| rows_of(cx, file, node.span)).collect();
     if rows.is_empty() && !files.is_empty() && cx.n_errors() == before {
         cx.error(Code::Empty, node.span, format!("`{path}` holds no rows"));
     }
     Some((written, rows))
+}
+
+/// The files that a pattern matches, sorted; none is an error at `span`.
+pub(super) fn find_files(cx: &Context<'_>, pattern: &str, span: SourceSpan) -> Vec<FileId> {
+    let folder = cx.path_of(span.file).parent().unwrap_or(Path::new("")).to_owned();
+    let found = match (cx.world.glob)(&tidy(&folder.join(pattern))) {
+        Ok(found) => found,
+        Err(error) => {
+            cx.report(unreadable(&error, Path::new(pattern), span));
+            return Vec::new();
+        }
+    };
+    if found.is_empty() {
+        cx.error(Code::Unreadable, span, format!("no file matches `{pattern}`"));
+    }
+    found.iter().filter_map(|found| cx.open(found, span)).collect()
 }
 
 /// The rows of one file; what cannot be read is reported at its line.
@@ -45,6 +52,8 @@ pub(super) fn rows_of<R: RowStorage>(cx: &Context<'_>, file: FileId, asked: Sour
         path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_lowercase();
     match extension.as_str() {
         "jsonl" | "ndjson" => jsonl(cx, file),
+        // Some tools call JSON lines `.json`.
+        "json" if has_json_lines(&cx.text_of(file)) => jsonl(cx, file),
         "json" | "yaml" | "yml" => document(cx, file),
         "csv" => read_delimited_rows(cx, file, b','),
         "tsv" => read_delimited_rows(cx, file, b'\t'),
@@ -60,6 +69,14 @@ pub(super) fn rows_of<R: RowStorage>(cx: &Context<'_>, file: FileId, asked: Sour
             Vec::new()
         }
     }
+}
+
+/// Whether the first line of a text is a JSON object of its own.
+fn has_json_lines(text: &str) -> bool {
+    let first = text.trim_start_matches('\u{feff}').lines().find(|line| !line.trim().is_empty());
+    first.is_some_and(|line| {
+        line.trim_start().starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
+    })
 }
 
 fn jsonl<R: RowStorage>(cx: &Context<'_>, file: FileId) -> Vec<R> {

@@ -339,19 +339,12 @@ pub(super) fn read_agentv_refs(cx: &Context<'_>, node: &SourceNode) -> BTreeMap<
     refs
 }
 
+/// Files of AgentV that say what the targets of a project are.
+const TARGET_FILES: [&str; 3] = [AGENTV_FILE, ".agentv/providers.yaml", ".agentv/targets.yaml"];
+
 /// What a project's AgentV files call by this label, or by this name; a name that only looks like one is told.
 pub(super) fn named_target(cx: &Context<'_>, span: SourceSpan, name: &str) -> Option<CaseTarget> {
-    let files = [AGENTV_FILE, ".agentv/targets.yaml"];
-    let nodes = files.iter().filter_map(|file| cx.parse(cx.find_optional(file, span.file)?));
-    let all: Vec<CaseTarget> = nodes
-        .flat_map(|node| {
-            let lists = ["providers", "targets"]
-                .into_iter()
-                .filter_map(|key| node.get(key)?.list().map(<[SourceNode]>::to_vec));
-            lists.flatten().collect::<Vec<_>>()
-        })
-        .filter_map(|node| parse_agentv_target(&node))
-        .collect();
+    let all = project_targets(cx, span);
     let known: Vec<&str> = all.iter().map(CaseTarget::name).collect();
     if !known.contains(&name)
         && let Some(meant) = closest(name, &known)
@@ -360,13 +353,56 @@ pub(super) fn named_target(cx: &Context<'_>, span: SourceSpan, name: &str) -> Op
         let help = format!("did you mean the target `{meant}`?");
         cx.report(Diagnostic::warning(Code::UnknownName, span, message).help(help));
     }
-    all.into_iter().find(|case_target| case_target.name() == name)
+    let find = |name: &str| all.iter().find(|target| target.name() == name);
+    let mut found = find(name)?;
+    // A target may stand for another one; a circle ends where it began.
+    for _ in 0..all.len() {
+        let Some(other) = found.config.get("use_target").and_then(serde_json::Value::as_str) else { break };
+        let other = cx.expand_path(other, span);
+        match find(&other) {
+            Some(target) => found = target,
+            None => {
+                let message =
+                    format!("the target `{name}` stands for `{other}`, and there is none of this name");
+                cx.report(Diagnostic::error(Code::UnknownName, span, message).suggest(
+                    &other,
+                    known.iter().copied(),
+                    "targets of the project",
+                ));
+                return None;
+            }
+        }
+    }
+    let mut target = found.clone();
+    for key in ["model", "deployment", "base_url", "endpoint"] {
+        if let Some(serde_json::Value::String(text)) = target.config.get_mut(key) {
+            *text = cx.expand(text, span);
+        }
+    }
+    Some(target)
+}
+
+/// The targets of the files above, nearest first.
+fn project_targets(cx: &Context<'_>, span: SourceSpan) -> Vec<CaseTarget> {
+    let files = TARGET_FILES.iter().flat_map(|file| cx.find_above(file, span.file));
+    let nodes: Vec<SourceNode> = files.filter_map(|file| cx.parse(file)).collect();
+    let mut targets = Vec::new();
+    for node in nodes {
+        let lists = ["providers", "targets"].into_iter().filter_map(|key| node.get(key));
+        for list in lists.chain(node.list().map(|_| &node)) {
+            let path = list.text().and_then(|text| text.strip_prefix("file://"));
+            let other = path.and_then(|path| cx.parse(cx.find(path, list.span)?));
+            let items = other.as_ref().unwrap_or(list).list().unwrap_or_default();
+            targets.extend(items.iter().filter_map(parse_agentv_target));
+        }
+    }
+    targets
 }
 
 /// `{id, label, config}`, or as older files have it: `{name, provider, …}` with the rest beside them.
 fn parse_agentv_target(node: &SourceNode) -> Option<CaseTarget> {
     let text = |key: &str| node.get(key).and_then(SourceNode::text).map(str::to_owned);
-    let id = text("provider").or_else(|| text("id"))?;
+    let id = text("provider").or_else(|| text("id")).or_else(|| text("use_target"))?;
     let label = text("label").or_else(|| text("name"));
     let serde_json::Value::Object(mut config) = node.get("config").unwrap_or(node).to_json() else {
         return None;

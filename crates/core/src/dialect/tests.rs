@@ -25,6 +25,7 @@ fn with_world<T>(path: &Path, act: impl FnOnce(&ProjectEnvironment<'_>) -> T) ->
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
         variables: VariableExpansion::Filled,
+        call: &refuse_scripts,
     };
     act(&world)
 }
@@ -103,8 +104,14 @@ fn the_suite_schema_lists_every_check_and_recipe() {
 fn native_files_fit_the_suite_schema() {
     let schema: Json = serde_json::from_str(&crate::schema::schema("suite").unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let folders =
-        ["dialects/native", "converted/native", "converted/agentv", "converted/potato", "converted/monitor"];
+    let folders = [
+        "dialects/native",
+        "converted/native",
+        "converted/agentv",
+        "converted/promptfoo",
+        "converted/potato",
+        "converted/monitor",
+    ];
     let paths: Vec<PathBuf> = folders.iter().flat_map(|folder| files(folder)).collect();
     assert!(50 < paths.len());
     for path in paths {
@@ -152,6 +159,7 @@ fn files_imported_many_times_are_read_once() {
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
         variables: VariableExpansion::Filled,
+        call: &refuse_scripts,
     };
     let loaded = read_suite(Path::new("/0.yaml"), None, &world);
     assert_eq!(loaded.suite.unwrap().rubrics.len(), 1);
@@ -244,6 +252,7 @@ fn load_text(text: &str) -> LoadedSuite {
         glob: &|_| Ok(Vec::new()),
         variable: &variable,
         variables: VariableExpansion::Kept,
+        call: &refuse_scripts,
     };
     read_suite(Path::new("/s.yaml"), None, &world)
 }

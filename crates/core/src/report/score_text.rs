@@ -25,6 +25,7 @@ pub fn parse_run_rubrics(run: &Run) -> Rubrics {
             glob: &|_| Ok(Vec::new()),
             variable: &|_| None,
             variables: VariableExpansion::Kept,
+            call: &dialect::refuse_scripts,
         };
         let suite = dialect::read_suite(file, Some(Dialect::Native), &world).suite?;
         suite.rubrics.get("it").map(|rubric| Rubric::clone(rubric))

@@ -506,7 +506,8 @@ impl CaseInstance {
         }
         if let Some(at) = self.prompt {
             case.name = format!("{} [prompt {}]", case.name, at + 1);
-            case.candidate.input = Some(case.matrix.prompts.swap_remove(at));
+            let prompt = case.matrix.prompts.swap_remove(at);
+            case.candidate.set_prompt(prompt);
             case.metadata.entry("prompt").or_insert(Value::from(at + 1));
         }
         let several = 1 < case.targets.len();

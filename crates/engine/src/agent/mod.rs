@@ -6,6 +6,7 @@ mod mcp;
 mod process;
 mod conversation;
 mod target;
+mod transform;
 mod workspace;
 
 use std::collections::{BTreeMap, HashMap};
@@ -27,6 +28,7 @@ use crate::model::resolve::{Resolver, Unresolved};
 use crate::permission::{NotPermitted, require_permission};
 use mcp::Mcp;
 use target::Runner;
+use transform::transforms_of;
 use workspace::Folder;
 
 /// Seconds for one run, unless a case says otherwise.
@@ -124,6 +126,7 @@ struct PreparedRun<'a> {
 /// What answers.
 enum PreparedTarget<'a> {
     Echo,
+    Fixed(String),
     Command(process::AgentCommand),
     Http(http::HttpTarget),
     Model { told: Judge, line: Arc<ModelEndpoint>, server: Option<NamedServer<'a>> },
@@ -211,6 +214,13 @@ impl Agents {
                 format!("the run took longer than {} s", timeout.as_secs_f64()),
             )
         })??;
+        if let Some(target) = case.targets.first() {
+            if !transforms_of(target).is_empty()
+                && let Some(response) = produced.response.take()
+            {
+                produced.response = Some(self.transform_response(target, &case.candidate, response).await?);
+            }
+        }
         if let Some(folder) = &folder {
             let own = produced.diff.take().unwrap_or_default();
             produced.diff = Some(folder.diff().await? + &own);
@@ -241,9 +251,13 @@ impl Agents {
             None => return Ok(None),
         };
         let allow = |what: String| require_permission(self.allow_commands, what);
+        if case.targets.first().is_some_and(|target| !transforms_of(target).is_empty()) {
+            allow("the JavaScript or Python code of `transform`".to_owned())?;
+        }
         let mut prepared = PreparedRun { means: PreparedTarget::Echo, workspace: None };
         prepared.means = match runner {
             Runner::Echo => PreparedTarget::Echo,
+            Runner::Fixed(response) => PreparedTarget::Fixed(response),
             Runner::Command(command) => {
                 allow(command.describe())?;
                 PreparedTarget::Command(command)
@@ -318,10 +332,15 @@ impl Agents {
                 })
                 .await
             }
+            PreparedTarget::Fixed(response) => {
+                let response = Some(response.clone());
+                measure_run(async { Ok(AgentOutput { response, ..AgentOutput::default() }) }).await
+            }
             PreparedTarget::Command(command) => {
                 let _turn = self.programs.acquire().await;
                 let prompt = prompt_text(&case.candidate);
-                measure_run(command.run(&prompt, which, here, &self.project.folder)).await
+                let vars = &case.candidate.vars;
+                measure_run(command.run((&prompt, vars), which, here, &self.project.folder)).await
             }
             PreparedTarget::Http(request) => {
                 measure_run(request.send(self.resolver.client(), &prompt_text(&case.candidate))).await

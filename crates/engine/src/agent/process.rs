@@ -73,7 +73,7 @@ impl AgentCommand {
 
     pub(super) async fn run(
         &self,
-        prompt: &str,
+        (prompt, vars): (&str, &Map<String, Json>),
         which: TrialIdentity<'_>,
         here: &Path,
         folder: &Path,
@@ -107,7 +107,7 @@ impl AgentCommand {
                 };
                 let mut process = Process::new(program);
                 process.args(rest).arg(prompt).arg(options.to_string());
-                process.arg(json!({ "vars": {}, "test": { "description": which.name } }).to_string());
+                process.arg(json!({ "vars": vars, "test": { "description": which.name } }).to_string());
                 (process, None)
             }
         };

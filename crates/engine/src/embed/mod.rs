@@ -107,6 +107,7 @@ impl Embedders {
                 Bert::load(folder).map_err(|error| NoEmbedding::Bad { name: name.to_owned(), error })?;
             return Ok(Embedder::Local(Arc::new(bert)));
         }
+        let name = &self.resolver.canonical_name(name.to_owned());
         let judge =
             Judge { model: Some(name.to_owned()), base_url: self.base_url.clone(), ..Judge::default() };
         // A name alone is a folder, unless an address says otherwise.

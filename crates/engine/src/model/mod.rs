@@ -8,6 +8,7 @@ pub mod guard;
 pub mod http;
 pub mod openai_chat;
 pub mod openai_responses;
+pub(crate) mod names;
 mod ping;
 pub mod resolve;
 pub mod script;

@@ -12,6 +12,7 @@ use super::command::CommandModel;
 use super::forms::FormMemory;
 use super::guard::{Private, refuse_private};
 use super::http::{Endpoint, HttpModel, NetworkOptions, NoClient, client, public_client};
+use super::names::{canonical_model_name, canonical_vendor_name};
 use super::vendors::{Auth, COMPATIBLE, Price, Protocol, VENDORS, Vendor, vendor_price};
 use super::{BoxFuture, LanguageModel, ModelError, ModelErrorKind, ModelReply, Request, VendorSecret};
 use crate::model::ModelEndpoint;
@@ -159,6 +160,7 @@ impl Resolver {
                 None,
             ));
         };
+        let name = self.canonical_name(name);
         let timeout = Duration::from_secs_f64(judge.timeout.unwrap_or(TIMEOUT));
         if let Some(model) = self.provided.get(&name) {
             let model = Arc::new(ModelWithTimeout { model: Arc::clone(model), timeout });
@@ -212,6 +214,17 @@ impl Resolver {
         let http = Arc::new(HttpModel::new(client, endpoint, &self.forms));
         let model: Arc<dyn LanguageModel> = Arc::<HttpModel>::clone(&http);
         Ok(ModelEndpoint { model, vendor, name: full, price, address, http: Some(http) })
+    }
+
+    /// The name of a model whose vendor stands before a colon, as promptfoo writes it; other names as they are.
+    pub(crate) fn canonical_name(&self, name: String) -> String {
+        let Some((vendor, _)) = name.split_once(':').filter(|(vendor, _)| !vendor.contains('/')) else {
+            return name;
+        };
+        let row = canonical_vendor_name(vendor);
+        let is_vendor = VENDORS.iter().any(|one_vendor| one_vendor.name == row)
+            || self.settings.vendors.contains_key(vendor);
+        if is_vendor { canonical_model_name(&name) } else { name }
     }
 
     fn own_price(&self, name: &str) -> Option<Price> {

@@ -439,6 +439,7 @@ pub fn parse_stored_rubric(version: &RubricVersion) -> Result<Rubric, TaskError>
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
         variables: VariableExpansion::Kept,
+        call: &dialect::refuse_scripts,
     };
     let suite = dialect::read_suite(file, Some(Dialect::Native), &world).suite;
     let rubric = suite.and_then(|suite| suite.rubrics.get("it").map(|rubric| Rubric::clone(rubric)));

@@ -53,6 +53,7 @@ pub(super) fn recipe_rubric(
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
         variables: VariableExpansion::Filled,
+        call: &dialect::refuse_scripts,
     };
     let loaded = dialect::read_suite(path, Some(dialect), &world);
     let diagnostics = loaded.diagnostics.into_sorted();

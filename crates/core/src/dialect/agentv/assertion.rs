@@ -2,35 +2,114 @@
 
 use serde_json::Value as Json;
 
-use super::grader;
+use super::TestRules;
+use super::target::{GraderSettings, read_grader};
 use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::MappingReader;
 use crate::dialect::lower::Spot;
 use crate::dialect::method::{CriterionIds, read_method_params};
+use crate::dialect::promptfoo;
 use crate::dialect::rubric::{UNREADABLE, read_score_ranges};
 use crate::rubric::{Aggregation, Criterion, CriterionKind, Group, Operator, Polarity, Scale};
 use crate::source::{NodeShape, SourceNode};
+use crate::template;
 
 /// All assertions of one test.
 #[derive(Default)]
 pub(super) struct AssertionCriteria {
     pub(super) criteria: Vec<Criterion>,
     pub(super) spots: Vec<Spot>,
-    /// The judge's prompt, model and temperature where an assertion names them.
+    /// The judge's prompt and model where an assertion names them.
     pub(super) prompt: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) temperature: Option<f64>,
+    pub(super) grader: GraderSettings,
     n_judged: usize,
 }
+
+/// How the assertions of a test are read.
+#[derive(Clone)]
+pub(super) struct AssertionRules {
+    pub(super) tool: TestRules,
+    /// Whether an assertion that fails fails the test.
+    pub(super) gates: bool,
+    /// The model that compares meanings where an assertion names none.
+    pub(super) embedding: Option<String>,
+    /// The test has a prompt for the judge, so that a rubric may say nothing.
+    pub(super) has_prompt: bool,
+}
+
+/// Types of promptfoo that are not supported, each with what comes nearest.
+pub(in crate::dialect) const REFUSED_TYPES: &[(&str, &str)] = &[
+    ("classifier", "it needs a classification model; ask a judge with `llm-rubric`"),
+    ("moderation", "it needs a vendor's moderation service; ask a judge with `llm-rubric`"),
+    ("guardrails", "it needs a vendor's guardrail service; ask a judge with `llm-rubric`"),
+    ("perplexity", "no log-probabilities are recorded"),
+    ("perplexity-score", "no log-probabilities are recorded"),
+    ("pi", "it needs the service of that name; ask a judge with `llm-rubric`"),
+    ("search-rubric", "judges do not search the web; ask one with `llm-rubric`"),
+    ("meteor", "its score depends on a dictionary of synonyms; use `rouge-n`, `bleu` or `similar`"),
+    (
+        "is-refusal",
+        "promptfoo compares with a list of phrases; ask a judge with `llm-rubric`, or use `icontains-any`",
+    ),
+    ("is-sql", "no SQL parser is built in; use `regex`, or a parser in `python`"),
+    ("contains-sql", "no SQL parser is built in; use `regex`, or a parser in `python`"),
+    ("is-html", "no HTML parser is built in; use `is-xml`, `regex` or `javascript`"),
+    ("contains-html", "no HTML parser is built in; use `contains-xml`, `regex` or `javascript`"),
+    ("ruby", "Ruby is not run; use `javascript`, `python` or `script`"),
+    ("finish-reason", "why a model stopped is not recorded"),
+    ("trace-span-count", "spans are graded as steps of a trace; use `trajectory:step-count`"),
+    ("trace-span-duration", "spans are graded as steps of a trace; use `latency` or `execution-metrics`"),
+    ("trace-error-spans", "spans are graded as steps of a trace; use `javascript` or `python`"),
+    ("is-valid-function-call", "tools of a provider are not sent to it; use `is-json` with a schema"),
+    ("is-valid-openai-function-call", "tools of a provider are not sent to it; use `is-json` with a schema"),
+    ("is-valid-openai-tools-call", "tools of a provider are not sent to it; use `is-json` with a schema"),
+    ("similar:dot", "use `similar`, which takes the cosine"),
+    ("similar:euclidean", "use `similar`, which takes the cosine"),
+];
+
+/// The score from which an assertion of promptfoo holds, where it is not all or nothing and names no threshold.
+const PROMPTFOO_MARKS: &[(&str, f64)] = &[
+    ("similar", 0.75),
+    ("rouge-n", 0.75),
+    ("bleu", 0.5),
+    ("gleu", 0.5),
+    ("g-eval", 0.7),
+    ("tool-call-f1", 1.0),
+    ("answer-relevance", 0.0),
+    ("context-faithfulness", 0.0),
+    ("context-recall", 0.0),
+    ("context-relevance", 0.0),
+    // Any score above 0 passes.
+    ("javascript", 1e-6),
+    ("python", 1e-6),
+    ("webhook", 1e-6),
+];
+
+/// A question about a conversation, which has no text of its own.
+const CONVERSATION_RELEVANCE: &str = "conversation-relevance";
+
+/// Keys of an assertion that hold the judge's prompt.
+const JUDGE_PROMPTS: &[&str] = &["prompt", "rubricPrompt"];
+
+/// What AgentV's own grader asks where an assertion says nothing.
+const PLAIN_RUBRIC: &str =
+    "The response does what the task asks for, and agrees with the reference answer where there is one.";
 
 /// Types whose `value` is a rubric.
 const RUBRIC_TYPES: [&str; 5] = ["llm-rubric", "agent-rubric", "rubrics", "rubric", "llm-grader"];
 
-pub(super) fn assertions(cx: &Context<'_>, nodes: &[&SourceNode]) -> AssertionCriteria {
-    let mut reader =
-        AssertionReader { cx, ids: CriterionIds::default(), asserted: AssertionCriteria::default() };
+pub(super) fn assertions(
+    cx: &Context<'_>,
+    nodes: &[&SourceNode],
+    rules: AssertionRules,
+) -> AssertionCriteria {
+    let (ids, asserted) = (CriterionIds::default(), AssertionCriteria::default());
+    let mut judge_prompts = Vec::new();
+    nodes.iter().for_each(|node| collect_judge_prompts(node, &mut judge_prompts));
+    let several_prompts = judge_prompts.iter().any(|text| *text != judge_prompts[0]);
+    let mut reader = AssertionReader { cx, rules, ids, asserted, several_prompts, own_prompt: None };
     let (criteria, spots) = reader.list(nodes);
     let mut asserted = reader.asserted;
     (asserted.criteria, asserted.spots) = (criteria, spots);
@@ -47,8 +126,12 @@ pub(super) fn assertions(cx: &Context<'_>, nodes: &[&SourceNode]) -> AssertionCr
 
 struct AssertionReader<'a> {
     cx: &'a Context<'a>,
+    rules: AssertionRules,
     ids: CriterionIds,
     asserted: AssertionCriteria,
+    /// The assertions of the test have different prompts for the judge, so that each becomes the text of its criterion.
+    several_prompts: bool,
+    own_prompt: Option<String>,
 }
 
 impl<'a> AssertionReader<'a> {
@@ -110,7 +193,12 @@ impl<'a> AssertionReader<'a> {
             .key("weight", fields.span("weight"))
             .key("scale", fields.get("score_ranges").map_or_else(|| fields.start(), |node| cx.head(node)));
         let named = fields.any(&["name", "metric"]).and_then(|node| cx.scalar_text(node, "name"));
-        let ask = if RUBRIC_TYPES.contains(&kind.as_str()) {
+        let ask = if kind == CONVERSATION_RELEVANCE {
+            self.asserted.n_judged += 1;
+            self.judge(&fields);
+            fields.ignores(&["config"]);
+            Some(CriterionKind::Question(Scale::Unit))
+        } else if RUBRIC_TYPES.contains(&kind.as_str()) {
             self.asserted.n_judged += 1;
             self.rubric(&fields, &kind, &mut spot)
         } else if matches!(kind.as_str(), "assert-set" | "composite") {
@@ -133,11 +221,6 @@ impl<'a> AssertionReader<'a> {
         let mut criterion = Criterion::new(id, description, ask);
         criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
         criterion.required = fields.bool("required").unwrap_or(false);
-        criterion.threshold = fields.number_in("min_score", 0.0..=1.0);
-        if matches!(criterion.ask, CriterionKind::Group(_) | CriterionKind::Question(_)) {
-            criterion.threshold = criterion.threshold.or(fields.number_in("threshold", 0.0..=1.0));
-            criterion.operator = fields.word("operator", &Operator::ALL);
-        }
         let negate = fields.bool("negate").unwrap_or(false);
         if inverted != negate {
             criterion.polarity = Polarity::Negated;
@@ -146,10 +229,56 @@ impl<'a> AssertionReader<'a> {
                 group.criteria.iter_mut().for_each(without_gates);
             }
         }
+        if self.is_promptfoo() {
+            self.set_promptfoo_gate(&fields, &kind, &mut criterion);
+        } else {
+            criterion.threshold = fields.number_in("min_score", 0.0..=1.0);
+            if matches!(criterion.ask, CriterionKind::Group(_) | CriterionKind::Question(_)) {
+                criterion.threshold = criterion.threshold.or(fields.number_in("threshold", 0.0..=1.0));
+                criterion.operator = fields.word("operator", &Operator::ALL);
+            }
+        }
         fields.knows(&["id", "description", "reason"]);
         fields.refuses(&["transform", "contextTransform", "postprocess"]);
         fields.finish();
         Some((criterion, spot))
+    }
+
+    fn is_promptfoo(&self) -> bool {
+        self.rules.tool == TestRules::Promptfoo
+    }
+
+    /// An assertion of promptfoo fails its test, unless it weighs nothing or the test passes by its score.
+    fn set_promptfoo_gate(&self, fields: &MappingReader<'_>, kind: &str, criterion: &mut Criterion) {
+        let is_judged = matches!(criterion.ask, CriterionKind::Group(_) | CriterionKind::Question(_));
+        let own = fields.get("threshold").filter(|_| is_judged);
+        let own = own.and_then(|node| self.cx.number_in(node, "threshold", 0.0..=1.0));
+        if !self.rules.gates || criterion.weight == 0.0 {
+            criterion.required = false;
+            return;
+        }
+        // A set without a threshold holds if all of its assertions do, and those are gates already.
+        let is_plain_set = matches!(criterion.ask, CriterionKind::Group(_)) && own.is_none();
+        criterion.required = !is_plain_set;
+        if is_plain_set {
+            return;
+        }
+        let usual = PROMPTFOO_MARKS.iter().find(|(name, _)| *name == kind).map(|(_, mark)| *mark);
+        let threshold = || match &criterion.ask {
+            CriterionKind::Check(method) | CriterionKind::Recipe(method) => {
+                method.params.get("threshold").and_then(Json::as_f64)
+            }
+            _ => None,
+        };
+        let mark = match (own, usual) {
+            (Some(own), _) => own,
+            (None, Some(usual)) => threshold().unwrap_or(usual),
+            (None, None) => 1.0,
+        };
+        // A score under the mark is what `not-` asks for; code says yes or no there.
+        let is_score = own.is_some() || usual.is_some_and(|usual| usual != 1e-6);
+        let is_turned = criterion.polarity != Polarity::Plain && is_score;
+        criterion.threshold = Some(if is_turned { 1.0 - mark } else { mark });
     }
 
     fn method(
@@ -163,6 +292,11 @@ impl<'a> AssertionReader<'a> {
             .filter(|catalogue_entry| !catalogue_entry.name.contains('_'));
         let recipe = catalogue::find_catalogue_entry(RECIPES, kind)
             .filter(|catalogue_entry| !catalogue_entry.name.contains('_'));
+        if let Some((_, why)) = REFUSED_TYPES.iter().find(|(name, _)| *name == kind) {
+            let message = format!("assertion type `{written}` is not supported: {why}");
+            cx.error(Code::Unsupported, at.span, message);
+            return None;
+        }
         let Some(entry) = check.or(recipe) else {
             let known = CHECKS
                 .iter()
@@ -186,20 +320,63 @@ impl<'a> AssertionReader<'a> {
         if recipe.is_some() {
             self.asserted.n_judged += 1;
             self.judge(fields);
+        } else if entry.name == "similar" && self.is_promptfoo() {
+            let grader = fields.get("provider").and_then(|node| read_grader(cx, node));
+            self.rules.embedding = grader
+                .and_then(|grader| grader.embedding.or(grader.judge.model))
+                .or(self.rules.embedding.take());
         } else {
             fields.ignores(&["provider"]);
         }
         if !entry.params.iter().any(|param| param.name == "config") {
             fields.ignores(&["config"]);
         }
-        let mut method = read_method_params(fields, entry);
+        let rewritten = self.rewrite_pattern(fields, entry.name);
+        let own = rewritten.as_ref().and_then(|node| MappingReader::new(cx, node, "assertion"));
+        let mut method = read_method_params(own.as_ref().unwrap_or(fields), entry);
+        if own.is_some() {
+            fields.knows(&["value", "flags", "engine", "scope"]);
+        }
         if entry.name == "contains" && !method.params.contains_key("value") {
             fields.missing("value");
         }
         if entry.name == "script" {
             self.other_keys(fields, &mut method.params);
         }
+        if self.is_promptfoo() {
+            // promptfoo compares every letter, and its ROUGE is the F measure.
+            let own = [("equals", "strip", Json::Bool(false)), ("rouge-n", "measure", Json::from("f1"))];
+            let own = own.into_iter().filter(|(name, _, _)| *name == entry.name);
+            method.params.extend(own.map(|(_, key, value)| (key.to_owned(), value)));
+        }
+        if entry.name == "similar"
+            && let Some(model) = &self.rules.embedding
+        {
+            method.params.entry("model_name").or_insert_with(|| Json::from(model.as_str()));
+        }
         Some(if check.is_some() { CriterionKind::Check(method) } else { CriterionKind::Recipe(method) })
+    }
+
+    /// promptfoo's patterns are JavaScript's: letters, digits and word boundaries are ASCII's, and look-around is
+    /// allowed, which takes another engine.
+    fn rewrite_pattern(&self, fields: &MappingReader<'_>, name: &str) -> Option<SourceNode> {
+        if !self.is_promptfoo() || name != "regex" {
+            return None;
+        }
+        let written = fields.get("value")?;
+        let mut pattern = ascii_classes(written.text()?, r"(?-u:\b)");
+        let is_linear = regex::Regex::new(&template::resolve_escapes(&pattern)).is_ok();
+        if !is_linear {
+            // The other engine knows no ASCII boundary, but it looks around.
+            let word = "[0-9A-Za-z_]";
+            let boundary = format!("(?:(?<={word})(?!{word})|(?<!{word})(?={word}))");
+            pattern = ascii_classes(written.text()?, &boundary);
+        }
+        let mut entries = vec![("value", promptfoo::text_node(pattern, written.span))];
+        if !is_linear {
+            entries.push(("engine", promptfoo::text_node("backtracking", written.span)));
+        }
+        Some(promptfoo::map_node(entries, fields.start()))
     }
 
     /// AgentV hands whatever else a script assertion says to the script.
@@ -248,7 +425,11 @@ impl<'a> AssertionReader<'a> {
             );
         }
         fields.ignores(&["config"]);
+        // A set with a threshold passes by its score, and so does a test around it.
+        let outside = self.rules.gates;
+        self.rules.gates &= !(self.is_promptfoo() && fields.has("threshold"));
         let (criteria, spots) = self.list(&items.iter().collect::<Vec<_>>());
+        self.rules.gates = outside;
         spot.children = spots;
         let key = ["assert", "assertions", "evaluators"]
             .into_iter()
@@ -261,8 +442,11 @@ impl<'a> AssertionReader<'a> {
     /// The judge that an assertion asks for; a test has one.
     fn judge(&mut self, fields: &MappingReader<'_>) {
         let cx = self.cx;
-        let model = fields.any(&["provider", "target", "model"]).and_then(|node| grader(cx, node));
-        let prompt = fields.any(&["prompt", "rubricPrompt"]).and_then(|node| match &node.shape {
+        let mut grader = fields
+            .any(&["provider", "target", "model"])
+            .and_then(|node| read_grader(cx, node))
+            .unwrap_or_default();
+        let prompt = fields.any(JUDGE_PROMPTS).and_then(|node| match &node.shape {
             NodeShape::Scalar(_) => cx.text(node, "prompt"),
             NodeShape::List(_) => Some(pretty(&cx.json(node))),
             NodeShape::Map(_) => {
@@ -270,7 +454,7 @@ impl<'a> AssertionReader<'a> {
                 None
             }
         });
-        let temperature = fields.number_in("temperature", 0.0..=2.0);
+        grader.judge.temperature = fields.number_in("temperature", 0.0..=2.0).or(grader.judge.temperature);
         fields.ignores(&["max_steps", "maxSteps", "preprocessors", "config"]);
         let clash = |what: &str, key: &str| {
             cx.report(
@@ -282,15 +466,17 @@ impl<'a> AssertionReader<'a> {
                 .help("split the test in two"),
             );
         };
-        if self.asserted.prompt.is_some() && prompt.is_some() && self.asserted.prompt != prompt {
-            clash("prompt", "prompt");
-        }
-        if self.asserted.model.is_some() && model.is_some() && self.asserted.model != model {
+        let (model, other) = (&grader.judge.model, &self.asserted.grader.judge.model);
+        if other.is_some() && model.is_some() && other != model {
             clash("judge", "provider");
         }
-        self.asserted.prompt = prompt.or_else(|| self.asserted.prompt.take());
-        self.asserted.model = model.or_else(|| self.asserted.model.take());
-        self.asserted.temperature = temperature.or(self.asserted.temperature);
+        if self.several_prompts {
+            self.own_prompt =
+                prompt.map(|prompt| template::replace(&prompt, |name| Some(format!("[{name}]"))));
+        } else {
+            self.asserted.prompt = prompt.or_else(|| self.asserted.prompt.take());
+        }
+        self.asserted.grader = grader.or(&self.asserted.grader);
     }
 
     fn rubric(&mut self, fields: &MappingReader<'_>, kind: &str, spot: &mut Spot) -> Option<CriterionKind> {
@@ -299,11 +485,18 @@ impl<'a> AssertionReader<'a> {
         fields.knows(&["value", "criteria", "rubrics"]);
         let Some(value) = value else {
             // A prompt alone is a rubric too: it says all there is to say.
-            if self.asserted.prompt.is_none() {
+            let has_prompt =
+                self.rules.has_prompt || self.asserted.prompt.is_some() || self.own_prompt.is_some();
+            if !has_prompt && self.is_promptfoo() {
                 fields.missing("value");
             }
             return Some(CriterionKind::Question(Scale::Unit));
         };
+        if self.is_promptfoo() && kind != "agent-rubric" {
+            // Without a threshold the judge's own yes or no decides.
+            let scale = if fields.has("threshold") { Scale::Unit } else { Scale::Binary };
+            return Some(CriterionKind::Question(scale));
+        }
         let items: Vec<&SourceNode> = match &value.shape {
             NodeShape::List(items) if items.iter().any(|node| node.text().is_some() || is_item(node)) => {
                 items.iter().collect()
@@ -355,12 +548,27 @@ impl<'a> AssertionReader<'a> {
             .map(|ranges| CriterionKind::Question(Scale::Ranges(ranges)))
     }
 
-    fn text_of(&self, fields: &MappingReader<'_>, kind: &str) -> String {
+    fn text_of(&mut self, fields: &MappingReader<'_>, kind: &str) -> String {
+        if kind == CONVERSATION_RELEVANCE {
+            return "Every reply of the assistant is relevant to what was said before it.".to_owned();
+        }
+        let text = self.value_text(fields, kind);
+        match self.own_prompt.take() {
+            Some(prompt) if fields.any(&["value", "criteria", "rubrics"]).is_some() => {
+                format!("{prompt}\n\n{text}")
+            }
+            Some(prompt) => prompt,
+            None => text,
+        }
+    }
+
+    fn value_text(&self, fields: &MappingReader<'_>, kind: &str) -> String {
         match self.value(fields) {
             Some(node) if node.text().is_some() => {
                 self.cx.template(node, "value").unwrap_or_else(|| UNREADABLE.to_owned())
             }
             Some(node) => pretty(&self.cx.json(node)),
+            None if self.asserted.prompt.is_none() && !self.rules.has_prompt => PLAIN_RUBRIC.to_owned(),
             None => format!("As the prompt of this {kind} says."),
         }
     }
@@ -395,7 +603,8 @@ impl<'a> AssertionReader<'a> {
             criterion.ask = CriterionKind::Question(Scale::Ranges(ranges));
         }
         criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
-        criterion.required = fields.bool("required").unwrap_or(true);
+        // A range of points gates by its `min_score` alone.
+        criterion.required = fields.bool("required").unwrap_or(!fields.has("score_ranges"));
         criterion.operator = fields.word("operator", &Operator::ALL);
         // The score at which the criterion passes, and a gate of its own.
         criterion.min_score = fields.number_in("min_score", 0.0..=1.0);
@@ -405,6 +614,57 @@ impl<'a> AssertionReader<'a> {
         fields.finish();
         Some(criterion)
     }
+}
+
+/// The judge's prompts that assertions name, at any depth.
+fn collect_judge_prompts<'n>(node: &'n SourceNode, found: &mut Vec<&'n str>) {
+    found.extend(JUDGE_PROMPTS.iter().filter_map(|key| node.get(key)?.text()));
+    for key in ["assert", "assertions", "evaluators"] {
+        let items = node.get(key).and_then(SourceNode::list).unwrap_or_default();
+        items.iter().for_each(|item| collect_judge_prompts(item, found));
+    }
+}
+
+/// A pattern of JavaScript whose classes mean ASCII, as they do there.
+fn ascii_classes(pattern: &str, boundary: &str) -> String {
+    let (mut out, mut is_class) = (String::with_capacity(pattern.len()), false);
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => {
+                let Some(next) = letters.next() else {
+                    out.push('\\');
+                    break;
+                };
+                match (next, is_class) {
+                    ('d', false) => out.push_str("[0-9]"),
+                    ('d', true) => out.push_str("0-9"),
+                    ('w', false) => out.push_str("[0-9A-Za-z_]"),
+                    ('w', true) => out.push_str("0-9A-Za-z_"),
+                    ('D', false) => out.push_str("[^0-9]"),
+                    ('W', false) => out.push_str("[^0-9A-Za-z_]"),
+                    ('b', false) => out.push_str(boundary),
+                    // JavaScript takes a backslash before any of these for the letter itself.
+                    (
+                        '/' | '"' | '\'' | '`' | '<' | '>' | '@' | ',' | ':' | ';' | '=' | '!' | '%' | '_',
+                        _,
+                    ) => out.push(next),
+                    _ => out.extend(['\\', next]),
+                }
+            }
+            '[' if is_class => out.push_str(r"\["),
+            '[' => {
+                is_class = true;
+                out.push('[');
+            }
+            ']' if is_class => {
+                is_class = false;
+                out.push(']');
+            }
+            _ => out.push(letter),
+        }
+    }
+    out
 }
 
 fn without_gates(criterion: &mut Criterion) {
@@ -428,6 +688,7 @@ fn canonical_assertion_type(kind: &str) -> String {
     match kind.as_str() {
         "code-grader" => "script".to_owned(),
         "model-graded-factuality" => "factuality".to_owned(),
+        "similar:cosine" => "similar".to_owned(),
         _ => kind,
     }
 }

@@ -1,45 +1,66 @@
-//! The AgentV dialect in its three generations, and promptfoo's, whose keys it shares.
+//! The AgentV dialect in its three generations, and what promptfoo's shares with it.
 
 mod assertion;
 mod prompt;
+mod target;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use assertion::{AssertionCriteria, assertions};
+pub(super) use assertion::REFUSED_TYPES;
+use assertion::{AssertionCriteria, AssertionRules, assertions};
+pub(super) use prompt::AgentvPrompt;
 use prompt::{
-    AgentvPrompt, prompts, read_agentv_candidate, read_input_messages, rewrite_old_variables, with_vars,
+    FilledPrompt, prompts, read_agentv_candidate, read_input_messages, rewrite_old_variables, with_vars,
 };
+use target::{AgentvTarget, GraderSettings, TRANSFORM, add_transform, read_agentv_targets, read_grader};
 
 use super::context::{Context, pretty};
 use super::fields::MappingReader;
 use super::lower::{Spot, accept};
-use super::{rows, settings};
+use super::{promptfoo, settings};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::rubric::{Criterion, CriterionKind, Draft, Rubric};
+use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Rubric, Scale, VARIABLES};
 use crate::source::{NodeEntry, NodeShape, SourceNode, SourceSpan};
-use crate::suite::{AgentSettings, Calls, Case, CaseTarget, Judge, Suite, Workspace};
+use crate::suite::{AgentSettings, Calls, Case, CaseMatrix, Judge, Suite, Workspace};
 use crate::template;
 
 /// Keys that only an AgentV or promptfoo file has at its top.
-pub(super) const MARKS: [&str; 9] = [
-    "tests",
-    "assert",
-    "assertions",
-    "default_test",
-    "defaultTest",
-    "eval_cases",
-    "evalcases",
-    "providers",
-    "refs",
-];
+pub(super) const MARKS: [&str; 8] =
+    ["tests", "assert", "assertions", "default_test", "eval_cases", "evalcases", "providers", "refs"];
 
-/// The pass mark of this dialect.
+/// The pass mark of AgentV.
 const PASS_MARK: f64 = 0.8;
+
+/// Which of the two tools a file is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TestRules {
+    /// A test passes by the weighted mean of its assertions.
+    Agentv,
+    /// A test passes if every assertion holds, or by its score where it has a threshold.
+    Promptfoo,
+}
+
+/// When a test passes.
+#[derive(Debug, Clone, Copy)]
+struct PassRule {
+    pass_mark: f64,
+    /// Whether an assertion that fails fails the test.
+    gates: bool,
+}
+
+impl TestRules {
+    fn pass_rule(self, threshold: Option<f64>) -> PassRule {
+        match (self, threshold) {
+            (Self::Agentv, threshold) => PassRule { pass_mark: threshold.unwrap_or(PASS_MARK), gates: false },
+            (Self::Promptfoo, Some(threshold)) => PassRule { pass_mark: threshold, gates: false },
+            (Self::Promptfoo, None) => PassRule { pass_mark: 0.0, gates: true },
+        }
+    }
+}
 
 /// Keys that only describe a file.
 const DESCRIPTIVE: [&str; 9] = [
@@ -61,7 +82,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "derivedMetrics",
     "derived_metrics",
     "env",
-    "environment",
     "evaluator",
     "experiment",
     "extensions",
@@ -93,8 +113,11 @@ const UNSUPPORTED: &[&str] = &[
 ];
 
 pub(super) fn read_agentv_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
+    read_suite_by_rules(cx, &rewrite_old_variables(node.clone()), TestRules::Agentv)
+}
+
+pub(super) fn read_suite_by_rules(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Suite {
     let mut suite = Suite::default();
-    let node = &rewrite_old_variables(node.clone());
     if node.get("refs").is_some() && node.get("tests").is_none() && node.get("default_test").is_none() {
         settings::read_agentv_refs(cx, node);
         return suite;
@@ -104,34 +127,63 @@ pub(super) fn read_agentv_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
     };
     if node.get("options").is_some() && node.map().is_some_and(|entries| entries.iter().all(is_defaults)) {
         // A file of defaults that suites refer to.
-        AgentvTestDefaults::default().merge(cx, node);
+        AgentvTestDefaults::new(rules).merge(cx, node);
         return suite;
     }
     let Some(fields) = MappingReader::new(cx, node, "suite") else { return suite };
     suite.name = fields.name("name");
     suite.description = fields.text("description");
-    let defaults = AgentvTestDefaults::read(&fields);
+    let defaults = AgentvTestDefaults::read(&fields, rules);
     suite.judge = defaults.judge.clone();
     let mut names: BTreeMap<String, SourceSpan> = BTreeMap::new();
     let node = fields.any(&["tests", "eval_cases", "evalcases"]);
-    let tests = node.map(|node| test_nodes(cx, node)).unwrap_or_default();
+    let mut tests = node.map(|node| read_tests(cx, node, rules)).unwrap_or_default();
     if let Some(node) = node.filter(|node| node.list().is_some_and(<[SourceNode]>::is_empty)) {
         cx.error(Code::Empty, node.span, "`tests` lists nothing");
     }
+    // Without tests promptfoo runs every prompt once.
+    if rules == TestRules::Promptfoo && node.is_none() && !defaults.prompts.is_empty() {
+        tests.push(SourceNode { span: fields.start(), shape: NodeShape::Map(Vec::new()) });
+    }
     for (at, test) in tests.iter().enumerate() {
         for (test, suffix) in with_vars(cx, test, &defaults) {
-            suite.cases.extend(read_agentv_case(cx, &test, at, &suffix, &defaults, &mut names));
+            let case = read_agentv_case(cx, &test, at, &suffix, &defaults, &mut names);
+            suite.cases.extend(case.into_iter().flatten());
         }
     }
     let shared: Vec<&SourceNode> = defaults.assertions().collect();
     if tests.is_empty() && !shared.is_empty() {
-        let draft = Draft { pass_mark: defaults.threshold, ..Draft::default() };
-        let rubric = read_agentv_rubric(cx, &shared, draft, Spot::new(fields.start()));
+        let pass = rules.pass_rule(defaults.threshold);
+        let rubric = read_agentv_rubric(
+            cx,
+            &shared,
+            (defaults.assertion_rules(pass), pass),
+            Draft::default(),
+            Spot::new(fields.start()),
+        );
         suite.rubrics.extend(rubric.map(|rubric| ("assert".to_owned(), rubric.0)));
+    }
+    if rules == TestRules::Promptfoo {
+        fields.takes_prefix("x-");
+        fields.knows(&["assertionTemplates"]);
+        fields.ignores(&["outputs"]);
     }
     report_ineffective_keys(&fields);
     fields.finish();
     suite
+}
+
+/// Tests written out, or in files of their own.
+fn read_tests(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Vec<SourceNode> {
+    if node.map().is_some() && rules == TestRules::Agentv {
+        cx.wrong_type(node, "tests", "a list, or the path of a file");
+        return Vec::new();
+    }
+    let tests = promptfoo::read_test_nodes(cx, node);
+    match rules {
+        TestRules::Agentv => tests.into_iter().map(rewrite_old_variables).collect(),
+        TestRules::Promptfoo => tests,
+    }
 }
 
 fn report_ineffective_keys(fields: &MappingReader<'_>) {
@@ -141,19 +193,19 @@ fn report_ineffective_keys(fields: &MappingReader<'_>) {
 }
 
 /// What every test of a file starts from.
-#[derive(Default)]
 struct AgentvTestDefaults<'a> {
-    threshold: f64,
+    rules: TestRules,
+    threshold: Option<f64>,
     asserted: Vec<&'a SourceNode>,
     /// Assertions of a shared `default_test` file.
     shared: Vec<SourceNode>,
     vars: Vec<NodeEntry>,
     metadata: Map<String, Json>,
     tags: Vec<String>,
-    rubric_prompt: Option<String>,
-    grader: Option<String>,
+    options: AgentvTestOptions,
+    grader: GraderSettings,
     prompts: Vec<AgentvPrompt>,
-    targets: Vec<CaseTarget>,
+    targets: Vec<AgentvTarget>,
     workspace: Option<Workspace>,
     input: Vec<Json>,
     /// What the files attached to every input hold.
@@ -163,28 +215,42 @@ struct AgentvTestDefaults<'a> {
 }
 
 impl<'a> AgentvTestDefaults<'a> {
-    fn read(fields: &MappingReader<'a>) -> Self {
-        let cx = fields.cx;
-        let mut defaults = Self {
-            threshold: PASS_MARK,
-            asserted: assert_nodes(fields).to_vec(),
+    fn new(rules: TestRules) -> Self {
+        Self {
+            rules,
+            threshold: None,
+            asserted: Vec::new(),
             shared: Vec::new(),
             vars: Vec::new(),
-            metadata: fields.json_map("metadata"),
+            metadata: Map::new(),
             tags: Vec::new(),
-            rubric_prompt: None,
-            grader: None,
-            prompts: fields.get("prompts").map(|node| prompts(cx, node)).unwrap_or_default(),
+            options: AgentvTestOptions::default(),
+            grader: GraderSettings::default(),
+            prompts: Vec::new(),
+            targets: Vec::new(),
+            workspace: None,
+            input: Vec::new(),
+            input_files: Vec::new(),
+            repeat: 1,
+            // All criteria of one assertion are graded in one call.
+            judge: Judge { calls: Some(Calls::PerRubric), ..Judge::default() },
+        }
+    }
+
+    fn read(fields: &MappingReader<'a>, rules: TestRules) -> Self {
+        let cx = fields.cx;
+        let mut defaults = Self {
+            asserted: assert_nodes(fields).to_vec(),
+            metadata: fields.json_map("metadata"),
+            prompts: fields.get("prompts").map(|node| prompts(cx, node, rules)).unwrap_or_default(),
             targets: fields
                 .any(&["providers", "targets", "target"])
-                .map(|node| read_agentv_targets(cx, node))
+                .map(|node| read_agentv_targets(cx, node, rules))
                 .unwrap_or_default(),
             workspace: read_agentv_workspace(fields),
             input_files: fields.texts_of("input_files"),
             input: fields.get("input").map(|node| read_input_messages(cx, node)).unwrap_or_default(),
-            repeat: 1,
-            // All criteria of one assertion are graded in one call.
-            judge: Judge { calls: Some(Calls::PerRubric), ..Judge::default() },
+            ..Self::new(rules)
         };
         match fields.get("tags").map(|node| (node, &node.shape)) {
             Some((_, NodeShape::Map(_))) => {
@@ -212,16 +278,19 @@ impl<'a> AgentvTestDefaults<'a> {
                     "filterRange",
                     "showProgressBar",
                 ]);
+                if rules == TestRules::Promptfoo {
+                    options.ignores_others();
+                }
                 options.finish();
             }
         }
         if let Some(named) = fields.fields("defaults", "set of defaults") {
-            defaults.grader = named.text("grader");
+            defaults.grader = named.get("grader").and_then(|node| read_grader(cx, node)).unwrap_or_default();
             named.knows(&["provider", "target"]);
             named.finish();
         }
         if let Some(execution) = fields.fields("execution", "execution block") {
-            defaults.threshold = execution.number_in("threshold", 0.0..=1.0).unwrap_or(defaults.threshold);
+            defaults.threshold = execution.number_in("threshold", 0.0..=1.0).or(defaults.threshold);
             if let Some(trials) = execution.fields("trials", "set of trials") {
                 defaults.repeat = trials
                     .integer("count", 1..=10_000)
@@ -233,7 +302,7 @@ impl<'a> AgentvTestDefaults<'a> {
             defaults.asserted.extend(assert_nodes(&execution));
             if defaults.targets.is_empty() {
                 let node = execution.any(&["targets", "target"]);
-                defaults.targets = node.map(|node| read_agentv_targets(cx, node)).unwrap_or_default();
+                defaults.targets = node.map(|node| read_agentv_targets(cx, node, rules)).unwrap_or_default();
             }
             execution.knows(&[
                 "workers",
@@ -248,12 +317,21 @@ impl<'a> AgentvTestDefaults<'a> {
             ]);
             execution.finish();
         }
-        defaults.threshold = fields.number_in("threshold", 0.0..=1.0).unwrap_or(defaults.threshold);
+        defaults.threshold = fields.number_in("threshold", 0.0..=1.0).or(defaults.threshold);
         // What the default test says comes before what the suite says.
         if let Some(node) = fields.any(&["default_test", "defaultTest"]) {
             defaults.default_test(cx, node);
         }
         defaults
+    }
+
+    fn assertion_rules(&self, pass: PassRule) -> AssertionRules {
+        AssertionRules {
+            tool: self.rules,
+            gates: pass.gates,
+            embedding: self.grader.embedding.clone(),
+            has_prompt: self.options.rubric_prompt.is_some(),
+        }
     }
 
     /// What follows a test's own assertions: those of the default test, then those of the suite.
@@ -286,18 +364,31 @@ impl<'a> AgentvTestDefaults<'a> {
 
     fn merge(&mut self, cx: &Context<'_>, node: &SourceNode) {
         let Some(fields) = MappingReader::new(cx, node, "default test") else { return };
-        self.vars = fields.map("vars").unwrap_or_default().to_vec();
+        self.vars = match fields.get("vars") {
+            Some(node) if self.rules == TestRules::Promptfoo => promptfoo::read_variables(cx, node),
+            Some(_) => fields.map("vars").unwrap_or_default().to_vec(),
+            None => Vec::new(),
+        };
         self.shared = assert_nodes(&fields).iter().map(|&node| node.clone()).collect();
-        self.threshold = fields.number_in("threshold", 0.0..=1.0).unwrap_or(self.threshold);
+        self.threshold = fields.number_in("threshold", 0.0..=1.0).or(self.threshold);
         self.metadata.extend(fields.json_map("metadata"));
         if let Some(options) = fields.fields("options", "set of options") {
-            let read = AgentvTestOptions::read(&options);
+            let read = AgentvTestOptions::read(&options, self.rules);
             options.finish();
-            self.rubric_prompt = read.rubric_prompt.or_else(|| self.rubric_prompt.take());
-            self.grader = read.grader.or_else(|| self.grader.take());
+            self.grader = read.grader.clone().or(&self.grader);
             self.repeat = read.repeat.unwrap_or(self.repeat);
+            self.options = read;
         }
-        fields.refuses(&["provider", "providers", "prompts"]);
+        if self.rules == TestRules::Promptfoo {
+            // What a default test names as its provider judges its assertions.
+            if let Some(grader) = fields.get("provider").and_then(|node| read_grader(cx, node)) {
+                self.grader = grader.or(&self.grader);
+            }
+            fields.ignores(&["description"]);
+            fields.refuses(&["providers", "prompts"]);
+        } else {
+            fields.refuses(&["provider", "providers", "prompts"]);
+        }
         fields.ignores(&["workspace"]);
         report_ineffective_keys(&fields);
         fields.finish();
@@ -305,52 +396,77 @@ impl<'a> AgentvTestDefaults<'a> {
 }
 
 /// The keys of an `options` block that mean something here.
+#[derive(Clone, Default)]
 struct AgentvTestOptions {
     rubric_prompt: Option<String>,
-    grader: Option<String>,
+    grader: GraderSettings,
     repeat: Option<u32>,
     prefix: Option<String>,
     suffix: Option<String>,
+    /// Lists of texts stay lists.
+    keeps_lists: bool,
+    skips_defaults: bool,
+    /// Code that changes the variables of a test.
+    transform_vars: Option<SourceNode>,
+    /// Code that changes the answer.
+    transform: Option<String>,
 }
 
 impl AgentvTestOptions {
-    fn read(fields: &MappingReader<'_>) -> Self {
+    fn read(fields: &MappingReader<'_>, rules: TestRules) -> Self {
         let cx = fields.cx;
-        fields.refuses(&[
-            "transform",
-            "postprocess",
-            "transformVars",
-            "storeOutputAs",
-            "disableVarExpansion",
-            "disableDefaultAsserts",
-            "factuality",
-        ]);
-        fields.ignores(&["disableConversationVar", "runSerially"]);
-        Self {
+        let is_promptfoo = rules == TestRules::Promptfoo;
+        let own = |key: &'static str| is_promptfoo && fields.bool(key).unwrap_or(false);
+        let read = Self {
             rubric_prompt: fields.any(&["rubric_prompt", "rubricPrompt"]).and_then(|node| {
                 match &node.shape {
                     NodeShape::Scalar(_) => cx.text(node, "rubric_prompt"),
                     _ => Some(pretty(&cx.json(node))),
                 }
             }),
-            grader: fields.get("provider").and_then(|node| grader(cx, node)),
+            grader: fields.get("provider").and_then(|node| read_grader(cx, node)).unwrap_or_default(),
             repeat: read_repeat_count(fields),
             prefix: fields.text("prefix"),
             suffix: fields.text("suffix"),
+            keeps_lists: own("disableVarExpansion"),
+            skips_defaults: own("disableDefaultAsserts"),
+            transform_vars: fields.get("transformVars").filter(|_| is_promptfoo).cloned(),
+            transform: fields
+                .any(&["transform", "postprocess"])
+                .filter(|_| is_promptfoo)
+                .and_then(|node| cx.raw_text(node, "transform")),
+        };
+        fields.refuses(&["storeOutputAs", "factuality"]);
+        if !is_promptfoo {
+            fields.refuses(&[
+                "transform",
+                "postprocess",
+                "transformVars",
+                "disableVarExpansion",
+                "disableDefaultAsserts",
+            ]);
+        }
+        fields.ignores(&["disableConversationVar", "runSerially"]);
+        if is_promptfoo {
+            fields.ignores_others();
+        }
+        read
+    }
+
+    /// These options, with what they leave open taken from `default`.
+    fn or(self, default: &Self) -> Self {
+        Self {
+            rubric_prompt: self.rubric_prompt.or_else(|| default.rubric_prompt.clone()),
+            grader: self.grader,
+            repeat: self.repeat,
+            prefix: self.prefix.or_else(|| default.prefix.clone()),
+            suffix: self.suffix.or_else(|| default.suffix.clone()),
+            keeps_lists: self.keeps_lists || default.keeps_lists,
+            skips_defaults: self.skips_defaults,
+            transform_vars: self.transform_vars.or_else(|| default.transform_vars.clone()),
+            transform: self.transform.or_else(|| default.transform.clone()),
         }
     }
-}
-
-/// The model that grades, by name or as `{id, …}`.
-fn grader(cx: &Context<'_>, node: &SourceNode) -> Option<String> {
-    if node.map().is_none() {
-        return cx.plain_text(node, "provider");
-    }
-    let fields = MappingReader::new(cx, node, "provider")?;
-    let id = fields.need("id").and_then(|node| cx.plain_text(node, "id"));
-    fields.ignores(&["config", "label", "delay", "env"]);
-    fields.finish();
-    id
 }
 
 /// A number of trials, or a block that holds one.
@@ -373,110 +489,35 @@ fn assert_nodes<'a>(fields: &MappingReader<'a>) -> Vec<&'a SourceNode> {
     node.and_then(|node| fields.cx.list(node, "assert")).unwrap_or_default().iter().collect()
 }
 
-/// Tests written out, or in files of their own.
-fn test_nodes(cx: &Context<'_>, node: &SourceNode) -> Vec<SourceNode> {
-    match &node.shape {
-        NodeShape::List(items) => items
-            .iter()
-            .flat_map(|node| if node.text().is_some() { test_file(cx, node) } else { vec![node.clone()] })
-            .collect(),
-        NodeShape::Scalar(_) => test_file(cx, node),
-        NodeShape::Map(_) => {
-            cx.wrong_type(node, "tests", "a list, or the path of a file");
-            Vec::new()
-        }
-    }
-}
-
-fn test_file(cx: &Context<'_>, node: &SourceNode) -> Vec<SourceNode> {
-    let Some(written) = cx.path(node, "tests") else { return Vec::new() };
-    let path = written.as_str();
-    let extension = Path::new(path)
-        .extension()
-        .and_then(|extension| extension.to_str())
-        .unwrap_or_default()
-        .to_lowercase();
-    if !["yaml", "yml", "json", "jsonl"].contains(&extension.as_str()) {
-        cx.report(
-            Diagnostic::error(Code::Unsupported, node.span, format!("tests cannot be read from `{path}`"))
-                .note("understood: .yaml, .yml, .json, .jsonl"),
-        );
-        return Vec::new();
-    }
-    let Some(file) = cx.find(path, node.span) else { return Vec::new() };
-    if file == node.span.file {
-        cx.error(Code::Cycle, node.span, "this file names itself as the file of its tests");
-        return Vec::new();
-    }
-    if extension == "jsonl" {
-        return rows::lines(cx, file).into_iter().map(rewrite_old_variables).collect();
-    }
-    let Some(parsed) = cx.parse(file).map(rewrite_old_variables) else { return Vec::new() };
-    match parsed.get("tests").unwrap_or(&parsed).list() {
-        Some(items) => items.to_vec(),
-        None => vec![parsed],
-    }
-}
-
-/// The folder whose copy an agent works in; hooks and pools have no effect here.
+/// The folder whose copy an agent works in, under either of AgentV's names; hooks and pools have no effect here.
 fn read_agentv_workspace(fields: &MappingReader<'_>) -> Option<Workspace> {
-    let node = fields.get("workspace")?;
+    let cx = fields.cx;
+    let (key, mut node) =
+        ["workspace", "environment"].into_iter().find_map(|key| Some((key, fields.get(key)?)))?;
+    let file = node.text().and_then(|text| text.strip_prefix("file://"));
+    let shared = file.filter(|path| path.ends_with(".yaml") || path.ends_with(".yml"));
+    let shared = shared.and_then(|path| cx.parse(cx.find(path, node.span)?));
+    node = shared.as_ref().unwrap_or(node);
+    if node.get("type").and_then(SourceNode::text).is_some_and(|kind| kind != "host") {
+        let message = format!("`{key}` in a container is not supported");
+        cx.report(Diagnostic::error(Code::Unsupported, fields.key_span(key), message));
+        return None;
+    }
     let path = match node.map() {
         Some(entries) => {
-            for entry in entries.iter().filter(|entry| entry.key != "template") {
-                let message = format!("`workspace.{}` has no effect here", entry.key);
-                fields.cx.report(Diagnostic::warning(Code::NoEffect, entry.key_span, message));
+            let own = ["template", "workdir", "type"];
+            for entry in entries.iter().filter(|entry| !own.contains(&entry.key.as_str())) {
+                let message = format!("`{key}.{}` has no effect here", entry.key);
+                cx.report(Diagnostic::warning(Code::NoEffect, entry.key_span, message));
             }
-            node.get("template").and_then(|node| fields.cx.path(node, "template"))
+            let path = node.get("template").or_else(|| node.get("workdir"));
+            // A folder that a command would have made is not there to be copied.
+            let is_made = node.get("setup").is_some() || node.get("repos").is_some();
+            path.filter(|_| !is_made).and_then(|node| cx.path(node, "template"))
         }
-        None => fields.cx.path(node, "workspace"),
+        None => cx.path(node, key),
     };
     Some(Workspace { path: path?, git: None })
-}
-
-fn read_agentv_targets(cx: &Context<'_>, node: &SourceNode) -> Vec<CaseTarget> {
-    let own: Vec<CaseTarget> = match &node.shape {
-        NodeShape::List(items) => items.iter().filter_map(|node| read_agentv_target(cx, node)).collect(),
-        _ => read_agentv_target(cx, node).into_iter().collect(),
-    };
-    own.into_iter()
-        .map(|case_target| settings::named_target(cx, node.span, &case_target.id).unwrap_or(case_target))
-        .collect()
-}
-
-/// A name, `{id, label, config}`, or `{name: {label, config}}`.
-fn read_agentv_target(cx: &Context<'_>, node: &SourceNode) -> Option<CaseTarget> {
-    let Some(entries) = node.map() else {
-        let id = cx.raw_text(node, "providers")?;
-        return Some(CaseTarget { id, label: None, config: Map::new() });
-    };
-    let (id, inner) = match entries {
-        [only] if !["id", "name", "label"].contains(&only.key.as_str()) => {
-            (Some(only.key.clone()), &only.value)
-        }
-        _ => (None, node),
-    };
-    let fields = MappingReader::new(cx, inner, "provider")?;
-    let id = id.or_else(|| fields.any(&["id", "name"]).and_then(|node| cx.raw_text(node, "id")));
-    if id.is_none() {
-        fields.missing("id");
-    }
-    let (label, config) = (fields.text("label"), fields.raw_json_map("config"));
-    fields.refuses(&["transform", "hooks", "prompts"]);
-    fields.knows(&[
-        "delay",
-        "env",
-        "inputs",
-        "runtime",
-        "environment",
-        "use_target",
-        "extends",
-        "provider",
-        "model",
-        "reasoning_effort",
-    ]);
-    fields.finish();
-    Some(CaseTarget { id: id?, label, config })
 }
 
 fn read_agentv_case(
@@ -486,7 +527,8 @@ fn read_agentv_case(
     suffix: &str,
     defaults: &AgentvTestDefaults<'_>,
     names: &mut BTreeMap<String, SourceSpan>,
-) -> Option<Case> {
+) -> Option<Vec<Case>> {
+    let rules = defaults.rules;
     let fields = MappingReader::new(cx, node, "test")?;
     let description = fields.text("description");
     let id = fields.name("id");
@@ -518,26 +560,29 @@ fn read_agentv_case(
         skip_defaults |= block.bool("skip_defaults").unwrap_or(false);
         own.extend(assert_nodes(&block));
         own_targets.extend(
-            block.any(&["targets", "target"]).map(|node| read_agentv_targets(cx, node)).unwrap_or_default(),
+            block
+                .any(&["targets", "target"])
+                .map(|node| read_agentv_targets(cx, node, rules))
+                .unwrap_or_default(),
         );
         own_repeat = read_repeat_count(&block).or(own_repeat);
         block.ignores(&["cache", "timeout_seconds", "budget_usd", "fail_on_error", "workers"]);
         block.finish();
     }
     own.extend(fields.list("rubrics").unwrap_or_default());
+    let options = fields
+        .fields("options", "set of options")
+        .map(|block| (AgentvTestOptions::read(&block, rules), block.finish()).0)
+        .unwrap_or_default()
+        .or(&defaults.options);
+    skip_defaults |= options.skips_defaults;
     let alone = own.is_empty() && (skip_defaults || defaults.assertions().next().is_none());
     let as_assertion = fields.any(&["criteria", "expected_outcome"]).filter(|_| alone);
     own.extend(as_assertion);
-    let options = fields
-        .fields("options", "set of options")
-        .map(|mapping_reader| (AgentvTestOptions::read(&mapping_reader), mapping_reader.finish()).0);
+    let pass = rules.pass_rule(threshold.or(defaults.threshold));
     let draft = Draft {
         description: guidance.filter(|_| as_assertion.is_none()),
-        pass_mark: threshold.unwrap_or(defaults.threshold),
-        prompt: options
-            .as_ref()
-            .and_then(|agentv_test_options| agentv_test_options.rubric_prompt.clone())
-            .or_else(|| defaults.rubric_prompt.clone()),
+        prompt: options.rubric_prompt.as_deref().map(|prompt| fill_judge_prompt(prompt, &fields)),
         ..Draft::default()
     };
     if !skip_defaults {
@@ -546,7 +591,9 @@ fn read_agentv_case(
     let key = ["assert", "assertions", "evaluators"].into_iter().find(|text| fields.has(text));
     let spot = Spot::new(fields.start())
         .key("criteria", key.map_or_else(|| fields.start(), |text| fields.key_span(text)));
-    let rubric = if own.is_empty() {
+    let rubric = if own.is_empty() && rules == TestRules::Promptfoo {
+        Some((Arc::new(accept(cx, draft_for_review(), &spot)?), AssertionCriteria::default()))
+    } else if own.is_empty() {
         let said = ["assert", "assertions", "evaluators", "criteria"];
         if !said.iter().any(|said| {
             fields.get(said).is_some_and(|node| node.list().is_none_or(|nodes| !nodes.is_empty()))
@@ -559,9 +606,22 @@ fn read_agentv_case(
         }
         None
     } else {
-        read_agentv_rubric(cx, &own, draft, spot)
+        let embedding = options.grader.embedding.clone();
+        let mut rules = defaults.assertion_rules(pass);
+        rules.embedding = embedding.or(rules.embedding);
+        rules.has_prompt = options.rubric_prompt.is_some();
+        read_agentv_rubric(cx, &own, (rules, pass), draft, spot)
     };
-    let (mut candidate, matrix) = read_agentv_candidate(&fields, defaults, options.as_ref());
+    let mut targets = if own_targets.is_empty() { defaults.targets.clone() } else { own_targets };
+    if let Some(node) = fields.get("provider") {
+        targets = read_agentv_targets(cx, node, rules);
+    }
+    let prompt_names = fields.texts("prompts");
+    keep_named_targets(&fields, &mut targets);
+    for target in &mut targets {
+        add_transform(&mut target.target.config, options.transform.as_deref());
+    }
+    let (mut candidate, asked) = read_agentv_candidate(&fields, defaults, &options, &prompt_names);
     let mut metadata = defaults.metadata.clone();
     metadata.extend(fields.json_map("metadata"));
     let tags = metadata
@@ -570,22 +630,25 @@ fn read_agentv_case(
         .map(|values| values.iter().filter_map(Json::as_str).map(str::to_owned).collect());
     let own_workspace = read_agentv_workspace(&fields);
     // Everybody else gets them filled in.
-    if rubric.as_ref().is_some_and(|rubric| rubric.0.external_checks().next().is_some()) {
+    let runs_script = |agentv_target: &AgentvTarget| {
+        let is_script = |kind: &&str| agentv_target.target.id.starts_with(*kind);
+        rules == TestRules::Promptfoo
+            && (["exec:", "file:", "python:"].iter().any(is_script)
+                || agentv_target.target.config.contains_key(TRANSFORM))
+    };
+    if rubric.as_ref().is_some_and(|rubric| rubric.0.external_checks().next().is_some())
+        || targets.iter().any(runs_script)
+    {
         candidate.vars = fields.json_map("vars");
     }
     let origin = cx.origin(fields.start());
     fields.knows(&["vars"]);
-    fields.refuses(&["provider", "providers", "prompts"]);
     report_ineffective_keys(&fields);
     fields.finish();
     let (rubric, asserted) = rubric?;
-    let mut judge = defaults.judge.clone();
-    judge.model = asserted
-        .model
-        .or_else(|| options.as_ref().and_then(|agentv_test_options| agentv_test_options.grader.clone()))
-        .or_else(|| defaults.grader.clone());
-    judge.temperature = asserted.temperature;
-    let mut case = Case {
+    let grader = asserted.grader.or(&options.grader).or(&defaults.grader);
+    let judge = defaults.judge.or(&grader.judge);
+    let case = Case {
         name,
         origin: Some(origin),
         description,
@@ -593,23 +656,97 @@ fn read_agentv_case(
         metadata,
         candidate,
         server: None,
-        targets: if own_targets.is_empty() { defaults.targets.clone() } else { own_targets },
+        targets: Vec::new(),
         agent: AgentSettings::default(),
         workspace: own_workspace.or_else(|| defaults.workspace.clone()),
         rubric,
         judge,
-        matrix,
+        matrix: CaseMatrix::default(),
         data: None,
         labels: BTreeMap::new(),
-        repeat: own_repeat
-            .or(options.and_then(|agentv_test_options| agentv_test_options.repeat))
-            .unwrap_or(defaults.repeat),
+        repeat: own_repeat.or(options.repeat).unwrap_or(defaults.repeat),
     };
-    let Ok(()) = case.try_for_each_template(&mut |text| {
-        escape_rows(text);
-        Ok::<(), Infallible>(())
+    Some(split_by_prompts(case, targets, asked))
+}
+
+/// The judge's prompt with the variables of the test; what else it names is the judge's to fill in.
+fn fill_judge_prompt(prompt: &str, fields: &MappingReader<'_>) -> String {
+    let vars = fields.json_map("vars");
+    template::replace(prompt, |name| {
+        let value = vars.get(name).filter(|_| !VARIABLES.contains(&name))?;
+        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    })
+}
+
+/// A test that asserts nothing is run and shown, and a person decides what the answer is worth.
+fn draft_for_review() -> Draft {
+    let text = "Is this the answer that was wanted? The test asserts nothing, so a person decides.";
+    let mut criterion = Criterion::new("review", text, CriterionKind::Question(Scale::Binary));
+    criterion.by = vec![GraderKind::Human];
+    Draft { criteria: vec![criterion], ..Draft::default() }
+}
+
+/// Leaves the targets that a test names by label or id.
+fn keep_named_targets(fields: &MappingReader<'_>, targets: &mut Vec<AgentvTarget>) {
+    let names = fields.texts("providers");
+    if names.is_empty() {
+        return;
+    }
+    for name in &names {
+        if !targets.iter().any(|target| target.is_named(name)) {
+            let known: Vec<&str> = targets.iter().map(|target| target.target.name()).collect();
+            let message = format!("no provider of this file is called `{name}`");
+            fields.cx.report(
+                Diagnostic::error(Code::UnknownName, fields.key_span("providers"), message).suggest(
+                    name,
+                    known.into_iter(),
+                    "providers",
+                ),
+            );
+        }
+    }
+    targets.retain(|target| names.iter().any(|name| target.is_named(name)));
+}
+
+/// The case with its prompts; several cases where targets are given different ones.
+fn split_by_prompts(case: Case, targets: Vec<AgentvTarget>, asked: Vec<FilledPrompt>) -> Vec<Case> {
+    let prompts_of = |target: &AgentvTarget| -> Vec<usize> {
+        let is_asked = |prompt: &FilledPrompt| {
+            target.prompts.is_empty() || target.prompts.iter().any(|name| prompt.names.contains(name))
+        };
+        (0..asked.len()).filter(|at| is_asked(&asked[*at])).collect()
+    };
+    let mut groups: Vec<(Vec<usize>, Vec<AgentvTarget>)> = Vec::new();
+    for target in targets {
+        let prompts = prompts_of(&target);
+        match groups.iter_mut().find(|(others, _)| *others == prompts) {
+            Some((_, group)) => group.push(target),
+            None => groups.push((prompts, vec![target])),
+        }
+    }
+    if groups.is_empty() {
+        groups.push(((0..asked.len()).collect(), Vec::new()));
+    }
+    let several = 1 < groups.len();
+    let cases = groups.into_iter().map(|(prompts, targets)| {
+        let mut case = case.clone();
+        if several {
+            let names: Vec<&str> = targets.iter().map(|target| target.target.name()).collect();
+            case.name = format!("{} [{}]", case.name, names.join(", "));
+        }
+        case.targets = targets.into_iter().map(|target| target.target).collect();
+        match prompts.as_slice() {
+            [] => {}
+            [only] => asked[*only].set(&mut case),
+            several => case.matrix.prompts = several.iter().map(|at| asked[*at].text.clone()).collect(),
+        }
+        let Ok(()) = case.try_for_each_template(&mut |text| {
+            escape_rows(text);
+            Ok::<(), Infallible>(())
+        });
+        case
     });
-    Some(case)
+    cases.collect()
 }
 
 /// A suite's texts name the fields of rows. This dialect has none, so that `{{ row.x }}` is text.
@@ -635,12 +772,14 @@ fn escape_rows_of(criteria: &mut [Criterion]) {
 fn read_agentv_rubric(
     cx: &Context<'_>,
     nodes: &[&SourceNode],
+    (rules, pass): (AssertionRules, PassRule),
     draft: Draft,
     spot: Spot,
 ) -> Option<(Arc<Rubric>, AssertionCriteria)> {
-    let mut asserted = assertions(cx, nodes);
+    let mut asserted = assertions(cx, nodes, rules);
     (!asserted.criteria.is_empty()).then_some(())?;
     let mut draft = Draft {
+        pass_mark: pass.pass_mark,
         criteria: std::mem::take(&mut asserted.criteria),
         prompt: asserted.prompt.take().or(draft.prompt),
         ..draft

@@ -3,29 +3,66 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
-use super::{AgentvTestDefaults, AgentvTestOptions};
+use super::{AgentvTestDefaults, AgentvTestOptions, TestRules};
 use crate::candidate::Candidate;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::MappingReader;
-use crate::dialect::native;
+use crate::dialect::{native, promptfoo};
 use crate::source::{NodeEntry, NodeShape, Scalar, SourceNode};
-use crate::suite::CaseMatrix;
+use crate::suite::Case;
 use crate::template;
 
 /// One prompt to run: text, or a conversation.
 #[derive(Clone)]
-pub(super) struct AgentvPrompt {
+pub(in crate::dialect) struct AgentvPrompt {
     node: SourceNode,
+    /// Its id, label and file, by which tests and providers choose prompts.
+    names: Vec<String>,
+    /// The node is the path of a script whose function makes the prompt.
+    is_script: bool,
 }
 
-pub(super) fn prompts(cx: &Context<'_>, node: &SourceNode) -> Vec<AgentvPrompt> {
+impl AgentvPrompt {
+    pub(in crate::dialect) fn with_names(node: SourceNode, names: Vec<String>) -> Self {
+        Self { node, names, is_script: false }
+    }
+
+    pub(in crate::dialect) fn script(node: SourceNode, names: Vec<String>) -> Self {
+        Self { node, names, is_script: true }
+    }
+
+    /// Whether a test or provider means it; `name:*` stands for all names that begin so.
+    fn is_named(&self, filter: &str) -> bool {
+        self.names.iter().any(|name| match filter.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => name == filter || name.starts_with(&format!("{filter}:")),
+        })
+    }
+}
+
+/// A prompt as one test has it.
+pub(super) struct FilledPrompt {
+    pub(super) text: String,
+    pub(super) names: Vec<String>,
+}
+
+impl FilledPrompt {
+    pub(super) fn set(&self, case: &mut Case) {
+        case.candidate.set_prompt(self.text.clone());
+    }
+}
+
+pub(super) fn prompts(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Vec<AgentvPrompt> {
+    if rules == TestRules::Promptfoo {
+        return promptfoo::read_promptfoo_prompts(cx, node);
+    }
     let is_message = |node: &SourceNode| node.get("role").is_some() && node.get("content").is_some();
     match &node.shape {
         NodeShape::List(items) if !items.is_empty() && items.iter().all(is_message) => {
-            vec![AgentvPrompt { node: node.clone() }]
+            vec![AgentvPrompt::with_names(node.clone(), Vec::new())]
         }
         NodeShape::List(items) => items.iter().filter_map(|node| read_agentv_prompt(cx, node)).collect(),
         _ => read_agentv_prompt(cx, node).into_iter().collect(),
@@ -34,12 +71,13 @@ pub(super) fn prompts(cx: &Context<'_>, node: &SourceNode) -> Vec<AgentvPrompt> 
 
 /// Text, `file://…`, a conversation, or a mapping that holds one of them.
 fn read_agentv_prompt(cx: &Context<'_>, node: &SourceNode) -> Option<AgentvPrompt> {
-    let with_text = |text: String| AgentvPrompt {
-        node: SourceNode { span: node.span, shape: NodeShape::Scalar(Scalar { text, plain: false }) },
+    let with_text = |text: String| {
+        let shape = NodeShape::Scalar(Scalar { text, plain: false });
+        AgentvPrompt::with_names(SourceNode { span: node.span, shape }, Vec::new())
     };
     match &node.shape {
         NodeShape::Scalar(it) if it.text.starts_with("file://") => cx.text(node, "prompts").map(with_text),
-        NodeShape::Scalar(_) | NodeShape::List(_) => Some(AgentvPrompt { node: node.clone() }),
+        NodeShape::Scalar(_) | NodeShape::List(_) => Some(AgentvPrompt::with_names(node.clone(), Vec::new())),
         NodeShape::Map(_) => {
             let fields = MappingReader::new(cx, node, "prompt")?;
             let inner = fields.any(&["prompt", "raw", "messages"]).cloned();
@@ -56,7 +94,7 @@ fn read_agentv_prompt(cx: &Context<'_>, node: &SourceNode) -> Option<AgentvPromp
                     .map(|file_id| cx.text_of(file_id).to_string())
             };
             let read = match inner {
-                Some(node) => Some(AgentvPrompt { node }),
+                Some(node) => Some(AgentvPrompt::with_names(node, Vec::new())),
                 None => file.or_else(by_id).map(with_text),
             };
             if read.is_none() {
@@ -74,58 +112,87 @@ pub(super) fn with_vars(
     test: &SourceNode,
     defaults: &AgentvTestDefaults<'_>,
 ) -> Vec<(SourceNode, String)> {
-    let own = test
-        .get("vars")
-        .filter(|node| !node.is_null())
-        .and_then(|node| cx.entries(node, "vars"))
-        .unwrap_or_default();
+    let is_promptfoo = defaults.rules == TestRules::Promptfoo;
+    let own = match test.get("vars").filter(|node| !node.is_null()) {
+        Some(node) if is_promptfoo => promptfoo::read_variables(cx, node),
+        Some(node) => cx.entries(node, "vars").unwrap_or_default().to_vec(),
+        None => Vec::new(),
+    };
     let inherited = defaults.vars.iter().filter(|entry| !own.iter().any(|mine| mine.key == entry.key));
     let vars: Vec<&NodeEntry> = own.iter().chain(inherited).collect();
-    let mut combinations: Vec<Vec<(&str, Json)>> = vec![Vec::new()];
-    for var in vars {
-        let value = cx.json(&var.value);
-        let values = match value {
-            Json::Array(items) if items.first().is_some_and(Json::is_string) => items,
-            other => vec![other],
-        };
-        if 10_000 < combinations.len() * values.len() {
-            cx.error(Code::TooLarge, var.key_span, "these variables make more than 10,000 cases");
-            return Vec::new();
-        }
-        combinations = combinations
-            .iter()
-            .flat_map(|head| {
-                values.iter().map(|value| [head.as_slice(), &[(var.key.as_str(), value.clone())]].concat())
-            })
-            .collect();
-    }
+    let Some(combinations) = combine_variables(cx, test, &vars, defaults) else { return Vec::new() };
     let several = 1 < combinations.len();
     combinations
         .into_iter()
         .enumerate()
-        .map(|(at, vars)| {
+        .map(|(at, mut vars)| {
+            if is_promptfoo {
+                vars = promptfoo::settle_variables(cx, vars, transform_of(test, defaults));
+            }
             let mut test = test.clone();
             if let NodeShape::Map(entries) = &mut test.shape {
-                let span = test.span;
                 entries.retain(|entry| entry.key != "vars");
-                let vars: Vec<NodeEntry> = vars
-                    .iter()
-                    .map(|(key, value)| NodeEntry {
-                        key: (*key).to_owned(),
-                        key_span: span,
-                        value: SourceNode::of_json(value, span),
-                    })
-                    .collect();
-                entries.push(NodeEntry {
-                    key: "vars".to_owned(),
-                    key_span: span,
-                    value: SourceNode { span, shape: NodeShape::Map(vars) },
-                });
             }
-            substitute(&mut test, &vars);
+            if is_promptfoo {
+                promptfoo::fill_texts(cx, &mut test, &vars);
+            } else {
+                substitute(&mut test, &vars);
+            }
+            if let NodeShape::Map(entries) = &mut test.shape {
+                let span = test.span;
+                let value = SourceNode::of_json(&Json::Object(vars), span);
+                entries.push(NodeEntry { key: "vars".to_owned(), key_span: span, value });
+            }
             (test, if several { format!(" [vars {}]", at + 1) } else { String::new() })
         })
         .collect()
+}
+
+fn transform_of<'n>(test: &'n SourceNode, defaults: &'n AgentvTestDefaults<'_>) -> Option<&'n SourceNode> {
+    let own = test.get("options").and_then(|options| options.get("transformVars"));
+    own.or(defaults.options.transform_vars.as_ref())
+}
+
+/// Every combination of the values that variables may have; too many are an error.
+fn combine_variables(
+    cx: &Context<'_>,
+    test: &SourceNode,
+    vars: &[&NodeEntry],
+    defaults: &AgentvTestDefaults<'_>,
+) -> Option<Vec<Map<String, Json>>> {
+    let own = test.get("options").and_then(|options| options.get("disableVarExpansion"));
+    let keeps_lists = own.and_then(SourceNode::scalar).and_then(Scalar::as_bool);
+    let keeps_lists = keeps_lists.unwrap_or(defaults.options.keeps_lists);
+    let plain: Map<String, Json> = match defaults.rules {
+        TestRules::Promptfoo => vars.iter().map(|var| (var.key.clone(), var.value.to_json())).collect(),
+        TestRules::Agentv => Map::new(),
+    };
+    let mut combinations: Vec<Map<String, Json>> = vec![Map::new()];
+    for var in vars {
+        let values = match defaults.rules {
+            TestRules::Promptfoo if !keeps_lists => promptfoo::read_variable_values(cx, var, &plain),
+            TestRules::Promptfoo => vec![cx.json(&var.value)],
+            TestRules::Agentv => match cx.json(&var.value) {
+                Json::Array(items) if items.first().is_some_and(Json::is_string) => items,
+                other => vec![other],
+            },
+        };
+        if 10_000 < combinations.len() * values.len() {
+            cx.error(Code::TooLarge, var.key_span, "these variables make more than 10,000 cases");
+            return None;
+        }
+        combinations = combinations
+            .iter()
+            .flat_map(|head| {
+                values.iter().map(|value| {
+                    let mut vars = head.clone();
+                    vars.insert(var.key.clone(), value.clone());
+                    vars
+                })
+            })
+            .collect();
+    }
+    Some(combinations)
 }
 
 static OLD_VARIABLE: LazyLock<Regex> =
@@ -148,12 +215,12 @@ pub(super) fn rewrite_old_variables(mut node: SourceNode) -> SourceNode {
 }
 
 /// Fills `{{ name }}` and `{{ vars.name }}` in every text below `node`.
-fn substitute(node: &mut SourceNode, vars: &[(&str, Json)]) {
+fn substitute(node: &mut SourceNode, vars: &Map<String, Json>) {
     match &mut node.shape {
         NodeShape::Scalar(it) if it.text.contains("{{") => {
             it.text = template::replace(&it.text, |name| {
                 let name = name.strip_prefix("vars.").unwrap_or(name);
-                let value = vars.iter().find(|var| var.0 == name).map(|at| &at.1)?;
+                let value = vars.get(name)?;
                 Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
             });
         }
@@ -166,8 +233,9 @@ fn substitute(node: &mut SourceNode, vars: &[(&str, Json)]) {
 pub(super) fn read_agentv_candidate(
     fields: &MappingReader<'_>,
     defaults: &AgentvTestDefaults<'_>,
-    options: Option<&AgentvTestOptions>,
-) -> (Candidate, CaseMatrix) {
+    options: &AgentvTestOptions,
+    prompt_names: &[String],
+) -> (Candidate, Vec<FilledPrompt>) {
     let cx = fields.cx;
     let mut candidate = Candidate {
         expected: fields.get("expected_output").map(|node| read_expected_output(cx, node)),
@@ -179,10 +247,8 @@ pub(super) fn read_agentv_candidate(
         }),
         ..Candidate::default()
     };
-    let vars = fields.get("vars").and_then(SourceNode::map).unwrap_or_default();
-    let vars: Vec<(&str, Json)> =
-        vars.iter().map(|entry| (entry.key.as_str(), cx.json(&entry.value))).collect();
-    if let Some((_, context)) = vars.iter().find(|var| var.0 == "context") {
+    let vars = fields.json_map("vars");
+    if let Some(context) = vars.get("context") {
         candidate.context = match context {
             Json::Array(items) => items
                 .iter()
@@ -203,17 +269,22 @@ pub(super) fn read_agentv_candidate(
         }
         None => candidate.messages = defaults.input.clone(),
     }
-    let texts: Vec<String> = defaults
-        .prompts
-        .iter()
-        .filter_map(|prompt| filled_prompt(cx, prompt, &vars, options, fields))
-        .collect();
-    let mut matrix = CaseMatrix::default();
-    match texts.as_slice() {
-        [] => {}
-        [only] => candidate.input = Some(only.clone()),
-        _ => matrix.prompts = texts,
+    for name in prompt_names {
+        if !defaults.prompts.iter().any(|prompt| prompt.is_named(name)) {
+            let message = format!("no prompt of this file is called `{name}`");
+            cx.error(Code::UnknownName, fields.key_span("prompts"), message);
+        }
     }
+    let is_wanted = |prompt: &&AgentvPrompt| {
+        prompt_names.is_empty() || prompt_names.iter().any(|name| prompt.is_named(name))
+    };
+    let asked = defaults.prompts.iter().filter(is_wanted);
+    let asked: Vec<FilledPrompt> = asked
+        .filter_map(|prompt| {
+            let text = filled_prompt(cx, prompt, &vars, (options, defaults.rules), fields)?;
+            Some(FilledPrompt { text, names: prompt.names.clone() })
+        })
+        .collect();
     let keys = ["input", "provider_output", "providerOutput", "output"];
     if defaults.prompts.is_empty()
         && defaults.input.is_empty()
@@ -225,14 +296,31 @@ pub(super) fn read_agentv_candidate(
                 .help("give the test an `input`, or the file `prompts`"),
         );
     }
-    (candidate, matrix)
+    (candidate, asked)
 }
 
 fn filled_prompt(
     cx: &Context<'_>,
     prompt: &AgentvPrompt,
-    vars: &[(&str, Json)],
-    options: Option<&AgentvTestOptions>,
+    vars: &Map<String, Json>,
+    (options, rules): (&AgentvTestOptions, TestRules),
+    fields: &MappingReader<'_>,
+) -> Option<String> {
+    let text = if prompt.is_script {
+        promptfoo::call_prompt_script(cx, &prompt.node, vars)
+    } else if rules == TestRules::Promptfoo {
+        promptfoo::fill_prompt(cx, &prompt.node, vars, fields.start())
+    } else {
+        fill_agentv_prompt(cx, prompt, vars, fields)?
+    };
+    let (prefix, suffix) = (options.prefix.as_deref(), options.suffix.as_deref());
+    Some(format!("{}{text}{}", prefix.unwrap_or_default(), suffix.unwrap_or_default()))
+}
+
+fn fill_agentv_prompt(
+    cx: &Context<'_>,
+    prompt: &AgentvPrompt,
+    vars: &Map<String, Json>,
     fields: &MappingReader<'_>,
 ) -> Option<String> {
     let mut node = prompt.node.clone();
@@ -243,7 +331,7 @@ fn filled_prompt(
     };
     // What stands between braces in the value of a variable is text.
     for name in unfilled_names(&prompt.node, vars) {
-        let known: Vec<&str> = vars.iter().map(|var| var.0).collect();
+        let known: Vec<&str> = vars.keys().map(String::as_str).collect();
         let diagnostic = if name.contains('|') {
             Diagnostic::error(
                 Code::Unsupported,
@@ -264,21 +352,17 @@ fn filled_prompt(
         };
         cx.report(diagnostic);
     }
-    let (prefix, suffix) = options.map_or((None, None), |agentv_test_options| {
-        (agentv_test_options.prefix.as_deref(), agentv_test_options.suffix.as_deref())
-    });
-    Some(format!("{}{text}{}", prefix.unwrap_or_default(), suffix.unwrap_or_default()))
+    Some(text)
 }
 
 /// Names between braces that no variable fills in; those of the environment are reported where they are filled in.
-fn unfilled_names(node: &SourceNode, vars: &[(&str, Json)]) -> Vec<String> {
+fn unfilled_names(node: &SourceNode, vars: &Map<String, Json>) -> Vec<String> {
     let mut names = Vec::new();
     match &node.shape {
         NodeShape::Scalar(scalar) => drop(template::replace(&scalar.text, |name| {
             let variable = name.strip_prefix("vars.").unwrap_or(name);
-            let is_filled = name.starts_with("env.")
-                || template::is_escape(name)
-                || vars.iter().any(|(key, _)| *key == variable);
+            let is_filled =
+                name.starts_with("env.") || template::is_escape(name) || vars.contains_key(variable);
             names.extend((!is_filled).then(|| name.to_owned()));
             None
         })),

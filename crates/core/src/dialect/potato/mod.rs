@@ -37,12 +37,19 @@ const WITHOUT_EFFECT: &[&str] = &[
     "ai_support",
     "alert_time_each_instance",
     "annotation_codebook_url",
+    "annotation_telemetry",
+    "annotation_ui",
+    "annotator_dashboard",
     "authentication",
     "auto_export_interval",
     "automatic_assignment",
     "automation",
     "base_css",
     "base_html_template",
+    "boundary_probing",
+    "codebook",
+    "codebook_invivo_key",
+    "codebook_mode",
     "crowdsourcing",
     "custom_footer_html",
     "customjs",
@@ -51,8 +58,12 @@ const WITHOUT_EFFECT: &[&str] = &[
     "data_directory",
     "data_sources",
     "database",
+    "dataset_metadata",
     "datasets",
     "debug",
+    "debug_phase",
+    "diversity_ordering",
+    "embedding_visualization",
     "export_annotation_format",
     "header_file",
     "header_logo",
@@ -61,26 +72,33 @@ const WITHOUT_EFFECT: &[&str] = &[
     "horizontal_key_bindings",
     "host",
     "html_layout",
+    "icl_labeling",
     "item_store",
     "judge_alignment",
     "judge_calibration",
     "jumping_to_id_disabled",
+    "keystroke_logging",
     "keyword_highlights_file",
     "layout",
     "list_as_text",
+    "mace",
     "media_directory",
     "partial_loading",
     "persist_sessions",
     "phases",
+    "pocket",
     "port",
     "pre_annotation",
     "prestudy",
     "prolific",
+    "publish",
     "quality_control",
     "random_seed",
     "require_fully_annotated",
     "require_no_password",
     "require_password",
+    "review_mode",
+    "search",
     "secret_key",
     "server",
     "server_name",
@@ -90,6 +108,8 @@ const WITHOUT_EFFECT: &[&str] = &[
     "surveyflow",
     "task_dir",
     "task_layout",
+    "thinkaloud",
+    "truth_serum",
     "ui",
     "ui_config",
     "ui_language",
@@ -228,6 +248,15 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
 
 /// Which item comes next. Strategies that need a model of the answers or of the texts are not there.
 fn read_item_order(fields: &MappingReader<'_>) -> Option<ItemOrder> {
+    let learned = ["active_learning", "diversity_clustering", "max_diversity", "llm_confidence"];
+    let strategy = fields.get("assignment_strategy")?;
+    if strategy.text().is_some_and(|text| learned.contains(&text)) {
+        let message =
+            format!("`assignment_strategy: {}` has no effect here", strategy.text().unwrap_or_default());
+        let note = "items come in the order in which fewest people have seen them";
+        fields.cx.report(Diagnostic::warning(Code::NoEffect, strategy.span, message).note(note));
+        return None;
+    }
     fields.word(
         "assignment_strategy",
         &[

@@ -12,8 +12,49 @@ use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Scale, Value};
 use crate::source::SourceNode;
 use crate::suite::{Notes, Overall, Scheme, SchemeKind, StepErrorCategory, StepErrorSeverity, Trajectory};
 
-const TYPES: [&str; 8] =
-    ["rubric_eval", "trajectory_eval", "pairwise", "likert", "radio", "select", "multiselect", "text"];
+const TYPES: [&str; 10] = [
+    "rubric_eval",
+    "trajectory_eval",
+    "pairwise",
+    "likert",
+    "radio",
+    "select",
+    "multiselect",
+    "text",
+    "multirate",
+    "slider",
+];
+
+/// Types of Potato that are not supported, each with the one that comes nearest.
+const NEAREST: &[(&str, &str)] = &[
+    ("span", "`radio` for the text as a whole, or `text` for a quote"),
+    ("span_link", "`text` for a remark on what belongs together"),
+    ("error_span", "`trajectory_eval` for errors by step"),
+    ("ranking", "`pairwise` for two items at a time"),
+    ("bws", "`pairwise` for two items at a time"),
+    ("best_worst_scaling", "`pairwise` for two items at a time"),
+    ("number", "`slider` with its lowest and highest value, or `text`"),
+    ("vas", "`slider` with its lowest and highest value"),
+    ("range_slider", "two `slider` schemes, one for each end"),
+    ("process_reward", "`trajectory_eval`, which marks every step"),
+    ("code_review", "`rubric_eval` with the criteria of the review"),
+    ("tool_call_review", "`trajectory_eval`, which marks every step"),
+    ("failure_attribution", "`trajectory_eval`, which marks every step"),
+    ("trajectory_edit", "`trajectory_eval`, which marks every step"),
+    ("gui_trajectory", "`trajectory_eval`, which marks every step"),
+    ("agent_scorecard", "`rubric_eval` with the criteria of the card"),
+    ("hierarchical_multiselect", "`multiselect` with the leaves as labels"),
+    ("semantic_differential", "`multirate` with a row for each pair"),
+    ("table_grid", "`multirate` with a row for each line"),
+    ("constant_sum", "`multirate` with a row for each part"),
+    ("soft_label", "`radio` for the likeliest label"),
+    ("confidence", "`likert` for how sure somebody is"),
+    ("triage", "`radio` with the piles as labels"),
+    ("consensus_tracking", "`radio`; agreement is measured by `jurist agree`"),
+    ("extractive_qa", "`text` for the quote"),
+    ("text_edit", "`text` for the new wording"),
+    ("pure_display", "`task_description` for what people should read"),
+];
 
 pub(super) fn read_annotation_scheme(cx: &Context<'_>, node: &SourceNode) -> Option<Scheme> {
     let fields = MappingReader::new(cx, node, "scheme")?;
@@ -35,32 +76,27 @@ pub(super) fn read_annotation_scheme(cx: &Context<'_>, node: &SourceNode) -> Opt
         Some((_, false)) => fields.bool("label_requirement"),
         None => fields.bool("required"),
     };
-    fields.knows(&[
-        "layout",
-        "humanize_labels",
-        "display_logic",
-        "keybinding_strategy",
-        "annotation_id",
-        "title",
-        "required",
-    ]);
+    fields.knows(&["layout", "humanize_labels", "keybinding_strategy", "annotation_id", "title", "required"]);
+    fields.ignores(&["display_logic", "keyword_highlights", "ai_support", "tooltip"]);
+    // A question about every turn is another one than a question about the whole.
+    fields.refuses(&["turn_level", "turn_binding", "session_level", "target_field"]);
     let (kind, span) = kind?;
     let kind = match kind.as_str() {
         "rubric_eval" => rubric_eval(&fields),
         "trajectory_eval" => trajectory_eval(&fields),
         "pairwise" => Some(pairwise(&fields)),
         "likert" => Some(read_likert_scheme(&fields)),
+        "multirate" => read_multirate_scheme(&fields),
+        "slider" => read_slider_scheme(&fields, name.as_deref()),
         "radio" | "select" | "multiselect" => choice(&fields, kind == "select", kind == "multiselect"),
         "text" => Some(read_text_scheme(&fields)),
         other => {
-            cx.report(
-                Diagnostic::error(
-                    Code::Unsupported,
-                    span,
-                    format!("annotation type `{other}` is not supported"),
-                )
-                .suggest(other, TYPES, "supported"),
-            );
+            let message = format!("annotation type `{other}` is not supported");
+            let diagnostic = Diagnostic::error(Code::Unsupported, span, message);
+            cx.report(match NEAREST.iter().find(|(name, _)| *name == other) {
+                Some((_, nearest)) => diagnostic.help(format!("the nearest is {nearest}")),
+                None => diagnostic.suggest(other, TYPES, "supported"),
+            });
             return None;
         }
     };
@@ -331,6 +367,66 @@ fn read_likert_scheme(fields: &MappingReader<'_>) -> SchemeKind {
     }
 }
 
+/// A grid: rows that are rated on one scale. It is a rubric whose criteria are the rows.
+fn read_multirate_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind> {
+    let cx = fields.cx;
+    let labels = fields.texts("labels");
+    if labels.len() < 2 {
+        fields.missing("labels");
+        return None;
+    }
+    let labels: PointLabels = (1..).zip(labels).collect();
+    let rating = Rating { min: 1, max: labels.len() as i64, labels };
+    let rows = fields.need("options").and_then(|node| cx.list(node, "options")).unwrap_or_default();
+    let mut spot = Spot::new(fields.start()).key("criteria", fields.key_span("options"));
+    let mut criteria = Vec::new();
+    for row in rows {
+        let Some(name) = read_label_name(cx, row) else { continue };
+        criteria.push(rated_question(&name, &name, &rating));
+        spot.children.push(Spot::new(row.span));
+    }
+    fields.knows(&["arrangement", "display_config", "randomize_options", "option_randomization"]);
+    grid_of(cx, criteria, &rating, &spot)
+}
+
+/// Whole numbers between two ends.
+fn read_slider_scheme(fields: &MappingReader<'_>, name: Option<&str>) -> Option<SchemeKind> {
+    let cx = fields.cx;
+    let end =
+        |keys: &[&'static str]| fields.any(keys).and_then(|node| cx.integer(node, "min_value", -1000..=1000));
+    let (min, max) = (end(&["min_value", "min"]).unwrap_or(0), end(&["max_value", "max"]).unwrap_or(100));
+    if max <= min || 100 < max - min {
+        let message = format!("a slider from {min} to {max} is not supported");
+        cx.report(
+            Diagnostic::error(Code::Unsupported, fields.start(), message)
+                .help("give it at most 101 points, such as 0 to 100"),
+        );
+        return None;
+    }
+    let end_label = |key: &'static str, at: i64| fields.text(key).map(|text| (at, text));
+    let labels = [end_label("min_label", min), end_label("max_label", max)];
+    let rating = Rating { min, max, labels: labels.into_iter().flatten().collect() };
+    fields.knows(&["starting_value", "default_value", "step", "show_labels", "show_value"]);
+    fields.ignores(&["labels"]);
+    let name = name.unwrap_or("slider");
+    let description = fields.text("description").unwrap_or_else(|| name.to_owned());
+    let criterion = rated_question(name, &description, &rating);
+    grid_of(cx, vec![criterion], &rating, &Spot::new(fields.start()))
+}
+
+fn rated_question(name: &str, description: &str, rating: &Rating) -> Criterion {
+    let scale = Scale::Likert { min: rating.min, max: rating.max, labels: rating.labels.clone() };
+    let mut criterion = Criterion::new(name, description, CriterionKind::Question(scale));
+    criterion.by = vec![GraderKind::Human];
+    criterion
+}
+
+fn grid_of(cx: &Context<'_>, criteria: Vec<Criterion>, rating: &Rating, spot: &Spot) -> Option<SchemeKind> {
+    let display = crate::rubric::Display::Likert { min: rating.min, max: rating.max };
+    let rubric = accept(cx, Draft { criteria, display, ..Draft::default() }, spot)?;
+    Some(SchemeKind::Rubric { rubric: Arc::new(rubric), overall: None, notes: None, may_skip: true })
+}
+
 /// A text that stands in a list for the second time.
 fn find_repeated_text(texts: &[String]) -> Option<&String> {
     texts.iter().enumerate().find(|(at, text)| texts[..*at].contains(text)).map(|at| at.1)
@@ -346,12 +442,11 @@ fn read_label_name(cx: &Context<'_>, node: &SourceNode) -> Option<String> {
     if name.is_none() {
         fields.missing("name");
     }
+    fields.ignores(&["tooltip", "tooltip_file"]);
     fields.knows(&[
         "text",
         "displayed_label",
         "label",
-        "tooltip",
-        "tooltip_file",
         "key_value",
         "key_binding",
         "color",
@@ -382,28 +477,14 @@ fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<Sche
         );
         return None;
     }
-    fields.knows(&[
-        "horizontal",
-        "sequential_key_binding",
-        "has_free_response",
-        "randomize_order",
-        "option_randomization",
-    ]);
-    fields.knows(&["min_selections", "max_selections"]);
+    fields.knows(&["horizontal", "sequential_key_binding", "randomize_order", "option_randomization"]);
+    fields.ignores(&["has_free_response", "min_selections", "max_selections"]);
     Some(SchemeKind::Choice { labels, dropdown, many })
 }
 
 fn read_text_scheme(fields: &MappingReader<'_>) -> SchemeKind {
-    fields.knows(&[
-        "rows",
-        "cols",
-        "textarea",
-        "min_chars",
-        "show_char_count",
-        "labels",
-        "collapsible",
-        "allow_paste",
-    ]);
+    fields.knows(&["rows", "cols", "textarea", "show_char_count", "labels", "collapsible", "allow_paste"]);
+    fields.ignores(&["min_chars", "max_chars"]);
     let multiline = fields.bool("multiline").unwrap_or(true);
     SchemeKind::Text { multiline, placeholder: fields.text("placeholder") }
 }

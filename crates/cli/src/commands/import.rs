@@ -1,0 +1,122 @@
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use jurist_core::candidate::{ForeignResults, read_foreign_results};
+use jurist_core::source::{Tree, to_yaml};
+use jurist_engine::load::read_input;
+use jurist_engine::record_file::RecordFile;
+use serde_json::Value;
+
+use super::CommandOutcome;
+use crate::render;
+
+/// Read the result file of another tool: what was answered, and how the tool scored it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Known are JSON, JSON lines and CSV of promptfoo, DeepEval, ragas, Inspect, OpenAI evals, Langfuse, LangSmith,
+Braintrust and AgentV; the names of the fields tell which tool it was.
+--out writes records.jsonl (for `jurist grade`), grades.jsonl (the other tool's scores) and rubric.yaml (its criteria).
+
+Examples:
+  jurist import results.json
+  jurist import results.json --out imported
+  jurist score imported/rubric.yaml imported/grades.jsonl")]
+pub struct ImportArgs {
+    /// Results of another tool
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// A folder for what was read; without it, only what was found is printed
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+pub fn run_import_command(args: &ImportArgs) -> anyhow::Result<CommandOutcome> {
+    let results = read_results(&args.file)?;
+    let mut out = render::stdout();
+    writeln!(out, "{} of {}", count(results.records.len(), "result"), results.tool)?;
+    let answered = results.records.iter().filter(|record| record.get("response").is_some()).count();
+    writeln!(out, "{answered} with an answer")?;
+    for (criterion, scores) in scores_by_criterion(&results) {
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        writeln!(out, "{criterion}: {}, mean {mean:.3}", count(scores.len(), "score"))?;
+    }
+    for name in &results.left_out {
+        render::print_warning(&format!("scores of `{name}` are not numbers from 0 to 1, and are left out"));
+    }
+    if let Some(folder) = &args.out {
+        write_results(folder, &results)?;
+    }
+    Ok(CommandOutcome::Passed)
+}
+
+fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+/// A document of JSON as it is, and otherwise one value for each record.
+fn read_results(path: &Path) -> anyhow::Result<ForeignResults> {
+    let is_json = path.extension().is_some_and(|extension| extension == "json");
+    let document = match is_json {
+        true => {
+            let text = read_input(path).with_context(|| format!("`{}`", path.display()))?;
+            serde_json::from_str::<Value>(&text).ok()
+        }
+        false => None,
+    };
+    let values = match document {
+        Some(document) => vec![document],
+        None => {
+            let mut file = RecordFile::open(path)?;
+            let mut values = Vec::new();
+            while let Some(record) = file.next_record()? {
+                values.push(record.parse().map_err(|why| anyhow::anyhow!("{}: {why}", record.place()))?);
+            }
+            values
+        }
+    };
+    read_foreign_results(values).with_context(|| format!("`{}`", path.display()))
+}
+
+fn scores_by_criterion(results: &ForeignResults) -> BTreeMap<&str, Vec<f64>> {
+    let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for grade in &results.grades {
+        if let (Some(criterion), Some(value)) = (grade["criterion"].as_str(), grade["value"].as_f64()) {
+            scores.entry(criterion).or_default().push(value);
+        }
+    }
+    scores
+}
+
+fn write_results(folder: &Path, results: &ForeignResults) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| format!("`{}`", folder.display()))?;
+    let criteria: Vec<Tree> = scores_by_criterion(results)
+        .keys()
+        .map(|name| {
+            let about = format!("As `{name}` of {} scores it.", results.tool);
+            Tree::map().with("name", *name).with("description", about).with("scale", "unit")
+        })
+        .collect();
+    let files = [
+        ("records.jsonl", to_json_lines(&results.records)),
+        ("grades.jsonl", to_json_lines(&results.grades)),
+        ("rubric.yaml", to_yaml(&Tree::map().with("criteria", Tree::List(criteria.clone())))),
+    ];
+    for (name, text) in files {
+        if text.is_empty() || (name == "rubric.yaml" && criteria.is_empty()) {
+            continue;
+        }
+        let path = folder.join(name);
+        if path.exists() {
+            bail!("`{}` is there already", path.display());
+        }
+        std::fs::write(&path, text).with_context(|| format!("`{}`", path.display()))?;
+        render::print_note(&format!("wrote `{}`", path.display()));
+    }
+    Ok(())
+}
+
+fn to_json_lines(values: &[Value]) -> String {
+    values.iter().map(|value| format!("{value}\n")).collect()
+}

@@ -1,0 +1,273 @@
+//! What answers a test, and which model judges it: providers in every spelling.
+
+use serde_json::{Map, Value as Json};
+
+use super::TestRules;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::context::Context;
+use crate::dialect::fields::MappingReader;
+use crate::dialect::settings;
+use crate::source::{NodeEntry, NodeShape, SourceNode};
+use crate::suite::{CaseTarget, Judge};
+
+/// What answers a test, and which of the prompts it is given.
+#[derive(Clone)]
+pub(super) struct AgentvTarget {
+    pub(super) target: CaseTarget,
+    /// Labels, ids or texts of prompts; none: all of them.
+    pub(super) prompts: Vec<String>,
+}
+
+impl AgentvTarget {
+    /// Whether a filter of a test names it; `*` at the end stands for any rest.
+    pub(super) fn is_named(&self, filter: &str) -> bool {
+        let fits = |name: &str| match filter.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => name == filter || name.starts_with(&format!("{filter}:")),
+        };
+        fits(&self.target.id) || self.target.label.as_deref().is_some_and(fits)
+    }
+}
+
+/// The model that judges, and the one that compares meanings.
+#[derive(Clone, Default)]
+pub(super) struct GraderSettings {
+    pub(super) judge: Judge,
+    pub(super) embedding: Option<String>,
+}
+
+impl GraderSettings {
+    /// These settings, with what they leave open taken from `default`.
+    pub(super) fn or(self, default: &Self) -> Self {
+        Self {
+            judge: self.judge.or(&default.judge),
+            embedding: self.embedding.or_else(|| default.embedding.clone()),
+        }
+    }
+}
+
+/// Settings of a provider that act where it is a model; others are for programs and services.
+const MODEL_SETTINGS: [&str; 14] = [
+    "model",
+    "deployment",
+    "base_url",
+    "apiBaseUrl",
+    "apiHost",
+    "endpoint",
+    "temperature",
+    "max_tokens",
+    "max_output_tokens",
+    "max_completion_tokens",
+    "maxOutputTokens",
+    "timeout_seconds",
+    "apiKey",
+    "apiKeyEnvar",
+];
+
+/// The setting of a target that holds code for its answers.
+pub(super) const TRANSFORM: &str = "transform";
+
+/// Settings by which a model answers otherwise: tools, shapes of the answer, what it is told first.
+const CHANGES_ANSWER: [&str; 12] = [
+    "tools",
+    "tool_choice",
+    "toolConfig",
+    "functions",
+    "function_call",
+    "functionToolCallbacks",
+    "response_format",
+    "responseSchema",
+    "generationConfig",
+    "mcp",
+    "systemInstruction",
+    "modalities",
+];
+
+/// The model that grades: by name, as `{id, config}`, as `{name: {config}}`, or one for each kind of question.
+pub(super) fn read_grader(cx: &Context<'_>, node: &SourceNode) -> Option<GraderSettings> {
+    let Some(entries) = node.map() else {
+        let name = cx.plain_text(node, "provider")?;
+        if name.starts_with("file://") {
+            return read_grader_file(cx, &name, node);
+        }
+        let named = settings::named_target(cx, node.span, &name);
+        return Some(match named {
+            Some(target) => grader_of_target(&target),
+            None => grader_of_model(name),
+        });
+    };
+    let kinds = ["text", "embedding", "classification", "moderation"];
+    if entries.iter().any(|entry| kinds.contains(&entry.key.as_str())) {
+        // One for each kind of question; keys beside them name the one for texts.
+        let others: Vec<NodeEntry> =
+            entries.iter().filter(|entry| !kinds.contains(&entry.key.as_str())).cloned().collect();
+        let rest = SourceNode { span: node.span, shape: NodeShape::Map(others) };
+        let text = node.get("text").or(rest.map().filter(|entries| !entries.is_empty()).map(|_| &rest));
+        let text = text.and_then(|node| read_grader(cx, node)).unwrap_or_default();
+        let embedding = node.get("embedding").and_then(|node| read_grader(cx, node));
+        let embedding = embedding.and_then(|grader| grader.judge.model);
+        return Some(GraderSettings { embedding, ..text });
+    }
+    let (id, inner) = match entries {
+        [only] if !["id", "config"].contains(&only.key.as_str()) && only.value.map().is_some() => {
+            (Some(only.key.clone()), &only.value)
+        }
+        _ => (None, node),
+    };
+    let fields = MappingReader::new(cx, inner, "provider")?;
+    let own = fields.get("id").and_then(|node| cx.plain_text(node, "id"));
+    if id.is_none() && own.is_none() {
+        fields.missing("id");
+    }
+    let config = fields.raw_json_map("config");
+    warn_unused_settings(&fields, &config, "the model that judges");
+    fields.ignores(&["label", "delay", "env", "prompts", "transform"]);
+    fields.finish();
+    let id = own.or(id)?;
+    Some(grader_of_target(&CaseTarget { id, label: None, config }))
+}
+
+fn read_grader_file(cx: &Context<'_>, path: &str, node: &SourceNode) -> Option<GraderSettings> {
+    let path = path.trim_start_matches("file://");
+    if path.ends_with(".yaml") || path.ends_with(".yml") || path.ends_with(".json") {
+        let parsed = cx.parse(cx.find(path, node.span)?)?;
+        return read_grader(cx, &parsed);
+    }
+    cx.report(
+        Diagnostic::error(Code::Unsupported, node.span, format!("`{path}` cannot judge"))
+            .note("promptfoo takes a script as a judge; here a judge is a model")
+            .help("write `command:program` for a program that reads a prompt and answers"),
+    );
+    None
+}
+
+fn grader_of_model(name: String) -> GraderSettings {
+    GraderSettings { judge: Judge { model: Some(name), ..Judge::default() }, embedding: None }
+}
+
+fn grader_of_target(target: &CaseTarget) -> GraderSettings {
+    let config = &target.config;
+    let text = |keys: &[&str]| keys.iter().find_map(|key| config.get(*key)?.as_str()).map(str::to_owned);
+    let number = |keys: &[&str]| keys.iter().find_map(|key| config.get(*key)?.as_f64());
+    let model = text(&["model", "deployment"]).filter(|_| !target.id.contains([':', '/']));
+    let judge = Judge {
+        model: Some(model.map_or_else(|| target.id.clone(), |model| format!("{}:{model}", target.id))),
+        base_url: text(&["base_url", "apiBaseUrl", "endpoint"]),
+        temperature: number(&["temperature"]),
+        max_tokens: number(&["max_tokens", "max_output_tokens", "max_completion_tokens"])
+            .map(|number| number as u32),
+        timeout: number(&["timeout_seconds"]),
+        ..Judge::default()
+    };
+    GraderSettings { judge, embedding: None }
+}
+
+/// Says which settings of a model do nothing here.
+fn warn_unused_settings(fields: &MappingReader<'_>, config: &Map<String, Json>, whom: &str) {
+    let unused: Vec<&str> = config
+        .keys()
+        .map(String::as_str)
+        .filter(|key| !MODEL_SETTINGS.contains(key) && !key.starts_with("api"))
+        .collect();
+    if unused.is_empty() {
+        return;
+    }
+    let message = format!("`config` of {whom}: {} has no effect here", unused.join(", "));
+    let mut diagnostic = Diagnostic::warning(Code::NoEffect, fields.key_span("config"), message);
+    let changing: Vec<&str> = unused.into_iter().filter(|key| CHANGES_ANSWER.contains(key)).collect();
+    if !changing.is_empty() {
+        diagnostic = diagnostic.note(format!(
+            "without {} the model may answer otherwise than it does for promptfoo",
+            changing.join(", ")
+        ));
+    }
+    fields.cx.report(diagnostic);
+}
+
+pub(super) fn read_agentv_targets(
+    cx: &Context<'_>,
+    node: &SourceNode,
+    rules: TestRules,
+) -> Vec<AgentvTarget> {
+    let own: Vec<AgentvTarget> = match &node.shape {
+        NodeShape::List(items) => items.iter().flat_map(|node| read_agentv_target(cx, node, rules)).collect(),
+        _ => read_agentv_target(cx, node, rules),
+    };
+    if rules == TestRules::Promptfoo {
+        return own;
+    }
+    own.into_iter()
+        .map(|own| match settings::named_target(cx, node.span, &own.target.id) {
+            Some(target) => AgentvTarget { target, ..own },
+            None => own,
+        })
+        .collect()
+}
+
+/// A name, a file of providers, `{id, label, config}`, or `{name: {label, config}}`.
+fn read_agentv_target(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Vec<AgentvTarget> {
+    let Some(entries) = node.map() else {
+        let Some(id) = cx.raw_text(node, "providers") else { return Vec::new() };
+        let path = id.strip_prefix("file://").unwrap_or_default();
+        if [".yaml", ".yml", ".json"].iter().any(|end| path.ends_with(end)) {
+            let parsed = cx.find(path, node.span).and_then(|file| cx.parse(file));
+            return parsed.map(|node| read_agentv_targets(cx, &node, rules)).unwrap_or_default();
+        }
+        let target = CaseTarget { id, label: None, config: Map::new() };
+        return vec![AgentvTarget { target, prompts: Vec::new() }];
+    };
+    let known = ["id", "name", "label", "config", "use_target", "provider"];
+    let (id, inner) = match entries {
+        [only] if !known.contains(&only.key.as_str()) => (Some(only.key.clone()), &only.value),
+        _ => (None, node),
+    };
+    let Some(fields) = MappingReader::new(cx, inner, "provider") else { return Vec::new() };
+    let own = fields.any(&["id", "name"]).and_then(|node| cx.raw_text(node, "id"));
+    let id = own.or(id).or_else(|| fields.get("use_target").and_then(|node| cx.raw_text(node, "use_target")));
+    if id.is_none() {
+        fields.missing("id");
+    }
+    let (label, mut config) = (fields.text("label"), fields.raw_json_map("config"));
+    let is_model = id.as_deref().is_some_and(is_model_name);
+    if rules == TestRules::Promptfoo && is_model {
+        warn_unused_settings(&fields, &config, "this provider");
+    }
+    let prompts = if rules == TestRules::Promptfoo { fields.texts("prompts") } else { Vec::new() };
+    if rules == TestRules::Promptfoo {
+        let code = fields.any(&["transform", "postprocess"]).and_then(|node| cx.raw_text(node, "transform"));
+        add_transform(&mut config, code.as_deref());
+    }
+    if rules == TestRules::Agentv {
+        fields.refuses(&["transform", "prompts"]);
+    }
+    fields.refuses(&["hooks"]);
+    fields.knows(&[
+        "delay",
+        "env",
+        "inputs",
+        "runtime",
+        "environment",
+        "use_target",
+        "extends",
+        "provider",
+        "model",
+        "reasoning_effort",
+    ]);
+    fields.finish();
+    let target = |id: String| AgentvTarget { target: CaseTarget { id, label, config }, prompts };
+    id.map(target).into_iter().collect()
+}
+
+/// Adds code that changes what a target answers; the engine runs it after those that are there already.
+pub(super) fn add_transform(config: &mut Map<String, Json>, code: Option<&str>) {
+    let Some(code) = code else { return };
+    if let Json::Array(all) = config.entry(TRANSFORM).or_insert_with(|| Json::Array(Vec::new())) {
+        all.push(Json::from(code));
+    }
+}
+
+/// Whether a provider is a model, and not a program, a script or an address.
+fn is_model_name(id: &str) -> bool {
+    let kind = id.split(':').next().unwrap_or_default();
+    !["echo", "exec", "file", "python", "http", "https", "cli", "command", "ws", "wss"].contains(&kind)
+}

@@ -1,0 +1,245 @@
+//! promptfoo's dialect. Tests, assertions and targets are read as AgentV's are; what is here is what differs: how a
+//! test passes, and where prompts, tests and variables come from.
+
+mod prompt_files;
+mod render;
+mod test_files;
+
+pub(super) use prompt_files::read_promptfoo_prompts;
+pub(super) use render::{call_prompt_script, fill_prompt, fill_texts, settle_variables};
+pub(super) use test_files::{read_test_nodes, read_variable_values, read_variables};
+
+use super::agentv::{self, TestRules};
+use super::context::Context;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::source::{NodeEntry, NodeShape, Scalar, SourceNode, SourceSpan};
+use crate::suite::Suite;
+
+/// Keys that only a promptfoo file has at its top.
+pub(super) const MARKS: [&str; 10] = [
+    "defaultTest",
+    "scenarios",
+    "evaluateOptions",
+    "commandLineOptions",
+    "nunjucksFilters",
+    "derivedMetrics",
+    "outputPath",
+    "writeLatestResults",
+    "redteam",
+    "assertionTemplates",
+];
+
+/// Keys in any spelling but AgentV's own, down to the assertions of a test.
+const CAMEL_CASE_KEYS: [&str; 14] = [
+    "rubricPrompt",
+    "transformVars",
+    "contextTransform",
+    "storeOutputAs",
+    "disableVarExpansion",
+    "disableConversationVar",
+    "disableDefaultAsserts",
+    "assertScoringFunction",
+    "providerOutput",
+    "maxConcurrency",
+    "apiBaseUrl",
+    "apiKeyEnvar",
+    "transformResponse",
+    "postprocess",
+];
+
+/// Keys of AgentV that promptfoo does not have.
+const AGENTV_KEYS: [&str; 18] = [
+    "name",
+    "default_test",
+    "evaluate_options",
+    "assertions",
+    "eval_cases",
+    "evalcases",
+    "execution",
+    "workspace",
+    "environment",
+    "input",
+    "input_files",
+    "output_path",
+    "refs",
+    "assert",
+    "imports",
+    "criteria",
+    "governance",
+    "experiment",
+];
+
+/// Whether a file with the keys that both tools share is promptfoo's.
+pub(super) fn is_promptfoo(cx: &Context<'_>, node: &SourceNode) -> bool {
+    let path = cx.path_of(node.span.file);
+    let is_named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("promptfooconfig"));
+    if is_named || cx.text_of(node.span.file).contains("promptfoo.dev/config-schema") {
+        return true;
+    }
+    let has = |key: &&str| node.get(key).is_some();
+    if AGENTV_KEYS.iter().any(has) {
+        return false;
+    }
+    MARKS.iter().any(has) || has_camel_case(node, 5) || (has(&"prompts") && names_model(node))
+}
+
+fn has_camel_case(node: &SourceNode, depth: usize) -> bool {
+    let inner = depth.checked_sub(1);
+    match (&node.shape, inner) {
+        (NodeShape::Map(entries), Some(inner)) => entries.iter().any(|entry| {
+            CAMEL_CASE_KEYS.contains(&entry.key.as_str())
+                || !["vars", "metadata"].contains(&entry.key.as_str()) && has_camel_case(&entry.value, inner)
+        }),
+        (NodeShape::List(items), Some(inner)) => items.iter().any(|item| has_camel_case(item, inner)),
+        _ => false,
+    }
+}
+
+/// promptfoo writes `vendor:model`; AgentV names the targets of its project.
+fn names_model(node: &SourceNode) -> bool {
+    let ids = node.get("providers").into_iter().flat_map(|providers| match &providers.shape {
+        NodeShape::List(items) => items.iter().collect::<Vec<_>>(),
+        _ => vec![providers],
+    });
+    ids.filter_map(|node| node.text().or_else(|| node.get("id")?.text())).any(|id| id.contains(':'))
+}
+
+pub(super) fn read_promptfoo_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
+    if let Some(span) = find_red_team(node) {
+        cx.report(
+            Diagnostic::error(Code::Unsupported, span, "red-team files of promptfoo are not supported")
+                .note("promptfoo generates attacks for them while it runs; Jurist grades what is written in a file")
+                .help("run `promptfoo redteam generate`, and grade the answers with assertions of your own"),
+        );
+        return Suite::default();
+    }
+    let mut node = node.clone();
+    let root = node.clone();
+    resolve_references(cx, &mut node, &root, 0);
+    expand_scenarios(cx, &mut node);
+    agentv::read_suite_by_rules(cx, &node, TestRules::Promptfoo)
+}
+
+/// Where a file asks for attacks, which are made by promptfoo's own service.
+fn find_red_team(node: &SourceNode) -> Option<SourceSpan> {
+    let entries = node.map()?;
+    if let Some(entry) = entries.iter().find(|entry| entry.key == "redteam") {
+        return Some(entry.key_span);
+    }
+    fn visit(node: &SourceNode) -> Option<SourceSpan> {
+        match &node.shape {
+            NodeShape::Map(entries) => entries.iter().find_map(|entry| {
+                let is_red_team = ["type", "id"].contains(&entry.key.as_str())
+                    && entry.value.text().is_some_and(|text| text.starts_with("promptfoo:redteam:"));
+                if is_red_team { Some(entry.value.span) } else { visit(&entry.value) }
+            }),
+            NodeShape::List(items) => items.iter().find_map(visit),
+            NodeShape::Scalar(_) => None,
+        }
+    }
+    entries.iter().find_map(|entry| visit(&entry.value))
+}
+
+/// References that lead to each other end here.
+const MAX_REFERENCE_DEPTH: usize = 32;
+
+/// Replaces `{$ref: '#/path'}` by what the file has there; keys beside it replace what is found.
+fn resolve_references(cx: &Context<'_>, node: &mut SourceNode, root: &SourceNode, depth: usize) {
+    let pointer = node.get("$ref").and_then(SourceNode::text).and_then(|text| text.strip_prefix("#/"));
+    if let Some(pointer) = pointer {
+        let found = pointer.split('/').try_fold(root, |node, key| match node.list() {
+            Some(items) => items.get(key.parse::<usize>().ok()?),
+            None => node.get(key),
+        });
+        match found {
+            Some(found) if depth < MAX_REFERENCE_DEPTH => {
+                let mut found = found.clone();
+                if let (NodeShape::Map(entries), Some(own)) = (&mut found.shape, node.map()) {
+                    let own: Vec<NodeEntry> =
+                        own.iter().filter(|entry| entry.key != "$ref").cloned().collect();
+                    entries.retain(|entry| !own.iter().any(|other| other.key == entry.key));
+                    entries.extend(own);
+                }
+                *node = found;
+                return resolve_references(cx, node, root, depth + 1);
+            }
+            Some(_) => return cx.error(Code::Cycle, node.span, format!("`#/{pointer}` refers to itself")),
+            None => {
+                return cx.error(Code::UnknownName, node.span, format!("nothing is at `#/{pointer}`"));
+            }
+        }
+    }
+    match &mut node.shape {
+        NodeShape::Map(entries) => {
+            entries.iter_mut().for_each(|entry| resolve_references(cx, &mut entry.value, root, depth));
+        }
+        NodeShape::List(items) => {
+            items.iter_mut().for_each(|item| resolve_references(cx, item, root, depth));
+        }
+        NodeShape::Scalar(_) => {}
+    }
+}
+
+/// A scenario is its tests once for each entry of its `config`; its variables come before those of the test.
+fn expand_scenarios(cx: &Context<'_>, node: &mut SourceNode) {
+    let Some(scenarios) = node.get("scenarios").cloned() else { return };
+    let mut tests = node.get("tests").map(|tests| read_test_nodes(cx, tests)).unwrap_or_default();
+    for scenario in read_test_nodes(cx, &scenarios) {
+        let configs = match scenario.get("config") {
+            Some(config) => read_test_nodes(cx, config),
+            None => vec![text_node("", scenario.span)],
+        };
+        let own = scenario.get("tests").map(|tests| read_test_nodes(cx, tests)).unwrap_or_default();
+        for config in &configs {
+            tests.extend(own.iter().map(|test| merge_test(config, test)));
+        }
+        for entry in scenario.map().unwrap_or_default() {
+            if !["config", "tests", "description"].contains(&entry.key.as_str()) {
+                let message = format!("unknown key `{}`", entry.key);
+                cx.report(
+                    Diagnostic::error(Code::UnknownKey, entry.key_span, message)
+                        .label("not a key of a scenario"),
+                );
+            }
+        }
+    }
+    let span = scenarios.span;
+    if let NodeShape::Map(entries) = &mut node.shape {
+        entries.retain(|entry| !["scenarios", "tests"].contains(&entry.key.as_str()));
+        let value = SourceNode { span, shape: NodeShape::List(tests) };
+        entries.push(NodeEntry { key: "tests".to_owned(), key_span: span, value });
+    }
+}
+
+/// A test with what it leaves open taken from `base`: variables one by one, assertions together.
+fn merge_test(base: &SourceNode, test: &SourceNode) -> SourceNode {
+    let (Some(inherited), Some(own)) = (base.map(), test.map()) else { return test.clone() };
+    let mut entries = own.to_vec();
+    for entry in inherited {
+        match entries.iter_mut().find(|other| other.key == entry.key) {
+            None => entries.push(entry.clone()),
+            Some(other) => match (&mut other.value.shape, &entry.value.shape) {
+                (NodeShape::Map(own), NodeShape::Map(inherited)) => {
+                    let missing = inherited.iter().filter(|entry| !own.iter().any(|it| it.key == entry.key));
+                    let missing: Vec<NodeEntry> = missing.cloned().collect();
+                    own.extend(missing);
+                }
+                (NodeShape::List(own), NodeShape::List(inherited)) if entry.key == "assert" => {
+                    own.extend(inherited.iter().cloned());
+                }
+                _ => {}
+            },
+        }
+    }
+    SourceNode { span: test.span, shape: NodeShape::Map(entries) }
+}
+
+pub(super) fn text_node(text: impl Into<String>, span: SourceSpan) -> SourceNode {
+    SourceNode { span, shape: NodeShape::Scalar(Scalar { text: text.into(), plain: false }) }
+}
+
+pub(super) fn map_node(entries: Vec<(&str, SourceNode)>, span: SourceSpan) -> SourceNode {
+    let entries =
+        entries.into_iter().map(|(key, value)| NodeEntry { key: key.to_owned(), key_span: span, value });
+    SourceNode { span, shape: NodeShape::Map(entries.collect()) }
+}

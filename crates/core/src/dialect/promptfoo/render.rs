@@ -1,0 +1,305 @@
+//! Texts with variables, as promptfoo fills them in: names, and what else Nunjucks allows between braces.
+
+use serde_json::{Map, Value as Json};
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::context::Context;
+use crate::rubric::render_prompt;
+use crate::source::{NodeShape, SourceNode, SourceSpan};
+use crate::suite::is_name;
+use crate::template;
+
+/// Keys whose texts are filled in by somebody else, later.
+const LATER: [&str; 9] = [
+    "rubricPrompt",
+    "rubric_prompt",
+    "transform",
+    "postprocess",
+    "contextTransform",
+    "transformVars",
+    // Answers are what they are.
+    "providerOutput",
+    "provider_output",
+    "output",
+];
+
+/// What becomes of a name that no variable has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MissingName {
+    /// It is left out, as it is in promptfoo's prompts.
+    Empty,
+    /// It stays as it is written: an assertion that looks for nothing would always hold.
+    Text,
+}
+
+/// What stands for `{{ env.X }}` while the rest is rendered.
+const HELD: [char; 2] = ['\u{e000}', '\u{e001}'];
+
+/// Fills in the variables of every text of a test.
+pub(in crate::dialect) fn fill_texts(cx: &Context<'_>, node: &mut SourceNode, vars: &Map<String, Json>) {
+    fill_node(cx, node, vars, MissingName::Text);
+}
+
+fn fill_node(cx: &Context<'_>, node: &mut SourceNode, vars: &Map<String, Json>, missing: MissingName) {
+    let span = cx.head(node);
+    match &mut node.shape {
+        NodeShape::Scalar(scalar) => {
+            if let Some(text) = render_text(cx, &scalar.text, vars, (missing, span)) {
+                scalar.text = text;
+            }
+        }
+        NodeShape::List(items) => items.iter_mut().for_each(|item| fill_node(cx, item, vars, missing)),
+        NodeShape::Map(entries) => {
+            let entries = entries.iter_mut().filter(|entry| !LATER.contains(&entry.key.as_str()));
+            entries.for_each(|entry| fill_node(cx, &mut entry.value, vars, missing));
+        }
+    }
+}
+
+/// The text with its variables filled in; `None` where it has none, or cannot be rendered, which is reported.
+fn render_text(
+    cx: &Context<'_>,
+    text: &str,
+    vars: &Map<String, Json>,
+    (missing, span): (MissingName, SourceSpan),
+) -> Option<String> {
+    if !text.contains("{{") && !text.contains("{%") && !text.contains("{#") {
+        return None;
+    }
+    if has_only_names(text) {
+        return Some(template::replace(text, |name| {
+            if name.starts_with("env.") || template::is_escape(name) {
+                return None;
+            }
+            let value = find_value(vars, name).map(|value| escape_value(&variable_text(value)));
+            value.or_else(|| (missing == MissingName::Empty).then(String::new))
+        }));
+    }
+    let (held, names) = hold_environment(text);
+    let held = replace_filters(&held);
+    let mut values = vars.clone();
+    for name in undeclared_names(&held) {
+        values.entry(name).or_insert_with(|| Json::String(String::new()));
+    }
+    values.insert("vars".to_owned(), Json::Object(vars.clone()));
+    match render_prompt(&held, &Json::Object(values)) {
+        Ok(rendered) => Some(release_environment(&escape_value(&rendered), &names)),
+        Err(why) => {
+            cx.report(
+                Diagnostic::error(Code::Unsupported, span, format!("this text cannot be filled in: {why}"))
+                    .note("conditions, loops and the common filters are understood"),
+            );
+            None
+        }
+    }
+}
+
+/// A prompt with the variables of a test. A variable that the test does not have is empty, as it is in promptfoo, and a
+/// warning.
+pub(in crate::dialect) fn fill_prompt(
+    cx: &Context<'_>,
+    prompt: &SourceNode,
+    vars: &Map<String, Json>,
+    test: SourceSpan,
+) -> String {
+    let mut names = Vec::new();
+    for_each_text(prompt, &mut |text| names.extend(find_missing_names(text, vars)));
+    for name in names {
+        if name == "_conversation" {
+            cx.report(
+                Diagnostic::error(
+                    Code::Unsupported,
+                    cx.head(prompt),
+                    "conversations over several tests (`_conversation`) are not supported",
+                )
+                .help("write the messages of the conversation into the prompt"),
+            );
+            continue;
+        }
+        let message =
+            format!("this prompt names `{name}`, which the test has no value for; it is left empty");
+        cx.report(
+            Diagnostic::warning(Code::MissingVariable, cx.head(prompt), message).also(test, "the test"),
+        );
+    }
+    let mut node = prompt.clone();
+    fill_node(cx, &mut node, vars, MissingName::Empty);
+    match &node.shape {
+        NodeShape::Scalar(scalar) => cx.expand(&scalar.text, node.span),
+        _ => cx.json(&node).to_string(),
+    }
+}
+
+/// What the function of a script makes of the variables of a test.
+pub(in crate::dialect) fn call_prompt_script(
+    cx: &Context<'_>,
+    script: &SourceNode,
+    vars: &Map<String, Json>,
+) -> String {
+    let reference = script.text().unwrap_or_default();
+    let arguments = [serde_json::json!({ "vars": vars, "provider": {} })];
+    let answer = cx.call_script(reference, "get_prompt", &arguments, script.span);
+    let answer = answer.map(|answer| answer.get("prompt").cloned().unwrap_or(answer));
+    escape_value(
+        &answer.map_or_else(|| format!("[a prompt that {reference} makes]"), |answer| variable_text(&answer)),
+    )
+}
+
+/// How deep variables may name each other.
+const MAX_PASSES: usize = 4;
+
+/// Variables whose values name others, with those filled in; then as the test's own code changes them.
+pub(in crate::dialect) fn settle_variables(
+    cx: &Context<'_>,
+    mut vars: Map<String, Json>,
+    transform: Option<&SourceNode>,
+) -> Map<String, Json> {
+    for _ in 0..MAX_PASSES {
+        let known = vars.clone();
+        let mut changed = false;
+        for (key, value) in &mut vars {
+            let Json::String(text) = value else { continue };
+            if !text.contains("{{") {
+                continue;
+            }
+            let filled = template::replace(text, |name| {
+                (name != key).then(|| find_value(&known, name).map(variable_text)).flatten()
+            });
+            changed |= filled != *text;
+            *text = filled;
+        }
+        if !changed {
+            break;
+        }
+    }
+    let Some(transform) = transform else { return vars };
+    let code = transform.text().unwrap_or_default();
+    let arguments = [Json::Object(vars.clone()), serde_json::json!({})];
+    let answer = match code.strip_prefix("file://") {
+        Some(path) => cx.call_script(path, "get_vars", &arguments, transform.span),
+        None => cx.call_expression(code, &arguments, transform.span),
+    };
+    match answer {
+        Some(Json::Object(changed)) => changed,
+        Some(_) => {
+            cx.error(Code::BadValue, transform.span, "`transformVars` must come to a mapping");
+            vars
+        }
+        None => vars,
+    }
+}
+
+fn for_each_text<'n>(node: &'n SourceNode, each: &mut impl FnMut(&'n str)) {
+    match &node.shape {
+        NodeShape::Scalar(scalar) => each(&scalar.text),
+        NodeShape::List(items) => items.iter().for_each(|item| for_each_text(item, each)),
+        NodeShape::Map(entries) => entries.iter().for_each(|entry| for_each_text(&entry.value, each)),
+    }
+}
+
+/// Names that a prompt asks for and `vars` do not have.
+pub(super) fn find_missing_names(text: &str, vars: &Map<String, Json>) -> Vec<String> {
+    if !has_only_names(text) {
+        return Vec::new();
+    }
+    let mut missing = Vec::new();
+    template::replace(text, |name| {
+        let is_known =
+            name.starts_with("env.") || template::is_escape(name) || find_value(vars, name).is_some();
+        missing.extend((!is_known).then(|| name.to_owned()));
+        None
+    });
+    missing
+}
+
+/// Whether nothing but names stands between braces.
+fn has_only_names(text: &str) -> bool {
+    let mut plain = !text.contains("{%") && !text.contains("{#");
+    template::replace(text, |name| {
+        plain &= is_name(name) || name.starts_with("env.") || template::is_escape(name);
+        None
+    });
+    plain
+}
+
+fn find_value<'v>(vars: &'v Map<String, Json>, name: &str) -> Option<&'v Json> {
+    let name = name.strip_prefix("vars.").unwrap_or(name);
+    if let Some(value) = vars.get(name) {
+        return Some(value);
+    }
+    let mut keys = name.split('.');
+    let first = vars.get(keys.next()?)?;
+    keys.try_fold(first, |value, key| value.get(key))
+}
+
+fn variable_text(value: &Json) -> String {
+    match value {
+        Json::Null => String::new(),
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What a variable holds is text, braces and all.
+fn escape_value(text: &str) -> String {
+    if text.contains("{{") { template::escape_braces(text, |_| true) } else { text.to_owned() }
+}
+
+fn hold_environment(text: &str) -> (String, Vec<String>) {
+    let mut names = Vec::new();
+    let held = template::replace(text, |name| {
+        name.starts_with("env.").then(|| {
+            names.push(name.to_owned());
+            format!("{}{}{}", HELD[0], names.len() - 1, HELD[1])
+        })
+    });
+    (held, names)
+}
+
+fn release_environment(text: &str, names: &[String]) -> String {
+    names.iter().enumerate().fold(text.to_owned(), |text, (at, name)| {
+        text.replace(&format!("{}{at}{}", HELD[0], HELD[1]), &format!("{{{{ {name} }}}}"))
+    })
+}
+
+/// Nunjucks' names for filters that are called otherwise here.
+fn replace_filters(text: &str) -> String {
+    let text = text.replace("| dump", "| string").replace("|dump", "|string");
+    text.replace("| safe", "").replace("|safe", "")
+}
+
+fn undeclared_names(text: &str) -> Vec<String> {
+    let environment = minijinja::Environment::new();
+    let Ok(template) = environment.template_from_str(text) else { return Vec::new() };
+    template.undeclared_variables(false).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_are_told_from_what_else_stands_between_braces() {
+        for (text, plain) in [
+            ("Hi {{ name }} of {{ env.HOME }}", true),
+            ("{% if name %}Hi{% endif %}", false),
+            ("{{ name | upper }}", false),
+            (r#"{{ "{{" }} name"#, true),
+        ] {
+            assert_eq!(has_only_names(text), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_found_by_their_path() {
+        let Json::Object(vars) = json!({ "user": { "name": "Ada" }, "a.b": "dotted" }) else {
+            unreachable!()
+        };
+        assert_eq!(find_value(&vars, "user.name"), Some(&json!("Ada")));
+        assert_eq!(find_value(&vars, "vars.user.name"), Some(&json!("Ada")));
+        assert_eq!(find_value(&vars, "a.b"), Some(&json!("dotted")));
+        assert_eq!(find_missing_names("{{ user.name }} {{ other }}", &vars), ["other"]);
+    }
+}

@@ -1,0 +1,356 @@
+//! Tests and variables of promptfoo that stand in files of their own: tables, lists, patterns and scripts.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Map, Value as Json, json};
+
+use super::{map_node, text_node};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::context::Context;
+use crate::dialect::rows;
+use crate::source::{FileId, NodeEntry, NodeShape, SourceNode, SourceSpan};
+use crate::suite::DataRow;
+
+/// Where promptfoo itself would fetch tests from.
+const REMOTE: [(&str, &str); 4] = [
+    ("huggingface://", "a Hugging Face dataset"),
+    ("https://docs.google.com/spreadsheets", "a Google sheet"),
+    ("https://", "an address"),
+    ("http://", "an address"),
+];
+
+/// Tests written out, or in files: lists of YAML and JSON, tables, scripts, and patterns of such files.
+pub(in crate::dialect) fn read_test_nodes(cx: &Context<'_>, node: &SourceNode) -> Vec<SourceNode> {
+    match &node.shape {
+        NodeShape::List(items) => items
+            .iter()
+            .flat_map(|item| match (item.text(), item.get("path")) {
+                (Some(_), _) => read_test_files(cx, item),
+                (None, Some(_)) => read_test_nodes(cx, item),
+                (None, None) => vec![item.clone()],
+            })
+            .collect(),
+        NodeShape::Map(_) if node.get("path").is_some() => {
+            let config = node.get("config").map(|config| cx.json(config));
+            match node.get("path").filter(|path| path.text().is_some()) {
+                Some(path) => run_test_script(cx, path, &Vec::from_iter(config)),
+                None => Vec::new(),
+            }
+        }
+        NodeShape::Map(_) => vec![node.clone()],
+        NodeShape::Scalar(_) => read_test_files(cx, node),
+    }
+}
+
+fn read_test_files(cx: &Context<'_>, node: &SourceNode) -> Vec<SourceNode> {
+    let written = node.text().unwrap_or_default();
+    if let Some((_, what)) = REMOTE.iter().find(|(start, _)| written.starts_with(start)) {
+        cx.report(
+            Diagnostic::error(Code::Unsupported, node.span, format!("tests cannot be read from {what}"))
+                .help("save it as a CSV or JSONL file, and name that file"),
+        );
+        return Vec::new();
+    }
+    let Some(path) = cx.path(node, "tests") else { return Vec::new() };
+    // A folder holds a case in each of its own folders.
+    let pattern = if path.ends_with('/') { format!("{path}*/case.yaml") } else { path.clone() };
+    if pattern.contains(['*', '?']) {
+        let files = rows::find_files(cx, &pattern, node.span);
+        return files.into_iter().flat_map(|file| read_test_file(cx, file, node.span)).collect();
+    }
+    let file = path.rsplit_once(':').map_or(path.as_str(), |(file, _)| file);
+    if ["py", "js", "mjs", "cjs", "ts"].iter().any(|end| file.ends_with(&format!(".{end}"))) {
+        return run_test_script(cx, node, &[]);
+    }
+    cx.find(&path, node.span).map(|file| read_test_file(cx, file, node.span)).unwrap_or_default()
+}
+
+fn run_test_script(cx: &Context<'_>, node: &SourceNode, arguments: &[Json]) -> Vec<SourceNode> {
+    let Some(path) = cx.path(node, "tests") else { return Vec::new() };
+    match cx.call_script(&path, "generate_tests", arguments, node.span) {
+        Some(Json::Array(tests)) => tests.iter().map(|test| SourceNode::of_json(test, node.span)).collect(),
+        Some(_) => {
+            cx.error(Code::BadValue, node.span, format!("`{path}` does not answer with a list of tests"));
+            Vec::new()
+        }
+        None => Vec::new(),
+    }
+}
+
+fn read_test_file(cx: &Context<'_>, file: FileId, asked: SourceSpan) -> Vec<SourceNode> {
+    let path = cx.path_of(file);
+    let extension =
+        path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if file == asked.file {
+        cx.error(Code::Cycle, asked, "this file names itself as the file of its tests");
+        return Vec::new();
+    }
+    match extension.as_str() {
+        "csv" => {
+            let table: Vec<DataRow> = rows::rows_of(cx, file, asked);
+            table.iter().filter_map(|row| read_test_row(cx, row, asked)).collect()
+        }
+        "jsonl" => rows::lines(cx, file),
+        "yaml" | "yml" | "json" => {
+            let Some(parsed) = cx.parse(file) else { return Vec::new() };
+            let inner = parsed.get("tests").filter(|tests| tests.list().is_some()).unwrap_or(&parsed);
+            match inner.list() {
+                Some(_) => read_test_nodes(cx, inner),
+                None => vec![parsed],
+            }
+        }
+        _ => {
+            let message = format!("tests cannot be read from `{}`", path.display());
+            cx.report(
+                Diagnostic::error(Code::Unsupported, asked, message)
+                    .note("understood: .csv, .jsonl, .json, .yaml, .yml, .js, .py")
+                    .help("save it as a CSV file, and name that file"),
+            );
+            Vec::new()
+        }
+    }
+}
+
+/// A row of a table: columns are variables, except those that begin with two underscores.
+fn read_test_row(cx: &Context<'_>, row: &DataRow, span: SourceSpan) -> Option<SourceNode> {
+    let (mut vars, mut asserted, mut options, mut metadata) =
+        (Map::new(), Vec::new(), Map::new(), Map::new());
+    let mut test = Vec::new();
+    let mut thresholds: Vec<(usize, f64)> = Vec::new();
+    let mut metric = None;
+    for (key, value) in row {
+        let (key, cell) = (key.trim(), value.as_str().unwrap_or_default());
+        let number = || cell.trim().parse::<f64>().ok().and_then(crate::source::json_number);
+        match key.strip_prefix("__") {
+            None => drop(vars.insert(key.to_owned(), Json::from(cell))),
+            Some(_) if cell.trim().is_empty() => {}
+            Some(kind) if kind.starts_with("expected") => {
+                asserted.push(read_assertion_text(cell.trim()));
+            }
+            Some(kind @ ("prefix" | "suffix")) => drop(options.insert(kind.to_owned(), Json::from(cell))),
+            Some("description") => test.push(("description", text_node(cell, span))),
+            Some("providerOutput") => test.push(("providerOutput", text_node(cell, span))),
+            Some("metric") => metric = Some(cell.to_owned()),
+            Some("threshold") => {
+                test.extend(number().map(|number| ("threshold", SourceNode::of_json(&number, span))));
+            }
+            Some(kind) => match (kind.strip_prefix("metadata:"), kind.strip_prefix("config:__expected")) {
+                (Some(name), _) => drop(metadata.insert(
+                    name.trim_end_matches("[]").to_owned(),
+                    if name.ends_with("[]") { split_cell(cell) } else { Json::from(cell) },
+                )),
+                (None, Some(rest)) if rest.ends_with(":threshold") => {
+                    let at = rest.trim_end_matches(":threshold").parse::<usize>().unwrap_or(1);
+                    thresholds.extend(cell.trim().parse::<f64>().ok().map(|number| (at, number)));
+                }
+                _ => {
+                    let message = format!("the column `{key}` is not understood");
+                    cx.report(Diagnostic::error(Code::UnknownKey, span, message).note(
+                        "understood: __expected, __prefix, __suffix, __description, __providerOutput, __metric, __threshold, __metadata:name, __config:__expected1:threshold",
+                    ));
+                    return None;
+                }
+            },
+        }
+    }
+    for (at, assertion) in asserted.iter_mut().enumerate() {
+        let own = thresholds.iter().find(|(number, _)| *number == at + 1);
+        assertion.extend(own.map(|(_, threshold)| ("threshold".to_owned(), Json::from(*threshold))));
+        assertion.extend(metric.clone().map(|metric| ("metric".to_owned(), Json::from(metric))));
+    }
+    let node = |value: Json| SourceNode::of_json(&value, span);
+    test.push(("vars", node(Json::Object(vars))));
+    if !asserted.is_empty() {
+        test.push(("assert", node(asserted.into_iter().map(Json::Object).collect())));
+    }
+    for (key, map) in [("options", options), ("metadata", metadata)] {
+        if !map.is_empty() {
+            test.push((key, node(Json::Object(map))));
+        }
+    }
+    Some(map_node(test, span))
+}
+
+/// Texts between commas; a comma after a backslash is part of its text.
+fn split_cell(cell: &str) -> Json {
+    let held = cell.replace("\\,", "\u{e000}");
+    held.split(',').map(|part| Json::from(part.trim().replace('\u{e000}', ","))).collect()
+}
+
+/// Types that take a threshold in brackets.
+const WITH_THRESHOLD: [&str; 13] = [
+    "answer-relevance",
+    "classifier",
+    "context-faithfulness",
+    "context-recall",
+    "context-relevance",
+    "cost",
+    "latency",
+    "levenshtein",
+    "perplexity",
+    "perplexity-score",
+    "rouge-n",
+    "similar",
+    "starts-with",
+];
+
+static TYPED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?s)^(not-)?([a-z][a-z:-]*?)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?$").expect("a valid pattern")
+});
+
+/// What a cell asserts: `type:value`, `type(threshold):value`, or the text that the answer must equal.
+fn read_assertion_text(text: &str) -> Map<String, Json> {
+    let assertion = |kind: &str, value: &str| -> Map<String, Json> {
+        let value = Some(value).filter(|value| !value.is_empty());
+        let value = value.map(|value| ("value".to_owned(), Json::from(value)));
+        [("type".to_owned(), Json::from(kind))].into_iter().chain(value).collect()
+    };
+    let is_file = |ends: &[&str]| {
+        let path = text.rsplit_once(':').map_or(text, |(path, _)| if path == "file" { text } else { path });
+        text.starts_with("file://") && ends.iter().any(|end| path.ends_with(end) || text.ends_with(end))
+    };
+    for (start, kind) in
+        [("javascript:", "javascript"), ("fn:", "javascript"), ("eval:", "javascript"), ("python:", "python")]
+    {
+        if let Some(code) = text.strip_prefix(start) {
+            return assertion(kind, code.trim());
+        }
+    }
+    if let Some(rubric) = text.strip_prefix("grade:").or_else(|| text.strip_prefix("llm-rubric:")) {
+        return assertion("llm-rubric", rubric.trim());
+    }
+    if is_file(&[".js", ".mjs", ".cjs"]) {
+        return assertion("javascript", text);
+    }
+    if is_file(&[".py"]) {
+        return assertion("python", text);
+    }
+    let typed = TYPED.captures(text).filter(|typed| is_known_type(&typed[2]));
+    let Some(typed) = typed else { return assertion("equals", text) };
+    let kind = &typed[2];
+    let mut asserted = assertion(
+        &format!("{}{kind}", typed.get(1).map_or("", |not| not.as_str())),
+        typed.get(4).map_or("", |it| it.as_str().trim()),
+    );
+    if WITH_THRESHOLD.contains(&kind) && kind != "starts-with" {
+        let default = if kind == "similar" { 0.8 } else { 0.75 };
+        let threshold = typed.get(3).and_then(|number| number.as_str().parse().ok()).unwrap_or(default);
+        asserted.insert("threshold".to_owned(), json!(threshold));
+    }
+    if ["latency", "cost"].contains(&kind) {
+        asserted.remove("value");
+    }
+    asserted
+}
+
+fn is_known_type(kind: &str) -> bool {
+    use crate::catalogue::{CHECKS, RECIPES};
+    let named = CHECKS.iter().chain(RECIPES).any(|entry| entry.name == kind && !kind.contains('_'));
+    named || super::super::agentv::REFUSED_TYPES.iter().any(|(name, _)| *name == kind)
+}
+
+/// The variables of a test: a mapping, or files of such mappings.
+pub(in crate::dialect) fn read_variables(cx: &Context<'_>, node: &SourceNode) -> Vec<NodeEntry> {
+    match &node.shape {
+        NodeShape::Map(entries) => entries.clone(),
+        NodeShape::List(items) => items.iter().flat_map(|item| read_variables(cx, item)).collect(),
+        NodeShape::Scalar(_) => {
+            let Some(path) = cx.path(node, "vars") else { return Vec::new() };
+            let files = if path.contains(['*', '?']) {
+                rows::find_files(cx, &path, node.span)
+            } else {
+                cx.find(&path, node.span).into_iter().collect()
+            };
+            let parsed = files.into_iter().filter_map(|file| cx.parse(file));
+            parsed.flat_map(|node| cx.entries(&node, "vars").unwrap_or_default().to_vec()).collect()
+        }
+    }
+}
+
+/// What a variable may be: its value, what a file holds, or one value for each file of a pattern.
+pub(in crate::dialect) fn read_variable_values(
+    cx: &Context<'_>,
+    entry: &NodeEntry,
+    others: &Map<String, Json>,
+) -> Vec<Json> {
+    let node = &entry.value;
+    let items = match &node.shape {
+        NodeShape::List(items) if items.first().is_some_and(|item| item.text().is_some()) => items.as_slice(),
+        _ => std::slice::from_ref(node),
+    };
+    items
+        .iter()
+        .flat_map(|item| match item.text().and_then(|text| text.strip_prefix("file://")) {
+            Some(_) => read_variable_files(cx, &entry.key, item, others),
+            None => vec![cx.json(item)],
+        })
+        .collect()
+}
+
+fn read_variable_files(
+    cx: &Context<'_>,
+    name: &str,
+    node: &SourceNode,
+    others: &Map<String, Json>,
+) -> Vec<Json> {
+    let Some(path) = cx.path(node, name) else { return Vec::new() };
+    if path.contains(['*', '?']) {
+        let files = rows::find_files(cx, &path, node.span);
+        return files.into_iter().filter_map(|file| read_variable_file(cx, file)).collect();
+    }
+    let extension = Path::new(&path).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let (file, _) = path.rsplit_once(':').unwrap_or((&path, ""));
+    if ["js", "mjs", "cjs", "ts", "py"].iter().any(|end| file.ends_with(&format!(".{end}"))) {
+        let arguments = [json!(name), json!(""), Json::Object(others.clone()), json!({})];
+        let answer = cx.call_script(&path, "get_var", &arguments, node.span);
+        let value = |answer: Json| answer.get("output").cloned().unwrap_or(answer);
+        return answer.map(value).into_iter().collect();
+    }
+    if MEDIA.contains(&extension.to_lowercase().as_str()) {
+        cx.report(
+            Diagnostic::error(Code::Unsupported, node.span, format!("`{path}` is not text"))
+                .note("images, sound and documents as variables are not supported"),
+        );
+        return Vec::new();
+    }
+    cx.find(&path, node.span).and_then(|file| read_variable_file(cx, file)).into_iter().collect()
+}
+
+/// Files that promptfoo hands to a model as they are.
+const MEDIA: [&str; 14] =
+    ["png", "jpg", "jpeg", "gif", "webp", "bmp", "svg", "pdf", "docx", "mp3", "wav", "mp4", "webm", "m4a"];
+
+/// The text of a file; YAML becomes JSON, as it does in promptfoo.
+fn read_variable_file(cx: &Context<'_>, file: FileId) -> Option<Json> {
+    let path = cx.path_of(file);
+    let is_yaml = path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
+    if is_yaml {
+        return cx.parse(file).map(|node| Json::String(node.to_json().to_string()));
+    }
+    Some(Json::String(cx.text_of(file).trim_end().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_says_which_assertion_it_is() {
+        let check = |text: &str, expected: Json| {
+            assert_eq!(Json::Object(read_assertion_text(text)), expected, "{text}");
+        };
+        check("Paris", json!({ "type": "equals", "value": "Paris" }));
+        check("contains: Paris", json!({ "type": "contains", "value": "Paris" }));
+        check("not-contains:x", json!({ "type": "not-contains", "value": "x" }));
+        check("similar(0.9):Paris", json!({ "type": "similar", "value": "Paris", "threshold": 0.9 }));
+        check("similar:Paris", json!({ "type": "similar", "value": "Paris", "threshold": 0.8 }));
+        check("is-json", json!({ "type": "is-json" }));
+        check("grade: is polite", json!({ "type": "llm-rubric", "value": "is polite" }));
+        check("fn:output.length < 5", json!({ "type": "javascript", "value": "output.length < 5" }));
+        check("latency(500)", json!({ "type": "latency", "threshold": 500.0 }));
+        check("file://check.py", json!({ "type": "python", "value": "file://check.py" }));
+        check("Note: read this", json!({ "type": "equals", "value": "Note: read this" }));
+    }
+}

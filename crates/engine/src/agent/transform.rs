@@ -1,0 +1,71 @@
+//! Code that changes what a target answers before it is graded, as promptfoo's `transform` does.
+
+use std::path::PathBuf;
+
+use jurist_core::candidate::Candidate;
+use jurist_core::dialect::{ScriptCall, ScriptSource};
+use jurist_core::grade::Failure;
+use jurist_core::suite::CaseTarget;
+use serde_json::{Value as Json, json};
+
+use super::{AgentRunError, Agents};
+use crate::load_script::run_script;
+
+/// The code of a target, in the order in which it is run.
+pub(super) fn transforms_of(target: &CaseTarget) -> Vec<&str> {
+    match target.config.get("transform") {
+        Some(Json::String(code)) => vec![code],
+        Some(Json::Array(all)) => all.iter().filter_map(Json::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+impl Agents {
+    /// The answer as the code of its target leaves it. Code that breaks is no failure of the candidate.
+    pub(super) async fn transform_response(
+        &self,
+        target: &CaseTarget,
+        candidate: &Candidate,
+        response: String,
+    ) -> Result<String, AgentRunError> {
+        // Code that reads fields gets them where the answer is JSON, as it does from promptfoo's providers.
+        let mut output = Json::String(response);
+        for code in transforms_of(target) {
+            let context = json!({ "vars": candidate.vars, "prompt": { "raw": candidate.input } });
+            let (code, arguments) = (code.to_owned(), vec![output, context]);
+            let file = match code.strip_prefix("file://") {
+                Some(reference) => Some(self.find_script(reference)?),
+                None => None,
+            };
+            let folder = self.project.folder.clone();
+            let running = tokio::task::spawn_blocking(move || {
+                let source = match &file {
+                    Some((path, function)) => {
+                        ScriptSource::File { path, function: function.as_deref(), usual: "get_transform" }
+                    }
+                    None => ScriptSource::JavaScript(&code),
+                };
+                run_script(&ScriptCall { source, arguments: &arguments }, &folder)
+            });
+            let broken = |why: String| {
+                AgentRunError::Failed(Failure::Crashed, format!("the transform of its answer broke: {why}"))
+            };
+            output = running.await.map_err(|error| broken(error.to_string()))?.map_err(broken)?;
+        }
+        Ok(match output {
+            Json::String(text) => text,
+            Json::Null => String::new(),
+            other => other.to_string(),
+        })
+    }
+
+    fn find_script(&self, reference: &str) -> Result<(PathBuf, Option<String>), AgentRunError> {
+        let (path, function) = match reference.rsplit_once(':') {
+            Some((path, function)) => (path, Some(function.to_owned())),
+            None => (reference, None),
+        };
+        let found = self.project.find(path);
+        let missing = |error| AgentRunError::Failed(Failure::Crashed, format!("`{path}`: {error}"));
+        Ok((found.map_err(missing)?, function))
+    }
+}

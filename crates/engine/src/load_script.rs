@@ -1,0 +1,129 @@
+//! Functions of scripts that a suite asks for while it is read, such as one that makes its tests.
+
+use std::io::{Read, Seek};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use jurist_core::dialect::{ScriptAnswer, ScriptCall, ScriptSource};
+use serde_json::{Value as Json, json};
+
+/// Whether scripts are run while a suite is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ScriptPolicy {
+    /// They may not be: the file is an error.
+    #[default]
+    Refused,
+    /// The file is only looked at; what a script would make stays open.
+    Skipped,
+    Allowed,
+}
+
+/// A script that takes longer is stopped.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// What a script may answer.
+const MAX_BYTES: u64 = 64 << 20;
+/// Between two looks at a script that is at work.
+const PAUSE: Duration = Duration::from_millis(5);
+
+const JAVASCRIPT: &str = include_str!("load_script.mjs");
+const PYTHON: &str = include_str!("load_script.py");
+
+/// Calls a function of a script in the folder of the suite.
+pub(crate) fn call_script(call: &ScriptCall<'_>, policy: ScriptPolicy, folder: &Path) -> ScriptAnswer {
+    match policy {
+        ScriptPolicy::Skipped => return ScriptAnswer::Skipped,
+        ScriptPolicy::Refused => {
+            return ScriptAnswer::Refused("a file may start programs only with --allow-commands".to_owned());
+        }
+        ScriptPolicy::Allowed => {}
+    }
+    match run_script(call, folder) {
+        Ok(value) => ScriptAnswer::Value(value),
+        Err(why) => ScriptAnswer::Refused(why),
+    }
+}
+
+/// Runs a script that may be run, and waits for it.
+pub(crate) fn run_script(call: &ScriptCall<'_>, folder: &Path) -> Result<Json, String> {
+    let request = |source: Json| json!({ "source": source, "arguments": call.arguments }).to_string();
+    let (command, request) = match call.source {
+        ScriptSource::JavaScript(code) => (node(), request(json!({ "code": code }))),
+        ScriptSource::File { path, function, usual } => {
+            let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+            let source = json!({ "path": path, "function": function, "usual": usual });
+            match extension {
+                "js" | "mjs" | "cjs" => (node(), request(source)),
+                "py" => {
+                    let mut command = Command::new("python3");
+                    command.args(["-c", PYTHON]);
+                    (command, request(source))
+                }
+                _ => {
+                    return Err(format!(
+                        "`.{extension}` cannot be run here; understood: .js, .mjs, .cjs, .py"
+                    ));
+                }
+            }
+        }
+    };
+    run(command, &request, folder)
+}
+
+fn node() -> Command {
+    let mut command = Command::new("node");
+    command.args(["--input-type=module", "-e", JAVASCRIPT]);
+    command
+}
+
+/// Loading is not asynchronous, so the script reads and writes files, and nobody waits for a pipe.
+fn run(mut command: Command, request: &str, folder: &Path) -> Result<Json, String> {
+    let broken = |error: std::io::Error| format!("no temporary files: {error}");
+    let temporary = tempfile::tempdir().map_err(broken)?;
+    let (input, complaints) = (temporary.path().join("request.json"), temporary.path().join("errors.txt"));
+    let output = temporary.path().join("answer.json");
+    std::fs::write(&input, request).map_err(broken)?;
+    let create = |path: &Path| std::fs::File::create(path).map(Stdio::from).map_err(broken);
+    command.arg(&input).arg(&output).current_dir(folder);
+    command.env_clear().envs(crate::load::harmless_variables());
+    command.stdin(Stdio::null()).stdout(create(&complaints)?);
+    let errors = std::fs::File::options().append(true).open(&complaints).map_err(broken)?;
+    let mut child =
+        command.stderr(errors).spawn().map_err(|error| format!("it cannot be started: {error}"))?;
+    let started = Instant::now();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if TIME_LIMIT < started.elapsed() => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("it took longer than {} s", TIME_LIMIT.as_secs()));
+            }
+            Ok(None) => std::thread::sleep(PAUSE),
+            Err(error) => return Err(format!("it was lost: {error}")),
+        }
+    };
+    if !status.success() {
+        return Err(format!("it ended with {status}: {}", read_end(&complaints)));
+    }
+    let file = std::fs::File::open(&output).map_err(|_| "it answered nothing".to_owned())?;
+    if file.metadata().is_ok_and(|metadata| MAX_BYTES < metadata.len()) {
+        return Err(format!("it answered more than {} MiB", MAX_BYTES >> 20));
+    }
+    serde_json::from_reader(std::io::BufReader::new(file))
+        .map_err(|error| format!("it answered no JSON: {error}"))
+}
+
+/// The end of what a script complained about, where the reason stands.
+fn read_end(path: &Path) -> String {
+    const KEPT: u64 = 600;
+    let read = || -> std::io::Result<String> {
+        let mut file = std::fs::File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(std::io::SeekFrom::Start(length.saturating_sub(KEPT)))?;
+        let mut end = Vec::new();
+        file.take(KEPT).read_to_end(&mut end)?;
+        Ok(String::from_utf8_lossy(&end).trim().to_owned())
+    };
+    read().unwrap_or_default()
+}
