@@ -120,7 +120,7 @@ impl BatchQueue {
         self.state().wanted.len()
     }
 
-    /// Requests that wait, those to one model beside each other.
+    /// Takes the waiting requests, grouped by model.
     pub(crate) fn take_wanted(&self) -> Result<Vec<BatchEntry>, ModelError> {
         let wanted = std::mem::take(&mut self.state().wanted);
         let mut entries = Vec::with_capacity(wanted.len());

@@ -100,8 +100,8 @@ pub fn build_grading_jobs<E>(
     Ok(jobs)
 }
 
-/// Grades every job; what happens is told as it happens, and no more is graded than the listener takes. An interrupt
-/// keeps what is graded so far.
+/// Grades every job and sends an event for each step. The event channel is bounded: a slow receiver slows grading.
+/// After an interrupt, results that are complete are kept.
 pub async fn execute(
     jobs: Vec<GradingJob>,
     shared: &Arc<GradingContext>,
@@ -415,7 +415,7 @@ async fn load_judge_input(job: &GradingJob, caller: &ModelClient) -> JudgeInputR
     Ok((JudgeInput { case_data, ..JudgeInput::new(&case.candidate, trace) }, Spend::default()))
 }
 
-/// What programs are told about a case; nobody else needs it.
+/// The data of a case that external checks get; empty if the rubric has none.
 fn build_case_data(job: &GradingJob, candidate: &Candidate, metadata: Map<String, Json>) -> CaseData {
     if job.unit.cell.template().rubric.external_checks().next().is_none() {
         return CaseData::default();

@@ -170,7 +170,7 @@ impl ProcessGroup {
     }
 }
 
-/// Where there is no such command, the program itself is killed all the same.
+/// Kills the processes with the `kill` command. On a system without it, only the program itself is killed, by tokio.
 fn kill(processes: &[String]) {
     let mut kill = std::process::Command::new("kill");
     let _ = kill.args(["-KILL", "--"]).args(processes).stderr(Stdio::null()).status();

@@ -51,7 +51,7 @@ enum Within {
     HeldList,
 }
 
-/// A record as it was written; what it says is found out by whoever grades it.
+/// The unparsed text of a record; the grading worker parses it.
 #[derive(Debug)]
 pub struct RawRecord {
     name: Arc<str>,

@@ -28,7 +28,7 @@ pub struct AppState {
     pub lock_out: LockOut,
     pub metrics: Arc<Metrics>,
     pub workshop: WorkerContext,
-    /// True once the server is told to stop: streams end, so that their clients come back elsewhere.
+    /// True once the server is stopping: event streams end, so that their clients reconnect to another process.
     pub stopping: watch::Sender<bool>,
     /// What is being taken in.
     pub gate: IngestAdmission,
@@ -72,7 +72,7 @@ pub struct ServerSettings {
 /// Who may come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever reaches it; on this machine only.
+    /// No login; the server listens on this machine only.
     Open,
     /// Accounts and tokens.
     Accounts,

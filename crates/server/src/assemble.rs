@@ -198,7 +198,7 @@ fn unreadable_trace(head: &TraceHead, why: &str) -> FinishedTrace {
     }
 }
 
-/// A trace from its pieces; what cannot be read is told in its metadata, as `unreadable`.
+/// Builds a trace from its pieces. Pieces that cannot be read are listed in its metadata as `unreadable`.
 pub fn build_trace_from_pieces(
     head: &TraceHead,
     pieces: &[Piece],
@@ -331,7 +331,7 @@ impl TraceBuilder {
         }
     }
 
-    /// Adds what a value says to what was said before.
+    /// Appends the steps of a value to the trace.
     fn read(&mut self, value: &Json, format: Option<TraceFormat>) {
         match read_trace_value(value, format) {
             Ok((format, mut read)) => {

@@ -3,7 +3,7 @@
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::JoinError;
 
-/// Returns what came of it; an error if it panicked.
+/// Runs blocking work on another thread and returns its result; an error if it panicked.
 pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, JoinError> {

@@ -14,7 +14,7 @@ use crate::monitor::{NotApplied, NotCompared, NotRescored};
 use crate::notify::{BadQuiet, BadWebhook};
 use crate::work::WorkRefusal;
 
-/// Why a request was not answered. The text is for whoever sent it and holds nothing of others.
+/// Why a request failed. The sender reads the text, so it contains no data of other projects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApiError {
     /// The request is wrong; the text says what would have been right.
@@ -24,9 +24,9 @@ pub enum ApiError {
     /// It is known who is asking, and they may not.
     Forbidden(String),
     Unknown(String),
-    /// Something else stands in its place.
+    /// An object of this name or id exists already.
     Conflict(String),
-    /// What stands there is not what was to be changed.
+    /// The stored version is not the one that the request wants to change.
     Changed(String),
     /// It can be read, and makes no sense.
     Senseless(String),
@@ -184,7 +184,7 @@ impl From<StoreError> for ApiError {
     }
 }
 
-/// What layers refuse without a word gets the same body as everything else.
+/// Adds a problem body to errors of middleware layers that have no body.
 pub async fn add_problem_body(response: Response) -> Response {
     let status = response.status();
     let is_told = response.headers().contains_key(header::CONTENT_TYPE);

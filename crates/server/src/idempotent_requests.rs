@@ -18,7 +18,7 @@ const STALE_SECONDS: i64 = 600;
 
 /// Does the work unless a request of this name was answered before, which then answers again.
 ///
-/// Whoever hangs up has not changed their mind: the work goes on, and its answer waits for the next try.
+/// A client that disconnects may retry, so the work continues and its response is stored for the retry.
 pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
     app: &App,
     project: ProjectId,

@@ -107,7 +107,7 @@ pub struct AlertShown {
 /// Subjects that are shown one by one.
 const SUBJECTS: usize = 50;
 
-/// The month that a time is in, as it stands now.
+/// Spend of the month that contains `of`, up to now.
 pub async fn load_month_spend(
     store: &Store,
     project: ProjectId,

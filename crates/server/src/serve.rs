@@ -22,7 +22,7 @@ use crate::error::{ApiError, add_problem_body, closing};
 use crate::telemetry::REQUEST;
 use crate::{api, assemble, housekeeping, monitor};
 
-/// How long requests that are under way may take once the server is told to stop.
+/// Time that requests in progress get to finish after the server was asked to stop.
 const DRAIN: Duration = Duration::from_secs(30);
 
 /// A server that listens.

@@ -181,7 +181,7 @@ struct FieldVisitor<'a> {
     message: Option<String>,
     /// `otel.name`.
     name: Option<String>,
-    /// `traceparent`: the trace and the span of whoever asked.
+    /// `traceparent`: the trace and the span of the client.
     parent: Option<(Vec<u8>, Vec<u8>)>,
 }
 

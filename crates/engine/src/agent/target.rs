@@ -7,7 +7,7 @@ use super::process::AgentCommand;
 
 /// Something that answers a prompt.
 pub(super) enum Runner {
-    /// Says what it is told.
+    /// Returns its prompt.
     Echo,
     Model(Judge),
     Command(AgentCommand),

@@ -73,7 +73,7 @@ pub struct CallResult {
 pub struct CallFailure {
     pub error: ModelError,
     pub attempts: Vec<Attempt>,
-    /// What has to be paid all the same, or may have to be.
+    /// Cost that the vendor charges, or may charge, for the failed call.
     pub spend: Option<Spend>,
 }
 

@@ -95,7 +95,7 @@ struct AnsweredQuestion {
     evidence: Vec<Evidence>,
     /// Whether a quote was asked for, and found.
     quote: QuoteStatus,
-    /// Whether the answer does not stand for want of a quote.
+    /// Whether the answer does not count because no quote supports it.
     lacks_evidence: bool,
     points: Vec<GradedPoint>,
     took: QuestionLog,
@@ -507,7 +507,7 @@ impl JudgeSession<'_> {
         QuoteStatus::of(evidence.iter().filter(|evidence| evidence.found.is_some()).count(), evidence.len())
     }
 
-    /// The quotes that were not found, if the answer does not stand without them.
+    /// The quotes that were not found, if the answer is invalid without them.
     fn unfound_quotes(&self, question: &Question<'_>, said: &JudgeAnswer) -> Option<Vec<String>> {
         let unit = self.score_value(question, said.value.as_ref()?).unit()?;
         if is_absence(unit, &said.quotes) {
@@ -643,7 +643,7 @@ impl JudgeSession<'_> {
 
     /// Asks, and asks once more if the reply cannot be used or its quotes are not found.
     ///
-    /// `about` is what is answered on a scale, and held to quotes.
+    /// `about` are the questions that are answered on a scale and whose quotes are verified.
     async fn converse(
         &self,
         about: &[&Question<'_>],

@@ -382,7 +382,7 @@ fn build_keyless_endpoint(name: String, vendor: &str, why: String, price: Option
     ModelEndpoint { model, vendor: vendor.to_owned(), name, price, address: String::new(), http: None }
 }
 
-/// A model that cannot be asked for want of a key.
+/// A model that cannot be called because there is no API key.
 #[derive(Debug)]
 struct NoKey(String);
 

@@ -10,7 +10,7 @@ use jurist_store::{Probability, ProjectId, Store, StoreError};
 
 use super::{AssignmentContext, TaskDefinition, load_annotator_name};
 
-/// What is said to whoever submitted.
+/// Feedback for the annotator who submitted an answer.
 #[derive(Debug, Default)]
 pub struct AnnotationFeedback {
     /// Of training items only.

@@ -28,7 +28,7 @@ use jurist_core::annotate::AnnotationSettings;
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::{AccountId, ProjectId, Store, StoreError};
 
-/// The settings of a task; what is not understood any more is as it is unless told.
+/// The settings of a task. Settings that this version cannot read are replaced by the defaults.
 pub fn parse_task_settings(task: &Task) -> AnnotationSettings {
     serde_json::from_value(task.settings.clone()).unwrap_or_default()
 }

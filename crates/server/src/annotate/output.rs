@@ -56,7 +56,8 @@ impl Outputs {
         Ok(())
     }
 
-    /// After somebody submitted. What cannot be written is in the store all the same, and is written the next time.
+    /// Writes a submitted answer to the output file. If writing fails, the answer is still in the store, and the next
+    /// write adds it.
     pub async fn write_answer(
         &self,
         store: &Store,
@@ -127,7 +128,7 @@ impl Output {
     }
 }
 
-/// Whoever reads at the same time sees the old file or the new one, never half of one.
+/// Replaces a file by a rename, so that a concurrent reader never reads a partial file.
 fn replace_file_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let beside = path.with_extension("jsonl.new");
     std::fs::write(&beside, bytes)?;

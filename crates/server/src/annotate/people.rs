@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::{AnnotationWithSchemes, ItemSubject, TaskDefinition, load_annotations, points_of};
 
-/// A grade with the fields that it can be told apart by.
+/// A grade with the fields that it can be grouped by.
 pub type GradeWithFields = (Grade, MetadataFields);
 
 /// What tasks are called in grades, in their order: by their names, with their ids where two share one.
@@ -129,7 +129,7 @@ pub async fn settled_grades(
     Ok(found)
 }
 
-/// Bytes that a text may have to be something that grades are told apart by, as in the rows of runs.
+/// Longest text, in bytes, that grades can be grouped by; rows of runs have the same limit.
 const MAX_FIELD: usize = 100;
 
 /// What is known of items, read once each.
@@ -170,8 +170,8 @@ impl<'a> ItemFields<'a> {
     }
 }
 
-/// Fields of a row that grades can be told apart by: numbers, yes and no, short texts, and lists of them; nested ones
-/// by their path.
+/// Fields of a row that grades can be grouped by: numbers, booleans, short texts, and lists of them; nested fields
+/// are named by their path.
 fn short_fields(row: Map<String, Value>) -> MetadataFields {
     let is_short = |value: &Value| match value {
         Value::String(text) => text.len() <= MAX_FIELD,

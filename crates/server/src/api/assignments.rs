@@ -126,7 +126,7 @@ struct TrainingFeedback {
     why: Option<String>,
 }
 
-/// Whoever annotates: an account, or on an open server whoever has said who they are.
+/// The annotator's account. On a server without accounts, joining a task creates one.
 fn annotator(caller: &Principal) -> Result<AccountId, ApiError> {
     caller.needs(AccessScope::Annotate)?;
     match (caller.person, &caller.who) {

@@ -22,7 +22,7 @@ use crate::error::{ApiError, Problem};
 /// How often the store is asked; workers may be in other processes.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Results that are told at a time.
+/// Results read from the store per query.
 const PAGE: usize = 100;
 
 pub fn build_run_event_routes() -> OpenApiRouter<App> {
@@ -78,7 +78,7 @@ struct Follower {
     uri: Uri,
     project: ProjectId,
     run: RunId,
-    /// The last place that was told.
+    /// Position of the last result that was sent.
     heard: Option<usize>,
     told: Option<RunProgress>,
     waiting: VecDeque<Event>,

@@ -279,7 +279,7 @@ fn invalid_invitation_error() -> ApiError {
     )
 }
 
-/// A new session; an old one is not taken over, whoever set its cookie.
+/// Starts a new session. An existing session cookie is never reused, which prevents session fixation.
 async fn start_session(
     app: &App,
     account: StoredAccount,

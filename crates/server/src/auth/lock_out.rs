@@ -48,7 +48,8 @@ impl LockOut {
     }
 }
 
-/// Somebody who signs in by this name from this address. Whoever has one IPv6 address has all of its network.
+/// Key that sign-in attempts are counted by: e-mail and address. Of an IPv6 address only the /64 network counts,
+/// because one client usually controls all addresses of its network.
 pub fn sign_in_key(email: &str, address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => format!("{address} {email}"),
@@ -89,7 +90,7 @@ mod tests {
             waits.push(wait.unwrap_or(0));
             if let Some(seconds) = wait {
                 now = Time::from_micros(now.micros() + i64::try_from(seconds).unwrap() * 1_000_000);
-                assert_eq!(lock_out.begin(&ada, now), None, "whoever waited may try");
+                assert_eq!(lock_out.begin(&ada, now), None, "an attempt after the wait is allowed");
             }
         }
         assert_eq!(waits[..9], [0, 0, 0, 0, 0, 1, 2, 4, 8], "all at the same moment");

@@ -189,7 +189,7 @@ fn owner_scopes(app: &App, owner: TokenOwner) -> Option<&'static [AccessScope]> 
 pub struct ValidInvitation {
     pub token: AccessToken,
     pub role: ProjectRole,
-    /// Whoever accepts it administers the server.
+    /// The account that accepts it administers the server.
     pub is_admin: bool,
 }
 
@@ -271,8 +271,8 @@ pub async fn join_link(app: &App, address: &str) -> Result<Option<String>, Store
     owner_link(app, address).await.map(Some)
 }
 
-/// A link that makes an owner who administers the server, and the only one: whoever has the database needs no
-/// other permission.
+/// Creates an invitation link for an owner who administers the server, and revokes earlier ones. It needs no further
+/// permission: the command that creates it already has access to the database.
 pub async fn owner_link(app: &App, address: &str) -> Result<String, StoreError> {
     let (project, now) = (app.default_project, clock::current_time());
     app.store.revoke_unauthored(project, JOIN_AS_ADMIN, now).await?;

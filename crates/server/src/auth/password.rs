@@ -25,7 +25,7 @@ async fn run_password_task<T: Send + 'static>(work: impl FnOnce() -> T + Send + 
     tokio::task::spawn_blocking(work).await.ok()
 }
 
-/// What is kept of a password.
+/// The hash that is stored in place of a password.
 pub async fn hash_password(password: String) -> Result<String, ApiError> {
     if !(SHORTEST..=LONGEST).contains(&password.chars().count()) {
         return Err(ApiError::Bad(format!("a password has {SHORTEST} to {LONGEST} characters")));

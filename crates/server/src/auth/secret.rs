@@ -28,7 +28,8 @@ impl std::fmt::Debug for AccessSecret {
     }
 }
 
-/// What is kept of a secret. It has 256 bits of chance, so that no slow hash is needed.
+/// The hash that is stored in place of a secret. A secret has 256 random bits and cannot be guessed, so a fast hash
+/// is enough.
 pub fn hash_secret(secret: &str) -> String {
     blake3::hash(secret.as_bytes()).to_hex().to_string()
 }

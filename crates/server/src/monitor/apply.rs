@@ -212,7 +212,7 @@ fn truncate_anchor_text(text: &str, most: usize) -> String {
     cut
 }
 
-/// A monitor as it is told to others.
+/// The view of a monitor that the API returns.
 pub fn build_monitor_view(monitor: &monitors::StoredMonitor) -> Result<MonitorView, StoreError> {
     let damaged = |why: String| StoreError::Damaged { what: "monitor", id: monitor.id.to_string(), why };
     let version = monitor.newest.as_ref().ok_or_else(|| damaged("it has no version".to_owned()))?;
@@ -247,7 +247,7 @@ impl From<&MonitorVersion> for VersionView {
     }
 }
 
-/// It judges nothing until it is told to go on; what it samples waits, and people are told.
+/// Pauses a monitor: sampled traces wait until the monitor is resumed, and an alert is raised.
 pub async fn pause_monitor(
     store: &Store,
     project: ProjectId,

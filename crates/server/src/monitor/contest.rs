@@ -21,7 +21,7 @@ use crate::work::{CONTEST, ContestTask};
 /// Traces of each side that are looked at, the newest.
 const LOOKED_AT: usize = 2_000;
 const PAGE: usize = 200;
-/// Pairs unless told.
+/// Default number of pairs.
 const PAIRS: usize = 100;
 
 #[derive(Debug, thiserror::Error)]

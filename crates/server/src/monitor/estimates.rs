@@ -36,11 +36,11 @@ pub struct TrafficWindow {
 /// A day of UTC in microseconds.
 pub(super) const DAY: i64 = 86_400_000_000;
 
-/// Traffic of so many days is looked at unless told.
+/// Default length of the time window in days.
 const DAYS: i64 = 30;
 
 impl TrafficWindow {
-    /// Whole days, since sums are kept by day; the last thirty unless told.
+    /// Rounds to whole days, because sums are stored per day. The default is the last thirty days.
     pub fn new(agent: Option<String>, from: Option<Time>, until: Option<Time>, now: Time) -> Self {
         let until = until.unwrap_or(Time::from_micros(now.micros() + 1));
         let end = (until.micros() + DAY - 1).div_euclid(DAY) * DAY;

@@ -15,13 +15,13 @@ pub(crate) const FOR_FAILURES: &str = "the rest of the monthly budget is reserve
 pub struct SamplingPace {
     /// What shares are multiplied with.
     pub factor: f64,
-    /// What is drawn all the same is not judged unless it failed. It counts as sampled, so that nobody takes the
-    /// rest of the month to be estimated.
+    /// Only sampled traces with errors are judged. The others still count as sampled, so that the estimate shows them
+    /// as missing instead of ignoring them.
     pub is_for_failures: bool,
 }
 
-/// As the project's cap and the monitor's own budget have it, whichever is nearer; the dial itself where there is
-/// neither, or nothing is said of pacing.
+/// The pace by the project's cap and the monitor's own budget; the lower factor counts. The factor is 1 if there is
+/// neither, or if the monitor has no pacing.
 pub async fn compute_sampling_pace(
     store: &Store,
     project: ProjectId,

@@ -16,16 +16,16 @@ use utoipa::ToSchema;
 use super::LoadedMonitorVersion;
 use super::estimates::{DAY, MonitorTallies, Series, TallySelection, TrafficWindow, load_monitor_tallies};
 
-/// A month at another dial, if traffic and scores stay as they were for up to thirty days
+/// A month at another sample rate, if traffic and scores stay as they were in the last thirty days
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct DialProjection {
     #[serde(flatten)]
     pub asked: DialView,
-    /// The same at the dial of the version in use.
+    /// The same at the sample rate of the version in use.
     pub now: DialView,
 }
 
-/// A month at one dial. Pacing and caps may make it less
+/// A month at one sample rate. Pacing and caps may reduce the figures
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct DialView {
     pub sample_rate: f64,
@@ -57,7 +57,7 @@ pub struct HalfWidths {
     pub pass_rate: Option<f64>,
 }
 
-/// Everything that does not depend on the dial.
+/// Everything that does not depend on the sample rate.
 struct ProjectionInputs {
     /// Traces of each day and stratum.
     days: Vec<BTreeMap<TraceStratum, f64>>,

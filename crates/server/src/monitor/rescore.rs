@@ -239,7 +239,7 @@ fn newest_monitor_version(
     Ok((version, watched))
 }
 
-/// Traces on which a judge broke, or for which there was no money.
+/// Traces without a score because of a judge error or an exhausted budget.
 async fn find_unjudged(
     store: &Store,
     project: ProjectId,

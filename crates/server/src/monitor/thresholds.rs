@@ -16,7 +16,7 @@ use super::{LoadedMonitorVersion, monthly_monitor_budget};
 /// Traces of an agent whose time and cost are looked at, the newest.
 const MAX_TRACES: usize = 10_000;
 
-/// What rules are held against.
+/// The monitor and time that alert rules are evaluated for.
 pub(super) struct RuleContext<'a> {
     pub store: &'a Store,
     pub project: ProjectId,

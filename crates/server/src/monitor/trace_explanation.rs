@@ -94,7 +94,7 @@ impl DecisionView {
 }
 
 impl DecisionView {
-    /// Without what its judges said, if whoever looks has still to answer it.
+    /// Hides the judges' results if the viewer has still to annotate the trace.
     pub fn withheld(self, withheld: &BTreeSet<String>) -> Self {
         if withheld.contains(&self.trace) { Self { spread: None, is_disputed: false, ..self } } else { self }
     }

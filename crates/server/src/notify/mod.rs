@@ -62,7 +62,7 @@ enum Channel {
     Webhook,
 }
 
-/// Everything that is told, whatever the way.
+/// The content of a notification, for all channels.
 #[derive(Debug)]
 struct NotificationMessage<'a> {
     /// The same however often it is sent.

@@ -42,7 +42,7 @@ impl Notifications {
         store.set_project_setting(project, KEY, &value).await
     }
 
-    /// When what is to be told now may be told; `None` is now.
+    /// The end of the quiet hours that `now` is in; `None` outside of quiet hours.
     pub fn quiet_until(&self, now: Time) -> Option<Time> {
         self.quiet_hours.as_ref().and_then(|quiet_hours| quiet_hours.until(now))
     }

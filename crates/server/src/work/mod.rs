@@ -44,7 +44,7 @@ pub struct Work {
     pub environment: Environment,
     /// Vendors, prices, limits and the network of this machine.
     pub settings: ProjectSettings,
-    /// Where replies are kept; nowhere unless told.
+    /// Folder of the reply cache; no cache by default.
     pub cache: Option<PathBuf>,
     /// Where evaluation events go when a run has ended: an OTLP endpoint.
     pub emit: Option<String>,

@@ -309,7 +309,7 @@ impl MonitorJobContext<'_> {
         Ok(heard)
     }
 
-    /// Writes down what was said.
+    /// Stores the judges' results as the decision on the trace.
     async fn settle_decision(
         &self,
         seated: &PreparedMonitor,
@@ -453,7 +453,7 @@ impl MonitorJobContext<'_> {
         })
     }
 
-    /// What was said about the same: task, context and output, under the same version, by the same judge.
+    /// Cache key of a judgement: task, context and output, rubric version and judge.
     fn key(&self, seated: &PreparedMonitor, bench: &ResolvedJudges, material: &JudgeInput) -> String {
         let member = &bench.members[0];
         let mut hasher = blake3::Hasher::new();
@@ -582,7 +582,7 @@ pub(super) fn postpone_while_paused() -> JobEnd {
     JobEnd::Later(later(clock::current_time(), Duration::from_secs(60)), PAUSED)
 }
 
-/// What was found out is about an earlier revision, so it is found out anew.
+/// The result is about an earlier revision of the trace, so the trace is judged again.
 fn retry_changed_trace() -> JobEnd {
     JobEnd::Later(clock::current_time(), "the trace changed while it was judged")
 }
@@ -664,8 +664,8 @@ pub fn failure_name(failure: Failure) -> String {
     serde_json::to_value(failure).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }
 
-/// Several judges are averaged. A panel has a score only where every member answered: the mean of those who
-/// did answer would move with who failed, and would be told apart from the panel's by nobody.
+/// Averages the members of a panel. A panel has a score only if every member answered: a mean of the others would
+/// depend on which member failed, and readers could not distinguish it from the mean of the full panel.
 fn combine_members(verdicts: &[Verdict], pass_mark: f64) -> Verdict {
     if let [only] = verdicts {
         return only.clone();

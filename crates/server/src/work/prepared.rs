@@ -189,7 +189,7 @@ fn check_run_request(asked: &NewRun) -> Result<(), WorkRefusal> {
     Ok(())
 }
 
-/// What is wrong with a case that would have to be run is told before anything is.
+/// Refuses a run before it starts if the agent of any case cannot be run.
 fn refuse_what_cannot_run(agents: &Agents, unit: &PlanUnit) -> Result<(), WorkRefusal> {
     let case = unit.cell.case().expect("it was filled when it was planned");
     if case.candidate.is_given() {

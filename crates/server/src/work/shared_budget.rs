@@ -28,7 +28,7 @@ pub struct ProjectBudget {
     subject: String,
     limit: Option<Limit>,
     job: Option<Job>,
-    /// Somebody was told that there is nothing left.
+    /// Whether the alert about the exhausted budget was raised.
     is_told: AtomicBool,
 }
 
@@ -45,7 +45,8 @@ impl ProjectBudget {
         Self { limit, ..self }
     }
 
-    /// Whoever takes over this job knows that what was set aside for it is no longer under way.
+    /// Ties reservations to a job. A worker that takes over the job then knows that reservations of the earlier lease
+    /// belong to no call in progress.
     #[must_use]
     pub fn with_job(self, job: &Job) -> Self {
         Self { job: Some(job.clone()), ..self }
@@ -102,7 +103,7 @@ impl ProjectBudget {
         }
     }
 
-    /// Once for each purse; the alert itself is raised once as well.
+    /// Raises the alert at most once per budget object; the store deduplicates alerts as well.
     async fn tell(&self, spent: &MonthSpend, needed: Usd) {
         if self.is_told.swap(true, Ordering::Relaxed) {
             return;

@@ -274,7 +274,7 @@ pub fn later(now: Time, by: Duration) -> Time {
     Time::from_micros(now.micros() + i64::try_from(by.as_micros()).unwrap_or(i64::MAX / 2))
 }
 
-/// What has to be looked after now and then, by whoever is there.
+/// Periodic maintenance; every worker does it, and the statements are safe to run concurrently.
 pub async fn run_worker_maintenance(shop: &WorkerContext, now: Time) {
     close_dead_jobs(shop).await;
     if let Err(error) = shared_budget::reclaim_reservations(shop, now).await {

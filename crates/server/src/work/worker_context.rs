@@ -44,7 +44,7 @@ pub struct WorkerState {
 /// Whether a question is asked for the first time at the moment.
 #[derive(Debug)]
 pub enum Flight {
-    /// Nobody asks it: whoever has this asks, and keeps this until the answer is cached.
+    /// No other job asks this question. The holder asks it and keeps the lock until the answer is cached.
     First(OwnedMutexGuard<()>),
     /// Somebody asks it. The lock is free when that one has an answer, or has failed.
     Later(Arc<tokio::sync::Mutex<()>>),
