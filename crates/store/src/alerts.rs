@@ -28,7 +28,7 @@ pub struct Alert {
     pub raised: Time,
     /// When it was resolved.
     pub resolved: Option<Time>,
-    /// When somebody was told for the first time.
+    /// When the first notification was sent.
     pub sent: Option<Time>,
     pub seen: Option<Time>,
     pub seen_by: Option<AccountId>,

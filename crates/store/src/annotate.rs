@@ -51,7 +51,7 @@ pub struct NewItem {
     /// Smaller goes first.
     pub priority: i64,
     pub role: ItemRole,
-    /// Where it stands among the others; after all that are there, unless told.
+    /// Position among the other items; by default after all existing ones.
     pub turn: Option<i64>,
 }
 
@@ -59,11 +59,11 @@ pub struct NewItem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemRole {
     Item,
-    /// Everybody answers it first, and is told what would have been right.
+    /// Every annotator answers it first and then sees the correct answers.
     Training,
-    /// Its answers are known, and nobody is told.
+    /// An item with known answers that annotators cannot recognise as such.
     Gold,
-    /// Whoever reads gets it right.
+    /// An attention check: every attentive reader answers it correctly.
     Attention,
 }
 

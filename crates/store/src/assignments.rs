@@ -122,7 +122,7 @@ pub struct AnnotatorProgress {
     pub n_left: u64,
 }
 
-/// Longer than this without a word is a pause, in microseconds.
+/// Longer inactivity than this is a pause, in microseconds.
 const PAUSE: i64 = 600_000_000;
 
 statements! {
@@ -219,8 +219,8 @@ pub(crate) fn unanswered_in(project: ProjectId, account: AccountId, task: TaskId
 impl Store {
     /// What somebody is to work on: what they have begun, or the next item that wants an answer from them.
     ///
-    /// Training comes first, and items with known answers are mixed in. Whoever let their time pass no longer keeps
-    /// others away.
+    /// Training comes first, and items with known answers are mixed in. An assignment that has timed out does not block
+    /// other annotators.
     pub async fn assign_next(
         &self,
         project: ProjectId,
@@ -256,7 +256,8 @@ impl Store {
         Ok(next)
     }
 
-    /// Gives somebody an item, wanted or not: an adjudicator, or whoever opened its page.
+    /// Assigns an item to an account without checking whether it needs more answers: to an adjudicator, or to an
+    /// annotator who opened the item's page.
     pub async fn assign(
         &self,
         project: ProjectId,

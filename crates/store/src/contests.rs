@@ -29,7 +29,7 @@ pub enum Contested {
     A,
     B,
     Tie,
-    /// The judge broke.
+    /// Judge error.
     Error,
 }
 

@@ -17,7 +17,7 @@ pub enum DecisionState {
     Scored,
     /// The same was judged before, so it cost nothing.
     Cached,
-    /// The judge broke, which is something else than not being judged.
+    /// Judge error. It is counted separately from traces that were not judged.
     JudgeError,
     /// The trace has changed since it was judged; it is to be judged again.
     Stale,

@@ -30,7 +30,7 @@ pub struct NewMonitorDecision {
     pub stratum: TraceStratum,
     /// With which it was, or would have been, sampled.
     pub probability: Probability,
-    /// With which whoever sent the trace kept it.
+    /// Probability with which the sender sampled the trace before sending it.
     pub upstream: Probability,
     pub state: DecisionState,
     /// In words.
@@ -88,7 +88,7 @@ pub struct TraceRevision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionChange {
     Done,
-    /// The trace has changed since: what was found out is about an earlier revision.
+    /// The trace has changed since; the result is about an earlier revision.
     Moved,
     /// Somebody else, who had the work as well, was faster. Theirs stands.
     Closed,
@@ -123,7 +123,7 @@ pub struct DecisionTally {
     pub stratum: TraceStratum,
     pub state: DecisionState,
     pub n: u64,
-    /// How many traces these stand for, where whoever sent them kept only some.
+    /// How many traces these represent, if the sender sampled before sending.
     pub population: f64,
     /// The sum of (1 − u) / u², where u is the probability with which one was kept.
     pub population_variance: f64,
@@ -133,7 +133,7 @@ pub struct DecisionTally {
     pub agent: Option<String>,
 }
 
-/// What sums are told apart by, besides versions and strata.
+/// What sums are grouped by, besides versions and strata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TallyGrouping {
     All,
@@ -197,8 +197,8 @@ pub(crate) const ADD_EVENTS: Bulk = Bulk {
     tail: "",
 };
 
-/// A trace to which pieces keep coming is judged again so often at most: each time costs a call, and whoever sends
-/// traces must not decide how much is spent.
+/// How often a trace is judged again at most when further pieces arrive. Each time costs a model call, and without a
+/// limit a sender of pieces could spend the whole budget.
 const MAX_JUDGED_AGAIN: u64 = 5;
 
 const STANDING: &str =

@@ -13,7 +13,7 @@ use crate::db::{Arg, lite};
 #[cfg(feature = "testing")]
 use crate::testing::{DatabaseCall, FaultInjector};
 
-/// What a call to the database does, as whoever makes it sees it.
+/// Kind of a database call, from its caller's point of view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only tests look at a step"))]
 pub enum DatabaseStep {

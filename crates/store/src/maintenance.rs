@@ -155,7 +155,7 @@ impl Store {
         Ok(())
     }
 
-    /// PostgreSQL looks after itself; SQLite is asked.
+    /// Runs SQLite's own integrity check. PostgreSQL is left to its own tools.
     async fn check_engine(&self) -> Result<Vec<IntegrityProblem>, StoreError> {
         let mut problems = Vec::new();
         if self.db.is_pg() {

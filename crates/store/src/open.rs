@@ -270,7 +270,7 @@ fn unreachable(place: &str, error: sqlx::Error) -> StoreError {
     StoreError::Unreachable { place: place.to_owned(), error }
 }
 
-/// SQLITE_READONLY in any of its forms, which are told apart by the higher bits.
+/// SQLITE_READONLY or one of its extended codes, which differ in the higher bits.
 fn is_read_only(error: &sqlx::Error) -> bool {
     let code =
         error.as_database_error().and_then(|database_error| database_error.code()?.parse::<i32>().ok());

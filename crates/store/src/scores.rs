@@ -40,7 +40,7 @@ pub struct Score {
     pub judge: String,
     /// Empty for the whole.
     pub criterion: String,
-    /// On 0..=1; `None` where the judge broke.
+    /// On 0..=1; `None` after a judge error.
     pub unit: Option<f64>,
     pub is_passed: Option<bool>,
 }

@@ -123,7 +123,7 @@ statements! {
         WHERE project = $1 AND $2 <= day AND day < $3 ORDER BY day, purpose, subject, model";
 }
 
-/// How long whoever has just lost a job may take to settle what they can.
+/// How long a worker that has just lost a job's lease may take to settle its reservations.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// No call that belongs to no job takes longer.

@@ -39,7 +39,7 @@ pub struct VerdictTally {
     pub n_fail: u64,
     pub n_error: u64,
     pub n_deferred: u64,
-    /// Passes and failures, each counted as often as it stands for others.
+    /// Passes and failures, each multiplied by its sampling weight.
     pub weighted_pass: f64,
     pub weighted_fail: f64,
     pub scores: WeightedMoments,

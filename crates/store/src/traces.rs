@@ -315,7 +315,7 @@ impl Store {
         row.map(|row| read_content(&row, id)).transpose()
     }
 
-    /// In the order of the filter: the newest first unless told.
+    /// Traces in the order of the filter; by default the newest first.
     pub async fn traces(
         &self,
         project: ProjectId,

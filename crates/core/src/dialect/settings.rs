@@ -17,7 +17,7 @@ use crate::suite::{CaseTarget, Judge};
 pub struct ProjectSettings {
     /// The judge of every suite that names none.
     pub judge: Judge,
-    /// What a case is that could not be graded for want of a key, a server or a person.
+    /// The verdict of a case that could not be graded because no API key, server or annotator was available.
     pub defer: DeferPolicy,
     /// Names for files, as `ref://name`.
     pub refs: BTreeMap<String, String>,
@@ -339,7 +339,7 @@ pub(super) fn read_agentv_refs(cx: &Context<'_>, node: &SourceNode) -> BTreeMap<
     refs
 }
 
-/// What a project's AgentV files call by this label, or by this name; a name that only looks like one is told.
+/// The target of the project's AgentV files with this label or name. A name close to a known one gets a warning.
 pub(super) fn named_target(cx: &Context<'_>, span: SourceSpan, name: &str) -> Option<CaseTarget> {
     let files = [AGENTV_FILE, ".agentv/targets.yaml"];
     let nodes = files.iter().filter_map(|file| cx.parse(cx.find_optional(file, span.file)?));
