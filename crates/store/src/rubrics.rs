@@ -86,7 +86,7 @@ impl Store {
         self.db.fetch(LIST, args![project]).await?.iter().map(read_rubric_row).collect()
     }
 
-    /// Archives a rubric; `None` restores it. Fails if the newest version is no longer `seen`.
+    /// Archives a rubric; `None` restores it. Fails if the rubric has changed since the client read `seen`.
     pub async fn archive_rubric(
         &self,
         project: ProjectId,
@@ -100,8 +100,8 @@ impl Store {
         tx.commit().await
     }
 
-    /// Makes the version with this content the newest, and adds it if it is new. Fails if the newest version is no
-    /// longer `seen`.
+    /// Makes the version with this content the newest, and adds it if it is new. Fails if the rubric has changed since
+    /// the client read `seen`.
     pub async fn put_rubric_version(
         &self,
         project: ProjectId,
@@ -185,7 +185,7 @@ async fn insert_version(
     Ok(version)
 }
 
-/// Locks the rubric until the transaction ends.
+/// Locks the rubric until the transaction ends. Fails if it differs from `seen`.
 async fn lock_rubric(
     tx: &mut Tx,
     project: ProjectId,
