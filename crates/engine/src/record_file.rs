@@ -72,8 +72,8 @@ enum RawText {
 const SEPARATORS: [u8; 3] = *b",;\t";
 
 impl RecordFile {
-    /// Opens a file, or standard input if the path is `-`. A table is recognised by the file extension or the first row,
-    /// an array by the first byte.
+    /// Opens a file, or standard input if the path is `-`. A table is recognised by the file extension or the first
+    /// row, an array by the first byte.
     pub fn open(path: &Path) -> Result<Self, RecordsError> {
         let name: Arc<str> = path.display().to_string().into();
         let unreadable = |error| RecordsError::Unreadable { name: name.to_string(), error };

@@ -294,8 +294,8 @@ impl JudgeSession<'_> {
         Ok(all)
     }
 
-    /// Asks about all criteria in one call. Criteria without a usable answer are asked about again, together, as long as
-    /// each round brings new answers.
+    /// Asks about all criteria in one call. Criteria without a usable answer are asked about again, together, as long
+    /// as each round brings new answers.
     ///
     /// All rounds share one limit of attempts, so that the cost of a malfunctioning judge does not grow with the number
     /// of criteria.

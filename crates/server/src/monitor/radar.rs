@@ -1,4 +1,4 @@
-//! Agents on top of each other: what each criterion says of them.
+//! Radar chart of agents by criterion.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Why a trace has a score, or none.
+//! Explains why a trace has a score or none.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ pub struct EventView {
     pub time: String,
 }
 
-/// What every monitor made of a trace. None has looked at one that is not finished.
+/// The decisions of all monitors about a trace; there are none before it is finished.
 pub async fn explain_trace_decisions(
     store: &Store,
     project: ProjectId,

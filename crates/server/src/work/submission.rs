@@ -1,4 +1,4 @@
-//! What a run is asked for, as it travels and as it is kept.
+//! The request for a run, as it is sent and stored.
 
 use std::collections::BTreeMap;
 
