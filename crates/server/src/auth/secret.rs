@@ -1,13 +1,13 @@
-//! Texts that open something: made by chance, shown once, kept as their hash.
+//! Secrets: random, shown once, stored as a hash.
 
-/// What begins a token of a program.
+/// Prefix of an API token.
 pub const TOKEN: &str = "jrk_";
-/// What begins an invitation.
+/// Prefix of an invitation.
 pub const JOIN: &str = "jrj_";
-/// What begins the secret of a session.
+/// Prefix of a session's secret.
 pub const SESSION: &str = "jrs_";
 
-/// Its text is never printed by accident.
+/// A secret. It implements neither `Debug` nor `Display`, so that it is not printed by accident.
 pub struct AccessSecret(String);
 
 impl AccessSecret {

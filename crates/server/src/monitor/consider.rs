@@ -316,8 +316,8 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
             store.settle(self.project, id, amount, now).await.unwrap();
         }
 
-        /// Sends two hundred traces of which every tenth failed. Returns probability, number sampled and number over budget
-        /// of the others, and checks that all failed ones were sampled with probability 1.
+        /// Sends two hundred traces of which every tenth failed. Returns probability, number sampled and number over
+        /// budget of the others, and checks that all failed ones were sampled with probability 1.
         async fn day(&self, name: &str, now: Time) -> (f64, usize, usize) {
             let trace = |n: usize| {
                 let finished = FinishedTrace {

@@ -1,5 +1,6 @@
 //! Estimates of a monitor for all traffic: the store has the sums, `core` estimates, and this module joins them.
-//! The sums keep each score's own sampling probability, so estimates stay right when the sample rate changes.
+//! Each score is weighted by the inverse of its own sampling probability, so that estimates stay right when the sample
+//! rate changes.
 //!
 //! A figure belongs to one rubric version and one judge; neither is ever averaged with another.
 

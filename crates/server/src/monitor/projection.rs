@@ -238,7 +238,7 @@ mod tests {
         let monitor = suite::Monitor { sample_rate: 0.5, ..monitor() };
         let width = |n_days: usize| known(n_days).at(&monitor).half_width.score.unwrap();
         assert!((width(2) - width(29)).abs() < 1e-12, "{} {}", width(2), width(29));
-        // 3,000 traces of which half are judged: the variance of 1,500, times one half by the finite population correction.
+        // 3,000 traces of which half are judged: the variance of 1,500, times 1/2 (finite population correction).
         let told = 1.96 * (0.25_f64 / 1_500.0 * 0.5).sqrt();
         assert!((width(29) / told - 1.0).abs() < 0.02, "{} {told}", width(29));
     }

@@ -211,7 +211,8 @@ pub fn format_load_errors(loaded: &LoadedSuite) -> String {
     told.collect::<Vec<_>>().join("\n")
 }
 
-/// Merges the settings of a suite with those of this machine, which take precedence.
+/// Merges the settings of a suite with those of this machine. The suite's judge comes first; this machine's prices,
+/// vendors, network and limits override those of the suite.
 fn merge_local_settings(sent: ProjectSettings, work: &Work) -> ProjectSettings {
     let own = work.settings.clone();
     // A sender who sets prices could get around a cap, so prices of the file count only where commands are allowed.
