@@ -136,7 +136,7 @@ impl BatchQueue {
         Ok(entries)
     }
 
-    /// Stores the reply to a request. A temporary vendor error is not stored until [`MOST_SENDS`] is reached, so that
+    /// Stores the reply to a request. A temporary vendor error is not stored until `MOST_SENDS` is reached, so that
     /// the request is sent again.
     pub(crate) fn put(&self, key: String, reply: BatchedReply) {
         let mut state = self.state();

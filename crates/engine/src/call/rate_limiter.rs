@@ -197,7 +197,7 @@ impl RateLimiter {
         lengths.tokens = lengths.tokens.saturating_add(tokens);
     }
 
-    /// Output tokens that a model's replies rarely exceed; `None` before [`KNOWN_AFTER`] replies.
+    /// Output tokens that a model's replies rarely exceed; `None` before `KNOWN_AFTER` replies.
     pub(super) fn likely_output(&self, model: &str) -> Option<u32> {
         let lengths = self.state().replies.get(model).copied().filter(|lengths| KNOWN_AFTER <= lengths.n)?;
         u32::try_from((lengths.tokens / lengths.n).saturating_mul(MARGIN).max(SHORTEST_REPLY)).ok()

@@ -80,7 +80,7 @@ impl StopSignal {
     }
 }
 
-/// Retries transient database errors for up to [`PATIENCE`].
+/// Retries transient database errors for up to `PATIENCE`.
 pub async fn retry_while_transient<T, F: Future<Output = Result<T, StoreError>>>(
     mut work: impl FnMut() -> F,
 ) -> Result<T, StoreError> {
