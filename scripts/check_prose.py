@@ -88,7 +88,8 @@ def read_strings(text):
         first = 0 if is_in_string else 1
         lines.append(" ".join(parts[first::2]))
         is_in_string = is_in_string != (len(parts) % 2 == 0)
-    return re.sub(r"`[^`\n]*`", "CODE", "\n".join(lines))
+    # Names in braces are variables of format strings.
+    return re.sub(r"`[^`\n]*`|\{\w[^{}\n]*\}", "CODE", "\n".join(lines))
 
 
 def read_prose(text):

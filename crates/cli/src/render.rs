@@ -105,7 +105,7 @@ pub fn print_note(text: &str) {
     let _ = writeln!(stderr(), "{text}");
 }
 
-/// Says how far the work is: a line at the bottom of a terminal, or one now and then in a log.
+/// Shows progress: one line at the bottom of a terminal, or an occasional line in a log.
 pub struct ProgressLine {
     shown: std::time::Instant,
     is_terminal: bool,

@@ -11,7 +11,7 @@ use crate::quantity::{Time, Usd, plural};
 use crate::stats::{FallEvidence, ProportionMethod, Traffic, proportion};
 use crate::suite::{AlertMetric, AlertRule, LimitDirection};
 
-/// What somebody can be told of.
+/// Kinds of alerts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AlertKind {
@@ -120,7 +120,7 @@ impl AlertScope {
         Self { criterion: Some(criterion.to_owned()), ..self.clone() }
     }
 
-    /// By which alerts are told apart.
+    /// The subject that alerts are deduplicated by.
     pub fn subject(&self) -> String {
         let parts = [Some(&self.monitor), self.agent.as_ref(), self.criterion.as_ref()];
         parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" / ")
@@ -231,7 +231,7 @@ pub fn score_drop_signal(of: &AlertScope, fall: Option<&FallEvidence>, n_series:
     Signal::new(AlertKind::ScoreDrop, &of.subject(), state)
 }
 
-/// Whether more of a monitor's judgements break than may.
+/// Whether the share of a monitor's judge errors is over its limit.
 pub fn error_rate_signal(of: &AlertScope, n_failed: usize, n: usize, limit: f64) -> Signal {
     let what = format!("judgements of {} broke", of.name());
     Signal::new(AlertKind::ErrorRate, &of.subject(), compare_share_to_limit(of, &what, n_failed, n, limit))
@@ -247,7 +247,7 @@ pub fn judge_disagreement_signal(of: &AlertScope, n_apart: usize, n: usize, limi
     )
 }
 
-/// Holds where a share is surely over its limit, and is over where it is seen to be no longer.
+/// Holds if a share is significantly over its limit; resolved if the share is no longer over the limit.
 fn compare_share_to_limit(of: &AlertScope, what: &str, n_such: usize, n: usize, limit: f64) -> SignalState {
     match proportion(n_such, n, CAUTION, ProportionMethod::ClopperPearson) {
         Ok(found) if limit < found.interval.0 => of.holds(

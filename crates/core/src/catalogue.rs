@@ -189,7 +189,7 @@ const CODE: &[Param] = &[
     may("env", ParamKind::TextOrTexts),
 ];
 
-/// Where a text is searched: in the final response unless told otherwise, or in everything that the trace holds.
+/// Where a text is searched: in the final response (the default) or in the whole trace.
 const SCOPE: ParamKind = ParamKind::OneOf(&["response", "trace"]);
 
 /// Elements of XML by their paths.

@@ -17,7 +17,7 @@ pub fn is_escape(name: &str) -> bool {
     name == ESCAPE_NAME
 }
 
-/// Replaces `{{ name }}` where `with` knows the name, and leaves everything else as it stands.
+/// Replaces `{{ name }}` where `with` knows the name, and leaves everything else unchanged.
 pub fn replace(text: &str, mut with: impl FnMut(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

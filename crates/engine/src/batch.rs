@@ -1,7 +1,7 @@
-//! Vendors' batch endpoints: half the price for who can wait.
+//! Batch endpoints of vendors, which cost half the price and take longer.
 //!
-//! Requests are collected instead of sent, go out together, and their replies answer the same requests when
-//! they are made again. A run that was stopped finds its batch again by what it asked.
+//! The first pass of a run collects its requests instead of sending them. The batch is sent, and in the next pass its
+//! replies answer the same requests. A run that was stopped finds its batch again by the hashes of its requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,19 +17,19 @@ use crate::model::http::{HttpModel, RawResponse, parse_response_body, send_to_en
 use crate::model::vendors::Protocol;
 use crate::model::{ModelError, ModelErrorKind, ModelReply, Request, in_reply_order};
 
-/// Vendors take five times as many; smaller portions are done sooner.
+/// Requests per batch. Vendors accept five times as many, but smaller batches finish earlier.
 pub(crate) const AT_ONCE: usize = 10_000;
 
-/// How often a request goes out in a batch while what fails is the vendor's side.
+/// How often a request is sent in a batch if the vendor fails with temporary errors.
 const MOST_SENDS: u32 = 3;
 
-/// How often a vendor is asked to take a batch, or how far it is, before that is given up.
+/// Attempts to submit a batch, or to read its status, before an error is returned.
 const MOST_TRIES: u32 = 20;
 
-/// The longest wait that a vendor may ask for between two tries.
+/// Longest wait between two attempts that a vendor may request.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Replies that came in batches, and requests that wait for one.
+/// Replies from batches, and requests that wait for a batch.
 #[derive(Debug, Default)]
 pub struct BatchQueue {
     state: Mutex<BatchQueueState>,
@@ -39,11 +39,11 @@ pub struct BatchQueue {
 struct BatchQueueState {
     replies: BTreeMap<String, BatchedReply>,
     wanted: BTreeMap<String, (ModelEndpoint, Request)>,
-    /// How often each request came back broken on the vendor's side.
+    /// Number of temporary vendor errors per request.
     n_broken: BTreeMap<String, u32>,
 }
 
-/// What came of a request in a batch, and what it took.
+/// Result of a batched request, with its usage.
 #[derive(Debug, Clone)]
 pub(crate) struct BatchedReply {
     pub(crate) result: Result<ModelReply, ModelError>,
@@ -60,18 +60,18 @@ pub(crate) struct BatchEntry {
 }
 
 impl BatchEntry {
-    /// The most it can cost, at half the price; `None` if nobody knows.
+    /// Highest possible cost at the batch price; `None` if the price is unknown.
     pub(crate) fn most(&self) -> Option<Usd> {
         self.line.price.map(|price| price.half().of(self.request.most_usage()))
     }
 
-    /// Whether both can go out in one batch.
+    /// Whether both requests can be in one batch.
     pub(crate) fn is_with(&self, other: &Self) -> bool {
         (&self.line.name, &self.line.address) == (&other.line.name, &other.line.address)
     }
 }
 
-/// How far a batch is.
+/// Progress of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchProgress {
     pub id: String,
@@ -80,13 +80,13 @@ pub struct BatchProgress {
     pub total: u64,
 }
 
-/// What is written down about a batch, so that an attempt that comes later finds it again.
+/// The file about a submitted batch, by which a later attempt finds the batch again.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct BatchTicket {
     id: String,
     #[serde(default)]
     base_url: String,
-    /// Of the requests in it.
+    /// Cache keys of its requests.
     #[serde(default)]
     keys: BTreeSet<String>,
     #[serde(skip)]
@@ -104,23 +104,23 @@ impl BatchQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What came for a request, if it was in a batch.
+    /// The reply to a request, if it was in a batch.
     pub(crate) fn reply(&self, request: &Request) -> Option<BatchedReply> {
         self.state().replies.get(&request.key()).cloned()
     }
 
-    /// Lets a request wait for the next batch.
+    /// Adds a request to the next batch.
     pub(crate) fn add(&self, line: &ModelEndpoint, request: &Request) -> ModelError {
         self.state().wanted.insert(request.key(), (line.clone(), request.clone()));
         ModelError::new(ModelErrorKind::Pending, "waits for a batch")
     }
 
-    /// Requests that wait.
+    /// Number of waiting requests.
     pub fn n_wanted(&self) -> usize {
         self.state().wanted.len()
     }
 
-    /// Requests that wait, those to one model beside each other.
+    /// Takes the waiting requests, grouped by model.
     pub(crate) fn take_wanted(&self) -> Result<Vec<BatchEntry>, ModelError> {
         let wanted = std::mem::take(&mut self.state().wanted);
         let mut entries = Vec::with_capacity(wanted.len());
@@ -131,12 +131,13 @@ impl BatchQueue {
             };
             entries.push(BatchEntry { key, line, http, request });
         }
-        // Keys of one model stay in their order.
+        // The sort is stable: keys of one model keep their order.
         entries.sort_by(|a, b| (&a.line.name, &a.line.address).cmp(&(&b.line.name, &b.line.address)));
         Ok(entries)
     }
 
-    /// Keeps what came for a request. What broke on the vendor's side goes out again, so often.
+    /// Stores the reply to a request. A temporary vendor error is not stored until `MOST_SENDS` is reached, so that
+    /// the request is sent again.
     pub(crate) fn put(&self, key: String, reply: BatchedReply) {
         let mut state = self.state();
         if reply.result.as_ref().is_err_and(ModelError::is_passing) {
@@ -152,7 +153,7 @@ impl BatchQueue {
 
 /// Where batches are sent to and waited for.
 pub struct BatchClient<'a> {
-    /// Where batches are found again.
+    /// Folder of the tickets.
     pub folder: &'a Path,
     pub poll: Duration,
     pub listener: &'a (dyn Fn(BatchProgress) + Sync),
@@ -192,7 +193,7 @@ impl BatchClient<'_> {
         let id = VendorBatchApi { http, poll: self.poll, listener: self.listener }.submit(part).await?;
         let keys = part.iter().map(|entry| entry.key.clone()).collect();
         let ticket = BatchTicket { id, base_url, keys, path };
-        // Written down before anything else: a batch that is lost is paid twice.
+        // Written before anything else: a batch whose ticket is lost would be paid for twice.
         let text = serde_json::to_string(&ticket).expect("a ticket is plain data");
         let written = std::fs::create_dir_all(self.folder).and_then(|()| std::fs::write(&ticket.path, text));
         written.map_err(|error| {
@@ -202,7 +203,7 @@ impl BatchClient<'_> {
         Ok(ticket)
     }
 
-    /// Waits for a batch, and returns what came of each request in it.
+    /// Waits for a batch, and returns the result of each of its requests.
     pub(crate) async fn collect(
         &self,
         ticket: &BatchTicket,
@@ -267,7 +268,7 @@ impl VendorBatchApi<'_> {
             ) + "\n"
         };
         let lines: String = part.iter().map(line).collect();
-        // The hash of what it separates cannot stand in it.
+        // A text cannot contain its own hash, so the boundary does not occur in the lines.
         let boundary = blake3::hash(lines.as_bytes()).to_hex().to_string();
         let field = |head: &str, body: &str| {
             format!("--{boundary}\r\ncontent-disposition: form-data; {head}\r\n\r\n{body}\r\n")
@@ -302,7 +303,7 @@ impl VendorBatchApi<'_> {
             (self.listener)(BatchProgress { id: id.to_owned(), status: status.to_owned(), done, total });
             match status {
                 "ended" => return Ok(self.get(&format!("{url}/results")).await?.text),
-                // What was finished before it expired or was stopped is there all the same.
+                // Requests that finished before the batch expired or was cancelled have results.
                 "completed" | "expired" | "cancelled" => {
                     let mut lines = String::new();
                     for file in ["output_file_id", "error_file_id"] {
@@ -344,7 +345,7 @@ impl VendorBatchApi<'_> {
             };
         }
         let response = &line["response"];
-        // Somebody stopped the batch; what expired goes out again.
+        // The user cancelled the batch, so its requests fail; expired requests are sent again.
         if line["error"]["code"] == "batch_cancelled" {
             return Err(ModelError::new(ModelErrorKind::Rejected, "the batch was cancelled"));
         }
@@ -353,7 +354,7 @@ impl VendorBatchApi<'_> {
         self.http.read_answer(&RawResponse { status, retry_after: None, text }, false)
     }
 
-    /// Sends something that is sent again if the vendor has not taken it for sure.
+    /// Sends a POST, and repeats it if it is certain that the vendor has not accepted it.
     async fn post(&self, url: &str, body: String, kind: Option<String>) -> Result<Json, ModelError> {
         let endpoint = self.http.endpoint();
         let mut headers = reqwest::header::HeaderMap::new();
@@ -376,7 +377,7 @@ impl VendorBatchApi<'_> {
         }
     }
 
-    /// Asks until there is an answer; waiting for a batch is no time to give up over a lost connection.
+    /// Sends a GET, and retries lost connections: a batch takes hours, so a short outage must not end the wait.
     async fn get(&self, url: &str) -> Result<RawResponse, ModelError> {
         let endpoint = self.http.endpoint();
         let mut left = MOST_TRIES;

@@ -1,4 +1,4 @@
-//! A suite on its way to another machine: the text of every file that it refers to, and nothing else of the disk.
+//! A bundle: a suite with the text of every file that it refers to, for execution on another machine.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,16 +21,16 @@ use crate::load::{SuiteFiles, Texts};
 pub struct Bundle {
     /// The suite itself; one of the files.
     pub suite: String,
-    /// Instead of looking at the keys of the file.
+    /// The dialect; `None` detects it by the keys of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     pub files: BTreeMap<String, String>,
-    /// Variables of the sender's environment that the files name; none whose name says that it is secret.
+    /// Variables of the sender's environment that the files refer to, except those whose names look secret.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
 }
 
-/// Why a suite cannot travel.
+/// Why a suite cannot be bundled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotBundled {
     #[error("`{0}` is outside the project, and only what is inside is sent")]
@@ -41,7 +41,7 @@ pub enum NotBundled {
     Unreadable(String, ReadError),
 }
 
-/// What was read while a suite was loaded.
+/// The files and variables that were read while a suite was loaded.
 #[derive(Debug, Default)]
 pub struct Reading {
     pub(crate) texts: RefCell<BTreeMap<PathBuf, Arc<str>>>,
@@ -49,7 +49,7 @@ pub struct Reading {
 }
 
 impl Bundle {
-    /// From what was read, and what the plan will read while it runs.
+    /// Builds a bundle from the files that were read, and from those that the plan will read during the run.
     pub fn new(
         reading: &Reading,
         project: &SuiteFiles,
@@ -82,7 +82,7 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// Reads the suite as it was read where it came from. What it does not hold is not there.
+    /// Loads the suite from the bundle. Files outside of the bundle count as missing.
     pub fn load(&self) -> LoadedSuite {
         let texts = self.texts();
         let world = ProjectEnvironment {
@@ -99,7 +99,7 @@ impl Bundle {
         loaded
     }
 
-    /// Where its paths are looked up when it is run; programs, if any may run, start in `folder`.
+    /// The files of the bundle for the run; programs, if they are allowed, start in `folder`.
     pub fn project(&self, folder: PathBuf) -> SuiteFiles {
         SuiteFiles::of_texts(self.path(), self.texts(), folder)
     }

@@ -1,4 +1,4 @@
-//! Carries out a plan: as many units at work as there are calls at a time, over all cases together.
+//! Executes a plan. The number of units in progress equals the number of concurrent calls, over all cases.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -30,20 +30,20 @@ use crate::judge::{
     ContestResult, JudgeAnswers, JudgeCase, JudgeDecision, JudgeExchange, ResolvedJudges, compare_candidates,
 };
 
-/// A unit with the judges that sit over it.
+/// A unit with its judges.
 #[derive(Debug, Clone)]
 pub struct GradingJob {
-    /// Its place in the plan.
+    /// Position in the plan.
     pub at: usize,
     pub unit: Arc<PlanUnit>,
     pub bench: Arc<ResolvedJudges>,
-    /// What runs the unit where it has no answer.
+    /// Agents that run the unit if it has no recorded response.
     pub agents: Arc<Agents>,
-    /// What an earlier run graded, to be graded again.
+    /// Judge input of an earlier run, which is graded again.
     pub material: Option<Arc<JudgeInput>>,
 }
 
-/// When to start no more.
+/// When no further units are started.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StopCondition {
     pub first_failure: bool,
@@ -58,13 +58,13 @@ pub enum EarlyStop {
     Interrupted,
 }
 
-/// Something happened.
+/// An event of the run.
 #[derive(Debug)]
 pub enum GradingEvent {
     Started {
         at: usize,
     },
-    /// Without anything secret; the exchanges are there if the bench keeps them.
+    /// A result with secrets redacted; exchanges are included if the judges record them.
     Graded {
         at: usize,
         result: Box<CaseResult>,
@@ -72,15 +72,15 @@ pub enum GradingEvent {
     },
 }
 
-/// What every unit of a run shares.
+/// Context that all units of a run share.
 #[derive(Debug)]
 pub struct GradingContext {
     pub caller: ModelClient,
     pub redactor: Redactor,
 }
 
-/// Jobs of a plan whose benches are made; places that `skip` names have been graded before. Outputs that are compared
-/// with each other are graded again together.
+/// Builds the jobs of a plan with their judges. Positions in `skip` were graded before; outputs that are compared with
+/// each other are all graded again if one of them is.
 pub fn build_grading_jobs<E>(
     plan: Plan,
     agents: &Arc<Agents>,
@@ -100,8 +100,8 @@ pub fn build_grading_jobs<E>(
     Ok(jobs)
 }
 
-/// Grades every job; what happens is told as it happens, and no more is graded than the listener takes. An interrupt
-/// keeps what is graded so far.
+/// Grades every job and sends an event for each step. The event channel is bounded: a slow receiver slows grading.
+/// After an interrupt, results that are complete are kept.
 pub async fn execute(
     jobs: Vec<GradingJob>,
     shared: &Arc<GradingContext>,
@@ -150,12 +150,12 @@ pub async fn execute(
     }
 }
 
-/// Takes out everything that must not be kept, before anybody listens.
+/// Redacts secrets before the result is sent to a listener.
 fn redact_result(result: &mut CaseResult, exchanges: &mut [JudgeExchange], redactor: &Redactor) {
     let mut value = serde_json::to_value(&*result).expect("a result is plain data");
     if redactor.json(&mut value) {
         *result = serde_json::from_value(value).expect("only texts were changed");
-        // Quotes stand elsewhere now.
+        // Redaction changes positions in the text, so the positions of quotes are computed again.
         let parts = result.material.parts();
         for evidence in result.grades.iter_mut().flat_map(|grade| &mut grade.evidence) {
             if evidence.found.is_some() {
@@ -171,7 +171,7 @@ fn redact_result(result: &mut CaseResult, exchanges: &mut [JudgeExchange], redac
     }
 }
 
-/// Those that are compared with each other are graded together; all others stand alone.
+/// Groups jobs whose outputs are compared with each other; every other job is a group of its own.
 fn group_compared_jobs(jobs: Vec<GradingJob>) -> Vec<Vec<GradingJob>> {
     let groups = group_compared(jobs.iter().map(|job| &*job.unit));
     let mut jobs: Vec<Option<GradingJob>> = jobs.into_iter().map(Some).collect();
@@ -179,7 +179,7 @@ fn group_compared_jobs(jobs: Vec<GradingJob>) -> Vec<Vec<GradingJob>> {
     groups.into_iter().map(|group| group.into_iter().map(&mut take).collect()).collect()
 }
 
-/// Jobs to do again, with those that they are compared with.
+/// Selects jobs for another pass, together with the jobs that their outputs are compared with.
 pub fn select_again(jobs: Vec<GradingJob>, is_wanted: impl Fn(&GradingJob) -> bool) -> Vec<GradingJob> {
     group_compared_jobs(jobs).into_iter().filter(|group| group.iter().any(&is_wanted)).flatten().collect()
 }
@@ -199,7 +199,7 @@ async fn grade_jobs(jobs: &[GradingJob], caller: &ModelClient) -> Vec<(CaseResul
     .await
 }
 
-/// What a unit's judges and checks say of it alone; nothing where there is no candidate.
+/// Answers of a unit's judges and checks, before comparisons; `None` without a candidate.
 type UnitAnswers = Option<Result<Vec<JudgeAnswers>, JudgePromptError>>;
 
 async fn collect_unit_answers(
@@ -224,7 +224,7 @@ fn case_of<'a>(
     JudgeCase { candidate: &unit.name, material, row, rubric, labels, contests: Some(contests) }
 }
 
-/// Decides every `max-score`, now that each output has been graded by everything else.
+/// Decides every `max-score` check after all outputs have been graded by everything else.
 fn compare_scores(
     jobs: &[GradingJob],
     found: &[JudgeInputResult],
@@ -249,7 +249,7 @@ fn compare_scores(
                     (best_score_outcome(max_score_result.is_best), max_score_result.comment)
                 })
                 .collect(),
-            // A comparison that leaves somebody out would name the wrong winner.
+            // Without the missing output the comparison could name a wrong winner.
             (Some(missing), _) => vec![missing; present.len()],
             (None, Err(missing)) => vec![not_compared(&missing); present.len()],
         };
@@ -260,7 +260,7 @@ fn compare_scores(
     }
 }
 
-/// Several judges count alike.
+/// The mean over judges, with equal weights.
 fn mean_total(check: &MaxScore, rubric: &Rubric, members: &[JudgeAnswers]) -> Result<f64, NotComparable> {
     let mut sum = 0.0;
     for member in members {
@@ -297,7 +297,7 @@ fn find_missing_output(jobs: &[GradingJob], found: &[JudgeInputResult]) -> Optio
     })
 }
 
-/// How each of several candidates comes out beside the others.
+/// Compares the candidates of a group and returns a result for each.
 async fn run_contests(
     jobs: &[GradingJob],
     caller: &ModelClient,
@@ -328,13 +328,13 @@ async fn run_contests(
             let (outcome, reason) = match &compared {
                 Err(outcome) => (outcome.clone(), String::new()),
                 Ok(preference) => {
-                    // Of two that are alike, both are the best.
+                    // In a tie all candidates count as best.
                     let unit = f64::from(u8::from(preference.winner.is_none_or(|winner| winner == place)));
                     let outcome = Outcome::Scored { value: Value::Number(unit), unit: Some(unit) };
                     (outcome, preference.reason.clone())
                 }
             };
-            // What it took is counted with the first.
+            // The cost of the comparison is counted with the first candidate.
             let (spend, exchanges) = took.take().unzip();
             let contested =
                 ContestResult { outcome, reason, spend, exchanges: exchanges.unwrap_or_default() };
@@ -379,7 +379,7 @@ async fn conclude(
     }
 }
 
-/// What a unit's judges see, and what it took to get it; or why there is nothing to see.
+/// The judge input of a unit and its cost, or the reason why there is none.
 async fn load_judge_input(job: &GradingJob, caller: &ModelClient) -> JudgeInputResult {
     if let Some(material) = &job.material {
         return Ok((JudgeInput::clone(material), Spend::default()));
@@ -415,7 +415,7 @@ async fn load_judge_input(job: &GradingJob, caller: &ModelClient) -> JudgeInputR
     Ok((JudgeInput { case_data, ..JudgeInput::new(&case.candidate, trace) }, Spend::default()))
 }
 
-/// What programs are told about a case; nobody else needs it.
+/// The data of a case that external checks get; empty if the rubric has none.
 fn build_case_data(job: &GradingJob, candidate: &Candidate, metadata: Map<String, Json>) -> CaseData {
     if job.unit.cell.template().rubric.external_checks().next().is_none() {
         return CaseData::default();
@@ -424,7 +424,7 @@ fn build_case_data(job: &GradingJob, candidate: &Candidate, metadata: Map<String
     CaseData { vars: row.into_iter().chain(candidate.vars.clone()).collect(), metadata }
 }
 
-/// The result of a unit that could not be graded at all, for a reason that is not the candidate's.
+/// The result of a unit that could not be graded because of an error outside of the candidate.
 pub fn build_broken_result(unit: &PlanUnit, why: &str) -> CaseResult {
     let outcome = Outcome::Failed { failure: Failure::Crashed, detail: why.to_owned() };
     build_ungraded_result(unit, &outcome, "", JudgeInput::default())
@@ -484,7 +484,7 @@ fn build_case_result(
         candidate: unit.name.clone(),
         rubric: unit.cell.template().rubric.version().clone(),
         verdict: combined_verdict(&decision),
-        // A stronger judge decides alone.
+        // After an escalation the stronger judge decides alone.
         panel: decision.panel.filter(|_| !decision.escalated),
         projected_calls: Some(unit.calls),
         grades: decision.opinions.into_iter().flat_map(|opinion| opinion.grades).collect(),
@@ -494,9 +494,10 @@ fn build_case_result(
     }
 }
 
-/// The verdict of all judges together.
+/// The combined verdict of all judges.
 ///
-/// Gates are those that failed for at least half of those who voted; the path is that of a member who agrees.
+/// A gate counts as failed if it failed for at least half of the voting members. The decision path is taken from a
+/// member whose verdict equals the combined one.
 fn combined_verdict(decision: &JudgeDecision) -> Verdict {
     let verdicts: Vec<&Verdict> = decision.opinions.iter().map(|opinion| &opinion.verdict).collect();
     let agrees = |verdict: &&&Verdict| verdict.status == decision.status;
@@ -525,10 +526,10 @@ fn combined_verdict(decision: &JudgeDecision) -> Verdict {
     }
 }
 
-/// Longer texts are contents and nothing to look at results by.
+/// Longer texts are contents, not fields to group results by.
 const LONGEST_FIELD: usize = 100;
 
-/// What a result can be looked at by. What the file says itself comes first.
+/// Fields that results can be grouped by. Metadata of the file takes precedence.
 fn build_result_metadata(unit: &PlanUnit) -> BTreeMap<String, Json> {
     let case = &unit.cell.case().expect("it was filled when it was planned");
     let live = !case.candidate.is_given();

@@ -1,6 +1,6 @@
-//! The network and the disk: answers what `core` asks of the world.
+//! Side effects for the decisions of `core`: files, model calls, agents, programs and embeddings.
 //!
-//! Knows no database and no HTTP server, and never prints.
+//! This crate uses no database and no HTTP server, and never prints.
 
 pub mod agent;
 pub mod batch;

@@ -261,7 +261,7 @@ pub fn open_file(path: &Path) -> std::io::Result<File> {
     File::open(path)
 }
 
-/// What is not there is left to whoever opens it.
+/// A missing path counts as a file: opening it gives the better error message.
 fn is_file_or_folder(path: &Path) -> bool {
     std::fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir())
 }

@@ -1,4 +1,4 @@
-//! Prepares a run: what a request says stands above what the files say, and units that are judged alike share judges.
+//! Prepares a run: a request overrides the files, and units with the same judge share one set of prepared judges.
 //!
 //! `jurist eval`, `jurist regrade` and the workers of a server all prepare runs here, so that a flag, a key of a file
 //! and a field of the API have the same effect everywhere.
@@ -14,7 +14,7 @@ use crate::embed::Embedders;
 use crate::judge::{CheckPrograms, ResolvedJudges};
 use crate::model::resolve::{Resolver, Unresolved};
 
-/// Draws of one trial; a jury has fewer members, so trials never share a draw.
+/// Number of draws that are reserved per trial. A jury has fewer members than this, so two trials never share a draw.
 const DRAWS_PER_TRIAL: u32 = 1000;
 
 /// What flags or an API request say about judges and agents.

@@ -1,4 +1,4 @@
-//! Programs that are given something and say something.
+//! Runs external programs with input, limits, and clean-up of their processes.
 
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,20 +7,20 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
-/// What a program may say, by default.
+/// Default limit of a program's output.
 const MAX_BYTES: usize = 64 << 20;
 
-/// The reason of a failure stands at the end of what a program complained about.
+/// Characters of standard error that an error message quotes: the last ones, where the reason usually is.
 const COMPLAINT_CHARS: usize = 300;
 
-/// What a program that has ended left behind may still say.
+/// Time to read the output pipes after the program has ended, if its child processes keep them open.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Bounds of one run.
+/// Limits of one run.
 #[derive(Debug, Clone, Copy)]
 pub struct ProgramLimits {
     pub time: Duration,
-    /// On its standard output.
+    /// Most bytes on standard output.
     pub max_bytes: usize,
 }
 
@@ -30,7 +30,7 @@ impl From<Duration> for ProgramLimits {
     }
 }
 
-/// Why a program said nothing that counts.
+/// Why a program gave no usable output.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     #[error("cannot be started: {0}")]
@@ -45,7 +45,7 @@ pub enum ProgramError {
     Lost(std::io::Error),
 }
 
-/// What a program says on its standard output, if it ends well and in time.
+/// Runs a program, and returns its standard output if it exits with success in time.
 pub async fn run_program(
     mut command: Command,
     input: Option<&[u8]>,
@@ -59,12 +59,12 @@ pub async fn run_program(
     let mark = format!("{}-{}", std::process::id(), N_STARTED.fetch_add(1, Ordering::Relaxed));
     command.env(MARK, &mark);
     let mut child = command.spawn().map_err(ProgramError::NotStarted)?;
-    // However this ends, nothing that the program started outlives it.
+    // Dropping the group kills all processes that the program started, on every path out of this function.
     let group = ProcessGroup { id: child.id(), mark };
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let run = async {
         let send = async move {
-            // A program that does not read its input may still answer.
+            // A program that does not read its input is valid, so a broken pipe is ignored.
             if let (Some(mut stdin), Some(input)) = (stdin, input) {
                 let _ = stdin.write_all(input).await;
             }
@@ -72,14 +72,14 @@ pub async fn run_program(
         };
         let read = read_output_up_to(stdout.expect("it is piped"), max_bytes);
         let complaint = read_tail(stderr.expect("it is piped"));
-        // A flood ends the run at once, without waiting for the other ends.
+        // Too much output ends the run at once, without waiting for the other pipes.
         let said = async { tokio::try_join!(send, read, complaint) };
         tokio::pin!(said);
         let (status, ((), out, complaint)) = tokio::select! {
             said = &mut said => (child.wait().await, said?),
             status = child.wait() => match tokio::time::timeout(GRACE, &mut said).await {
                 Ok(said) => (status, said?),
-                // Somebody whom it left behind holds on to its ends.
+                // A child process that was left behind keeps the pipes open.
                 Err(_) => {
                     group.kill();
                     (status, said.await?)
@@ -108,9 +108,9 @@ async fn read_output_up_to(
     if max_bytes < out.len() { Err(ProgramError::TooLarge(max_bytes)) } else { Ok(out) }
 }
 
-/// The end of what is read, however much it is.
+/// Reads to the end, and keeps the last bytes in bounded memory.
 async fn read_tail(mut from: impl AsyncRead + Unpin) -> Result<Vec<u8>, ProgramError> {
-    // Four bytes to a character at most.
+    // A character has at most four bytes.
     const KEPT: usize = 4 * COMPLAINT_CHARS;
     let (mut tail, mut buffer) = (Vec::new(), vec![0; 8192]);
     loop {
@@ -130,12 +130,12 @@ const MARK: &str = "JURIST_PROGRAM_RUN";
 
 static N_STARTED: AtomicU64 = AtomicU64::new(0);
 
-/// Processes that start others while they are killed are looked for again, so often.
+/// Rounds of the search for escaped processes: a process may start others while it is being killed.
 const MAX_KILL_ROUNDS: usize = 20;
 
-/// A program and all that it started.
+/// A program and all processes that it started.
 struct ProcessGroup {
-    /// The number of the first.
+    /// Process id of the program, which is also the id of its group.
     id: Option<u32>,
     mark: String,
 }
@@ -170,7 +170,7 @@ impl ProcessGroup {
     }
 }
 
-/// Where there is no such command, the program itself is killed all the same.
+/// Kills the processes with the `kill` command. On a system without it, only the program itself is killed, by tokio.
 fn kill(processes: &[String]) {
     let mut kill = std::process::Command::new("kill");
     let _ = kill.args(["-KILL", "--"]).args(processes).stderr(Stdio::null()).status();
@@ -192,13 +192,13 @@ mod tests {
         command
     }
 
-    /// Whether a process is still there and not only waits to be buried.
+    /// Whether a process exists and is not a zombie.
     fn is_alive(pid: &str) -> bool {
         let status = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         !status.is_empty() && !status.contains(") Z ")
     }
 
-    /// The kernel ends a killed process soon, not at once.
+    /// Waits, because the kernel ends a killed process with a short delay.
     fn wait_until_dead(pid: &str) {
         for _ in 0..2_000 {
             if !is_alive(pid) {
@@ -243,7 +243,7 @@ mod tests {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        // An interrupt drops what is being waited for.
+        // An interrupt drops the future of the run.
         run.abort();
         let _ = run.await;
         let pids = read();
@@ -266,7 +266,7 @@ mod tests {
         let flood =
             run_program(shell("while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done"), None, limits).await;
         assert!(matches!(flood, Err(ProgramError::TooLarge(10_000))), "{flood:?}");
-        // Of endless complaints the end is kept.
+        // The end of a long standard error is kept.
         let script = "i=0; while [ $i -lt 5000 ]; do echo complaint $i >&2; i=$((i+1)); done; exit 3";
         match run_program(shell(script), None, limits).await {
             Err(ProgramError::Status { said, .. }) => {

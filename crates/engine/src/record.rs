@@ -1,6 +1,6 @@
-//! Judge traffic on file: recorded once, replayed without a key.
+//! Cassettes: model calls are recorded to a file once, and replayed without an API key.
 //!
-//! Requests are matched by what they say, not by their order. Keys are in headers, which are not recorded.
+//! Requests are matched by content, not by order. API keys are in headers, which are not recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -42,7 +42,7 @@ pub enum BadCassette {
 }
 
 impl Tape {
-    /// What was recorded for a request, if this is a replay.
+    /// The recorded reply to a request, in replay mode.
     pub(crate) fn replay(&self, request: &Request) -> Option<Result<ModelReply, ModelError>> {
         if let Self::Replay(cassette) = self { Some(cassette.find(request)) } else { None }
     }
@@ -53,13 +53,13 @@ impl Tape {
         }
     }
 
-    /// Puts a recording in its final order; how many calls it holds.
+    /// Writes a recording in its final order, and returns the number of calls.
     pub fn finish(&self) -> Result<usize, BadCassette> {
         if let Self::Record(recorder) = self { recorder.finish() } else { Ok(0) }
     }
 }
 
-/// Writes every call down as it comes, so that nothing paid for is lost; the old file stays until the end.
+/// Writes every call to a new file at once, so that paid replies are not lost; the old file is replaced at the end.
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
@@ -70,7 +70,7 @@ pub struct Recorder {
 #[derive(Debug)]
 struct RecordingFile {
     file: fs::File,
-    /// Where each call stands in the file.
+    /// Position of each call in the file.
     places: BTreeMap<String, (u64, usize)>,
     end: u64,
 }
@@ -123,7 +123,7 @@ impl Recorder {
     }
 }
 
-/// A request as it is written down and looked up: without anything that looks like a key.
+/// The request without anything that looks like a key, for writing and for lookup.
 fn redact_request(request: &Request) -> Request {
     let part = |text: &String| redact(text).into_owned();
     let messages = request.messages.iter().map(|message| Message {
@@ -139,7 +139,7 @@ fn redact_request(request: &Request) -> Request {
     Request { system: part(&request.system), messages: messages.collect(), ..request.clone() }
 }
 
-/// What a model calls tools with may hold keys as well.
+/// Redacts tool calls, whose arguments may contain keys.
 fn clean_calls(calls: &[ToolCall]) -> Vec<ToolCall> {
     let clean = |tool_call: &ToolCall| {
         let mut arguments = serde_json::Value::Object(tool_call.arguments.clone());
@@ -173,7 +173,7 @@ impl Cassette {
         Ok(Self { calls })
     }
 
-    /// The models that were asked.
+    /// The models of the recorded calls.
     pub fn models(&self) -> BTreeSet<&str> {
         self.calls.values().map(|recorded_call| recorded_call.request.model.as_str()).collect()
     }
@@ -186,9 +186,9 @@ impl Cassette {
         }
     }
 
-    /// The recorded request that is most like this one, and where they part.
+    /// The error for a request that was not recorded: names the most similar recorded request and the first difference.
     fn missing(&self, request: &Request) -> String {
-        // A look at a thousand of them is enough to help.
+        // Only the first thousand are compared, which keeps the error fast and is enough for a hint.
         let nearest = self
             .calls
             .values()
@@ -206,7 +206,7 @@ impl Cassette {
     }
 }
 
-/// What a request says, line by line, without the code of its material, which differs whenever anything does.
+/// The lines of a request, without the fence code of the judge input, which is a hash and differs if anything does.
 fn request_lines(request: &Request) -> Vec<String> {
     let parts = request.messages.iter().flat_map(|message| &message.parts);
     let texts: Vec<&str> = std::iter::once(&request.system).chain(parts).map(String::as_str).collect();
@@ -215,7 +215,7 @@ fn request_lines(request: &Request) -> Vec<String> {
     texts.iter().flat_map(|text| text.lines()).map(plain).collect()
 }
 
-/// Lines that two requests share, from both ends.
+/// Number of lines that two requests share at their beginning and end.
 fn likeness(a: &Request, b: &Request) -> usize {
     let (left, right) = (request_lines(a), request_lines(b));
     let front = left.iter().zip(&right).take_while(|(a, b)| a == b).count();

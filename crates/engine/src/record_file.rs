@@ -1,4 +1,4 @@
-//! Files of records: JSON lines, JSON arrays and tables, a record at a time, so that memory does not grow with the file.
+//! Files of records: JSON lines, JSON arrays and tables. They are read record by record in bounded memory.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::load::open_file;
 
-/// A record of more bytes is refused: it is rather a file in which a quote was left open.
+/// Largest record in bytes. A larger one is most likely a file with an unclosed quote, and is refused.
 const MAX_RECORD_BYTES: u64 = 256 << 20;
 
 /// Names under which other tools keep the list of their records: Inspect's logs, lists of OpenAI's API, DeepEval.
@@ -40,23 +40,23 @@ enum RecordForm {
     Table { reader: Box<csv::Reader<LimitedReader>>, columns: Arc<[String]>, n_since: Arc<AtomicU64> },
 }
 
-/// What JSON values stand in.
+/// The container of the JSON values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Within {
-    /// One after the other.
+    /// No container: values follow each other.
     Nothing,
     /// A list that is the whole file.
     List,
-    /// A list inside an object, which may say more after it.
+    /// A list inside an object, which may have further keys after it.
     HeldList,
 }
 
-/// A record as it was written; what it says is found out by whoever grades it.
+/// The unparsed text of a record; the grading worker parses it.
 #[derive(Debug)]
 pub struct RawRecord {
     name: Arc<str>,
     line: u64,
-    /// Which of a list; lines and rows are known by their line.
+    /// Position in a list; lines and rows are identified by their line number.
     number: Option<u64>,
     text: RawText,
 }
@@ -68,12 +68,12 @@ enum RawText {
     Broken(String),
 }
 
-/// Of the columns of a table.
+/// Separators of table columns that are tried.
 const SEPARATORS: [u8; 3] = *b",;\t";
 
 impl RecordFile {
-    /// Opens a file, or standard input by the name of `-`. The name's ending or the first row tells a table; the first
-    /// byte tells an array.
+    /// Opens a file, or standard input if the path is `-`. A table is recognised by the file extension or the first
+    /// row, an array by the first byte.
     pub fn open(path: &Path) -> Result<Self, RecordsError> {
         let name: Arc<str> = path.display().to_string().into();
         let unreadable = |error| RecordsError::Unreadable { name: name.to_string(), error };
@@ -97,7 +97,7 @@ impl RecordFile {
                         RecordForm::Values { reader, within: Within::List, is_over: false }
                     }
                     Some(b'{') if extension == "json" => open_objects(reader, path, &name)?,
-                    // A brace alone is the beginning of an object that is spread over lines.
+                    // A line with only a brace begins an object that spans several lines.
                     Some(b'{') if reader.line_is_brace().map_err(unreadable)? => {
                         RecordForm::Values { reader, within: Within::Nothing, is_over: false }
                     }
@@ -164,7 +164,7 @@ impl RecordFile {
 }
 
 impl RawRecord {
-    /// Where it stands: the file, the line, and in a list which of its entries.
+    /// Position for messages: file, line, and index in a list.
     pub fn place(&self) -> String {
         match self.number {
             Some(number) => format!("{}:{} (record {number})", self.name, self.line),
@@ -172,7 +172,7 @@ impl RawRecord {
         }
     }
 
-    /// Whether its text holds a word; cells are not searched.
+    /// Whether its text contains a word; table cells are not searched.
     pub fn mentions(&self, word: &str) -> bool {
         match &self.text {
             RawText::Json(text) => text.windows(word.len()).any(|part| part == word.as_bytes()),
@@ -189,7 +189,7 @@ impl RawRecord {
             RawText::Json(text) => {
                 let text = std::str::from_utf8(text).map_err(|_| "not text in UTF-8".to_owned())?;
                 serde_json::from_str(text).map_err(|error| {
-                    // The place is that of the record, so that of the parser would be misleading.
+                    // The message already has the record's line; the parser's own line number would be misleading.
                     let reason = error.to_string();
                     match (self.number, reason.split_once(" at line ")) {
                         (Some(_), Some((reason, _))) => format!("not JSON: {reason}"),
@@ -206,7 +206,7 @@ impl RawRecord {
     }
 }
 
-/// A row as an object of texts. An empty cell says nothing, unless it is what is graded.
+/// A row as an object of texts. An empty cell is left out, except in the column that is graded.
 fn row_object(columns: &[String], cells: &csv::ByteRecord) -> Result<Value, String> {
     let mut record = Map::new();
     for (column, cell) in columns.iter().zip(cells) {
@@ -334,7 +334,7 @@ impl Outline {
     }
 }
 
-/// The next key of an object whose brace has been read; the reader stands before its value.
+/// Reads the next key of an object whose brace has been read; leaves the reader before the value.
 fn next_key(reader: &mut ByteReader) -> std::io::Result<Option<String>> {
     loop {
         match reader.skip_blank()? {
@@ -352,7 +352,7 @@ fn next_key(reader: &mut ByteReader) -> std::io::Result<Option<String>> {
     Ok(serde_json::from_slice(&written).ok())
 }
 
-/// Goes to the first element of the list under a key.
+/// Moves the reader to the first element of the list under a key.
 fn enter_list(reader: &mut ByteReader, list: &str) -> std::io::Result<()> {
     reader.next_byte()?;
     while let Some(key) = next_key(reader)? {
@@ -419,7 +419,7 @@ fn next_value(
     Ok(Some((line, RawText::Json(text))))
 }
 
-/// Bytes with the line at which they stand.
+/// A reader that counts lines.
 struct ByteReader {
     input: BufReader<Box<dyn Read + Send>>,
     line: u64,
@@ -440,7 +440,7 @@ impl ByteReader {
         self.input.fill_buf()
     }
 
-    /// Skips the mark that some programs write before text.
+    /// Skips a byte order mark.
     fn skip_mark(&mut self) -> std::io::Result<()> {
         if self.peek()?.starts_with("\u{feff}".as_bytes()) {
             self.input.consume(3);
@@ -457,7 +457,7 @@ impl ByteReader {
         Ok(byte)
     }
 
-    /// The next byte that is not blank, which stays where it is.
+    /// Skips white space, and returns the next byte without consuming it.
     fn skip_blank(&mut self) -> std::io::Result<Option<u8>> {
         loop {
             match self.peek()?.first() {
@@ -483,8 +483,8 @@ impl ByteReader {
         Ok((0 < n_read).then_some(text))
     }
 
-    /// Reads one JSON value: up to a comma or bracket that does not belong to it, or a blank after it. Whether it is
-    /// whole. Whether it is right as well, its reader says.
+    /// Reads one JSON value: up to a comma or bracket that does not belong to it, or white space after it. Returns
+    /// whether the value is complete; the JSON parser finds out whether it is valid.
     fn take_value(&mut self, mut into: Option<&mut Vec<u8>>) -> std::io::Result<bool> {
         let (mut depth, mut in_text, mut is_escaped, mut n_bytes) = (0_u32, false, false, 0_u64);
         loop {
@@ -519,7 +519,7 @@ impl ByteReader {
                         }
                     }
                     byte if depth == 0 && byte.is_ascii_whitespace() => {
-                        // Counted again when it is skipped.
+                        // The newline is counted again when it is skipped.
                         self.line -= u64::from(*byte == b'\n');
                         end = Some(at);
                         break;
@@ -543,7 +543,7 @@ impl ByteReader {
     }
 }
 
-/// Hands bytes on until a row takes too many of them.
+/// Passes bytes on, and fails if a row has too many.
 #[derive(Debug)]
 struct LimitedReader {
     reader: ByteReader,

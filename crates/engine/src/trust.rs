@@ -1,8 +1,8 @@
 //! Settings files that the user trusts.
 //!
-//! A repository may come from a stranger, and its `.jurist/config.yaml` could send variables of the environment
-//! anywhere. So a person says once that they have read a file. What is kept is a file for each trusted file, in a
-//! folder of the user: its name is the hash of path and text, so that trust ends when either changes.
+//! A repository may come from a stranger, and its `.jurist/config.yaml` could send environment variables anywhere. So
+//! the user confirms once that they have read the file. The list is a folder of the user with one file per trusted
+//! file. Its name is the hash of path and text, so that trust ends when either changes.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,11 +21,11 @@ pub struct TrustList {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustedFile {
     pub path: PathBuf,
-    /// Whether it is there and says what it said when it was trusted.
+    /// Whether the file exists and is unchanged since it was trusted.
     pub is_current: bool,
 }
 
-/// Settings that nobody has said they trust.
+/// Settings that the user has not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{file}` sets {keys}, by which it could send secrets of your environment elsewhere, and is not trusted; \
@@ -55,7 +55,7 @@ pub fn require_trust(settings: &ProjectSettings) -> Result<(), NotTrusted> {
 }
 
 impl TrustList {
-    /// In `$XDG_STATE_HOME/jurist`, otherwise `~/.local/state/jurist`. `None` for somebody without a home.
+    /// In `$XDG_STATE_HOME/jurist`, otherwise `~/.local/state/jurist`. `None` without a home directory.
     pub fn of_user() -> Option<Self> {
         let state = load::variable("XDG_STATE_HOME").map(PathBuf::from);
         let home = || load::variable("HOME").map(|home| PathBuf::from(home).join(".local/state"));
@@ -66,14 +66,14 @@ impl TrustList {
         self.entry(file).is_file()
     }
 
-    /// Adds a file as it is now, in place of what it was before.
+    /// Adds a file with its current text; replaces an earlier entry for the same path.
     pub fn add(&self, file: &SettingsFile) -> io::Result<()> {
         self.remove(&file.path)?;
         std::fs::create_dir_all(&self.folder)?;
         std::fs::write(self.entry(file), real_path(&file.path).as_os_str().as_encoded_bytes())
     }
 
-    /// Takes a file off the list; false if it was not on it.
+    /// Removes a file from the list; `false` if it was not on it.
     pub fn remove(&self, path: &Path) -> io::Result<bool> {
         let path = real_path(path);
         let mut is_removed = false;
@@ -115,14 +115,14 @@ impl TrustList {
     fn entry(&self, file: &SettingsFile) -> PathBuf {
         let mut hasher = blake3::Hasher::new();
         hasher.update(real_path(&file.path).as_os_str().as_encoded_bytes());
-        // No path has it, so path and text cannot be cut elsewhere.
+        // A path cannot contain NUL, so the boundary between path and text is unambiguous.
         hasher.update(b"\0");
         hasher.update(file.text.as_bytes());
         self.folder.join(hasher.finalize().to_hex().as_str())
     }
 }
 
-/// The same for every way to a file.
+/// The canonical path of a file.
 fn real_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

@@ -1,4 +1,4 @@
-//! What every request shares.
+//! State that all requests share.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -23,18 +23,18 @@ pub struct App(Arc<AppState>);
 pub struct AppState {
     pub store: Store,
     pub settings: ServerSettings,
-    /// Where requests go that name no project.
+    /// Project of requests that name none.
     pub default_project: ProjectId,
     pub lock_out: LockOut,
     pub metrics: Arc<Metrics>,
     pub workshop: WorkerContext,
-    /// True once the server is told to stop: streams end, so that their clients come back elsewhere.
+    /// True once the server is stopping: event streams end, so that their clients reconnect to another process.
     pub stopping: watch::Sender<bool>,
-    /// What is being taken in.
+    /// Limits of traces that are being received.
     pub gate: IngestAdmission,
-    /// Where answers of people are written besides the store.
+    /// Output folders for annotations, besides the store.
     pub outputs: Outputs,
-    /// What trends need not be worked out again.
+    /// Cache for trends.
     pub sequences: Sequences,
 }
 
@@ -42,37 +42,37 @@ pub struct AppState {
 #[derive(Debug, Clone)]
 pub struct ServerSettings {
     pub access: Access,
-    /// How people reach it, such as `https://jurist.example.org`; links and cookies follow it.
+    /// Public address, such as `https://jurist.example.org`, for links and cookies.
     pub public_url: Option<String>,
-    /// Everybody comes by a proxy of one's own, which tells their addresses.
+    /// Whether all clients come through the operator's proxy, which sends their addresses in a header.
     pub behind_proxy: bool,
-    /// The largest body of a request, once unpacked.
+    /// Largest body of a request after decompression.
     pub max_body: usize,
-    /// A trace of which nothing has come for so long is taken for whole.
+    /// A trace without new pieces for this time counts as complete.
     pub idle: Duration,
-    /// What traces said is erased after so many days; their numbers stay.
+    /// Contents of traces are erased after so many days; their numbers stay.
     pub retention_days: Option<u32>,
-    /// What work in the background may touch.
+    /// Settings of background jobs.
     pub work: Work,
-    /// An ended trace is put together once nothing has come for so long. OpenTelemetry's batch processors send every
-    /// 5 s in each process by themselves, so spans of one trace come up to 5 s apart, and some time on the way.
+    /// An ended trace is assembled after this time without new pieces. OpenTelemetry's batch processors send every 5 s
+    /// by default, in each process, so spans of one trace arrive up to 5 s apart, plus the network delay.
     pub settle: Duration,
-    /// Traces that may wait to be judged, in each project; more than that is not looked at.
+    /// Most traces per project that may wait for a judge; further ones get the state `overloaded`.
     pub max_waiting: u64,
-    /// Where this server stands: part of the ids of rubric versions.
+    /// Region of this server, which is part of the ids of rubric versions.
     pub region: Region,
-    /// How much may come in at once.
+    /// Limits of ingest.
     pub ingest: IngestLimits,
-    /// How many clients there may be, and how long they may take.
+    /// Limits of client connections.
     pub connections: ConnectionLimits,
-    /// Takes keys and passwords out of what comes in, before it is kept.
+    /// Removes keys and passwords from received data before it is stored.
     pub redactor: Redactor,
 }
 
-/// Who may come in.
+/// Who can use the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever reaches it; on this machine only.
+    /// No login; the server listens on this machine only.
     Open,
     /// Accounts and tokens.
     Accounts,

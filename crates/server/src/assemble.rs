@@ -1,8 +1,8 @@
-//! Puts traces together from their pieces, in the background, once they have ended or fallen silent.
+//! Assembles traces from their pieces, in the background, after they have ended or had no new pieces for some time.
 //!
-//! Several servers on one database do the same work at worst: the store takes a trace only if no piece came
-//! in the meantime, and the same content twice is one revision. A trace that cannot be read is finished all
-//! the same and says why, so that it is seen and not tried for ever.
+//! Several servers on one database may do the same work: the store accepts a trace only if no piece arrived in the
+//! meantime, and equal content is one revision. A trace that cannot be read is finished with an error in its
+//! metadata, so that users see it and it is not tried again forever.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
@@ -22,25 +22,25 @@ use crate::app::App;
 use crate::blocking::run_blocking;
 use crate::ingest::{FinishBody, SpanFacts, StartBody, clean_name, means_failure, read_span_facts};
 
-/// The key of a trace's metadata that tells a cost computed from tokens from one that was sent.
+/// Metadata key that marks a cost that was computed from tokens, not sent.
 pub const COST_FROM_TOKENS: &str = "cost_from_tokens";
 
-/// Between two looks for traces, when there are none.
+/// Interval between two queries for traces if there are none.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Not less, however short the settling time is.
+/// Lower bound of the interval for short settle times.
 const LEAST_PAUSE: Duration = Duration::from_millis(10);
-/// And when the database is not available.
+/// Interval if the database is unavailable.
 const AWAY: Duration = Duration::from_secs(5);
-/// Traces of one look.
+/// Traces per query.
 const BATCH: usize = 100;
-/// Traces that are put together at the same time.
+/// Traces that are assembled concurrently.
 const AT_ONCE: usize = 4;
 
-/// A trace of more pieces is put together while no other large one is: 50,000 take about 500 MB.
+/// From this number of pieces on, only one trace is assembled at a time: 50,000 pieces take about 500 MB.
 const LARGE: usize = 5_000;
 static LARGE_ASSEMBLY: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-/// Puts together what is ready until told to stop.
+/// Assembles ready traces until the stop signal.
 pub async fn run_assembly_loop(app: App, mut stopped: watch::Receiver<bool>) {
     let mut seen = AgentSightings::default();
     loop {
@@ -53,14 +53,14 @@ pub async fn run_assembly_loop(app: App, mut stopped: watch::Receiver<bool>) {
             }
         };
         tokio::select! {
-            // Also when nobody is left who could say so.
+            // It also ends if the sender of the signal is dropped.
             _ = stopped.wait_for(|stopped| *stopped) => return,
             () = tokio::time::sleep(pause) => {}
         }
     }
 }
 
-/// Puts together every trace that has ended, now, for those who run no server.
+/// Assembles every ended trace at once, for commands without a server.
 pub async fn assemble_ended(app: &App) -> Result<(), StoreError> {
     let (_stop, stopped) = watch::channel(false);
     let mut seen = AgentSightings::default();
@@ -68,7 +68,7 @@ pub async fn assemble_ended(app: &App) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// When an agent was last noted, so that not every trace writes it again.
+/// Time at which an agent was last stored, so that not every trace causes a write.
 pub(crate) type AgentSightings = HashMap<(ProjectId, String), Time>;
 
 pub(crate) async fn assemble_ready_traces(
@@ -83,10 +83,10 @@ pub(crate) async fn assemble_ready_traces(
     let mut ready =
         app.store.ready_traces(before(app.settings.settle), before(app.settings.idle), BATCH).await?;
     let n = ready.len();
-    // Each server begins elsewhere, so that they seldom meet.
+    // Each server starts at a random position, so that two servers rarely work on the same trace.
     ready.rotate_left(usize::from(jurist_store::random::<1>()[0]) * n / 256);
-    // All of them to their end before anything else is asked of the database: one that is left waiting in the
-    // middle of its transaction would keep SQLite's only writer from everybody, this task included.
+    // All of them are run to their end before the next database call: a suspended transaction would hold SQLite's
+    // only write lock, and this task would wait for itself.
     let done: Vec<_> = stream::iter(ready)
         .take_while(|_| std::future::ready(!*stopped.borrow()))
         .map(|ready_trace| async move { (ready_trace.project, assemble_trace(app, &ready_trace).await) })
@@ -121,13 +121,13 @@ async fn record_agent_sighting(
     Ok(())
 }
 
-/// Puts one trace together; tells its agent.
+/// Assembles one trace, and returns its agent.
 async fn assemble_trace(app: &App, ready: &ReadyTrace) -> Result<Option<String>, StoreError> {
     let (store, project, id) = (&app.store, ready.project, &ready.trace);
     let head = store.trace(project, id).await?;
     let is_open = matches!(head.state, TraceState::Open | TraceState::Reopened);
     if !is_open || head.n_pieces != ready.n_pieces {
-        // Another server was faster, or it goes on.
+        // Another server has assembled it, or more pieces have arrived.
         return Ok(None);
     }
     let n_pieces = usize::try_from(head.n_pieces).unwrap_or(usize::MAX);
@@ -135,7 +135,7 @@ async fn assemble_trace(app: &App, ready: &ReadyTrace) -> Result<Option<String>,
     let AssemblyPieces { mut pieces, n_left_out } =
         match store.pieces_to_assemble(project, id, n_pieces).await {
             Ok(pieces) => pieces,
-            // It will not heal by being read again.
+            // Damaged data stays damaged, so the trace is not tried again.
             Err(error @ StoreError::Damaged { .. }) => {
                 tracing::error!(%error, "a trace cannot be assembled");
                 store
@@ -146,10 +146,10 @@ async fn assemble_trace(app: &App, ready: &ReadyTrace) -> Result<Option<String>,
             Err(error) => return Err(error),
         };
     let earlier = if 0 < head.revision && head.n_late == head.n_pieces {
-        // It came whole; what came later follows it.
+        // The trace was uploaded complete; later pieces are appended.
         store.trace_content_at(project, id, 1).await?
     } else if pieces.iter().any(|piece| piece.body.is_none()) {
-        // Retention took the bodies away; what they were put together to stays.
+        // Retention has deleted the bodies; the content assembled from them stays.
         pieces.retain(|piece| head.finished.is_none_or(|finished| finished < piece.received));
         store.trace_content(project, id).await?
     } else {
@@ -167,7 +167,7 @@ async fn assemble_trace(app: &App, ready: &ReadyTrace) -> Result<Option<String>,
     Ok(finished.agent.or(named))
 }
 
-/// Computes the cost of a trace that does not say it, if the price of every token is known.
+/// Computes the cost of a trace without one, if the prices of all its tokens are known.
 fn price_tokens(finished: &mut FinishedTrace, settings: &ProjectSettings) {
     let trace = &mut finished.trace;
     if trace.cost.is_some() || trace.model_usage.is_empty() {
@@ -184,7 +184,7 @@ fn price_tokens(finished: &mut FinishedTrace, settings: &ProjectSettings) {
     }
 }
 
-/// A trace of which nothing can be read, and why.
+/// A trace that cannot be read, with the reason.
 fn unreadable_trace(head: &TraceHead, why: &str) -> FinishedTrace {
     FinishedTrace {
         trace: Trace::default(),
@@ -198,7 +198,7 @@ fn unreadable_trace(head: &TraceHead, why: &str) -> FinishedTrace {
     }
 }
 
-/// A trace from its pieces; what cannot be read is told in its metadata, as `unreadable`.
+/// Builds a trace from its pieces. Pieces that cannot be read are listed in its metadata as `unreadable`.
 pub fn build_trace_from_pieces(
     head: &TraceHead,
     pieces: &[Piece],
@@ -242,7 +242,7 @@ pub fn build_trace_from_pieces(
 struct TraceBuilder {
     finished: FinishedTrace,
     metadata: Map<String, Json>,
-    /// What could not be read.
+    /// Reasons of unreadable pieces.
     whys: Vec<String>,
 }
 
@@ -254,7 +254,7 @@ impl TraceBuilder {
         self.read(&Json::Array(spans), Some(TraceFormat::Otlp));
         let ids: HashSet<&str> = facts.iter().map(|facts| facts.id.as_str()).collect();
         let is_top = |facts: &&SpanFacts| facts.parent.as_deref().is_none_or(|parent| !ids.contains(parent));
-        // Clocks differ between machines: a root is a root even if a span below it seems to begin earlier.
+        // Clocks differ between machines, so a span below the root may seem to begin earlier.
         let mut tops: Vec<&SpanFacts> = facts.iter().filter(is_top).collect();
         tops.sort_by_key(|facts| (facts.parent.is_some(), facts.start));
         let n_orphans = tops.iter().filter(|facts| facts.parent.is_some()).count();
@@ -273,7 +273,7 @@ impl TraceBuilder {
         let micros = |nanos: u64| i64::try_from(nanos / 1000).unwrap_or(i64::MAX);
         if 0 < start {
             finished.started = Time::from_micros(micros(start));
-            // An end before the start says only that a clock was wrong.
+            // An end before the start means that a clock was wrong; there is no duration then.
             finished.duration = end.checked_sub(start).map(micros);
         }
         let told =
@@ -331,7 +331,7 @@ impl TraceBuilder {
         }
     }
 
-    /// Adds what a value says to what was said before.
+    /// Appends the steps of a value to the trace.
     fn read(&mut self, value: &Json, format: Option<TraceFormat>) {
         match read_trace_value(value, format) {
             Ok((format, mut read)) => {
@@ -349,7 +349,7 @@ impl TraceBuilder {
                 trace.status = read.status.as_deref().and_then(clean_name).or(trace.status.take());
                 self.metadata.entry("format").or_insert_with(|| json!(format.name()));
             }
-            // Spans of a web server or a database: they can be read, and say nothing of what an agent did.
+            // Spans of a web server or a database are valid, but contain no agent steps.
             Err(TraceError::NothingRead(TraceFormat::Otlp)) => {}
             Err(error) => self.whys.push(error.to_string()),
         }
@@ -360,7 +360,7 @@ impl TraceBuilder {
             let text: String = self.whys.join("; ").chars().take(1000).collect();
             self.metadata.insert("unreadable".to_owned(), json!(text));
         }
-        // Checks on time look at the trace.
+        // Checks of the duration read it from the trace.
         let duration = self.finished.duration.map(|micros| micros as f64 / 1e3);
         self.finished.trace.duration_ms = duration.or(self.finished.trace.duration_ms);
         self.finished.metadata = Json::Object(self.metadata);

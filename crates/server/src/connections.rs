@@ -1,7 +1,7 @@
-//! Connections of clients: how many there may be, and how long each may take.
+//! Limits of client connections: number and duration.
 //!
-//! A client that sends nothing, or half a request, holds a file handle. The database needs handles as well, so there
-//! are fewer connections than handles, few for each address, and none of them waits for ever.
+//! A client that sends nothing, or half a request, holds a file handle. The database needs handles too, so there are
+//! fewer connections than handles, few per address, and all of them have time limits.
 
 use std::collections::HashMap;
 use std::io;
@@ -23,24 +23,24 @@ use tower::ServiceExt;
 
 use crate::metrics::Metrics;
 
-/// What connections may take up.
+/// Limits of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// In all.
+    /// Most connections in total.
     pub connections: usize,
-    /// From one address; everybody behind a proxy has the same.
+    /// Most connections from one address; all clients behind a proxy share one.
     pub per_address: usize,
-    /// For the head of a request, and between two requests.
+    /// Time limit for the head of a request, and between two requests.
     pub head_time: Duration,
-    /// Between two parts of a body.
+    /// Time limit between two parts of a body.
     pub body_gap: Duration,
-    /// For a whole body, beside a second for each KiB of it.
+    /// Time limit for a whole body, plus one second per KiB.
     pub body_time: Duration,
-    /// Until a request whose body has arrived is answered.
+    /// Time limit for the response after the body has arrived.
     pub request_time: Duration,
 }
 
-/// File handles that are kept for the database, logs and calls to judges.
+/// File handles that are reserved for the database, logs and calls to judges.
 const RESERVED_FILES: usize = 256;
 
 impl Default for ConnectionLimits {
@@ -50,7 +50,7 @@ impl Default for ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// The limits of a process that may have so many files open.
+    /// The limits for a process that may open so many files.
     pub fn for_open_files(max_open_files: usize) -> Self {
         let spare = max_open_files.saturating_sub(RESERVED_FILES);
         let connections = spare.max(max_open_files / 2).clamp(8, 10_000);
@@ -64,13 +64,13 @@ impl ConnectionLimits {
         }
     }
 
-    /// A proxy brings everybody from one address.
+    /// Limits behind a proxy, where all clients have the same address.
     pub fn behind_proxy(self) -> Self {
         Self { per_address: self.connections, ..self }
     }
 }
 
-/// The soft limit of this process, as Linux tells it; elsewhere the smallest that is common.
+/// The soft limit of open files of this process on Linux; elsewhere the smallest common limit.
 fn max_open_files() -> usize {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
@@ -78,7 +78,7 @@ fn max_open_files() -> usize {
     soft.unwrap_or(256)
 }
 
-/// Answers on a socket until told to stop, then until all that is under way is answered.
+/// Serves connections until the stop signal, then until all requests in progress are answered.
 pub async fn serve_connections(
     listener: TcpListener,
     router: Router,
@@ -99,7 +99,7 @@ pub async fn serve_connections(
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // No handle is left, or the client is gone already.
+                // No file handle is left, or the client has disconnected.
                 tracing::warn!(%error, "a connection cannot be accepted");
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
@@ -124,12 +124,12 @@ pub async fn serve_connections(
     let _ = slots.all.acquire_many(all).await;
 }
 
-/// Also when nobody is left who could say so.
+/// Waits for the stop signal; also returns if its sender is dropped.
 async fn wait_until_stopped(stopped: &mut watch::Receiver<bool>) {
     let _ = stopped.wait_for(|is_stopped| *is_stopped).await;
 }
 
-/// Tells a client to come again; one that does not read it is not waited for.
+/// Sends a 503 with `Retry-After` without waiting for the client to read it.
 fn refuse(stream: &TcpStream) {
     let answer = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     let _ = stream.try_write(answer);
@@ -169,7 +169,7 @@ async fn serve_connection(
     }
 }
 
-/// A body that must keep coming. What takes longer ends with [`io::ErrorKind::TimedOut`].
+/// Adds time limits to a body; a slower body ends with [`io::ErrorKind::TimedOut`].
 fn limit_body_time(body: Body, limits: ConnectionLimits) -> Body {
     if http_body::Body::is_end_stream(&body) {
         return body;
@@ -181,7 +181,7 @@ fn limit_body_time(body: Body, limits: ConnectionLimits) -> Body {
         match tokio::time::timeout_at(until, chunks.next()).await {
             Ok(None) => None,
             Ok(Some(Ok(chunk))) => {
-                // Whoever sends much may take long, but not for a byte now and then.
+                // A large body may take long, but not with a few bytes at a time.
                 deadline += Duration::from_secs_f64(chunk.len() as f64 / 1024.0);
                 Some((Ok(chunk), Some((chunks, deadline))))
             }
@@ -192,12 +192,12 @@ fn limit_body_time(body: Body, limits: ConnectionLimits) -> Body {
     Body::from_stream(chunks.fuse())
 }
 
-/// Why a connection was not taken.
+/// Why a connection was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConnectionRefusal {
-    /// There are as many as there may be.
+    /// The total limit is reached.
     Full,
-    /// The address has its share.
+    /// The limit of the address is reached.
     AddressFull,
 }
 
@@ -217,7 +217,7 @@ struct Slots {
     per_address: usize,
 }
 
-/// A connection that was taken, until it is dropped.
+/// An accepted connection; dropping it releases its slot.
 #[derive(Debug)]
 struct Slot {
     slots: Arc<Slots>,

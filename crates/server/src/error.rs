@@ -1,4 +1,4 @@
-//! What went wrong, as an answer (RFC 9457). The only place with status codes.
+//! Errors as responses (RFC 9457). This is the only place with status codes.
 
 use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -14,39 +14,39 @@ use crate::monitor::{NotApplied, NotCompared, NotRescored};
 use crate::notify::{BadQuiet, BadWebhook};
 use crate::work::WorkRefusal;
 
-/// Why a request was not answered. The text is for whoever sent it and holds nothing of others.
+/// Why a request failed. The sender reads the text, so it contains no data of other projects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApiError {
     /// The request is wrong; the text says what would have been right.
     Bad(String),
-    /// Nobody knows who is asking.
+    /// The client is not authenticated.
     SignIn(String),
-    /// It is known who is asking, and they may not.
+    /// The client is authenticated but lacks the permission.
     Forbidden(String),
     Unknown(String),
-    /// Something else stands in its place.
+    /// An object of this name or id exists already.
     Conflict(String),
-    /// What stands there is not what was to be changed.
+    /// The stored version is not the one that the request wants to change.
     Changed(String),
-    /// It can be read, and makes no sense.
+    /// The request is well-formed but its content is invalid.
     Senseless(String),
     TooLarge(String),
     NotUnderstood(String),
-    /// More than can be taken in; nothing was, and it may be sent again.
+    /// The server is overloaded; nothing was stored, and the request may be sent again.
     Busy {
         seconds: u64,
         why: String,
     },
-    /// Another problem, with more in its body for programs to read.
+    /// Another problem with further fields in its body.
     With {
         problem: Box<ApiError>,
         more: serde_json::Value,
     },
     /// The body did not arrive in time.
     BodyTooSlow,
-    /// The answer took too long.
+    /// The response took too long.
     TooSlow,
-    /// The database is away.
+    /// The database is unavailable.
     Unavailable,
     Broken,
 }
@@ -67,7 +67,7 @@ impl ApiError {
         Self::Bad(why.to_string())
     }
 
-    /// A body that did not come to its end.
+    /// The error for a body that could not be read to its end.
     pub fn unread(error: &axum::Error) -> Self {
         let mut cause: Option<&dyn std::error::Error> = Some(error);
         while let Some(it) = cause {
@@ -85,7 +85,7 @@ impl ApiError {
         Self::Bad(format!("the body cannot be read: {error}"))
     }
 
-    /// The same answer with another body, for protocols that have their own.
+    /// The same status with another body, for protocols with their own error format.
     pub fn with_body(self, kind: &'static str, body: impl FnOnce(&str) -> Vec<u8>) -> Response {
         let detail = self.clone().parts().2;
         let mut response = self.into_response();
@@ -155,7 +155,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// What one has is what there is.
+/// A 304 response: the client's version is current.
 pub fn not_modified(tag: HeaderValue) -> Response {
     (StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response()
 }
@@ -167,7 +167,7 @@ impl From<StoreError> for ApiError {
             StoreError::Taken { .. } | StoreError::LastOwner => Self::Conflict(error.to_string()),
             StoreError::Changed { .. } => Self::Changed(error.to_string()),
             StoreError::Unsupported(_) => Self::Bad(error.to_string()),
-            // Somebody may restore it, and what is sent again then is kept.
+            // An operator may restore the file, and a request that is sent again then succeeds.
             StoreError::DamagedFile(_) => {
                 tracing::error!(%error, "nothing is written");
                 Self::Unavailable
@@ -184,7 +184,7 @@ impl From<StoreError> for ApiError {
     }
 }
 
-/// What layers refuse without a word gets the same body as everything else.
+/// Adds a problem body to errors of middleware layers that have no body.
 pub async fn add_problem_body(response: Response) -> Response {
     let status = response.status();
     let is_told = response.headers().contains_key(header::CONTENT_TYPE);
@@ -207,7 +207,7 @@ pub async fn add_problem_body(response: Response) -> Response {
     Response::from_parts(parts, body.into())
 }
 
-/// What was not read to its end cannot be followed by another request.
+/// Closes the connection after a body that was not read to its end, because the rest would be taken for a request.
 pub async fn closing(mut response: Response) -> Response {
     if matches!(response.status(), StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

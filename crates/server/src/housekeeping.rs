@@ -1,4 +1,4 @@
-//! Now and then: what nobody needs any more goes, monitors are looked after, and the database's log is emptied.
+//! Periodic maintenance: retention, alert checks of monitors, and checkpoints of the database's log.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use crate::monitor::watch_monitors;
 
 const PAUSE: Duration = Duration::from_secs(600);
 
-/// Between two looks at the database's log.
+/// Interval between two checkpoints of the database's log.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
-/// Days for which an answer is kept for a request that is sent again.
+/// Days for which responses are stored for repeated requests.
 const CLAIM_DAYS: u32 = 2;
 
-/// Traces that are erased at a time.
+/// Traces erased per query.
 const BATCH: usize = 500;
 
-/// Until told to stop.
+/// Runs until the stop signal.
 pub async fn run_housekeeping_loop(app: App, mut stopped: watch::Receiver<bool>) {
     loop {
         if let Err(error) = tidy(&app, clock::current_time()).await {
@@ -37,7 +37,7 @@ pub async fn run_housekeeping_loop(app: App, mut stopped: watch::Receiver<bool>)
     }
 }
 
-/// Until told to stop.
+/// Runs until the stop signal.
 pub async fn checkpoint(app: App, mut stopped: watch::Receiver<bool>) {
     while tokio::time::timeout(CHECKPOINT, stopped.wait_for(|stopped| *stopped)).await.is_err() {
         if let Err(error) = app.store.checkpoint().await {

@@ -1,4 +1,4 @@
-//! Requests that are sent twice and done once, by what their sender calls them.
+//! Idempotent requests: a request with a key that was used before returns the stored response.
 
 use axum::http::HeaderMap;
 use jurist_core::grade::Time;
@@ -10,15 +10,15 @@ use serde::de::DeserializeOwned;
 use crate::app::App;
 use crate::error::ApiError;
 
-/// The header that names a request.
+/// The header with the idempotency key.
 pub const KEY: &str = "idempotency-key";
 
-/// After so long, work that nobody answered for is as good as not begun.
+/// After this time, a claim without a response counts as abandoned.
 const STALE_SECONDS: i64 = 600;
 
-/// Does the work unless a request of this name was answered before, which then answers again.
+/// Does the work, or returns the stored response if a request with this key was answered before.
 ///
-/// Whoever hangs up has not changed their mind: the work goes on, and its answer waits for the next try.
+/// A client that disconnects may retry, so the work continues and its response is stored for the retry.
 pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
     app: &App,
     project: ProjectId,
@@ -34,7 +34,7 @@ pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
     let now = clock::current_time();
     let stale = Time::from_micros(now.micros() - STALE_SECONDS * 1_000_000);
     let (store, key) = (app.store.clone(), key.to_owned());
-    // The claim too: one that its sender left behind would refuse every other try until it is stale.
+    // The claim is in the task too: a claim without work would block all retries until it is stale.
     let answered = tokio::spawn(async move {
         match store.claim(project, &key, &hash, now, stale).await? {
             IdempotencyClaim::New => {}

@@ -1,7 +1,7 @@
-//! HTTP over the store: the API, ingest of traces, work in the background.
+//! The HTTP server: API, ingest of traces, and background jobs.
 //!
-//! Knows `engine` and `store`. A handler reads the request, calls one function, and returns;
-//! status codes are in [`error`] only.
+//! This crate uses `engine` and `store`. A handler parses the request, calls one function, and returns; status codes
+//! are in [`error`] only.
 
 pub mod annotate;
 mod api;

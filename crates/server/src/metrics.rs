@@ -1,4 +1,4 @@
-//! What the server counts about itself, in the text format of Prometheus.
+//! Metrics of the server in the text format of Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,7 +23,7 @@ pub struct Metrics {
     /// By kind and outcome.
     jobs: Mutex<BTreeMap<(String, &'static str), Histogram>>,
     spent_nanos: AtomicU64,
-    /// What monitors made of traces, by state.
+    /// Decisions of monitors by state.
     decisions: Mutex<BTreeMap<&'static str, u64>>,
     refused_pieces: AtomicU64,
     cut_traces: AtomicU64,
@@ -99,7 +99,7 @@ impl Metrics {
         *refused.entry(why).or_default() += 1;
     }
 
-    /// Everything, with how much work waits.
+    /// All metrics, including the lengths of job queues.
     pub fn text(&self, queue: &[JobCount]) -> String {
         let mut out = String::new();
         let head = |out: &mut String, name: &str, kind: &str, help: &str| {

@@ -1,4 +1,4 @@
-//! What a project spends, and what its people were told, as it is shown: over HTTP and in the terminal alike.
+//! Spend and alerts of a project as the API and the command line show them.
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,7 @@ pub struct AlertShown {
 /// Subjects that are shown one by one.
 const SUBJECTS: usize = 50;
 
-/// The month that a time is in, as it stands now.
+/// Spend of the month that contains `of`, up to now.
 pub async fn load_month_spend(
     store: &Store,
     project: ProjectId,
@@ -127,7 +127,7 @@ pub async fn load_month_spend(
     let of_month: Vec<&DaySpend> = all.iter().filter(|day_spend| month.start <= day_spend.day).collect();
     let parts = |name: fn(&DaySpend) -> &str| sum_spend_by_name(&of_month, name);
     let mut subjects = parts(|day_spend| &day_spend.subject);
-    // What was spent for nothing in particular, such as a ping, is among the purposes.
+    // Spend without a subject, such as a ping, is listed by purpose only.
     subjects.retain(|part_shown| !part_shown.name.is_empty());
     subjects.truncate(SUBJECTS);
     for monitor in store.all_monitors(project).await? {
@@ -158,7 +158,7 @@ pub async fn load_month_spend(
     })
 }
 
-/// A cap from the next call on; what has waited for money is tried at once.
+/// Sets a cap, which applies from the next call on; jobs that waited for budget are retried at once.
 pub async fn set_cap_of(
     store: &Store,
     project: ProjectId,
@@ -237,7 +237,7 @@ impl From<Alert> for AlertShown {
         Self {
             id: it.id.to_string(),
             kind: it.kind.as_str().to_owned(),
-            // Those of earlier servers have nothing but a subject.
+            // Alerts of earlier versions have only a subject.
             monitor: part("monitor").or_else(|| has_monitor.then(|| it.subject.clone())),
             agent: part("agent"),
             criterion: part("criterion"),

@@ -14,7 +14,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use serde_json::Value as Json;
 
-/// A table that grows; without rows there are still columns.
+/// Writes a table row by row; a table without rows still has its columns.
 #[expect(missing_debug_implementations, reason = "the writer has none")]
 pub struct ParquetGradeWriter<W: Write + Send>(ArrowWriter<W>);
 
@@ -27,7 +27,7 @@ impl<W: Write + Send> ParquetGradeWriter<W> {
         self.0.write(&batch(rows)?)
     }
 
-    /// What it was written to, with all of it.
+    /// Finishes the table and returns the writer.
     pub fn end(self) -> Result<W, ParquetError> {
         self.0.into_inner()
     }
@@ -79,7 +79,7 @@ fn array(column: &Column, rows: &[GradeRow<'_>]) -> ArrayRef {
             Arc::new(cells().map(number).collect::<Float64Array>())
         }
         ColumnKind::Count => {
-            // Signed, for not everybody reads the other kind.
+            // Signed, because not all readers support unsigned integers.
             let count = |grade_cell| {
                 if let GradeCell::Count(grade_cell) = grade_cell? {
                     i64::try_from(grade_cell).ok()

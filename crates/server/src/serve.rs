@@ -1,4 +1,4 @@
-//! A socket, and what every answer carries.
+//! The listening socket and the middleware of all requests.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -22,10 +22,10 @@ use crate::error::{ApiError, add_problem_body, closing};
 use crate::telemetry::REQUEST;
 use crate::{api, assemble, housekeeping, monitor};
 
-/// How long requests that are under way may take once the server is told to stop.
+/// Time that requests in progress get to finish after the server was asked to stop.
 const DRAIN: Duration = Duration::from_secs(30);
 
-/// A server that listens.
+/// A server with a bound socket.
 #[derive(Debug)]
 pub struct BoundServer {
     listener: TcpListener,
@@ -33,7 +33,7 @@ pub struct BoundServer {
     pub address: SocketAddr,
 }
 
-/// Why a server does not listen.
+/// Why a server cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum NotServed {
     #[error("cannot listen on {address}: {error}")]
@@ -42,7 +42,7 @@ pub enum NotServed {
     OpenToOthers(SocketAddr),
 }
 
-/// Takes the address. One that others can reach is refused unless they have to sign in.
+/// Binds the address. A public address is refused unless the server has accounts.
 pub async fn bind(app: App, address: SocketAddr) -> Result<BoundServer, NotServed> {
     if app.settings.access == Access::Open && !address.ip().is_loopback() {
         return Err(NotServed::OpenToOthers(address));
@@ -54,7 +54,7 @@ pub async fn bind(app: App, address: SocketAddr) -> Result<BoundServer, NotServe
 }
 
 impl BoundServer {
-    /// Serves until told to stop, then finishes what is under way.
+    /// Serves until the stop signal, then finishes the requests in progress.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) {
         let (stopping, mut stopped) = tokio::sync::watch::channel(false);
         let app = self.app.clone();
@@ -73,10 +73,10 @@ impl BoundServer {
         let router = build_server_router(self.app);
         tokio::select! {
             () = serve_connections(self.listener, router, limits, metrics, stopped.clone()) => {}
-            // A client that never ends must not keep the server from it.
+            // A client that never finishes must not prevent the shutdown.
             () = async { let _ = stopped.wait_for(|stopped| *stopped).await; tokio::time::sleep(DRAIN).await } => {}
         };
-        // It knows that it should stop, and leaves no trace half done.
+        // The assembly loop has the stop signal too, and finishes its current traces.
         let _ = tokio::time::timeout(DRAIN, assembling).await;
         let _ = tokio::time::timeout(DRAIN, considering).await;
     }
@@ -91,7 +91,7 @@ fn build_server_router(app: App) -> axum::Router {
     api::build_api_router(app.clone())
         .route_layer(middleware::from_fn_with_state(app.clone(), measure_request))
         .layer(DefaultBodyLimit::disable())
-        // Inside the unpacking, so that it counts what a small body unpacks to.
+        // After decompression, so that the decompressed size counts.
         .layer(middleware::from_fn_with_state(app.clone(), limit_body_size))
         .layer(middleware::from_fn_with_state(app.clone(), limit_request_time))
         .layer(RequestDecompressionLayer::new())
@@ -119,7 +119,7 @@ async fn measure_request(State(app): State<App>, request: Request, next: Next) -
     response
 }
 
-/// Traces on their way in and questions of machines are counted, but make no spans: there are too many of them.
+/// The span of a request. Ingest and health requests are counted but get no span, because there are too many.
 fn request_span(method: &str, route: &str, headers: &HeaderMap) -> Span {
     let is_frequent = matches!(route, "/health" | "/ready" | "/metrics" | "/v1/traces")
         || (method == "POST" && route.starts_with("/api/v1/traces"));
@@ -137,7 +137,7 @@ fn request_span(method: &str, route: &str, headers: &HeaderMap) -> Span {
     )
 }
 
-/// A body has a largest size, unless it is read line by line.
+/// Limits the size of a body, except in the bulk upload, which reads line by line.
 async fn limit_body_size(State(app): State<App>, request: Request, next: Next) -> Response {
     if request.uri().path() == api::BULK {
         return next.run(request).await;
@@ -146,7 +146,7 @@ async fn limit_body_size(State(app): State<App>, request: Request, next: Next) -
     next.run(request.map(|body| Body::new(Limited::new(body, most)))).await
 }
 
-/// A request is answered within a time, unless its body is read line by line.
+/// Limits the time of a request, except in the bulk upload.
 async fn limit_request_time(State(app): State<App>, request: Request, next: Next) -> Response {
     if request.uri().path() == api::BULK {
         return next.run(request).await;
@@ -157,7 +157,7 @@ async fn limit_request_time(State(app): State<App>, request: Request, next: Next
     }
 }
 
-/// An open server answers only to its own names: a page elsewhere whose name leads here gets nothing.
+/// A server without accounts accepts only its own host names, which prevents DNS rebinding by other sites.
 async fn known_host(State(app): State<App>, request: Request, next: Next) -> Response {
     if 1 < request.headers().get_all(header::HOST).iter().count() {
         return ApiError::Bad("a request has one `Host` header".to_owned()).into_response();

@@ -1,6 +1,6 @@
-//! What Jurist itself does, told to whoever collects OpenTelemetry: its spans and the lines of its log.
+//! Jurist's own telemetry: sends spans and log lines to an OpenTelemetry collector.
 //!
-//! Nobody waits for it: what cannot be sent in time is dropped, and how much that was is told.
+//! Requests never wait for it: what cannot be sent in time is dropped, and the number of dropped records is logged.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,16 +27,16 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// What may wait to be sent.
+/// Most records in the queue.
 const WAITING: usize = 8192;
 
-/// What is sent at once, and how long it may wait for company.
+/// Records per batch, and how long a record may wait for a batch to fill.
 const BATCH: usize = 512;
 const PAUSE: Duration = Duration::from_secs(1);
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often a batch is tried.
+/// Attempts per batch.
 const TRIES: u32 = 4;
 
 /// Where telemetry goes.
@@ -44,14 +44,14 @@ const TRIES: u32 = 4;
 pub struct Collector {
     /// Such as `http://127.0.0.1:4318`.
     pub endpoint: String,
-    /// What its owner wants to see, such as a key.
+    /// Headers that the collector requires, such as an API key.
     pub headers: Vec<(String, String)>,
-    /// What this process is called there.
+    /// Service name of this process.
     pub service: String,
     pub redactor: Redactor,
 }
 
-/// Listens to spans and events of this process.
+/// A `tracing` layer that collects spans and events of this process.
 #[derive(Debug)]
 pub struct Telemetry {
     said: mpsc::Sender<TelemetryItem>,
@@ -59,7 +59,7 @@ pub struct Telemetry {
     redactor: Redactor,
 }
 
-/// Sends what was heard.
+/// Sends the collected records.
 #[derive(Debug)]
 pub struct Exporter {
     collector: Collector,
@@ -74,7 +74,7 @@ enum TelemetryItem {
 }
 
 impl Collector {
-    /// A listener for this process, and what sends on what it hears.
+    /// The layer for this process and its exporter.
     pub fn open(self) -> (Telemetry, Exporter) {
         let (said, coming) = mpsc::channel(WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
@@ -109,7 +109,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
         let above = span.parent().and_then(|span_ref| Some(span_ids(span_ref.extensions().get::<Span>()?)));
         let (trace_id, parent_span_id) =
             above.or(fields.parent).unwrap_or_else(|| (random::<16>().to_vec(), Vec::new()));
-        // Whoever asked is somebody else; work of our own is internal.
+        // Spans of requests are `SERVER`; all others are `INTERNAL`.
         let kind =
             if attributes.metadata().name() == REQUEST { SpanKind::Server } else { SpanKind::Internal };
         span.extensions_mut().insert(Span {
@@ -171,17 +171,17 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
     }
 }
 
-/// What spans of requests are called before their route is known.
+/// Name of a request's span before its route is known.
 pub const REQUEST: &str = "request";
 
-/// Fields of a span or an event; some of them say what it is.
+/// Collects the fields of a span or an event; some of them are special.
 struct FieldVisitor<'a> {
     redactor: &'a Redactor,
     attributes: Vec<KeyValue>,
     message: Option<String>,
     /// `otel.name`.
     name: Option<String>,
-    /// `traceparent`: the trace and the span of whoever asked.
+    /// `traceparent`: the trace and the span of the client.
     parent: Option<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -253,7 +253,7 @@ fn now_unix_nanos() -> u64 {
 }
 
 impl Exporter {
-    /// Sends until told to stop, and then what is left.
+    /// Sends until the stop signal, and then the rest.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let client = match client(&NetworkOptions::default()) {
             Ok(client) => client,
@@ -261,7 +261,7 @@ impl Exporter {
         };
         let (mut some, mut lost) = (Vec::new(), 0);
         loop {
-            // What comes first waits a moment for company.
+            // The first record waits a moment for the batch to fill.
             let gathered = async {
                 self.coming.recv_many(&mut some, BATCH).await;
                 tokio::time::sleep(PAUSE).await;
@@ -348,7 +348,7 @@ impl Exporter {
     }
 }
 
-/// By which ingest knows its own.
+/// The scope by which ingest recognises Jurist's own spans.
 fn scope() -> Option<InstrumentationScope> {
     Some(InstrumentationScope { name: "jurist".to_owned(), ..InstrumentationScope::default() })
 }

@@ -1,6 +1,6 @@
-//! People: accounts, what they may do in a project, and where they are signed in.
+//! Accounts, project memberships with roles, and login sessions.
 //!
-//! Passwords and cookies are hashed before they come here.
+//! Callers hash passwords and cookies; this module never gets them in clear text.
 
 use jurist_core::grade::Time;
 
@@ -14,9 +14,9 @@ pub struct StoredAccount {
     /// In lower case.
     pub email: String,
     pub name: String,
-    /// Hash of the password; `None` for those who sign in some other way.
+    /// Hash of the password; `None` for accounts that sign in another way.
     pub password: Option<String>,
-    /// May do anything, in every project.
+    /// Administrators have all permissions in every project.
     pub is_admin: bool,
     pub created: Time,
     pub disabled: Option<Time>,
@@ -30,11 +30,11 @@ pub struct NewAccount {
     pub is_admin: bool,
 }
 
-/// What somebody may do in a project; each may do what those before it may.
+/// Role of an account in a project; each role includes the permissions of those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProjectRole {
-    /// Answers the tasks they are given, and sees nothing else.
+    /// Answers assigned tasks and sees nothing else.
     Annotator,
     Viewer,
     Member,
@@ -73,7 +73,7 @@ statements! {
         ON CONFLICT (project, account) DO UPDATE SET role = excluded.role";
     REMOVE_MEMBER = "DELETE FROM members WHERE project = $1 AND account = $2";
     REVOKE_THEIRS = "UPDATE tokens SET revoked = COALESCE(revoked, $3) WHERE project = $1 AND author = $2";
-    // Held until the transaction ends, so that two owners cannot remove each other.
+    // The update locks the rows until the transaction ends, so that two owners cannot remove each other.
     OWNERS = "UPDATE members SET role = role WHERE project = $1 AND role = 'owner' RETURNING account";
     ROLE = "SELECT role FROM members WHERE project = $1 AND account = $2";
     MEMBERS = "SELECT members.*, accounts.email, accounts.name FROM members
@@ -98,7 +98,7 @@ impl Store {
         self.account(id).await
     }
 
-    /// An account by an invitation, which is used up by it. `None` if somebody was faster.
+    /// Creates an account from an invitation and consumes the invitation. `None` if it was used in the meantime.
     pub async fn join(
         &self,
         invitation: &AccessToken,
@@ -118,8 +118,8 @@ impl Store {
         self.account(id).await.map(Some)
     }
 
-    /// Somebody with an account joins a project by an invitation, which is used up by it. False if it was used, or if
-    /// it would change nothing: an invitation takes no role away.
+    /// Adds an existing account to a project by an invitation and consumes the invitation. Returns `false` if it was
+    /// used before, or if the account has the same or a higher role already: an invitation never lowers a role.
     pub async fn join_project(
         &self,
         invitation: &AccessToken,
@@ -143,7 +143,7 @@ impl Store {
         Ok(true)
     }
 
-    /// An account with a role from its first moment on.
+    /// Creates an account together with its membership, in one transaction.
     pub async fn add_member_account(
         &self,
         project: ProjectId,
@@ -160,7 +160,7 @@ impl Store {
         self.account(id).await
     }
 
-    /// Whether somebody may administer the server.
+    /// Whether the server has an administrator.
     pub async fn has_admin(&self) -> Result<bool, StoreError> {
         Ok(0 < self.db.one(COUNT_ADMINS, Vec::new()).await?.count("n")?)
     }
@@ -183,7 +183,7 @@ impl Store {
         self.db.fetch(LIST, Vec::new()).await?.iter().map(read_account_row).collect()
     }
 
-    /// Also ends every session of theirs.
+    /// Sets the password and ends all sessions of the account.
     pub async fn set_password(&self, id: AccountId, hash: Option<&str>) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
         if tx.execute(SET_PASSWORD, args![id, hash]).await? == 0 {
@@ -201,7 +201,7 @@ impl Store {
         self.db.execute(SET_ADMIN, args![id, is_admin]).await.map(drop)
     }
 
-    /// `None` lets them in again.
+    /// Disables an account; `None` enables it again.
     pub async fn disable_account(&self, id: AccountId, since: Option<Time>) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
         tx.execute(SET_DISABLED, args![id, since]).await?;
@@ -226,7 +226,7 @@ impl Store {
         tx.commit().await
     }
 
-    /// With the tokens that they made for the project.
+    /// Removes a member, and the tokens that the member created for the project.
     pub async fn remove_member(
         &self,
         project: ProjectId,
@@ -253,7 +253,7 @@ impl Store {
         self.db.fetch(MEMBERS, args![project]).await?.iter().map(read_member).collect()
     }
 
-    /// The projects that somebody may see.
+    /// The projects that an account is a member of.
     pub async fn memberships(&self, account: AccountId) -> Result<Vec<ProjectMember>, StoreError> {
         self.db.fetch(MEMBERSHIPS, args![account]).await?.iter().map(read_member).collect()
     }
@@ -269,7 +269,7 @@ impl Store {
         self.db.execute(SIGN_IN, args![hash, account, now, expires]).await.map(drop)
     }
 
-    /// Whose session it is, unless it has expired or they may no longer come in.
+    /// The session with this hash, unless it has expired or its account is disabled.
     pub async fn session(&self, hash: &str, now: Time) -> Result<Option<LoginSession>, StoreError> {
         let Some(row) = self.db.optional(SESSION, args![hash, now]).await? else { return Ok(None) };
         Ok(Some(LoginSession {
@@ -297,7 +297,7 @@ impl Store {
     }
 }
 
-/// Fails if somebody is the only owner.
+/// Fails if the account is the only owner of the project.
 async fn keep_an_owner(tx: &mut Tx, project: ProjectId, account: AccountId) -> Result<(), StoreError> {
     match tx.fetch(OWNERS, args![project]).await?.as_slice() {
         [only] if only.parse::<AccountId>("account")? == account => Err(StoreError::LastOwner),

@@ -1,4 +1,4 @@
-//! What somebody decided where people differed. Added and never changed; the newest counts, and becomes the label.
+//! Adjudications: decisions about disputed items. Rows are added and never changed; the newest one is the label.
 
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
@@ -13,7 +13,7 @@ pub struct NewAdjudication {
     pub item: ItemId,
     pub scheme: String,
     pub criterion: String,
-    /// What was decided, and why.
+    /// The decision and its reason.
     pub body: Json,
     pub author: Option<AccountId>,
 }
@@ -38,7 +38,7 @@ statements! {
 }
 
 impl Store {
-    /// Keeps a decision together with the label that it makes, if it makes one.
+    /// Stores a decision together with the label that follows from it, if any.
     pub async fn adjudicate(
         &self,
         project: ProjectId,

@@ -1,4 +1,4 @@
-//! Agents: named by their traces, with settings of their own.
+//! Agents, which are named by their traces, and their settings.
 
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
@@ -27,7 +27,7 @@ statements! {
 }
 
 impl Store {
-    /// The agent of this name, which is added if it is new.
+    /// Returns the agent of this name; adds it if it is new.
     pub async fn see_agent(
         &self,
         project: ProjectId,

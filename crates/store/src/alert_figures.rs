@@ -1,11 +1,11 @@
-//! Figures that alerts look at and that no sum holds: when an agent was last seen, and what its traces took and cost.
+//! Figures for alert rules that are not in the daily sums: last activity of an agent, latency and cost of its traces.
 
 use jurist_core::grade::{Time, Usd};
 
 use crate::db::{args, statements};
 use crate::{MonitorId, ProjectId, Store, StoreError};
 
-/// What one finished trace took and cost, as far as it says so.
+/// Duration and cost of a finished trace, as far as the trace contains them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TraceUsage {
     pub seconds: Option<f64>,
@@ -32,7 +32,7 @@ impl Store {
         row.map(|row| row.time("decided")).transpose()
     }
 
-    /// What an agent's finished traces took and cost since a time, the newest first.
+    /// Duration and cost of an agent's finished traces since a time, the newest first.
     pub async fn trace_usage(
         &self,
         project: ProjectId,

@@ -1,4 +1,4 @@
-//! Alerts: raised once for each cause, over when the cause is, sent, and seen.
+//! Alerts: raised once per cause, resolved when the cause is gone, sent, and acknowledged.
 
 use jurist_core::alert::AlertKind;
 use jurist_core::grade::Time;
@@ -11,7 +11,7 @@ use crate::{AccountId, AlertId, Cursor, ProjectId, ResultPage, Store, StoreError
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewAlert {
     pub kind: AlertKind,
-    /// What it is about; the same is not raised twice while it holds.
+    /// The subject; there is at most one open alert per kind and subject.
     pub subject: String,
     pub message: String,
     pub facts: Json,
@@ -28,7 +28,7 @@ pub struct Alert {
     pub raised: Time,
     /// When it was resolved.
     pub resolved: Option<Time>,
-    /// When somebody was told for the first time.
+    /// When the first notification was sent.
     pub sent: Option<Time>,
     pub seen: Option<Time>,
     pub seen_by: Option<AccountId>,
@@ -56,7 +56,7 @@ pub enum AlertSelection {
 }
 
 impl Store {
-    /// With a job that tells people, both or neither. `None` if it holds already.
+    /// Raises an alert and adds the notification job in the same transaction. `None` if it is open already.
     pub async fn raise_alert(
         &self,
         project: ProjectId,
@@ -76,7 +76,7 @@ impl Store {
         Ok(Some(id))
     }
 
-    /// With a job that tells people, both or neither. `None` if it did not hold.
+    /// Resolves an alert and adds the notification job in the same transaction. `None` if none was open.
     pub async fn resolve_alert(
         &self,
         project: ProjectId,
@@ -96,7 +96,7 @@ impl Store {
         Ok(Some(id))
     }
 
-    /// The one that holds, if one does.
+    /// The open alert of this kind and subject, if any.
     pub async fn open_alert(
         &self,
         project: ProjectId,
@@ -130,7 +130,7 @@ impl Store {
         self.db.execute(SENT, args![project, id, now]).await.map(drop)
     }
 
-    /// `false` if somebody has seen it before.
+    /// Acknowledges an alert. `false` if it was acknowledged before.
     pub async fn alert_seen(
         &self,
         project: ProjectId,

@@ -1,4 +1,4 @@
-//! Tasks for people, and their items. Who works on which is in [`assignments`](crate::assignments).
+//! Annotation tasks and their items. Assignments of items to annotators are in [`assignments`](crate::assignments).
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ pub struct Task {
     pub id: TaskId,
     pub name: String,
     pub rubric_version: Option<RubricVersionId>,
-    /// How items are given out, and how work is watched.
+    /// How items are assigned, and how the quality of answers is checked.
     pub settings: Json,
     pub state: TaskState,
-    /// The newest of what is asked; 0 if nothing is yet.
+    /// Newest version of the questions; 0 before the first.
     pub version: u64,
     /// The file it was made from.
     pub origin: Option<String>,
@@ -29,29 +29,29 @@ pub struct NewTask {
     pub name: String,
     pub rubric_version: Option<RubricVersionId>,
     pub settings: Json,
-    /// One task of a project at most comes from a file.
+    /// The file it was made from; at most one task of a project per file.
     pub origin: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskState {
     Open,
-    /// Nobody is given more of it.
+    /// No further items are assigned.
     Closed,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewItem {
-    /// A trace, or whatever else is answered about; once in a task.
+    /// The trace or other object that is annotated; unique within the task.
     pub candidate: String,
-    /// What is shown, where it is not a trace of ours.
+    /// The content that is shown, if it is not a stored trace.
     pub body: Json,
-    /// How many people are to answer; 0 is everybody.
+    /// Number of annotators wanted; 0 means all.
     pub n_wanted: u32,
     /// Smaller goes first.
     pub priority: i64,
     pub role: ItemRole,
-    /// Where it stands among the others; after all that are there, unless told.
+    /// Position among the other items; by default after all existing ones.
     pub turn: Option<i64>,
 }
 
@@ -59,11 +59,11 @@ pub struct NewItem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemRole {
     Item,
-    /// Everybody answers it first, and is told what would have been right.
+    /// Every annotator answers it first and then sees the correct answers.
     Training,
-    /// Its answers are known, and nobody is told.
+    /// An item with known answers that annotators cannot recognise as such.
     Gold,
-    /// Whoever reads gets it right.
+    /// An attention check: every attentive reader answers it correctly.
     Attention,
 }
 
@@ -85,11 +85,11 @@ pub enum ItemState {
     Open,
     /// Enough people have answered.
     Done,
-    /// Nobody is asked about it; what was answered stays.
+    /// Not assigned any more; existing answers stay.
     Removed,
 }
 
-/// How far a task is. Items that everybody answers count as done once somebody has.
+/// Progress of a task. Items that all annotators answer count as done after the first answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskItemCounts {
     pub n_items: u64,
@@ -106,7 +106,7 @@ statements! {
     TASKS = "SELECT * FROM annotation_tasks WHERE project = $1 ORDER BY id DESC";
     SET_TASK = "UPDATE annotation_tasks SET state = $3, updated = $4 WHERE project = $1 AND id = $2";
     SET_SETTINGS = "UPDATE annotation_tasks SET name = $3, settings = $4, updated = $5 WHERE project = $1 AND id = $2";
-    // Also a lock: two people who ask at the same time are served one after the other.
+    // Also a lock: concurrent requests for the next item of a task run one after the other.
     LOCK_TASK = "UPDATE annotation_tasks SET updated = $3 WHERE project = $1 AND id = $2 RETURNING state, version";
     VERSION_HASH = "SELECT hash FROM annotation_task_versions WHERE task = $1 AND version = $2";
     ADD_VERSION = "INSERT INTO annotation_task_versions (task, version, project, hash, body, created)
@@ -155,7 +155,7 @@ impl Store {
         read_task(&row.ok_or_else(|| StoreError::unknown("annotation task", &id))?)
     }
 
-    /// The one that was made from a file.
+    /// The task that was made from a file.
     pub async fn task_of(&self, project: ProjectId, origin: &str) -> Result<Option<Task>, StoreError> {
         self.db.optional(TASK_OF, args![project, origin]).await?.as_ref().map(read_task).transpose()
     }
@@ -192,7 +192,7 @@ impl Store {
         }
     }
 
-    /// What is asked from now on; who has begun finishes on what they began with. The same again is no new version.
+    /// Adds a version of the questions. Assignments in progress keep their version. Equal content adds no version.
     pub async fn put_task_version(
         &self,
         project: ProjectId,
@@ -216,7 +216,7 @@ impl Store {
         Ok(version)
     }
 
-    /// What was asked by a version.
+    /// The questions of a version.
     pub async fn task_version(
         &self,
         project: ProjectId,
@@ -227,7 +227,7 @@ impl Store {
         row.ok_or_else(|| StoreError::unknown("version of an annotation task", &version))?.unpack_json("body")
     }
 
-    /// Adds items after those that are there, and says how many are new.
+    /// Adds items after the existing ones, and returns how many are new.
     pub async fn add_items(
         &self,
         project: ProjectId,
@@ -258,7 +258,7 @@ impl Store {
         read_item(&row.ok_or_else(|| StoreError::unknown("item", &id))?)
     }
 
-    /// By what the data calls it.
+    /// The item with this candidate name.
     pub async fn item_of(
         &self,
         project: ProjectId,
@@ -285,7 +285,7 @@ impl Store {
         Ok(ResultPage::of(items, limit, place))
     }
 
-    /// Asks for more answers, as an adjudicator does, or for fewer.
+    /// Changes how many answers an item wants; an adjudicator asks for more.
     pub async fn set_wanted(
         &self,
         project: ProjectId,
@@ -299,7 +299,7 @@ impl Store {
         }
     }
 
-    /// Changes what is wanted of every item, where it is not that already.
+    /// Changes the number of wanted answers of all items that differ from it.
     pub async fn set_all_wanted(
         &self,
         project: ProjectId,
@@ -315,7 +315,7 @@ impl Store {
         Ok(())
     }
 
-    /// Nobody is asked about it any more; what was answered stays.
+    /// Removes an item from assignment; existing answers stay.
     pub async fn remove_item(&self, project: ProjectId, item: ItemId, now: Time) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
         if tx.optional(REMOVE, args![project, item]).await?.is_none() {
@@ -336,7 +336,7 @@ impl Store {
     }
 }
 
-/// Also says what the newest version is.
+/// Locks the task until the transaction ends, and returns its newest version.
 pub(crate) async fn lock(
     tx: &mut Tx,
     project: ProjectId,

@@ -1,6 +1,6 @@
-//! Who works on which item, what they have entered, and what they answered.
+//! Assignments of items to annotators, their drafts, and their answers.
 //!
-//! Answers are added and never changed; a person's newest answer is the one that counts.
+//! Answers are added and never changed; the newest answer of an annotator counts.
 
 use std::collections::BTreeSet;
 
@@ -24,15 +24,15 @@ pub struct Assignment {
     pub state: AssignmentState,
     /// The version of the task that is answered.
     pub version: u64,
-    /// What was entered last, if anything.
+    /// The last saved draft.
     pub draft: Option<Json>,
-    /// Counts what was saved.
+    /// Number of saves.
     pub revision: u64,
-    /// Time spent on it, as far as the server saw.
+    /// Time spent on the item, measured from the annotator's requests.
     pub seconds: f64,
-    /// When they were last seen at it.
+    /// Time of the annotator's last request for this item.
     pub touched: Time,
-    /// Until when nobody else is given it in their place.
+    /// Until then the item is not assigned to another annotator instead.
     pub lease_until: Time,
 }
 
@@ -40,21 +40,21 @@ pub struct Assignment {
 pub enum AssignmentState {
     Assigned,
     Submitted,
-    /// They would rather not.
+    /// The annotator declined the item.
     Skipped,
-    /// They let their time pass: they may still answer, but no longer keep others away.
+    /// The lease has expired. The annotator may still answer, but the item can be assigned to others.
     Lapsed,
-    /// The item is gone.
+    /// The item was removed.
     Ended,
 }
 
-/// How work is given out.
+/// Rules for choosing the next item.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AssignmentPolicy {
-    /// Until when it is kept for them.
+    /// End of the lease.
     pub until: Time,
     pub order: NextItemOrder,
-    /// How many items somebody gets at most.
+    /// Most items per annotator.
     pub quota: Option<u64>,
     /// After how many items one with known answers is mixed in.
     pub check_every: u64,
@@ -62,36 +62,36 @@ pub struct AssignmentPolicy {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextItemOrder {
-    /// What the fewest people have.
+    /// The item with the fewest annotators.
     Fewest,
-    /// One after the other, from this turn on and round.
+    /// In turn order, starting here and continuing at the beginning.
     From(i64),
 }
 
-/// What somebody is to work on.
+/// The next assignment of an annotator.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NextAssignment {
     Given(Box<(Assignment, AnnotationItem)>),
-    /// They have answered everything that there is for them.
+    /// The annotator has answered all items that they can get.
     Finished,
-    /// Others are at work on what is left.
+    /// The remaining items are assigned to others.
     NothingNow,
     Quota,
     Closed,
 }
 
-/// What became of saving.
+/// Result of saving a draft.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SaveOutcome {
     Done {
         revision: u64,
     },
-    /// Something else was saved meanwhile.
+    /// A newer draft was saved in the meantime.
     Newer {
         draft: Json,
         revision: u64,
     },
-    /// There is nothing to save it to: the item is gone, or they skipped it.
+    /// The assignment has ended: the item was removed or skipped.
     Ended,
 }
 
@@ -105,9 +105,9 @@ pub struct SubmittedAnnotation {
     /// The version of the task that was answered.
     pub version: u64,
     pub account: AccountId,
-    /// What they are called.
+    /// The annotator's name.
     pub name: String,
-    /// From 1; the largest is the answer.
+    /// From 1; the largest revision counts.
     pub revision: u64,
     pub body: Json,
     pub seconds: Option<f64>,
@@ -118,11 +118,11 @@ pub struct SubmittedAnnotation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AnnotatorProgress {
     pub n_done: u64,
-    /// Items that they might still be given.
+    /// Items that can still be assigned to this annotator.
     pub n_left: u64,
 }
 
-/// Longer than this without a word is a pause, in microseconds.
+/// Longer inactivity than this is a pause, in microseconds.
 const PAUSE: i64 = 600_000_000;
 
 statements! {
@@ -196,7 +196,7 @@ statements! {
     RECENT = "SELECT seconds FROM annotations WHERE task = $1 AND seconds IS NOT NULL ORDER BY id DESC LIMIT $2";
 }
 
-/// Items of tasks that somebody works on, which they have begun or may still be given.
+/// Items, in an annotator's tasks, that the annotator has begun or may still get.
 const UNANSWERED: &str = "SELECT id, candidate FROM annotation_items i WHERE project = $1
     AND task IN (SELECT task FROM assignments WHERE account = $2)
     AND NOT EXISTS (SELECT 1 FROM assignments a WHERE a.item = i.id AND a.account = $2 AND a.state = 'submitted')
@@ -217,10 +217,10 @@ pub(crate) fn unanswered_in(project: ProjectId, account: AccountId, task: TaskId
 }
 
 impl Store {
-    /// What somebody is to work on: what they have begun, or the next item that wants an answer from them.
+    /// The next assignment of an annotator: one that they have begun, or the next item that wants their answer.
     ///
-    /// Training comes first, and items with known answers are mixed in. Whoever let their time pass no longer keeps
-    /// others away.
+    /// Training comes first, and items with known answers are mixed in. An assignment that has timed out does not block
+    /// other annotators.
     pub async fn assign_next(
         &self,
         project: ProjectId,
@@ -251,12 +251,14 @@ impl Store {
                 Err(why) => why,
             }
         };
-        // Lost, it is given out again; and everybody who waits for an item would wait for the disk.
+        // Not synced: if a power failure loses the assignment, the item is assigned again. A sync would delay everyone
+        // who waits for the task's lock.
         tx.commit_soon().await?;
         Ok(next)
     }
 
-    /// Gives somebody an item, wanted or not: an adjudicator, or whoever opened its page.
+    /// Assigns an item to an account without checking whether it needs more answers: to an adjudicator, or to an
+    /// annotator who opened the item's page.
     pub async fn assign(
         &self,
         project: ProjectId,
@@ -278,7 +280,7 @@ impl Store {
         Ok(assignment)
     }
 
-    /// Keeps what somebody has entered so far, unless something newer is there than they have seen.
+    /// Saves a draft, unless the stored draft is newer than the revision that the client has seen.
     pub async fn save_draft(
         &self,
         project: ProjectId,
@@ -305,7 +307,7 @@ impl Store {
         Ok(saved)
     }
 
-    /// Keeps an answer. Another one later is a revision.
+    /// Stores an answer. A later one is a new revision.
     pub async fn submit(
         &self,
         project: ProjectId,
@@ -339,7 +341,7 @@ impl Store {
         Ok(SaveOutcome::Done { revision: seen + 1 })
     }
 
-    /// They would rather not; somebody else is asked. What was submitted cannot be skipped any more.
+    /// Skips an item, so that it is assigned to another annotator. A submitted answer cannot be skipped.
     pub async fn skip(&self, project: ProjectId, id: AssignmentId, now: Time) -> Result<bool, StoreError> {
         let mut tx = self.db.begin().await?;
         let it = lock_assignment(&mut tx, project, id, now).await?;
@@ -358,7 +360,7 @@ impl Store {
         read_assignment_row(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)
     }
 
-    /// Somebody looks at it again: the time since they left is not time spent on it.
+    /// Reopens an assignment: the time since the annotator left does not count as time spent.
     pub async fn open_assignment(
         &self,
         project: ProjectId,
@@ -376,7 +378,7 @@ impl Store {
         self.db.fetch(OF_ITEM, args![project, item]).await?.iter().map(read_assignment_row).collect()
     }
 
-    /// Those of some candidates that somebody has still to answer, in any task that they work on.
+    /// Those of some candidates that an account has still to answer, in any of its tasks.
     pub async fn unanswered_of(
         &self,
         project: ProjectId,
@@ -390,7 +392,7 @@ impl Store {
         rows.iter().map(|row| row.get("candidate")).collect()
     }
 
-    /// Those items of a task that somebody who works on it has still to answer.
+    /// The items of a task that one of its annotators has still to answer.
     pub async fn unanswered_in(
         &self,
         project: ProjectId,
@@ -401,7 +403,7 @@ impl Store {
         rows.iter().map(|row| row.parse("id")).collect()
     }
 
-    /// What the same person had before, and after.
+    /// The annotator's previous and next assignments.
     pub async fn neighbours(
         &self,
         of: &Assignment,
@@ -437,7 +439,7 @@ impl Store {
         }))
     }
 
-    /// With all their revisions.
+    /// All revisions of the answers to an item.
     pub async fn annotations_of(
         &self,
         project: ProjectId,
@@ -446,7 +448,7 @@ impl Store {
         self.db.fetch(OF_ITEM_ANSWERS, args![project, item]).await?.iter().map(read_annotation).collect()
     }
 
-    /// Who has answered what, and under which assignment.
+    /// Submitted assignments with their annotators.
     pub async fn submitted_assignments(
         &self,
         project: ProjectId,
@@ -472,7 +474,7 @@ impl Store {
     }
 }
 
-/// The item that comes next for somebody, or why there is none.
+/// The next item of an annotator, or the reason why there is none.
 async fn choose_item(
     tx: &mut Tx,
     task: TaskId,
@@ -499,7 +501,7 @@ async fn choose_item(
             match read_optional_item(
                 tx.optional(NEXT_FEWEST, args![task, ItemRole::Item.as_str(), account]).await?.as_ref(),
             )? {
-                // Items that everybody answers have no fewest.
+                // Items for all annotators have no count to compare.
                 None => next_item_in_turn(tx, task, account, i64::MIN).await?,
                 found => found,
             }
@@ -527,7 +529,7 @@ async fn next_check_item(
     }
 }
 
-/// One after the other from where somebody was last, and round.
+/// The next item in turn order after the annotator's last one; continues at the beginning.
 async fn next_item_in_turn(
     tx: &mut Tx,
     task: TaskId,
@@ -558,7 +560,7 @@ fn read_optional_item(row: Option<&DbRow>) -> Result<Option<AnnotationItem>, Sto
     row.map(read_item).transpose()
 }
 
-/// What somebody has begun, theirs again for a time.
+/// Resumes an assignment that was begun, and renews its lease.
 async fn resume_assignment(
     tx: &mut Tx,
     project: ProjectId,
@@ -603,7 +605,7 @@ async fn insert_assignment(
     })
 }
 
-/// An assignment that nobody else changes until the transaction ends.
+/// Reads an assignment and locks it until the transaction ends.
 async fn lock_assignment(
     tx: &mut Tx,
     project: ProjectId,
@@ -613,12 +615,12 @@ async fn lock_assignment(
     let row = tx.optional(GET, args![project, id]).await?;
     let it = read_assignment_row(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)?;
     lock(tx, project, it.task, now).await?;
-    // Read again: somebody may have changed it while we waited.
+    // Read again: another transaction may have changed it while this one waited for the lock.
     let row = tx.optional(GET, args![project, id]).await?;
     read_assignment_row(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)
 }
 
-/// Writes a draft, and says how long they have been at it.
+/// Writes a draft, and returns the time spent so far.
 async fn write_draft(
     tx: &mut Tx,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! Who did what. Added and never changed.
+//! Audit log. Rows are added and never changed.
 
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
@@ -9,7 +9,7 @@ use crate::{AuditId, Cursor, ProjectId, ResultPage, Store, StoreError};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewAuditEntry {
-    /// `None` for what concerns no project.
+    /// `None` for actions on the whole server.
     pub project: Option<ProjectId>,
     /// An account, a token, or `server`.
     pub actor: String,

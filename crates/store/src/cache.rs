@@ -1,4 +1,4 @@
-//! Replies of judges, so that the same question is paid for once. Failures are never kept here.
+//! Cache of judge replies, so that the same question is paid for once. Failures are never stored here.
 
 use jurist_core::grade::Time;
 
@@ -8,7 +8,7 @@ use crate::{ProjectId, Store, StoreError};
 
 statements! {
     GET = "SELECT body, used FROM cache WHERE project = $1 AND dedupe = $2";
-    // To the hour, since reading should not be writing.
+    // Written at most once an hour, so that most reads cause no write.
     USED = "UPDATE cache SET used = $3 WHERE project = $1 AND dedupe = $2";
     PUT = "INSERT INTO cache (project, dedupe, body, created, used) VALUES ($1, $2, $3, $4, $4)
         ON CONFLICT (project, dedupe) DO UPDATE SET body = excluded.body, used = excluded.used";
@@ -20,7 +20,7 @@ statements! {
 const HOUR: i64 = 3_600_000_000;
 
 impl Store {
-    /// What was kept under a hash of everything the judge saw.
+    /// The cached reply to a request, by a hash of everything the judge saw.
     pub async fn cached_reply(
         &self,
         project: ProjectId,
@@ -44,7 +44,7 @@ impl Store {
         self.db.execute(PUT, args![project, key, pack(value), now]).await.map(drop)
     }
 
-    /// Drops what nobody has asked for since.
+    /// Deletes replies that were last used before a time.
     pub async fn prune_cache(&self, before: Time) -> Result<u64, StoreError> {
         self.db.execute(PRUNE, args![before]).await
     }
@@ -53,7 +53,7 @@ impl Store {
         self.db.execute(CLEAR, args![project]).await
     }
 
-    /// How many replies, and how many bytes.
+    /// Number of replies and their bytes.
     pub async fn cache_size(&self, project: ProjectId) -> Result<(u64, u64), StoreError> {
         let row = self.db.one(SIZE, args![project]).await?;
         Ok((row.count("n")?, row.count("n_bytes")?))

@@ -1,4 +1,4 @@
-//! The one clock, for those who call the store.
+//! The only clock; callers of the store read it, so that a simulation can replace it.
 
 use std::time::SystemTime;
 

@@ -9,9 +9,9 @@ use crate::{ContestId, MonitorId, ProjectId, RubricVersionId, SeriesId, Store, S
 pub struct StoredContest {
     pub id: ContestId,
     pub monitor: MonitorId,
-    /// Those that were asked for together.
+    /// The series: contests that were requested together.
     pub series: SeriesId,
-    /// What is compared, in words.
+    /// Display names of the two sides.
     pub sides: (String, String),
     pub rubric_version: RubricVersionId,
     pub judge: String,
@@ -29,7 +29,7 @@ pub enum Contested {
     A,
     B,
     Tie,
-    /// The judge broke.
+    /// Judge error.
     Error,
 }
 
@@ -67,7 +67,7 @@ impl Store {
         self.db.execute(ADD, args).await.map(drop)
     }
 
-    /// Those of which a contest was held, the newest first.
+    /// Series with at least one finished contest, the newest first.
     pub async fn contest_series(
         &self,
         project: ProjectId,
@@ -77,7 +77,7 @@ impl Store {
         rows.iter().map(|row| row.parse("series")).collect()
     }
 
-    /// In the order in which they were held.
+    /// The contests of a series, the oldest first.
     pub async fn contests(
         &self,
         project: ProjectId,

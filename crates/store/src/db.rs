@@ -1,6 +1,6 @@
-//! The two engines behind one face: the same statements, arguments and rows for both.
+//! One interface for both engines: the same statements, arguments and rows for SQLite and PostgreSQL.
 //!
-//! No other file knows which engine it speaks to, except where the engines differ in what they can do.
+//! Other files ask for the engine only where the engines have different features.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use crate::error::refuse_damaged_file;
 use crate::faults::{DatabaseStep, Faults, WriterTransaction};
 use crate::wal::Wal;
 
-/// SQLite takes one writer at a time, so there is one; readers do not wait for it.
+/// SQLite allows one writer at a time, so its pool has one connection that writes. Readers do not wait for it.
 #[derive(Debug, Clone)]
 pub(crate) enum Db {
     Lite {
         writer: SqlitePool,
         readers: SqlitePool,
-        /// What a commit waits for; none if it need not.
+        /// The log that a commit syncs; `None` if commits do not wait for the disk.
         wal: Option<Arc<Wal>>,
         faults: Faults,
     },
     Pg(PgPool),
 }
 
-/// What happens as a whole or not at all. Dropped, it did not happen.
+/// A transaction. Dropping it rolls it back.
 pub(crate) enum Tx {
     Lite(WriterTransaction, Option<Arc<Wal>>),
     Pg(Transaction<'static, Postgres>),
@@ -37,7 +37,7 @@ pub(crate) enum DbRow {
     Pg(PgRow),
 }
 
-/// A value on its way in. Absence keeps its type, which PostgreSQL wants to know.
+/// An argument of a statement. NULL keeps its type, because PostgreSQL needs it.
 #[derive(Debug, Clone)]
 pub(crate) enum Arg {
     Text(Option<String>),
@@ -51,7 +51,7 @@ pub(crate) enum Arg {
 pub(crate) struct Bulk {
     /// `pieces (project, trace, id)`.
     pub into: &'static str,
-    /// What each column is, a letter for each: text, int, real, bytes.
+    /// Type of each column, one letter each: text, int, real, bytes.
     pub types: &'static str,
     /// `ON CONFLICT DO NOTHING RETURNING id`.
     pub tail: &'static str,
@@ -100,7 +100,7 @@ impl Db {
         self.optional(sql, args).await?.ok_or(StoreError::Failed(sqlx::Error::RowNotFound))
     }
 
-    /// Writes in a transaction of its own, and says how many rows it touched.
+    /// Writes in a transaction of its own, and returns the number of changed rows.
     pub async fn execute(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<u64, StoreError> {
         Ok(match self {
             Self::Lite { writer, wal, faults, .. } => {
@@ -116,7 +116,8 @@ impl Db {
 
     pub async fn begin(&self) -> Result<Tx, StoreError> {
         Ok(match self {
-            // Taken at once: a transaction that first reads and then finds the lock taken would have to start over.
+            // The write lock is taken at the start: a transaction that reads first and then fails to get the lock would
+            // have to be repeated.
             Self::Lite { writer, wal, faults, .. } => {
                 refuse_damaged_file()?;
                 Tx::Lite(faults.begin(writer).await?, wal.clone())
@@ -168,13 +169,13 @@ impl Tx {
         Ok(())
     }
 
-    /// Inserts rows, as many at a time as the engine likes, and returns what the tail says.
+    /// Inserts rows in batches that suit the engine, and returns the rows of the tail's `RETURNING`.
     pub async fn insert(&mut self, bulk: Bulk, rows: Vec<Vec<Arg>>) -> Result<Vec<DbRow>, StoreError> {
         let mut returned = Vec::new();
         let mut rest = rows.into_iter();
         while rest.len() != 0 {
             let n = match self {
-                // Few sizes, so that few statements are prepared.
+                // Three batch sizes only, so that few statements are prepared.
                 Self::Lite(..) => [128, 16, 1].into_iter().find(|n| *n <= rest.len()).unwrap_or(1),
                 Self::Pg(_) => rest.len().min(8192),
             };
@@ -192,7 +193,7 @@ impl Tx {
         Ok(returned)
     }
 
-    /// Returns once it is on the disk.
+    /// Commits, and returns after the commit is on disk.
     pub async fn commit(self) -> Result<(), StoreError> {
         match self {
             Self::Lite(tx, wal) => {
@@ -204,8 +205,8 @@ impl Tx {
         Ok(())
     }
 
-    /// Does not wait for the disk: a killed process loses nothing, but a power failure within a moment does. For what
-    /// is then simply done again; whatever is committed after it brings it to the disk as well.
+    /// Commits without waiting for the disk. A killed process loses nothing, but a power failure shortly afterwards can
+    /// lose the commit. Use it for work that is then simply repeated; any later commit syncs it as well.
     pub async fn commit_soon(self) -> Result<(), StoreError> {
         match self {
             Self::Lite(tx, _) => tx.commit().await?,
@@ -302,7 +303,7 @@ impl DbRow {
         })
     }
 
-    /// A text with rules of its own, such as an id.
+    /// A text column that is parsed, such as an id.
     pub fn parse<T: std::str::FromStr<Err: ToString>>(&self, column: &'static str) -> Result<T, StoreError> {
         let text: String = self.get(column)?;
         text.parse().map_err(|error: T::Err| StoreError::damaged_row(column, &text, &error))
@@ -348,7 +349,7 @@ impl DbRow {
         self.parse(column)
     }
 
-    /// What [`crate::pack`] packed.
+    /// A column that [`crate::pack`] compressed.
     pub fn unpack(&self, column: &'static str) -> Result<Vec<u8>, StoreError> {
         let packed: Vec<u8> = self.get(column)?;
         crate::pack::unpack(&packed).map_err(|why| StoreError::damaged_row("a row", column, &why))
@@ -380,7 +381,7 @@ impl Arg {
 
 impl From<String> for Arg {
     fn from(text: String) -> Self {
-        // PostgreSQL cannot keep NUL in a text, so neither engine does.
+        // PostgreSQL cannot store NUL in a text, so it is replaced for both engines.
         Self::Text(Some(if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }))
     }
 }

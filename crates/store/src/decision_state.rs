@@ -1,23 +1,23 @@
-//! What came of a decision.
+//! States of a monitor's decision about a trace.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DecisionState {
-    /// To be judged; nobody has begun.
+    /// Sampled; judging has not begun.
     Sampled,
     SampledOut,
-    /// Its filter does not let it through.
+    /// Excluded by the monitor's filter.
     Filtered,
-    /// The trace says nothing of what was asked, said or done.
+    /// The trace contains no messages or actions that could be judged.
     NothingToJudge,
     OverBudget,
-    /// More was to be judged than could be.
+    /// Not judged because too many traces were waiting.
     Overloaded,
-    /// A worker has it, or will have it again.
+    /// A worker has the job, or it waits for a retry.
     Pending,
     Scored,
-    /// The same was judged before, so it cost nothing.
+    /// Scored from the cache of an identical trace, at no cost.
     Cached,
-    /// The judge broke, which is something else than not being judged.
+    /// Judge error. It is counted separately from traces that were not judged.
     JudgeError,
     /// The trace has changed since it was judged; it is to be judged again.
     Stale,
@@ -54,7 +54,7 @@ impl DecisionState {
         }
     }
 
-    /// The same in four words: scored, error, pending or unscored.
+    /// The state reduced to four values: scored, error, pending or unscored.
     pub fn judge_status(self) -> &'static str {
         match self {
             Self::Scored | Self::Cached => "scored",

@@ -1,4 +1,4 @@
-//! Decisions: what each monitor made of each trace, made once, and what became of it since.
+//! Decisions: whether a monitor samples a trace, decided once per revision of the trace, and the state since then.
 
 use std::collections::BTreeMap;
 
@@ -18,29 +18,29 @@ use crate::{
     RubricVersionId, Store, StoreError, TraceId,
 };
 
-/// Whether a monitor looks at a trace: decided once for each of its revisions.
+/// A new decision whether a monitor samples a trace; there is one per monitor and revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMonitorDecision {
     pub trace: TraceId,
-    /// Which revision of the trace it is about.
+    /// The revision of the trace that was decided about.
     pub revision: u64,
     pub monitor: MonitorId,
     pub version: MonitorVersionId,
     pub agent: Option<String>,
     pub stratum: TraceStratum,
-    /// With which it was, or would have been, sampled.
+    /// Sampling probability, whether or not the trace was sampled.
     pub probability: Probability,
-    /// With which whoever sent the trace kept it.
+    /// Probability with which the sender sampled the trace before sending it.
     pub upstream: Probability,
     pub state: DecisionState,
-    /// In words.
+    /// The reason as text.
     pub reason: String,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct MonitorDecision {
     pub trace: TraceId,
-    /// Which revision of the trace it is about.
+    /// The revision of the trace that was decided about.
     pub revision: u64,
     pub monitor: MonitorId,
     pub version: MonitorVersionId,
@@ -51,9 +51,9 @@ pub struct MonitorDecision {
     pub upstream: Probability,
     pub reason: String,
     pub state: DecisionState,
-    /// How far its judges were apart, on 0..=1, where there are several.
+    /// Difference between the highest and the lowest score of a panel, on 0..=1.
     pub spread: Option<f64>,
-    /// And that this was too far.
+    /// Whether the difference is over the monitor's margin.
     pub is_disputed: bool,
     pub decided: Time,
     pub updated: Time,
@@ -66,35 +66,35 @@ pub struct DecisionEvent {
     pub time: Time,
 }
 
-/// What a monitor made of a trace, in short.
+/// A decision in short, for lists of traces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionSummary {
     pub trace: String,
-    /// By its name.
+    /// The monitor's name.
     pub monitor: String,
     pub state: DecisionState,
-    /// What was noted as it came to be so.
+    /// The note of the last change of state.
     pub reason: String,
 }
 
-/// A trace that was considered, as it was then.
+/// A trace and the revision of it that was considered.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TraceRevision {
     pub trace: TraceId,
     pub revision: u64,
 }
 
-/// Whether a decision came to be what somebody found out about it.
+/// Whether a result could be stored with its decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionChange {
     Done,
-    /// The trace has changed since: what was found out is about an earlier revision.
+    /// The trace has changed since; the result is about an earlier revision.
     Moved,
-    /// Somebody else, who had the work as well, was faster. Theirs stands.
+    /// Another worker had the same job and stored its result first; that result stays.
     Closed,
 }
 
-/// What became of a decision.
+/// The new state of a decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionOutcome<'a> {
     pub state: DecisionState,
@@ -103,19 +103,19 @@ pub struct DecisionOutcome<'a> {
     pub is_disputed: bool,
 }
 
-/// How judges did on some traces.
+/// Counts of judge errors and disagreements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JudgeCounts {
-    /// Traces that a judge was asked about.
+    /// Traces that were judged, with or without an error.
     pub n: usize,
     pub n_errors: usize,
-    /// Those that several judges scored.
+    /// Traces that several judges scored.
     pub n_compared: usize,
-    /// Of them, those on which judges were too far apart.
+    /// Of these, traces on which the judges disagreed.
     pub n_disputed: usize,
 }
 
-/// Traces of one kind.
+/// Number of traces of one state, stratum and version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionTally {
     pub version: MonitorVersionId,
@@ -123,17 +123,17 @@ pub struct DecisionTally {
     pub stratum: TraceStratum,
     pub state: DecisionState,
     pub n: u64,
-    /// How many traces these stand for, where whoever sent them kept only some.
+    /// How many traces these represent, if the sender sampled before sending.
     pub population: f64,
-    /// The sum of (1 − u) / u², where u is the probability with which one was kept.
+    /// The sum of (1 − u) / u², where u is the sender's sampling probability.
     pub population_variance: f64,
-    /// Where the day begins, if asked by day.
+    /// Start of the day, if grouped by day.
     pub day: Option<Time>,
-    /// If asked by agent; empty where the traces name none.
+    /// The agent, if grouped by agent; empty for traces without one.
     pub agent: Option<String>,
 }
 
-/// What sums are told apart by, besides versions and strata.
+/// What sums are grouped by, besides versions and strata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TallyGrouping {
     All,
@@ -142,7 +142,7 @@ pub enum TallyGrouping {
     AgentAndDay,
 }
 
-/// Which decisions to list; what is `None` does not matter.
+/// Filter for lists of decisions; `None` matches everything.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DecisionFilter {
     pub state: Option<DecisionState>,
@@ -155,7 +155,7 @@ pub struct DecisionFilter {
 
 statements! {
     UNCONSIDERED = "SELECT * FROM traces WHERE state = 'finished' AND is_considered = 0 ORDER BY finished LIMIT $1";
-    // What came after it was read is to be considered as well.
+    // The revision is compared: pieces that arrived after the trace was read must be considered too.
     CONSIDERED = "UPDATE traces SET is_considered = 1 WHERE project = $1 AND id = $2 AND revision = $3";
     SET_STATE = "UPDATE decisions SET state = $4, updated = $5, spread = COALESCE($6, spread),
         is_disputed = CASE WHEN $7 = 1 THEN 1 ELSE is_disputed END
@@ -170,7 +170,7 @@ statements! {
         JOIN traces t ON t.project = d.project AND t.id = d.trace AND t.state <> 'erased'
         WHERE d.project = $1 AND d.monitor = $2 AND $3 <= d.decided AND d.decided < $4 AND d.state = $5
         AND v.rubric_version = $6 ORDER BY d.decided, d.trace LIMIT $7";
-    // It would give up on what is asked again.
+    // A dead job with the same key would block the new one.
     DISCARD_DEAD = "DELETE FROM jobs WHERE project = $1 AND kind = $2 AND dedupe = $3 AND state = 'dead'";
     JUDGED = "SELECT state, spread, is_disputed FROM decisions WHERE project = $1 AND monitor = $2
         AND state IN ('scored', 'judge_error') AND $3 <= decided ORDER BY decided DESC, trace DESC LIMIT $4";
@@ -197,8 +197,8 @@ pub(crate) const ADD_EVENTS: Bulk = Bulk {
     tail: "",
 };
 
-/// A trace to which pieces keep coming is judged again so often at most: each time costs a call, and whoever sends
-/// traces must not decide how much is spent.
+/// How often a trace is judged again at most when further pieces arrive. Each time costs a model call, and without a
+/// limit a sender of pieces could spend the whole budget.
 const MAX_JUDGED_AGAIN: u64 = 5;
 
 const STANDING: &str =
@@ -229,17 +229,17 @@ const TALLY_BY: &str =
     ORDER BY 5, 6, d.monitor_version, d.stratum, d.state";
 
 impl Store {
-    /// Traces that are finished and that no monitor has been asked about, of any project; the oldest first.
+    /// Finished traces of all projects that no monitor has considered yet; the oldest first.
     pub async fn unconsidered_traces(&self, limit: usize) -> Result<Vec<(ProjectId, TraceHead)>, StoreError> {
         let rows = self.db.fetch(UNCONSIDERED, args![limit]).await?;
         rows.iter().map(|row| Ok((row.parse("project")?, read_trace(row)?))).collect()
     }
 
-    /// Keeps decisions with the work that follows from them, and returns those that are new: a decision is made
-    /// once for each monitor and revision of a trace. The traces are not considered again until they change.
+    /// Stores decisions together with the jobs that follow from them, and returns the new ones: there is one decision
+    /// per monitor and revision of a trace. The traces are not considered again until they change.
     ///
-    /// A trace that was judged and has changed since is marked stale: its scores leave the figures, and it is
-    /// decided about anew. One that waits for a judge keeps its decision; the judge will see what is new.
+    /// A trace that changed after it was judged is marked stale: its scores are taken out of the sums, and it gets a
+    /// new decision. A trace that waits for a judge keeps its decision, because the judge will read the new revision.
     pub async fn consider(
         &self,
         project: ProjectId,
@@ -296,7 +296,7 @@ impl Store {
         Ok(new)
     }
 
-    /// Makes room for a decision about a newer revision of a trace, and returns it as it is to be kept.
+    /// Replaces the decision about an earlier revision of a trace, and returns the new decision as it is to be stored.
     async fn revise(
         &self,
         tx: &mut Tx,
@@ -316,7 +316,7 @@ impl Store {
         let mut tally = DecisionTallyChanges::default();
         tally.add(&before.tally_subject(), before.state, -1);
         tx.insert(ADD_TALLIES, tally.args(project)).await?;
-        // Also where money ran out: those of a panel who were asked before that have scores.
+        // Also for traces over budget: members of a panel that were asked before the money ran out have scores.
         withdraw_scores(tx, project, trace, monitor).await?;
         tx.execute(WITHDRAW, args![project, trace, monitor]).await?;
         if !(before.state.was_judged() && decision.state == DecisionState::Sampled) {
@@ -336,7 +336,7 @@ impl Store {
         Ok(Some(NewMonitorDecision { state, reason, ..decision.clone() }))
     }
 
-    /// What became of it at a revision of its trace; each change is kept.
+    /// Sets the state of a decision about a revision of its trace; every change is logged.
     pub async fn set_decision(
         &self,
         project: ProjectId,
@@ -363,7 +363,7 @@ impl Store {
         self.db.fetch(DECISIONS_OF, args![project, trace]).await?.iter().map(read_decision_row).collect()
     }
 
-    /// What every monitor made of some traces, and why.
+    /// The decisions of all monitors about some traces, with reasons.
     pub async fn decision_summaries(
         &self,
         project: ProjectId,
@@ -409,7 +409,7 @@ impl Store {
         }))
     }
 
-    /// Those that wait for a judge, the oldest first; begin with the last of the page before.
+    /// Decisions that wait for a judge, the oldest first; `after` is the last one of the previous page.
     pub async fn waiting_decisions(
         &self,
         project: ProjectId,
@@ -424,8 +424,7 @@ impl Store {
         rows.iter().map(read_decision_row).collect()
     }
 
-    /// Those that came to a state without a score under a rubric version and whose text is still there, the oldest
-    /// first.
+    /// Decisions in one of these states under a rubric version whose traces are not erased, the oldest first.
     pub async fn unjudged_decisions(
         &self,
         project: ProjectId,
@@ -439,7 +438,8 @@ impl Store {
         self.db.fetch(UNJUDGED, args).await?.iter().map(read_decision_row).collect()
     }
 
-    /// Has judges asked again where they broke or there was no money, and says about how many. The history keeps both.
+    /// Judges traces again after judge errors or an exhausted budget, and returns their number. The log keeps both
+    /// results.
     pub async fn ask_again(
         &self,
         project: ProjectId,
@@ -453,7 +453,7 @@ impl Store {
             spread: None,
             is_disputed: false,
         };
-        // In one order everywhere, so that two transactions wait for each other and do not deadlock.
+        // Rows are always locked in the same order, so that two transactions wait for each other and do not deadlock.
         let mut sorted: Vec<&MonitorDecision> = decisions.iter().collect();
         sorted.sort_by_key(|monitor_decision| (&monitor_decision.trace, monitor_decision.monitor));
         let (mut tx, mut jobs) = (self.db.begin().await?, Vec::new());
@@ -486,7 +486,7 @@ impl Store {
         self.db.fetch(EVENTS, args![project, trace, monitor]).await?.iter().map(read).collect()
     }
 
-    /// A decision that nobody else changes until the transaction ends.
+    /// Reads a decision and locks it until the transaction ends.
     pub(crate) async fn hold(
         &self,
         tx: &mut Tx,
@@ -494,13 +494,13 @@ impl Store {
         trace: &TraceId,
         monitor: MonitorId,
     ) -> Result<MonitorDecision, StoreError> {
-        // SQLite has one writer, so nobody else can be changing it.
+        // SQLite has one writer, so no other transaction can change the row.
         let sql = if self.db.is_pg() { format!("{DECISION} FOR UPDATE") } else { DECISION.to_owned() };
         let row = tx.optional(AssertSqlSafe(sql), args![project, trace, monitor]).await?;
         read_decision_row(&row.ok_or_else(|| StoreError::unknown("decision", trace))?)
     }
 
-    /// How many traces came to which state, in each stratum and for each rubric version, of whole days.
+    /// Numbers of traces by state, stratum and rubric version, for whole days.
     pub async fn tally_decisions(
         &self,
         project: ProjectId,
@@ -526,7 +526,7 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// How judges did on the newest traces that they were asked about, and on how many they were apart.
+    /// Counts of judge errors and disagreements among the newest judged traces.
     pub async fn recently_judged(
         &self,
         project: ProjectId,
@@ -555,7 +555,7 @@ impl Store {
         row.map(|row| row.time("decided")).transpose()
     }
 
-    /// What an agent's newest finished traces cost, as far as they say so.
+    /// Costs of an agent's newest finished traces, as far as the traces contain them.
     pub async fn recent_costs(
         &self,
         project: ProjectId,
@@ -588,7 +588,7 @@ pub(crate) async fn set_decision_in(
     Ok(())
 }
 
-/// What a decision is counted under.
+/// The columns by which a decision is counted.
 struct TallySubject<'a> {
     monitor: MonitorId,
     version: MonitorVersionId,
@@ -598,7 +598,7 @@ struct TallySubject<'a> {
     decided: Time,
 }
 
-/// Changes of the sums, in one order everywhere, so that two transactions wait for each other and do not deadlock.
+/// Changes of the sums. The map sorts them, so that two transactions lock rows in the same order and do not deadlock.
 #[derive(Default)]
 struct DecisionTallyChanges(BTreeMap<TallyKey, (i64, f64, f64)>);
 
@@ -622,7 +622,7 @@ impl DecisionTallyChanges {
     }
 }
 
-/// Where the day of UTC begins.
+/// Start of the UTC day, in microseconds.
 pub(crate) fn utc_day_start(time: Time) -> i64 {
     time.micros().div_euclid(DAY_MICROS) * DAY_MICROS
 }
@@ -648,7 +648,7 @@ pub(crate) fn tally(
 }
 
 impl TallyGrouping {
-    /// A statement with its columns `DAY` and `AGENT`, of a table.
+    /// Replaces `DAY` and `AGENT` in a statement by columns of a table.
     pub(crate) fn fill_columns(self, sql: &str, table: &str) -> String {
         let (mut day, mut agent) = ("CAST(NULL AS BIGINT)".to_owned(), "CAST(NULL AS TEXT)".to_owned());
         match self {
@@ -660,7 +660,7 @@ impl TallyGrouping {
         sql.replace("DAY", &day).replace("AGENT", &agent)
     }
 
-    /// What comes behind it, where `PER` is what else to group by.
+    /// Replaces `PER` in a statement by the further columns of `GROUP BY`.
     pub(crate) fn fill_grouping(self, sql: &str, table: &str) -> String {
         let more = match self {
             Self::All => String::new(),
@@ -686,7 +686,7 @@ impl DecisionFilter {
             .and_maybe("stratum = ?", self.stratum.map(TraceStratum::as_str))
             .and_maybe("agent = ?", self.agent.as_deref())
             .then(match self.is_disputed {
-                // As the index has it, which SQLite takes at its word only.
+                // Written exactly as in the partial index; SQLite uses the index only for the literal condition.
                 Some(true) => "AND is_disputed = 1",
                 Some(false) => "AND is_disputed = 0",
                 None => "",
@@ -710,10 +710,10 @@ fn build_event_row(
 }
 
 impl MonitorDecision {
-    /// Whether it may become something that was found out about a revision of its trace. A worker that has lost its
-    /// lease without knowing finds out late, and must not open what another has closed.
+    /// Whether a result about a revision of the trace may change the decision. A worker that has lost its lease and
+    /// does not know it yet must not reopen a decision that another worker has closed.
     pub(crate) fn check_change(&self, revision: u64, next: DecisionState) -> DecisionChange {
-        // A failed trace that waits for money is over budget until there is some.
+        // A failed trace that waits for budget stays `OverBudget` until there is budget.
         let waits = self.state == DecisionState::OverBudget && next != DecisionState::Pending;
         match () {
             () if self.revision != revision => DecisionChange::Moved,

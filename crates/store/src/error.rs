@@ -1,14 +1,14 @@
-//! What can go wrong between Jurist and its database.
+//! Errors of the database.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether a write failed because the disk is full; until one works again.
+/// Set when a write fails because the disk is full; cleared by the next successful write.
 static DISK_IS_FULL: AtomicBool = AtomicBool::new(false);
 
-/// Whether SQLite found its file to be damaged; nothing is written to it by this process again.
+/// Set when SQLite reports a damaged file. This process then refuses all further writes.
 static FILE_IS_DAMAGED: AtomicBool = AtomicBool::new(false);
 
-/// Why the store could not do what it was asked.
+/// Why a call to the store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("`{0}` is not a database: use a path, `sqlite:PATH` or `postgres://USER@HOST/NAME`")]
@@ -58,7 +58,7 @@ impl StoreError {
         Self::Damaged { what, id: id.to_string(), why: why.to_string() }
     }
 
-    /// Whether trying again later may help: the database is not available, busy, or chose this transaction to give way.
+    /// Whether a retry may help: the database is unavailable, busy, or ended this transaction to resolve a deadlock.
     pub fn is_transient(&self) -> bool {
         let Self::Failed(error) = self else { return matches!(self, Self::Unreachable { .. }) };
         match error {
@@ -71,10 +71,9 @@ impl StoreError {
                 let code = error.code().unwrap_or_default();
                 // PostgreSQL: serialization, deadlock, disk full, connections, shutting down.
                 let of_pg = ["40001", "40P01", "53100", "53300", "57P01", "57P02", "57P03"];
-                // SQLite: busy, locked, the disk fails, the disk is full, its files cannot be opened; higher bits
-                // tell them apart further.
+                // SQLite: busy, locked, disk error, disk full, cannot open; the higher bits are extended codes.
                 let of_lite = |n: i32| [5, 6, 10, 13, 14].contains(&(n & 0xff));
-                // SQLite ends a transaction by itself when the disk is full.
+                // SQLite rolls back a transaction by itself when the disk is full.
                 let is_over = error.message().contains("no transaction is active");
                 of_pg.contains(&code.as_ref()) || code.parse().is_ok_and(of_lite) || is_over
             }
@@ -82,7 +81,7 @@ impl StoreError {
         }
     }
 
-    /// Turns a broken rule of uniqueness into the thing that is already there.
+    /// Turns a violated unique constraint into [`StoreError::Taken`].
     pub(crate) fn into_taken(self, what: &'static str, id: &str) -> Self {
         match &self {
             Self::Failed(sqlx::Error::Database(error)) if error.is_unique_violation() => {
@@ -106,7 +105,7 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// SQLite's FULL, PostgreSQL's disk_full, or what the system says.
+/// SQLite's FULL, PostgreSQL's disk_full, or the operating system's error.
 fn means_full_disk(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(error) => error.kind() == std::io::ErrorKind::StorageFull,

@@ -1,4 +1,4 @@
-//! What judges were asked and said, compressed. The store does not look inside.
+//! Prompts and replies of judges, compressed. The store does not parse them.
 
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
@@ -7,7 +7,7 @@ use crate::db::{Arg, Bulk, DbRow, args, statements};
 use crate::pack::pack;
 use crate::{ExchangeId, ProjectId, Store, StoreError};
 
-/// An exchange, and when and by whom it was had.
+/// An exchange with its time and its judge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredExchange {
     /// A case of the run, or the rubric version that the trace was judged by.
@@ -56,7 +56,7 @@ impl Store {
         rows.iter().map(|row| row.unpack_json("body")).collect()
     }
 
-    /// With when they happened, of one part or of all; the oldest first.
+    /// Exchanges with their times, of one part or of all; the oldest first.
     pub async fn stored_exchanges(
         &self,
         project: ProjectId,
@@ -86,7 +86,7 @@ pub(crate) fn exchange_rows<'a>(
     exchanges: &'a [Json],
     now: Time,
 ) -> impl Iterator<Item = Vec<Arg>> + 'a {
-    // Ids of one millisecond would sort by chance; the number keeps them in order.
+    // Ids made within one millisecond have no defined order, so the number of the exchange is stored too.
     let call = ExchangeId::at(now);
     exchanges.iter().enumerate().map(move |(at, exchange)| {
         let id = format!("{call}.{at:06}");

@@ -1,5 +1,5 @@
-//! Where tests stand between the store and SQLite: a call can fail before or after its effect, take its time, or be the
-//! last of its process. Without the feature `testing`, calls simply happen.
+//! Fault injection between the store and SQLite: a test can let a call fail before or after its effect, delay it, or
+//! end the process after it. Without the feature `testing`, calls are passed on unchanged.
 
 #[cfg(feature = "testing")]
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::db::{Arg, lite};
 #[cfg(feature = "testing")]
 use crate::testing::{DatabaseCall, FaultInjector};
 
-/// What a call to the database does, as whoever makes it sees it.
+/// Kind of a database call, from its caller's point of view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only tests look at a step"))]
 pub enum DatabaseStep {
@@ -33,7 +33,8 @@ pub(crate) struct Faults {
     pub injector: Option<Arc<dyn FaultInjector>>,
 }
 
-/// The right to write. Real processes wait for it inside of SQLite and its pool; simulated ones share one connection.
+/// The write lock. Real processes wait for it in SQLite and its pool; simulated processes share one connection and
+/// wait here.
 #[derive(Debug)]
 pub(crate) struct WriterTurn {
     #[cfg(feature = "testing")]
@@ -42,14 +43,14 @@ pub(crate) struct WriterTurn {
 
 /// A transaction of the writer.
 pub(crate) struct WriterTransaction {
-    /// There until it is committed or dropped.
+    /// `None` after commit or drop.
     transaction: Option<Transaction<'static, Sqlite>>,
     faults: Faults,
     _turn: WriterTurn,
 }
 
 impl Faults {
-    /// Makes a call with what it is asked and given.
+    /// Makes a call with its statement and arguments, subject to injected faults.
     pub async fn call<'q, T, F: Future<Output = Result<T, sqlx::Error>>>(
         &self,
         step: DatabaseStep,
@@ -100,7 +101,7 @@ impl Faults {
 
 async fn begin_immediate(writer: &SqlitePool) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
     match writer.begin_with("BEGIN IMMEDIATE").await {
-        // On a full disk SQLite ends a transaction by itself, and the connection takes it to be open for ever after.
+        // On a full disk SQLite ends a transaction by itself, but sqlx still counts it as open on this connection.
         Err(sqlx::Error::InvalidSavePointStatement) => {
             writer.acquire().await?.close().await?;
             writer.begin_with("BEGIN IMMEDIATE").await
@@ -139,7 +140,7 @@ impl WriterTransaction {
 
 impl Drop for WriterTransaction {
     fn drop(&mut self) {
-        // The connection goes back to its pool by a task, which has to be one of the database's own runtime.
+        // A task returns the connection to its pool; it has to run on the database's own runtime.
         #[cfg(feature = "testing")]
         let _inside = self.faults.injector.as_ref().map(|injector| injector.database().enter());
         drop(self.transaction.take());

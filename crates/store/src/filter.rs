@@ -1,11 +1,11 @@
-//! Statements whose conditions depend on what was asked.
+//! Statements whose conditions depend on a filter.
 
 use sqlx::AssertSqlSafe;
 
 use crate::StoreError;
 use crate::db::{Arg, Db, DbRow, Tx};
 
-/// A statement that grows. Conditions are constants; what a user gave is always an argument.
+/// A statement to which conditions are added. Conditions are constants; user input is always an argument.
 #[derive(Debug, Clone)]
 pub(crate) struct SelectQuery {
     pub sql: String,
@@ -13,7 +13,7 @@ pub(crate) struct SelectQuery {
 }
 
 impl SelectQuery {
-    /// Ends in a condition, to which others are added.
+    /// The statement must end in a condition, so that others can be added with AND.
     pub fn new(sql: &str, args: Vec<Arg>) -> Self {
         Self { sql: sql.to_owned(), args }
     }

@@ -1,6 +1,6 @@
-//! Grades and verdicts: numbers that are added and never changed, and the texts behind them.
+//! Grades and verdicts: numbers, which are added and never changed, and their texts, which retention can delete.
 //!
-//! The id of each is a hash of what makes it the same one, so work that is done twice is counted once.
+//! The id is a hash of the fields that identify a grade, so work that is done twice is counted once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,18 +15,18 @@ use crate::{
     tallies,
 };
 
-/// A grade with what the store needs to count it.
+/// A grade with the fields that it is counted by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewGrade {
     pub grade: Grade,
     pub rubric_version: RubricVersionId,
-    /// 1, and more where something is graded again on purpose.
+    /// 1 for the first time; higher numbers if the candidate is graded again on purpose.
     pub attempt: u32,
-    /// Whose trace it is, where it is one.
+    /// The agent, if the candidate is a trace.
     pub agent: Option<String>,
-    /// Whether the criterion is met, where it says when it is.
+    /// Whether the criterion is met, if it has a pass mark.
     pub is_passed: Option<bool>,
-    /// With which the candidate was chosen to be graded.
+    /// Probability with which the candidate was sampled.
     pub probability: Probability,
     pub time: Time,
 }
@@ -44,7 +44,7 @@ pub struct NewVerdict {
     pub verdict: Verdict,
 }
 
-/// How many were not there already.
+/// Numbers of new rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Recorded {
     pub n_grades: usize,
@@ -85,19 +85,19 @@ pub struct StoredVerdict {
     pub verdict: Verdict,
 }
 
-/// What the newest verdict of a monitor says of a candidate.
+/// The newest verdict of a monitor about a candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VerdictHead {
     pub candidate: String,
     pub rubric_version: RubricVersionId,
-    /// By its name.
+    /// The monitor's name.
     pub monitor: Option<String>,
     pub status: VerdictStatus,
     pub score: Option<f64>,
     pub time: Time,
 }
 
-/// What came of asking, without the particulars.
+/// Kind of an outcome, without its details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OutcomeKind {
     Scored,
@@ -107,7 +107,7 @@ pub enum OutcomeKind {
     Deferred,
 }
 
-/// Which grades to list; what is `None` does not matter.
+/// Filter for lists of grades; `None` matches everything.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GradeFilter {
     pub candidate: Option<String>,
@@ -197,7 +197,7 @@ impl Store {
         grades: &[NewGrade],
         verdicts: &[NewVerdict],
     ) -> Result<Recorded, StoreError> {
-        // By id: in one order everywhere, so that two transactions wait for each other and do not deadlock.
+        // Sorted by id, so that two transactions lock rows in the same order and do not deadlock.
         let grades: BTreeMap<GradeId, &NewGrade> =
             grades.iter().map(|grade| (grade.id(project), grade)).collect();
         let verdicts: BTreeMap<GradeId, &NewVerdict> =
@@ -227,7 +227,7 @@ impl Store {
         Ok(Recorded { n_grades: new_grades.len(), n_verdicts: new_verdicts.len() })
     }
 
-    /// Which of these are there, so that nobody is asked twice.
+    /// Which of these grades are stored, so that no grader is asked twice.
     pub async fn known_grades(
         &self,
         project: ProjectId,
@@ -242,7 +242,7 @@ impl Store {
         Ok(known)
     }
 
-    /// A grade; its text is `None` once retention took it away.
+    /// A grade; its text is `None` after retention has deleted it.
     pub async fn grade(
         &self,
         project: ProjectId,
@@ -252,7 +252,7 @@ impl Store {
         read_whole(&row.ok_or_else(|| StoreError::unknown("grade", id))?)
     }
 
-    /// Everything that was said about a candidate, the oldest first.
+    /// All grades of a candidate, the oldest first.
     pub async fn grades_of(
         &self,
         project: ProjectId,
@@ -276,7 +276,7 @@ impl Store {
         }))
     }
 
-    /// With their texts, for those who write them out; the newest first.
+    /// Grades with their texts, for exports; the newest first.
     pub async fn whole_grades(
         &self,
         project: ProjectId,
@@ -291,7 +291,7 @@ impl Store {
         }))
     }
 
-    /// Everything that graders of one kind said about some candidates; none, where retention took it away.
+    /// The grades of one kind of grader for some candidates; those whose text retention has deleted are left out.
     pub async fn grades_by(
         &self,
         project: ProjectId,
@@ -527,7 +527,7 @@ impl std::str::FromStr for OutcomeKind {
     }
 }
 
-/// What cannot be added up is not a score.
+/// The score, unless it is infinite or NaN, which would spoil the sums.
 pub(crate) fn finite_unit(grade: &Grade) -> Option<f64> {
     grade.outcome.unit().filter(|unit| unit.is_finite())
 }

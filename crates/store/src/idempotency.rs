@@ -1,4 +1,4 @@
-//! Requests that are sent twice and answered once.
+//! Idempotency keys: a request that is sent twice is executed once.
 
 use jurist_core::grade::Time;
 
@@ -6,12 +6,12 @@ use crate::db::{args, statements};
 use crate::pack::{pack, unpack};
 use crate::{ProjectId, Store, StoreError};
 
-/// What is known of a key.
+/// State of an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdempotencyClaim {
-    /// Nobody has used it: do the work, then call [`Store::answer`].
+    /// The key is new: do the work, then call [`Store::answer`].
     New,
-    /// Somebody is at work on it.
+    /// Another request with this key is in progress.
     Underway,
     Answered {
         status: u16,
@@ -22,7 +22,7 @@ pub enum IdempotencyClaim {
 }
 
 statements! {
-    // One that was given up is taken again.
+    // A claim that was abandoned can be taken again.
     CLAIM = "INSERT INTO idempotency (project, dedupe, request, created) VALUES ($1, $2, $3, $4)
         ON CONFLICT (project, dedupe) DO UPDATE SET created = excluded.created
         WHERE idempotency.status IS NULL AND idempotency.created < $5 AND idempotency.request = excluded.request";
@@ -33,7 +33,7 @@ statements! {
 }
 
 impl Store {
-    /// `request` is a hash of it; a claim of before `stale` that was never answered is as good as none.
+    /// Claims a key. `request` is a hash of the request; an unanswered claim from before `stale` counts as abandoned.
     pub async fn claim(
         &self,
         project: ProjectId,
@@ -66,7 +66,7 @@ impl Store {
         self.db.execute(ANSWER, args![project, key, i64::from(status), pack(response)]).await.map(drop)
     }
 
-    /// The work failed in a way that trying again may help.
+    /// Releases a key after a failure that a retry may fix.
     pub async fn release_claim(&self, project: ProjectId, key: &str) -> Result<(), StoreError> {
         self.db.execute(RELEASE, args![project, key]).await.map(drop)
     }

@@ -1,6 +1,6 @@
-//! Ids: a prefix that says of what, and a UUIDv7, so that they sort by the time they were made.
+//! Ids: a prefix for the kind of object, and a UUIDv7, so that ids sort by creation time.
 //!
-//! Chance comes from here alone; time is the caller's.
+//! This is the only source of random numbers in the crate; the time is an argument.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ pub struct BadId {
     prefix: &'static str,
 }
 
-/// Ten bytes that nobody can guess.
+/// Bytes from the operating system's random number generator.
 pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     #[cfg(feature = "testing")]
@@ -87,7 +87,7 @@ macro_rules! ids {
                 Self(uuid_v7(time, random))
             }
 
-            /// A new one.
+            /// A new id.
             pub fn at(time: Time) -> Self {
                 Self::new(time, random())
             }
@@ -143,7 +143,7 @@ pub struct RubricVersionId {
     uuid: Uuid,
 }
 
-/// Where a server stands: up to eight lower-case letters and digits, such as `eu`.
+/// Region of a server: up to eight lower-case letters and digits, such as `eu`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Region(String);
 
@@ -188,7 +188,7 @@ impl FromStr for RubricVersionId {
 
 text_form!(RubricVersionId);
 
-/// The name of a trace, as its agent gave it; ours begin with `trc_`.
+/// Id of a trace as its sender chose it; ids made by the store begin with `trc_`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TraceId(String);
 
@@ -206,7 +206,7 @@ impl TraceId {
         if is_right { Ok(Self(text)) } else { Err(BadTraceId) }
     }
 
-    /// One of ours.
+    /// A new id with the prefix `trc_`.
     pub fn at(time: Time) -> Self {
         Self(format!("trc_{}", uuid_v7(time, random()).simple()))
     }
@@ -232,7 +232,7 @@ impl FromStr for TraceId {
 
 text_form!(TraceId);
 
-/// `grd_` or `vrd_` and a hash of what makes a grade or a verdict the same one, so that work done twice counts once.
+/// `grd_` or `vrd_` and a hash of the fields that identify a grade or verdict, so that work done twice counts once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GradeId(String);
 

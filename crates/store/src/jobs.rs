@@ -1,8 +1,8 @@
-//! Work that is to be done: taken by one worker at a time, again if that worker dies, and put aside if it
-//! fails too often.
+//! Job queue. A worker takes a job with a lease; if the worker dies, the lease ends and another worker takes the job.
+//! A job that fails too often becomes `dead` and waits for a person.
 //!
-//! A job may be done twice, when a worker dies after the work and before it said so; what it writes carries
-//! ids that make the second time count for nothing.
+//! A job may be executed twice, if a worker dies after the work and before it reported the end. The rows that a job
+//! writes have ids derived from their content, so the second execution changes nothing.
 
 use std::time::Duration;
 
@@ -18,16 +18,16 @@ use crate::{Cursor, JobId, ProjectId, ResultPage, Store, StoreError};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewJob {
-    /// `None` for work of the whole server.
+    /// `None` for jobs of the whole server.
     pub project: Option<ProjectId>,
     pub kind: String,
     pub payload: Json,
     /// Larger goes first.
     pub priority: i64,
-    /// Not before.
+    /// Earliest time at which the job may be taken.
     pub ready: Time,
     pub max_attempts: u32,
-    /// While a job of this kind with this key waits or is worked on, another is not added.
+    /// Deduplication key: while a job of this kind with this key waits or is leased, another is not added.
     pub dedupe: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub struct Job {
     pub state: JobState,
     /// When it may be taken; of a leased one, when its lease ends.
     pub ready: Time,
-    /// How often it was taken. With the worker's name, this says whose lease it is.
+    /// How often the job was taken. Together with the worker's name it identifies the lease.
     pub attempts: u64,
     pub max_attempts: u64,
     pub leased_by: Option<String>,
@@ -53,17 +53,17 @@ pub struct Job {
 pub enum JobState {
     Waiting,
     Leased,
-    /// Failed too often; a person decides.
+    /// Failed too often; a person decides whether it is retried.
     Dead,
 }
 
-/// What became of a job that failed.
+/// State of a job after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobFailure {
-    /// Will be taken again.
+    /// It waits for a retry.
     Waits,
     Dead,
-    /// Somebody else has it by now.
+    /// Another worker has taken it over.
     Lost,
 }
 
@@ -72,19 +72,19 @@ pub struct JobCount {
     pub kind: String,
     pub state: JobState,
     pub n: u64,
-    /// When the first of them may be taken.
+    /// Earliest time at which one of them may be taken.
     pub oldest: Time,
 }
 
-/// What is left of work that belongs together.
+/// Unfinished jobs of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JobsLeft {
-    /// Also those that somebody has.
+    /// Waiting and leased jobs.
     pub n_waiting: u64,
     pub n_dead: u64,
-    /// Why one of those is dead.
+    /// Error of one of the dead jobs.
     pub error: Option<String>,
-    /// How many of those have been put off, and why one of them.
+    /// Number of postponed jobs, and the reason of one of them.
     pub put_off: Option<(u64, String)>,
 }
 
@@ -96,7 +96,7 @@ statements! {
         WHERE id = $1 AND leased_by = $2 AND attempts = $3 AND state = 'leased' RETURNING state";
     RELEASE = "UPDATE jobs SET state = 'waiting', ready = $4, error = COALESCE($5, error), leased_by = NULL, attempts = attempts - 1
         WHERE id = $1 AND leased_by = $2 AND attempts = $3 AND state = 'leased'";
-    // `<> 'dead'` is what the index says, and SQLite takes it at its word only.
+    // `<> 'dead'` is the literal condition of the partial index; SQLite uses the index for no other form.
     BURY = "UPDATE jobs SET state = 'dead', leased_by = NULL, error = COALESCE(error, 'the worker died each time')
         WHERE state <> 'dead' AND state = 'leased' AND ready <= $1 AND max_attempts <= attempts";
     GET = "SELECT * FROM jobs WHERE id = $1";
@@ -104,7 +104,7 @@ statements! {
         AND (CAST($1 AS TEXT) IS NULL OR project = $1) ORDER BY id DESC LIMIT $3";
     REVIVE = "UPDATE jobs SET state = 'waiting', attempts = 0, ready = $2 WHERE id = $1 AND state = 'dead'";
     DISCARD = "DELETE FROM jobs WHERE id = $1 AND state = 'dead'";
-    // Dead ones too: what they were for is gone.
+    // Dead jobs too: the object that they were for is gone.
     DISCARD_LIKE = "DELETE FROM jobs WHERE project = $1 AND kind = $2 AND dedupe LIKE $3";
     HASTEN = "UPDATE jobs SET ready = $4, error = NULL WHERE project = $1 AND kind = $2 AND dedupe LIKE $3 AND state = 'waiting'
         AND $4 < ready AND error = $5";
@@ -129,7 +129,7 @@ const IN_ORDER: &str = "ORDER BY priority DESC, ready, id";
 const CHANNEL: &str = "jurist_jobs";
 
 impl Store {
-    /// Adds jobs and wakes workers. Says which are new; `None` where one like it is there already.
+    /// Adds jobs and wakes workers. Returns the new ids; `None` for a job whose deduplication key is in use.
     pub async fn add_jobs(&self, jobs: &[NewJob], now: Time) -> Result<Vec<Option<JobId>>, StoreError> {
         let mut tx = self.db.begin().await?;
         let added = self.add_jobs_in(&mut tx, jobs, now).await?;
@@ -138,7 +138,7 @@ impl Store {
         Ok(added)
     }
 
-    /// As part of something larger; [`Self::wake_workers`] follows once that has happened.
+    /// Adds jobs in a transaction of the caller, who calls [`Self::wake_workers`] after the commit.
     pub(crate) async fn add_jobs_in(
         &self,
         tx: &mut Tx,
@@ -167,9 +167,9 @@ impl Store {
         Ok(self.add_jobs(std::slice::from_ref(job), now).await?.into_iter().next().flatten())
     }
 
-    /// Takes up to `n` jobs of some kinds (of any, if none is named) until a time.
+    /// Leases up to `n` jobs of some kinds (of any kind if none is named) until a time.
     ///
-    /// Also takes over those whose lease has ended, and puts aside those that took too many workers along.
+    /// It also takes over jobs whose lease has ended, and marks jobs as dead whose workers died too often.
     pub async fn lease(
         &self,
         worker: &str,
@@ -188,7 +188,7 @@ impl Store {
         Ok(jobs)
     }
 
-    /// Keeps a lease for longer. `false` if another worker has taken over the job: stop working on it.
+    /// Extends a lease. `false` if another worker has taken over the job: stop working on it.
     pub async fn heartbeat(&self, job: &Job, until: Time) -> Result<bool, StoreError> {
         let mut args = lease_of(job);
         args.push(until.into());
@@ -200,7 +200,7 @@ impl Store {
         Ok(self.db.execute(FINISH, lease_of(job)).await? == 1)
     }
 
-    /// Several at once, which costs one commit. Those that somebody else has by now are left to them.
+    /// Finishes several jobs in one commit. Jobs that another worker has taken over are not changed.
     pub async fn finish_jobs(&self, jobs: &[Job]) -> Result<usize, StoreError> {
         let mut tx = self.db.begin().await?;
         let mut n_finished = 0;
@@ -211,7 +211,7 @@ impl Store {
         Ok(n_finished)
     }
 
-    /// The work failed. `retry` is when to try again; `None` if it cannot help.
+    /// The work failed. `retry` is the time of the next attempt; `None` if a retry cannot help.
     pub async fn fail_job(
         &self,
         job: &Job,
@@ -231,12 +231,12 @@ impl Store {
         })
     }
 
-    /// Gives jobs back that were not begun, as if they had never been taken.
+    /// Returns jobs that were not begun to the queue; this does not count as an attempt.
     pub async fn release_jobs(&self, jobs: &[Job], now: Time) -> Result<(), StoreError> {
         self.give_back(jobs, now, None).await
     }
 
-    /// Gives a job back until a time, which does not count as an attempt.
+    /// Postpones a job until a time; this does not count as an attempt.
     pub async fn postpone_job(&self, job: &Job, until: Time, why: &str) -> Result<(), StoreError> {
         self.give_back(std::slice::from_ref(job), until, Some(why)).await
     }
@@ -251,7 +251,7 @@ impl Store {
         self.commit_and_wake(tx).await
     }
 
-    /// Keeps what was written about jobs, and wakes workers here and elsewhere.
+    /// Commits, and wakes workers in this and in other processes.
     async fn commit_and_wake(&self, mut tx: Tx) -> Result<(), StoreError> {
         if self.db.is_pg() {
             tx.fetch("SELECT CAST(pg_notify($1, '') AS TEXT)", args![CHANNEL]).await?;
@@ -265,7 +265,7 @@ impl Store {
         self.db.optional(GET, args![id]).await?.as_ref().map(read_job_row).transpose()
     }
 
-    /// Those that failed too often, of a project or of all; the newest first.
+    /// Dead jobs of a project or of all projects; the newest first.
     pub async fn dead_jobs(
         &self,
         project: Option<ProjectId>,
@@ -277,7 +277,7 @@ impl Store {
         Ok(ResultPage::of(jobs, limit, |job: &Job| Cursor::new(0, &job.id)))
     }
 
-    /// Lets a dead job be tried again.
+    /// Puts a dead job back into the queue.
     pub async fn revive_job(&self, id: JobId, now: Time) -> Result<bool, StoreError> {
         let is_revived = self.db.execute(REVIVE, args![id, now]).await? == 1;
         self.wake.ring();
@@ -288,7 +288,7 @@ impl Store {
         Ok(self.db.execute(DISCARD, args![id]).await? == 1)
     }
 
-    /// Jobs of a kind whose key begins like this, and which were put off for this reason, need not wait any longer.
+    /// Makes jobs ready that were postponed for this reason; selects them by kind and prefix of their key.
     pub async fn hasten_jobs(
         &self,
         project: ProjectId,
@@ -303,7 +303,7 @@ impl Store {
         Ok(n)
     }
 
-    /// What is left of the jobs of a kind whose keys begin like this.
+    /// The unfinished jobs of a kind whose keys have this prefix.
     pub async fn jobs_left(
         &self,
         project: ProjectId,
@@ -322,7 +322,7 @@ impl Store {
         Ok(left)
     }
 
-    /// Takes away jobs of a kind whose key begins like this, whatever state they are in.
+    /// Deletes jobs of a kind whose keys have this prefix, in any state.
     pub async fn discard_jobs(
         &self,
         project: ProjectId,
@@ -332,7 +332,7 @@ impl Store {
         self.db.execute(DISCARD_LIKE, args![project, kind, format!("{dedupe_prefix}%")]).await
     }
 
-    /// How much work there is, for a project or for all.
+    /// Numbers of jobs by kind and state, of a project or of all projects.
     pub async fn job_counts(&self, project: Option<ProjectId>) -> Result<Vec<JobCount>, StoreError> {
         let count = |row: &DbRow| {
             Ok(JobCount {
@@ -345,25 +345,27 @@ impl Store {
         self.db.fetch(COUNTS, args![project]).await?.iter().map(count).collect()
     }
 
-    /// When the next job can be taken, or taken over: how long a worker may sleep.
+    /// Time at which the next job can be taken or taken over; workers sleep until then.
     pub async fn next_ready(&self) -> Result<Option<Time>, StoreError> {
         self.db.one(NEXT_READY, Vec::new()).await?.maybe_time("ready")
     }
 
-    /// Take one before looking for work, and wait on it if there is none: nothing that is added in between is missed.
+    /// Create the waker before looking for jobs and wait on it if there are none, so that a job added in between is not
+    /// missed.
     pub fn waker(&self) -> Waker {
         self.wake.clone().waker(&self.db)
     }
 }
 
-/// Tells a worker that there may be work.
+/// Wakes a worker when there may be new jobs.
 #[derive(Debug)]
 pub struct Waker(watch::Receiver<u64>);
 
 impl Waker {
-    /// Until jobs were added, here or by another process, or some time has passed.
+    /// Waits until jobs were added by this or another process, or until the timeout.
     ///
-    /// Other processes on the same SQLite file are not heard, so the time is how late their jobs may be.
+    /// Processes that share a SQLite file cannot notify each other, so the timeout is the latest that a worker notices
+    /// their jobs.
     pub async fn wait(&mut self, at_most: Duration) {
         let _ = tokio::time::timeout(at_most, self.0.changed()).await;
     }
@@ -395,13 +397,13 @@ impl Wake {
     }
 }
 
-/// Rings for what other processes add, as long as the store is there.
+/// Wakes workers when another process adds jobs (PostgreSQL's LISTEN), until the store is dropped.
 async fn relay_job_notifications(pool: sqlx::PgPool, wake: std::sync::Weak<Wake>) {
     while !pool.is_closed() {
         if let Ok(mut listener) = PgListener::connect_with(&pool).await
             && listener.listen(CHANNEL).await.is_ok()
         {
-            // An error is a lost connection: something may have been missed, so it counts as a ring.
+            // An error means that the connection was lost. A notification may have been missed, so workers are woken.
             loop {
                 let heard = listener.try_recv().await;
                 let Some(wake) = wake.upgrade() else { return };
@@ -429,7 +431,7 @@ pub(crate) fn build_lease_query(
     let kinds = kinds.iter().map(|kind| Arg::from(*kind)).collect();
     let select =
         SelectQuery::new(TAKE, args![worker, until, now]).and_in("kind", kinds).then(IN_ORDER).limit(n);
-    // SQLite has one writer, so nobody else can be taking.
+    // SQLite has one writer, so no other worker can lease at the same time.
     select.then(if db.is_pg() { "FOR UPDATE SKIP LOCKED) RETURNING *" } else { ") RETURNING *" }).into_parts()
 }
 

@@ -1,4 +1,4 @@
-//! Labels: what people settled on, against which judges are held. Added and never changed; the newest counts.
+//! Labels: agreed human answers that judges are compared with. Rows are added and never changed; the newest counts.
 
 use jurist_core::grade::{Time, Value};
 use serde_json::Value as Json;
@@ -39,7 +39,7 @@ pub(crate) const ADD: Bulk = Bulk {
     tail: "",
 };
 
-/// Those that no newer one takes the place of.
+/// Labels without a newer one.
 const LIST: &str = "SELECT * FROM labels WHERE project = $1 AND rubric_version = $2 AND $3 < id
     AND NOT EXISTS (SELECT 1 FROM labels newer WHERE newer.project = labels.project
         AND newer.candidate = labels.candidate AND newer.rubric_version = labels.rubric_version

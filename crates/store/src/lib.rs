@@ -1,9 +1,9 @@
-//! The database of Jurist: traces, grades, runs, work, money and people, in SQLite or PostgreSQL.
+//! The database of Jurist: traces, grades, runs, jobs, spend and accounts, in SQLite or PostgreSQL.
 //!
-//! Knows `core` only. Everything belongs to a project; times and ids are given by the caller, so that
-//! nothing here depends on the hour. What is acknowledged is on disk: it survives a killed process and a
-//! power failure (except that somebody's next item may then be given out anew). Where history matters rows are added and never changed, and the database itself refuses
-//! anything else.
+//! This crate depends on `core` only. Every object belongs to a project. Functions get the time as an argument, so
+//! that no result depends on the clock. Acknowledged data is on disk: it survives a killed process and a power
+//! failure. (The exception is the assignment of an annotator's next item, which a power failure may lose; the item is
+//! then assigned again.) Tables with history are append-only, and triggers of the database enforce this.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), jurist_store::StoreError> {

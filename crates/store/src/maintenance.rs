@@ -1,4 +1,4 @@
-//! Looking after a database: copies of it, what is wrong with it, and its size.
+//! Maintenance of a database: backup, integrity check, and size.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use crate::open::create_private;
 use crate::pack::{hash, unpack};
 use crate::{Store, StoreError};
 
-/// Something that should not be.
+/// A violated invariant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntegrityProblem {
-    /// A table, or the engine's own complaint.
+    /// A table, or `integrity` for problems that the engine reports.
     pub what: String,
-    /// The row, or how many.
+    /// The row, or the number of rows.
     pub which: String,
     pub why: String,
 }
@@ -62,7 +62,7 @@ statements! {
         WHERE (project, trace, id) > ($1, $2, $3) ORDER BY project, trace, id LIMIT $4";
 }
 
-/// What each count that is not zero means.
+/// Statements that count violations, with the meaning of a count above zero.
 const COUNTS: &[(&str, &str, &str)] = &[
     (LOST_CONTENTS, "trace_contents", "their traces are missing"),
     (LOST_PIECES, "pieces", "their traces are missing"),
@@ -85,7 +85,7 @@ const COUNTS: &[(&str, &str, &str)] = &[
 const PAGE: usize = 200;
 
 impl Store {
-    /// A copy of the whole database in a new file, taken while others read and write.
+    /// Copies the whole database to a new file while other connections read and write.
     pub async fn backup(&self, path: &Path) -> Result<(), StoreError> {
         let Db::Lite { writer, .. } = &self.db else {
             return Err(StoreError::Unsupported(
@@ -99,7 +99,7 @@ impl Store {
             place: path.display().to_string(),
             error: sqlx::Error::Io(error),
         })?;
-        // A connection of its own: the writer goes on, and readers may not write any file.
+        // A connection of its own: the writer is not blocked, and reading connections cannot write files.
         let mut connection = writer.connect_options().connect().await?;
         let name = path.display().to_string();
         sqlx::query("VACUUM INTO $1").bind(name.clone()).execute(&mut connection).await?;
@@ -108,7 +108,7 @@ impl Store {
         kept.map_err(|error| StoreError::Unreachable { place: name, error: sqlx::Error::Io(error) })
     }
 
-    /// Everything that is wrong, reading every trace. Empty is good.
+    /// Checks all invariants and reads every trace. An empty list means that there are no problems.
     pub async fn check(&self) -> Result<Vec<IntegrityProblem>, StoreError> {
         let mut problems = self.check_engine().await?;
         for (sql, what, why) in COUNTS {
@@ -126,7 +126,7 @@ impl Store {
         Ok(problems)
     }
 
-    /// Gives space back.
+    /// Returns free space to the file system.
     pub async fn vacuum(&self) -> Result<(), StoreError> {
         match &self.db {
             Db::Lite { writer, .. } => {
@@ -139,13 +139,14 @@ impl Store {
         Ok(())
     }
 
-    /// Moves what was written from SQLite's log into its file while others go on. Its writer would do that in between,
-    /// and all who write would wait for it.
+    /// Moves pages from SQLite's write-ahead log into its file while other connections work. Otherwise the writer does
+    /// it during a commit, and all writes wait for it.
     pub async fn checkpoint(&self) -> Result<(), StoreError> {
         if self.db.is_pg() {
             return Ok(());
         }
-        // What comes meanwhile stays in the log, which begins anew only when nothing is left in it.
+        // Pages written meanwhile stay in the log, and the log restarts only when it is empty. After three rounds the
+        // rest waits for the next call, so that steady writing cannot keep this loop busy.
         for _ in 0..3 {
             let row = self.db.one("PRAGMA wal_checkpoint(PASSIVE)", Vec::new()).await?;
             if row.get::<i64>("log")? == row.get::<i64>("checkpointed")? {
@@ -155,7 +156,7 @@ impl Store {
         Ok(())
     }
 
-    /// PostgreSQL looks after itself; SQLite is asked.
+    /// Runs SQLite's own integrity check. PostgreSQL is left to its own tools.
     async fn check_engine(&self) -> Result<Vec<IntegrityProblem>, StoreError> {
         let mut problems = Vec::new();
         if self.db.is_pg() {

@@ -1,4 +1,4 @@
-//! The shape of the database, and how an older one becomes the newest: forward only, whole or not at all.
+//! Schema migrations: forward only, each in one transaction.
 
 use jurist_core::grade::Time;
 
@@ -7,9 +7,9 @@ use crate::{Store, StoreError, plans};
 
 struct Migration {
     schema: &'static str,
-    /// Tables of which rows are never changed.
+    /// Append-only tables: rows are never changed or deleted.
     append_only: &'static [&'static str],
-    /// Tables of which rows may go, but never change.
+    /// Tables whose rows can be deleted but never changed.
     unchanging: &'static [&'static str],
 }
 
@@ -27,7 +27,7 @@ const MIGRATIONS: &[Migration] = &[
             "labels",
             "audit",
         ],
-        // Retention takes texts away, and leaves the numbers.
+        // Retention deletes texts and leaves the numbers.
         unchanging: &["grade_details", "trace_contents", "exchanges"],
     },
     Migration {
@@ -56,10 +56,10 @@ const MIGRATIONS: &[Migration] = &[
 /// The newest schema that this version knows.
 pub const SCHEMA: i64 = MIGRATIONS.len() as i64;
 
-/// Where PostgreSQL keeps processes that start at the same time apart: "jurist" in ASCII.
+/// Key of the PostgreSQL advisory lock for processes that start at the same time: "jurist" in ASCII.
 const LOCK: i64 = 0x6a75_7269_7374;
 
-/// Changes with anything that makes the tables.
+/// A hash of everything that defines the tables.
 #[cfg(feature = "testing")]
 pub(crate) fn schema_fingerprint() -> String {
     let mut hasher = blake3::Hasher::new();
@@ -79,9 +79,9 @@ const SCHEMA_TABLE: &str =
     "CREATE TABLE IF NOT EXISTS jurist_schema (version BIGINT NOT NULL PRIMARY KEY, applied BIGINT NOT NULL)";
 
 impl Store {
-    /// Brings the database to the newest schema, and says from which it came.
+    /// Migrates the database to the newest schema, and returns the version it had before.
     ///
-    /// Any number of processes may do this at the same time; one does the work and the others wait.
+    /// Any number of processes may call this at the same time; one migrates and the others wait.
     pub async fn migrate(&self, now: Time) -> Result<i64, StoreError> {
         if let Some(version) = self.schema_version().await? {
             self.refuse_newer(version)?;
@@ -108,12 +108,12 @@ impl Store {
             plans::write_index_statistics(&mut tx).await?;
         }
         tx.commit().await?;
-        // A connection of SQLite that looked before would go on with what it saw; asked once more, it looks again.
+        // A SQLite connection caches the schema that it has read; this query makes it read the new one.
         self.schema_version().await?;
         Ok(version)
     }
 
-    /// `None` where there is no database of Jurist yet.
+    /// `None` if the database has no tables of Jurist yet.
     pub async fn schema_version(&self) -> Result<Option<i64>, StoreError> {
         let exists = match &self.db {
             Db::Lite { .. } => {
@@ -144,7 +144,7 @@ impl Migration {
                 let types = self.schema.replace("BIGINT", "INTEGER").replace("DOUBLE PRECISION", "REAL");
                 types.replace("BYTEA", "BLOB").replace("\n);", "\n) STRICT;")
             }
-            // Texts compare by their bytes, as in SQLite, whatever the language of the cluster is.
+            // Texts are compared by their bytes, as in SQLite, independent of the cluster's locale.
             Db::Pg(_) => self.schema.replace(" TEXT", " TEXT COLLATE \"C\""),
         };
         tx.script(schema).await?;

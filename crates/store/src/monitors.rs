@@ -1,4 +1,4 @@
-//! Monitors: standing rubrics over live traces, and their versions, which never change.
+//! Monitors, which grade live traces against a rubric, and their immutable versions.
 
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
@@ -10,9 +10,9 @@ use crate::{AccountId, MonitorId, MonitorVersionId, ProjectId, RubricVersionId, 
 pub struct StoredMonitor {
     pub id: MonitorId,
     pub name: String,
-    /// Why it judges nothing at the moment; what it has sampled waits.
+    /// Reason of the pause; sampled traces wait meanwhile.
     pub paused: Option<String>,
-    /// Since when it watches nothing any more.
+    /// Time at which the monitor was removed; it considers no traces since then.
     pub removed: Option<Time>,
     pub created: Time,
     /// `None` before the first.
@@ -24,9 +24,9 @@ pub struct MonitorVersion {
     pub id: MonitorVersionId,
     pub monitor: MonitorId,
     pub rubric_version: RubricVersionId,
-    /// `None` is several.
+    /// `None` if the monitor covers several agents.
     pub agent: Option<String>,
-    /// Who is sampled, by whom they are judged, what it may cost.
+    /// Sampling, judges and budget.
     pub settings: Json,
     pub author: Option<AccountId>,
     pub created: Time,
@@ -64,7 +64,7 @@ statements! {
 }
 
 impl Store {
-    /// Without a version yet; names are unique within a project.
+    /// Adds a monitor without a version; names are unique within a project.
     pub async fn add_monitor(
         &self,
         project: ProjectId,
@@ -101,7 +101,7 @@ impl Store {
         self.db.fetch(LIST, args![project, true]).await?.iter().map(read_monitor_row).collect()
     }
 
-    /// `None` lets it go on.
+    /// Pauses a monitor with a reason; `None` resumes it.
     pub async fn pause_monitor(
         &self,
         project: ProjectId,
@@ -114,7 +114,7 @@ impl Store {
         }
     }
 
-    /// It watches nothing any more; what it found stays. A new version brings it back.
+    /// Removes a monitor; its results stay. A new version restores it.
     pub async fn remove_monitor(
         &self,
         project: ProjectId,
@@ -127,7 +127,7 @@ impl Store {
         }
     }
 
-    /// From now on it works like this; what it decided before stays.
+    /// Adds a version, which applies to future traces; earlier decisions stay.
     pub async fn put_monitor_version(
         &self,
         project: ProjectId,

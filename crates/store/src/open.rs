@@ -1,4 +1,4 @@
-//! Opening a database: a file, or a PostgreSQL.
+//! Opens a database: a SQLite file or a PostgreSQL server.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -22,14 +22,15 @@ statements! {
     UNPROBE = "DELETE FROM cache WHERE project = '' AND dedupe = 'room on the disk'";
 }
 
-/// Enough that no page which is there already has room for it.
+/// Size of the write that tests for a full disk. It is larger than the free space of any existing page, so that the
+/// file has to grow.
 const PROBE_BYTES: usize = 64 << 10;
 
-/// A database that is open. Copies share it.
+/// An open database. Clones share its connections.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) db: Db,
-    /// What to call it in messages, without its password.
+    /// Path or URL for messages, without the password.
     pub(crate) place: String,
     pub(crate) wake: Arc<Wake>,
     pub(crate) ingest: Arc<Ingest>,
@@ -37,21 +38,21 @@ pub struct Store {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreOptions {
-    /// That read at the same time; in PostgreSQL, all of them.
+    /// Connections for reading; with PostgreSQL, for reading and writing.
     pub connections: u32,
     pub sync: Sync,
     /// How long to wait for another process that writes, or for a free connection.
     pub patience: Duration,
-    /// The most pages of a SQLite file, each of 4 KiB; beyond it, writing fails as on a full disk.
+    /// Largest number of pages (4 KiB each) of a SQLite file; writes beyond it fail as on a full disk.
     pub max_pages: Option<u32>,
 }
 
-/// Whether who writes to SQLite waits for the disk. PostgreSQL has its own setting.
+/// Whether a commit to SQLite waits for the disk. PostgreSQL has its own setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
-    /// At each commit, so that a power failure loses nothing that was acknowledged.
+    /// Each commit waits, so that a power failure loses no acknowledged data.
     Full,
-    /// No: a killed process loses nothing, a power failure may lose the last commits.
+    /// Commits do not wait: a killed process loses nothing, a power failure may lose the last commits.
     Normal,
 }
 
@@ -62,7 +63,7 @@ impl Default for StoreOptions {
 }
 
 impl Store {
-    /// Opens a path, `sqlite:PATH` or `postgres://…`, and brings it to the newest schema.
+    /// Opens a path, `sqlite:PATH` or `postgres://…`, and migrates it to the newest schema.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         Self::open_with(url, StoreOptions::default()).await
     }
@@ -74,7 +75,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens without touching the schema, to look at it or to migrate by hand.
+    /// Opens without migrating, to inspect the schema or to migrate by hand.
     pub async fn connect(url: &str, options: StoreOptions) -> Result<Self, StoreError> {
         let is_pg = url.starts_with("postgres://") || url.starts_with("postgresql://");
         let (db, place) = if is_pg { postgres(url, options).await? } else { sqlite(url, options).await? };
@@ -86,7 +87,7 @@ impl Store {
         if self.db.is_pg() { "postgres" } else { "sqlite" }
     }
 
-    /// What to call it in messages, without its password.
+    /// Path or URL for messages, without the password.
     pub fn place(&self) -> &str {
         &self.place
     }
@@ -96,7 +97,7 @@ impl Store {
         self.db.one("SELECT CAST(1 AS BIGINT) AS n", Vec::new()).await.map(drop)
     }
 
-    /// Whether the database takes what is written. Nothing is written to find out, unless a write has failed.
+    /// Checks whether the database accepts writes. It writes a probe only if an earlier write has failed.
     pub async fn check_writable(&self) -> Result<(), StoreError> {
         refuse_damaged_file()?;
         if !is_disk_full() {
@@ -110,7 +111,7 @@ impl Store {
         Ok(())
     }
 
-    /// Ends all connections, once what is under way is done.
+    /// Closes all connections after the running statements have ended.
     pub async fn close(&self) {
         match &self.db {
             Db::Lite { writer, readers, .. } => {
@@ -121,7 +122,7 @@ impl Store {
         }
     }
 
-    /// A file that can only be read opens without complaint, and fails at the first write.
+    /// Refuses a read-only file now; SQLite opens it without an error and fails at the first write.
     async fn refuse_read_only(&self) -> Result<(), StoreError> {
         let read_only = StoreError::ReadOnly(self.place.clone());
         if !self.db.is_pg() {
@@ -144,7 +145,8 @@ async fn postgres(url: &str, options: StoreOptions) -> Result<(Db, String), Stor
         connect.get_port(),
         connect.get_database().unwrap_or(connect.get_username())
     );
-    // One by itself first: the pool would try until its patience ends, and say only that it ended.
+    // A single connection first, because its error has the cause. The pool retries until its timeout and reports
+    // only the timeout.
     let first = tokio::time::timeout(options.patience, sqlx::ConnectOptions::connect(&connect)).await;
     let first = first.map_err(|_| unreachable(&place, sqlx::Error::PoolTimedOut))?;
     sqlx::Connection::close(first.map_err(|error| unreachable(&place, error))?).await?;
@@ -166,19 +168,21 @@ async fn sqlite(url: &str, options: StoreOptions) -> Result<(Db, String), StoreE
         .filename(path)
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
-        // Its commits do not wait for the disk: see `Wal`, which does.
+        // SQLite's commits do not wait for the disk; `Wal` waits instead.
         .synchronous(SqliteSynchronous::Normal)
         .foreign_keys(true)
         .busy_timeout(options.patience)
         .statement_cache_capacity(512)
         .pragma("temp_store", "MEMORY")
-        // Kibibytes; without it, random inserts into large indexes read their pages again and again.
+        // 64 MiB, in kibibytes. With SQLite's default of 2 MiB, random inserts into large indexes read their pages from
+        // the file again and again.
         .pragma("cache_size", "-65536");
     let opened = |error: sqlx::Error| {
         if is_read_only(&error) { StoreError::ReadOnly(path.to_owned()) } else { unreachable(path, error) }
     };
     let writer = SqlitePoolOptions::new().max_connections(1).acquire_timeout(2 * options.patience);
-    // Pages in the log from which on the writer itself moves them into the file, unless somebody did so before.
+    // Above this number of pages in the log, the writer itself moves them into the file. Regular maintenance does it
+    // earlier (see `Store::checkpoint`).
     let mut writing = connect.clone().pragma("wal_autocheckpoint", "8192");
     if let Some(max_pages) = options.max_pages {
         writing = writing.pragma("max_page_count", max_pages.to_string());
@@ -200,10 +204,10 @@ fn sqlite_path(url: &str) -> &str {
     url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).unwrap_or(url)
 }
 
-/// A file that somebody emptied is no new database: what was in it would be missed too late.
+/// Refuses an existing empty file. It may be a truncated database, and creating a new one in it would hide the loss.
 async fn refuse_emptied_file(path: &str) -> Result<(), StoreError> {
     let is_empty = || std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
-    // Another process that makes a new one writes its first page at once, if it gets the processor.
+    // Another process may be creating the file at this moment; it writes the first page soon.
     for _ in 0..100 {
         if !is_empty() {
             return Ok(());
@@ -213,7 +217,8 @@ async fn refuse_emptied_file(path: &str) -> Result<(), StoreError> {
     Err(StoreError::Emptied(path.to_owned()))
 }
 
-/// Larger files are not read as a whole at each start; what is damaged in them is found when it is read.
+/// Larger files are not checked at the start, because the check reads the whole file. Damage in them is found when
+/// a damaged page is read.
 const CHECKED_BYTES: u64 = 32 << 20;
 
 /// Refuses a file that SQLite itself finds damaged, before anything is written to it.
@@ -225,7 +230,8 @@ async fn refuse_damaged_pages(writer: &sqlx::SqlitePool, path: &str) -> Result<(
     if told == "ok" { Ok(()) } else { Err(StoreError::DamagedFile(told.replace('\n', " "))) }
 }
 
-/// A new file that only its owner reads: it holds what people and agents said. SQLite gives its log the same mode.
+/// Creates a file that only its owner can read, because it will hold private data. SQLite gives its log the same
+/// mode.
 pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -237,11 +243,11 @@ pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Takes a SQLite file, its log and its index from everybody but its owner, if others can read it, and says whether it
-/// did.
+/// Removes the permissions of all other users from a SQLite file, its log and its shared-memory file, if the file is
+/// readable for all users. Returns whether it changed the mode.
 ///
-/// Versions before 0600 made files that everybody could read. A file of a group alone was shared on purpose and stays
-/// as it is, and so does one that cannot be written, or that belongs to somebody else.
+/// Earlier versions created files that all users could read. A file that is readable for its group only was shared on
+/// purpose and is not changed, and neither is a read-only file or a file of another owner.
 pub fn make_private(url: &str) -> bool {
     let is_narrowed = make_file_private(sqlite_path(url));
     if is_narrowed {
@@ -270,7 +276,7 @@ fn unreachable(place: &str, error: sqlx::Error) -> StoreError {
     StoreError::Unreachable { place: place.to_owned(), error }
 }
 
-/// SQLITE_READONLY in any of its forms, which are told apart by the higher bits.
+/// SQLITE_READONLY or one of its extended codes, which differ in the higher bits.
 fn is_read_only(error: &sqlx::Error) -> bool {
     let code =
         error.as_database_error().and_then(|database_error| database_error.code()?.parse::<i32>().ok());

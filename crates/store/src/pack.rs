@@ -1,4 +1,4 @@
-//! Bytes as they are kept: deflated where that helps, with a first byte that says so.
+//! Stored form of bytes: compressed with deflate if that helps; the first byte says which.
 
 use std::io::{Read, Write};
 
@@ -9,10 +9,10 @@ use flate2::write::DeflateEncoder;
 const PLAIN: u8 = 0;
 const DEFLATED: u8 = 1;
 
-/// Under this, deflating saves less than it costs.
+/// Smaller contents are not compressed, because the gain is smaller than the cost.
 const WORTH_IT: usize = 256;
 
-/// No honest content is larger; a damaged or hostile one must not fill the memory.
+/// Limit of the uncompressed size, so that damaged or hostile content cannot fill the memory.
 const MAX: u64 = 1 << 30;
 
 pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
@@ -46,7 +46,7 @@ pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Of what was given, before it is packed.
+/// Hash of the uncompressed bytes.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..32].to_owned()
 }

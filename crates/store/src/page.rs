@@ -1,17 +1,17 @@
-//! Lists a page at a time, by the place of the last row and never by counting rows.
+//! Keyset pagination: a page begins after the last row of the page before; rows are never counted with OFFSET.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Some rows, and where the next ones begin.
+/// A page of rows, and the cursor of the next page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultPage<T> {
     pub items: Vec<T>,
-    /// `None` at the end.
+    /// `None` on the last page.
     pub next: Option<Cursor>,
 }
 
-/// The place after a row: what the list is sorted by, and the row's id.
+/// Position after a row: its sort key and its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     pub(crate) sort: i64,
@@ -27,19 +27,19 @@ impl Cursor {
         Self { sort, id: id.to_string() }
     }
 
-    /// Before everything, in a list that begins with the smallest.
+    /// The cursor, or the start of an ascending list.
     pub(crate) fn bottom(cursor: Option<&Self>) -> Self {
         cursor.cloned().unwrap_or(Self { sort: i64::MIN, id: String::new() })
     }
 
-    /// Before everything, in a list that begins with the largest.
+    /// The cursor, or the start of a descending list.
     pub(crate) fn top(cursor: Option<&Self>) -> Self {
         cursor.cloned().unwrap_or(Self { sort: i64::MAX, id: "\u{10ffff}".to_owned() })
     }
 }
 
 impl<T> ResultPage<T> {
-    /// From one row more than was asked for, if there are so many.
+    /// Builds a page from up to `limit + 1` rows; the extra row shows that there is a next page.
     pub(crate) fn of(mut items: Vec<T>, limit: usize, place: impl Fn(&T) -> Cursor) -> Self {
         let is_last = items.len() <= limit;
         items.truncate(limit);

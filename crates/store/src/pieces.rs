@@ -1,6 +1,6 @@
-//! What arrives of a trace before it is whole: starts, events, spans, ends, in any order and perhaps twice.
+//! Pieces of traces: starts, events, spans and ends, which arrive in any order and perhaps twice.
 //!
-//! A piece is acknowledged once it is on disk. Pieces that come after a trace was finished open it again.
+//! A piece is acknowledged after it is on disk. A piece that arrives after its trace was finished reopens the trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +15,14 @@ use crate::{ProjectId, Store, StoreError, TraceId};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPiece {
     pub trace: TraceId,
-    /// Names the piece within its trace: a span id, or what the sender calls an event.
+    /// Id of the piece within its trace: a span id, or the sender's event id.
     pub id: String,
     pub kind: PieceKind,
     /// When it happened.
     pub time: Time,
-    /// As it came, in whatever format the one who puts traces together understands.
+    /// The received bytes; the code that assembles traces parses them.
     pub body: Vec<u8>,
-    /// Where the piece says so.
+    /// The agent, if the piece names one.
     pub agent: Option<String>,
     pub session: Option<String>,
 }
@@ -32,7 +32,8 @@ pub enum PieceKind {
     Start,
     Event,
     Span,
-    /// The span that all others are under: when it comes, the trace has ended.
+    /// The root span. Instrumentation sends a span when it ends, and the root span ends last, so its arrival means that
+    /// the trace has ended.
     RootSpan,
     Finish,
 }
@@ -43,35 +44,35 @@ pub struct Piece {
     pub kind: PieceKind,
     pub time: Time,
     pub received: Time,
-    /// `None` once retention took it away.
+    /// `None` after retention has deleted it.
     pub body: Option<Vec<u8>>,
 }
 
-/// The most pieces of one trace. Putting one together takes about 10 kB of memory for each.
+/// Most pieces of one trace. Assembling a trace takes about 10 kB of memory per piece, so 500 MB at this limit.
 pub const MAX_PIECES: usize = 50_000;
 
-/// The most bytes of pieces, once unpacked, that one trace is put together from.
+/// Most bytes of uncompressed pieces from which one trace is assembled.
 pub const MAX_ASSEMBLY_BYTES: usize = 64 << 20;
 
-/// The pieces of a trace, as far as they fit.
+/// The pieces of a trace, up to the limits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AssemblyPieces {
     pub pieces: Vec<Piece>,
-    /// How many more there are.
+    /// Number of pieces beyond the limits.
     pub n_left_out: usize,
 }
 
-/// What became of pieces, all of which are on disk unless they are named as conflicts or refused.
+/// Result of storing pieces. All pieces are on disk, except conflicts and refused ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Receipt {
     pub n_new: usize,
-    /// Were there already, the same.
+    /// Pieces that were stored before with the same content.
     pub n_repeated: usize,
-    /// Were there already with other content; what was there stays.
+    /// Pieces that were stored before with other content; the stored content stays.
     pub conflicts: Vec<(TraceId, String)>,
-    /// Traces that had been finished and are open again.
+    /// Finished traces that these pieces have reopened.
     pub reopened: Vec<TraceId>,
-    /// Beyond [`MAX_PIECES`] of their trace; they are not kept.
+    /// Pieces beyond [`MAX_PIECES`] of their trace; they are not stored.
     pub refused: Vec<(TraceId, String)>,
 }
 
@@ -81,7 +82,7 @@ statements! {
     FIRST = "SELECT id, kind, time, received, body FROM pieces WHERE project = $1 AND trace = $2
         ORDER BY time, id LIMIT $3";
     ROOT = "SELECT id FROM pieces WHERE project = $1 AND trace = $2 AND kind = 'root_span' ORDER BY time, id LIMIT 1";
-    // Their ids stay, so that a repeat is still known as one.
+    // The ids stay, so that a repeated piece is still recognised.
     DROP_BODIES = "UPDATE pieces SET body = NULL WHERE body IS NOT NULL AND project = $1 AND trace IN
         (SELECT id FROM traces WHERE project = $1 AND state IN ('finished', 'erased') AND updated < $2)";
 }
@@ -111,7 +112,7 @@ pub(crate) const TOUCH: Bulk = Bulk {
 const COUNTS: &str = "SELECT id, n_pieces FROM traces WHERE project = $1";
 const THERE: &str = "SELECT id, kind, hash FROM pieces WHERE project = $1 AND trace = $2";
 
-/// Batches that wait while another is being written; the next writer takes them all.
+/// Batches that wait while another one is being written; the next commit writes all of them.
 #[derive(Debug, Default)]
 pub(crate) struct Ingest {
     waiting: std::sync::Mutex<Vec<Waiting>>,
@@ -127,9 +128,9 @@ struct Waiting {
 }
 
 impl Store {
-    /// Keeps pieces. When this returns they are on disk, and asking again changes nothing.
+    /// Stores pieces. When this returns, they are on disk; storing them again changes nothing.
     ///
-    /// In SQLite, calls made at the same time share one commit.
+    /// With SQLite, concurrent calls share one commit.
     pub async fn put_pieces(
         &self,
         project: ProjectId,
@@ -145,7 +146,7 @@ impl Store {
         let (done, answer) = oneshot::channel();
         let waiting = Waiting { project, pieces, now, done };
         self.ingest.waiting.lock().expect("nothing panics while it is held").push(waiting);
-        // In a task of its own: a caller that gives up must not take along those who wait with it.
+        // In a task of its own: a caller that is cancelled must not cancel the others in the same commit.
         let (db, ingest) = (self.db.clone(), self.ingest.clone());
         tokio::spawn(async move {
             let _turn = ingest.turn.lock().await;
@@ -160,7 +161,7 @@ impl Store {
         self.db.fetch(ALL, args![project, trace]).await?.iter().map(read_piece_row).collect()
     }
 
-    /// The first pieces of a trace, by the time they happened, up to what one trace is put together from.
+    /// The first pieces of a trace in order of time, up to the limits of assembly.
     pub async fn pieces_to_assemble(
         &self,
         project: ProjectId,
@@ -177,7 +178,7 @@ impl Store {
             n_fitting += 1;
         }
         let rows = self.db.fetch(FIRST, args![project, trace, n_fitting]).await?;
-        // Packed they fit; a small piece may unpack to much.
+        // The compressed sizes are within the limit, but a small piece can be large when uncompressed.
         let (mut pieces, mut n_bytes) = (Vec::with_capacity(rows.len()), 0);
         for row in &rows {
             let piece = read_piece_row(row)?;
@@ -197,7 +198,7 @@ impl Store {
         self.db.optional(ROOT, args![project, trace]).await?.map(|row| row.get("id")).transpose()
     }
 
-    /// Takes the bodies of pieces away whose traces were finished and have not changed since.
+    /// Deletes the bodies of pieces whose traces were finished and have not changed since.
     pub async fn drop_piece_bodies(&self, project: ProjectId, before: Time) -> Result<u64, StoreError> {
         self.db.execute(DROP_BODIES, args![project, before]).await
     }
@@ -210,11 +211,11 @@ async fn write_together(db: &Db, batch: Vec<Waiting>) {
     match commit_piece_batch(db, &batch).await {
         Ok(receipts) => {
             for (waiting, receipt) in batch.into_iter().zip(receipts) {
-                // Somebody who no longer listens has nevertheless been served.
+                // The send fails if the caller was cancelled; its pieces are stored nevertheless.
                 let _ = waiting.done.send(Ok(receipt));
             }
         }
-        // One of them may be the cause, and the others must not suffer for it.
+        // One batch may be the cause, so each is tried alone.
         Err(_) => {
             for waiting in batch {
                 let put = put_alone(db, waiting.project, &waiting.pieces, waiting.now).await;
@@ -253,7 +254,7 @@ async fn insert_pieces(
     now: Time,
 ) -> Result<Receipt, StoreError> {
     let mut receipt = Receipt::default();
-    // In one order everywhere, so that two transactions with the same pieces wait for each other and do not deadlock.
+    // Sorted, so that two transactions with the same pieces lock rows in the same order and do not deadlock.
     let mut distinct: DistinctPieces<'_> = BTreeMap::new();
     for piece in pieces {
         let (key, hash) = ((&piece.trace, piece.id.as_str()), hash(&piece.body));
@@ -300,7 +301,7 @@ async fn insert_pieces(
 /// Pieces by trace and id, each with its hash.
 type DistinctPieces<'p> = BTreeMap<(&'p TraceId, &'p str), (&'p NewPiece, String)>;
 
-/// Takes out what would make a trace longer than it may be; what is there already may come again.
+/// Removes pieces beyond a trace's limit. Repeats of stored pieces are still accepted.
 async fn refuse_beyond_limit(
     tx: &mut Tx,
     project: ProjectId,
@@ -339,7 +340,7 @@ async fn refuse_beyond_limit(
     Ok(refused)
 }
 
-/// Kinds and hashes of what stands under the ids of these pieces, all of one trace.
+/// Kinds and hashes of the stored pieces with these ids, all of one trace.
 async fn find_known_pieces(
     tx: &mut Tx,
     project: ProjectId,
@@ -351,7 +352,7 @@ async fn find_known_pieces(
     rows.iter().map(|row| Ok((row.get("id")?, (row.get("kind")?, row.get("hash")?)))).collect()
 }
 
-/// A row for each trace that pieces are of, whether it is there already or not.
+/// A row for each trace of the pieces, whether the trace is new or not.
 fn build_trace_rows<'a>(
     project: ProjectId,
     pieces: impl Iterator<Item = &'a NewPiece>,
@@ -389,7 +390,7 @@ impl PieceKind {
         }
     }
 
-    /// Whether a trace has ended when this comes.
+    /// Whether a piece of this kind means that the trace has ended.
     pub fn ends(self) -> bool {
         matches!(self, Self::RootSpan | Self::Finish)
     }

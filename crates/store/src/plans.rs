@@ -1,8 +1,8 @@
-//! What SQLite is told about its tables, so that it takes the right index.
+//! Fixed index statistics for SQLite's query planner.
 //!
-//! It would have to count first (`ANALYZE`), and until then takes a project, of which there are few, for as telling as
-//! a trace; what it counts in a small database is wrong as soon as that has grown. So it is told once and for all what
-//! a large one looks like. PostgreSQL counts by itself.
+//! Without statistics (`ANALYZE`), SQLite assumes that a project id is as selective as a trace id, although there are
+//! few projects, and chooses wrong indexes. Statistics counted in a small database become wrong when it grows. So the
+//! statistics of a large database are written once. PostgreSQL collects its own statistics.
 
 use crate::StoreError;
 use crate::db::{DbRow, Tx, args};
@@ -25,7 +25,7 @@ const BY_PEOPLE: &[&str] = &[
     "tokens",
 ];
 
-/// Columns with few values, and about how many; all others tell rows apart.
+/// Columns with few distinct values, and their approximate number; all other columns count as unique.
 const FEW: &[(&str, u64)] = &[
     ("account", 200),
     ("agent", 20),
@@ -73,7 +73,8 @@ struct Index {
 }
 
 impl Index {
-    /// How many rows there are, and how many share the first column, the first two and so on.
+    /// Text in the format of `sqlite_stat1`: the number of rows, and the average number of rows that share the first
+    /// column, the first two, and so on.
     fn statistics_text(&self) -> String {
         let n_rows = if BY_PEOPLE.contains(&self.table.as_str()) { SOME } else { MANY };
         let (mut told, mut n_values) = (vec![n_rows], 1);
@@ -89,7 +90,7 @@ impl Index {
     }
 }
 
-/// Tells SQLite about every index that there is.
+/// Writes statistics for every index.
 pub(crate) async fn write_index_statistics(tx: &mut Tx) -> Result<(), StoreError> {
     let mut indexes: Vec<Index> = Vec::new();
     for row in tx.fetch(INDEXES, Vec::new()).await? {
@@ -99,7 +100,7 @@ pub(crate) async fn write_index_statistics(tx: &mut Tx) -> Result<(), StoreError
             None => indexes.push(read_index_row(&row, name, column)?),
         }
     }
-    // The first makes the table, the last makes SQLite read it.
+    // The first statement creates the table; the last one makes SQLite read it.
     tx.script("ANALYZE jurist_schema; DELETE FROM sqlite_stat1".to_owned()).await?;
     for it in &indexes {
         tx.execute(TELL, args![&it.table, &it.name, it.statistics_text()]).await?;

@@ -1,6 +1,6 @@
-//! How likely something was to be chosen.
+//! Sampling probabilities.
 
-/// More than 0 and at most 1, so that what was chosen can be weighed by its inverse.
+/// More than 0 and at most 1, so that its inverse can be used as a weight.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Probability(f64);
 

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::db::{DbRow, args, statements};
 use crate::{ProjectId, Store, StoreError};
 
-/// What the project of those who name none is called.
+/// Name of the project that is used if a client names none.
 const DEFAULT: &str = "default";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +15,7 @@ pub struct StoredProject {
     pub id: ProjectId,
     pub name: String,
     pub settings: Json,
-    /// What its judges may cost in a month; `None` is no limit.
+    /// Monthly cap of judge costs; `None` is no limit.
     pub cap: Option<Cap>,
     pub created: Time,
     pub archived: Option<Time>,
@@ -28,7 +28,7 @@ statements! {
     BY_NAME = "SELECT * FROM projects WHERE name = $1";
     LIST = "SELECT * FROM projects ORDER BY name";
     SET_SETTINGS = "UPDATE projects SET settings = $2 WHERE id = $1";
-    // Nobody else changes it until this is done.
+    // Locks the row until the transaction ends.
     LOCK = "UPDATE projects SET settings = settings WHERE id = $1 RETURNING settings";
     SET_CAP = "UPDATE projects SET cap = $2, monthly_cap = $3 WHERE id = $1";
     RENAME = "UPDATE projects SET name = $2 WHERE id = $1";
@@ -44,13 +44,13 @@ impl Store {
         self.project(id).await
     }
 
-    /// The project of those who name none; made, with the usual cap, when it is first asked for.
+    /// The default project; created with the default cap on first use.
     pub async fn default_project(&self, rates: &Rates, now: Time) -> Result<ProjectId, StoreError> {
         if let Some(project) = self.project_named(DEFAULT).await? {
             return Ok(project.id);
         }
         match self.add_project(DEFAULT, now).await {
-            // Another process was faster.
+            // Another process created it in the meantime.
             Err(StoreError::Taken { .. }) => {
                 let found = self.project_named(DEFAULT).await?;
                 found
@@ -83,7 +83,7 @@ impl Store {
         self.touch_project(id, SET_SETTINGS, args![id, settings]).await
     }
 
-    /// One of the settings, whatever the others are; `null` takes it away.
+    /// Sets one key of the settings and leaves the others unchanged; `null` removes the key.
     pub async fn set_project_setting(
         &self,
         id: ProjectId,
@@ -102,7 +102,7 @@ impl Store {
         tx.commit().await
     }
 
-    /// Holds from the next reservation on.
+    /// Sets the cap, which applies from the next reservation on.
     pub async fn set_cap(&self, id: ProjectId, cap: Option<Cap>) -> Result<(), StoreError> {
         let text = cap.as_ref().map(|cap| cap_to_json(cap).to_string());
         self.touch_project(id, SET_CAP, args![id, text, cap.map(|cap| cap.usd().nanos())]).await
@@ -113,7 +113,7 @@ impl Store {
         renamed.map_err(|error| error.into_taken("project", name))
     }
 
-    /// Out of sight, but its history stays.
+    /// Archives a project: lists leave it out, and its history stays.
     pub async fn archive_project(&self, id: ProjectId, now: Time) -> Result<(), StoreError> {
         self.touch_project(id, ARCHIVE, args![id, now]).await
     }
@@ -137,7 +137,7 @@ fn cap_to_json(cap: &Cap) -> Json {
 
 fn cap(row: &DbRow) -> Result<Option<Cap>, StoreError> {
     let text: Option<String> = row.get("cap")?;
-    // One that was set in dollars alone is one in dollars.
+    // Projects of older versions have a cap in dollars only.
     let dollars = row.maybe_usd("monthly_cap")?.map(|usd| usd.nanos() as f64 / 1e9);
     let told = text.and_then(|text| serde_json::from_str(&text).ok());
     Ok(told.or_else(|| Cap::new(dollars?, Currency::USD, 1.0).ok()))

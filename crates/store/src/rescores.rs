@@ -1,4 +1,4 @@
-//! Re-scorings: traces that were judged before, judged again by a newer version. Nothing is replaced.
+//! Re-scorings: traces that are judged again under a newer version. The earlier scores stay.
 
 use jurist_core::grade::Time;
 use jurist_core::plan::TraceStratum;
@@ -15,12 +15,12 @@ pub struct Rescore {
     pub id: RescoreId,
     pub monitor: MonitorId,
     pub monitor_version: MonitorVersionId,
-    /// By which they are judged now.
+    /// The rubric version of the re-scoring.
     pub rubric_version: RubricVersionId,
-    /// Of traces that were decided about from here until there.
+    /// Start of the time range; traces count by the time of their decision.
     pub since: Time,
     pub until: Time,
-    /// The share of them that was drawn.
+    /// Sampling probability of the re-scoring.
     pub share: Probability,
     pub n_traces: u64,
     pub author: Option<AccountId>,
@@ -40,7 +40,7 @@ statements! {
         author, created) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     GET = "SELECT * FROM rescores WHERE project = $1 AND id = $2";
     LIST = "SELECT * FROM rescores WHERE project = $1 AND monitor = $2 ORDER BY id DESC";
-    // Those that were sampled and whose text is still there, under another version.
+    // Sampled traces whose text is not erased, under another version.
     RESCORABLE = "SELECT d.trace, d.stratum, v.rubric_version FROM decisions d
         JOIN monitor_versions v ON v.id = d.monitor_version
         JOIN traces t ON t.project = d.project AND t.id = d.trace AND t.state <> 'erased'
@@ -69,7 +69,7 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// With the work that it takes, all or nothing.
+    /// Adds a re-scoring and its jobs in one transaction.
     pub async fn add_rescore(
         &self,
         project: ProjectId,

@@ -1,4 +1,4 @@
-//! Rubrics by name, and their versions, which never change.
+//! Rubrics by name, and their immutable versions.
 
 use jurist_core::grade::{RubricHash, Time};
 use serde_json::Value as Json;
@@ -10,7 +10,7 @@ use crate::{AccountId, ProjectId, Region, RubricId, RubricVersionId, Store, Stor
 pub struct RubricHead {
     pub id: RubricId,
     pub name: String,
-    /// The version that was last put; `None` before the first.
+    /// The newest version; `None` before the first.
     pub newest: Option<RubricVersionId>,
     pub created: Time,
     pub archived: Option<Time>,
@@ -20,10 +20,10 @@ pub struct RubricHead {
 pub struct RubricVersion {
     pub id: RubricVersionId,
     pub rubric: RubricId,
-    /// Of the canonical form.
+    /// Hash of the canonical form.
     pub hash: RubricHash,
     pub canonical: Json,
-    /// As it was written.
+    /// The text as its author wrote it.
     pub source: Option<String>,
     pub author: Option<AccountId>,
     pub created: Time,
@@ -86,7 +86,7 @@ impl Store {
         self.db.fetch(LIST, args![project]).await?.iter().map(read_rubric_row).collect()
     }
 
-    /// `None` brings it back. `seen` is what it must still be.
+    /// Archives a rubric; `None` restores it. Fails if the rubric has changed since the client read `seen`.
     pub async fn archive_rubric(
         &self,
         project: ProjectId,
@@ -100,7 +100,8 @@ impl Store {
         tx.commit().await
     }
 
-    /// The version with this content, new or not, which is now the newest. `seen` is what the rubric must still be.
+    /// Makes the version with this content the newest, and adds it if it is new. Fails if the rubric has changed since
+    /// the client read `seen`.
     pub async fn put_rubric_version(
         &self,
         project: ProjectId,
@@ -116,7 +117,7 @@ impl Store {
         Ok(version)
     }
 
-    /// Adds a rubric together with its first version: both are there, or neither.
+    /// Adds a rubric and its first version in one transaction.
     pub async fn add_rubric_with_version(
         &self,
         project: ProjectId,
@@ -166,7 +167,7 @@ impl Store {
     }
 }
 
-/// Makes a version the newest of its rubric; one of the same content is there once.
+/// Makes a version the newest of its rubric. Versions with the same content are stored once.
 async fn insert_version(
     tx: &mut Tx,
     project: ProjectId,
@@ -184,7 +185,7 @@ async fn insert_version(
     Ok(version)
 }
 
-/// Nobody else changes the rubric before the transaction ends.
+/// Locks the rubric until the transaction ends. Fails if it differs from `seen`.
 async fn lock_rubric(
     tx: &mut Tx,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! Runs: a header, a result for each place in the plan as it is graded, and an end.
+//! Runs: a header, one result for each position of the plan, and the end time.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -26,23 +26,23 @@ pub struct RunHead {
     pub n_deferred: u64,
     /// Mean over the results that have a score.
     pub score: Option<f64>,
-    /// Of results whose cost is known, and of calls that were paid for and led to no result.
+    /// Cost of the results, and of calls that were paid for without a result.
     pub cost: Usd,
 }
 
-/// What came of one place in the plan.
+/// The result of one position of the plan.
 #[derive(Debug)]
 pub struct NewRunResult<'a> {
     pub place: usize,
     pub result: &'a CaseResult,
-    /// What its judges were asked and said.
+    /// Prompts and replies of its judges.
     pub exchanges: &'a [Json],
 }
 
 statements! {
     BEGIN = "INSERT INTO runs (id, project, format, suite, seed, rubrics, started) VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    // A case that is graded once more, because its grader broke or was not asked, takes its place; a verdict stays,
-    // whatever somebody says who comes late.
+    // A new result replaces one without a verdict (grader error or deferred). A verdict is never replaced, so that a
+    // worker that has lost its lease cannot change it.
     PUT = "INSERT INTO run_results (run, place, case_name, candidate, rubric, status, score, cost, body)
         SELECT id, $3, $4, $5, $6, $7, $8, $9, $10 FROM runs WHERE project = $1 AND id = $2
         ON CONFLICT (run, place) DO UPDATE SET case_name = excluded.case_name, candidate = excluded.candidate,
@@ -87,7 +87,7 @@ statements! {
     REMOVE = "DELETE FROM runs WHERE project = $1 AND id = $2";
 }
 
-/// How many runs back a name leads: `latest` is 0, `previous` and `latest~1` are 1.
+/// Number of runs that a name goes back: `latest` is 0, `previous` and `latest~1` are 1.
 pub fn runs_back(name: &str) -> Option<usize> {
     match name {
         "latest" => Some(0),
@@ -100,14 +100,14 @@ pub fn runs_back(name: &str) -> Option<usize> {
 const PAGE: usize = 200;
 
 impl Store {
-    /// Begins a run; its results come one by one.
+    /// Stores the header of a run; results follow.
     pub async fn begin_run(&self, project: ProjectId, run: &Run) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
         insert_run(&mut tx, project, run).await?;
         tx.commit().await
     }
 
-    /// Keeps results with what was asked for them, all or none.
+    /// Stores results with their exchanges in one transaction.
     pub async fn put_results(
         &self,
         project: ProjectId,
@@ -170,7 +170,7 @@ impl Store {
         })
     }
 
-    /// Some results after a place in the plan, in its order.
+    /// Up to `limit` results after a position of the plan, in plan order.
     pub async fn results(
         &self,
         project: ProjectId,
@@ -187,7 +187,7 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Some of the results that nobody graded.
+    /// Up to `limit` deferred results.
     pub async fn deferred_results(
         &self,
         project: ProjectId,
@@ -198,7 +198,7 @@ impl Store {
         rows.iter().map(|row| row.unpack_json("body")).collect()
     }
 
-    /// All results in the order of the plan, a few in memory at a time.
+    /// All results in plan order; reads one page at a time into memory.
     pub fn result_stream(
         &self,
         project: ProjectId,
@@ -213,7 +213,7 @@ impl Store {
         pages.try_flatten()
     }
 
-    /// The whole run.
+    /// A run with all its results.
     pub async fn load_run(&self, project: ProjectId, id: RunId) -> Result<Run, StoreError> {
         let mut run = self.run(project, id).await?;
         let spent = |it: (usize, CaseResult)| (it.1.spend, Packed::new(&it.1));
@@ -221,7 +221,7 @@ impl Store {
             self.result_stream(project, id).map_ok(spent).try_collect().await?;
         run.spend = results.iter().fold(Spend::default(), |sum, it| sum.plus(it.0));
         run.results = results.into_iter().map(|result| result.1).collect();
-        // Calls that led to no result were paid for as well.
+        // This includes calls without a result, which were paid for as well.
         let paid = self.subject_spend(project, &id.to_string(), None).await?.settled;
         run.spend.cost = run.spend.cost.map(|cost| cost.max(paid));
         Ok(run)
@@ -240,13 +240,13 @@ impl Store {
         Ok(ResultPage::of(heads, limit, |run_head: &RunHead| Cursor::new(0, &run_head.id)))
     }
 
-    /// One of them.
+    /// The header of one run.
     pub async fn run_head(&self, project: ProjectId, id: RunId) -> Result<RunHead, StoreError> {
         let row = self.db.optional(HEAD, args![project, id.to_string()]).await?;
         read_run_head(&row.ok_or_else(|| StoreError::unknown("run", &id))?)
     }
 
-    /// Which places of a part of its plan have a result, and what it says.
+    /// Positions within a range of the plan that have a result, with its status.
     pub async fn graded_places(
         &self,
         project: ProjectId,
@@ -264,7 +264,7 @@ impl Store {
         rows.iter().map(place).collect()
     }
 
-    /// A run by its id, the end of its id, or how far it is back: see [`runs_back`].
+    /// A run by its id, the end of its id, or a name such as `latest~1`: see [`runs_back`].
     pub async fn find_run(&self, project: ProjectId, name: &str) -> Result<RunId, StoreError> {
         let latest = self.find_run_back(project, 0).await?;
         if let Some(n) = runs_back(name)
@@ -291,13 +291,13 @@ impl Store {
         row.map(|row| row.parse("id")).transpose()
     }
 
-    /// The latest that was begun before another.
+    /// The last run that began before another one.
     pub async fn run_before(&self, project: ProjectId, run: RunId) -> Result<Option<RunId>, StoreError> {
         let row = self.db.optional(LATEST_BEFORE, args![project, run.to_string()]).await?;
         row.map(|row| row.parse("id")).transpose()
     }
 
-    /// With its results and what its judges said.
+    /// Deletes a run with its results and exchanges.
     pub async fn remove_run(&self, project: ProjectId, run: RunId) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
         let args = || args![project, run.to_string()];

@@ -1,4 +1,4 @@
-//! Scores of monitors: what their estimates are made of, in numbers only, beside the grades they come from.
+//! Scores of monitors: the numbers behind their estimates, stored separately from the grades.
 
 use std::collections::BTreeMap;
 
@@ -14,33 +14,33 @@ use crate::{
     TraceId,
 };
 
-/// What all scores of one trace share.
+/// Fields that all scores of one trace share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreContext {
     pub monitor: MonitorId,
     pub trace: TraceId,
-    /// Which revision of the trace the decision was about when the judge was asked.
+    /// Revision of the trace when the judge was asked.
     pub revision: u64,
-    /// By which it was judged.
+    /// The monitor version under which it was judged.
     pub version: MonitorVersionId,
     pub rubric_version: RubricVersionId,
-    /// `None` for those that were judged as they came in.
+    /// `None` for scores of live traffic.
     pub rescore: Option<RescoreId>,
     pub stratum: TraceStratum,
     pub agent: Option<String>,
-    /// With which it came to be scored, all in all.
+    /// Overall probability of being scored: sender, monitor and re-scoring multiplied.
     pub probability: Probability,
-    /// When its trace was decided about.
+    /// Time of the decision about the trace.
     pub decided: Time,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
-    /// One judge, or all together.
+    /// One judge, or the panel.
     pub judge: String,
-    /// Empty for the whole.
+    /// Empty for the overall score.
     pub criterion: String,
-    /// On 0..=1; `None` where the judge broke.
+    /// On 0..=1; `None` after a judge error.
     pub unit: Option<f64>,
     pub is_passed: Option<bool>,
 }
@@ -54,28 +54,28 @@ pub struct ScoreTally {
     pub judge: String,
     pub criterion: String,
     pub stratum: TraceStratum,
-    /// Where the day begins, if asked by day.
+    /// Start of the day, if grouped by day.
     pub day: Option<Time>,
-    /// If asked by agent; empty where the traces name none.
+    /// The agent, if grouped by agent; empty for traces without one.
     pub agent: Option<String>,
     pub n_errors: u64,
     pub units: WeightedScoreSums,
-    /// Passed is 1, and failed is 0.
+    /// Sums of passes: passed is 1 and failed is 0.
     pub passes: WeightedScoreSums,
 }
 
-/// Which scores; what is `None` does not matter.
+/// Filter for scores; `None` matches everything.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoreFilter {
     pub agent: Option<String>,
     pub rubric_version: Option<RubricVersionId>,
-    /// Empty is the whole rubric.
+    /// Empty for the overall score.
     pub criterion: Option<String>,
     pub from: Time,
     pub until: Time,
 }
 
-/// A trace that a judge scored and that people labelled, on the same criterion.
+/// A trace with a judge score and a human label for the same criterion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledScore {
     pub rubric_version: RubricVersionId,
@@ -87,7 +87,7 @@ pub struct LabelledScore {
     pub probability: Probability,
 }
 
-/// A trace that a judge scored as a whole and of which people labelled something.
+/// A trace with an overall judge score and at least one human label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WholeScore {
     pub trace: TraceId,
@@ -122,19 +122,19 @@ statements! {
         AND NOT EXISTS (SELECT 1 FROM labels newer WHERE newer.project = l.project AND newer.candidate = l.candidate
             AND newer.rubric_version = l.rubric_version AND newer.criterion = l.criterion AND l.id < newer.id)
         LIMIT 100000";
-    // From the labels, which are few, to the scores, which are many.
+    // The join starts at the labels, because there are far fewer labels than scores.
     WHOLES = "SELECT s.trace, s.rubric_version, s.judge, s.unit, s.is_passed, s.probability
         FROM (SELECT DISTINCT project, candidate, rubric_version FROM labels WHERE project = $1) l
         CROSS JOIN monitor_scores s WHERE s.project = l.project AND s.monitor = $2 AND s.trace = l.candidate
         AND s.rubric_version = l.rubric_version AND $3 <= s.decided AND s.decided < $4 AND s.rescore = ''
         AND s.criterion = '' AND s.unit IS NOT NULL LIMIT 100000";
-    // As one text, since a row for each of a hundred thousand takes longer than all the rest; in billionths, which are
-    // written faster than fractions.
+    // Aggregated to one text, because reading a hundred thousand rows takes longer than everything else. Scores are
+    // integers (billionths), which are formatted faster than fractions.
     IN_ORDER = "SELECT string_agg(stratum || '=' || CAST(unit * 1000000000.0 + 0.5 AS BIGINT), ' ') AS scores
         FROM (SELECT stratum, unit FROM monitor_scores WHERE project = $1 AND monitor = $2
         AND rubric_version = $3 AND judge = $4 AND criterion = $5 AND rescore = '' AND unit IS NOT NULL
         AND $6 <= decided AND decided < $7 ORDER BY decided, trace LIMIT $8) ordered";
-    // Apart, since the other needs nothing but an index.
+    // A separate statement, so that the one for all agents can use a covering index.
     IN_ORDER_OF = "SELECT string_agg(stratum || '=' || CAST(unit * 1000000000.0 + 0.5 AS BIGINT), ' ') AS scores
         FROM (SELECT stratum, unit FROM monitor_scores WHERE project = $1 AND monitor = $2
         AND rubric_version = $3 AND judge = $4 AND criterion = $5 AND rescore = '' AND unit IS NOT NULL
@@ -183,9 +183,9 @@ const TALLY_BY: &str = "GROUP BY monitor_version, rubric_version, rescore, judge
     ORDER BY 7, 8, monitor_version, rubric_version, rescore, judge, criterion, stratum";
 
 impl Store {
-    /// Keeps what judges made of a trace, and what became of the decision. A number that is there stays.
+    /// Stores the scores of a trace and the new state of its decision. Existing scores are not replaced.
     ///
-    /// Nothing is kept if the trace changed while it was judged, or somebody else was faster.
+    /// Nothing is stored if the trace changed while it was judged, or if another worker stored its result first.
     pub async fn put_scores(
         &self,
         project: ProjectId,
@@ -209,7 +209,7 @@ impl Store {
         }
         let known = |score: &Score| there.get(&(score.judge.clone(), score.criterion.clone())).copied();
         let mut new: Vec<&Score> = scores.iter().filter(|score| known(score) != Some(true)).collect();
-        // In one order everywhere, so that two transactions wait for each other and do not deadlock.
+        // Rows are always locked in the same order, so that two transactions wait for each other and do not deadlock.
         new.sort_by_key(|score| (&score.judge, &score.criterion));
         tx.insert(ADD, new.iter().map(|score| score.args(project, scored, now)).collect()).await?;
         let tallied = |score: &&Score| {
@@ -235,7 +235,7 @@ impl Store {
         rows.iter().map(read_tally).collect()
     }
 
-    /// As many of the scores of one judge as are wanted, of all agents or one, with their strata, the oldest first.
+    /// The first scores of one judge in a time range, up to `limit`, of all agents or one, with their strata.
     pub async fn scores_in_order(
         &self,
         project: ProjectId,
@@ -252,7 +252,7 @@ impl Store {
         let scores: Option<String> = self.db.one(sql, args).await?.get("scores")?;
         let read = |text: &str| {
             let (stratum, unit) = text.split_once('=')?;
-            // Engines round differently, and a score of 1 stays one.
+            // The engines round differently; the minimum keeps a score of 1 from becoming larger.
             Some((stratum.parse().ok()?, (f64::from(unit.parse::<u32>().ok()?) / 1e9).min(1.0)))
         };
         let damaged = |text: &str| StoreError::damaged_row("score", &text, "it is a stratum and a number");
@@ -265,7 +265,7 @@ impl Store {
             .collect()
     }
 
-    /// Traces that people labelled as well; the newest label counts.
+    /// Traces with human labels; the newest label counts.
     pub async fn labelled_scores(
         &self,
         project: ProjectId,
@@ -287,7 +287,7 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// What judges say of traces, all in all, of which people labelled something.
+    /// Overall scores of traces with at least one human label.
     pub async fn whole_scores(
         &self,
         project: ProjectId,
@@ -307,7 +307,7 @@ impl Store {
         self.db.fetch(WHOLES, args![project, monitor, from, until]).await?.iter().map(read).collect()
     }
 
-    /// Traces of a re-scoring that have a score under an earlier version too.
+    /// Traces of a re-scoring that also have a score under an earlier version.
     pub async fn score_pairs(
         &self,
         project: ProjectId,
@@ -354,12 +354,12 @@ impl Score {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TallyChange {
     Add,
-    /// In place of an error, which is none any more.
+    /// The score replaces an error.
     Heal,
     Withdraw,
 }
 
-/// Takes the scores that a trace got as it came in out of the figures. Its grades and verdicts stay.
+/// Removes the live scores of a trace from the sums. Its grades and verdicts stay.
 pub(crate) async fn withdraw_scores(
     tx: &mut Tx,
     project: ProjectId,
@@ -394,7 +394,7 @@ pub(crate) async fn withdraw_scores(
 }
 
 impl Score {
-    /// What it changes about the sums.
+    /// The changes of the sums for one score.
     fn tally_args(&self, project: ProjectId, scored: &ScoreContext, change: TallyChange) -> Vec<Arg> {
         let (mut units, mut passes) = (WeightedScoreSums::default(), WeightedScoreSums::default());
         let probability = scored.probability.get();
@@ -451,7 +451,7 @@ impl ScoreFilter {
 fn read_tally(row: &DbRow) -> Result<ScoreTally, StoreError> {
     let rescore: String = row.get("rescore")?;
     let count = |column| row.count(column).map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-    // Squares of 0 and 1 are what they are squares of.
+    // Values are 0 or 1, so squares equal the values.
     let (p_wx, p_wwx): (f64, f64) = (row.get("p_wx")?, row.get("p_wwx")?);
     Ok(ScoreTally {
         version: row.parse("monitor_version")?,

@@ -1,7 +1,9 @@
-//! Money: set aside before it is spent, so that a cap holds whatever happens at the same time.
+//! Spend and reservations. The largest possible cost of a call is reserved before the call and settled after it, so
+//! that concurrent calls cannot exceed a cap together.
 //!
-//! Months are those of UTC; what was set aside in one is paid in it. What nobody can settle any more, because
-//! its worker died, counts as spent: the call may have been made, and no month may cost more than its cap.
+//! Months are UTC months; a reservation is settled in the month in which it was made. A reservation that cannot be
+//! settled, because its worker died, counts as spent in full: the call may have been made, and no month may cost more
+//! than its cap.
 
 use std::time::Duration;
 
@@ -13,45 +15,45 @@ use crate::decisions::utc_day_start;
 use crate::jobs::Job;
 use crate::{ProjectId, ReservationId, Store, StoreError};
 
-/// Money for one call.
+/// A reservation for one call.
 #[derive(Debug, Clone, Copy)]
 pub struct ReservationRequest<'a> {
-    /// The most that it can cost.
+    /// The highest cost that the call can have.
     pub amount: Usd,
     /// Such as `run` or `monitor`.
     pub purpose: &'a str,
-    /// What it is for: a run, a monitor.
+    /// The run or monitor that pays.
     pub subject: &'a str,
-    /// What the subject may cost, besides the cap of the project.
+    /// Budget of the subject, in addition to the cap of the project.
     pub limit: Option<Limit>,
     pub model: &'a str,
-    /// As long as somebody works on this, the money is theirs.
+    /// The job that makes the call. The reservation is valid as long as a worker holds the job's lease.
     pub job: Option<&'a Job>,
 }
 
-/// What a subject may cost.
+/// Budget of a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     InAll(Usd),
     InMonth(Usd),
 }
 
-/// What became of setting money aside.
+/// Result of a reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reserve {
     Held(ReservationId),
-    /// It would be more than the project's cap.
+    /// The reservation would exceed the project's cap.
     OverCap(MonthSpend),
-    /// It would be more than the limit of what it is for, whose sums these are.
+    /// The reservation would exceed the subject's limit; these are the subject's sums.
     OverLimit(MonthSpend),
 }
 
-/// A month of a project; or what a subject has cost.
+/// Spend of a project's month, or of a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MonthSpend {
     /// `None` is no limit.
     pub cap: Option<Usd>,
-    /// Set aside for what is under way.
+    /// Reserved for calls in progress.
     pub reserved: Usd,
     pub settled: Usd,
 }
@@ -73,7 +75,7 @@ pub struct DaySpend {
     pub subject: String,
     pub model: String,
     pub settled: Usd,
-    /// The part of it that nobody settled, and that counts as spent at all that was set aside.
+    /// The part of it that was never settled and counts as spent in full.
     pub assumed: Usd,
     pub n: u64,
 }
@@ -81,14 +83,15 @@ pub struct DaySpend {
 statements! {
     OPEN_MONTH = "INSERT INTO spend_months (project, month, reserved, settled) VALUES ($1, $2, 0, 0)
         ON CONFLICT DO NOTHING";
-    // One statement: whoever waited for the row looks at it again, so two can never share the last cent.
+    // Check and update are one statement: a transaction that waited for the row evaluates the condition again, so
+    // two reservations can never use the same remainder.
     RESERVE = "UPDATE spend_months SET reserved = reserved + $3 WHERE project = $1 AND month = $2
         AND (SELECT CASE WHEN monthly_cap IS NULL THEN 1
              WHEN spend_months.reserved + spend_months.settled + $3 <= monthly_cap THEN 1 ELSE 0 END
              FROM projects WHERE id = $1) = 1";
     OPEN_SUBJECT = "INSERT INTO spend_subjects (project, subject, month, reserved, settled)
         VALUES ($1, $2, $3, 0, 0) ON CONFLICT DO NOTHING";
-    // The month's row is held by now, so that nobody else of this project is here.
+    // RESERVE has locked the month's row, so no other reservation of this project runs at the same time.
     RESERVE_FOR = "UPDATE spend_subjects SET reserved = reserved + $4
         WHERE project = $1 AND subject = $2 AND month = $3 AND (CAST($5 AS BIGINT) IS NULL
         OR (SELECT SUM(s.reserved + s.settled) FROM spend_subjects s WHERE s.project = $1 AND s.subject = $2
@@ -123,14 +126,14 @@ statements! {
         WHERE project = $1 AND $2 <= day AND day < $3 ORDER BY day, purpose, subject, model";
 }
 
-/// How long whoever has just lost a job may take to settle what they can.
+/// How long a worker that has just lost a job's lease may take to settle its reservations.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// No call that belongs to no job takes longer.
+/// A reservation without a job counts as stale after this time, which is longer than any call takes.
 const LONGEST: Duration = Duration::from_secs(3600);
 
 impl Store {
-    /// Sets money aside, if the month's cap and the limit of what it is for allow it.
+    /// Reserves an amount if the month's cap and the subject's limit allow it.
     pub async fn reserve(
         &self,
         project: ProjectId,
@@ -169,9 +172,9 @@ impl Store {
         Ok(Reserve::Held(id))
     }
 
-    /// Pays what something cost and lets the rest go; nothing at all is a release.
+    /// Settles a reservation at the real cost and releases the rest; a cost of zero releases everything.
     ///
-    /// `false` if it was settled before, which then stands.
+    /// `false` if it was settled before; the earlier amount stays.
     pub async fn settle(
         &self,
         project: ProjectId,
@@ -182,9 +185,9 @@ impl Store {
         self.pay(project, reservation, Some(cost), now).await
     }
 
-    /// Counts all that was set aside as spent: nobody knows, and it may have been.
+    /// Settles a reservation at its full amount, because the real cost is unknown.
     ///
-    /// `false` if it was settled before, which then stands.
+    /// `false` if it was settled before; the earlier amount stays.
     pub async fn assume_spent(
         &self,
         project: ProjectId,
@@ -221,8 +224,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Counts what a run of somebody's own machine has paid. The cap of the project is for servers, and is not
-    /// touched by it.
+    /// Adds the cost of a run that was executed on a user's machine. The cap of the project applies to servers only, so
+    /// this does not count against it.
     pub async fn add_subject_cost(
         &self,
         project: ProjectId,
@@ -234,7 +237,7 @@ impl Store {
         self.db.execute(ADD_FOR, args).await.map(drop)
     }
 
-    /// The month that a moment is in.
+    /// Spend of the month that contains a time.
     pub async fn month_spend(&self, project: ProjectId, time: Time) -> Result<MonthSpend, StoreError> {
         let row = self.db.optional(MONTH, args![project, Month::of(time).to_string()]).await?;
         let row = row.ok_or_else(|| StoreError::unknown("project", &project))?;
@@ -242,7 +245,7 @@ impl Store {
         Ok(MonthSpend { cap: row.maybe_usd("cap")?, reserved: sum("reserved")?, settled: sum("settled")? })
     }
 
-    /// What a run or monitor has cost, in all or in a month such as `2026-03`.
+    /// Spend of a run or monitor, in total or in a month such as `2026-03`.
     pub async fn subject_spend(
         &self,
         project: ProjectId,
@@ -254,7 +257,8 @@ impl Store {
         Ok(MonthSpend { cap: None, reserved: sum("reserved")?, settled: sum("settled")? })
     }
 
-    /// What was set aside and cannot be settled any more: nobody works on its job, perhaps after having spent it.
+    /// Reservations that nobody can settle, because no worker holds the lease of their job. Their calls may have been
+    /// made.
     pub async fn stale_reservations(&self, now: Time, limit: usize) -> Result<Vec<Reservation>, StoreError> {
         let before = |duration: Duration| {
             Time::from_micros(now.micros() - i64::try_from(duration.as_micros()).unwrap_or(0))
@@ -263,7 +267,7 @@ impl Store {
         self.db.fetch(STALE, args).await?.iter().map(read_reservation_row).collect()
     }
 
-    /// What was paid on whole days of UTC, by purpose, subject and model.
+    /// Spend of whole UTC days by purpose, subject and model.
     pub async fn spend_by_day(
         &self,
         project: ProjectId,
@@ -286,13 +290,13 @@ impl Store {
 }
 
 impl MonthSpend {
-    /// What can still be set aside; `None` is no limit.
+    /// The amount that can still be reserved; `None` is no limit.
     pub fn remaining_amount(&self) -> Option<Usd> {
         let left = self.cap?.nanos() - self.reserved.nanos() - self.settled.nanos();
         Some(Usd::from_nanos(left.max(0)))
     }
 
-    /// Whether so much fits once everything that is set aside has come back.
+    /// Whether an amount would fit if all current reservations were released.
     pub fn may_fit(&self, amount: Usd) -> bool {
         self.cap.is_none_or(|cap| self.settled.plus(amount) <= cap)
     }

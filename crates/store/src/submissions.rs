@@ -1,4 +1,4 @@
-//! Runs that others work on: what was asked for, and the jobs that it was cut into. The store does not look inside.
+//! Runs that workers execute: the request, and the jobs that it is divided into. The store does not parse the request.
 
 use jurist_core::grade::Time;
 use jurist_core::run::{Run, RunId};
@@ -8,10 +8,10 @@ use crate::jobs::NewJob;
 use crate::pack::pack;
 use crate::{ProjectId, Store, StoreError};
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunProgress {
-    /// Absent for a run that nobody submitted.
+    /// Absent for a run that was not submitted to the server.
     pub n_units: Option<u64>,
     pub n_results: u64,
     pub ended: Option<Time>,
@@ -24,14 +24,14 @@ statements! {
     PROGRESS = "SELECT runs.ended, submissions.n_units,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id) AS n_results
         FROM runs LEFT JOIN submissions ON submissions.run = runs.id WHERE runs.project = $1 AND runs.id = $2";
-    // Whoever comes second finds it ended.
+    // `ended IS NULL` lets only the first of two concurrent workers end the run.
     END_IF_WHOLE = "UPDATE runs SET ended = $3 WHERE project = $1 AND id = $2 AND ended IS NULL
         AND (SELECT n_units FROM submissions WHERE run = runs.id)
             <= (SELECT COUNT(*) FROM run_results WHERE run = runs.id)";
 }
 
 impl Store {
-    /// Begins a run, keeps what it was asked for and adds its jobs: all or nothing.
+    /// Stores a run with its request and its jobs in one transaction.
     pub async fn submit_run(
         &self,
         project: ProjectId,
@@ -66,7 +66,7 @@ impl Store {
         })
     }
 
-    /// Ends a run of which every unit has a result. `false` if it goes on, or had ended before.
+    /// Ends a run if every unit has a result. `false` if units are missing, or if it had ended before.
     pub async fn end_if_whole(&self, project: ProjectId, run: RunId, time: Time) -> Result<bool, StoreError> {
         Ok(self.db.execute(END_IF_WHOLE, args![project, run.to_string(), time]).await? == 1)
     }

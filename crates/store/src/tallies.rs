@@ -1,4 +1,4 @@
-//! Sums over many grades and verdicts: by day they are kept ready, by hour they are added up when asked for.
+//! Sums over grades and verdicts: daily sums are stored; hourly sums are computed on request.
 
 use std::collections::BTreeMap;
 
@@ -9,28 +9,28 @@ use crate::filter::SelectQuery;
 use crate::grades::{NewGrade, NewVerdict, OutcomeKind, finite_unit, kind_name, read_grader_kind};
 use crate::{Probability, ProjectId, RubricVersionId, Store, StoreError};
 
-/// How one criterion was graded by one grader.
+/// Sums of one criterion and one grader.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GradeTally {
     pub rubric_version: RubricVersionId,
     pub criterion: String,
     pub grader_kind: GraderKind,
     pub grader: String,
-    /// Where its day or hour begins, if asked by one.
+    /// Start of the day or hour, if grouped by one.
     pub time: Option<Time>,
     pub n_scored: u64,
     pub n_not_applicable: u64,
     pub n_abstained: u64,
     pub n_failed: u64,
     pub n_deferred: u64,
-    /// Met, of those that say when they are.
+    /// Grades that meet the pass mark, of those that have one.
     pub n_passed: u64,
     pub n_judged: u64,
     pub units: WeightedMoments,
     pub cost: Usd,
 }
 
-/// What a rubric version said.
+/// Sums of the verdicts of a rubric version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VerdictTally {
     pub rubric_version: RubricVersionId,
@@ -39,14 +39,14 @@ pub struct VerdictTally {
     pub n_fail: u64,
     pub n_error: u64,
     pub n_deferred: u64,
-    /// Passes and failures, each counted as often as it stands for others.
+    /// Passes and failures, each multiplied by its sampling weight.
     pub weighted_pass: f64,
     pub weighted_fail: f64,
     pub scores: WeightedMoments,
     pub cost: Usd,
 }
 
-/// Enough of many numbers for their mean and its error, as they are and weighted by 1 / probability.
+/// Moments that give the mean and its standard error, unweighted and weighted by 1 / probability.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WeightedMoments {
     pub n: u64,
@@ -61,21 +61,21 @@ pub struct WeightedMoments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TallyPeriod {
-    /// All of it together.
+    /// One sum over the whole time range.
     All,
-    /// Of UTC.
+    /// UTC days.
     Day,
-    /// Reads every grade of the time asked for: ask for days, not for years.
+    /// Hours. This reads every grade of the time range, so use it for days, not for years.
     Hour,
 }
 
-/// What to add up; what is `None` does not matter. For [`By::All`] and [`By::Day`], times count whole days.
+/// Filter for sums; `None` matches everything. For [`By::All`] and [`By::Day`], times are rounded to whole days.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TallyFilter {
     pub rubric_version: Option<RubricVersionId>,
-    /// Of grades only.
+    /// For grades only.
     pub criterion: Option<String>,
-    /// Of grades only.
+    /// For grades only.
     pub grader: Option<String>,
     pub agent: Option<String>,
     pub from: Option<Time>,
@@ -121,7 +121,7 @@ pub(crate) const ADD_VERDICTS: Bulk = Bulk {
         wwxx = verdict_tallies.wwxx + excluded.wwxx",
 };
 
-/// Of kept sums: `n_scored` and the like are columns.
+/// Columns of the stored daily sums, such as `n_scored`.
 macro_rules! kept {
     ($($column:literal),*) => {
         concat!($("CAST(SUM(", $column, ") AS BIGINT) AS ", $column, ", "),*)
@@ -145,7 +145,7 @@ const KEPT_GRADES: &str = kept!(
 
 const KEPT_VERDICTS: &str = kept!("n_pass", "n_fail", "n_error", "n_deferred", "cost", "n_values");
 
-/// The same from single grades.
+/// The same columns, computed from single grades.
 const COUNTED_GRADES: &str = "\
     COUNT(CASE WHEN outcome = 'scored' THEN 1 END) AS n_scored, COUNT(CASE WHEN is_passed = 1 THEN 1 END) AS n_passed, \
     COUNT(is_passed) AS n_judged, COUNT(CASE WHEN outcome = 'not_applicable' THEN 1 END) AS n_not_applicable, \
@@ -165,7 +165,7 @@ const COUNTED_VERDICTS: &str = "\
 const HOUR: &str = "time / 3600000000 * 3600000000";
 
 impl Store {
-    /// A row for each rubric version, criterion and grader, and for each day or hour if asked.
+    /// One row per rubric version, criterion and grader, and per day or hour if requested.
     pub async fn grade_tallies(
         &self,
         project: ProjectId,
@@ -175,7 +175,7 @@ impl Store {
         filter.grades(project, by).fetch(&self.db).await?.iter().map(|row| read_grades(row, by)).collect()
     }
 
-    /// A row for each rubric version, and for each day or hour if asked.
+    /// One row per rubric version, and per day or hour if requested.
     pub async fn verdict_tallies(
         &self,
         project: ProjectId,
@@ -242,19 +242,19 @@ impl TallyFilter {
     }
 }
 
-/// The day that a moment is in; before 1970, too.
+/// Start of the day that contains a time; also right for times before 1970.
 fn tally_day_start(time: Time) -> i64 {
     time.micros().div_euclid(DAY) * DAY
 }
 
-/// The first day that begins at or after a moment.
+/// Start of the first day that begins at or after a time.
 fn day_after(time: Time) -> i64 {
     -(-time.micros()).div_euclid(DAY) * DAY
 }
 
 fn from_rows(value: &str) -> String {
     let sum = |what: &str, name: &str| format!("COALESCE(SUM({}), 0.0) AS {name}", what.replace('x', value));
-    // Those without a value weigh nothing.
+    // Rows without a value have no weight.
     let w = "(CASE WHEN x IS NOT NULL THEN 1 / probability END)";
     [
         sum("x", "x"),
@@ -294,17 +294,17 @@ impl WeightedMoments {
         args![self.n, self.x, self.xx, self.w, self.wx, self.ww, self.wwx, self.wwxx]
     }
 
-    /// Of what was graded.
+    /// Unweighted, over the graded candidates.
     pub fn mean(&self) -> Option<f64> {
         (0 < self.n).then(|| self.x / self.n as f64)
     }
 
-    /// Of everything that might have been graded.
+    /// Weighted, as an estimate for the whole population.
     pub fn weighted_mean(&self) -> Option<f64> {
         (0.0 < self.w).then(|| self.wx / self.w)
     }
 
-    /// Of the weighted mean, by linearisation; `None` for fewer than two.
+    /// Standard error of the weighted mean by linearisation; `None` for fewer than two values.
     pub fn weighted_error(&self) -> Option<f64> {
         let mean = self.weighted_mean().filter(|_| 2 <= self.n)?;
         let spread = self.wwxx - 2.0 * mean * self.wwx + mean * mean * self.ww;
@@ -320,13 +320,13 @@ impl GradeTally {
 }
 
 impl VerdictTally {
-    /// Of what was graded.
+    /// Unweighted, over the graded candidates.
     pub fn pass_rate(&self) -> Option<f64> {
         let n = self.n_pass + self.n_fail;
         (0 < n).then(|| self.n_pass as f64 / n as f64)
     }
 
-    /// Of everything that might have been graded.
+    /// Weighted, as an estimate for the whole population.
     pub fn weighted_pass_rate(&self) -> Option<f64> {
         let w = self.weighted_pass + self.weighted_fail;
         (0.0 < w).then(|| self.weighted_pass / w)
@@ -342,7 +342,7 @@ struct GradeSums {
     units: WeightedMoments,
 }
 
-/// Rows to add, a row for each key.
+/// Rows to add to the sums, one per key.
 pub(crate) fn of_grades(project: ProjectId, grades: &[&NewGrade]) -> Vec<Vec<Arg>> {
     let mut sums: BTreeMap<_, GradeSums> = BTreeMap::new();
     for new in grades {

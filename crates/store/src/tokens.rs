@@ -1,6 +1,6 @@
-//! Tokens of programs, invitations and links to tasks. Only their hash is kept.
+//! API tokens, invitations and task links. Only their hashes are stored.
 //!
-//! Each belongs to the person who made it, and opens no more than that person may do at the moment of its use.
+//! A token belongs to the account that created it, and never permits more than that account may do when it is used.
 
 use jurist_core::grade::Time;
 
@@ -13,18 +13,18 @@ pub struct AccessToken {
     pub id: TokenId,
     pub project: ProjectId,
     pub name: String,
-    /// What it may be used for, in the words of the server.
+    /// Scopes, as the server defines them.
     pub scopes: Vec<String>,
-    /// Whose it is; `None` for what was made on the machine itself, or while the server asked nobody who they are.
+    /// The owner; `None` for tokens that were created on the server's machine, or on a server without accounts.
     pub author: Option<AccountId>,
     pub created: Time,
     pub expires: Option<Time>,
-    /// When it was last seen, within the precision of [`Store::use_token`].
+    /// Time of the last use, to the precision of [`Store::use_token`].
     pub used: Option<Time>,
     pub revoked: Option<Time>,
 }
 
-/// A token that is neither expired nor revoked, and what its owner may do at this moment.
+/// A valid token (neither expired nor revoked), and the current permissions of its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenInUse {
     pub token: AccessToken,
@@ -33,11 +33,11 @@ pub struct TokenInUse {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenOwner {
-    /// It has none: see [`Token::author`].
+    /// The token has no owner: see [`Token::author`].
     Nobody,
-    /// Their account is disabled, or they are no member of the project.
+    /// The owner's account is disabled, or is not a member of the project.
     ShutOut,
-    /// Their role in the project; that of an administrator is owner, everywhere.
+    /// The owner's role in the project; administrators count as `owner` in every project.
     Has(ProjectRole),
 }
 
@@ -68,7 +68,7 @@ statements! {
         WHERE tokens.hash = $1 AND tokens.revoked IS NULL AND (tokens.expires IS NULL OR $2 < tokens.expires)";
     LIST = "SELECT tokens.*, accounts.name AS owner_name FROM tokens
         LEFT JOIN accounts ON accounts.id = tokens.author WHERE tokens.project = $1 ORDER BY tokens.id DESC";
-    // Written at most once a minute, since every request of a program comes by here.
+    // Written at most once a minute, because every API request with a token runs this statement.
     USED = "UPDATE tokens SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2 - 60000000)";
     REVOKE_UNAUTHORED = "UPDATE tokens SET revoked = COALESCE(revoked, $3)
         WHERE project = $1 AND author IS NULL AND scopes = $2";
@@ -96,7 +96,7 @@ impl Store {
         row.map(|row| Ok(TokenInUse { token: read_token_row(&row)?, owner: read_owner(&row)? })).transpose()
     }
 
-    /// Notes that it was seen, to the minute.
+    /// Records the time of use, to the minute.
     pub async fn use_token(&self, token: &AccessToken, now: Time) -> Result<(), StoreError> {
         if token.used.is_some_and(|time| now.micros() - time.micros() <= 60_000_000) {
             return Ok(());
@@ -111,7 +111,7 @@ impl Store {
         rows.iter().map(listing).collect()
     }
 
-    /// Revokes what nobody has made, which is what a server made by itself.
+    /// Revokes tokens without an owner, which the server itself created.
     pub async fn revoke_unauthored(
         &self,
         project: ProjectId,

@@ -1,4 +1,4 @@
-//! Traces: what is known of each, and what an agent did, put together and compressed.
+//! Traces: their metadata, and their assembled content, compressed.
 
 use jurist_core::candidate::{Trace, Usage, task_of_trace};
 use jurist_core::grade::{Time, Usd, VerdictStatus};
@@ -18,9 +18,9 @@ pub struct TraceHead {
     /// Beginning of the task.
     pub title: Option<String>,
     pub state: TraceState,
-    /// Whether a piece said that it has ended.
+    /// Whether a piece that ends the trace has arrived.
     pub has_end: bool,
-    /// How the run ended, in the words of its framework.
+    /// Final status as the agent's framework reports it.
     pub status: Option<String>,
     pub is_failed: bool,
     pub started: Time,
@@ -30,10 +30,10 @@ pub struct TraceHead {
     pub n_pieces: u64,
     /// Number of pieces that arrived after the trace was first finished.
     pub n_late: u64,
-    /// How often it was put together with a new result; 0 is never.
+    /// Number of times that the assembled content changed; 0 before the first assembly.
     pub revision: u64,
     pub n_steps: u64,
-    /// Whether anything in it was said or done that could be judged.
+    /// Whether the trace contains messages or actions that can be judged.
     pub has_content: bool,
     pub cost: Option<Usd>,
     pub usage: Usage,
@@ -41,23 +41,23 @@ pub struct TraceHead {
     pub duration: Option<i64>,
     /// Sampling probability of the sender.
     pub probability: Probability,
-    /// Of its newest verdict.
+    /// Score of the newest verdict.
     pub score: Option<f64>,
     pub metadata: Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceState {
-    /// Pieces are expected.
+    /// Further pieces are expected.
     Open,
     Finished,
-    /// Finished, and then more pieces came.
+    /// More pieces arrived after the trace was finished.
     Reopened,
-    /// Only the numbers are left.
+    /// The content is deleted; only numbers are left.
     Erased,
 }
 
-/// A trace that is whole.
+/// An assembled trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FinishedTrace {
     pub trace: Trace,
@@ -69,35 +69,35 @@ pub struct FinishedTrace {
     pub duration: Option<i64>,
     /// Sampling probability of the sender.
     pub probability: Probability,
-    /// A mapping, to filter and show.
+    /// A mapping that lists show and filter by.
     pub metadata: Json,
 }
 
-/// What became of finishing a trace.
+/// Result of finishing a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
     Done {
         revision: u64,
     },
-    /// It is finished, and reads as before.
+    /// The trace is finished and its content is unchanged.
     Same {
         revision: u64,
     },
-    /// Pieces came in the meantime; put it together again.
+    /// Pieces arrived in the meantime; assemble the trace again.
     Moved,
 }
 
-/// What became of a trace that came whole.
+/// Result of storing a complete trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PutOutcome {
     New,
-    /// Was there already, the same.
+    /// It was stored before with the same content.
     Repeated,
-    /// Was there already with other content, which stays.
+    /// It was stored before with other content, which stays.
     Conflict,
 }
 
-/// A trace that can be put together.
+/// A trace that is ready to be assembled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadyTrace {
     pub project: ProjectId,
@@ -105,7 +105,7 @@ pub struct ReadyTrace {
     pub n_pieces: u64,
 }
 
-/// Which traces to list; what is `None` does not matter.
+/// Filter for lists of traces; `None` matches everything.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TraceListFilter {
     pub agent: Option<String>,
@@ -118,18 +118,18 @@ pub struct TraceListFilter {
     pub min_cost: Option<Usd>,
     /// Microseconds.
     pub min_duration: Option<i64>,
-    /// Has a verdict like this.
+    /// Status of the verdict.
     pub verdict: Option<VerdictStatus>,
     /// Whether its newest verdict has a score.
     pub is_scored: Option<bool>,
-    /// Its id begins so.
+    /// Prefix of the id.
     pub id_prefix: Option<String>,
     /// Text in the id, agent, session or title; not case-sensitive for A to Z.
     pub search: Option<String>,
     pub order: TraceOrder,
 }
 
-/// In which order traces are listed. Those that have nothing to be sorted by are not.
+/// Sort order of a list. Traces without a value in the sort column are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceOrder {
     pub by: TraceKey,
@@ -138,11 +138,11 @@ pub struct TraceOrder {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceKey {
-    /// When it began.
+    /// Start time.
     Time,
     Cost,
     Duration,
-    /// Of the newest verdict.
+    /// Score of the newest verdict.
     Score,
 }
 
@@ -188,7 +188,7 @@ statements! {
 
 const LIST: &str = "SELECT * FROM traces WHERE project = $1";
 
-/// SQLite's `LIKE` is PostgreSQL's `ILIKE`, where texts compare by their bytes: A to Z are a to z.
+/// SQLite's `LIKE` equals PostgreSQL's `ILIKE` on texts with collation "C": only A to Z are case-insensitive.
 macro_rules! found {
     ($like:literal) => {
         concat!(
@@ -205,7 +205,8 @@ macro_rules! found {
     };
 }
 
-/// All of them first, where rows in another order would each be looked up; the sums keep indexes out of it.
+/// Finds all matches before sorting, because rows in index order would be looked up one by one. Appending `''` keeps
+/// the planner from using the indexes of these columns.
 macro_rules! found_first {
     ($like:literal) => {
         concat!(
@@ -216,11 +217,11 @@ macro_rules! found_first {
     };
 }
 
-/// Letters of a title.
+/// Longest title in characters.
 const TITLE: usize = 200;
 
 impl Store {
-    /// Traces whose end came before `settled`, or of which nothing came since `idle`; those that wait longest first.
+    /// Traces whose end arrived before `settled`, or that had no new piece since `idle`; those that wait longest first.
     pub async fn ready_traces(
         &self,
         settled: Time,
@@ -238,7 +239,7 @@ impl Store {
         rows.iter().map(ready).collect()
     }
 
-    /// Keeps what pieces were put together to, if no others came in the meantime.
+    /// Stores an assembled trace, unless further pieces arrived in the meantime.
     pub async fn finish_trace(
         &self,
         ready: &ReadyTrace,
@@ -259,7 +260,7 @@ impl Store {
         Ok(if is_new { Finish::Done { revision } } else { Finish::Same { revision } })
     }
 
-    /// Keeps a trace that came whole.
+    /// Stores a complete trace.
     pub async fn put_trace(
         &self,
         project: ProjectId,
@@ -273,14 +274,14 @@ impl Store {
         Ok(put)
     }
 
-    /// Keeps many with one commit, and says of each, in their order, what became of it.
+    /// Stores several complete traces in one commit, and returns a result for each, in their order.
     pub async fn put_traces(
         &self,
         project: ProjectId,
         traces: &[(TraceId, FinishedTrace)],
         now: Time,
     ) -> Result<Vec<PutOutcome>, StoreError> {
-        // In one order everywhere, so that two transactions wait for each other and do not deadlock.
+        // Rows are always locked in the same order, so that two transactions wait for each other and do not deadlock.
         let mut order: Vec<usize> = (0..traces.len()).collect();
         order.sort_by_key(|index| &traces[*index].0);
         let mut puts = vec![PutOutcome::New; traces.len()];
@@ -298,13 +299,13 @@ impl Store {
         read_trace_head(&row.ok_or_else(|| StoreError::unknown("trace", id))?)
     }
 
-    /// What the agent did, as last put together; `None` if it never was, or is erased.
+    /// The assembled content of a trace; `None` before the first assembly, or if it is erased.
     pub async fn trace_content(&self, project: ProjectId, id: &TraceId) -> Result<Option<Trace>, StoreError> {
         let row = self.db.optional(CONTENT, args![project, id]).await?;
         row.map(|row| read_content(&row, id)).transpose()
     }
 
-    /// What a grade of an earlier revision saw.
+    /// The content of an earlier revision.
     pub async fn trace_content_at(
         &self,
         project: ProjectId,
@@ -315,7 +316,7 @@ impl Store {
         row.map(|row| read_content(&row, id)).transpose()
     }
 
-    /// In the order of the filter: the newest first unless told.
+    /// Traces in the order of the filter; by default the newest first.
     pub async fn traces(
         &self,
         project: ProjectId,
@@ -328,9 +329,9 @@ impl Store {
         Ok(ResultPage::of(heads, limit, |head: &TraceHead| filter.order.by.place(head)))
     }
 
-    /// Takes away what traces of before a time said, and what judges said about them; their numbers stay.
+    /// Deletes the texts of traces from before a time and of the grades about them; their numbers stay.
     ///
-    /// Call until it returns 0.
+    /// It works in batches: call it until it returns 0.
     pub async fn erase_traces(
         &self,
         project: ProjectId,
@@ -367,7 +368,7 @@ async fn put_whole(
     let there = tx.optional(GET, args![project, id]).await?;
     let there =
         there.as_ref().map(|row| Ok::<_, StoreError>((row.get("content_hash")?, read_trace_head(row)?)));
-    // Whoever says less the second time does not say otherwise.
+    // A repeat that leaves out a field does not contradict the stored value.
     let agrees = |new: &Option<String>, old: &Option<String>| new.is_none() || new == old;
     let mut told = finished.metadata.as_object().into_iter().flatten();
     let is_same = |(hash, head): (Option<String>, TraceHead)| {
@@ -430,7 +431,7 @@ impl TraceListFilter {
     }
 }
 
-/// As a pattern.
+/// A `LIKE` pattern that matches the text anywhere.
 fn anywhere(text: &str) -> String {
     let plain = text.replace('!', "!!").replace('%', "!%").replace('_', "!_");
     format!("%{plain}%")
@@ -451,7 +452,7 @@ impl TraceKey {
             Self::Time => head.started.micros(),
             Self::Cost => head.cost.map(Usd::nanos).unwrap_or_default(),
             Self::Duration => head.duration.unwrap_or_default(),
-            // A place is a whole number, and these are its bits.
+            // A cursor holds an integer; the bits of a non-negative float sort like the float.
             Self::Score => head.score.unwrap_or_default().to_bits().cast_signed(),
         };
         Cursor::new(sort, &head.id)
@@ -477,7 +478,7 @@ impl std::str::FromStr for TraceOrder {
     }
 }
 
-/// What a trace was asked, on one line.
+/// The beginning of the task, on one line.
 fn title_of(trace: &Trace) -> Option<String> {
     let asked = task_of_trace(trace)?;
     let words = asked.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -556,7 +557,7 @@ pub(crate) fn status_of(row: &DbRow) -> Result<VerdictStatus, StoreError> {
     status.ok_or_else(|| StoreError::damaged_row("verdict", &name, "there is no such status"))
 }
 
-/// Packed, and the hash of what was packed.
+/// The compressed content and the hash of the uncompressed content.
 fn content_of(trace: &Trace) -> (Vec<u8>, String) {
     let text = serde_json::to_vec(trace).expect("a trace is plain data");
     (pack(&text), hash(&text))

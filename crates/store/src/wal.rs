@@ -1,7 +1,7 @@
-//! SQLite's log on the disk.
+//! Syncs SQLite's write-ahead log to disk (group commit).
 //!
-//! SQLite would wait for the disk at each commit, and nobody else could write meanwhile. So it is told not to, and who
-//! has committed waits here, outside its lock; all who came while the disk was busy wait together for the next time.
+//! With `synchronous = FULL`, SQLite syncs while it holds the write lock, so no other commit can proceed. Here SQLite
+//! does not sync; a commit syncs after it has released the lock. Commits that arrive during a sync share the next one.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,14 +18,14 @@ pub(crate) struct Wal {
 }
 
 impl Wal {
-    /// Of a database that is open: links lead to where its log is.
+    /// For an open database. The path is resolved, because the log is next to the file that a symbolic link points to.
     pub fn of(database: &Path) -> std::io::Result<Self> {
         let mut path = database.canonicalize()?.into_os_string();
         path.push("-wal");
         Ok(Self { path: path.into(), n_written: AtomicU64::new(0), n_kept: Mutex::new(0) })
     }
 
-    /// Returns once what was committed before is on the disk.
+    /// Returns after all earlier commits are on disk.
     pub async fn keep(&self) -> Result<(), StoreError> {
         let path = self.path.clone();
         self.keep_by(|| async { tokio::task::spawn_blocking(move || sync(&path)).await? }).await
@@ -40,7 +40,7 @@ impl Wal {
         if mine <= *n_kept {
             return Ok(());
         }
-        // Whoever has counted by now has committed before.
+        // Every task that has incremented the counter by now has committed before, so this sync covers it.
         let n_written = self.n_written.load(Ordering::SeqCst);
         sync().await.map_err(sqlx::Error::Io)?;
         *n_kept = n_written;
@@ -48,7 +48,7 @@ impl Wal {
     }
 }
 
-/// Opened each time: a log that was begun anew may be another file.
+/// Opens the log each time, because a restarted log may be another file.
 fn sync(path: &Path) -> std::io::Result<()> {
     std::fs::OpenOptions::new().write(true).open(path)?.sync_data()
 }
@@ -60,14 +60,14 @@ mod tests {
 
     use super::*;
 
-    /// Everybody else is given so many turns.
+    /// Lets the other tasks run for a number of turns.
     async fn rounds(n: usize) {
         for _ in 0..n {
             tokio::task::yield_now().await;
         }
     }
 
-    /// A disk that is slow: nobody returns before a wait that began after their commit, and many share one.
+    /// With a slow disk, no commit returns before a sync that began after it, and many commits share one sync.
     #[tokio::test]
     async fn all_who_have_written_wait_together_and_nobody_returns_too_early() {
         let folder = tempfile::tempdir().unwrap();

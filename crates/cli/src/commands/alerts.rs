@@ -84,7 +84,7 @@ pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
 
 fn render_alert_list(all: &[AlertShown]) -> String {
     if all.is_empty() {
-        return "nothing to tell\n".to_owned();
+        return "no alerts\n".to_owned();
     }
     let line = |alert_shown: &AlertShown| {
         let (mark, rest) = match (&alert_shown.resolved, &alert_shown.acknowledged) {

@@ -178,7 +178,7 @@ impl EvalArgs {
     }
 }
 
-/// One suite; `None` where the file is wrong, which has been told.
+/// Evaluates one suite. Returns `None` if the file is invalid; its problems have been printed.
 async fn evaluate_file(
     args: &EvalArgs,
     runs: &StoredRuns,
@@ -497,7 +497,7 @@ fn candidate_text_size(candidate: &Candidate) -> usize {
         + candidate.context.iter().map(String::len).sum::<usize>()
 }
 
-/// `None` where the file asks for something that cannot be, which has been told.
+/// Returns `None` if the suite cannot be run; the reasons have been printed.
 async fn run_prepared_eval(
     args: &EvalArgs,
     runs: &StoredRuns,

@@ -20,7 +20,7 @@ use super::stored_runs::{StoredGradeKind, StoredRuns};
 use crate::picture::{ChartFile, parse_chart_file};
 use crate::render;
 
-/// How a result is told; the same for every command that computes one.
+/// Output options that every command of the analysis group shares.
 #[derive(Debug, clap::Args)]
 pub struct AnalysisOutputArgs {
     /// Write a chart, as .svg or .png
@@ -392,8 +392,8 @@ impl CriterionRatings<'_> {
     }
 }
 
-/// Criterion by criterion, in the order in which they appear. Numbers have an order unless told otherwise.
-/// A scale, given or declared, holds the levels that nobody used as well.
+/// Groups ratings by criterion, in order of first appearance. Numeric ratings are ordinal by default.
+/// A scale from a flag or from the grades also contains the levels that no rater used.
 pub fn group_ratings_by_criterion<'a>(
     grades: &'a [Grade],
     level: Option<Level>,

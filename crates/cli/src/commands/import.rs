@@ -12,22 +12,23 @@ use serde_json::Value;
 use super::CommandOutcome;
 use crate::render;
 
-/// Read the result file of another tool: what was answered, and how the tool scored it
+/// Import the results of another evaluation tool
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Known are JSON, JSON lines and CSV of promptfoo, DeepEval, ragas, Inspect, OpenAI evals, Langfuse, LangSmith,
-Braintrust and AgentV; the names of the fields tell which tool it was.
---out writes records.jsonl (for `jurist grade`), grades.jsonl (the other tool's scores) and rubric.yaml (its criteria).
+Reads JSON, JSON lines and CSV of promptfoo, DeepEval, ragas, Inspect, OpenAI
+evals, Langfuse, LangSmith, Braintrust and AgentV. The field names identify the
+tool. --out writes records.jsonl (for `jurist grade`), grades.jsonl (the other
+tool's scores) and rubric.yaml (its criteria).
 
 Examples:
   jurist import results.json
   jurist import results.json --out imported
   jurist score imported/rubric.yaml imported/grades.jsonl")]
 pub struct ImportArgs {
-    /// Results of another tool
+    /// Result file of another tool
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// A folder for what was read; without it, only what was found is printed
+    /// Folder for the imported files; without it, only a summary is printed
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 }

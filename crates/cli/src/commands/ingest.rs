@@ -199,7 +199,7 @@ impl IngestClient {
     }
 }
 
-/// The documents of a file, a batch at a time: their lines, and what stands there.
+/// The documents of a trace file in batches, each with its line number.
 struct TraceBatches {
     reader: BufReader<File>,
     holds: TraceFileLayout,

@@ -298,7 +298,7 @@ impl JudgingArgs {
         Ok(BatchOutcome::Done)
     }
 
-    /// Calls at a time, for whoever wants to keep them all busy.
+    /// Number of concurrent model calls; callers use it to size their worker pools.
     pub fn width(&self, settings: &ProjectSettings) -> usize {
         self.concurrency
             .or(settings.limits.concurrency)

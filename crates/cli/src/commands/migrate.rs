@@ -11,16 +11,19 @@ use jurist_engine::load_script::ScriptPolicy;
 use super::{CommandOutcome, LoadingArgs};
 use crate::render;
 
-/// Find the files of other tools in a folder, and write them in the native form beside them
+/// Find files of other tools and convert them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-For every file of promptfoo, AgentV or Potato it prints whether it loads, what has no effect and why it is refused.
---write puts NAME.jurist.yaml beside each file that loads; nothing that is there is overwritten.
+For every file of promptfoo, AgentV or Potato it prints whether the file loads,
+which parts have no effect, and why a file is refused.
+--write creates NAME.jurist.yaml beside each file that loads; existing files are
+not overwritten.
 
 Examples:
   jurist migrate .
   jurist migrate evals --write")]
 pub struct MigrateArgs {
+    /// Folder to search
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
     /// Write native files

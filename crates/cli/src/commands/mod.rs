@@ -121,7 +121,19 @@ const COMMAND_GROUPS: &[(&str, &[&str])] = &[
     ("Monitor and serve", &["serve", "worker", "ingest", "monitor", "spend", "alerts", "store"]),
     (
         "Files and data",
-        &["init", "check", "convert", "trace", "export", "schema", "trust", "doctor", "completions"],
+        &[
+            "init",
+            "check",
+            "convert",
+            "import",
+            "migrate",
+            "trace",
+            "export",
+            "schema",
+            "trust",
+            "doctor",
+            "completions",
+        ],
     ),
 ];
 
@@ -271,7 +283,7 @@ fn dialect(name: &str) -> Result<Dialect, String> {
     found.ok_or_else(|| format!("one of {}", Dialect::ALL.map(|it| it.0).join(", ")))
 }
 
-/// A suite that is in order; otherwise everything wrong with it is printed.
+/// Loads a valid suite; prints all problems and returns `None` if the suite is invalid.
 fn load_valid_suite(path: &Path, options: LoadOptions) -> anyhow::Result<Option<Suite>> {
     Ok(load_suite_with_settings(path, options)?.map(|suite_with_setting| suite_with_setting.0))
 }
@@ -284,7 +296,7 @@ fn load_suite_with_settings(
         .map(|suite_with_reading| (suite_with_reading.0, suite_with_reading.1)))
 }
 
-/// A suite that is in order, with what it was read from.
+/// Loads a valid suite together with its settings and the files it was read from.
 fn load_suite_with_reading(
     path: &Path,
     options: LoadOptions,

@@ -84,7 +84,7 @@ impl Remote {
         Ok(Self { url: url.trim_end_matches('/').to_owned(), token, project, client })
     }
 
-    /// Has a suite graded, follows it, and tells what came of it as if it had been graded here.
+    /// Submits a suite to the server, follows the run, and reports its results like those of a local run.
     pub async fn evaluate_and_report(
         &self,
         running: &RunExecutionArgs,

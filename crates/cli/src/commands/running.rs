@@ -195,7 +195,7 @@ impl RunExecutionArgs {
         }
     }
 
-    /// Grades everything, keeps it as it comes, and tells what came of it.
+    /// Grades all units, stores each result as it arrives, and reports the run.
     pub async fn execute_run(
         &self,
         runs: &StoredRuns,

@@ -149,7 +149,7 @@ pub async fn tell_first_owner(out: &mut impl Write, app: &App, address: &str) ->
     Ok(())
 }
 
-/// Answers and works until it is told to stop.
+/// Runs the HTTP server and the workers until a stop signal arrives.
 pub async fn serve_until_stopped(
     app: App,
     bound: BoundServer,
@@ -178,7 +178,7 @@ pub fn watch_stop_signals() -> anyhow::Result<watch::Receiver<bool>> {
     Ok(stopping)
 }
 
-/// Until it is told to stop.
+/// Waits for the stop signal.
 pub async fn wait_for_stop(mut stopping: watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stopping| *stopping).await;
 }

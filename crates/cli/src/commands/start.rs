@@ -147,7 +147,7 @@ fn load_annotation(args: &StartArgs) -> anyhow::Result<Option<AnnotationTask>> {
     Ok(Some(annotation))
 }
 
-/// Beside the file, unless told.
+/// The folder next to the task file by default.
 fn choose_output_folder(args: &StartArgs, annotation: &AnnotationTask) -> Option<PathBuf> {
     if let Some(format) =
         annotation.output_format.as_deref().filter(|output_format| !["jsonl", "json"].contains(output_format))

@@ -184,7 +184,7 @@ struct CollectedScores {
     verdicts: ScoreTable,
     /// Grades that are no score: failed, deferred, labels.
     unscored: usize,
-    /// Scores that lack the field they are to be told apart by.
+    /// Scores without the field that they are grouped by.
     without: usize,
     n_off_scale: usize,
 }
@@ -319,7 +319,7 @@ const WEIGHTED: &str = "weighted score";
 /// The field that every grade has: where it was read.
 const FILE: &str = "file";
 
-/// Everything that grades can be told apart by.
+/// All fields that grades can be grouped by.
 fn fields(sources: &[GradeSource]) -> Vec<String> {
     let rows = || sources.iter().flat_map(GradeSource::rows);
     let columns = COLUMNS
@@ -391,7 +391,7 @@ fn build_score_radar(scored: &ScoreTable, args: &StatsArgs) -> Chart {
     Chart::Radar(Radar { title, axes, series, mark: None })
 }
 
-/// More layers than this cannot be told apart.
+/// Readers of a chart cannot distinguish more layers than this.
 const MOST_LAYERS: usize = 6;
 
 fn distribution(groups: &[(String, ScoreDistribution)], by: &str) -> Chart {

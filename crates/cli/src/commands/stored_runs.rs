@@ -306,7 +306,7 @@ impl RunLog {
         Self { run, kept: None, costs: None }
     }
 
-    /// A purse that writes down what each call of the run costs.
+    /// A budget that stores the cost of each call of the run.
     pub fn cost_recorder(&self) -> Option<Arc<dyn SharedBudget>> {
         Some(Arc::new(RunCostRecorder(Arc::clone(self.costs.as_ref()?))))
     }

@@ -4,7 +4,8 @@ use super::{Criterion, ErrorCategory, NotesField, ScalePoint, Scheme, SchemeKind
 use crate::rubric::{CriterionKind, GraderKind, NodeAnswers, Question, Rubric, Scale, Value};
 use crate::suite;
 
-/// The schemes of an annotation task. Steps come first: whoever has looked at each of them rates the whole better.
+/// The schemes of an annotation task. Steps come first: an annotator who has marked each step gives a better overall
+/// rating.
 pub fn build_schemes(annotation: &suite::AnnotationTask) -> Vec<Scheme> {
     let (mut steps, rest): (Vec<_>, Vec<_>) = annotation
         .schemes
@@ -17,7 +18,8 @@ pub fn build_schemes(annotation: &suite::AnnotationTask) -> Vec<Scheme> {
 
 /// One scheme with everything in a rubric that people answer; `None` if there is nothing.
 ///
-/// Those that say so; where none does, everything that a judge would be asked, so that people can be held against it.
+/// These are the criteria with `by: human`. If there are none, they are all criteria that a judge is asked about, so
+/// that human answers can be compared with the judge's.
 pub fn schemes_of_rubric(rubric: &Rubric, name: &str, shows_score: bool) -> Option<Scheme> {
     let is_human = |question: &Question<'_>| question.criterion.by.contains(&GraderKind::Human);
     let any_human = rubric.questions().any(|question| is_human(&question));

@@ -232,7 +232,7 @@ pub fn weighted_score(criteria: &[Criterion], rated: &BTreeMap<String, Rated>) -
     (0.0 < weights).then(|| sum / weights)
 }
 
-/// What is left of the score; withheld until every step is marked, lest it steer the rest.
+/// The remaining score. It is `None` until every step is marked, so that it does not bias the remaining marks.
 pub fn running_score(kind: &SchemeKind, steps: &BTreeMap<String, Marked>) -> Option<f64> {
     let SchemeKind::Trajectory { steps: all, marks, errors, severities, initial } = kind else { return None };
     let mut score = *initial;

@@ -89,7 +89,7 @@ pub fn collect_question_ratings<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> 
 }
 
 /// The mean distance of two people, on 0..=1: numbers by the length of their scale, everything else equal or not.
-/// Whoever could not tell says nothing. `None` of fewer than two.
+/// Abstentions are left out. `None` for fewer than two ratings.
 pub fn disagreement(ratings: &[&Rating], points: &[ScalePoint]) -> Option<f64> {
     let ratings: Vec<&&Rating> = ratings.iter().filter(|rating| ***rating != Rating::Abstained).collect();
     if ratings.len() < 2 {

@@ -32,7 +32,7 @@ pub struct RowLayout {
     /// What is shown of a row, in this order; without any, what is known by its name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<ShownField>,
-    /// Fields stand beside each other, not one below the other.
+    /// Whether fields are shown side by side instead of one below the other.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub side_by_side: bool,
 }

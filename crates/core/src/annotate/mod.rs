@@ -57,7 +57,7 @@ pub struct Item {
     /// Fields of the row that the task shows, in its order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<ItemField>,
-    /// Whether the fields stand beside each other.
+    /// Whether the fields are shown side by side.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub side_by_side: bool,
     /// For comparisons: as many as the scheme has labels, in the order they are shown in.
@@ -66,7 +66,7 @@ pub struct Item {
     /// Which steps may be marked, from 1; told by the scheme that asks for it.
     #[serde(skip)]
     pub marked: Vec<usize>,
-    /// After submitting, one is told what would have been right.
+    /// Whether the correct answers are shown after submission.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub training: bool,
 }
@@ -79,7 +79,7 @@ pub struct ItemField {
     pub text: String,
 }
 
-/// A text that an answer is held against.
+/// A text that an answer is compared with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Given {
     pub kind: GivenKind,
@@ -361,7 +361,7 @@ pub enum Answer {
 /// Everything that was entered so far, by scheme; what is saved by itself, and what is submitted.
 pub type Draft = BTreeMap<String, Answer>;
 
-/// All of it together, for whoever wants to know its shape.
+/// An annotation form: the root type of its JSON Schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Form {
     pub item: Item,

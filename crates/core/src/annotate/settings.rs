@@ -15,13 +15,13 @@ pub struct AnnotationSettings {
     /// The share of items that several people answer; one answers each of the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<f64>,
-    /// How many answer those; 2 unless told.
+    /// Annotators per item of the overlap sample; 2 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap_annotators: Option<u32>,
     /// How many items each person answers at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quota: Option<u32>,
-    /// After so long without a word from them, somebody else may answer in their place.
+    /// After this time without activity, the item is assigned to another annotator.
     pub stale_minutes: u32,
     /// Whether one may return to what one has submitted, and change it.
     pub back_navigation: bool,
@@ -29,13 +29,13 @@ pub struct AnnotationSettings {
     pub shows_score: bool,
     pub shows_descriptions: bool,
     pub order: AssignmentOrder,
-    /// Items that everybody answers first, and is told what would have been right.
+    /// Items that every annotator answers first. The correct answers are shown after submission.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub training: Vec<ItemAnswerKey>,
-    /// Items with known answers, mixed in; nobody is told.
+    /// Items with known answers, mixed in unmarked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gold: Vec<ItemAnswerKey>,
-    /// Items that anybody who reads gets right, mixed in; nobody is told.
+    /// Attention checks: items that every attentive reader answers correctly, mixed in unmarked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attention: Vec<ItemAnswerKey>,
     /// After how many items one of those is mixed in.
@@ -43,7 +43,7 @@ pub struct AnnotationSettings {
     /// Faster than this is too fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_seconds: Option<f64>,
-    /// What is shown to whoever has finished, for the platform they came from.
+    /// Code that annotators see at the end and enter on the crowd platform that sent them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_code: Option<String>,
     /// Whether people may come by an id in the address, as crowd platforms send them.
@@ -200,7 +200,7 @@ mod tests {
         let several = wanted.iter().filter(|wanted| **wanted == 3).count();
         assert!((330..=470).contains(&several), "{several}");
         assert!(wanted.iter().all(|wanted| [1, 3].contains(wanted)));
-        assert_eq!(AnnotationSettings::default().annotators_wanted("a"), 0, "everybody, unless told");
+        assert_eq!(AnnotationSettings::default().annotators_wanted("a"), 0, "everybody, by default");
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub struct JudgeInput {
     pub measurements: Measurements,
 }
 
-/// What a program that checks an answer is told about its case.
+/// The data of a case that an external check gets.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CaseData {

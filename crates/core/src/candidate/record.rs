@@ -393,7 +393,7 @@ impl<'a> RecordFields<'a> {
         is_used
     }
 
-    /// What stands under any name of a field; null where that is all that stands there.
+    /// The value of a field under any of its names; null if all of them are null.
     pub fn value(&self, field: RecordField) -> Option<&'a Value> {
         self.found[field as usize].map(|found| found.value)
     }
@@ -481,7 +481,7 @@ pub fn expand_tool_calls(record: &mut Value) {
     }
 }
 
-/// One tool call with what came of it: `{name, input_parameters, output}` or `{name, args}`.
+/// One tool call with its result: `{name, input_parameters, output}` or `{name, args}`.
 fn call_messages(call: &Value) -> Vec<Value> {
     let arguments = ["input_parameters", "inputParameters", "args", "arguments"];
     let arguments = arguments.iter().filter_map(|key| call.get(*key)).find(|value| !value.is_null());

@@ -40,7 +40,7 @@ pub struct Trace {
     /// How the run ended, in the words of its framework.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// What the run changed, where it is told for the run as a whole.
+    /// Files that the run changed, if the format lists them for the whole run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileChange>,
     /// What each model call used, where the format says so: enough to price a run that does not say its cost.

@@ -10,7 +10,7 @@ use super::text::{SIZE, to_single_line, width};
 pub struct Bars {
     pub title: String,
     pub bars: Vec<Bar>,
-    /// What they are held against, such as the pass mark.
+    /// A reference line, such as the pass mark.
     pub mark: Option<f64>,
 }
 

@@ -144,7 +144,7 @@ impl Canvas {
         self.path(class, "", &[from, to], PathShape::Open);
     }
 
-    /// A line through points, or the area inside of them; `tip` is what the reader is told about it.
+    /// A line through points, or the area inside of them, with the tooltip `tip`.
     pub(super) fn path(&mut self, class: &str, tip: &str, points: &[(f64, f64)], shape: PathShape) {
         if points.is_empty() {
             return;

@@ -14,7 +14,7 @@ pub struct Distribution {
     pub edges: Vec<f64>,
     /// The lowest first.
     pub layers: Vec<DistributionLayer>,
-    /// What scores are held against.
+    /// The pass mark.
     pub mark: Option<f64>,
 }
 

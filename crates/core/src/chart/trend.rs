@@ -9,7 +9,7 @@ use super::text::{SIZE, fit, to_single_line, width};
 pub struct TrendChart {
     pub title: String,
     pub points: Vec<TrendChartPoint>,
-    /// What it is held against.
+    /// A reference line, such as the pass mark.
     pub mark: Option<f64>,
 }
 
@@ -134,7 +134,7 @@ fn time_axis(points: &[&TrendChartPoint]) -> Axis {
     Axis::between(first, last, (LEFT + 6.0, RIGHT - 6.0))
 }
 
-/// As many times as fit beside each other.
+/// Draws as many time labels as fit without overlap.
 fn draw_times(canvas: &mut Canvas, points: &[&TrendChartPoint], across: &Axis) {
     let mut free = 0.0;
     for point in points {

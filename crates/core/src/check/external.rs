@@ -58,7 +58,7 @@ pub enum CheckCode {
     },
 }
 
-/// Everything that a program may be told about a case.
+/// The input of an external check.
 #[derive(Debug, Clone, Copy)]
 pub struct ExternalInput<'a> {
     pub case: &'a str,

@@ -13,7 +13,7 @@ use crate::candidate::{pretty_value_text, read_trace_value, recognise};
 /// One candidate as checks see it. What is absent is `None`: a check that needs it says so and gives no number.
 #[derive(Debug, Clone, Default)]
 pub struct CheckSubject<'a> {
-    /// The final response, a text or a JSON value; `None` where only a trace tells what was said last.
+    /// The final response, a text or a JSON value; `None` if the last message of the trace is the response.
     pub response: Option<Cow<'a, Value>>,
     pub trace: Option<SubjectTrace<'a>>,
     /// A unified diff.
@@ -106,8 +106,8 @@ impl<'a> CheckSubject<'a> {
         })
     }
 
-    /// From `outputs` and `reference_outputs` as Potato's evaluators take them: one value is both what was said and
-    /// what was done, and a text is a run without tool calls.
+    /// From `outputs` and `reference_outputs` as Potato's evaluators take them: one value is both the response and the
+    /// trace, and a text is a trace without tool calls.
     ///
     /// ```
     /// use jurist_core::check::{Check, CheckSubject};
@@ -178,7 +178,7 @@ impl<'a> CheckSubject<'a> {
         self.reference_calls.or(self.reference.as_deref())
     }
 
-    /// The trace as it stands, or that there is none.
+    /// The trace unchanged, or an error if there is none.
     pub(super) fn given_trace(&self) -> Result<SubjectTrace<'a>, CheckFinding> {
         // A text alone is no trace.
         let trace =

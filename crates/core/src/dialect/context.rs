@@ -141,7 +141,7 @@ impl<'a> Context<'a> {
         self.report(Diagnostic::error(code, span, message));
     }
 
-    /// Errors so far; whoever compares two of these knows whether something went wrong between.
+    /// Number of errors so far; a caller compares two values to find out whether errors were added in between.
     pub(super) fn n_errors(&self) -> usize {
         self.n_errors.get()
     }
@@ -365,7 +365,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// The text of a file, written so that it stands in a suite as it stands in the file.
+    /// Escapes braces in the text of a file, so that a suite with this text reproduces the file exactly.
     pub(super) fn escape_file(&self, text: &str) -> String {
         let is_kept = self.world.variables == VariableExpansion::Kept;
         template::escape_braces(text, |name| template::is_escape(name) || is_kept && name.starts_with("env."))

@@ -14,7 +14,7 @@ pub(super) struct MappingReader<'a> {
     pub(super) what: &'static str,
     entries: &'a [NodeEntry],
     known: RefCell<Vec<&'static str>>,
-    /// Keys that nobody knew and somebody took all the same.
+    /// Keys outside of the known list that a reader used, so that they are not reported as unknown.
     taken: RefCell<Vec<String>>,
     /// Keys whose value is a name, for which `null` is as good as any.
     names: RefCell<Vec<&'static str>>,

@@ -23,7 +23,7 @@ use crate::source::{NodeShape, SourceNode, SourceSpan};
 /// Rubrics that can be referred to by name.
 #[derive(Default)]
 pub(super) struct NamedRubrics {
-    /// `None`: it exists and is broken; whoever refers to it is not to blame.
+    /// `None`: the rubric exists but is invalid, so references to it are not reported as errors.
     pub(super) rubrics: BTreeMap<String, Option<Arc<Rubric>>>,
     presets: RefCell<HashMap<&'static str, Option<Arc<Rubric>>>>,
 }
@@ -34,7 +34,7 @@ const AGGREGATIONS: [(&str, Aggregation); 3] = [
     ("worst", Aggregation::Min),
 ];
 
-/// A rubric in any of its forms; `extra` are criteria that stand beside it.
+/// A rubric in any of its forms; `extra` are criteria that are added to it.
 pub(super) fn read_rubric_definition(
     cx: &Context<'_>,
     node: &SourceNode,

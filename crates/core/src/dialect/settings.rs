@@ -17,7 +17,7 @@ use crate::suite::{CaseTarget, Judge};
 pub struct ProjectSettings {
     /// The judge of every suite that names none.
     pub judge: Judge,
-    /// What a case is that could not be graded for want of a key, a server or a person.
+    /// The verdict of a case that could not be graded because no API key, server or annotator was available.
     pub defer: DeferPolicy,
     /// Names for files, as `ref://name`.
     pub refs: BTreeMap<String, String>,
@@ -342,7 +342,7 @@ pub(super) fn read_agentv_refs(cx: &Context<'_>, node: &SourceNode) -> BTreeMap<
 /// Files of AgentV that say what the targets of a project are.
 const TARGET_FILES: [&str; 3] = [AGENTV_FILE, ".agentv/providers.yaml", ".agentv/targets.yaml"];
 
-/// What a project's AgentV files call by this label, or by this name; a name that only looks like one is told.
+/// The target of the project's AgentV files with this label or name. A name close to a known one gets a warning.
 pub(super) fn named_target(cx: &Context<'_>, span: SourceSpan, name: &str) -> Option<CaseTarget> {
     let all = project_targets(cx, span);
     let known: Vec<&str> = all.iter().map(CaseTarget::name).collect();

@@ -195,7 +195,7 @@ fn judge_to_tree(judge: &Judge) -> Tree {
 }
 
 impl Judge {
-    /// As it stands in a file of Jurist.
+    /// The JSON form that Jurist's own files use.
     pub fn to_json(&self) -> Json {
         let text = crate::source::tree_to_json(&judge_to_tree(self), false);
         serde_json::from_str(&text).expect("what is written as JSON is JSON")

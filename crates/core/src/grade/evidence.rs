@@ -78,7 +78,7 @@ impl QuotableParts {
     }
 }
 
-/// Whether a stretch says enough to be found by chance only rarely.
+/// Whether a stretch is specific enough that an accidental match is rare.
 fn is_specific(stretch: &str) -> bool {
     // One character of Chinese, Japanese or Korean says about as much as two letters.
     let width = |letter: char| if ('\u{2e80}'..='\u{ffdc}').contains(&letter) { 2 } else { 1 };

@@ -113,7 +113,7 @@ impl<'a> ShortGrade<'a> {
     }
 }
 
-/// Whoever wrote a grade that names nobody.
+/// The grader's name in lines that name no grader.
 const NOBODY: &str = "given";
 
 fn unnamed_grader_name() -> Cow<'static, str> {
@@ -129,8 +129,8 @@ impl GradesFileLine {
         Self::read(text, false).map(|it| it.0)
     }
 
-    /// Reads a line for statistics: with what its `metadata` says, and of an annotation export also what was said of
-    /// the whole.
+    /// Reads a line for statistics: with the fields of its `metadata`, and from an annotation export also the overall
+    /// rating.
     pub fn with_fields(text: &str) -> Result<(Self, MetadataFields), BadLine> {
         Self::read(text, true)
     }

@@ -107,7 +107,7 @@ pub enum Outcome {
     NotApplicable,
     /// The grader could not tell.
     Abstained { why: String },
-    /// The grader broke.
+    /// Grader error.
     Failed {
         failure: Failure,
         #[serde(default)]
@@ -123,7 +123,7 @@ impl Outcome {
     }
 }
 
-/// How a grader broke.
+/// Why a grader failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
@@ -166,7 +166,7 @@ pub enum Deferral {
     NotGraded,
 }
 
-/// A grader's reason, cut to what is kept.
+/// A grader's reason, shortened to the stored length.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Reason(String);

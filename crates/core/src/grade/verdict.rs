@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
     pub status: VerdictStatus,
-    /// On 0..=1; absent when no number would be honest.
+    /// On 0..=1; absent if no score can be computed.
     pub score: Option<f64>,
     /// The weighted mean in the scale's own units, where all criteria share one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,7 +32,7 @@ pub struct Verdict {
 pub enum VerdictStatus {
     Pass,
     Fail,
-    /// A grader broke, so there is no verdict.
+    /// A grader failed, so there is no verdict.
     Error,
     /// Somebody has not been asked yet.
     Deferred,
@@ -129,7 +129,7 @@ pub struct PanelVerdict {
     pub status: VerdictStatus,
     /// The mean of the members' scores.
     pub score: Option<f64>,
-    /// What was held against the pass mark, where it is not the mean.
+    /// The median, if it is compared with the pass mark in place of the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median: Option<f64>,
     /// The mean of the members' scores in the scale's own units, where all of them have one.

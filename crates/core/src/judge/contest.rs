@@ -27,7 +27,7 @@ pub struct Round {
 const TIE: &str = "tie";
 
 impl Contest<'_> {
-    /// The order in which candidates are shown: by chance, the same for the same case and seed.
+    /// The order in which candidates are shown: pseudo-random, and fixed by case and seed.
     pub fn order(&self, case: &str, seed: u64) -> Vec<usize> {
         let chance = |at: &usize| {
             let mut hasher = blake3::Hasher::new();
@@ -89,7 +89,7 @@ fn render_candidate_text(material: &JudgeInput) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Of the rounds that were decided, the share won by whoever was shown first; without bias, 1 in n.
+/// The share of decided rounds that the candidate shown first won; without position bias it is 1 in n.
 ///
 /// A round is the order in which candidates were shown, and the winner.
 pub fn position_bias(rounds: &[(Vec<usize>, Option<usize>)]) -> Option<f64> {

@@ -219,7 +219,7 @@ fn answer_text(value: &Json) -> String {
     rest.map_or_else(|| pretty_value_text(value), |rest| plain_text(&Json::Object(rest)))
 }
 
-/// Messages as a conversation, one question as itself, everything else as it stands.
+/// The text of a value: messages as a conversation, a single question as its text, everything else as formatted JSON.
 fn conversation_text(value: &Json) -> String {
     let Some(trace) = parse_message_trace(value) else { return pretty_value_text(value) };
     match trace.steps.as_slice() {

@@ -80,7 +80,7 @@ impl JudgeReplyError {
     }
 }
 
-/// What a judge is told about quotes that do not carry its answer.
+/// The follow-up message to a judge whose quotes do not support its answer.
 fn format_missing_quotes(quotes: &[String]) -> String {
     let wanted =
         "copy the words that settle it, at least one telling word of each quote, from what was graded";

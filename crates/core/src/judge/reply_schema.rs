@@ -179,7 +179,7 @@ impl ReplySchema {
         }
     }
 
-    /// The reply in words, for judges that cannot be held to a schema.
+    /// The reply format in words, for judges without support for JSON Schema.
     pub fn instruction(&self) -> String {
         let shape = match self {
             Self::Answer(item) => format!("{{{}}}", item.example()),

@@ -101,7 +101,7 @@ impl Rates {
         self.0.get(&currency).copied().or_else(known)
     }
 
-    /// An amount of a currency, at the rate that is told or else the configured one.
+    /// A cap in a currency, at the given exchange rate or else the configured one.
     pub fn cap(&self, amount: f64, currency: Currency, rate: Option<f64>) -> Result<Cap, BadCap> {
         let rate = rate.or_else(|| self.of(currency)).ok_or(BadCap::NoRate(currency))?;
         Cap::new(amount, currency, rate)

@@ -39,7 +39,7 @@ pub enum TraceStratum {
 /// What a monitor makes of a trace.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SamplingDecision {
-    /// None of its business: it says nothing about this trace, and this trace nothing about it.
+    /// The monitor does not cover this trace, so the trace does not count in its estimates.
     NotWatched,
     /// The reason is that of its filter.
     Filtered(String),

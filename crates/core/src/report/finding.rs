@@ -137,7 +137,7 @@ fn describe_low_score(run: &Run, result: &CaseResult) -> String {
     format!("{}: score {score}, pass mark {mark}{why}", result.case)
 }
 
-/// Where a case is written, for whoever shows a finding beside the text.
+/// Position of a case in its file, for reports that show a finding next to the source text.
 pub(super) struct Location {
     pub file: String,
     /// From 1; runs of older versions have none.

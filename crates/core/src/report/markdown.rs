@@ -78,7 +78,7 @@ fn write_case_table(out: &mut String, run: &Run) {
     }
 }
 
-/// What was said about a case, and the quotes it rests on.
+/// Writes the graders' reasons for a case and the quotes that support them.
 fn write_case_section(out: &mut String, result: &CaseResult) {
     let _ = writeln!(
         out,

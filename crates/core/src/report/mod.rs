@@ -178,7 +178,7 @@ pub fn case_notes(result: &CaseResult) -> Vec<String> {
     is_flagged.then(|| flag.words().to_owned()).into_iter().collect()
 }
 
-/// What a judge said, apart from a low score where it does not count for want of evidence.
+/// Marks a judge's text if its score does not count because no quote was verified.
 pub fn with_evidence(grade: &Grade, said: String) -> String {
     let flag = GradeFlag::NoVerifiableEvidence;
     let is_flagged = grade.flags.contains(&flag) && matches!(grade.outcome, Outcome::Scored { .. });

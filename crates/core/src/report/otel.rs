@@ -16,7 +16,7 @@ pub(super) fn render_otel_report(run: &Run) -> String {
     )
 }
 
-/// A trace that was judged as it came in, and what came of it.
+/// An evaluated trace and its result.
 #[derive(Debug)]
 pub struct TraceEvaluation<'a> {
     pub result: &'a CaseResult,

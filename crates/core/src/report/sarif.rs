@@ -161,7 +161,7 @@ fn invocation(run: &Run) -> Json {
     invocation
 }
 
-/// What of a case could not be graded: by graders that broke, or that nobody asked.
+/// Notifications about the questions of a case without a grade: grader errors and questions that were not asked.
 fn notifications(run: &Run, case: &CaseResult) -> Vec<Json> {
     let notification = |id: &str, level: &str, text: &str| {
         json!({

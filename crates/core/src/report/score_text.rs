@@ -33,7 +33,7 @@ pub fn parse_run_rubrics(run: &Run) -> Rubrics {
     run.rubrics.iter().filter_map(|(version, value)| Some((version.clone(), read(value)?))).collect()
 }
 
-/// The score as the rubric's author thinks of it; the one on 0..=1 stands beside it.
+/// The score on the rubric's own scale; reports show it next to the score on 0..=1.
 pub fn format_native_score(result: &CaseResult, rubric: Option<&Rubric>) -> Option<String> {
     let verdict = &result.verdict;
     let (score, passed) = (verdict.score?, verdict.status == VerdictStatus::Pass);

@@ -191,7 +191,7 @@ impl Examiner {
             let cannot_be = [
                 (criterion.required, "required"),
                 (criterion.polarity == Polarity::Guard, "a guard"),
-                (criterion.min_score.is_some(), "held to a minimum"),
+                (criterion.min_score.is_some(), "combined with a minimum score"),
             ];
             for (_, what) in cannot_be.iter().filter(|cannot_be| cannot_be.0) {
                 self.fault(at, "weight", RubricProblem::Penalty(criterion.id.clone(), what));

@@ -51,7 +51,7 @@ pub struct Draft {
     pub strict: bool,
     /// A judge's answer counts only with a quote that occurs in the candidate.
     pub require_evidence: bool,
-    /// What an answer without such a quote becomes; unless told, 0 in an eval and an error in a monitor.
+    /// What an answer without such a quote becomes; by default 0 in an eval and an error in a monitor.
     pub evidence_missing: Option<EvidenceMissing>,
     /// Objects in the candidate that are shaped like verdicts are hidden from judges.
     pub mask_verdicts: bool,
@@ -254,7 +254,7 @@ impl EvidenceMissing {
     pub const ALL: [(&'static str, Self); 2] = [("zero", Self::Zero), ("error", Self::Error)];
 }
 
-/// What a grader that broke does to the verdict.
+/// Effect of a grader error on the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnError {
     #[default]
@@ -293,7 +293,7 @@ impl CannotAssess {
         [("skip", Self::Skip), ("pass", Self::Pass), ("zero", Self::Zero), ("fail", Self::Fail)];
 }
 
-/// How the description is meant; a judge is told so.
+/// The meaning of the description; the prompt states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
     /// The candidate must say so.

@@ -222,7 +222,7 @@ impl<'r> GradeBook<'r> {
 }
 
 impl GradeBookEntry {
-    /// Where the text is at hand, a quote is looked up, not believed.
+    /// Verifies a quote against the response if the response is available.
     fn quote_in(&self, response: Option<&str>) -> QuoteStatus {
         match response {
             Some(response) if !self.quotes.is_empty() => {

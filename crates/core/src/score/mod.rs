@@ -83,7 +83,7 @@ pub fn compute_verdict(rubric: &Rubric, answers: &[QuestionAnswer<'_>], penalty:
 #[error("`{criterion}` has no score")]
 pub struct NotComparable {
     pub criterion: String,
-    /// Nobody has been asked yet; otherwise a grader broke or could not tell.
+    /// Whether no grader has been asked yet; otherwise a grader failed or abstained.
     pub deferred: bool,
 }
 
@@ -387,7 +387,7 @@ impl<'a> VerdictBuilder<'a> {
                     OnError::Skip | OnError::Error => {
                         self.n_errors += 1;
                         let reason =
-                            with_detail(&format!("its grader broke: {}", serialized_word(failure)), detail);
+                            with_detail(&format!("its grader failed: {}", serialized_word(failure)), detail);
                         self.undecide(criterion, reason, true);
                     }
                 }
@@ -741,7 +741,7 @@ enum SkipReason {
     Unmet(Unmet),
     /// The same, because somebody looked at its requirement and could not tell.
     Unassessed(Unmet),
-    /// Whether its requirement is met nobody knows: its grader broke, or was not asked yet.
+    /// Its requirement is undecided: its grader failed or has not been asked yet.
     Unknown {
         broke: bool,
     },
@@ -753,7 +753,7 @@ enum RequirementStatus {
     No,
     /// Somebody looked: as good as not met.
     CouldNotTell,
-    /// Its grader broke, or was not asked yet.
+    /// Its grader failed or has not been asked yet.
     Unknown {
         broke: bool,
     },

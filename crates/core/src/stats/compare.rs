@@ -30,7 +30,7 @@ pub struct Comparison {
     /// Cases of one of them alone.
     pub only_before: Vec<String>,
     pub only_after: Vec<String>,
-    /// Cases that at least one of them did not decide, because a grader broke or was not asked.
+    /// Cases without a verdict in at least one of the runs, because a grader failed or was not asked.
     pub undecided: Vec<String>,
     pub score: Option<Difference>,
     pub pass_rate: Option<Difference>,
@@ -300,7 +300,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A run of cases with one score each; without one, its judge broke.
+    /// A run of cases with one score each; `None` stands for a judge error.
     pub(in crate::stats) fn run_of(cases: &[(&str, Option<f64>)]) -> Run {
         let result = |(case, score): &(&str, Option<f64>)| {
             let (status, outcome) = match score {

@@ -186,8 +186,8 @@ fn by_minorisation(n: usize, cells: &[PairCounts], alpha: f64) -> Result<Vec<f64
     })
 }
 
-/// As choix's `ilsr_pairwise`: strengths are where a walk from losers to winners stays, and `alpha` lets
-/// it go anywhere now and then.
+/// As choix's `ilsr_pairwise`: strengths are the stationary distribution of a random walk from losers to winners.
+/// `alpha` is the rate of jumps between any two, which connects the graph.
 fn by_markov_chain(n: usize, cells: &[PairCounts], alpha: f64) -> Result<Vec<f64>, Undefined> {
     iterate_strengths(n, |weights| {
         // Balance of what comes and goes, one line of which follows from the others and makes room for the sum.

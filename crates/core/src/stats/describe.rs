@@ -24,7 +24,7 @@ pub struct ScoreEntry<'a> {
     pub unit: f64,
 }
 
-/// What scores can be told apart by.
+/// Fields that scores can be grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScoreField {
     Criterion,

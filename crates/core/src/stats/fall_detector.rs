@@ -65,7 +65,7 @@ struct BetSums {
 }
 
 impl BetSums {
-    /// Where the dial was turned within a day, the mean weight of a stratum stands for its largest.
+    /// If the sample rate changed within a day, the mean weight of a stratum replaces its largest weight.
     fn of(day: &DailyScores) -> Self {
         let all = day.strata.iter().fold(WeightedScoreSums::default(), |sum, stratum| sum.plus(*stratum));
         let scored = day.strata.iter().filter(|stratum| 0 < stratum.n);

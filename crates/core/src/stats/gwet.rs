@@ -14,7 +14,7 @@ const MAX_CATEGORIES: usize = 2_000;
 /// How chance is thought to agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChanceModel {
-    /// AC1, and AC2 with weights: only answers that are hard to give are given by chance.
+    /// AC1, and AC2 with weights: raters guess only on items that are hard to rate.
     Gwet,
     Fleiss,
     Krippendorff,

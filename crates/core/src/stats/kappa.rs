@@ -135,7 +135,7 @@ pub fn cohen(
     })
 }
 
-/// What the standard error of κ would be if the two agreed by chance alone; the square of the categories in time.
+/// Standard error of κ under independence of the two raters. Time grows with the square of the categories.
 pub fn cohen_error_by_chance(
     pairs: &[(usize, usize)],
     n_categories: usize,
@@ -207,7 +207,7 @@ pub fn fleiss_with_interval(ratings: &Ratings, seed: u64) -> Result<Coefficient,
     Ok(rows_interval(ratings, value, seed, RowStatistic::Fleiss))
 }
 
-/// Randolph's κ, where every category is as likely by chance.
+/// Randolph's κ, which assumes that a guessing rater uses every category equally often.
 pub fn randolph(ratings: &Ratings) -> Result<f64, Undefined> {
     let (observed, shares) = observed_agreement_and_shares(ratings)?;
     above_chance(observed, 1.0 / shares.len() as f64)

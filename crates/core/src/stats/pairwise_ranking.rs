@@ -25,7 +25,7 @@ pub fn order_by_strength(ranking: &Ranking) -> Vec<usize> {
     order
 }
 
-/// How often whoever was shown first won.
+/// Position bias: how often the candidate that was shown first won.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FirstWins {
     pub first_wins: usize,

@@ -7,7 +7,7 @@ use super::measure::{Coefficient, CoefficientResult, share_with_interval};
 use super::ratings::{Level, Ratings};
 use super::undefined::Undefined;
 
-/// A panel held against what is true.
+/// Accuracy of a panel, measured against known labels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Panel {
     /// Items whose truth is known and that somebody rated.

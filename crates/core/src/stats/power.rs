@@ -84,7 +84,7 @@ pub(super) fn power_of_pairs(d: f64, n: f64, alpha: f64) -> Result<f64, Undefine
     Ok(t_power(n - 1.0, d * n.sqrt(), alpha))
 }
 
-/// How often two shares are told apart with so many in each group, on Cohen's scale.
+/// Power of the test for a difference of two shares with `n` in each group, on Cohen's scale.
 pub(super) fn power_of_shares(first: f64, second: f64, n: f64, alpha: f64) -> Result<f64, Undefined> {
     check_samples(n, alpha)?;
     let (shift, z) = (cohen_h(first, second)?.abs() * (n / 2.0).sqrt(), two_sided_z(alpha));

@@ -52,7 +52,7 @@ pub struct PredictionPowered {
     pub warning: Option<String>,
 }
 
-/// What is held against the estimate.
+/// Alternative hypothesis of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alternative {
     TwoSided,

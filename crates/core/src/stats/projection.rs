@@ -89,7 +89,10 @@ mod tests {
             let told = half_width(&seen, 3.0).unwrap();
             let found = estimate_traffic_mean(&month(6_000, dial).map(|dialled| dialled.sums)).unwrap();
             let half = (found.interval.1 - found.interval.0) / 2.0;
-            assert!((told / half - 1.0).abs() < 0.25, "at {dial}: {told} was told, and it was {half}");
+            assert!(
+                (told / half - 1.0).abs() < 0.25,
+                "sample rate {dial}: projected {told}, measured {half}"
+            );
         }
         let all = month(500, 1.0);
         assert!(half_width(&all, 3.0).unwrap() < 1e-9, "everything is looked at");

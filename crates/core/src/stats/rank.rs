@@ -402,7 +402,7 @@ fn log_likelihood(cells: &[PairCounts], layout: ParameterLayout, penalty: f64, p
     seen - penalty * parameters[..layout.n_players].iter().map(|parameter| parameter * parameter).sum::<f64>()
 }
 
-/// The gradient of the log-likelihood and the information, with the strengths held to sum to zero.
+/// The gradient of the log-likelihood and the information matrix, under the constraint that strengths sum to zero.
 fn gradient_and_information(
     cells: &[PairCounts],
     layout: ParameterLayout,

@@ -348,7 +348,7 @@ impl Ratings {
         Ok(())
     }
 
-    /// Chance can be told: it is what raters do with other items.
+    /// Chance agreement is estimated from the ratings of other items, so one item is not enough.
     pub(super) fn ensure_two_rated_items(&self) -> Result<(), Undefined> {
         let rated = self.by_item().filter(|by_item| 0 < by_item.clone().count());
         if rated.take(2).count() == 1 { Undefined::because(ONE_ITEM) } else { Ok(()) }

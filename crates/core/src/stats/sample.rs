@@ -18,7 +18,7 @@ pub struct SampledStratum {
     pub population: usize,
     /// The scores of those that were drawn and graded, on 0..=1.
     pub scores: Vec<f64>,
-    /// Drawn, but the judge broke.
+    /// Sampled, but without a score because of a judge error.
     pub n_errors: usize,
 }
 
@@ -41,7 +41,7 @@ pub struct Stratified {
     /// With the finite-population correction; none when nothing is known of the spread.
     pub se: Option<f64>,
     pub interval: Option<(f64, f64)>,
-    /// The plain mean of what was sampled, which the sampling dial moves.
+    /// The unweighted mean of the sample, which depends on the sample rates.
     pub naive: f64,
     pub n: usize,
     /// As many from a simple random sample would say as much.
@@ -312,8 +312,8 @@ pub fn kish_effective_size(weights: &[f64]) -> Result<Kish, Undefined> {
     Ok(Kish { n_eff, design_effect: weights.len() as f64 / n_eff })
 }
 
-/// What a sampling dial would cost, before anything is sampled: of each stratum its population and the
-/// probability with which it is drawn.
+/// Design effect of planned sample rates, before anything is sampled. Each stratum is its population and its
+/// sampling probability.
 pub fn estimate_dial_cost(strata: &[(usize, f64)]) -> Result<Kish, Undefined> {
     if let Some((_, bad)) = strata.iter().find(|stratum| !(0.0..=1.0).contains(&stratum.1)) {
         return Undefined::because(format!("{bad} is not a probability"));

@@ -16,7 +16,7 @@ pub struct SampledScore {
     pub stratum: Option<String>,
     /// How likely it was to be drawn.
     pub probability: Option<f64>,
-    /// On 0..=1; none where the judge broke.
+    /// On 0..=1; `None` after a judge error.
     pub score: Option<f64>,
 }
 
@@ -24,7 +24,7 @@ pub struct SampledScore {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SampleEstimate {
     pub n_drawn: usize,
-    /// Drawn, and the judge broke.
+    /// Sampled, but without a score because of a judge error.
     pub n_errors: usize,
     pub error_rate: f64,
     /// As if everything had been as likely to be drawn.
@@ -106,7 +106,8 @@ fn strata(
     }
 }
 
-/// One that the judge could not grade is stood in for by the others of its stratum, which become less likely.
+/// Corrects for judge errors: within a stratum, the sampling probability of the graded items is multiplied by the
+/// share that was graded, so that they also represent those without a grade.
 fn estimate_hajek_mean(drawn: &[SampledScore]) -> Result<WeightedMean, Undefined> {
     let mut answered: BTreeMap<Option<&str>, (f64, f64)> = BTreeMap::new();
     for it in drawn {

@@ -106,8 +106,9 @@ impl Sequence {
 /// Means that are tried, and between which an end is not told.
 const N_MEANS: usize = 1_000;
 
-/// Where the mean lies after each value: whoever bets that it is another would have become rich (Waudby-Smith and
-/// Ramdas 2023). Narrower than the others for few values; time grows with a thousand times their number.
+/// Confidence sequence for the mean by betting (Waudby-Smith and Ramdas 2023): a candidate mean is excluded once a
+/// bettor against it has multiplied the stake by 1 / alpha. Narrower than the others for few values; the time is a
+/// thousand steps (`N_MEANS`) per value.
 pub(super) fn hedged_sequence(values: &[f64], alpha: f64) -> Result<Vec<(f64, f64)>, Undefined> {
     ensure_usable_share("alpha", alpha)?;
     let means: Vec<f64> = (0..=N_MEANS).map(|n| n as f64 / N_MEANS as f64).collect();

@@ -68,11 +68,11 @@ pub struct Trials {
     pub any: f64,
     /// Share of cases of which all did.
     pub all: f64,
-    /// Cases that passed now and then, the most undecided first.
+    /// Flaky cases (some trials passed and some failed), sorted by how evenly they split.
     pub flaky: Vec<Flaky>,
 }
 
-/// A case that passes now and then.
+/// A case of which some trials pass and some fail.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Flaky {
     pub case: String,

@@ -320,7 +320,7 @@ pub struct CorrectedTraffic {
     pub lambda: f64,
 }
 
-/// PPI++ over traffic. Those with a label are taken to be drawn by chance from those with a score.
+/// PPI++ over traffic. It assumes that the labelled traces are a random sample of the scored traces.
 pub fn correct_traffic_mean(
     judge: &Traffic,
     labelled: &[LabelledTrace],

@@ -2,15 +2,15 @@
 
 use crate::diagnostic::closest;
 
-/// A condition on a figure of a monitor; somebody is told while it holds.
+/// A condition on a figure of a monitor; an alert is open while it holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AlertRule {
     pub condition: AlertCondition,
     /// Days of UTC that the figure is of, today among them.
     pub days: u32,
-    /// One agent; all of the monitor's unless given.
+    /// One agent; all agents of the monitor by default.
     pub agent: Option<String>,
-    /// One criterion; the whole rubric unless given.
+    /// One criterion; the overall score by default.
     pub criterion: Option<String>,
 }
 
@@ -29,7 +29,7 @@ pub enum AlertMetric {
     Score,
     /// The share of traces that pass.
     PassRate,
-    /// The share of judgements that broke.
+    /// The share of judge errors.
     ErrorRate,
     /// Seconds that half of the traces take at most.
     LatencyP50,
@@ -41,7 +41,7 @@ pub enum AlertMetric {
     Budget,
 }
 
-/// On which side of the limit somebody is told.
+/// The side of the limit on which the condition holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitDirection {
     Below,

@@ -131,7 +131,7 @@ impl CaseTarget {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AgentSettings {
     pub model: Option<String>,
-    /// What it is told before the task.
+    /// The system prompt.
     pub system: Option<String>,
     /// Replies of the model.
     pub max_steps: Option<u32>,

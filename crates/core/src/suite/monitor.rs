@@ -33,7 +33,7 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Judges further apart than a quarter of the scale are flagged, unless told.
+    /// By default, judges that differ by more than a quarter of the scale are flagged as disagreeing.
     pub const MARGIN: f64 = 0.25;
 
     pub fn name(&self) -> &str {
@@ -54,7 +54,7 @@ pub struct AgentOverride {
 /// Traces that cost much are looked at more often.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Expensive {
-    /// From so many dollars on; the dearest tenth of an agent's traces unless told.
+    /// Lower limit in dollars; by default the most expensive tenth of an agent's traces.
     pub above: Option<f64>,
     pub sample_rate: Option<f64>,
 }
@@ -98,7 +98,7 @@ impl Default for Pacing {
     }
 }
 
-/// What somebody is told about beyond these.
+/// Limits above which an alert is raised.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AlertLimits {
     /// The share of judgements that may break.

@@ -65,13 +65,13 @@ impl JsonReader<'_> {
                 Some(b'}') => return self.fail("there is a comma before this closing bracket"),
                 Some(b'/') => return self.fail("JSON has no comments"),
                 None => return self.fail("the file ends inside an object"),
-                Some(_) => return self.fail("a key in double quotes should stand here"),
+                Some(_) => return self.fail("a key in double quotes is missing here"),
             }
             let key = self.string()?;
             let key_span = self.span(start);
             self.blank();
             if !self.eat(b':') {
-                return self.fail("a `:` should stand here");
+                return self.fail("a `:` is missing here");
             }
             let value = self.value(depth + 1)?;
             if keys.insert(key.clone()) {
@@ -94,7 +94,7 @@ impl JsonReader<'_> {
                 return self.fail(if self.peek().is_none() {
                     "the file ends inside an object"
                 } else {
-                    "a `,` or `}` should stand here"
+                    "a `,` or `}` is missing here"
                 });
             }
         }
@@ -117,7 +117,7 @@ impl JsonReader<'_> {
                 return self.fail(if self.peek().is_none() {
                     "the file ends inside a list"
                 } else {
-                    "a `,` or `]` should stand here"
+                    "a `,` or `]` is missing here"
                 });
             }
         }

@@ -95,7 +95,7 @@ pub(super) fn read_answer(text: &str) -> Result<AgentOutput, AgentRunError> {
     })
 }
 
-/// A run that cannot be read is no run, and whoever checks its steps must not believe there were none.
+/// An unreadable trace is an error, not an empty trace: a check of the steps would otherwise find none and pass.
 fn read_run(key: &str, value: &Json) -> Result<Trace, AgentRunError> {
     let malformed = |why: String| {
         AgentRunError::Failed(Failure::Malformed, format!("the target's `{key}` cannot be read: {why}"))

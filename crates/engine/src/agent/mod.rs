@@ -182,7 +182,7 @@ impl Agents {
         }
     }
 
-    /// Whether a case can be run as it is written, as far as can be told without starting or calling anything.
+    /// Checks a case without starting a program or calling a model.
     pub fn check(&self, case: &Case) -> Result<(), RunSetupError> {
         self.prepare(case).map(drop)
     }
@@ -401,7 +401,7 @@ async fn measure_run(
     Ok(produced)
 }
 
-/// Whether an address is link-local: where clouds give keys to whoever asks from within a machine.
+/// Whether an address is link-local: cloud metadata services answer there and give credentials without a login.
 fn is_of_the_machine(url: &str) -> bool {
     let Some(host) = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)) else {
         return false;

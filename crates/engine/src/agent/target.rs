@@ -8,7 +8,7 @@ use crate::model::names::{canonical_model_name, canonical_vendor_name, find_unsp
 
 /// Something that answers a prompt.
 pub(super) enum Runner {
-    /// Says what it is told.
+    /// Returns its prompt.
     Echo,
     /// Says the same whatever it is told.
     Fixed(String),

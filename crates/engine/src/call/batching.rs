@@ -1,4 +1,4 @@
-//! Batches as they are paid: under a cap they go out in parts, so that the cap holds whatever the replies cost.
+//! Payment of batches: under a cap a batch is sent in parts, so that the cap holds for any cost of the replies.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -11,14 +11,14 @@ use crate::model::vendors::Price;
 use crate::model::{ModelError, ModelErrorKind};
 
 impl ModelClient {
-    /// Sends what waits for a batch and waits for the replies.
+    /// Sends the waiting requests in batches and waits for the replies.
     ///
-    /// The most that a part can cost is never more than what is left under the cap; the next part goes out when the
-    /// real cost of the last one is known. What does not fit alone is over budget.
+    /// The highest possible cost of a part is at most the rest of the budget; the next part is sent when the real cost
+    /// of the last one is known. A request that does not fit alone is over budget.
     pub async fn run_batches(&self, office: &BatchClient<'_>) -> Result<(), ModelError> {
         let Some(batches) = &self.batches else { return Ok(()) };
         let mut wanted = batches.take_wanted()?;
-        // What an earlier attempt has sent is paid already, and comes first.
+        // Batches of an earlier attempt are paid for already, so they are collected first.
         for ticket in office.tickets() {
             let (found, rest) = wanted.into_iter().partition(|entry| ticket.covers(entry));
             wanted = rest;
@@ -37,7 +37,7 @@ impl ModelClient {
         Ok(())
     }
 
-    /// As many requests to one model as fit; those that do not fit even alone are answered by the budget.
+    /// Takes as many requests to one model as fit into the budget; requests that do not fit alone get a budget error.
     fn next_part(&self, batches: &BatchQueue, wanted: &mut VecDeque<BatchEntry>) -> Vec<BatchEntry> {
         let (left, mut most, mut part) =
             (self.budget.remaining_amount(), Usd::default(), Vec::<BatchEntry>::new());
@@ -62,7 +62,7 @@ impl ModelClient {
         part
     }
 
-    /// Pays for the replies of a part, at half the price, before anybody uses them.
+    /// Charges the replies of a part at the batch price before they are used.
     async fn collect(
         &self,
         batches: &BatchQueue,

@@ -1,5 +1,5 @@
-//! A circuit breaker for one model of a vendor: where nothing succeeds, one request at a time finds out whether it is
-//! back. Each model has its own, so that one that is broken takes no other with it.
+//! A circuit breaker for one model of a vendor: during an outage one request at a time (the probe) tests whether the
+//! model is back. Each model has its own breaker, so that a failing model does not stop the others.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,20 +10,20 @@ use tokio::time::Instant;
 use super::LONGEST_WAIT;
 use crate::model::{ModelError, ModelErrorKind};
 
-/// Requests in a row that failed before all others wait for a probe.
+/// Failed requests in a row before all calls wait for a probe.
 const FAILURES: u32 = 8;
 
-/// Probes that fail before calls are refused without being sent. Each wait is twice as long as the one before: with
-/// a first wait of half a second, the last probe is sent after 15.5 seconds.
+/// Failed probes before calls are refused without being sent. Each wait is twice as long as the one before: with a
+/// first wait of half a second, the last probe is sent after 15.5 seconds (0.5 + 1 + 2 + 4 + 8).
 const PROBES: u32 = 5;
 
-/// So many first waits until one more probe, once all of them have failed: half a minute.
+/// Time until one more probe after all of them have failed, in units of the first wait: 60 times 0.5 s is 30 s.
 const PAUSE: u32 = 60;
 
 #[derive(Debug)]
 pub(super) struct CircuitBreaker {
     state: Mutex<BreakerState>,
-    /// A probe has ended, or the circuit is closed.
+    /// Notified when a probe ends or the circuit closes.
     changed: Notify,
     /// The first wait.
     backoff: Duration,
@@ -31,10 +31,10 @@ pub(super) struct CircuitBreaker {
 
 #[derive(Debug, Default)]
 struct BreakerState {
-    /// Requests that failed since one succeeded.
+    /// Failed requests since the last success.
     n_failed: u32,
     outage: Option<Outage>,
-    /// The key is not accepted: that does not become right by waiting.
+    /// The API key was rejected; waiting does not help.
     refused: Option<ModelError>,
     is_trouble_announced: bool,
     is_opening_announced: bool,
@@ -52,14 +52,14 @@ struct Outage {
 #[derive(Debug)]
 pub(super) enum Admission {
     Send,
-    /// One request for all others: what becomes of it has to be recorded, or the probe abandoned.
+    /// This request is the probe. The caller has to record its result or abandon it.
     Probe,
     WaitUntil(Instant),
     WaitForProbe,
     Refuse(ModelError),
 }
 
-/// What is worth saying about a request that failed.
+/// A change of state that is reported to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BreakerEvent {
     /// Requests fail, and calls wait.
@@ -83,7 +83,7 @@ impl CircuitBreaker {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A wait for the next change; made before admission is asked for, it misses none.
+    /// Waits for the next change. Create it before asking for admission, so that no change is missed.
     pub(super) fn change(&self) -> tokio::sync::futures::Notified<'_> {
         self.changed.notified()
     }
@@ -110,7 +110,7 @@ impl CircuitBreaker {
         self.state().outage.is_some()
     }
 
-    /// Whether it is no use to wait.
+    /// Whether waiting is useless, because calls are refused.
     pub(super) fn is_settled(&self) -> bool {
         self.state().outage.as_ref().is_some_and(Outage::is_settled)
     }
@@ -124,7 +124,7 @@ impl CircuitBreaker {
         }
     }
 
-    /// A probe was given up before anything became of it; somebody else may try.
+    /// The probe was cancelled without a result; another call may probe.
     pub(super) fn abandon_probe(&self) {
         if let Some(outage) = &mut self.state().outage {
             outage.is_probing = false;
@@ -132,7 +132,7 @@ impl CircuitBreaker {
         self.changed.notify_waiters();
     }
 
-    /// A request failed; what is to be said about that, if nobody has said it yet.
+    /// Records a failure, and returns an event if the state has changed.
     pub(super) fn record_failure(
         &self,
         error: &ModelError,
@@ -140,7 +140,7 @@ impl CircuitBreaker {
         now: Instant,
     ) -> Option<BreakerEvent> {
         if !error.is_passing() {
-            // Whatever is wrong with the request, the vendor is there.
+            // The vendor rejected this request, so it is reachable.
             self.record_answer();
             let mut state = self.state();
             let is_refused = error.kind == ModelErrorKind::Auth;
@@ -160,7 +160,7 @@ impl CircuitBreaker {
                 outage.postpone(error, self.backoff, now);
                 state.outage = Some(outage);
             }
-            // It was sent before anybody knew.
+            // Too few failures so far, or a request that was sent before the outage was known.
             _ => return None,
         }
         if state.outage.as_ref().is_some_and(Outage::is_settled) {
@@ -169,7 +169,7 @@ impl CircuitBreaker {
         state.announce_trouble()
     }
 
-    /// Whether nobody has said yet that calls fail and are made again.
+    /// Whether this call is the first to report that calls fail and are retried.
     pub(super) fn announces_trouble(&self) -> bool {
         self.state().announce_trouble().is_some()
     }
@@ -213,14 +213,14 @@ fn open_circuit_error(error: &ModelError) -> ModelError {
 mod tests {
     use super::*;
 
-    /// Two hundred calls to a vendor that refuses all of them, as many at once as are allowed; time is simulated.
+    /// Two hundred calls to a vendor that fails all of them, with the usual concurrency; time is simulated.
     #[test]
     fn a_vendor_that_only_refuses_is_settled_after_five_probes() {
         let breaker = CircuitBreaker::new(Duration::from_millis(500));
         let error = ModelError::new(ModelErrorKind::RateLimit, "429");
         let start = Instant::now();
         let (mut now, mut n_requests, mut developments) = (start, 0, Vec::new());
-        // All that may run at once are sent before the first comes back.
+        // All concurrent calls are sent before the first one returns.
         for _ in 0..32 {
             assert!(matches!(breaker.admit(now), Admission::Send));
             n_requests += 1;
@@ -245,7 +245,7 @@ mod tests {
         }
         assert_eq!((n_requests, now - start), (37, Duration::from_millis(15_500)));
         assert_eq!(developments, [BreakerEvent::Trouble, BreakerEvent::Opened]);
-        // Half a minute later one more is sent, and a success lets all others go.
+        // Half a minute later one more probe is sent, and its success admits all other calls.
         now += Duration::from_secs(30);
         assert!(matches!(breaker.admit(now), Admission::Probe));
         assert!(matches!(breaker.admit(now), Admission::Refuse(_)));

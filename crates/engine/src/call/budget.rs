@@ -1,4 +1,4 @@
-//! Money is reserved before it is spent; a cap holds under any concurrency.
+//! Budgets. The highest possible cost of a call is reserved before the call, so a cap holds under any concurrency.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,29 +7,30 @@ use tokio::sync::Notify;
 
 use crate::model::{BoxFuture, ModelError, ModelErrorKind};
 
-/// Money that others spend from as well: that of a project with many workers, for instance.
+/// A budget that several processes share, such as that of a project with many workers.
 pub trait SharedBudget: Send + Sync + std::fmt::Debug {
-    /// Sets aside as much as a call can cost, `None` where nobody knows. Waits while others may give back what
-    /// is missing; the error says why it will not do.
+    /// Reserves the highest possible cost of a call; `None` if its price is unknown. Waits while other reservations may
+    /// be released. The error gives the reason why the reservation is impossible.
     fn reserve<'a>(
         &'a self,
         model: &'a str,
         most: Option<Usd>,
     ) -> BoxFuture<'a, Result<Box<dyn BudgetReservation>, ModelError>>;
 
-    /// Whether a call that can cost so much will be paid, now or once others have given back what they do not need.
+    /// Whether a call of this cost can be paid, now or after other reservations are settled.
     fn may_fit(&self, _most: Usd) -> BoxFuture<'_, bool> {
         Box::pin(std::future::ready(true))
     }
 }
 
-/// Set aside for one call that is about to be made. Dropped, it may have been spent: the call was under way.
+/// A reservation for one call. If it is dropped without being settled, it counts as spent, because the call may have
+/// been made.
 pub trait BudgetReservation: Send + Sync + std::fmt::Debug {
-    /// What it really cost; `None` if nobody knows.
+    /// Settles the reservation at the real cost; `None` if the cost is unknown.
     fn settle(self: Box<Self>, cost: Option<Usd>) -> BoxFuture<'static, ()>;
 }
 
-/// Why a model without a price does not run under a cap, and what would let it.
+/// The error for a model without a known price under a cap, with the remedy.
 pub fn unknown_price_error(model: &str) -> ModelError {
     let detail = format!(
         "`{model}` has no known price, so it cannot be used with a cost cap; add `'{model}': {{input: 0.5, output: 2}}` \
@@ -38,7 +39,7 @@ pub fn unknown_price_error(model: &str) -> ModelError {
     ModelError::new(ModelErrorKind::OverBudget, detail)
 }
 
-/// What may be spent, what is promised, what is gone.
+/// The budget of this process: limit, reserved and spent amounts.
 #[derive(Debug)]
 pub struct CallBudget {
     cap: Option<Usd>,
@@ -50,11 +51,11 @@ pub struct CallBudget {
 struct BudgetState {
     spent: i64,
     reserved: i64,
-    /// Replies whose price nobody knows.
+    /// Replies without a known price.
     n_unpriced: u64,
 }
 
-/// A promise that must be settled; dropped, it was never needed.
+/// A reservation that must be settled; dropping it releases the amount.
 #[derive(Debug)]
 pub(super) struct LocalReservation<'a> {
     budget: &'a CallBudget,
@@ -66,32 +67,32 @@ impl CallBudget {
         Self { cap, state: Mutex::default(), settled: Notify::new() }
     }
 
-    /// What is spent so far; `None` if some of it has no known price.
+    /// The amount spent so far; `None` if some calls have no known price.
     pub fn spent_amount(&self) -> Option<Usd> {
         let state = self.state();
         (state.n_unpriced == 0).then(|| Usd::from_nanos(state.spent))
     }
 
-    /// What can still be promised; `None` is no limit.
+    /// The amount that can still be reserved; `None` is no limit.
     pub(super) fn remaining_amount(&self) -> Option<Usd> {
         let state = self.state();
         let gone = state.spent.saturating_add(state.reserved);
         self.cap.map(|cap| Usd::from_nanos(cap.nanos().saturating_sub(gone).max(0)))
     }
 
-    /// Why something that may cost so much is not asked.
+    /// The error for a call whose highest possible cost does not fit.
     pub(super) fn refusal(&self, most: Usd) -> ModelError {
         let (spent, cap) = (Usd::from_nanos(self.state().spent), self.cap.unwrap_or_default());
         let detail = format!("{spent} of {cap} are spent, and one more call may cost up to {most}");
         ModelError::new(ModelErrorKind::OverBudget, detail)
     }
 
-    /// Counts what was paid elsewhere; `None` if nobody knows how much.
+    /// Adds a cost that was not reserved here; `None` if it is unknown.
     pub fn charge(&self, cost: Option<Usd>) {
         self.promise(0).settle(cost);
     }
 
-    /// Promises as much as a call can cost. Waits while others may give back what is missing.
+    /// Reserves the highest possible cost of a call. Waits while other reservations may be released.
     pub(super) async fn reserve(
         &self,
         model: &str,
@@ -132,7 +133,7 @@ impl CallBudget {
 }
 
 impl LocalReservation<'_> {
-    /// What it really cost; `None` if nobody knows.
+    /// Settles the reservation at the real cost; `None` if the cost is unknown.
     pub(super) fn settle(self, cost: Option<Usd>) {
         let mut state = self.budget.state();
         match cost {

@@ -1,9 +1,9 @@
-//! Replies on disk, each under the hash of its request.
+//! Cache of replies on disk, by the hash of the request.
 //!
-//! Sixteen files, by the first digit of the hash, to which every process only appends: a line is the request's
-//! hash, the hash of the reply and the reply. So a line that is half written, by a process that was killed or on a
-//! full disk, is as good as none, and a later line stands for an earlier one. A process reads what others have
-//! added before it says that something is not there.
+//! There are sixteen files, by the first digit of the hash, and every process only appends to them. A line holds the
+//! request's hash, the reply's hash and the reply. A partial line (of a killed process or on a full disk) fails its
+//! hash and is ignored; a later line replaces an earlier one with the same key. Before a process reports a miss, it
+//! reads the lines that other processes have added.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -18,28 +18,28 @@ const N_FILES: usize = 16;
 /// Hexadecimal digits of a hash.
 const HASH: usize = 64;
 
-/// A folder of replies.
+/// The cache in a folder.
 #[derive(Debug, Clone)]
 pub struct Cache {
     folder: PathBuf,
     files: Arc<[Mutex<Segment>; N_FILES]>,
-    /// Something could not be kept.
+    /// Set if a reply could not be written.
     is_lossy: Arc<AtomicBool>,
 }
 
-/// What is in a cache.
+/// Contents of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheStats {
     pub replies: u64,
     pub bytes: u64,
 }
 
-/// One file, and where its lines are as far as it was read.
+/// One file, with an index of the lines that were read so far.
 #[derive(Debug, Default)]
 struct Segment {
     file: Option<File>,
     read_to: u64,
-    /// By the first eight bytes of the request's hash; who looks compares the rest.
+    /// Positions by the first eight bytes of the request's hash; a lookup compares the full hash.
     lines: HashMap<u64, LinePosition>,
 }
 
@@ -66,7 +66,7 @@ impl Cache {
         self.files[nth].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A reply that was kept; a damaged one is as good as none.
+    /// The cached reply; a damaged line counts as a miss.
     pub fn get(&self, key: &str) -> Option<ModelReply> {
         let (nth, short) = locate_key(key)?;
         let mut segment = self.segment(nth);
@@ -79,10 +79,10 @@ impl Cache {
         serde_json::from_str(verified_reply_text(&line, key)?).ok()
     }
 
-    /// Keeps a reply. A full disk costs the next run money, but not this one its answer.
+    /// Stores a reply. If the disk is full, this run still has its answer, and the next run pays for it again.
     pub fn put(&self, key: &str, reply: &ModelReply) {
         let body = serde_json::to_string(reply).expect("a reply is plain data");
-        // Ends what another process may have left unfinished.
+        // The first newline ends a partial line of another process.
         let line = format!("\n{key} {} {body}\n", blake3::hash(body.as_bytes()).to_hex());
         let kept = locate_key(key).is_some_and(|(nth, short)| {
             self.segment(nth).append(&self.path(nth), short, line.as_bytes()).is_ok()
@@ -92,7 +92,7 @@ impl Cache {
         }
     }
 
-    /// Whether a reply could not be kept, so that it will be paid again.
+    /// Whether a reply could not be stored and will be paid for again.
     pub fn is_lossy(&self) -> bool {
         self.is_lossy.load(Ordering::Relaxed)
     }
@@ -100,7 +100,7 @@ impl Cache {
     pub fn stats(&self) -> CacheStats {
         (0..N_FILES).fold(CacheStats::default(), |sum, nth| {
             let mut segment = self.segment(nth);
-            // A file that cannot be read holds nothing that could be used.
+            // A file that cannot be read counts as empty.
             let _ = segment.catch_up(&self.path(nth));
             CacheStats {
                 replies: sum.replies + segment.lines.len() as u64,
@@ -109,11 +109,11 @@ impl Cache {
         })
     }
 
-    /// Throws every reply away, and tells how many there were.
+    /// Deletes all replies, and returns what was deleted.
     pub fn clear(&self) -> CacheStats {
         let stats = self.stats();
         for nth in 0..N_FILES {
-            // Emptied and not removed: other processes have it open.
+            // Truncated instead of removed, because other processes have the file open.
             let _ = OpenOptions::new().write(true).truncate(true).open(self.path(nth));
             *self.segment(nth) = Segment::default();
         }
@@ -121,20 +121,20 @@ impl Cache {
     }
 }
 
-/// Which file, and under what in it.
+/// The file of a key, and its index in that file.
 fn locate_key(key: &str) -> Option<(usize, u64)> {
     let short = u64::from_str_radix(key.get(..16)?, 16).ok()?;
     Some(((short >> 60) as usize, short))
 }
 
-/// The reply of a line that is whole and under this key.
+/// The reply of a line if the key and the hash of the reply match.
 fn verified_reply_text<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     let (hash, body) = line.strip_prefix(key)?.strip_prefix(' ')?.split_once(' ')?;
     (blake3::hash(body.as_bytes()).to_hex().as_str() == hash).then_some(body)
 }
 
 impl Segment {
-    /// Reads what was added since, by whomever. A file that was emptied is begun anew.
+    /// Reads the lines that were added since the last call. A truncated file is read from its beginning.
     fn catch_up(&mut self, path: &Path) -> io::Result<()> {
         let length = match fs::metadata(path) {
             Ok(it) => it.len(),
@@ -152,7 +152,7 @@ impl Segment {
         let mut lines = io::BufReader::new(file.take(length - self.read_to));
         let mut line = Vec::new();
         while 0 < io::BufRead::read_until(&mut lines, b'\n', &mut line)? {
-            // One that does not end yet may be under way.
+            // A line without its end may still be in the process of being written.
             if line.last() != Some(&b'\n') {
                 break;
             }
@@ -176,13 +176,13 @@ impl Segment {
 
     fn append(&mut self, path: &Path, short: u64, line: &[u8]) -> io::Result<()> {
         let file = open_segment_file(&mut self.file, path)?;
-        // At once, so that no other process writes in between.
+        // One write call, so that no other process writes in between.
         let n_written = file.write(line)?;
         if n_written < line.len() {
             return Err(io::ErrorKind::WriteZero.into());
         }
         let at = file.stream_position()?.saturating_sub(line.len() as u64);
-        // Where others wrote in the meantime, this one is found with theirs.
+        // If other processes wrote in the meantime, the next catch-up finds this line together with theirs.
         if at == self.read_to {
             let length = u32::try_from(line.len() - 2).map_err(|_| io::ErrorKind::FileTooLarge)?;
             self.lines.insert(short, LinePosition { at: at + 1, length });
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(text_of(&Cache::new(folder.path()), 7).as_deref(), Some("anew"));
         assert_eq!(other.stats().replies, 100);
 
-        // Thrown away by one, begun anew by the other.
+        // One process clears the cache; the other starts again at the beginning.
         one.clear();
         assert_eq!(text_of(&one, 1), None);
         other.put(&key(1000), &said("after"));

@@ -1,6 +1,6 @@
-//! The way of a call: cache, budget, rate limit, retry, meter.
+//! A model call: cache, budget, rate limit, retries, usage meter.
 //!
-//! Failures never enter the cache, and a call never costs more requests than its one budget of tries.
+//! Failures are never cached, and all retries of a call share one limit of attempts.
 
 mod batching;
 mod breaker;
@@ -27,23 +27,23 @@ use crate::record::Tape;
 use breaker::BreakerEvent;
 use rate_limiter::RateLimiter;
 
-/// What use is made of replies that were got before.
+/// How cached replies are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Caching {
     #[default]
     Use,
-    /// Ask anew, and keep the new replies.
+    /// Calls the model, and stores the new replies.
     Refresh,
     Off,
 }
 
-/// How often a question may be sent, all in all.
+/// Remaining requests for one question, including retries and repairs.
 #[derive(Debug, Clone, Copy)]
 pub struct Tries(u32);
 
 impl Default for Tries {
     fn default() -> Self {
-        // One, and at most three more.
+        // The first request and at most three more.
         Self(4)
     }
 }
@@ -58,22 +58,22 @@ impl Tries {
     }
 }
 
-/// A reply, and what it took.
+/// A reply with its attempts and cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallResult {
     pub reply: ModelReply,
     pub spend: Spend,
     pub attempts: Vec<Attempt>,
-    /// Under which it can be kept.
+    /// Key in the cache.
     pub key: String,
 }
 
-/// No reply, and what was tried.
+/// A failed call with its attempts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallFailure {
     pub error: ModelError,
     pub attempts: Vec<Attempt>,
-    /// What has to be paid all the same, or may have to be.
+    /// Cost that the vendor charges, or may charge, for the failed call.
     pub spend: Option<Spend>,
 }
 
@@ -83,38 +83,38 @@ impl From<ModelError> for CallFailure {
     }
 }
 
-/// What happened that a person may want to know once.
+/// Events that are reported to the user once.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallNotice {
-    /// A vendor failed so often that it is left alone for a while.
+    /// A vendor failed so often that no requests are sent for a while.
     CircuitOpened { vendor: String, why: String },
-    /// A call failed twice and is made again: the vendor may be down, and the work goes on slowly.
+    /// A call failed twice and is retried: the vendor may be down, and the run is slow.
     Retrying { vendor: String, why: String },
 }
 
-/// Everything that calls share.
+/// Client that all calls of a run share.
 pub struct ModelClient {
     cache: Option<Cache>,
     caching: Caching,
     pub budget: CallBudget,
-    /// Asked besides the budget, where money is not this caller's alone.
+    /// A budget shared with other processes, in addition to the run's own.
     purse: Option<Arc<dyn SharedBudget>>,
     limits: VendorRateLimits,
     gates: RateLimiters,
     pub tape: Tape,
-    /// Where requests wait instead of being sent.
+    /// The queue of requests in batch mode.
     pub batches: Option<BatchQueue>,
-    /// The first wait before trying again; each further one is twice as long.
+    /// Wait before the first retry; each further wait is twice as long.
     backoff: Duration,
     pub meter: Meter,
     listener: Box<dyn Fn(CallNotice) + Send + Sync>,
 }
 
-/// Where calls wait for their vendor; callers of one process may share them.
+/// Rate limiters by vendor; several clients of a process may share them.
 #[derive(Debug, Clone, Default)]
 pub struct RateLimiters(Arc<Mutex<HashMap<String, Arc<RateLimiter>>>>);
 
-/// What all calls together came to.
+/// Counters of all calls of a client.
 #[derive(Debug, Default)]
 pub struct Meter {
     n_requests: AtomicU64,
@@ -148,7 +148,7 @@ impl Meter {
     }
 }
 
-/// A wait longer than this is not waited for.
+/// A call fails at once if the vendor asks for a longer wait than this.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 impl std::fmt::Debug for ModelClient {
@@ -206,7 +206,7 @@ impl ModelClient {
         Self { tape, ..self }
     }
 
-    /// Requests wait for a batch instead of being sent.
+    /// Switches to batch mode: requests are collected instead of sent.
     #[must_use]
     pub fn with_batches(self) -> Self {
         Self { batches: Some(BatchQueue::default()), ..self }
@@ -222,7 +222,7 @@ impl ModelClient {
         Self { listener: Box::new(listener), ..self }
     }
 
-    /// A reply to a request, from wherever it is cheapest.
+    /// Answers a request from a recording, a batch or the cache, or else calls the model.
     pub async fn call(
         &self,
         line: &ModelEndpoint,
@@ -233,7 +233,7 @@ impl ModelClient {
             self.meter.n_from_cache.fetch_add(1, Ordering::Relaxed);
             return Ok(cached_call_result(replayed?));
         }
-        // Before the cache, which has it as well by now: it was paid in this run.
+        // Checked before the cache, which also has the reply by now, so that its cost counts in this run.
         if let Some(batched) = self.batches.as_ref().and_then(|batch| batch.reply(request)) {
             let (attempts, spend) = (Vec::new(), batched.spend);
             let reply = batched.result.map_err(|error| CallFailure { error, attempts: Vec::new(), spend })?;
@@ -262,12 +262,12 @@ impl ModelClient {
         result
     }
 
-    /// The folder of the cache, if replies could not be kept there.
+    /// The folder of the cache, if replies could not be stored there.
     pub fn lossy_cache(&self) -> Option<&std::path::Path> {
         self.cache.as_ref().filter(|cache| cache.is_lossy()).map(Cache::folder)
     }
 
-    /// Keeps a reply for the next time. Only who has understood it knows that it is worth keeping.
+    /// Stores a reply in the cache. Callers do this after they have parsed it, so that unusable replies are not cached.
     pub fn keep(&self, key: &str, reply: &ModelReply) {
         if let Some(cache) = self.cache.as_ref().filter(|_| !key.is_empty()) {
             cache.put(key, reply);
@@ -299,27 +299,27 @@ impl ModelClient {
             };
             self.notify_listener(line, &error, sent.development);
             let wait = error.retry_after.unwrap_or_else(|| self.wait(key, attempts.len()));
-            // A model that hung twice will hang again, and each time takes as long as a call may.
+            // After two timeouts a third is likely, and each one takes the full time limit of a call.
             let hangs = error.kind == ModelErrorKind::Timeout
                 && attempts.iter().any(|attempt: &Attempt| attempt.failure == Failure::Timeout);
             let is_over = tries.0 == 0 || hangs || LONGEST_WAIT < wait || breaker.is_settled();
             if !error.is_passing() || is_over {
                 return Err(CallFailure { error, attempts, spend });
             }
-            // To be asked for patience is nothing out of the ordinary.
+            // A rate limit is normal operation and is not reported.
             let is_trouble = error.kind != ModelErrorKind::RateLimit && attempts.len() == 1;
             if is_trouble && breaker.announces_trouble() {
                 self.notify_listener(line, &error, Some(BreakerEvent::Trouble));
             }
             attempts.push(Attempt { failure: error.failure(), detail: error.detail, time: None });
-            // Where nothing succeeds, the breaker says who is next, and when.
+            // During an outage the circuit breaker decides which call is next and when.
             if !breaker.has_outage() {
                 tokio::time::sleep(wait).await;
             }
         }
     }
 
-    /// Sends a request once, and pays for it.
+    /// Sends a request once, and settles its cost.
     async fn send(
         &self,
         line: &ModelEndpoint,
@@ -333,7 +333,7 @@ impl ModelClient {
         let most = line.price.map(|price| price.of(usage));
         let reserved = self.budget.reserve(&line.name, most).await?;
         let permit = gate.enter(&line.name, usage.input / 4).await?;
-        // The last thing before the call, so that what is held is under way.
+        // Reserved directly before the call, so that an open reservation always belongs to a call in progress.
         let held = self.reserve_shared_budget(line, most).await?;
         tries.0 = tries.0.saturating_sub(1);
         self.meter.n_requests.fetch_add(1, Ordering::Relaxed);
@@ -355,8 +355,8 @@ impl ModelClient {
         Ok(RequestOutcome { result, spend, development })
     }
 
-    /// The request, with a shorter reply if the longest cannot be paid: as long as this model's replies usually are,
-    /// with a margin. What is left of a small budget is used that way, and the cap holds.
+    /// The request, with a lower limit of output tokens if the full limit does not fit into the budget: the usual
+    /// length of this model's replies plus a margin. So the rest of a small budget is used and the cap still holds.
     async fn affordable<'r>(
         &self,
         line: &ModelEndpoint,
@@ -394,8 +394,8 @@ impl ModelClient {
         }
     }
 
-    /// What a request took, whether there is a reply or not; `None` if nothing has to be paid. One that may have
-    /// been served and does not tell its tokens is taken to have cost the most that it can.
+    /// Cost of a request with or without a reply; `None` if it is free. A request that may have been served and has no
+    /// token counts is charged at its highest possible cost.
     fn spend(
         &self,
         price: Option<Price>,
@@ -429,7 +429,7 @@ impl ModelClient {
         Arc::clone(gate)
     }
 
-    /// Doubling, within a quarter more or less by the request's own hash, so that not all come back at once.
+    /// Exponential backoff with a jitter of up to 25 % from the request's hash, so that retries do not arrive together.
     fn wait(&self, key: &str, n_before: usize) -> Duration {
         let chance = blake3::hash(format!("{key}{n_before}").as_bytes()).as_bytes()[0];
         let factor = f64::from(1_u32 << n_before.min(6)) * (0.75 + f64::from(chance) / 510.0);
@@ -437,7 +437,7 @@ impl ModelClient {
     }
 }
 
-/// What became of one request.
+/// Result of one request.
 struct RequestOutcome {
     result: Result<ModelReply, ModelError>,
     spend: Option<Spend>,
@@ -457,19 +457,19 @@ async fn settle_reservation(held: Option<Box<dyn BudgetReservation>>, cost: Opti
     }
 }
 
-/// Everything the model saw, and where it is.
+/// Cache key: a hash of the request and the model's address.
 fn cache_key(line: &ModelEndpoint, request: &Request) -> String {
     blake3::hash(format!("{} {}", request.key(), line.address).as_bytes()).to_hex().to_string()
 }
 
-/// A reply that cost nothing this time.
+/// A result from the cache, at no cost.
 fn cached_call_result(reply: ModelReply) -> CallResult {
     let spend = Spend { cost: Some(Usd::default()), from_cache: true, ..Spend::default() };
     CallResult { reply, spend, attempts: Vec::new(), key: String::new() }
 }
 
 impl CallFailure {
-    /// Whether nobody was asked, as opposed to asked in vain.
+    /// The reason for a deferral if the model was not called; `None` if the call failed.
     pub fn deferral(&self) -> Option<jurist_core::grade::Deferral> {
         match self.error.kind {
             ModelErrorKind::NoKey => Some(jurist_core::grade::Deferral::NoKey),

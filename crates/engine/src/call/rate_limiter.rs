@@ -1,4 +1,4 @@
-//! One gate per vendor: so many at once, so many a minute, and a circuit breaker for each model.
+//! Rate limiter per vendor: concurrency, requests and tokens per minute, and a circuit breaker for each model.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::breaker::{Admission, BreakerEvent, CircuitBreaker};
 use crate::model::{ModelError, ModelErrorKind, ModelReply};
 
-/// What a vendor may be asked.
+/// Rate limits of a vendor.
 #[derive(Debug, Clone, Copy)]
 pub struct VendorRateLimits {
     pub concurrency: usize,
@@ -25,16 +25,16 @@ impl Default for VendorRateLimits {
     }
 }
 
-/// How long refusals count as one.
+/// Rate-limit errors within this time count as one, because all requests in progress get one together.
 const SETTLING: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct RateLimiter {
     places: Semaphore,
     max: usize,
-    /// Places there are now; fewer after the vendor said that it is too much.
+    /// Current concurrency; lower after the vendor's rate-limit errors.
     limit: AtomicUsize,
-    /// Places to take away as they come back.
+    /// Permits to remove when they are returned.
     surplus: AtomicUsize,
     n_good: AtomicUsize,
     state: Mutex<RateLimiterState>,
@@ -45,35 +45,35 @@ pub(super) struct RateLimiter {
 
 #[derive(Debug, Default)]
 struct RateLimiterState {
-    /// Nobody enters before.
+    /// No request is sent before this time.
     blocked_until: Option<Instant>,
     /// When the next request, and the next tokens, are due.
     requests_due: Option<Instant>,
     tokens_due: Option<Instant>,
-    /// When there were last made fewer places.
+    /// Time of the last reduction.
     shrunk: Option<Instant>,
-    /// How long replies were, by model.
+    /// Lengths of replies by model.
     replies: HashMap<String, ReplyLengths>,
     breakers: HashMap<String, Arc<CircuitBreaker>>,
 }
 
-/// How many replies there were, and their tokens in all.
+/// Number of replies and total tokens.
 #[derive(Debug, Default, Clone, Copy)]
 struct ReplyLengths {
     n: u64,
     tokens: u64,
 }
 
-/// Replies after which their usual length is known.
+/// Number of replies after which their mean length is used.
 const KNOWN_AFTER: u64 = 10;
 
-/// A reply so many times as long as usual is hardly ever cut off.
+/// Factor on the mean length. A limit of four times the mean rarely cuts off a reply.
 const MARGIN: u64 = 4;
 
-/// No reply is expected to be shorter.
+/// Lower bound of the expected length, in tokens.
 const SHORTEST_REPLY: u64 = 256;
 
-/// A place at the vendor.
+/// A permit to send one request.
 #[derive(Debug)]
 pub(super) struct Permit<'a> {
     gate: &'a RateLimiter,
@@ -112,7 +112,7 @@ impl RateLimiter {
         breaker
     }
 
-    /// Waits for a place and for the rate, and for a vendor in trouble; refuses if that is no use.
+    /// Waits for a permit, for the rate, and for the end of an outage; fails if waiting is useless.
     pub(super) async fn enter(&self, model: &str, tokens: u64) -> Result<Permit<'_>, ModelError> {
         let breaker = self.breaker(model);
         loop {
@@ -142,14 +142,14 @@ impl RateLimiter {
             let mut due = self.due(tokens);
             while Instant::now() < due {
                 tokio::time::sleep_until(due).await;
-                // The vendor may have asked for more patience meanwhile.
+                // The vendor may have asked for a longer wait in the meantime.
                 due = self.state().blocked_until.unwrap_or(due);
             }
             return Ok(permit);
         }
     }
 
-    /// Takes a turn and tells when it comes.
+    /// Reserves the next slot of the rate limit, and returns its time.
     fn due(&self, tokens: u64) -> Instant {
         let now = Instant::now();
         let mut state = self.state();
@@ -171,7 +171,7 @@ impl RateLimiter {
         due
     }
 
-    /// Learns from what became of a request, and gives its place back; what is to be said about it.
+    /// Records the result of a request and releases its permit; returns an event to report, if any.
     pub(super) fn record(
         &self,
         mut permit: Permit<'_>,
@@ -197,13 +197,13 @@ impl RateLimiter {
         lengths.tokens = lengths.tokens.saturating_add(tokens);
     }
 
-    /// As many tokens as replies of a model seldom have, once enough of them were seen.
+    /// Output tokens that a model's replies rarely exceed; `None` before `KNOWN_AFTER` replies.
     pub(super) fn likely_output(&self, model: &str) -> Option<u32> {
         let lengths = self.state().replies.get(model).copied().filter(|lengths| KNOWN_AFTER <= lengths.n)?;
         u32::try_from((lengths.tokens / lengths.n).saturating_mul(MARGIN).max(SHORTEST_REPLY)).ok()
     }
 
-    /// Fewer at once when the vendor says that it is too much, slowly more when it goes well.
+    /// Adapts the concurrency: lower after a rate-limit error, slowly higher after successes.
     fn adapt(&self, result: &Result<ModelReply, ModelError>) {
         match result {
             Err(error) if error.kind == ModelErrorKind::RateLimit => {
@@ -212,7 +212,7 @@ impl RateLimiter {
                     let mut state = self.state();
                     state.blocked_until = Some(state.blocked_until.map_or(until, |time| time.max(until)));
                 }
-                // All that were under way are refused together; that is one sign, not many.
+                // All requests in progress fail together, so these errors count as one.
                 let mut state = self.state();
                 let now = Instant::now();
                 if state.shrunk.is_none_or(|shrunk| SETTLING <= now - shrunk) {

@@ -1,4 +1,4 @@
-//! A sentence encoder of BERT's kind, such as all-MiniLM-L6-v2, from a folder with its weights.
+//! A BERT sentence encoder, such as all-MiniLM-L6-v2, loaded from a folder with its weights.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +14,7 @@ use super::tokens::Vocabulary;
 pub struct Bert {
     vocabulary: Vocabulary,
     words: Array2<f32>,
-    /// Positions, with the one segment that single texts have already added.
+    /// Position embeddings plus the embedding of segment 0, which is the only segment of a single text.
     positions: Array2<f32>,
     norm: Norm,
     layers: Vec<EncoderLayer>,
@@ -53,7 +53,7 @@ struct Norm {
     bias: Array1<f32>,
 }
 
-/// Why a folder holds no model that can be used.
+/// Why a model cannot be loaded from a folder.
 #[derive(Debug, thiserror::Error)]
 pub enum BadModel {
     #[error("`{file}` cannot be read: {error}")]
@@ -101,7 +101,7 @@ impl Bert {
         })
     }
 
-    /// The direction of a text's meaning, of length 1.
+    /// The embedding of a text, normalised to length 1.
     pub fn embed_text(&self, text: &str) -> Vec<f32> {
         let ids = self.vocabulary.ids(text, self.max_tokens);
         let rows: Vec<usize> = ids.iter().map(|id| (*id as usize).min(self.words.nrows() - 1)).collect();
@@ -260,7 +260,7 @@ impl<'a> ModelWeights<'a> {
     }
 }
 
-/// A number of sixteen bits.
+/// Converts a 16-bit float.
 fn half(bits: u16) -> f32 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));

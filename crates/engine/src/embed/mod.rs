@@ -1,4 +1,4 @@
-//! Embeddings: by a model in a folder on this machine, or by a server. Loaded only when used.
+//! Embeddings by a model in a local folder or by a server. Local models are loaded on first use.
 
 mod bert;
 mod tokens;
@@ -23,12 +23,12 @@ use crate::model::{ModelError, ModelErrorKind};
 /// Texts in one request to a server.
 const AT_ONCE: usize = 128;
 
-/// Makes embeddings with any model that is named, each loaded once.
+/// Computes embeddings; each model is loaded once.
 #[derive(Debug)]
 pub struct Embedders {
     resolver: Arc<Resolver>,
     base_url: Option<String>,
-    /// Whether a name may be a path of this machine.
+    /// Whether a model's name may be a local path.
     with_paths: bool,
     loaded: Mutex<HashMap<String, Arc<Embedder>>>,
 }
@@ -39,7 +39,7 @@ enum Embedder {
     Server(Arc<HttpModel>, String),
 }
 
-/// Why there are no embeddings.
+/// Why an embedding could not be computed.
 #[derive(Debug, thiserror::Error)]
 pub enum NoEmbedding {
     #[error(
@@ -58,17 +58,17 @@ pub enum NoEmbedding {
 }
 
 impl Embedders {
-    /// `base_url` is where a model is served that no vendor is named for.
+    /// `base_url` is the server of models that are named without a vendor.
     pub fn new(resolver: Arc<Resolver>, base_url: Option<String>) -> Self {
         Self { resolver, base_url, with_paths: true, loaded: Mutex::default() }
     }
 
-    /// For names that strangers give: models of this machine by their names alone, and nothing told of its folders.
+    /// For untrusted names: local models by name only, and error messages without local paths.
     pub fn by_name(resolver: Arc<Resolver>) -> Self {
         Self { with_paths: false, ..Self::new(resolver, None) }
     }
 
-    /// One direction per text, in their order.
+    /// One embedding per text, in their order.
     pub async fn embed_texts(&self, model: &str, texts: &[String]) -> Result<Vec<Vec<f32>>, NoEmbedding> {
         if texts.is_empty() {
             return Ok(Vec::new());
@@ -110,7 +110,7 @@ impl Embedders {
         let name = &self.resolver.canonical_name(name.to_owned());
         let judge =
             Judge { model: Some(name.to_owned()), base_url: self.base_url.clone(), ..Judge::default() };
-        // A name alone is a folder, unless an address says otherwise.
+        // A name without a vendor is a local folder, unless a base URL is set.
         if self.base_url.is_none() && !name.contains('/') {
             let looked = match self.with_paths {
                 true => places.iter().map(|place| place.display().to_string()).collect(),
@@ -130,7 +130,7 @@ impl Embedders {
     }
 }
 
-/// Folders in which a model of this name may be.
+/// Folders that are searched for a model of this name.
 fn places(name: &str) -> Vec<PathBuf> {
     let own = variable("JURIST_MODELS").map(|variable| PathBuf::from(variable).join(name));
     let home = variable("HOME").map(PathBuf::from);
@@ -146,7 +146,7 @@ fn places(name: &str) -> Vec<PathBuf> {
     own.into_iter().chain(snapshots).collect()
 }
 
-/// On all cores, off the threads that wait for the network.
+/// Computes on all cores, on blocking threads, so that network tasks are not delayed.
 async fn embed_locally(bert: &Arc<Bert>, texts: &[String]) -> Vec<Vec<f32>> {
     let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let (bert, texts) = (Arc::clone(bert), texts.to_vec());
@@ -195,7 +195,7 @@ async fn embed_on_server(
     unreachable!("the last try returns")
 }
 
-/// In the order of the texts, whatever the order of the reply.
+/// The vectors of a reply, sorted into the order of the texts.
 fn vectors(body: &Json, n_texts: usize) -> Result<Vec<Vec<f32>>, ModelError> {
     let bad =
         || ModelError::new(ModelErrorKind::NotUnderstood, "the reply does not hold one embedding per text");

@@ -1,11 +1,11 @@
-//! Text to word pieces, as BERT's uncased models cut it.
+//! WordPiece tokenizer of BERT's uncased models.
 
 use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The pieces a model knows.
+/// The vocabulary of a model.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     ids: HashMap<String, u32>,
@@ -14,7 +14,7 @@ pub(super) struct Vocabulary {
     unknown: u32,
 }
 
-/// Longer words are not looked up.
+/// Longer words become the unknown token, as in BERT's own tokenizer.
 const MAX_WORD: usize = 100;
 
 impl Vocabulary {
@@ -41,7 +41,7 @@ impl Vocabulary {
         ids
     }
 
-    /// The longest known piece first; a word that cannot be put together is unknown as a whole.
+    /// Splits a word greedily into the longest known pieces; if that fails, the whole word is unknown.
     fn pieces(&self, word: &str, ids: &mut Vec<u32>) {
         let (start, letters) = (ids.len(), word.chars().count());
         let mut rest = word;

@@ -1,4 +1,4 @@
-//! Candidates side by side.
+//! Pairwise and listwise comparison of candidates.
 
 use jurist_core::candidate::JudgeInput;
 use jurist_core::grade::{Outcome, Spend};
@@ -13,14 +13,14 @@ use crate::call::{ModelClient, Tries};
 pub struct Preference {
     pub winner: Option<usize>,
     pub reason: String,
-    /// In which order they were shown, and who won, for each time they were compared.
+    /// For each round, the order in which the candidates were shown, and the winner.
     pub rounds: Vec<(Vec<usize>, Option<usize>)>,
     pub spend: Spend,
-    /// Everything that was sent and came back.
+    /// All requests and replies.
     pub exchanges: Vec<JudgeExchange>,
 }
 
-/// Compares candidates by one criterion. In both orders, only who wins twice has won.
+/// Compares candidates by one criterion. If both orders are asked, a candidate has to win in both.
 pub async fn compare_candidates(
     caller: &ModelClient,
     member: &JudgeModel,

@@ -1,4 +1,4 @@
-//! One question and the turns it takes: a repair if the reply cannot be used, all within one budget of tries.
+//! One question to a judge, and a repair turn if the reply is unusable; both share one limit of attempts.
 
 use jurist_core::grade::{Attempt, Failure, Outcome, Spend};
 use jurist_core::judge::{JudgeQuestion, JudgeReplyError};
@@ -18,7 +18,7 @@ pub struct JudgeExchange {
     pub reply: Result<String, String>,
 }
 
-/// What asking took, over all turns of one question.
+/// Attempts, cost and exchanges of all turns of one question.
 #[derive(Default)]
 pub(super) struct QuestionLog {
     pub(super) spend: Option<Spend>,
@@ -65,16 +65,17 @@ impl JudgeQuestionError {
     }
 }
 
-/// Whether a judge that gave no good reply is asked once more.
+/// Which turn this is: an unusable reply leads to one more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReplyTurn {
     First,
     Last,
 }
 
-/// Asks, and asks once more if `read` cannot use the reply; both are taken from one budget of tries.
+/// Asks, and asks once more if `read` rejects the reply; both turns share one limit of attempts.
 ///
-/// What `read` only would like to have better it refuses in the first turn and takes in the last.
+/// In the first turn `read` may also reject a usable reply with a flaw (such as a missing quote); in the last turn it
+/// accepts such a reply.
 pub(super) async fn ask_with_repair<T>(
     caller: &ModelClient,
     member: &JudgeModel,
@@ -109,7 +110,7 @@ pub(super) async fn ask_with_repair<T>(
         let turn = if turns.len() == 1 && !tries.is_used_up() { ReplyTurn::First } else { ReplyTurn::Last };
         let malformed = match interpret_reply(reply, |text| read(text, turn)) {
             Ok(read) => {
-                // Only now is it known that these replies are worth keeping.
+                // Replies are cached only after they have been parsed.
                 if !spend.from_cache {
                     turns.iter().for_each(|(key, reply)| caller.keep(key, reply));
                 }

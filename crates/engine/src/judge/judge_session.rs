@@ -1,4 +1,4 @@
-//! One judge before one candidate: every question that is worth asking, until none is open.
+//! One judge and one candidate: asks every question that can still change the verdict, until none is open.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,19 +28,20 @@ use super::{CheckFailure, CheckPrograms, JudgeCase, JudgeModel, JudgeOpinion, pe
 use crate::call::{ModelClient, Tries};
 use crate::embed::Embedders;
 
-/// Quotes of one answer that are looked for.
+/// Quotes of one answer that are verified; further ones are ignored.
 const MAX_QUOTES: usize = 20;
 
-/// Longer shared parts are worth a vendor's prompt cache: one question goes ahead and fills it.
+/// Bytes of a shared prompt prefix from which on a vendor's prompt cache pays off: one question is sent first and
+/// fills the cache.
 const WORTH_CACHING: usize = 8_000;
 
-/// How long a check may take; its own limits end it earlier, except on a machine that is very busy.
+/// Time limit of a check. Its own limits end it earlier, except on an overloaded machine.
 const CHECK_TIME: Duration = Duration::from_secs(60);
 
-/// On so many bytes every check takes less than a second.
+/// Bytes on which every check takes less than a second, so that it may run on an async thread.
 const SHORT: usize = 4_000;
 
-/// Whether every check on it is over at once.
+/// Whether checks on this input are short enough for an async thread.
 fn is_quick_to_check(material: &JudgeInput) -> bool {
     let texts = [&material.response, &material.reference, &material.diff];
     material.trace.is_none()
@@ -50,7 +51,7 @@ fn is_quick_to_check(material: &JudgeInput) -> bool {
         && texts.into_iter().flatten().map(String::len).sum::<usize>() < SHORT
 }
 
-/// One judge in front of one candidate.
+/// State of one judge's work on one candidate.
 pub(super) struct JudgeSession<'a> {
     pub(super) caller: &'a ModelClient,
     pub(super) member: &'a JudgeModel,
@@ -63,7 +64,7 @@ pub(super) struct JudgeSession<'a> {
     pub(super) transcript: bool,
 }
 
-/// What one member answered, in the order of the questions; nothing where a question was not on the way.
+/// Answers of one member in the order of the questions; `None` for questions that were not reached.
 pub struct JudgeAnswers {
     answers: Vec<Option<AnsweredQuestion>>,
     verdict_in_candidate: bool,
@@ -76,26 +77,26 @@ impl std::fmt::Debug for JudgeAnswers {
 }
 
 impl JudgeAnswers {
-    /// What each criterion contributes, to be compared with other candidates.
+    /// The score of each criterion, for comparison with other candidates.
     pub fn scores_to_compare(&self, rubric: &Rubric) -> Result<Vec<ScoredCriterion>, NotComparable> {
         score::scores_to_compare(rubric, &self.answers())
     }
 
-    /// What was not on the way, or not to be asked, leaves the score as its rubric says.
+    /// Answers for scoring. Questions that were not reached or not to be asked count as the rubric defines.
     fn answers(&self) -> Vec<QuestionAnswer<'_>> {
         let skipped = QuestionAnswer { outcome: &Outcome::NotApplicable, quote: QuoteStatus::NotAsked };
         self.answers.iter().map(|answered| answered.as_ref().map_or(skipped, to_score_answer)).collect()
     }
 }
 
-/// An answer with all that came with it.
+/// An answer with its evidence and cost.
 struct AnsweredQuestion {
     outcome: Outcome,
     reason: String,
     evidence: Vec<Evidence>,
-    /// Whether a quote was asked for, and found.
+    /// Whether a quote was required, and whether it was found.
     quote: QuoteStatus,
-    /// Whether the answer does not stand for want of a quote.
+    /// Whether the answer does not count because no quote supports it.
     lacks_evidence: bool,
     points: Vec<GradedPoint>,
     took: QuestionLog,
@@ -103,8 +104,8 @@ struct AnsweredQuestion {
     kind: GraderKind,
 }
 
-/// Turns what one judge answered about one candidate into its opinion. It needs no prompts: those cost a search
-/// through the candidate.
+/// Builds an opinion from one judge's answers. It is separate from the session, because a session prepares prompts,
+/// which searches the whole candidate.
 pub(super) struct OpinionBuilder<'a> {
     pub(super) member: &'a JudgeModel,
     pub(super) case: JudgeCase<'a>,
@@ -121,7 +122,7 @@ impl OpinionBuilder<'_> {
             let Some(at) = questions.iter().position(|question| question.criterion.id == criterion.id) else {
                 continue;
             };
-            // One that a condition rules out stays out.
+            // A question that a condition excludes stays excluded.
             if answers.answers[at]
                 .as_ref()
                 .is_some_and(|answered_question| answered_question.outcome == WAITS)
@@ -147,7 +148,7 @@ impl OpinionBuilder<'_> {
         JudgeOpinion { judge: self.member.line.name.clone(), verdict, grades, exchanges }
     }
 
-    /// How the candidate came out beside the others, where somebody looked.
+    /// The candidate's result in a comparison, if there was one.
     fn contest_answer(&self, criterion: &str) -> AnsweredQuestion {
         let answered = match self.case.contests.and_then(|contest| contest.get(criterion)) {
             Some(contested) => answer_with_outcome(contested.outcome.clone(), &contested.reason),
@@ -208,7 +209,7 @@ impl OpinionBuilder<'_> {
         }
     }
 
-    /// Everything that shapes this judge's answers besides the candidate.
+    /// Everything that influences this judge's answers besides the candidate.
     fn configuration(&self, template: &str, criterion: &str) -> String {
         let JudgeModel { line, temperature, max_tokens, draw } = self.member;
         // Keys of an object are sorted, so that the text is the same in every version of the program.
@@ -248,7 +249,7 @@ impl JudgeSession<'_> {
         }
     }
 
-    /// What is settled without asking anybody.
+    /// Questions that are decided without a judge.
     fn conditions(&self, questions: &[Question<'_>]) -> Vec<Option<AnsweredQuestion>> {
         let text = self.case.material.text();
         let mut out = Vec::new();
@@ -293,9 +294,11 @@ impl JudgeSession<'_> {
         Ok(all)
     }
 
-    /// All criteria in one call. Those without a usable answer are asked again, together, as long as that helps.
+    /// Asks about all criteria in one call. Criteria without a usable answer are asked about again, together, as long
+    /// as each round brings new answers.
     ///
-    /// One budget of tries is for all of it: a judge that answers nonsense costs the same for any number of criteria.
+    /// All rounds share one limit of attempts, so that the cost of a malfunctioning judge does not grow with the number
+    /// of criteria.
     async fn ask_together(
         &self,
         questions: &[Question<'_>],
@@ -335,7 +338,7 @@ impl JudgeSession<'_> {
             );
             open = unanswered;
         }
-        // What asking together took is counted with the first answer.
+        // The cost of a joint call is counted with the first answer.
         if let Some((_, first)) = all.first_mut() {
             let own = std::mem::take(&mut first.took);
             took.add(own);
@@ -423,7 +426,7 @@ impl JudgeSession<'_> {
         }
     }
 
-    /// One criterion that is answered on a scale.
+    /// Asks about one criterion that is answered on a scale.
     async fn ask_alone(
         &self,
         question: &Question<'_>,
@@ -468,7 +471,7 @@ impl JudgeSession<'_> {
     ) -> AnsweredQuestion {
         let evidence = self.locate_quotes(&judged.quotes);
         let RecipeResult { outcome, reason, points, .. } = judged;
-        // Of recipes, only requirements are asked for quotes, each for its own.
+        // Among the recipes only `requirements` asks for quotes, one per requirement.
         let quotes = || points.iter().flat_map(|point| &point.evidence);
         let n_found = quotes().filter(|evidence| evidence.found.is_some()).count();
         let quote = match quotes().count() {
@@ -507,7 +510,7 @@ impl JudgeSession<'_> {
         QuoteStatus::of(evidence.iter().filter(|evidence| evidence.found.is_some()).count(), evidence.len())
     }
 
-    /// The quotes that were not found, if the answer does not stand without them.
+    /// The quotes that were not found, if the answer is invalid without them.
     fn unfound_quotes(&self, question: &Question<'_>, said: &JudgeAnswer) -> Option<Vec<String>> {
         let unit = self.score_value(question, said.value.as_ref()?).unit()?;
         if is_absence(unit, &said.quotes) {
@@ -521,7 +524,7 @@ impl JudgeSession<'_> {
         lacks.then(|| unfound.collect())
     }
 
-    /// The answer as it counts if its evidence is missing.
+    /// Applies the rubric's rule for missing evidence to an answer.
     fn enforce_evidence(&self, question: &Question<'_>, mut answered: AnsweredQuestion) -> AnsweredQuestion {
         let rubric = self.case.rubric;
         let Outcome::Scored { value, unit: Some(unit) } = &answered.outcome else { return answered };
@@ -544,7 +547,7 @@ impl JudgeSession<'_> {
         }
     }
 
-    /// A judge's score as people would mean it, where that is known; what it said stays as it is.
+    /// Maps a judge's score to the human scale, if there is a calibration; the raw score is kept.
     fn calibrate_outcome(&self, question: &Question<'_>, outcome: Outcome) -> Outcome {
         match (outcome, self.mappings.get(&question.id())) {
             (Outcome::Scored { value, unit: Some(unit) }, Some(mapping)) => {
@@ -571,7 +574,7 @@ impl JudgeSession<'_> {
         }
     }
 
-    /// A check beside the judge's questions.
+    /// Runs a check in this process.
     async fn run_local_check(&self, check: Check) -> AnsweredQuestion {
         let subject = CheckSubject::from_material(self.case.material);
         let texts = check.texts(&subject);
@@ -596,7 +599,7 @@ impl JudgeSession<'_> {
             let finding = run(material);
             return answer_with_outcome(Outcome::from(&finding), &finding.comment);
         }
-        // Long texts may take seconds, and whoever else is at work on this thread must not wait for them.
+        // Long texts may take seconds and would block other tasks of this thread.
         let material = material.clone();
         let running = tokio::task::spawn_blocking(move || run(&material));
         let failure = match tokio::time::timeout(CHECK_TIME, running).await {
@@ -607,7 +610,7 @@ impl JudgeSession<'_> {
         answer_with_outcome(Outcome::Failed { failure: failure.0, detail: failure.1 }, "")
     }
 
-    /// A check that a program or a service decides.
+    /// Runs a check that a program or a service decides.
     async fn run_program_check(&self, criterion: &Criterion, check: &ExternalCheck) -> AnsweredQuestion {
         let input = ExternalInput {
             case: self.case.candidate,
@@ -643,7 +646,7 @@ impl JudgeSession<'_> {
 
     /// Asks, and asks once more if the reply cannot be used or its quotes are not found.
     ///
-    /// `about` is what is answered on a scale, and held to quotes.
+    /// `about` are the questions that are answered on a scale and whose quotes are verified.
     async fn converse(
         &self,
         about: &[&Question<'_>],
@@ -667,7 +670,7 @@ impl JudgeSession<'_> {
         ask_with_repair(self.caller, self.member, asked, self.transcript, tries, read).await
     }
 
-    /// What is wrong with a joint reply of which no answer can be used.
+    /// The problem of a joint reply without any usable answer.
     fn joint_reply_problem(&self, about: &[&Question<'_>], said: &JointReply) -> Option<JudgeReplyError> {
         let mut first = None;
         for question in about {
@@ -676,7 +679,7 @@ impl JudgeSession<'_> {
         first
     }
 
-    /// What a joint reply says about a criterion, if its quotes are found.
+    /// The answer of a joint reply about a criterion, if its quotes are found.
     fn usable_answer(
         &self,
         question: &Question<'_>,
@@ -689,7 +692,7 @@ impl JudgeSession<'_> {
         }
     }
 
-    /// The quotes behind requirements that were not found, if they are too many.
+    /// The quotes of requirements that were not found, if there are too many.
     fn unfound_in_verdicts(&self, verdicts: &[Option<(bool, String)>]) -> Option<Vec<String>> {
         let quotes = verdicts.iter().flatten().map(|verdict| verdict.1.clone());
         let quotes: Vec<String> = quotes.filter(|quote| !quote.trim().is_empty()).collect();
@@ -701,23 +704,23 @@ impl JudgeSession<'_> {
     }
 }
 
-/// What a reply says about several criteria, by their ids.
+/// Answers of a joint reply by criterion id.
 type JointReply = [(String, Result<JudgeAnswer, JudgeReplyError>)];
 
-/// What a joint reply says about one criterion.
+/// The answer of a joint reply about one criterion.
 fn answer_about(said: &JointReply, id: &str) -> Result<JudgeAnswer, JudgeReplyError> {
     let answer = said.iter().find(|(about, _)| about == id).map(|(_, answer)| answer.clone());
     answer.unwrap_or_else(|| Err(JudgeReplyError::LeftOut(id.to_owned())))
 }
 
-/// What is decided when all outputs of a case are graded.
+/// Outcome of a comparison until all outputs of the case are graded.
 const WAITS: Outcome = Outcome::Deferred { why: Deferral::NotGraded };
 
 fn point_from_part(part: &VerdictPart) -> GradedPoint {
     GradedPoint { text: part.text.clone(), holds: part.passed, evidence: Vec::new() }
 }
 
-/// What a program said, and the score it gave where that is not what counts.
+/// The program's reason, with its own score if a different one counts.
 fn external_check_reason(verdict: &ExternalVerdict, unit: f64) -> String {
     let mut reason = verdict.comment.clone();
     if 1e-9 < (unit - verdict.score).abs() {
@@ -743,7 +746,7 @@ fn answer_with_outcome(outcome: Outcome, reason: &str) -> AnsweredQuestion {
     }
 }
 
-/// Whether nothing was found of what was asked for: it scores 0 as it is, and there is nothing to quote.
+/// Whether the judge reports that something is absent: the score is 0, and there is nothing to quote.
 fn is_absence<T>(unit: f64, quotes: &[T]) -> bool {
     unit == 0.0 && quotes.is_empty()
 }
@@ -752,7 +755,7 @@ fn to_score_answer(answered: &AnsweredQuestion) -> QuestionAnswer<'_> {
     QuestionAnswer { outcome: &answered.outcome, quote: answered.quote }
 }
 
-/// For each question, depth first, whether a condition rules it out.
+/// For each question, depth first, whether a condition excludes it.
 fn collect_closed_questions(criteria: &[Criterion], text: &str, outside: bool, out: &mut Vec<bool>) {
     for criterion in criteria {
         let is_closed = outside || criterion.when.as_ref().is_some_and(|when| !when.holds(text));

@@ -1,4 +1,4 @@
-//! Grades a candidate with judges: asks what is worth asking, reads the replies, and scores them.
+//! Grades a candidate with judges: asks the open questions, parses the replies, and scores them.
 
 mod compare;
 mod converse;
@@ -30,30 +30,31 @@ use judge_session::{JudgeSession, OpinionBuilder};
 pub use price::{CandidateCostEstimate, estimate_candidate_cost};
 pub use program_check::{CheckFailure, CheckPrograms, permit_check};
 
-/// Room for reasons; models that think need more, and say so when they are cut off.
+/// Default limit of output tokens: enough for reasons. Reasoning models need more; a truncated reply is an error that
+/// says so.
 pub const MAX_TOKENS: u32 = 4096;
 
-/// Who judges, and how.
+/// The judges of a case and how their opinions are combined.
 #[derive(Debug, Clone)]
 pub struct ResolvedJudges {
     pub members: Vec<JudgeModel>,
-    /// How several members come to one verdict; `None` for a single judge.
+    /// How the members of a panel reach one verdict; `None` for a single judge.
     pub combine: Option<Combine>,
     /// A stronger judge, and how near to the pass mark a score must be for it to be asked.
     pub escalate: Option<(JudgeModel, f64)>,
     pub calls: Calls,
-    /// What scores on a criterion mean to people.
+    /// Calibration of judge scores to the human scale, by criterion.
     pub mappings: BTreeMap<String, Mapping>,
     pub seed: u64,
-    /// For checks that compare meanings.
+    /// For semantic similarity checks.
     pub embedders: Option<Arc<Embedders>>,
-    /// For checks that programs and services decide; without it, none is started.
+    /// For external checks; without it, none is started.
     pub programs: Option<Arc<CheckPrograms>>,
-    /// Whether everything that is sent and comes back is kept, to be looked at.
+    /// Whether all requests and replies are recorded.
     pub transcript: bool,
 }
 
-/// One judge: a model, and which of several draws from it.
+/// One judge: a model, and the number of its draw.
 #[derive(Debug, Clone)]
 pub struct JudgeModel {
     pub line: Arc<ModelEndpoint>,
@@ -63,7 +64,7 @@ pub struct JudgeModel {
 }
 
 impl ResolvedJudges {
-    /// From what a file says about its judge; panels name models, or judges of the file.
+    /// Builds the judges from a file's definition; panels name models, or judges that the file defines.
     pub fn new(
         resolver: &Resolver,
         judge: &Judge,
@@ -115,13 +116,13 @@ impl ResolvedJudges {
 impl JudgeModel {
     /// The members of a jury: independent draws from one model.
     pub fn jury(self, jury: Jury) -> Vec<Self> {
-        // At temperature 0 all would say the same.
+        // At temperature 0 all draws would be equal.
         let temperature = self.temperature.filter(|temperature| 0.0 < *temperature).or(Some(1.0));
         (0..jury.size).map(|draw| Self { draw, temperature, ..self.clone() }).collect()
     }
 }
 
-/// What is graded.
+/// The candidate and everything that is known about it.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgeCase<'a> {
     /// The candidate's id.
@@ -129,48 +130,48 @@ pub struct JudgeCase<'a> {
     pub material: &'a JudgeInput,
     pub row: Option<&'a jurist_core::suite::DataRow>,
     pub rubric: &'a Rubric,
-    /// What people have answered.
+    /// Human answers.
     pub labels: Option<&'a BTreeMap<String, HumanLabel>>,
-    /// How it came out beside others, by the criterion that compares them.
+    /// Results of comparisons with other candidates, by criterion.
     pub contests: Option<&'a BTreeMap<String, ContestResult>>,
 }
 
-/// How one candidate came out beside others.
+/// A candidate's result in a comparison.
 #[derive(Debug, Clone)]
 pub struct ContestResult {
     pub outcome: Outcome,
     pub reason: String,
     pub spend: Option<Spend>,
-    /// With the first of them.
+    /// Exchanges of the comparison; only the first candidate has them.
     pub exchanges: Vec<JudgeExchange>,
 }
 
-/// What one member said.
+/// The opinion of one member.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgeOpinion {
     pub judge: String,
     pub verdict: Verdict,
     pub grades: Vec<Grade>,
-    /// Everything that was sent and came back.
+    /// All requests and replies.
     pub exchanges: Vec<JudgeExchange>,
 }
 
-/// What the whole bench says.
+/// The decision of all judges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgeDecision {
     pub status: VerdictStatus,
     pub score: Option<f64>,
     pub opinions: Vec<JudgeOpinion>,
     pub panel: Option<PanelVerdict>,
-    /// Members disagree on pass or fail.
+    /// Whether members disagree on pass or fail.
     pub disputed: bool,
-    /// The last opinion is that of the stronger judge.
+    /// Whether the last opinion is that of the stronger judge.
     pub escalated: bool,
     pub spend: Spend,
 }
 
 impl ResolvedJudges {
-    /// Grades one candidate. Nothing that goes wrong here is a score.
+    /// Grades one candidate. An error is never turned into a score.
     pub async fn decide(
         &self,
         caller: &ModelClient,
@@ -180,7 +181,7 @@ impl ResolvedJudges {
         self.conclude(caller, case, answers).await
     }
 
-    /// Asks everything that can be asked of one candidate alone, of every member.
+    /// Asks every member all questions that do not need other candidates.
     pub async fn answer(
         &self,
         caller: &ModelClient,
@@ -190,7 +191,7 @@ impl ResolvedJudges {
         join_all(each).await.into_iter().collect()
     }
 
-    /// What the answers come to. What compares a candidate with others is in the case by now.
+    /// Computes the decision from the answers. Results of comparisons are in the case by now.
     pub async fn conclude(
         &self,
         caller: &ModelClient,
@@ -250,7 +251,7 @@ impl ResolvedJudges {
     }
 }
 
-/// All together; from the cache only if every answer that was asked for is.
+/// The sum over all opinions; it counts as cached only if every call was answered from the cache.
 fn total_opinion_spend(opinions: &[JudgeOpinion]) -> Spend {
     let each = || {
         opinions
@@ -263,7 +264,7 @@ fn total_opinion_spend(opinions: &[JudgeOpinion]) -> Spend {
     Spend { from_cache: each().next().is_some() && each().all(|spend| spend.from_cache), ..sum }
 }
 
-/// Whether a stronger judge should look: nobody decided, somebody could not tell, or it was close.
+/// Whether to escalate to the stronger judge: no verdict, an abstention, or a score near the pass mark.
 fn is_unsure(verdicts: &[Verdict], score: Option<f64>, pass_mark: f64, margin: f64) -> bool {
     let decided = |verdict: &Verdict| matches!(verdict.status, VerdictStatus::Pass | VerdictStatus::Fail);
     verdicts.iter().any(|verdict| 0 < verdict.counts.abstained || verdict.status == VerdictStatus::Error)

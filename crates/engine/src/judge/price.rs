@@ -1,23 +1,23 @@
-//! What grading is likely to cost, before anybody is asked.
+//! Cost estimate before any model is called.
 
 use jurist_core::plan::CallRange;
 
 use super::{JudgeModel, ResolvedJudges};
 
-/// Our own words around a candidate, and a reply.
+/// Estimated tokens of the prompt around a candidate plus a reply.
 const TOKENS_AROUND: usize = 600;
 const TOKENS_OUT: f64 = 150.0;
 
-/// What one candidate takes; repairs and a stronger judge come on top.
+/// Estimate for one candidate, without repairs and escalation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CandidateCostEstimate {
-    /// At most.
+    /// Upper estimate.
     pub tokens: f64,
-    /// Dollars, the least and the most; `None` where a price is not known.
+    /// Lowest and highest cost in dollars; `None` if a price is unknown.
     pub cost: Option<(f64, f64)>,
 }
 
-/// Of a candidate of so many bytes, at about four of them to a token.
+/// Estimates the cost of a candidate by its bytes, at about four bytes per token.
 pub fn estimate_candidate_cost(
     bench: &ResolvedJudges,
     bytes: usize,

@@ -1,4 +1,4 @@
-//! Checks that a program or a service decides: started within limits, told the case, and read.
+//! External checks: runs a program or calls a service within limits, sends the case, and parses the answer.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,11 +18,11 @@ use crate::model::resolve::Resolver;
 use crate::permission::{NotPermitted, require_permission};
 use crate::program::{ProgramError, ProgramLimits, run_program};
 
-/// Answers that are remembered. Those who share one ask at about the same time, so older ones are not missed, and
-/// memory does not grow with the number of records.
+/// Answers that are kept in memory. Requests that share an answer are made at about the same time, so older answers
+/// are not needed, and memory does not grow with the number of records.
 const MAX_REMEMBERED: usize = 10_000;
 
-/// An answer is a score and a few words.
+/// Largest answer in bytes; an answer is a score and a short reason.
 const MAX_ANSWER: usize = 1 << 20;
 
 const PYTHON: &str = include_str!("check.py");
@@ -34,13 +34,13 @@ pub struct CheckPrograms {
     /// Programs start in its folder.
     project: SuiteFiles,
     allowed: bool,
-    /// Programs are heavier than calls, so fewer run at a time.
+    /// Limits concurrent programs, which need more resources than model calls.
     turns: Semaphore,
-    /// What was decided, by what was asked: a panel's members and the rounds of a batch share one answer.
+    /// Answers by the hash of the request: the members of a panel and the passes of a batch run share one answer.
     decided: Mutex<HashMap<blake3::Hash, Arc<OnceCell<ExternalVerdict>>>>,
 }
 
-/// Why a check has no score. None of it is the candidate's fault.
+/// Why a check has no score; never a fault of the candidate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct CheckFailure {
@@ -73,7 +73,7 @@ impl CheckPrograms {
         Self { resolver, project, allowed, turns, decided: Mutex::default() }
     }
 
-    /// What the program says about a case; the same question is asked once.
+    /// The program's answer about a case; equal requests are made once.
     pub async fn decide(
         &self,
         check: &ExternalCheck,
@@ -92,7 +92,7 @@ impl CheckPrograms {
             }
             Arc::clone(decided.entry(hasher.finalize()).or_default())
         };
-        // Only what was decided is kept: what broke may be tried again.
+        // Only successful answers are kept, so that a failed request can be made again.
         cell.get_or_try_init(|| self.ask(check, request)).await.cloned()
     }
 
@@ -134,7 +134,7 @@ impl CheckPrograms {
         request: &str,
     ) -> Result<Vec<u8>, CheckFailure> {
         let mut request: Json = serde_json::from_str(request).expect("it was written as JSON");
-        // Gone when the program has ended.
+        // The file is deleted when the program has ended.
         let mut temporary = None;
         match code {
             CheckCode::Inline(code) => request["code"] = code.as_str().into(),
@@ -154,7 +154,7 @@ impl CheckPrograms {
         self.run(check, process, &folder, request.to_string()).await
     }
 
-    /// A file that came with the suite from elsewhere, where it can be run.
+    /// Writes a file of a bundle to disk, so that it can be executed.
     fn unpack_check_file(
         &self,
         path: &str,
@@ -255,7 +255,7 @@ fn script(command: &ScriptCommand, folder: &Path) -> Command {
         }
         ScriptCommand::Words(words) => {
             let [program, arguments @ ..] = words.as_slice() else { return Command::new("") };
-            // What is no bare name stands in the folder, wherever Jurist itself was started.
+            // A path is relative to the suite's folder, not to the current directory.
             let is_path = Path::new(program).components().count() != 1 || program.starts_with('.');
             let mut process =
                 if is_path { Command::new(folder.join(program)) } else { Command::new(program) };

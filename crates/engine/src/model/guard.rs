@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// Looks names up and leaves out what is not public; whoever connects, connects to what was looked at.
+/// A DNS resolver that returns public addresses only. The client connects to the addresses that were checked, so a
+/// second lookup cannot lead elsewhere (DNS rebinding).
 #[derive(Debug, Clone, Copy)]
 pub struct PublicOnly;
 

@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 16 << 20;
 pub struct NetworkOptions {
     /// Certificates to trust besides the system's, as PEM.
     pub ca: Option<Vec<u8>>,
-    /// Instead of what `HTTPS_PROXY` and its like say.
+    /// Replaces `HTTPS_PROXY` and similar variables.
     pub proxy: Option<String>,
 }
 
@@ -157,7 +157,8 @@ impl HttpModel {
         body
     }
 
-    /// What a reply body of this protocol says. One that says nothing of use may have to be paid all the same.
+    /// Parses a reply body of this protocol. A vendor may charge for a reply without usable content, so the error has
+    /// the usage too.
     pub fn read(&self, body: &Json, with_tools: bool) -> Result<ModelReply, ModelError> {
         let reply = match self.endpoint.protocol {
             Protocol::OpenaiChat => openai_chat::read_chat_reply(body, with_tools),

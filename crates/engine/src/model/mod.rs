@@ -28,7 +28,7 @@ use jurist_core::judge::InReplyOrder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// What is sent. Everything that shapes the reply stands here, so that its hash is a cache key.
+/// A model request. It contains everything that influences the reply, so that its hash is a cache key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -262,7 +262,7 @@ pub trait LanguageModel: Send + Sync + std::fmt::Debug {
     }
 }
 
-/// A model that can be called, with what its calls are held to.
+/// A model that can be called, with its limits and price.
 #[derive(Debug, Clone)]
 pub struct ModelEndpoint {
     pub model: Arc<dyn LanguageModel>,
@@ -291,7 +291,7 @@ impl VendorSecret {
         &self.0
     }
 
-    /// A text in which this key does not stand.
+    /// The text with this key replaced.
     pub fn strip(&self, text: &str) -> String {
         // A header such as `1` is no secret, and stands everywhere.
         if self.0.len() < 6 { text.to_owned() } else { text.replace(&self.0, "[key]") }

@@ -43,7 +43,7 @@ pub(super) fn build_responses_request(
     body
 }
 
-/// What was said, what was called and what came of it are items of their own here.
+/// This protocol has separate items for text, tool calls and tool results.
 fn build_input_items(it: &super::Message) -> Vec<Json> {
     let result = |tool_result: &ToolResult| json!({ "type": "function_call_output", "call_id": tool_result.call, "output": tool_result.text });
     let call = |tool_call: &ToolCall| {

@@ -433,7 +433,7 @@ impl LanguageModel for ModelWithTimeout {
     }
 }
 
-/// A model that cannot be asked for want of a key.
+/// A model that cannot be called because there is no API key.
 #[derive(Debug)]
 struct NoKey(String);
 

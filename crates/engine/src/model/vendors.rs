@@ -21,7 +21,7 @@ impl Protocol {
     ];
 }
 
-/// How a reply is held to a shape.
+/// How a vendor enforces the reply schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StructuredOutput {
     /// By JSON Schema, enforced by the server.

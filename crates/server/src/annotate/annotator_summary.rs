@@ -1,4 +1,4 @@
-//! What owners see of the work in a task.
+//! Summary of annotators' work for the owner of a task.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,20 +16,20 @@ use serde::Deserialize;
 
 use super::{ItemSubject, TaskDefinition, load_annotator_names, parse_task_settings};
 
-/// Answers that are read at a time.
+/// Answers read per query.
 const PAGE: usize = 500;
 
-/// One answer that counts, with what was asked.
+/// The newest answer of an annotator to an item, with the schemes that were asked.
 #[derive(Debug)]
 pub struct AnnotationWithSchemes {
     pub annotation: SubmittedAnnotation,
-    /// What they are called in grades and exports.
+    /// The annotator's name in grades and exports.
     pub name: String,
     pub schemes: Arc<[Scheme]>,
     pub draft: Draft,
 }
 
-/// Every answer that counts, the oldest first.
+/// The newest answers of all annotators, the oldest first.
 pub async fn load_annotations(
     store: &Store,
     project: ProjectId,
@@ -47,7 +47,7 @@ pub async fn load_annotations(
                 entry.insert((asked, schemes));
             }
             let (asked, schemes) = &versions[&annotation.version];
-            // Only claims differ from item to item in what matters here.
+            // Only schemes with claims differ between items.
             let schemes = if asked.schemes.iter().any(is_of_item) {
                 let item = store.item(project, annotation.item).await?;
                 asked.about(store, project, &item, None).await?.1.into()
@@ -69,7 +69,7 @@ fn is_of_item(scheme: &Scheme) -> bool {
     matches!(scheme.kind, jurist_core::annotate::SchemeKind::Verify { .. })
 }
 
-/// Items of which somebody must not see what others said: they work on the task, and have not answered them.
+/// Items whose answers are hidden from an annotator of the task, because they have not answered them yet.
 pub async fn hidden(
     store: &Store,
     project: ProjectId,
@@ -80,7 +80,7 @@ pub async fn hidden(
     store.unanswered_in(project, who, task.id).await
 }
 
-/// What items are called in lists: by their first words, otherwise by what the data calls them.
+/// Titles of items in lists: their first words, otherwise their ids.
 pub async fn titles(
     store: &Store,
     project: ProjectId,
@@ -91,7 +91,7 @@ pub async fn titles(
     for id in items {
         let item = store.item(project, *id).await?;
         let title = match serde_json::from_value(item.body.clone()) {
-            // It need not be read: its row has its first words.
+            // The trace's row has its title, so the content is not read.
             Ok(ItemSubject::Trace { id, .. }) => match TraceId::new(id) {
                 Ok(trace) => store.trace(project, &trace).await.ok().and_then(|head| head.title),
                 Err(_) => None,
@@ -103,7 +103,7 @@ pub async fn titles(
     Ok(titles)
 }
 
-/// How somebody works.
+/// Figures about one annotator.
 #[derive(Debug, Default)]
 pub struct AnnotatorSummary {
     pub name: String,
@@ -119,7 +119,7 @@ pub struct AnnotatorSummary {
     pub warnings: Vec<String>,
 }
 
-/// Everybody who answered something.
+/// All annotators with at least one answer.
 pub fn people_of(task: &Task, answers: &[AnnotationWithSchemes]) -> BTreeMap<AccountId, AnnotatorSummary> {
     let settings = parse_task_settings(task);
     let everybody: Vec<f64> = answers.iter().filter_map(|annotation| annotation.annotation.seconds).collect();
@@ -186,7 +186,7 @@ fn summarize_annotator(
     person
 }
 
-/// Where somebody began and where they are, in the mean of their ratings; `None` of fewer than ten answers.
+/// Mean rating in the first and in the second half of an annotator's answers; `None` for fewer than ten answers.
 fn halves(theirs: &[&AnnotationWithSchemes]) -> Option<(f64, f64)> {
     let mean = |some: &[&AnnotationWithSchemes]| {
         let units: Vec<f64> = some

@@ -1,4 +1,4 @@
-//! Submitted answers as files.
+//! Exports of submitted answers.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{TaskDefinition, load_annotator_names};
 
-/// Answers that are read at a time.
+/// Answers read per query.
 const PAGE: usize = 200;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum AnnotationFormat {
     Parquet,
 }
 
-/// Every answer that counts, one row each, the oldest first; of one person, or of all.
+/// The newest answers, one row each, the oldest first; of one annotator or of all.
 pub async fn export_annotations(
     store: &Store,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! What becomes of an answer that was submitted: grades, what is said about it, and the file of its author.
+//! Follow-up of a submitted answer: grades, feedback, and the annotator's output file.
 
 use jurist_core::annotate::{
     AnswerCheck, Draft, ItemAnswerKey, build_human_grades, compare_expected_answers, measure_annotator_pace,
@@ -10,15 +10,15 @@ use jurist_store::{Probability, ProjectId, Store, StoreError};
 
 use super::{AssignmentContext, TaskDefinition, load_annotator_name};
 
-/// What is said to whoever submitted.
+/// Feedback for the annotator who submitted an answer.
 #[derive(Debug, Default)]
 pub struct AnnotationFeedback {
-    /// Of training items only.
+    /// For training items only.
     pub feedback: Option<(Vec<AnswerCheck>, Option<String>)>,
     pub pace: Option<String>,
 }
 
-/// After an answer was kept. `attempt` counts what the same person said about the same item.
+/// Called after an answer was stored. `attempt` is the number of the annotator's answers to this item.
 pub async fn complete_annotation(
     store: &Store,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! New tasks, and more items for those that are there.
+//! Creates tasks, and adds items to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,13 +22,13 @@ use serde_json::{Map, Value, json};
 use super::{ItemSubject, RubricVersionRef, TaskDefinition, item_requirements, parse_task_settings};
 use crate::auth::{AccessSecret, JOIN, hash_secret};
 
-/// Items that are written at a time, and traces that are read.
+/// Items written, and traces read, per query.
 const PAGE: usize = 200;
 
-/// The largest task that is made at once.
+/// Most items that are added at once.
 const MOST: usize = 1_000_000;
 
-/// Why a task is not made.
+/// Why a task cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
     #[error(transparent)]
@@ -43,11 +43,11 @@ pub enum TaskError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Added {
     pub n_new: usize,
-    /// Were there already, and are left alone.
+    /// Items that existed already and were not changed.
     pub n_there: usize,
 }
 
-/// A task as a file says it: a new one, or the one that was made from the same file, with all that was done in it.
+/// Creates a task from a file, or returns the one that was made from the same file, with its answers.
 pub async fn from_annotation(
     store: &Store,
     project: ProjectId,
@@ -93,7 +93,7 @@ pub async fn from_annotation(
     Ok((task, added))
 }
 
-/// A task over what a rubric asks, about traces of the store.
+/// Creates a task with the questions of a rubric about stored traces.
 pub async fn from_rubric(
     store: &Store,
     project: ProjectId,
@@ -118,7 +118,7 @@ pub async fn from_rubric(
     Ok(store.task(project, task.id).await?)
 }
 
-/// A task in which people confirm or correct what judges said about a rubric.
+/// Creates a task in which annotators confirm or correct the answers of judges.
 pub async fn verification(
     store: &Store,
     project: ProjectId,
@@ -147,7 +147,7 @@ pub async fn verification(
     Ok((store.task(project, task.id).await?, added))
 }
 
-/// What judges said about traces with a rubric, to be looked at by people.
+/// Judge answers about traces, as claims for a verification task.
 pub async fn collect_trace_claims(
     store: &Store,
     project: ProjectId,
@@ -177,7 +177,7 @@ pub async fn collect_trace_claims(
     Ok(by_candidate.into_iter().filter_map(subject).collect())
 }
 
-/// What judges said in a run, with the rubric that most of its cases were graded by.
+/// Judge answers of a run, with the rubric that most of its cases were graded by.
 pub async fn collect_run_claims(
     store: &Store,
     project: ProjectId,
@@ -193,7 +193,7 @@ pub async fn collect_run_claims(
     let nothing = || TaskError::Nothing("this run has no judge grades".to_owned());
     let (hash, _) = n_of.into_iter().max_by_key(|n_of| n_of.1).ok_or_else(nothing)?;
     let canonical = run.rubrics.get(&hash).cloned().ok_or_else(nothing)?;
-    // The rubrics of one suite are versions of one, apart from what a monitor of that name asks.
+    // Rubrics of one suite are stored as versions of one rubric; the suffix keeps it separate from a monitor's rubric.
     let name = format!("{} (of runs)", run.suite.as_deref().unwrap_or("suite without a name"));
     let head = match store.rubric_named(project, &name).await? {
         Some(head) => head,
@@ -223,7 +223,7 @@ pub async fn collect_run_claims(
     Ok((version, results.iter().filter_map(subject).collect()))
 }
 
-/// Rows of data; those whose ids are there already are left alone.
+/// Adds rows of data; rows whose ids exist already are not changed.
 pub async fn add_rows(
     store: &Store,
     project: ProjectId,
@@ -306,7 +306,7 @@ pub async fn add_traces(
     add_subjects(store, project, task, subjects, now).await
 }
 
-/// What has a name that is there already is left alone.
+/// Adds items; items whose names exist already are not changed.
 pub async fn add_subjects(
     store: &Store,
     project: ProjectId,
@@ -337,7 +337,7 @@ pub async fn add_subjects(
     Ok(added)
 }
 
-/// Other settings; what is wanted of items follows them.
+/// Changes the settings, and updates the number of wanted answers of the items.
 pub async fn update_task_settings(
     store: &Store,
     project: ProjectId,
@@ -358,7 +358,7 @@ pub async fn update_task_settings(
 /// Days that a link to a task works.
 const LINK_DAYS: i64 = 90;
 
-/// What stands after `#task=` in a link by which people join, any number of them.
+/// Creates the secret after `#task=` in a link by which any number of annotators can join.
 pub async fn task_link(
     store: &Store,
     project: ProjectId,
@@ -406,7 +406,7 @@ async fn put_asked(
     store.put_task_version(project, task, &json!(asked), now).await.map(drop)
 }
 
-/// The version of the store that is this rubric; a new one if there is none.
+/// The stored version with this rubric; adds one if there is none.
 async fn put_rubric(
     store: &Store,
     project: ProjectId,
@@ -429,7 +429,7 @@ async fn put_rubric(
     store.put_rubric_version(project, head.id, &version, None, now).await
 }
 
-/// A version as a rubric again.
+/// Parses the rubric of a stored version.
 pub fn parse_stored_rubric(version: &RubricVersion) -> Result<Rubric, TaskError> {
     let text: std::sync::Arc<str> = json!({ "rubrics": { "it": version.canonical } }).to_string().into();
     let file = std::path::Path::new("rubric.json");

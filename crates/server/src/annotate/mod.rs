@@ -1,4 +1,4 @@
-//! Tasks for people: what is asked, who works on what, and what became of it.
+//! Annotation tasks: definitions, assignments and results.
 
 mod task_definition;
 mod export;
@@ -28,12 +28,12 @@ use jurist_core::annotate::AnnotationSettings;
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::{AccountId, ProjectId, Store, StoreError};
 
-/// The settings of a task; what is not understood any more is as it is unless told.
+/// The settings of a task. Settings that this version cannot read are replaced by the defaults.
 pub fn parse_task_settings(task: &Task) -> AnnotationSettings {
     serde_json::from_value(task.settings.clone()).unwrap_or_default()
 }
 
-/// What an item wants, by the settings.
+/// Number of answers and role of an item by the settings.
 pub fn item_requirements(settings: &AnnotationSettings, candidate: &str) -> (u32, ItemRole) {
     let is_in = |all: &[jurist_core::annotate::ItemAnswerKey]| {
         all.iter().any(|item_answer_key| item_answer_key.item == candidate)
@@ -46,7 +46,7 @@ pub fn item_requirements(settings: &AnnotationSettings, candidate: &str) -> (u32
     }
 }
 
-/// What people are called in grades and exports: by their name, and where two have the same, with something besides.
+/// Names of annotators in grades and exports; a suffix distinguishes annotators with equal names.
 pub async fn load_annotator_names(
     store: &Store,
     project: ProjectId,
@@ -65,7 +65,7 @@ pub async fn load_annotator_names(
     Ok(members.iter().map(|member| (member.account, name(member))).collect())
 }
 
-/// And somebody who may be no member any more.
+/// The name of one annotator, who may have left the project.
 async fn load_annotator_name(
     store: &Store,
     project: ProjectId,

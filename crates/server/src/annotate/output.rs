@@ -1,4 +1,4 @@
-//! A folder in which the answers to a task stand as they come: a file for each person.
+//! Output folder of a task: answers are written as they arrive, to one file per annotator.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
@@ -13,14 +13,14 @@ use tokio::sync::Mutex;
 
 use super::{AnnotationFormat, AssignmentContext, TaskDefinition, export_annotations, load_annotator_name};
 
-/// Where answers go. One is written after the other.
+/// Output folders by task. A lock serialises the writes.
 #[derive(Debug, Default)]
 pub struct Outputs(Mutex<OutputState>);
 
 #[derive(Debug, Default)]
 struct OutputState {
     by_task: BTreeMap<TaskId, Output>,
-    /// Whose file is not what it should be.
+    /// Annotators whose file is out of date.
     stale: BTreeSet<(TaskId, AccountId)>,
 }
 
@@ -29,7 +29,7 @@ pub struct Output {
     pub folder: PathBuf,
 }
 
-/// Why answers are not on disk.
+/// Why answers could not be written to their files.
 #[derive(Debug, thiserror::Error)]
 pub enum NotWritten {
     #[error("cannot write `{0}`: {1}")]
@@ -39,7 +39,7 @@ pub enum NotWritten {
 }
 
 impl Outputs {
-    /// From now on; what was answered before is written at once.
+    /// Adds an output folder, and writes the existing answers to it.
     pub async fn add(
         &self,
         store: &Store,
@@ -56,7 +56,8 @@ impl Outputs {
         Ok(())
     }
 
-    /// After somebody submitted. What cannot be written is in the store all the same, and is written the next time.
+    /// Writes a submitted answer to the output file. If writing fails, the answer is still in the store, and the next
+    /// write adds it.
     pub async fn write_answer(
         &self,
         store: &Store,
@@ -68,7 +69,7 @@ impl Outputs {
         let output = written.by_task.get(&work.task.id).cloned();
         let Some(output) = output.filter(|_| answer.role == ItemRole::Item) else { return };
         let whose = (work.task.id, answer.account);
-        // Also if this is dropped half way.
+        // Marked before the write, so that a cancelled write leaves the file marked as out of date.
         let is_stale = !written.stale.insert(whose);
         match append_answer(store, project, work, &output, answer, is_stale).await {
             Ok(()) => drop(written.stale.remove(&whose)),
@@ -77,7 +78,7 @@ impl Outputs {
     }
 }
 
-/// One more line, unless it takes the place of another or lines are missing.
+/// Appends a line; writes the whole file if the answer replaces another one or the file is out of date.
 async fn append_answer(
     store: &Store,
     project: ProjectId,
@@ -127,14 +128,14 @@ impl Output {
     }
 }
 
-/// Whoever reads at the same time sees the old file or the new one, never half of one.
+/// Replaces a file by a rename, so that a concurrent reader never reads a partial file.
 fn replace_file_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let beside = path.with_extension("jsonl.new");
     std::fs::write(&beside, bytes)?;
     std::fs::rename(&beside, path)
 }
 
-/// A name that is one on any disk.
+/// A file name that is valid on every file system.
 fn file_name(name: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | ' ' | '@');
     let plain: String =
@@ -142,6 +143,6 @@ fn file_name(name: &str) -> String {
     if plain == name && !plain.trim().is_empty() {
         return plain;
     }
-    // Two names that differ only in what is left out are two files.
+    // The hash distinguishes names that differ only in removed characters.
     format!("{}-{}", plain.trim(), &blake3::hash(name.as_bytes()).to_hex()[..6])
 }

@@ -1,4 +1,4 @@
-//! What people answered and settled on, as grades: task by task, each with the fields of its item.
+//! Human answers and adjudications as grades, by task, with the fields of their items.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -15,10 +15,10 @@ use serde_json::{Map, Value};
 
 use super::{AnnotationWithSchemes, ItemSubject, TaskDefinition, load_annotations, points_of};
 
-/// A grade with the fields that it can be told apart by.
+/// A grade with the fields that it can be grouped by.
 pub type GradeWithFields = (Grade, MetadataFields);
 
-/// What tasks are called in grades, in their order: by their names, with their ids where two share one.
+/// Names of tasks in grades; the id is added if two tasks have the same name.
 pub async fn task_names(store: &Store, project: ProjectId) -> Result<Vec<(Task, String)>, StoreError> {
     let tasks = store.tasks(project).await?;
     let mut n_of: BTreeMap<String, usize> = BTreeMap::new();
@@ -35,7 +35,7 @@ pub async fn task_names(store: &Store, project: ProjectId) -> Result<Vec<(Task, 
     Ok(tasks.into_iter().map(named).collect())
 }
 
-/// Every answer that counts to what the rubrics of a task ask. `name` is what the task is called.
+/// The newest answers to the rubric questions of a task, as grades. `name` is the name of the task.
 pub async fn people_grades(
     store: &Store,
     project: ProjectId,
@@ -63,7 +63,7 @@ pub async fn people_grades(
     Ok(found)
 }
 
-/// What answers come to, over everything and by the value of a field of their items.
+/// Results over all answers, and by the value of a field of the items.
 pub async fn results_of(
     store: &Store,
     project: ProjectId,
@@ -88,7 +88,7 @@ pub async fn results_of(
     Ok(compute_task_results(&submitted.collect::<Vec<_>>(), by))
 }
 
-/// What people settled on in a task where they differed: the newest decision on each question.
+/// The newest adjudication of each question of a task, as grades.
 pub async fn settled_grades(
     store: &Store,
     project: ProjectId,
@@ -129,10 +129,10 @@ pub async fn settled_grades(
     Ok(found)
 }
 
-/// Bytes that a text may have to be something that grades are told apart by, as in the rows of runs.
+/// Longest text, in bytes, that grades can be grouped by; rows of runs have the same limit.
 const MAX_FIELD: usize = 100;
 
-/// What is known of items, read once each.
+/// Cache of the fields of items.
 struct ItemFields<'a> {
     task: &'a str,
     known: BTreeMap<ItemId, MetadataFields>,
@@ -170,8 +170,8 @@ impl<'a> ItemFields<'a> {
     }
 }
 
-/// Fields of a row that grades can be told apart by: numbers, yes and no, short texts, and lists of them; nested ones
-/// by their path.
+/// Fields of a row that grades can be grouped by: numbers, booleans, short texts, and lists of them; nested fields
+/// are named by their path.
 fn short_fields(row: Map<String, Value>) -> MetadataFields {
     let is_short = |value: &Value| match value {
         Value::String(text) => text.len() <= MAX_FIELD,

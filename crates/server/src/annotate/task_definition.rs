@@ -1,4 +1,4 @@
-//! What is asked in a version of a task, and about what.
+//! A version of a task: its questions and the subjects of its items.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use jurist_store::{AssignmentId, ProjectId, RubricVersionId, Store, StoreError, 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A version of a task; it never changes.
+/// An immutable version of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskDefinition {
     #[serde(default)]
@@ -20,7 +20,7 @@ pub struct TaskDefinition {
     pub schemes: Vec<Scheme>,
     #[serde(default)]
     pub shape: RowLayout,
-    /// The rubrics that schemes ask for, by the names of the schemes.
+    /// Rubrics by the names of the schemes that use them.
     #[serde(default)]
     pub rubrics: BTreeMap<String, RubricVersionRef>,
 }
@@ -32,19 +32,19 @@ pub struct RubricVersionRef {
     pub hash: RubricHash,
 }
 
-/// What an item is about, as the store keeps it.
+/// The subject of an item in its stored form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemSubject {
     Row(Map<String, Value>),
-    /// A trace of the store.
+    /// A stored trace.
     Trace {
         id: String,
-        /// What a judge said about it, to be confirmed or corrected.
+        /// Judge answers to be confirmed or corrected.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         claims: Vec<Claim>,
     },
-    /// A case of a run, which the store keeps no trace of.
+    /// A case of a run, for which there is no stored trace.
     Case {
         #[serde(default)]
         task: Option<String>,
@@ -84,18 +84,18 @@ impl TaskDefinition {
             .collect()
     }
 
-    /// What the data calls ids.
+    /// Name of the id field in the data.
     pub fn id_key(&self) -> &str {
         self.shape.id_key.as_deref().unwrap_or("trace_id")
     }
 
-    /// The id of an item as the data writes it, where it is a number.
+    /// The id of an item as it is in the data, if it is a number.
     pub fn written_id(&self, item: &annotate::AnnotationItem) -> Option<Value> {
         let id = item.body.get("row")?.get(self.shape.id_key.as_deref().unwrap_or("id"))?;
         id.is_number().then(|| id.clone())
     }
 
-    /// An item as one person sees it, and what they are asked about it.
+    /// An item as an annotator sees it, with its schemes.
     pub async fn about(
         &self,
         store: &Store,
@@ -135,12 +135,13 @@ impl TaskDefinition {
     }
 }
 
-/// Whether what is compared stands the other way round. Chance made the id, and it stays: so does the order.
+/// Whether the two sides of a comparison are swapped. The order is derived from the random assignment id, so it is
+/// random but stays the same for the annotator.
 pub fn is_turned(assignment: AssignmentId) -> bool {
     assignment.to_string().bytes().map(u32::from).sum::<u32>() % 2 == 1
 }
 
-/// The scale of a question; empty where answers have no order, nothing where it is not asked.
+/// The scale of a question; empty if answers have no order, `None` if the question is not asked.
 pub fn points_of(schemes: &[Scheme], scheme: &str, criterion: &str) -> Option<Vec<ScalePoint>> {
     let found = schemes.iter().find(|one_scheme| one_scheme.name == scheme)?;
     match &found.kind {

@@ -1,4 +1,4 @@
-//! What somebody works on, as they see it.
+//! The annotator's view of an assignment.
 
 use jurist_core::annotate::{AnnotationSettings, AssignmentOrder, Draft, Item, Scheme};
 use jurist_core::grade::Time;
@@ -8,7 +8,7 @@ use jurist_store::{AccountId, AssignmentId, ProjectId, Store, StoreError};
 
 use super::{TaskDefinition, parse_task_settings};
 
-/// Everything that the page of an assignment needs.
+/// Data of the assignment page.
 #[derive(Debug)]
 pub struct AssignmentContext {
     pub task: Task,
@@ -24,7 +24,7 @@ pub struct AssignmentContext {
     pub after: Option<AssignmentId>,
 }
 
-/// How a task gives out work to somebody.
+/// The assignment policy of a task for an annotator.
 pub fn giving(settings: &AnnotationSettings, account: AccountId, now: Time) -> AssignmentPolicy {
     let start = blake3::hash(account.to_string().as_bytes());
     let start = i64::from_le_bytes(start.as_bytes()[..8].try_into().expect("8 bytes")) >> 1;
@@ -40,7 +40,7 @@ pub fn giving(settings: &AnnotationSettings, account: AccountId, now: Time) -> A
     }
 }
 
-/// An assignment with what it is about. Holds nothing of what others said.
+/// An assignment with its item and schemes, without answers of others.
 pub async fn load_assignment_context(
     store: &Store,
     project: ProjectId,

@@ -169,7 +169,7 @@ struct RunTrials {
     any: Option<f64>,
     /// Share of cases of which all did.
     all: Option<f64>,
-    /// Those that passed now and then, the most undecided first.
+    /// Flaky cases (some trials passed and some failed), sorted by how evenly they split.
     cases: Vec<FlakyCase>,
 }
 
@@ -292,7 +292,7 @@ impl RunsCompared {
     }
 }
 
-/// How a shape is called: two runs of one suite are told apart by the end of their ids.
+/// Label of a run in a chart. The last characters of the id distinguish two runs of one suite.
 fn run_chart_label(run: &Run) -> String {
     let id = run.id.to_string();
     let end = &id[id.len() - 6..];

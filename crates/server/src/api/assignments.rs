@@ -126,7 +126,7 @@ struct TrainingFeedback {
     why: Option<String>,
 }
 
-/// Whoever annotates: an account, or on an open server whoever has said who they are.
+/// The annotator's account. On a server without accounts, joining a task creates one.
 fn annotator(caller: &Principal) -> Result<AccountId, ApiError> {
     caller.needs(AccessScope::Annotate)?;
     match (caller.person, &caller.who) {
@@ -254,7 +254,7 @@ async fn submit_assignment(
     Ok(Json(SubmitAnswer { feedback, pace: finished.pace, next: true }))
 }
 
-/// They would rather not
+/// Skip an assignment, so that it is assigned to another annotator
 #[utoipa::path(post, path = "/assignments/{id}/skip", tag = "assignments", params(("id" = String, Path)), responses(
     (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
     (status = 409, body = Problem, description = "It was submitted")
@@ -271,7 +271,7 @@ async fn skip_assignment(
     }
 }
 
-/// One's own; that of others is as good as none.
+/// The caller's own assignment; those of others count as missing.
 async fn load_own_assignment(app: &App, caller: &Principal, id: &str) -> Result<Assignment, ApiError> {
     let account = annotator(caller)?;
     let id: AssignmentId = id.parse()?;

@@ -1,4 +1,4 @@
-//! What somebody is not told yet: nobody hears what judges and others said of something before they have answered it.
+//! Blinding: annotators do not see grades of judges and others for an item that they have still to answer.
 
 use std::collections::BTreeSet;
 

@@ -171,7 +171,7 @@ pub(super) fn group_ratings_by_question<'a>(
 pub(super) struct TaskReview {
     pub task: Task,
     pub answers: Vec<AnnotationWithSchemes>,
-    /// Items that whoever looks has still to answer, about which they are told nothing.
+    /// Items that the viewer has still to answer. Other answers to them are hidden, so that the viewer stays blind.
     pub hidden: BTreeSet<ItemId>,
 }
 

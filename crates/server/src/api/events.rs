@@ -1,4 +1,4 @@
-//! A run as it goes, told as it happens.
+//! Event stream of a run.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -19,10 +19,10 @@ use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-/// How often the store is asked; workers may be in other processes.
+/// Interval of the queries; workers may be in other processes, so there is no notification.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Results that are told at a time.
+/// Results read from the store per query.
 const PAGE: usize = 100;
 
 pub fn build_run_event_routes() -> OpenApiRouter<App> {
@@ -73,12 +73,12 @@ async fn stream_run_events(
 
 struct Follower {
     app: App,
-    /// Who listens: asked again and again, since they may be shut out while a run goes on.
+    /// Headers of the client. Its permissions are checked again in each round, because they may end during a run.
     headers: HeaderMap,
     uri: Uri,
     project: ProjectId,
     run: RunId,
-    /// The last place that was told.
+    /// Position of the last result that was sent.
     heard: Option<usize>,
     told: Option<RunProgress>,
     waiting: VecDeque<Event>,
@@ -114,13 +114,13 @@ impl Follower {
     }
 
     async fn poll_run(&mut self) -> Result<(), StoreError> {
-        // Before the results: once it has ended, all of them are there.
+        // Read before the results: after the end of the run all results are stored.
         let progress = self.app.store.run_progress(self.project, self.run).await?;
         let results = self.app.store.results(self.project, self.run, self.heard, PAGE).await?;
         let n_found = results.len();
         for (place, result) in results {
             let is_next = self.heard.map_or(0, |n| n + 1) == place;
-            // Later ones wait for those before them, so that a place says what has been heard.
+            // Results are sent in plan order, so that `Last-Event-ID` says which ones the client has.
             if !is_next && progress.ended.is_none() {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Everything of a kind, as one file that is written while it is read.
+//! Exports of all grades, verdicts or traces, streamed while they are read.
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -22,9 +22,9 @@ use crate::assemble::COST_FROM_TOKENS;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 
-/// Rows that are held at a time.
+/// Rows in memory per page.
 const PAGE: usize = 500;
-/// And traces with all that is said in them.
+/// Traces with contents in memory per page.
 const PAGE_OF_CONTENTS: usize = 20;
 
 pub fn build_export_routes() -> OpenApiRouter<App> {

@@ -128,7 +128,7 @@ struct PromptView {
     criteria: Vec<String>,
     /// Empty if no judge is called.
     messages: Vec<PromptMessage>,
-    /// The JSON Schema that the reply is held to.
+    /// The JSON Schema that the reply must match.
     #[schema(value_type = Option<Object>)]
     form: Option<serde_json::Value>,
     /// Reason why no judge is called, such as a check that decides.

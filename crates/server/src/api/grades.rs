@@ -397,7 +397,7 @@ async fn list_tallies(
 }
 
 impl GradeLine {
-    /// Checks measure; what judges and people think is for those who have said what they think.
+    /// Whether a grade is visible: checks always, judges and people only if the viewer has answered the item.
     pub fn is_visible(&self, withheld: &BTreeSet<String>) -> bool {
         self.grader_kind == GraderKind::Check || !withheld.contains(&self.candidate)
     }

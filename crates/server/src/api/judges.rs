@@ -223,7 +223,7 @@ fn resolve_named_endpoint(resolver: &Resolver, name: &str) -> Result<ModelEndpoi
     resolve_judge_endpoint(resolver, Some(name)).map_err(|unresolved| unresolved.to_string())
 }
 
-/// Programs are run only where the server was told so.
+/// A judge that is a program is refused unless the server allows commands.
 fn ensure_judge_allowed(app: &App, judge: &str) -> Result<(), WorkRefusal> {
     match judge.starts_with("command:") && !app.settings.work.allow_commands {
         true => Err(WorkRefusal::NotAllowed(format!("a program is to be run as judge: `{judge}`"))),

@@ -125,7 +125,7 @@ async fn create_invitation(
     Ok(Json(InvitationLink { path, invitation: secret.text().to_owned() }))
 }
 
-/// Nobody hands on more than they have.
+/// A member cannot give a role with more scopes than their own.
 fn require_role_scopes(caller: &Principal, role: ProjectRole) -> Result<(), ApiError> {
     role_scopes(role).iter().try_for_each(|access_scope| caller.needs(*access_scope))
 }

@@ -119,7 +119,7 @@ async fn get_session(State(app): State<App>, headers: HeaderMap) -> Result<Json<
             .into_iter()
             .map(|stored_project| OpenProject::new(stored_project, &AccessScope::ALL))
             .collect();
-        // Whoever has said who they are, to annotate.
+        // An annotator who joined with a name.
         let account = session_account(&app, &headers).await.ok().map(SignedInAccount::from);
         return Ok(Json(SessionView { account, projects }));
     }
@@ -151,7 +151,7 @@ async fn sign_in(
 ) -> Result<Response, ApiError> {
     let (now, email) = (clock::current_time(), given.email.trim().to_lowercase());
     let key = sign_in_key(&email, origin(&app, from, &headers));
-    // Wrong until shown to be right, so that guesses at the same time count one by one.
+    // Counted as wrong until the password is verified, so that concurrent guesses are counted too.
     if let Some(seconds) = app.lock_out.begin(&key, now) {
         return Err(ApiError::Busy { seconds, why: "too many wrong passwords; wait a little".to_owned() });
     }
@@ -166,13 +166,13 @@ async fn sign_in(
     start_session(&app, account, &headers, now).await
 }
 
-/// Where somebody is: what our own proxy says, if the server stands behind one.
+/// Address of the client; behind a proxy, the address that the proxy sends.
 fn origin(app: &App, from: SocketAddr, headers: &HeaderMap) -> IpAddr {
     let peer = from.ip();
     if !app.settings.behind_proxy {
         return peer;
     }
-    // The last one is the proxy's own; those before it are anybody's words.
+    // Only the last entry is written by the proxy; a client can forge the others.
     let told = headers
         .get_all("x-forwarded-for")
         .iter()
@@ -209,7 +209,7 @@ async fn change_password(
     Json(given): Json<NewPassword>,
 ) -> Result<Response, ApiError> {
     let (now, account) = (clock::current_time(), session_account(&app, &headers).await?);
-    // Whoever finds a browser open does not get to guess either.
+    // Attempts are limited here too, for the case of a browser that was left signed in.
     let key = format!("session {}", account.id);
     if let Some(seconds) = app.lock_out.begin(&key, now) {
         return Err(ApiError::Busy { seconds, why: "too many wrong passwords; wait a little".to_owned() });
@@ -279,7 +279,7 @@ fn invalid_invitation_error() -> ApiError {
     )
 }
 
-/// A new session; an old one is not taken over, whoever set its cookie.
+/// Starts a new session. An existing session cookie is never reused, which prevents session fixation.
 async fn start_session(
     app: &App,
     account: StoredAccount,

@@ -116,7 +116,8 @@ async fn join_task(
         (None, None) => return Err(ApiError::bad("send `name`, or `crowd` with `key` and `id`")),
     };
     let account = annotator_account(&app, project, kind, id, name).await?;
-    // On an open server a name is all there is; elsewhere it would let in whoever has the link and knows a name.
+    // On a server without accounts the name identifies a person. On other servers, anyone with the link could use the
+    // name of another annotator.
     let is_guess = app.settings.access == Access::Accounts && kind == "name" && account.created < now;
     if is_guess
         && session_account(&app, &headers).await.ok().map(|stored_account| stored_account.id)
@@ -153,7 +154,7 @@ async fn find_joinable_task(app: &App, given: &JoinTask) -> Result<(ProjectId, T
             Err(error) => return Err(error.into()),
         }
     }
-    // Whether it is there is nobody's business who has no link to it.
+    // Clients without a link must not learn whether the task exists.
     Err(closed())
 }
 
@@ -174,7 +175,7 @@ async fn annotator_account(
             let new =
                 NewAccount { email: email.clone(), name: name.to_owned(), password: None, is_admin: false };
             match app.store.add_member_account(project, &new, ProjectRole::Annotator, now).await {
-                // Somebody was faster with the same name.
+                // Another request created the account in the meantime.
                 Err(jurist_store::StoreError::Taken { .. }) => {
                     app.store.account_by_email(&email).await?.ok_or(ApiError::Broken)?
                 }
@@ -184,9 +185,9 @@ async fn annotator_account(
     };
     match app.store.role(project, account.id).await? {
         Some(ProjectRole::Annotator) => {}
-        // A link does not open more than annotating.
+        // A task link gives no more than the annotator role.
         Some(_) => return Err(ApiError::Forbidden("this account has another role now; sign in".to_owned())),
-        // They were one once: the account was made with the role. A link does not bring them back.
+        // The account was created as a member and has been removed since; a link does not restore it.
         None => return Err(ApiError::Forbidden("this account was removed from the project".to_owned())),
     }
     if account.disabled.is_some() {

@@ -165,7 +165,7 @@ async fn list_tasks(State(app): State<App>, caller: Principal) -> Result<Json<Ta
     caller.needs(AccessScope::Annotate).or_else(|_| caller.needs(AccessScope::Read))?;
     let mut items = Vec::new();
     for task in app.store.tasks(caller.project).await? {
-        // Those who only answer see what there is to answer.
+        // Annotators see open tasks only.
         if task.state == TaskState::Open || caller.needs(AccessScope::Read).is_ok() {
             items.push(load_task_line(&app, &caller, &task).await?.0);
         }
@@ -362,7 +362,7 @@ async fn get_task(
     let (line, asked) = load_task_line(&app, &caller, &task).await?;
     let mut settings = parse_task_settings(&task);
     if caller.needs(AccessScope::Write).is_err() {
-        // What would be right is for those who ask, not for those who answer.
+        // Annotators must not see the answer keys.
         (settings.training, settings.gold, settings.attention) = (Vec::new(), Vec::new(), Vec::new());
         settings.completion_code = None;
     }

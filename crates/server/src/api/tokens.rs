@@ -93,7 +93,7 @@ async fn create_token(
         return Err(ApiError::bad("a token needs at least one scope"));
     }
     for scope in &new.scopes {
-        // Nobody hands on more than they have.
+        // A token cannot have more scopes than its author.
         caller.needs(scope.parse().map_err(ApiError::Bad)?)?;
     }
     if new.days.is_some_and(|day| day == 0 || 3650 < day) {

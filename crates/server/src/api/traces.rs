@@ -212,13 +212,13 @@ async fn list_traces(
     let filter = which.filter()?;
     let page = app.store.traces(caller.project, &filter, after.as_ref(), limit).await?;
     let mut items = load_listed_traces(&app, &caller, page.items).await?;
-    // Where it stands among verdicts would tell what its own is.
+    // A position in a list sorted or filtered by verdict would reveal the hidden verdict.
     let is_by_verdict = filter.verdict.is_some() || filter.order.by == TraceKey::Score;
     items.retain(|listed_trace| !(listed_trace.head.is_withheld && is_by_verdict));
     Ok(Json(TraceSummaryPage { items, next: page.next.map(|cursor| cursor.to_string()) }))
 }
 
-/// Three questions for all of them.
+/// Three queries for the whole page.
 async fn load_listed_traces(
     app: &App,
     caller: &Principal,

@@ -1,7 +1,7 @@
-//! Whoever guesses passwords waits, longer each time.
+//! Delays sign-in attempts after wrong passwords, longer each time.
 //!
-//! Tries are counted for each pair of a name and an address. A count for the name alone would let anybody who knows a
-//! name lock its owner out, and one for the address alone anybody in the same office or behind the same proxy.
+//! Attempts are counted per pair of name and address. With a count per name, anyone could lock out the owner of a
+//! known name; with a count per address, anyone in the same office or behind the same proxy.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -9,14 +9,14 @@ use std::sync::Mutex;
 
 use jurist_core::grade::Time;
 
-/// So many wrong passwords are a person who forgot.
+/// Wrong passwords without a delay, for users who mistype.
 const FREE: u32 = 5;
 /// The longest wait, in seconds.
 const LONGEST: i64 = 900;
-/// More pairs than this are somebody who fills the memory; the oldest are forgotten.
+/// Most pairs in memory; beyond it the oldest are dropped, so that an attacker cannot fill the memory.
 const MOST: usize = 100_000;
 
-/// Wrong passwords by who tries, in this process.
+/// Counts of wrong passwords by key, in this process.
 #[derive(Debug, Default)]
 pub struct LockOut(Mutex<HashMap<String, FailedSignIns>>);
 
@@ -27,7 +27,7 @@ struct FailedSignIns {
 }
 
 impl LockOut {
-    /// Counts a try as wrong. Or seconds to wait before the next, and nothing is counted.
+    /// Counts an attempt as wrong and returns `None`; or returns the seconds to wait, and counts nothing.
     pub fn begin(&self, key: &str, now: Time) -> Option<u64> {
         let mut all = self.0.lock().expect("nothing panics while it is held");
         if let Some(seconds) = all.get(key).and_then(|tried| tried.wait(now)) {
@@ -42,13 +42,14 @@ impl LockOut {
         None
     }
 
-    /// It was not wrong after all.
+    /// Clears the count after a correct password.
     pub fn clear_attempts(&self, key: &str) {
         self.0.lock().expect("nothing panics while it is held").remove(key);
     }
 }
 
-/// Somebody who signs in by this name from this address. Whoever has one IPv6 address has all of its network.
+/// Key that sign-in attempts are counted by: e-mail and address. Of an IPv6 address only the /64 network counts,
+/// because one client usually controls all addresses of its network.
 pub fn sign_in_key(email: &str, address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => format!("{address} {email}"),
@@ -89,7 +90,7 @@ mod tests {
             waits.push(wait.unwrap_or(0));
             if let Some(seconds) = wait {
                 now = Time::from_micros(now.micros() + i64::try_from(seconds).unwrap() * 1_000_000);
-                assert_eq!(lock_out.begin(&ada, now), None, "whoever waited may try");
+                assert_eq!(lock_out.begin(&ada, now), None, "an attempt after the wait is allowed");
             }
         }
         assert_eq!(waits[..9], [0, 0, 0, 0, 0, 1, 2, 4, 8], "all at the same moment");

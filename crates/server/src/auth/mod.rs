@@ -1,7 +1,7 @@
-//! Who is asking, and what they may do.
+//! Authentication and permissions.
 //!
-//! People have accounts and sessions, programs have tokens. Passwords are kept as argon2id, cookies and
-//! tokens as their BLAKE3: what the database holds opens nothing.
+//! People have accounts and sessions, programs have tokens. The database holds only hashes (argon2id of passwords,
+//! BLAKE3 of cookies and tokens), so that a stolen copy gives no access.
 
 mod lock_out;
 mod password;
@@ -27,16 +27,16 @@ use crate::error::ApiError;
 /// The cookie that holds a session.
 pub const COOKIE: &str = "jurist_session";
 
-/// Names a project, by its name or id, where a token does not.
+/// Header with the name or id of a project, for clients whose token does not determine it.
 pub const PROJECT: &str = "jurist-project";
 
-/// Somebody who may ask something of one project.
+/// An authenticated client and its project.
 #[derive(Debug, Clone)]
 pub struct Principal {
     pub who: Who,
-    /// Whose eyes see the answer: the account, or on an open server that of the browser.
+    /// The person who sees the response: the account, or on an open server that of the browser.
     pub person: Option<AccountId>,
-    /// Who is behind it: the account, or the owner of the token. What the caller makes belongs to them.
+    /// The account, or the owner of the token; owns what the client creates.
     pub owner: Option<AccountId>,
     pub project: ProjectId,
     pub(crate) scopes: Vec<AccessScope>,
@@ -44,14 +44,14 @@ pub struct Principal {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Who {
-    /// The server is open, and asks nobody.
+    /// Any client of a server without accounts.
     Anyone,
     Account(AccountId),
     Token(TokenId),
 }
 
 impl Principal {
-    /// Fails unless they may.
+    /// Fails if the client does not have the scope.
     pub fn needs(&self, scope: AccessScope) -> Result<(), ApiError> {
         if self.scopes.contains(&scope) {
             return Ok(());
@@ -65,7 +65,7 @@ impl Principal {
         Err(ApiError::Forbidden(why))
     }
 
-    /// Who is meant when somebody sends too much.
+    /// Key of the rate limit: token, account, or address.
     pub fn sender(&self, address: std::net::SocketAddr) -> String {
         match self.who {
             Who::Anyone => address.ip().to_string(),
@@ -73,7 +73,7 @@ impl Principal {
         }
     }
 
-    /// Whether they administer the server. A token never does.
+    /// Whether the client is an administrator; a token never is.
     pub async fn is_admin(&self, app: &App) -> Result<bool, StoreError> {
         match self.who {
             Who::Anyone => Ok(true),
@@ -106,7 +106,7 @@ impl FromRequestParts<App> for Principal {
 }
 
 impl Principal {
-    /// Who sent these headers, and what they may do at this moment.
+    /// Identifies the client by its headers, with its current permissions.
     pub async fn identify(app: &App, headers: &HeaderMap, query: Option<&str>) -> Result<Self, ApiError> {
         let wanted = named_project(headers, query);
         if let Some(secret) = bearer(headers) {
@@ -134,7 +134,7 @@ impl Principal {
         } else {
             app.store.role(project, account.id).await?
         };
-        // A project one is no member of is as good as none.
+        // Non-members get the same answer as for a project that does not exist.
         let role = role.ok_or_else(|| ApiError::Unknown("there is no such project".to_owned()))?;
         let (who, person) = (Who::Account(account.id), Some(account.id));
         Ok(Self { who, person, owner: person, project, scopes: role_scopes(role).to_vec() })
@@ -160,7 +160,7 @@ async fn principal_from_token(app: &App, secret: &str, wanted: Option<&str>) -> 
     let allowed = owner_scopes(app, owner).ok_or_else(unusable)?;
     let scopes: Vec<AccessScope> = token.scopes.iter().filter_map(|scope| scope.parse().ok()).collect();
     if scopes.is_empty() {
-        // An invitation or a link to a task, which is no token of a program.
+        // An invitation or a task link is not an API token.
         return Err(unusable());
     }
     if let Some(wanted) = wanted
@@ -174,12 +174,12 @@ async fn principal_from_token(app: &App, secret: &str, wanted: Option<&str>) -> 
     Ok(Principal { who, person: None, owner: token.author, project: token.project, scopes })
 }
 
-/// What the owner of a token may do now. `None` if they are shut out: what they made opens nothing.
+/// The current scopes of a token's owner. `None` if the owner has no access, so that the token has none either.
 fn owner_scopes(app: &App, owner: TokenOwner) -> Option<&'static [AccessScope]> {
     match owner {
         TokenOwner::Has(role) => Some(role_scopes(role)),
         TokenOwner::ShutOut => None,
-        // Made while the server was open: nobody answers for it where everybody is asked who they are.
+        // Created while the server had no accounts. It has no owner, so a server with accounts does not accept it.
         TokenOwner::Nobody => (app.settings.access == Access::Open).then_some(&AccessScope::ALL[..]),
     }
 }
@@ -189,11 +189,11 @@ fn owner_scopes(app: &App, owner: TokenOwner) -> Option<&'static [AccessScope]> 
 pub struct ValidInvitation {
     pub token: AccessToken,
     pub role: ProjectRole,
-    /// Whoever accepts it administers the server.
+    /// The account that accepts it administers the server.
     pub is_admin: bool,
 }
 
-/// The invitation with this secret, unless it is used or expired, or its maker may no longer invite to its role.
+/// The invitation with this secret, unless it is used or expired, or its author may no longer invite to its role.
 pub async fn find_invitation(app: &App, secret: &str) -> Result<Option<ValidInvitation>, StoreError> {
     let Some(TokenInUse { token, owner }) =
         app.store.token(&hash_secret(secret), clock::current_time()).await?
@@ -210,7 +210,7 @@ pub async fn find_invitation(app: &App, secret: &str) -> Result<Option<ValidInvi
     Ok(may_invite.then_some(ValidInvitation { token, role, is_admin: false }))
 }
 
-/// The project and task of a link, unless it is expired or its maker may no longer give work to people.
+/// The project and task of a link, unless it is expired or its author may no longer assign work.
 pub async fn find_task_link(app: &App, secret: &str) -> Result<Option<(ProjectId, TaskId)>, StoreError> {
     let Some(TokenInUse { token, owner }) =
         app.store.token(&hash_secret(secret), clock::current_time()).await?
@@ -218,7 +218,7 @@ pub async fn find_task_link(app: &App, secret: &str) -> Result<Option<(ProjectId
         return Ok(None);
     };
     let is_open = match owner {
-        // `jurist start --auth` makes links on the machine itself.
+        // `jurist start --auth` creates links without an author on the server's machine.
         TokenOwner::Nobody => true,
         TokenOwner::ShutOut => false,
         TokenOwner::Has(role) => role_scopes(role).contains(&AccessScope::Write),
@@ -263,7 +263,7 @@ pub fn cookie(headers: &HeaderMap) -> Option<String> {
     pairs.find(|pair| pair.0 == COOKIE).map(|at| at.1.to_owned())
 }
 
-/// A link for the first owner while nobody administers the server; it works once, for a day.
+/// A link for the first owner while the server has no administrator; valid once, for a day.
 pub async fn join_link(app: &App, address: &str) -> Result<Option<String>, StoreError> {
     if app.store.has_admin().await? {
         return Ok(None);
@@ -271,8 +271,8 @@ pub async fn join_link(app: &App, address: &str) -> Result<Option<String>, Store
     owner_link(app, address).await.map(Some)
 }
 
-/// A link that makes an owner who administers the server, and the only one: whoever has the database needs no
-/// other permission.
+/// Creates an invitation link for an owner who administers the server, and revokes earlier ones. It needs no further
+/// permission: the command that creates it already has access to the database.
 pub async fn owner_link(app: &App, address: &str) -> Result<String, StoreError> {
     let (project, now) = (app.default_project, clock::current_time());
     app.store.revoke_unauthored(project, JOIN_AS_ADMIN, now).await?;
@@ -280,13 +280,13 @@ pub async fn owner_link(app: &App, address: &str) -> Result<String, StoreError> 
     Ok(format!("{address}/join#{}", secret.text()))
 }
 
-/// The scope of an invitation that only the machine itself makes.
+/// The scope of an invitation that only commands on the server's machine create.
 const JOIN_AS_ADMIN: &str = "join:administrator";
 
-/// Days that a way in stays open.
+/// Days that an invitation is valid.
 const INVITATION_DAYS: i64 = 1;
 
-/// A secret by which one person joins a project with this role. It is its maker's.
+/// Creates an invitation to a project with this role; it belongs to its author.
 pub async fn invitation(
     app: &App,
     project: ProjectId,

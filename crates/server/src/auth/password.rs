@@ -6,9 +6,9 @@ use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
 
-/// Fewer letters than this are guessed.
+/// Minimum length of a password, against guessing.
 const SHORTEST: usize = 10;
-/// More are somebody who wants to see the server sweat.
+/// Maximum length of a password, so that hashing cannot be used to overload the server.
 const LONGEST: usize = 1024;
 
 fn argon2() -> Argon2<'static> {
@@ -16,16 +16,16 @@ fn argon2() -> Argon2<'static> {
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
 }
 
-/// Each takes 19 MiB and a core for a while; more at once only wait for each other.
+/// Concurrent password hashes. Each takes 19 MiB and one core, so more of them would only slow each other down.
 static AT_WORK: Semaphore = Semaphore::const_new(4);
 
-/// Off the threads that answer others.
+/// Runs on a blocking thread, so that other requests are not delayed.
 async fn run_password_task<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let _turn = AT_WORK.acquire().await.ok()?;
     tokio::task::spawn_blocking(work).await.ok()
 }
 
-/// What is kept of a password.
+/// The hash that is stored in place of a password.
 pub async fn hash_password(password: String) -> Result<String, ApiError> {
     if !(SHORTEST..=LONGEST).contains(&password.chars().count()) {
         return Err(ApiError::Bad(format!("a password has {SHORTEST} to {LONGEST} characters")));
@@ -36,7 +36,8 @@ pub async fn hash_password(password: String) -> Result<String, ApiError> {
     hash.await.and_then(Result::ok).ok_or(ApiError::Broken)
 }
 
-/// Whether it is the one. Takes as long where there is none, so that nobody learns who has an account.
+/// Whether the password is correct. Without an account it takes equally long, so that the time does not reveal
+/// whether an account exists.
 pub async fn verify_password(password: String, hash: Option<String>) -> bool {
     run_password_task(move || match hash {
         Some(hash) => argon2::PasswordHash::new(&hash)

@@ -1,11 +1,11 @@
-//! What a request may need.
+//! Scopes of requests, tokens and roles.
 
 use std::fmt;
 use std::str::FromStr;
 
 use jurist_store::accounts::ProjectRole;
 
-/// Tokens carry some of these, roles stand for some of these.
+/// A permission; tokens and roles are sets of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessScope {
     /// Send traces, and see nothing.
@@ -33,7 +33,7 @@ impl AccessScope {
     }
 }
 
-/// What somebody with this role may do.
+/// The scopes of a role.
 pub fn role_scopes(role: ProjectRole) -> &'static [AccessScope] {
     match role {
         ProjectRole::Annotator => &[AccessScope::Annotate],

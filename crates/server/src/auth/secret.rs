@@ -1,13 +1,13 @@
-//! Texts that open something: made by chance, shown once, kept as their hash.
+//! Secrets: random, shown once, stored as a hash.
 
-/// What begins a token of a program.
+/// Prefix of an API token.
 pub const TOKEN: &str = "jrk_";
-/// What begins an invitation.
+/// Prefix of an invitation.
 pub const JOIN: &str = "jrj_";
-/// What begins the secret of a session.
+/// Prefix of a session's secret.
 pub const SESSION: &str = "jrs_";
 
-/// Its text is never printed by accident.
+/// A secret. It implements neither `Debug` nor `Display`, so that it is not printed by accident.
 pub struct AccessSecret(String);
 
 impl AccessSecret {
@@ -28,7 +28,8 @@ impl std::fmt::Debug for AccessSecret {
     }
 }
 
-/// What is kept of a secret. It has 256 bits of chance, so that no slow hash is needed.
+/// The hash that is stored in place of a secret. A secret has 256 random bits and cannot be guessed, so a fast hash
+/// is enough.
 pub fn hash_secret(secret: &str) -> String {
     blake3::hash(secret.as_bytes()).to_hex().to_string()
 }

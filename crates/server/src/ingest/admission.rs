@@ -1,4 +1,4 @@
-//! How much may come in at once. What does not fit is told to come again; nothing is dropped in silence.
+//! Limits of ingest. Requests beyond the limits get 429 or 503 with `Retry-After`; nothing is dropped silently.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -11,20 +11,20 @@ use jurist_core::grade::Time;
 use crate::app::App;
 use crate::error::ApiError;
 
-/// More senders than this are somebody who fills the memory; those who have waited longest are forgotten.
+/// Most senders in memory; beyond it those that were inactive for longest are dropped, so that memory stays bounded.
 const MOST_SENDERS: usize = 10_000;
 
-/// What ingest may take up.
+/// Limits of ingest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IngestLimits {
-    /// Bytes of bodies in memory, once unpacked.
+    /// Most bytes of decompressed bodies in memory.
     pub bytes: usize,
     pub requests: usize,
-    /// For each token, account or, on an open server, address.
+    /// Rate limit per token, account or, on an open server, address.
     pub rate: Option<Rate>,
 }
 
-/// Requests a second, and how many of them may come at once after a pause.
+/// Requests per second, and the size of a burst.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
     pub per_second: f64,
@@ -37,7 +37,7 @@ impl Default for IngestLimits {
     }
 }
 
-/// What is coming in at the moment.
+/// Current usage of the limits.
 #[derive(Debug, Default)]
 pub struct IngestAdmission {
     bytes: AtomicUsize,
@@ -45,14 +45,14 @@ pub struct IngestAdmission {
     senders: Mutex<HashMap<String, TokenBucket>>,
 }
 
-/// Requests that a sender may still send.
+/// Token bucket of a sender.
 #[derive(Debug, Clone, Copy)]
 struct TokenBucket {
     left: f64,
     since: Time,
 }
 
-/// A request that was let in, until it is dropped.
+/// An admitted request; dropping it releases its share of the limits.
 #[derive(Debug)]
 pub struct AdmittedRequest {
     app: App,
@@ -60,7 +60,7 @@ pub struct AdmittedRequest {
 }
 
 impl IngestAdmission {
-    /// Seconds to wait for a sender who sends too often.
+    /// Seconds that a sender over its rate has to wait.
     fn wait(&self, sender: &str, rate: Rate, now: Time) -> Option<u64> {
         let mut senders = self.senders.lock().expect("nothing panics while it is held");
         if MOST_SENDERS <= senders.len() && !senders.contains_key(sender) {
@@ -82,7 +82,7 @@ impl IngestAdmission {
 }
 
 impl AdmittedRequest {
-    /// Lets a request in, if there is room for one more.
+    /// Admits a request if the limits allow it.
     pub fn new(app: &App, sender: &str, now: Time) -> Result<Self, ApiError> {
         let limits = app.settings.ingest;
         if let Some(rate) = limits.rate
@@ -91,7 +91,7 @@ impl AdmittedRequest {
             let why = format!("more than {} requests a second", rate.per_second);
             return Err(ApiError::Busy { seconds, why });
         }
-        // Counted from here on, also when it is one too many.
+        // Counted from here on; dropping it on a refusal takes the count back.
         let pass = Self { app: app.clone(), bytes: 0 };
         if limits.requests <= app.gate.requests.fetch_add(1, Ordering::Relaxed) {
             let why = "too many concurrent requests; nothing of this one was stored".to_owned();
@@ -100,11 +100,11 @@ impl AdmittedRequest {
         Ok(pass)
     }
 
-    /// Takes room for more bytes.
+    /// Adds bytes to the usage; fails if the limit is exceeded.
     pub fn grow(&mut self, n: usize) -> Result<(), ApiError> {
         self.bytes += n;
         let all = self.app.gate.bytes.fetch_add(n, Ordering::Relaxed) + n;
-        // One alone always fits, or it could never be sent.
+        // A single request always fits; otherwise a large one could never be sent.
         if self.app.settings.ingest.bytes < all && self.bytes < all {
             let why = "the memory for uploads is full; nothing of this request was stored".to_owned();
             return Err(ApiError::Busy { seconds: 1, why });
@@ -112,7 +112,7 @@ impl AdmittedRequest {
         Ok(())
     }
 
-    /// Gives back room that is no longer needed.
+    /// Releases bytes that are no longer in memory.
     pub fn shrink(&mut self, n: usize) {
         self.bytes -= n;
         self.app.gate.bytes.fetch_sub(n, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What somebody sends of a trace, read and clean.
+//! Parses and redacts received traces and pieces.
 
 use jurist_core::candidate::{Trace, TraceError, TraceFormat, Usage, read_trace_value};
 use jurist_core::grade::{Time, Usd};
@@ -67,7 +67,7 @@ enum SentKind {
     Finish,
 }
 
-/// What a start says.
+/// Body of a start piece.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StartBody {
@@ -76,7 +76,7 @@ pub struct StartBody {
     pub metadata: Map<String, Json>,
 }
 
-/// What a finish says.
+/// Body of a finish piece.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FinishBody {
@@ -87,7 +87,7 @@ pub struct FinishBody {
     pub metadata: Map<String, Json>,
 }
 
-/// Something that can be kept.
+/// Parsed data that can be stored.
 #[derive(Debug)]
 pub enum Arrival {
     Whole { id: TraceId, finished: Box<FinishedTrace> },
@@ -95,7 +95,7 @@ pub enum Arrival {
     Spans(Spans),
 }
 
-/// Why it cannot.
+/// Why received data is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum BadArrival {
     #[error(transparent)]
@@ -118,7 +118,7 @@ pub enum BadArrival {
     Piece { id: String, error: serde_json::Error },
 }
 
-/// What holds for everything that does not say otherwise.
+/// Defaults for fields that the data leaves out.
 #[derive(Debug, Clone, Default)]
 pub struct IngestDefaults {
     pub format: Option<TraceFormat>,
@@ -127,7 +127,7 @@ pub struct IngestDefaults {
 }
 
 impl Arrival {
-    /// What one value holds: an envelope of ours, spans, or a trace in any format.
+    /// Parses one value: an envelope, OTLP spans, or a trace in any format.
     pub fn read(
         mut value: Json,
         defaults: &IngestDefaults,
@@ -153,7 +153,8 @@ fn is_otlp(format: TraceFormat) -> bool {
     format == TraceFormat::Otlp
 }
 
-/// Formats of others have neither of these keys at the top, but for `trace` with keys that are not ours.
+/// Whether a value is an envelope. Other formats have neither of these keys at the top level, except `trace` together
+/// with keys that an envelope does not have.
 fn is_envelope(value: &Json) -> bool {
     let ours = ["id", "agent", "session", "format", "time", "failed", "metadata", "trace", "pieces"];
     value.as_object().is_some_and(|object| {
@@ -243,7 +244,7 @@ impl TraceEnvelope {
 }
 
 impl SentPiece {
-    /// Its body, which will be read again when the trace is put together.
+    /// Validates the body of a piece, which is parsed again when the trace is assembled.
     fn validate_body(
         &self,
         format: Option<TraceFormat>,
@@ -278,20 +279,20 @@ fn format_named(name: &str) -> Result<TraceFormat, BadArrival> {
     TraceFormat::from_name(name).ok_or_else(|| BadArrival::Format(name.to_owned()))
 }
 
-/// The same trace gets the same name, so that it is kept once however often it is sent.
+/// An id from the hash of the content, so that a repeated trace is stored once.
 fn content_trace_id(trace: &Trace) -> TraceId {
     let text = serde_json::to_vec(trace).expect("a trace is plain data");
     let hash = blake3::hash(&text).to_hex();
     TraceId::new(format!("trc_{}", &hash[..32])).expect("it is short and plain")
 }
 
-/// Whether a framework's word for how a run ended means that it failed.
+/// Whether a framework's final status means failure.
 pub fn means_failure(status: &str) -> bool {
     let words = ["error", "failed", "failure", "timeout", "timed_out", "crashed", "aborted", "exception"];
     words.iter().any(|word| status.eq_ignore_ascii_case(word))
 }
 
-/// A name as it is kept: one line of at most 200 letters, or nothing.
+/// A name in its stored form: one line of at most 200 characters; `None` if it is empty.
 pub fn clean_name(text: &str) -> Option<String> {
     let clean: String = text.trim().chars().filter(|letter| !letter.is_control()).take(200).collect();
     (!clean.is_empty()).then_some(clean)

@@ -1,4 +1,4 @@
-//! Many traces, one on each line; every line is answered, and a bad one does not harm the others.
+//! Bulk upload of traces, one per line. Every line gets a result, and an invalid line does not affect the others.
 
 use std::collections::BTreeSet;
 
@@ -17,9 +17,9 @@ use super::arrival::{Arrival, IngestDefaults};
 use super::otlp::Spans;
 use crate::error::ApiError;
 
-/// Lines that are written at once.
+/// Lines written per transaction.
 const BATCH: usize = 200;
-/// And how many writes of pieces are under way; the store makes one commit of those that meet.
+/// Concurrent writes of pieces; the store joins them to one commit.
 const AT_ONCE: usize = 16;
 
 /// Result of one line.
@@ -60,7 +60,7 @@ impl LineAnswer {
     }
 }
 
-/// Where traces go, and what is taken out of them.
+/// Destination and redaction of uploaded traces.
 #[derive(Debug)]
 pub struct Intake<'a> {
     pub store: &'a Store,
@@ -70,7 +70,7 @@ pub struct Intake<'a> {
 }
 
 impl Intake<'_> {
-    /// Keeps every line that can be read. When this returns, what was accepted is on disk.
+    /// Stores every valid line. When this returns, accepted lines are on disk.
     pub async fn take(&self, lines: Vec<(usize, Vec<u8>)>) -> Result<Vec<LineAnswer>, StoreError> {
         let (mut answers, mut wholes, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         let now = clock::current_time();
@@ -156,17 +156,17 @@ impl Intake<'_> {
     }
 }
 
-/// An answer repeats no more of what was sent than it needs to.
+/// Shortens a message, so that a response repeats little of the request.
 fn shorten_message(text: String) -> String {
     if text.len() <= 500 { text } else { text.chars().take(400).chain("…".chars()).collect() }
 }
 
-/// The lines of a body, as they come.
+/// Reads a body line by line.
 #[derive(Debug)]
 pub struct BodyLineReader {
     stream: BodyDataStream,
     buffer: Vec<u8>,
-    /// Before this, there is no end of a line.
+    /// Position up to which the buffer was searched for a newline.
     searched: usize,
     longest: usize,
     is_over: bool,
@@ -176,7 +176,7 @@ pub struct BodyLineReader {
 #[derive(Debug, PartialEq, Eq)]
 pub enum BodyLine {
     Text(Vec<u8>),
-    /// Longer than a body may be; it was passed over.
+    /// A line that is longer than the limit of a body; it was skipped.
     TooLong,
 }
 
@@ -185,7 +185,7 @@ impl BodyLineReader {
         Self { stream: body.into_data_stream(), buffer: Vec::new(), searched: 0, longest, is_over: false }
     }
 
-    /// The next line; what it takes up is counted until the caller gives it back.
+    /// The next line. Its bytes count against the limit until the caller releases them.
     pub async fn next(&mut self, pass: &mut AdmittedRequest) -> Result<Option<BodyLine>, ApiError> {
         let mut is_too_long = false;
         loop {

@@ -1,6 +1,6 @@
-//! How traces come in: whole, in pieces, as lines, or as spans of OpenTelemetry.
+//! Ingest of traces: complete, in pieces, as lines, or as OpenTelemetry spans.
 //!
-//! What is acknowledged is on disk. Nothing is kept before keys and passwords were taken out of it.
+//! Acknowledged data is on disk. Keys and passwords are removed before data is stored.
 
 mod arrival;
 mod admission;

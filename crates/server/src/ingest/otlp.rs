@@ -1,7 +1,7 @@
-//! Spans of OpenTelemetry: from protobuf or JSON to pieces, each of which is an export of one span.
+//! OpenTelemetry spans: converts protobuf or JSON to pieces; each piece is an export of one span.
 //!
-//! Spans of judges are not kept: nobody wants to grade the grading. They are known by the resource
-//! `service.name` or the scope `jurist`, or by an attribute `jurist.judge`.
+//! Spans of judge calls are not stored, so that Jurist does not grade its own grading. They are recognised by the
+//! resource `service.name` or the scope `jurist`, or by an attribute `jurist.judge`.
 
 use std::collections::HashMap;
 
@@ -21,23 +21,23 @@ use serde_json::{Value as Json, json};
 use super::arrival::clean_name;
 use super::sampled;
 
-/// Deeper values than this could not be read back.
+/// Deepest nesting of values that the JSON parser can read back.
 const DEEPEST: usize = 100;
 
-/// What stands around a span, its resource above all, is kept with each span of a request: at most so many bytes.
+/// The resource and scope of a span are stored with each span. This is the limit of these repeated bytes per request.
 const MAX_REPEATED_BYTES: usize = 64 << 20;
 
-/// How many reasons a message of refusal holds.
+/// Most reasons in a refusal message.
 const REASONS: usize = 5;
 
-/// How a request is written, and so its answer.
+/// Encoding of a request and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     Protobuf,
     Json,
 }
 
-/// Why a request holds no spans at all.
+/// Why a request cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 pub enum BadExport {
     #[error("not a valid ExportTraceServiceRequest in protobuf: {0}")]
@@ -48,17 +48,17 @@ pub enum BadExport {
     NoSpans,
 }
 
-/// What an export holds.
+/// The spans of an export.
 #[derive(Debug, Default)]
 pub struct Spans {
     pub pieces: Vec<NewPiece>,
-    /// Spans that cannot be kept.
+    /// Number of spans that cannot be stored.
     pub n_rejected: usize,
-    /// Why, of the first few.
+    /// Reasons of the first few.
     pub reasons: Vec<String>,
     /// Spans of judges, which are left out.
     pub n_own: usize,
-    /// Bytes of the pieces that are not those of the spans themselves.
+    /// Repeated bytes: resource and scope in each piece.
     n_repeated_bytes: usize,
 }
 
@@ -71,7 +71,7 @@ impl Spans {
             }
             Encoding::Json => {
                 let mut value: Json = serde_json::from_slice(body).map_err(BadExport::Json)?;
-                // An exporter that has nothing may leave the list out.
+                // An exporter without spans may leave out the list.
                 let is_empty = value.as_object().is_some_and(serde_json::Map::is_empty);
                 if !is_empty && !value["resourceSpans"].is_array() {
                     return Err(BadExport::NoSpans);
@@ -88,7 +88,7 @@ impl Spans {
         }
     }
 
-    /// The answer that OpenTelemetry expects.
+    /// The response that OpenTelemetry specifies.
     pub fn answer(&self, encoding: Encoding) -> Vec<u8> {
         let partial = (0 < self.n_rejected).then(|| ExportTracePartialSuccess {
             rejected_spans: i64::try_from(self.n_rejected).unwrap_or(i64::MAX),
@@ -140,7 +140,7 @@ fn read_protobuf_spans(request: ExportTraceServiceRequest, redactor: &Redactor, 
     spans
 }
 
-/// Spans of JSON, each read for itself, so that one that is wrong does not take the others along.
+/// Parses JSON spans one by one, so that an invalid span does not affect the others.
 pub fn read_json_spans(value: &mut Json, redactor: &Redactor, now: Time) -> Spans {
     let mut spans = Spans::default();
     for of_resource in iter_objects_mut(value, "resourceSpans") {
@@ -167,7 +167,7 @@ fn iter_objects_mut<'v>(value: &'v mut Json, key: &str) -> impl Iterator<Item = 
     value.get_mut(key).and_then(Json::as_array_mut).into_iter().flatten().filter(|value| value.is_object())
 }
 
-/// What exporters write beside the rules: names of enums, and null for what is absent.
+/// Corrects deviations of exporters: enum names instead of numbers, and null for absent fields.
 fn normalise_otlp_json(value: &mut Json) {
     match value {
         Json::Array(items) => items.iter_mut().for_each(normalise_otlp_json),
@@ -196,9 +196,9 @@ fn otlp_enum_number(name: &str) -> Option<i32> {
     })
 }
 
-/// Who made spans: the same for all of one scope, and so made clean and written once.
+/// Resource and scope of spans; redacted and serialised once per scope.
 struct Origin {
-    /// What stands before and after a span in an export of it alone.
+    /// The JSON before and after a span in an export of one span.
     before: String,
     service: Option<String>,
     is_own: bool,
@@ -220,7 +220,7 @@ impl Origin {
         let before = format!(
             r#"{{"resourceSpans":[{{"resource":{attributes},"scopeSpans":[{{"scope":{of_scope},"spans":["#
         );
-        // What SDKs say when nobody told them.
+        // SDKs send `unknown_service` if no name is configured.
         let service = service.filter(|service| !service.starts_with("unknown_service")).and_then(clean_name);
         Self { before, service, is_own }
     }
@@ -300,7 +300,7 @@ fn string_attribute<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a str
     Some(text)
 }
 
-/// Whether an attribute is there, unless it is `false`.
+/// Whether an attribute is present and not `false`.
 fn is_attribute_set(attributes: &[KeyValue], key: &str) -> bool {
     let value = attributes
         .iter()
@@ -309,7 +309,7 @@ fn is_attribute_set(attributes: &[KeyValue], key: &str) -> bool {
     value.is_some_and(|value| value.value != Some(any_value::Value::BoolValue(false)))
 }
 
-/// What is to be known of a span that was kept.
+/// Facts about a stored span.
 #[derive(Debug)]
 pub struct SpanFacts {
     pub id: String,

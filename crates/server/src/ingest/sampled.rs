@@ -1,4 +1,4 @@
-//! With what probability a span was kept before it came here.
+//! Sampling probability of a span at its sender.
 
 use jurist_store::Probability;
 

@@ -1,5 +1,4 @@
-//! What the server watches monitors for: scores that fall, judges that break or disagree, silence, and limits that
-//! somebody has set.
+//! Alert conditions of monitors: falling scores, judge errors and disagreement, missing data, and user-defined limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,21 +17,21 @@ use super::falls::find_falls;
 use super::thresholds::{RuleContext, check_rules};
 use crate::notify::apply_alert_signal;
 
-/// Judgements that say how judges do, the newest, of some days.
+/// Newest judgements from which error rate and disagreement are computed.
 const JUDGED: usize = 200;
 const JUDGED_DAYS: i64 = 7;
 
-/// As far back as a fall and what it is compared with can lie; no rule reaches further.
+/// Days that a fall and its baseline can go back at most; no rule needs more.
 const LOOK_DAYS: i64 = 98;
 const _: () = assert!(AlertRule::MAX_DAYS as i64 <= LOOK_DAYS);
 
-/// Days that say how long an agent usually pauses.
+/// Days from which the usual pause of an agent is computed.
 const HABIT_DAYS: i64 = 28;
 
 /// Open alerts of a project that are read at a time.
 const PAGE: usize = 200;
 
-/// Alerts that a look at a monitor decides about.
+/// Kinds of alerts that this check raises and resolves.
 const WATCHED: [AlertKind; 5] = [
     AlertKind::ScoreDrop,
     AlertKind::ErrorRate,
@@ -41,13 +40,13 @@ const WATCHED: [AlertKind; 5] = [
     AlertKind::Threshold,
 ];
 
-/// Looks at every monitor, and tells what is new.
+/// Checks every monitor, and raises or resolves its alerts.
 pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(), StoreError> {
     for project in store.projects().await?.iter().filter(|project| project.archived.is_none()) {
         let open = open_alerts(store, project.id).await?;
         for monitor in store.monitors(project.id).await? {
             let signals = find_signals(store, project.id, &monitor, rates, now).await?;
-            // An agent or a rule that is no longer in the file.
+            // The agent or rule was removed from the monitor's file.
             let is_gone = |alert: &&Alert| {
                 let is_same = |signal: &Signal| signal.kind == alert.kind && signal.of == alert.subject;
                 is_about(alert, &monitor.name)
@@ -66,7 +65,7 @@ pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(
     Ok(())
 }
 
-/// Nobody waits for a monitor that is no longer there.
+/// Resolves the alerts of a removed monitor.
 pub(super) async fn resolve_monitor_alerts(
     store: &Store,
     project: ProjectId,
@@ -146,7 +145,7 @@ async fn find_signals(
     Ok(signals)
 }
 
-/// Of each agent, and of the monitor where nobody sends anything any more.
+/// Signals about missing data for each agent, or one for the monitor if no agent sends traces.
 async fn find_silence(
     (store, project): (&Store, ProjectId),
     monitor: &StoredMonitor,
@@ -183,7 +182,7 @@ async fn find_silence(
             None => None,
         };
         let mut signal = alert::no_data_signal(&scope.with_agent(agent), last, limit_of(agent), now);
-        // One alert says it of all of them.
+        // The monitor's alert covers all of its agents.
         if is_all_silent && matches!(signal.state, SignalState::Holds { .. }) {
             signal.state = SignalState::Unclear;
         }
@@ -192,8 +191,8 @@ async fn find_silence(
     Ok(signals)
 }
 
-/// Twice the longest run of days without a trace in the four weeks up to the last one, in hours: what an agent does
-/// by habit is no silence.
+/// Twice the longest run of days without a trace in the four weeks before the last trace, in hours. Regular pauses,
+/// such as weekends, raise no alert.
 fn usual_pause(days: &BTreeSet<i64>) -> i64 {
     let Some(last) = days.last() else { return 0 };
     let recent: Vec<i64> = days.range(last - HABIT_DAYS..).copied().collect();

@@ -1,4 +1,4 @@
-//! A file becomes a version of a monitor; the same file again is the same version.
+//! Applies a monitor file: it becomes a new version, unless its content is unchanged.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ use super::monitor_version::{
 use crate::notify;
 use crate::work::{CONTEST, MONITOR, MonitorTask, PAUSED, Work, WorkRefusal, build_monitor_judges};
 
-/// Anchors are examples, not material: as much of each is shown.
+/// Characters of an anchor that a prompt shows; anchors are examples, so a part is enough.
 const ANCHOR_TASK: usize = 500;
 const ANCHOR_ANSWER: usize = 1_000;
 
-/// `/monitors/check` is where files are checked.
+/// A name that is not allowed, because `/monitors/check` is the endpoint that checks files.
 const RESERVED: &str = "check";
 
-/// Decisions that are put back to work at a time.
+/// Decisions whose jobs are added per transaction.
 const PAGE: usize = 500;
 
 /// Why a monitor is not applied.
@@ -95,7 +95,7 @@ pub struct Applied {
     pub monitor: MonitorView,
 }
 
-/// Makes a monitor what a file says. `name` stands above the name in the file.
+/// Creates or updates a monitor from a file. `name` overrides the name in the file.
 pub async fn apply_monitor_file(
     store: &Store,
     project: ProjectId,
@@ -113,7 +113,7 @@ pub async fn apply_monitor_file(
         let why = format!("a monitor cannot be named `{RESERVED}`: `/monitors/check` validates files");
         return Err(NotApplied::File(why));
     }
-    // A judge that cannot be is told now, not when the first trace comes.
+    // An unusable judge is reported now, not when the first trace arrives.
     build_monitor_judges(&monitor, work)?;
     let name = monitor.name().to_owned();
     monitor.rubric = Arc::new(with_anchors(store, project, &monitor).await?);
@@ -153,7 +153,7 @@ pub async fn apply_monitor_file(
     Ok(Applied { is_changed: true, is_new_rubric, monitor })
 }
 
-/// What a monitor's judges see: its rubric, with the anchors as texts.
+/// The monitor with the texts of its anchors in the rubric.
 pub(super) async fn with_anchors(
     store: &Store,
     project: ProjectId,
@@ -212,7 +212,7 @@ fn truncate_anchor_text(text: &str, most: usize) -> String {
     cut
 }
 
-/// A monitor as it is told to others.
+/// The view of a monitor that the API returns.
 pub fn build_monitor_view(monitor: &monitors::StoredMonitor) -> Result<MonitorView, StoreError> {
     let damaged = |why: String| StoreError::Damaged { what: "monitor", id: monitor.id.to_string(), why };
     let version = monitor.newest.as_ref().ok_or_else(|| damaged("it has no version".to_owned()))?;
@@ -247,7 +247,7 @@ impl From<&MonitorVersion> for VersionView {
     }
 }
 
-/// It judges nothing until it is told to go on; what it samples waits, and people are told.
+/// Pauses a monitor: sampled traces wait until the monitor is resumed, and an alert is raised.
 pub async fn pause_monitor(
     store: &Store,
     project: ProjectId,
@@ -276,7 +276,7 @@ async fn update_pause_alert(
     .map(drop)
 }
 
-/// It goes on, also with what has waited. Says how many those are.
+/// Resumes a monitor and adds jobs for the traces that have waited; returns their number.
 pub async fn resume(
     store: &Store,
     project: ProjectId,
@@ -304,7 +304,7 @@ pub async fn resume(
     }
 }
 
-/// It watches nothing any more; what it found stays, and applying it again brings it back.
+/// Removes a monitor; its results stay, and applying the file again restores it.
 pub async fn remove_monitor(
     store: &Store,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! A file that is not applied yet: everything that stands against it.
+//! Checks a monitor file without applying it.
 
 use jurist_core::diagnostic::Code;
 use jurist_core::dialect::LoadedSuite;
@@ -12,17 +12,17 @@ use super::apply::with_anchors;
 use super::monitor_version::{load_monitor_bundle, monitor_to_native, take_only_monitor};
 use crate::work::{Work, build_monitor_judges};
 
-/// What a file of a monitor came to.
+/// Result of checking a monitor file.
 #[derive(Debug)]
 pub struct MonitorFileCheck {
     pub loaded: LoadedSuite,
-    /// What is wrong with it apart from what is written.
+    /// Problems outside of the text, such as a judge without an API key.
     pub obstacles: Vec<(Code, String)>,
     /// In native form, if nothing is wrong.
     pub canonical: Option<Json>,
 }
 
-/// Reads a file as if it were applied.
+/// Checks a file in the same way as applying it does.
 pub async fn check_monitor_file(
     store: &Store,
     project: ProjectId,

@@ -1,7 +1,7 @@
-//! Decides about every trace that has finished, in the background: one record for each monitor that watches its
-//! agent, and a job for each that is sampled.
+//! Sampling decisions for finished traces, in the background: one decision for each monitor of the trace's agent, and
+//! a job for each sampled trace.
 //!
-//! Several servers on one database do the same work at worst: a decision is made once for each revision of a trace.
+//! Several servers on one database may do the same work, but the store keeps one decision per revision of a trace.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -22,20 +22,20 @@ use crate::app::App;
 use crate::metrics::Metrics;
 use crate::work::{MONITOR, MonitorTask, NOTHING_TO_JUDGE};
 
-/// Between two looks for traces, when there are none.
+/// Interval between two queries for traces if there are none.
 const PAUSE: Duration = Duration::from_millis(250);
-/// And when the database is not available.
+/// The same if the database is unavailable.
 const AWAY: Duration = Duration::from_secs(5);
-/// Traces of one look.
+/// Traces per query.
 const BATCH: usize = 200;
 
-/// What an agent's traces cost is looked up so often.
+/// How long the cost threshold of an agent is cached, in microseconds (five minutes).
 const COSTS_KEPT: i64 = 300_000_000;
-/// Fewer costs do not say what is dear.
+/// Fewer costs are not enough for a threshold.
 const FEWEST_COSTS: usize = 50;
 const COSTS: usize = 1_000;
 
-/// Decides until told to stop.
+/// Decides about finished traces until the stop signal.
 pub async fn run_decision_loop(app: App, mut stopped: watch::Receiver<bool>) {
     let mut known = DecisionCache::default();
     loop {
@@ -58,7 +58,7 @@ pub async fn run_decision_loop(app: App, mut stopped: watch::Receiver<bool>) {
     }
 }
 
-/// What need not be read again for every trace.
+/// Data that is not read again for every trace.
 #[derive(Default)]
 pub(crate) struct DecisionCache {
     versions: HashMap<MonitorVersionId, Option<Arc<LoadedMonitorVersion>>>,
@@ -102,10 +102,10 @@ pub(crate) async fn decide_new_traces(
     Ok(n)
 }
 
-/// What follows for some traces.
+/// Decisions and jobs for a batch of traces.
 struct DecisionBatch {
     made: Vec<NewMonitorDecision>,
-    /// Versions of monitors that judge nothing at the moment.
+    /// Versions of paused monitors.
     paused: Vec<MonitorVersionId>,
     schedules: HashMap<MonitorVersionId, String>,
 }
@@ -151,7 +151,7 @@ impl DecisionCache {
                 Some(agent) => self.expensive_cost_threshold(store, project, agent, now).await?,
                 None => None,
             };
-            // What had finished before there was a monitor is none of its business.
+            // Traces that finished before the monitor was created are not evaluated.
             let since = |it: &&(Time, _, _)| head.finished.is_none_or(|finished| it.0 <= finished);
             for (_, watched, pace) in watching.iter().filter(since) {
                 all.made.extend(decision(watched, head, dear, pace, &mut room));
@@ -160,7 +160,7 @@ impl DecisionCache {
         Ok(all)
     }
 
-    /// From where on the dearest tenth of an agent's traces begins.
+    /// Cost from which on a trace is among the most expensive tenth of its agent's traces.
     async fn expensive_cost_threshold(
         &mut self,
         store: &Store,
@@ -176,7 +176,7 @@ impl DecisionCache {
         }
         let mut costs = store.recent_costs(project, agent, COSTS).await?;
         costs.sort_unstable();
-        // Where most cost the same, those are not dear.
+        // If most traces cost the same, that cost does not count as expensive.
         let tenth = costs.get(costs.len() * 9 / 10).filter(|_| FEWEST_COSTS <= costs.len());
         let dear =
             tenth.filter(|tenth| costs[costs.len() / 2] < **tenth).map(|tenth| Usd::from_nanos(*tenth));
@@ -316,8 +316,8 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
             store.settle(self.project, id, amount, now).await.unwrap();
         }
 
-        /// What became of two hundred traces of which every tenth failed: probability, sampled and over budget of
-        /// those that are fine; and whether all that failed were sampled for sure.
+        /// Sends two hundred traces of which every tenth failed. Returns probability, number sampled and number over
+        /// budget of the others, and checks that all failed ones were sampled with probability 1.
         async fn day(&self, name: &str, now: Time) -> (f64, usize, usize) {
             let trace = |n: usize| {
                 let finished = FinishedTrace {
@@ -362,7 +362,7 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
             let (desk, noon) = (desk(scene).await, at("2028-02-15T12:00:00Z"));
             let (probability, n_sampled, n_over) = desk.day("calm", noon).await;
             assert!((probability - 0.5).abs() < 1e-9 && (60..120).contains(&n_sampled) && n_over == 0);
-            // Half of the month is left, and two fifths of what is not kept for failures.
+            // Half of the month is left, and two fifths of the budget that is not reserved for failures.
             desk.pay(4.8, noon).await;
             let (probability, n_sampled, n_over) = desk.day("fast", noon).await;
             assert!((probability - 0.5 * 0.8_f64.powi(8)).abs() < 1e-9, "{probability}");

@@ -1,4 +1,4 @@
-//! Two agents, or two versions of one, side by side on the tasks that both did.
+//! Comparison of two agents, or two versions of an agent, on the tasks that both have done.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use utoipa::ToSchema;
 use super::LoadedMonitorVersion;
 use crate::work::{CONTEST, ContestTask};
 
-/// Traces of each side that are looked at, the newest.
+/// Newest traces of each side that are searched for common tasks.
 const LOOKED_AT: usize = 2_000;
 const PAGE: usize = 200;
-/// Pairs unless told.
+/// Default number of pairs.
 const PAIRS: usize = 100;
 
 #[derive(Debug, thiserror::Error)]

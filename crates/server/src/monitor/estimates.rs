@@ -1,4 +1,6 @@
-//! What a monitor's sample says of all traffic: the store sums up, `core` estimates, this joins them.
+//! Estimates of a monitor for all traffic: the store has the sums, `core` estimates, and this module joins them.
+//! Each score is weighted by the inverse of its own sampling probability, so that estimates stay right when the sample
+//! rate changes.
 //!
 //! A figure belongs to one rubric version and one judge; neither is ever averaged with another.
 
@@ -25,7 +27,7 @@ use super::sequences::{DailySequences, SequenceKey, Sequences};
 use super::traffic::{CorrectedView, TrafficView};
 use crate::work::find_criterion;
 
-/// Which traffic.
+/// The traffic that is estimated: agent and time range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrafficWindow {
     pub agent: Option<String>,
@@ -36,11 +38,11 @@ pub struct TrafficWindow {
 /// A day of UTC in microseconds.
 pub(super) const DAY: i64 = 86_400_000_000;
 
-/// Traffic of so many days is looked at unless told.
+/// Default length of the time window in days.
 const DAYS: i64 = 30;
 
 impl TrafficWindow {
-    /// Whole days, since sums are kept by day; the last thirty unless told.
+    /// Rounds to whole days, because sums are stored per day. The default is the last thirty days.
     pub fn new(agent: Option<String>, from: Option<Time>, until: Option<Time>, now: Time) -> Self {
         let until = until.unwrap_or(Time::from_micros(now.micros() + 1));
         let end = (until.micros() + DAY - 1).div_euclid(DAY) * DAY;
@@ -120,7 +122,7 @@ impl NativeScore {
     }
 }
 
-/// The ends of the scale on which the author means a score; `None` where it is 0 to 1, or no scale of numbers.
+/// The ends of the criterion's own scale; `None` if it is 0 to 1 or not numeric.
 fn native_bounds(rubric: &Rubric, name: &str) -> Option<(f64, f64)> {
     if name.is_empty() {
         return match rubric.display {
@@ -159,11 +161,11 @@ pub struct MonitorTrendPoint {
     pub sequence: Option<(f64, f64)>,
 }
 
-/// Everything that the estimates are made of.
+/// The sums behind the estimates.
 pub(super) struct MonitorTallies {
     pub(super) decisions: Vec<DecisionTally>,
     scores: Vec<ScoreTally>,
-    /// The judges of each version, as they are written.
+    /// The judges of each version, as the file names them.
     judges: BTreeMap<MonitorVersionId, Vec<String>>,
     rubrics: BTreeMap<RubricVersionId, Arc<Rubric>>,
 }
@@ -171,7 +173,7 @@ pub(super) struct MonitorTallies {
 /// One judge under one rubric version.
 pub(super) type Series = (RubricVersionId, String);
 
-/// Which part of what was gathered; what is `None` does not matter.
+/// Selects a part of the sums; `None` matches everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TallySelection<'a> {
     pub day: Option<Time>,
@@ -247,10 +249,10 @@ pub async fn estimate_monitor_traffic(
     })
 }
 
-/// In place of a criterion: the whole rubric and each of its criteria.
+/// In place of a criterion: the overall score and each criterion.
 const EVERY: &str = "*";
 
-/// Day by day; a version begins anew.
+/// Figures per day; each rubric version starts a new series.
 pub async fn compute_monitor_trends(
     store: &Store,
     sequences: &Sequences,
@@ -264,7 +266,7 @@ pub async fn compute_monitor_trends(
     let mut trends = Vec::new();
     for (version, judge) in gathered.series() {
         if criterion == EVERY {
-            // Sums are enough; the scores one by one would be many.
+            // Only the sums are read, because there can be very many single scores.
             let every = gathered.criteria(&version, &judge);
             trends.extend(every.iter().map(|every| gathered.trend((&version, &judge, every), None)));
             continue;
@@ -277,7 +279,7 @@ pub async fn compute_monitor_trends(
     Ok(trends)
 }
 
-/// Of one criterion, or of all of them and the whole.
+/// Loads the sums of one criterion, or of all criteria and the overall score.
 pub(super) async fn load_monitor_tallies(
     store: &Store,
     project: ProjectId,
@@ -299,7 +301,7 @@ pub(super) async fn load_monitor_tallies(
         store.tally_scores(project, monitor.id, &filter, per),
         store.monitor_versions(project, monitor.id)
     )?;
-    // Those that were judged again are counted with their re-scoring.
+    // Scores of a re-scoring are counted with that re-scoring.
     scores.retain(|tally| tally.rescore.is_none());
     let used: BTreeSet<MonitorVersionId> = decisions
         .iter()
@@ -316,7 +318,7 @@ pub(super) async fn load_monitor_tallies(
 }
 
 impl MonitorTallies {
-    /// The newest version first; of several judges their average first.
+    /// The newest version first; within a version the panel before its members.
     fn series(&self) -> Vec<Series> {
         let all: BTreeSet<Series> =
             self.scores.iter().map(|tally| (tally.rubric_version.clone(), tally.judge.clone())).collect();
@@ -325,7 +327,7 @@ impl MonitorTallies {
         all
     }
 
-    /// The series of the version in use that has most scores, of several judges their average.
+    /// The series with the most scores under the version in use; the panel if there is one.
     pub(super) fn main_series(&self, monitor: &StoredMonitor) -> Option<Series> {
         let version = &monitor.newest.as_ref()?.rubric_version;
         let own = self.series().into_iter().filter(|series| series.0 == *version);
@@ -333,7 +335,7 @@ impl MonitorTallies {
         own.max_by_key(|own| (n_judges(own), n(own)))
     }
 
-    /// With its sequence, bounds that hold however often one looks.
+    /// The trend with its confidence sequence, which stays valid however often it is read.
     fn trend(
         &self,
         (version, judge, criterion): (&RubricVersionId, &str, &str),
@@ -372,7 +374,7 @@ impl MonitorTallies {
         }
     }
 
-    /// How many scores each day has; of days that only decided something, none.
+    /// Number of scores per day; 0 for days with decisions only.
     fn n_by_day(&self, (version, judge, criterion): (&RubricVersionId, &str, &str)) -> BTreeMap<Time, usize> {
         let mut days: BTreeMap<Time, usize> =
             self.decisions.iter().filter_map(|decision| Some((decision.day?, 0))).collect();
@@ -392,7 +394,7 @@ impl MonitorTallies {
         self.scores.iter().filter(move |tally| tally.rubric_version == *version && tally.judge == judge)
     }
 
-    /// Versions of the monitor whose traces this judge was to judge by this rubric.
+    /// Monitor versions with this rubric version and judge.
     fn versions(&self, version: &RubricVersionId, judge: &str) -> BTreeSet<MonitorVersionId> {
         let asked: BTreeSet<&Vec<String>> =
             self.of(version, judge).filter_map(|tally| self.judges.get(&tally.version)).collect();
@@ -407,7 +409,7 @@ impl MonitorTallies {
         .collect()
     }
 
-    /// Of scores and of passes, stratum by stratum.
+    /// Sums of scores and of passes by stratum.
     pub(super) fn sums(
         &self,
         (version, judge, criterion): (&RubricVersionId, &str, &str),
@@ -428,10 +430,10 @@ fn n_judges(series: &Series) -> usize {
     series.1.split(PANEL).count()
 }
 
-/// What stands between judges whose scores are averaged.
+/// Separator between the names of a panel's judges.
 pub(crate) const PANEL: &str = " + ";
 
-/// Joins how many traces there were with what those sampled scored.
+/// Joins the numbers of traces with the scores of the sampled ones.
 pub(super) fn sum_by_stratum<'a>(
     decisions: impl Iterator<Item = &'a DecisionTally>,
     scores: &[&ScoreTally],

@@ -1,4 +1,4 @@
-//! Whose scores fell: the monitor as a whole, each of its agents, and each criterion of each agent.
+//! Falling scores of a monitor: overall, per agent, and per criterion of an agent.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use jurist_core::suite;
 
 use super::estimates::{DAY, MonitorTallies, Series};
 
-/// A series of scores, and the one that speaks for it while both have fallen.
+/// A series of scores, and the series whose alert replaces its own if both have fallen.
 struct WatchedSeries {
     scope: AlertScope,
     spoken_for_by: Option<usize>,
 }
 
-/// One signal for each series. A criterion is silent while its agent has fallen, and the monitor while one of its
-/// agents has: one cause is one alert, and the one that says most.
+/// One signal per series. A criterion raises no alert while its agent's score has fallen, and the monitor none while
+/// one of its agents' has, so that one cause raises one alert.
 pub(super) fn find_falls(
     name: &str,
     monitor: &suite::Monitor,
@@ -48,12 +48,12 @@ fn list_series(name: &str, monitor: &suite::Monitor) -> Vec<WatchedSeries> {
     for (agent, _) in &monitor.agents {
         let scope = whole.with_agent(agent);
         let mut speaker = 0;
-        // The only agent is the whole.
+        // With one agent, its series equals the monitor's.
         if 1 < monitor.agents.len() {
             speaker = all.len();
             all.push(WatchedSeries { scope: scope.clone(), spoken_for_by: None });
         }
-        // The only criterion is the score.
+        // With one criterion, its series equals the overall score.
         if 1 < criteria.len() {
             let by_criterion = |criterion: &String| WatchedSeries {
                 scope: scope.with_criterion(criterion),

@@ -1,4 +1,4 @@
-//! How a monitor does, in few numbers, for lists of several.
+//! Key figures of a monitor for lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 

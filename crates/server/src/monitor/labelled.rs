@@ -1,4 +1,4 @@
-//! What people said of traces that a judge scored, beside what it said.
+//! Pairs of judge scores and human labels of the same traces.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const PAGE: usize = 1_000;
 pub(super) struct HumanLabels {
     scores: Vec<LabelledScore>,
     wholes: Vec<WholeScore>,
-    /// What labels of all criteria of a trace come to: its score, and whether it passes.
+    /// Overall score and pass of a trace, computed from its labels.
     people: BTreeMap<(RubricVersionId, String), (f64, bool)>,
 }
 
@@ -46,7 +46,7 @@ impl HumanLabels {
         };
         let scores = store.labelled_scores(project, monitor.id, window);
         let (scores, people) = tokio::try_join!(scores, people)?;
-        // What judges say of whole traces is held against nothing else.
+        // Overall scores are compared only with overall labels, so they are not read if there are none.
         let wholes = match people.is_empty() {
             true => Vec::new(),
             false => store.whole_scores(project, monitor.id, window).await?,
@@ -54,7 +54,7 @@ impl HumanLabels {
         Ok(Self { scores, wholes, people })
     }
 
-    /// The whole has a label where all of its criteria have.
+    /// Pairs of score and label. There is an overall label if all criteria have one.
     pub(super) fn pairs(&self, rubric: &Rubric, (version, judge): &Series, name: &str) -> Pairs {
         if name.is_empty() {
             return self.whole(version, judge);

@@ -1,6 +1,6 @@
-//! Monitors: what is applied, what they decide about traces, and what they say of all traffic.
+//! Monitors: files and versions, sampling decisions, and estimates for all traffic.
 //!
-//! Everything here works on a store, so that a command and a request do the same.
+//! Functions take a store, so that the command line and the API share them.
 
 mod alert_watch;
 mod apply;

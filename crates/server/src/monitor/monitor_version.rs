@@ -1,4 +1,4 @@
-//! A version of a monitor, as it was applied.
+//! Stored versions of monitors.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::work::format_load_errors;
 
-/// A version that can be worked with.
+/// A parsed version.
 #[derive(Debug, Clone)]
 pub struct LoadedMonitorVersion {
     pub id: MonitorVersionId,
     pub monitor_id: MonitorId,
     pub rubric_version: RubricVersionId,
-    /// Its anchors stand in the rubric, as texts.
+    /// The monitor with the texts of its anchors in the rubric.
     pub monitor: Arc<Monitor>,
 }
 
-/// What the database keeps of a version.
+/// The stored form of a version.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredMonitorVersion {
-    /// In native form, with the texts of its anchors: complete, whatever happens to the traces.
+    /// In native form, with the texts of its anchors, so that it does not depend on stored traces.
     pub file: String,
     /// As it was written.
     pub source: String,

@@ -1,4 +1,4 @@
-//! How many traces a monitor looks at so that the month's money lasts.
+//! Pacing: lowers the sample rate so that the budget lasts until the end of the month.
 
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::{self, Month, Rates, pacing_factor};
@@ -10,18 +10,18 @@ use super::LoadedMonitorVersion;
 /// Why a trace that did not fail is not judged.
 pub(crate) const FOR_FAILURES: &str = "the rest of the monthly budget is reserved for failed traces";
 
-/// What follows from how money and time stand to each other.
+/// The pace that follows from the spent budget and the elapsed time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SamplingPace {
-    /// What shares are multiplied with.
+    /// Factor on the sample rates.
     pub factor: f64,
-    /// What is drawn all the same is not judged unless it failed. It counts as sampled, so that nobody takes the
-    /// rest of the month to be estimated.
+    /// Only sampled traces with errors are judged. The others still count as sampled, so that the estimate shows them
+    /// as missing instead of ignoring them.
     pub is_for_failures: bool,
 }
 
-/// As the project's cap and the monitor's own budget have it, whichever is nearer; the dial itself where there is
-/// neither, or nothing is said of pacing.
+/// The pace by the project's cap and the monitor's own budget; the lower factor counts. The factor is 1 if there is
+/// neither, or if the monitor has no pacing.
 pub async fn compute_sampling_pace(
     store: &Store,
     project: ProjectId,
@@ -53,7 +53,7 @@ pub async fn compute_sampling_pace(
     Ok(SamplingPace { factor: factor.max(wanted.floor), is_for_failures: factor <= 0.0 })
 }
 
-/// What a monitor may cost in a month, besides the cap of its project.
+/// Monthly budget of a monitor, in addition to the project's cap.
 pub(crate) fn monthly_monitor_budget(monitor: &Monitor, rates: &Rates) -> Option<Usd> {
     let budget = monitor.budget.as_ref()?;
     let cap = rates.cap(budget.monthly, budget.currency.parse().ok()?, None).ok()?;

@@ -1,4 +1,4 @@
-//! What another dial would cost in a month, and how sure it would make the mean.
+//! Projected monthly cost and precision of another sample rate.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,16 @@ use utoipa::ToSchema;
 use super::LoadedMonitorVersion;
 use super::estimates::{DAY, MonitorTallies, Series, TallySelection, TrafficWindow, load_monitor_tallies};
 
-/// A month at another dial, if traffic and scores stay as they were for up to thirty days
+/// A month at another sample rate, if traffic and scores stay as they were in the last thirty days
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct DialProjection {
     #[serde(flatten)]
     pub asked: DialView,
-    /// The same at the dial of the version in use.
+    /// The same at the sample rate of the version in use.
     pub now: DialView,
 }
 
-/// A month at one dial. Pacing and caps may make it less
+/// A month at one sample rate. Pacing and caps may reduce the figures
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct DialView {
     pub sample_rate: f64,
@@ -57,7 +57,7 @@ pub struct HalfWidths {
     pub pass_rate: Option<f64>,
 }
 
-/// Everything that does not depend on the dial.
+/// Everything that does not depend on the sample rate.
 struct ProjectionInputs {
     /// Traces of each day and stratum.
     days: Vec<BTreeMap<TraceStratum, f64>>,
@@ -104,7 +104,7 @@ async fn load_projection_inputs(
         let Some(day) = it.day else { continue };
         *days.entry(day).or_default().entry(it.stratum).or_default() += it.n as f64;
     }
-    // Today is not over, unless there is nothing else to go by.
+    // Today is incomplete, so it is left out if there are other days.
     if 1 < days.len() {
         days.remove(&today);
     }
@@ -119,7 +119,7 @@ async fn load_projection_inputs(
         *agents.entry((it.agent.clone().unwrap_or_default(), it.stratum)).or_default() += it.n as f64;
     }
     let series = by_agent.main_series(monitor);
-    // Since the version in use, whose judges may cost more or less than those before; or else since ever.
+    // Costs since the version in use, because its judges may have another price; otherwise all costs.
     let since = monitor
         .newest
         .as_ref()
@@ -138,7 +138,7 @@ fn sums(gathered: &MonitorTallies, series: Option<&Series>) -> (Vec<TrafficSums>
     sums.unwrap_or_default()
 }
 
-/// What a judgement cost under a version of the rubric, those from a cache included.
+/// Mean cost of a judgement under a rubric version, including free ones from the cache.
 async fn load_judgement_price(
     store: &Store,
     project: ProjectId,
@@ -179,7 +179,7 @@ impl ProjectionInputs {
             CostAhead { value: month_ahead.value, low, high }
         });
         let traces_a_month = value(&|day| day.values().sum());
-        // Scores are those of the rubric and the judges in use, which may have seen fewer days than there was traffic.
+        // Scores are those of the current rubric and judges, which may cover fewer days than the traffic.
         let dialled = |strata: &[TrafficSums]| {
             let n_seen = strata.iter().map(|sums| sums.n_seen as f64).sum::<f64>();
             let of = |it: &TrafficSums| {
@@ -197,7 +197,7 @@ impl ProjectionInputs {
         }
     }
 
-    /// Of each stratum over all agents, some of which may have dials of their own.
+    /// Sampled share of each stratum over all agents, some of which may have sample rates of their own.
     fn shares(&self, monitor: &suite::Monitor) -> BTreeMap<TraceStratum, f64> {
         let (mut judged, mut all): (BTreeMap<TraceStratum, f64>, BTreeMap<TraceStratum, f64>) =
             Default::default();
@@ -220,7 +220,7 @@ impl ProjectionInputs {
 mod tests {
     use super::*;
 
-    /// A new rubric has seen two of thirty days: a month is fifteen times as much as it has seen, not once.
+    /// A new rubric has scored two of thirty days: a month is fifteen times that traffic.
     #[test]
     fn what_a_new_rubric_has_seen_is_held_against_the_whole_months_traffic() {
         let mut sums =
@@ -238,7 +238,7 @@ mod tests {
         let monitor = suite::Monitor { sample_rate: 0.5, ..monitor() };
         let width = |n_days: usize| known(n_days).at(&monitor).half_width.score.unwrap();
         assert!((width(2) - width(29)).abs() < 1e-12, "{} {}", width(2), width(29));
-        // 3,000 traces of which half are judged: the spread of 1,500, and half of its variance, as half is looked at.
+        // 3,000 traces of which half are judged: the variance of 1,500, times 1/2 (finite population correction).
         let told = 1.96 * (0.25_f64 / 1_500.0 * 0.5).sqrt();
         assert!((width(29) / told - 1.0).abs() < 0.02, "{} {told}", width(29));
     }

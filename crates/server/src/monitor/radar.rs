@@ -1,4 +1,4 @@
-//! Agents on top of each other: what each criterion says of them.
+//! Radar chart of agents by criterion.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use jurist_store::{ProjectId, Store, StoreError};
 use super::LoadedMonitorVersion;
 use super::estimates::{TallySelection, TrafficWindow, load_monitor_tallies};
 
-/// Shapes that can be told apart.
+/// Readers of a chart cannot distinguish more shapes than this.
 pub const MOST_AGENTS: usize = 6;
 
-/// The mean of each criterion, post-stratified, of the version in use; of all agents if none is named, as far as
-/// they can be told apart.
+/// The post-stratified mean of each criterion under the version in use, for the agent that is named or for all
+/// agents (at most `MOST_AGENTS`).
 pub async fn build_monitor_radar(
     store: &Store,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! Re-scoring: what a newer version says of traces that an older one has judged. Nothing is replaced.
+//! Re-scoring: judges traces of earlier versions again under a newer one. Earlier scores stay.
 
 use std::collections::BTreeSet;
 
@@ -24,11 +24,11 @@ use crate::work::{MONITOR, MonitorTask, ResolvedJudges, Work, WorkRefusal, build
 
 /// Traces of one re-scoring, at most.
 const MOST: usize = 1_000_000;
-/// Traces from whose length the price is guessed.
+/// Traces from whose length the price is estimated.
 const LOOKED_AT: usize = 20;
-/// Decisions that are put back to work at a time.
+/// Decisions whose jobs are added per transaction.
 const PAGE: usize = 500;
-/// Words of a judge, about.
+/// Estimated output tokens of a judge.
 const TOKENS_OUT: u64 = 400;
 
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +73,7 @@ pub struct NewRescore {
 }
 
 impl NewRescore {
-    /// The state of the decisions that are taken up again, where it is not earlier versions that are judged.
+    /// The state of the decisions that are judged again; `None` for a re-scoring of earlier versions.
     fn state(&self) -> Option<DecisionState> {
         match (self.errors, self.over_budget) {
             (true, _) => Some(DecisionState::JudgeError),
@@ -82,7 +82,7 @@ impl NewRescore {
         }
     }
 
-    /// The begin of a day, since sums are kept by day.
+    /// Start of the day, because sums are stored per day.
     fn begin(&self) -> Time {
         let day = |time: Time| Time::from_micros(time.micros().div_euclid(86_400_000_000) * 86_400_000_000);
         self.since.map_or(Time::from_micros(0), day)
@@ -143,7 +143,7 @@ pub struct Offset {
     pub interval: (f64, f64),
 }
 
-/// What it would take.
+/// Computes the number of traces and the projected cost.
 pub async fn plan_rescore(
     store: &Store,
     project: ProjectId,
@@ -174,7 +174,7 @@ pub async fn plan_rescore(
     })
 }
 
-/// Begins it.
+/// Starts a re-scoring.
 pub async fn start_rescore(
     store: &Store,
     project: ProjectId,
@@ -190,7 +190,7 @@ pub async fn start_rescore(
         let unjudged = find_unjudged(store, project, monitor, &version, (asked, state), now).await?;
         let mut n_traces = 0;
         for some in unjudged.chunks(PAGE) {
-            // By the version that sampled it, so that it stays one of those.
+            // Under the version that sampled it, so that it stays in that version's sample.
             let job = |decision: &MonitorDecision| MonitorTask::again(decision).job(project, now);
             n_traces += store.ask_again(project, some, job, now).await?;
         }
@@ -199,7 +199,7 @@ pub async fn start_rescore(
     let mut all = find_rescorable_traces(store, project, monitor, &version, asked, now).await?;
     let id = RescoreId::at(now);
     let share = told.n_traces as f64 / all.len() as f64;
-    // The same for everybody who knows the id, and nobody's choice.
+    // Derived from the id: reproducible, and not under a user's control.
     let salt = id.to_string();
     all.sort_by(|a, b| {
         hash_position(&salt, a.trace.as_str()).total_cmp(&hash_position(&salt, b.trace.as_str()))
@@ -239,7 +239,7 @@ fn newest_monitor_version(
     Ok((version, watched))
 }
 
-/// Traces on which a judge broke, or for which there was no money.
+/// Traces without a score because of a judge error or an exhausted budget.
 async fn find_unjudged(
     store: &Store,
     project: ProjectId,
@@ -276,7 +276,7 @@ async fn find_rescorable_traces(
     Ok(all)
 }
 
-/// Dollars for one trace, by the length of some; `None` where a judge has no price.
+/// Estimated cost of one trace in dollars, from the length of some traces; `None` if a judge has no price.
 async fn estimate_trace_price(
     store: &Store,
     project: ProjectId,
@@ -301,7 +301,7 @@ async fn estimate_trace_price(
         bytes += prompt.system.len() + prompt.shared.len() + prompt.question.len();
         n += 1;
     }
-    // About four bytes are a token.
+    // About four bytes per token.
     let input = (bytes / n.max(1) / 4) as u64;
     let usage = Usage { input, output: TOKENS_OUT, cached: 0 };
     let prices: Option<Vec<Usd>> = benches
@@ -311,7 +311,7 @@ async fn estimate_trace_price(
     Ok(prices.map(|usds| usds.iter().map(|usd| usd.nanos() as f64 / 1e9).sum()))
 }
 
-/// Why some of those that are left wait, or will not be judged.
+/// The reason why remaining traces wait or will not be judged.
 fn explain_unjudged_traces(monitor: &StoredMonitor, left: &JobsLeft, n_left: u64) -> Option<String> {
     if let (Some(why), 1..) = (&monitor.paused, left.n_waiting) {
         return Some(format!("the monitor is paused: {why}"));
@@ -353,14 +353,14 @@ async fn build_rescore_view(
     let scores = store.tally_scores(project, monitor.id, &filter, TallyGrouping::All).await?;
     let decisions = store.tally_decisions(project, monitor.id, None, window, TallyGrouping::All).await?;
     let own: Vec<_> = scores.iter().filter(|score| score.rescore == Some(it.id)).collect();
-    // Of several judges, their average is named longest.
+    // The panel's name joins its members' names, so it is the longest.
     let judge =
         own.iter().map(|tally| tally.judge.as_str()).max_by_key(|text| text.len()).unwrap_or_default();
     let whole: Vec<_> =
         own.iter().filter(|tally| tally.judge == judge && tally.criterion.is_empty()).copied().collect();
     let earlier = decisions.iter().filter(|one| one.rubric_version != it.rubric_version);
     let (mut units, _) = sum_by_stratum(earlier, &whole);
-    // Those that were not drawn are in the probability of those that were.
+    // Traces outside of the sample are already covered by the sampling probability.
     units.iter_mut().for_each(|sums| sums.n_unjudged = 0);
     let mut offsets = Vec::new();
     let before: BTreeSet<_> = scores

@@ -1,4 +1,4 @@
-//! Where sequences stood at the end of each day, so that a trend reads the scores of days that changed and no others.
+//! Cache of confidence sequences at the end of each day, so that a trend reads only the scores of days that changed.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,10 +10,10 @@ use jurist_store::{MonitorId, ProjectId, RubricVersionId, Store, StoreError};
 
 use super::estimates::{DAY, TrafficWindow};
 
-/// Series that are remembered; with thirty days, each takes some 10 kB.
+/// Series in the cache; with thirty days, each takes about 10 kB.
 const MOST: usize = 256;
 
-/// Scores that a sequence is made of, at most.
+/// Most scores of a sequence.
 const LONGEST: usize = 100_000;
 
 pub(super) const ALPHA: f64 = 0.05;
@@ -35,16 +35,16 @@ pub(super) struct SequenceKey {
 
 pub(super) type DailySequences = BTreeMap<Time, SequenceState>;
 
-/// At the end of a day.
+/// State of a sequence at the end of a day.
 #[derive(Debug, Clone)]
 pub(super) struct SequenceState {
-    /// Scores so far. They never change, so that as many are the same ones.
+    /// Number of scores so far. Scores never change, so an equal number means equal scores.
     n: usize,
     pub sequence: TrafficSequence,
 }
 
 impl Sequences {
-    /// Day by day, given how many scores each day has.
+    /// The sequence after each day, given the number of scores per day.
     pub(super) async fn follow(
         &self,
         store: &Store,
@@ -62,11 +62,11 @@ impl Sequences {
             match known.remove(day) {
                 Some(it) if it.n == stood.n => stood = it,
                 _ => {
-                    // What is known of later days rests on another one.
+                    // States of later days depend on this day, so they are dropped.
                     known.clear();
                     let left = LONGEST.saturating_sub(before);
                     for (stratum, unit) in key.scores(store, *day, left).await? {
-                        // What is stored is on the scale.
+                        // Stored scores are within 0..=1, so this cannot fail.
                         let _ = stood.sequence.push(stratum.as_str(), unit);
                     }
                 }
@@ -186,7 +186,7 @@ mod tests {
             let first = ends(&remembered, [1, 0, 1]).await;
             assert_eq!(first[0], first[1], "a day without a score changes nothing");
             assert_ne!(first[1], first[2]);
-            // A day of before gets another score, and the days after it rest on that.
+            // An earlier day gets another score, which changes the days after it.
             score("b", 1, Some(0.5)).await;
             score("d", 2, Some(0.4)).await;
             let then = ends(&remembered, [1, 1, 2]).await;

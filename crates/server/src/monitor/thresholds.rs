@@ -1,4 +1,4 @@
-//! Limits that somebody has set on figures of a monitor.
+//! User-defined alert rules of a monitor.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use jurist_store::{ProjectId, Store, StoreError};
 use super::estimates::{DAY, MonitorTallies, Series, TallySelection};
 use super::{LoadedMonitorVersion, monthly_monitor_budget};
 
-/// Traces of an agent whose time and cost are looked at, the newest.
+/// Newest traces of an agent from which latency and cost are computed.
 const MAX_TRACES: usize = 10_000;
 
-/// What rules are held against.
+/// The monitor and time that alert rules are evaluated for.
 pub(super) struct RuleContext<'a> {
     pub store: &'a Store,
     pub project: ProjectId,
-    /// As it is called.
+    /// The monitor's name.
     pub name: &'a str,
     pub watched: &'a LoadedMonitorVersion,
     pub gathered: &'a MonitorTallies,
@@ -55,11 +55,11 @@ pub(super) async fn check_rules(
     Ok(signals)
 }
 
-/// By agent and number of days, since several rules may ask for the same.
+/// Cache by agent and number of days, because several rules may need the same traces.
 type UsageCache = BTreeMap<(Option<String>, u32), Vec<TraceUsage>>;
 
 impl RuleContext<'_> {
-    /// Today is the last of the days.
+    /// First day of a rule's window, which ends today.
     fn first_day(&self, rule: &AlertRule) -> Time {
         let today = self.now.micros().div_euclid(DAY);
         Time::from_micros((today + 1 - i64::from(rule.days)) * DAY)
@@ -108,7 +108,7 @@ impl RuleContext<'_> {
         Ok((0 < n).then_some(RuleFigure { value: mean, interval: None, n }))
     }
 
-    /// Of one agent of the monitor, or of all of them.
+    /// Usage of one agent of the monitor, or of all.
     async fn usage<'c>(
         &self,
         rule: &AlertRule,

@@ -1,4 +1,4 @@
-//! Why a trace has a score, or none.
+//! Explains why a trace has a score or none.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ pub struct EventView {
     pub time: String,
 }
 
-/// What every monitor made of a trace. None has looked at one that is not finished.
+/// The decisions of all monitors about a trace; there are none before it is finished.
 pub async fn explain_trace_decisions(
     store: &Store,
     project: ProjectId,
@@ -94,7 +94,7 @@ impl DecisionView {
 }
 
 impl DecisionView {
-    /// Without what its judges said, if whoever looks has still to answer it.
+    /// Hides the judges' results if the viewer has still to annotate the trace.
     pub fn withheld(self, withheld: &BTreeSet<String>) -> Self {
         if withheld.contains(&self.trace) { Self { spread: None, is_disputed: false, ..self } } else { self }
     }

@@ -1,4 +1,4 @@
-//! Estimates of `core` as they are told to others.
+//! API views of the estimates of `core`.
 
 use jurist_core::stats::{CorrectedTraffic, Traffic, TrafficStratum};
 use serde::{Deserialize, Serialize};

@@ -17,10 +17,10 @@ use crate::work::{JobError, Work, WorkerContext};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Recipients of one project; for more there are lists.
+/// Most recipients of a project; use a mailing list for more.
 const MOST: usize = 20;
 
-/// Why nothing can be sent from this machine.
+/// Why this machine cannot send e-mail.
 #[derive(Debug, thiserror::Error)]
 pub enum NotMailed {
     #[error("`mail` is not set in .jurist/config.yaml of this machine")]
@@ -52,13 +52,13 @@ pub(super) async fn send_notification_mail(
         // Removed in the meantime.
         return Ok(());
     }
-    // Whatever is wrong may be put right, on this machine or on another worker's.
+    // The cause may be fixed on this machine or on another worker's, so it is retried.
     transmit_mail(&shop.work, &recipients, told)
         .await
         .map_err(|not_mailed| JobError::Retry(not_mailed.to_string()))
 }
 
-/// Refuses what is no address.
+/// Refuses invalid addresses.
 pub fn check_recipients(recipients: &[String]) -> Result<(), NotMailed> {
     match recipients.iter().find(|recipient| recipient.parse::<Address>().is_err()) {
         Some(wrong) => Err(NotMailed::Address(wrong.clone())),
@@ -67,7 +67,7 @@ pub fn check_recipients(recipients: &[String]) -> Result<(), NotMailed> {
     }
 }
 
-/// Those who answer for a project.
+/// Addresses of the project's owners.
 pub(super) async fn owners(store: &Store, project: ProjectId) -> Result<Vec<String>, StoreError> {
     let mut found = Vec::new();
     for member in store.members(project).await? {

@@ -1,7 +1,7 @@
-//! Tells people: by e-mail and by signed webhooks, at least once, outside of quiet hours.
+//! Notifications by e-mail and signed webhook, delivered at least once, outside of quiet hours.
 //!
-//! An alert and the job that tells of it are one transaction, so a killed process loses neither. The job makes one
-//! for each way of telling, which are tried until they succeed.
+//! An alert and its notification job are stored in one transaction, so a killed process loses neither. That job adds
+//! one job per channel, which is retried until it succeeds.
 
 mod mail;
 mod quiet;
@@ -27,23 +27,23 @@ pub use webhook::{BadWebhook, signature};
 
 use crate::work::{JobEnd, JobError, WorkerContext};
 
-/// What jobs of this kind are called.
+/// Kind of these jobs.
 pub const KIND: &str = "notify";
 
-/// How often telling somebody is tried: for some seven hours.
+/// Attempts to deliver; with their waits they take about seven hours.
 const ATTEMPTS: u32 = 100;
 
-/// As a job carries it.
+/// Payload of the job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct NotificationTask {
     event: NotificationEvent,
-    /// None where somebody only tries whether it works.
+    /// `None` for a test notification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     alert: Option<AlertId>,
-    /// None before it is known which ways there are.
+    /// `None` in the first job, before there is one job per channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     channel: Option<Channel>,
-    /// Tells one trial from another.
+    /// Distinguishes test notifications.
     since: Time,
 }
 
@@ -62,10 +62,10 @@ enum Channel {
     Webhook,
 }
 
-/// Everything that is told, whatever the way.
+/// The content of a notification, for all channels.
 #[derive(Debug)]
 struct NotificationMessage<'a> {
-    /// The same however often it is sent.
+    /// The same id for all attempts.
     id: String,
     event: NotificationEvent,
     project: &'a StoredProject,
@@ -73,7 +73,7 @@ struct NotificationMessage<'a> {
     time: Time,
 }
 
-/// Raises an alert where a cause holds that did not, and resolves it where one no longer does.
+/// Raises an alert if its cause now holds, and resolves it if the cause no longer holds.
 pub async fn apply_alert_signal(
     store: &Store,
     project: ProjectId,
@@ -86,7 +86,7 @@ pub async fn apply_alert_signal(
     match &signal.state {
         SignalState::Unclear => Ok(None),
         SignalState::Over => {
-            // Most looks find nothing, and reading costs less than writing.
+            // Most checks change nothing, and a read costs less than a write.
             if store.open_alert(project, signal.kind, &signal.of).await?.is_none() {
                 return Ok(None);
             }
@@ -109,7 +109,7 @@ pub async fn apply_alert_signal(
     }
 }
 
-/// A notice that says nothing but that it came.
+/// Adds a test notification.
 pub async fn queue_test_notification(store: &Store, project: ProjectId, now: Time) -> Result<(), StoreError> {
     let notice = NotificationTask { event: NotificationEvent::Trial, alert: None, channel: None, since: now };
     store.add_job(&job(project, notice), now).await.map(drop)
@@ -142,7 +142,7 @@ impl NotificationTask {
     }
 }
 
-/// Does a job of this kind.
+/// Executes a notification job.
 pub async fn deliver(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError> {
     let notice: NotificationTask = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
     let id = job.project.ok_or_else(|| JobError::hopeless("an alert belongs to a project"))?;
@@ -176,7 +176,7 @@ pub async fn deliver(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError
     Ok(JobEnd::Finished)
 }
 
-/// A job for each way of telling that there is.
+/// Adds one job per configured channel.
 async fn fan_out(
     shop: &WorkerContext,
     project: &StoredProject,

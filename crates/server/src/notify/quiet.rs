@@ -1,4 +1,4 @@
-//! Hours in which nobody is told anything.
+//! Quiet hours, in which no notifications are sent.
 
 use jiff::Timestamp;
 use jiff::civil::{DateTime, Time as Clock};
@@ -37,7 +37,7 @@ impl QuietHours {
         self.read().map(drop)
     }
 
-    /// When they are over, if a moment is within them.
+    /// The end of the quiet hours, if a time is within them.
     pub fn until(&self, now: Time) -> Option<Time> {
         let (from, until, zone) = self.read().ok()?;
         let now = Timestamp::from_microsecond(now.micros()).ok()?;
@@ -49,7 +49,7 @@ impl QuietHours {
             return None;
         }
         let day = if clock < until { local.date() } else { local.date().tomorrow().ok()? };
-        // An hour that a clock change leaves out is the one after it.
+        // A time that a clock change skips becomes the time after the change.
         let end = zone.to_zoned(DateTime::from_parts(day, until)).ok()?.timestamp();
         Some(Time::from_micros(end.as_microsecond()))
     }
@@ -106,7 +106,7 @@ mod tests {
         check(&night, "2026-01-10T22:00:00Z", Some("2026-01-11T07:00:00Z"));
         check(&night, "2026-01-11T06:59:59Z", Some("2026-01-11T07:00:00Z"));
         check(&night, "2026-01-11T07:00:00Z", None);
-        // In summer an hour earlier; and in the night of the change as well, which is an hour shorter.
+        // One hour earlier in summer, and in the night of the change, which is one hour shorter.
         check(&night, "2026-07-10T21:30:00Z", Some("2026-07-11T06:00:00Z"));
         check(&night, "2026-03-28T23:00:00Z", Some("2026-03-29T06:00:00Z"));
         check(&night, "2026-10-24T23:00:00Z", Some("2026-10-25T07:00:00Z"));

@@ -1,4 +1,4 @@
-//! Who is told, as a project has set it.
+//! Notification settings of a project.
 
 use jurist_core::grade::Time;
 use jurist_store::projects::StoredProject;
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::quiet::QuietHours;
 
-/// Where they stand among the settings of a project.
+/// Key in the project's settings.
 const KEY: &str = "notifications";
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Notifications {
-    /// Addresses; the project's owners where nothing is said.
+    /// Addresses; the project's owners by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mail: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,11 +24,11 @@ pub struct Notifications {
 /// An address that gets a signed request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Webhook {
-    /// The address, which may be a secret by itself; only the server's key opens it.
+    /// The encrypted address; a webhook's address may itself be a secret.
     pub sealed: String,
-    /// The part of it that people may see.
+    /// The host of the address, which is shown.
     pub host: String,
-    /// A new one makes a new secret to sign with.
+    /// Number of the signing key; a new number gives a new secret.
     pub key: u32,
 }
 
@@ -42,7 +42,7 @@ impl Notifications {
         store.set_project_setting(project, KEY, &value).await
     }
 
-    /// When what is to be told now may be told; `None` is now.
+    /// The end of the quiet hours that `now` is in; `None` outside of quiet hours.
     pub fn quiet_until(&self, now: Time) -> Option<Time> {
         self.quiet_hours.as_ref().and_then(|quiet_hours| quiet_hours.until(now))
     }

@@ -1,7 +1,6 @@
-//! What only this server may read, though the database keeps it.
+//! Encryption of secrets in the database.
 //!
-//! One key, `JURIST_SECRET` in the environment of servers and workers, opens everything; nothing that stands in the
-//! database helps without it.
+//! The key is `JURIST_SECRET` in the environment of servers and workers. Without it the stored secrets cannot be read.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +13,7 @@ use crate::work::Environment;
 /// The variable that holds the key.
 const VARIABLE: &str = "JURIST_SECRET";
 
-/// Fewer letters can be guessed.
+/// Minimum length of the key, against guessing.
 const SHORTEST: usize = 24;
 
 pub struct Vault(hmac::Key);
@@ -40,12 +39,12 @@ impl Vault {
         Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes())))
     }
 
-    /// What a webhook of a project is signed with; it is made anew each time, and kept nowhere.
+    /// Signing key of a project's webhook; derived each time and stored nowhere.
     pub fn signing_key(&self, project: ProjectId, key: u32) -> [u8; 32] {
         self.derive(&format!("webhook {project} {key}"))
     }
 
-    /// A text that only this key opens again, and only for the same project.
+    /// Encrypts a text for one project.
     pub fn seal(&self, project: ProjectId, text: &str) -> String {
         let nonce: [u8; NONCE_LEN] = jurist_store::random();
         let mut bytes = text.as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! What the server watches by itself: money.
+//! Spend alerts.
 
 use jurist_core::alert::{self, AlertKind};
 use jurist_core::grade::{Time, Usd};
@@ -7,14 +7,14 @@ use jurist_store::{Store, StoreError};
 
 use super::apply_alert_signal;
 
-/// Warns where most of a month's money is spent, and says when it is no longer so.
+/// Raises an alert if most of a month's budget is spent, and resolves it if that is no longer so.
 pub async fn watch_spend(store: &Store, now: Time) -> Result<(), StoreError> {
     let month = Month::of(now).to_string();
     for project in store.projects().await?.iter().filter(|project| project.archived.is_none()) {
         let spent = store.month_spend(project.id, now).await?.settled;
         apply_alert_signal(store, project.id, &alert::spend_signal(&month, spent, project.cap.as_ref()), now)
             .await?;
-        // A call that was refused tells how much has to be free before one is allowed again.
+        // The alert of a refused call records the amount that must be free before calls are allowed again.
         let open = store.open_alert(project.id, AlertKind::SpendStop, "").await?;
         let needed = open.as_ref().and_then(|alert| alert.facts["needed"].as_f64());
         let needed = needed.map_or(1, |value| (value * 1e9).round() as i64);

@@ -1,7 +1,7 @@
-//! Signed requests, as the Standard Webhooks specification has them.
+//! Signed requests by the Standard Webhooks specification.
 //!
-//! `webhook-id` is the same however often one is sent, `webhook-timestamp` is when, and `webhook-signature` is the
-//! HMAC-SHA256 of both with the body: whoever checks all three believes no stranger and no recording.
+//! `webhook-id` is the same for all attempts, `webhook-timestamp` is the time of the attempt, and `webhook-signature`
+//! is the HMAC-SHA256 of both and the body. A receiver that checks all three detects forged and replayed requests.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub enum BadWebhook {
 }
 
 impl Webhook {
-    /// With the secret that its receiver needs, which is shown this once.
+    /// Creates a webhook, and returns the signing secret for its receiver, which is shown only once.
     pub fn new(
         work: &Work,
         project: ProjectId,
@@ -79,7 +79,7 @@ fn build_webhook_body(told: &NotificationMessage<'_>) -> Json {
     });
     json!({
         "type": kind,
-        // Where Slack and others like it look for it.
+        // The field that Slack and similar services show.
         "text": told.title(),
         "timestamp": told.time,
         "data": { "text": told.title(), "project": project, "alert": alert },
@@ -118,7 +118,7 @@ pub(super) async fn send_webhook(
         .header("webhook-timestamp", timestamp.to_string())
         .header("webhook-signature", signature)
         .body(body);
-    // The address may be a secret, so that no error names it.
+    // The address may be a secret, so it is removed from errors.
     let sent = request.send().await.map_err(|error| {
         JobError::Retry(format!("the webhook at {} does not answer: {}", webhook.host, error.without_url()))
     })?;

@@ -87,7 +87,7 @@ async fn check_trace(
     Ok(())
 }
 
-/// Those that hold are open, and of each that was raised or closed people were told.
+/// Checks that alerts whose condition holds are open, and that each raised or resolved alert was delivered.
 async fn check_alerts(
     world: &SimulationContext,
     observer: &Store,
@@ -99,7 +99,7 @@ async fn check_alerts(
         let mut wanted = vec![alert.id.to_string()];
         wanted.extend(alert.resolved.map(|_| format!("{}.resolved", alert.id)));
         for id in wanted.iter().filter(|id| !delivered.contains_key(*id)) {
-            world.violate(format!("nobody was told of {id} ({})", alert.kind.as_str()));
+            world.violate(format!("{id} was not delivered ({})", alert.kind.as_str()));
         }
     }
     let now = clock::current_time();

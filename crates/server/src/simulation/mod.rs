@@ -40,7 +40,7 @@ const FAULTS: Duration = Duration::from_secs(45);
 /// In which all comes to rest afterwards: notices that failed are tried again after five minutes at the latest.
 const REST: Duration = Duration::from_secs(3600);
 
-/// Workers look after money and alerts so often, and a little.
+/// Interval of the workers' maintenance of budgets and alerts, rounded up.
 const UPKEEP: Duration = Duration::from_secs(40);
 
 /// What is put off for longer than this waits for money.
@@ -68,7 +68,7 @@ struct Scenario {
     has_panel: bool,
     processes: Vec<ProcessKind>,
     traces: Vec<PlannedTrace>,
-    /// When the cap is raised, the monitor is changed, and a worker is told to stop.
+    /// When the cap is raised, when the monitor is changed, and when a worker is stopped.
     raised: Option<Duration>,
     changed: Option<Duration>,
     replaced: Option<Duration>,
@@ -285,7 +285,7 @@ async fn has_failed(world: &SimulationContext, observer: &Store) -> bool {
     !world.observations().violations.is_empty()
 }
 
-/// Waits until everything is sent and done, and those who look now and then have looked.
+/// Waits until all traces are sent, all jobs are done, and periodic tasks have run once more.
 async fn come_to_rest(
     world: &SimulationContext,
     observer: &Store,

@@ -156,7 +156,7 @@ impl Processes {
             worker.map(|process| (process.number, process.stop.take()))
         };
         let Some((number, stop)) = found else { return };
-        self.world.note_fault(&format!("p{number} is told to stop"));
+        self.world.note_fault(&format!("p{number} gets a stop signal"));
         drop(stop);
         let is_over = |process: &Process| process.tasks.iter().all(JoinHandle::is_finished);
         while self.running().iter().any(|process| process.number == number && !is_over(process)) {

@@ -89,14 +89,14 @@ fn a_seed_replays_step_by_step() {
 /// Each breaks something that is promised, and has to be noticed.
 const BROKEN: &[BrokenStatement] = &[
     BrokenStatement {
-        what: "whoever lost a job deletes it all the same",
+        what: "a worker that lost a job deletes it anyway",
         statement: "DELETE FROM jobs",
         part: "leased_by = $2 AND attempts = $3 AND state = 'leased'",
         instead: "$2 = $2 AND $3 = $3",
         seed: 13,
     },
     BrokenStatement {
-        what: "a job is taken from whoever has it",
+        what: "a job is taken from the worker that has it",
         statement: "UPDATE jobs SET state = 'leased'",
         part: "state <> 'dead' AND ready <= $3",
         instead: "state <> 'dead' AND (ready <= $3 OR state = 'leased')",

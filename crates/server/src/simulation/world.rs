@@ -44,7 +44,7 @@ pub struct FaultRates {
 }
 
 impl FaultRates {
-    /// Each kind of fault is frequent, rare or absent; now and then all are absent.
+    /// Each kind of fault is frequent, rare or absent; in one simulation of eight all are absent.
     fn draw(random: &mut SeededRandom) -> Self {
         if random.once_in(8) {
             return Self::default();
@@ -306,7 +306,7 @@ impl ProcessFaults {
         Ok(())
     }
 
-    /// Whoever has lost a job changes nothing of it.
+    /// Checks that a worker that lost a job's lease has not changed the job.
     async fn check_leases(&self, observer: &Store) -> Result<(), StoreError> {
         let claims = std::mem::take(&mut *self.claims());
         for claim in claims {

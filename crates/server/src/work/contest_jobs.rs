@@ -1,4 +1,4 @@
-//! Two traces of the same task before the judges of a monitor, in an order that their ids decide.
+//! Compares two traces of the same task with the judges of a monitor. The ids decide which trace is shown first.
 
 use jurist_core::candidate::{Candidate, JudgeInput};
 use jurist_core::grade::{Deferral, Failure, Outcome, Reason, Time};
@@ -14,26 +14,26 @@ use super::monitor_jobs::{MonitorTask, open_monitor_budget, postpone_until_funde
 use super::worker::{JobEnd, JobError, retry_while_transient};
 use crate::monitor::pause_monitor;
 
-/// What jobs of this kind are called.
+/// Kind of these jobs.
 pub const KIND: &str = "contest";
 
 const ATTEMPTS: u32 = 5;
 
-/// As a job carries it.
+/// Payload of the job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ContestTask {
     pub monitor: MonitorId,
     pub version: MonitorVersionId,
     pub series: SeriesId,
-    /// What is compared, in words.
+    /// Display names of the two sides.
     pub sides: (String, String),
     pub traces: (TraceId, TraceId),
-    /// When the series was asked for.
+    /// Time of the request for the series.
     pub begun: Time,
 }
 
 impl ContestTask {
-    /// How the keys of a series begin.
+    /// Prefix of the keys of a series.
     pub fn prefix(monitor: MonitorId, series: SeriesId) -> String {
         format!("{}{series}/", MonitorTask::prefix(monitor))
     }
@@ -55,7 +55,7 @@ impl ContestTask {
         }
     }
 
-    /// The same for the same judge, so that a contest that is held twice counts once.
+    /// The same id for the same judge, so that a repeated contest counts once.
     fn id(&self, judge: &str) -> ContestId {
         let mut hasher = blake3::Hasher::new();
         let parts = [&self.series.to_string(), self.traces.0.as_str(), self.traces.1.as_str(), judge];
@@ -67,7 +67,7 @@ impl ContestTask {
     }
 }
 
-/// Holds the contest before each judge.
+/// Asks each judge for its preference.
 pub async fn run_contest_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError> {
     let task: ContestTask = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
     let project = job.project.ok_or_else(|| JobError::hopeless("a monitor belongs to a project"))?;
@@ -86,7 +86,7 @@ pub async fn run_contest_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, 
     let shared = shop.call_context(open_monitor_budget(shop, project, &seated.watched, job));
     for bench in &seated.benches {
         let member = &bench.members[0];
-        // Who stands first is decided by the traces alone, so that nobody can choose.
+        // The order is derived from the trace ids alone, so that no user can choose it.
         let about = (&*format!("{a} {b}"), &*comparison_question(&seated.watched.monitor.rubric));
         let held = compare_candidates(&shared.caller, member, vec![&first, &second], about, false, 0).await;
         let locked_out = match &held {
@@ -111,7 +111,7 @@ pub async fn run_contest_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, 
     Ok(JobEnd::Finished)
 }
 
-/// What a better answer is better in.
+/// The criterion of the comparison, as text for the prompt.
 fn comparison_question(rubric: &Rubric) -> String {
     let criteria: Vec<String> =
         rubric.questions().map(|question| format!("- {}", question.criterion.description)).collect();

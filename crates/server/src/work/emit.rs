@@ -1,5 +1,4 @@
-//! Evaluation events of runs that have ended and of traces that monitors judged, sent to whoever collects
-//! OpenTelemetry's logs.
+//! Sends evaluation events of finished runs and of judged traces to an OpenTelemetry collector (OTLP logs).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,10 +17,10 @@ use serde::{Deserialize, Serialize};
 use super::WorkerContext;
 use super::worker::{JobEnd, JobError};
 
-/// What jobs of this kind are called.
+/// Kind of these jobs.
 pub const KIND: &str = "emit";
 
-/// How often sending is tried: for a quarter of an hour.
+/// Attempts to send; with their waits they take about a quarter of an hour.
 const ATTEMPTS: u32 = 10;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -69,7 +68,7 @@ pub async fn run_emit_job(shop: &WorkerContext, job: &Job) -> Result<JobEnd, Job
             render_trace_events(shop, project, &trace, monitor, &rubric_version, attempt).await?
         }
     };
-    // Whoever started the worker named it, so it may be on the same machine.
+    // The operator of the worker configured the address, so it may be on the same machine.
     let client = client(&NetworkOptions::default()).map_err(JobError::hopeless)?;
     let request = client.post(&address).timeout(TIMEOUT);
     let sent = request.header("content-type", "application/json").body(body).send().await;

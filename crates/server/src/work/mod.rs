@@ -1,7 +1,7 @@
-//! Work in the background: jobs of the store, taken one by one by any number of processes.
+//! Background jobs from the store's queue, executed by any number of processes.
 //!
-//! A job may be done twice, when its worker dies at the wrong moment; results have places, so the second time
-//! counts for nothing.
+//! A job may be executed twice if its worker dies after the work and before it reported the end. Results have fixed
+//! ids or positions, so the second execution changes nothing.
 
 mod contest_jobs;
 mod emit;
@@ -33,24 +33,24 @@ pub use submission::{NewRun, ReplyCaching, Shard};
 pub use worker::{JobEnd, JobError, run_worker, run_worker_maintenance};
 pub use worker_context::WorkerContext;
 
-/// What work may touch, and how long a worker may be silent.
+/// Permissions and settings of workers.
 #[derive(Debug, Clone)]
 pub struct Work {
-    /// Programs, servers, vendors and addresses that a submitted file names.
+    /// Whether submitted files may start programs and name servers, vendors and addresses.
     pub allow_commands: bool,
-    /// Addresses inside the machine or its network, where a request names them.
+    /// Whether requests may name addresses inside this machine or its network.
     pub allow_private_network: bool,
-    /// Keys. Never anything of a request.
+    /// Environment variables with API keys; never values from a request.
     pub environment: Environment,
     /// Vendors, prices, limits and the network of this machine.
     pub settings: ProjectSettings,
-    /// Where replies are kept; nowhere unless told.
+    /// Folder of the reply cache; no cache by default.
     pub cache: Option<PathBuf>,
     /// Where evaluation events go when a run has ended: an OTLP endpoint.
     pub emit: Option<String>,
     /// Whether prompts and raw replies of judges are stored; grades and reasons always are.
     pub store_exchanges: bool,
-    /// After so long without a sign of life, a job is somebody else's.
+    /// Length of a lease: after this time without a heartbeat, another worker may take the job.
     pub lease: Duration,
 }
 
@@ -69,7 +69,7 @@ impl Default for Work {
     }
 }
 
-/// Variables as they were when the process started.
+/// Environment variables at the start of the process.
 #[derive(Clone, Default)]
 pub struct Environment(Arc<BTreeMap<String, String>>);
 
@@ -82,7 +82,7 @@ impl Environment {
         self.0.get(name).cloned()
     }
 
-    /// Values of those whose names say that they are secret.
+    /// Values of variables with secret-looking names.
     pub fn secrets(&self) -> Vec<String> {
         self.0.iter().filter(|it| is_secret_variable(it.0)).map(|it| it.1.clone()).collect()
     }

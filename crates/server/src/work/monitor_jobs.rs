@@ -1,5 +1,5 @@
-//! A trace before the judges of a monitor: what was said about the same before costs nothing, what breaks is no
-//! score, and a key that does not work pauses the monitor.
+//! Judges one trace for a monitor. A cached judgement of an identical trace costs nothing, a judge error is never a
+//! score, and a rejected API key pauses the monitor.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,20 +38,20 @@ use crate::monitor::{
     FOR_FAILURES, LoadedMonitorVersion, PANEL, compute_sampling_pace, monthly_monitor_budget, pause_monitor,
 };
 
-/// What jobs of this kind are called.
+/// Kind of these jobs.
 pub const KIND: &str = "monitor";
 
-/// How often a job is tried where it is not the judge that breaks.
+/// Attempts of a job after errors other than judge errors.
 const ATTEMPTS: u32 = 5;
 
-/// As a job carries it.
+/// Payload of the job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct MonitorTask {
     pub monitor: MonitorId,
-    /// By which it is judged.
+    /// The monitor version under which the trace is judged.
     pub version: MonitorVersionId,
     pub trace: TraceId,
-    /// Of the trace, when this was asked for: what was asked for about an earlier one is another job.
+    /// Revision of the trace when the job was added; another revision is another job.
     #[serde(default)]
     pub revision: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub struct MonitorTask {
 }
 
 impl MonitorTask {
-    /// A trace that has just come in, or has changed.
+    /// A job for a new or changed trace.
     pub fn live(monitor: MonitorId, version: MonitorVersionId, trace: TraceId, revision: u64) -> Self {
         Self { monitor, version, trace, revision, rescore: None }
     }
@@ -68,12 +68,12 @@ impl MonitorTask {
         Self::live(decision.monitor, decision.version, decision.trace.clone(), decision.revision)
     }
 
-    /// How the keys of a monitor's jobs begin.
+    /// Prefix of the keys of a monitor's jobs.
     pub fn prefix(monitor: MonitorId) -> String {
         format!("{monitor}/")
     }
 
-    /// And those of one of its re-scorings.
+    /// Prefix of the keys of a re-scoring's jobs.
     pub fn prefix_of(monitor: MonitorId, rescore: RescoreId) -> String {
         format!("{}{rescore}/", Self::prefix(monitor))
     }
@@ -92,7 +92,7 @@ impl MonitorTask {
     }
 }
 
-/// A version with its judges, each alone on its bench.
+/// A monitor version with its prepared judges; each judge is asked separately.
 #[derive(Debug)]
 pub struct PreparedMonitor {
     pub watched: LoadedMonitorVersion,
@@ -105,7 +105,7 @@ impl PreparedMonitor {
         Ok(Self { watched, benches })
     }
 
-    /// One judge by its name, several by all of theirs.
+    /// The judge's name; for a panel, all names joined.
     fn judge(&self) -> String {
         let names: Vec<&str> = self.benches.iter().map(judge_name).collect();
         names.join(PANEL)
@@ -116,7 +116,7 @@ fn judge_name(bench: &ResolvedJudges) -> &str {
     &bench.members[0].line.name
 }
 
-/// The judges that a monitor names, on this machine.
+/// Resolves the judges of a monitor with this machine's settings.
 pub fn build_monitor_judges(monitor: &Monitor, work: &Work) -> Result<Vec<ResolvedJudges>, WorkRefusal> {
     if let Some(program) = monitor.judges.iter().find(|judge| judge.starts_with("command:"))
         && !work.allow_commands
@@ -169,11 +169,11 @@ pub async fn run_monitor_job(
         return Ok(JobEnd::Finished);
     }
     let decision = shop.store.decision(project, &task.trace, task.monitor).await?;
-    // A failed trace waits for money, and so does its decision.
+    // A failed trace waits for budget, and its decision stays open.
     let waits_for_money =
         decision.state == DecisionState::OverBudget && decision.stratum == TraceStratum::Failed;
     if task.rescore.is_none() && !decision.state.is_open() && !waits_for_money {
-        // Somebody was faster.
+        // Another worker stored its result first.
         return Ok(JobEnd::Finished);
     }
     let at_work = MonitorJobContext { shop, job, project, task: &task, decision: &decision };
@@ -186,7 +186,7 @@ pub async fn run_monitor_job(
         Err(trouble) => return Err(trouble),
     };
     if task.rescore.is_none() && decision.stratum != TraceStratum::Failed {
-        // It may have waited for hours, and the money did not.
+        // The job may have waited for hours, so the budget is checked again.
         let rates = &shop.work.settings.rates;
         if compute_sampling_pace(&shop.store, project, &seated.watched, rates, clock::current_time())
             .await?
@@ -225,19 +225,19 @@ struct MonitorJobContext<'a> {
     decision: &'a MonitorDecision,
 }
 
-/// What one judge said, as it is kept for the next trace that is the same.
+/// A judge's opinion as it is cached for identical traces.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct StoredOpinion {
     verdict: Verdict,
     grades: Vec<Grade>,
 }
 
-/// What one judge said now.
+/// The result of one judge.
 struct JudgeResult {
     judge: String,
     opinion: StoredOpinion,
     exchanges: Vec<JudgeExchange>,
-    /// Said about the same before.
+    /// Whether the opinion comes from the cache.
     is_cached: bool,
 }
 
@@ -280,7 +280,7 @@ impl MonitorJobContext<'_> {
         self.settle_decision(seated, heard).await
     }
 
-    /// Asks a judge, unless another worker of this process is asking it the same: then its answer is waited for.
+    /// Asks a judge. If another job of this process asks the same question at the moment, it waits for that answer.
     async fn ask_judge_once(
         &self,
         key: &str,
@@ -296,7 +296,7 @@ impl MonitorJobContext<'_> {
                 None
             }
         };
-        // Also the first of this process: another process may have answered meanwhile.
+        // The first asker looks too, because another process may have answered in the meantime.
         if let Some(opinion) = self.find_cached_opinion(key).await? {
             return Ok(self.reuse_opinion(bench, opinion));
         }
@@ -309,7 +309,7 @@ impl MonitorJobContext<'_> {
         Ok(heard)
     }
 
-    /// Writes down what was said.
+    /// Stores the judges' results as the decision on the trace.
     async fn settle_decision(
         &self,
         seated: &PreparedMonitor,
@@ -344,7 +344,7 @@ impl MonitorJobContext<'_> {
         }
         let note = decision_note(state, &heard);
         if state == DecisionState::OverBudget && self.decision.stratum == TraceStratum::Failed {
-            // Failed traces are what a monitor is for: they are judged as soon as there is money.
+            // Failed traces are the most important ones, so they are judged as soon as there is budget.
             if self.decision.state != DecisionState::OverBudget
                 && self.change_state(state, &note).await? == DecisionChange::Moved
             {
@@ -381,7 +381,7 @@ impl MonitorJobContext<'_> {
         let rubric = &seated.watched.monitor.rubric;
         let rubric_version = seated.watched.rubric_version.clone();
         let probability = self.load_score_origin(seated).await?.probability;
-        // An error, or an answer about an earlier revision, stands as an attempt of its own beside what follows it.
+        // Each event so far (an error, or a result about an earlier revision) counts as an attempt of its own.
         let events = store.decision_events(project, &self.task.trace, self.task.monitor).await?;
         let is_past =
             |event: &&DecisionEvent| matches!(event.state, DecisionState::JudgeError | DecisionState::Stale);
@@ -453,7 +453,7 @@ impl MonitorJobContext<'_> {
         })
     }
 
-    /// What was said about the same: task, context and output, under the same version, by the same judge.
+    /// Cache key of a judgement: task, context and output, rubric version and judge.
     fn key(&self, seated: &PreparedMonitor, bench: &ResolvedJudges, material: &JudgeInput) -> String {
         let member = &bench.members[0];
         let mut hasher = blake3::Hasher::new();
@@ -463,7 +463,7 @@ impl MonitorJobContext<'_> {
             member.line.address.clone(),
             format!("{:?} {}", member.temperature, member.max_tokens),
             material.fingerprint(),
-            // A judge sees a part of it only, a check all of it.
+            // Judges see only a part of the input, but checks see all of it.
             if has_checks(&seated.watched.monitor.rubric) {
                 material.whole_fingerprint()
             } else {
@@ -480,7 +480,7 @@ impl MonitorJobContext<'_> {
         let kept =
             retry_while_transient(|| self.shop.store.cached_reply(self.project, key, clock::current_time()))
                 .await?;
-        // What an older version kept and this one cannot read is asked again.
+        // A cached opinion that this version cannot parse counts as a miss.
         Ok(kept.and_then(|kept| serde_json::from_slice(&kept).ok()))
     }
 
@@ -501,7 +501,7 @@ impl MonitorJobContext<'_> {
         material: &JudgeInput,
     ) -> Result<JudgeResult, JobError> {
         let candidate = self.task.trace.as_str();
-        // Nobody looks at each trace, so an answer without evidence is an error and not a low score.
+        // No person reviews each trace, so an answer without evidence is an error and not a low score.
         let rubric = &rubric.with_evidence_missing(EvidenceMissing::Error);
         let case = JudgeCase { candidate, material, row: None, rubric, labels: None, contests: None };
         let mut decision = bench.decide(&shared.caller, case).await.map_err(JobError::hopeless)?;
@@ -537,7 +537,7 @@ impl MonitorJobContext<'_> {
         Ok(change)
     }
 
-    /// Ends the work without a score.
+    /// Ends the job without a score.
     async fn close(&self, state: DecisionState, note: &str) -> Result<JobEnd, JobError> {
         match self.change_state(state, note).await? {
             DecisionChange::Moved => Ok(retry_changed_trace()),
@@ -545,12 +545,12 @@ impl MonitorJobContext<'_> {
         }
     }
 
-    /// The monitor stops until somebody has seen to it; this trace waits with the others.
+    /// Pauses the monitor until a person resumes it; this trace waits with the others.
     async fn pause_and_wait(&self, why: &str) -> Result<JobEnd, JobError> {
         tracing::warn!(monitor = %self.task.monitor, why, "a monitor is paused");
         retry_while_transient(|| pause_monitor(&self.shop.store, self.project, self.task.monitor, why))
             .await?;
-        // Whoever lets it go on has seen to the key.
+        // A person who resumes the monitor has fixed the key, so vendors are unblocked.
         self.shop.unblock_vendors();
         self.wait_for_resume(why).await
     }
@@ -577,22 +577,22 @@ pub const NOTHING_TO_JUDGE: &str = "the trace holds no task, message, tool call 
 pub const PAUSED: &str = "the monitor is paused";
 pub const NO_MONEY: &str = "the monthly budget is used up";
 
-/// What somebody asked for waits until the monitor goes on, however long that takes.
+/// Postpones a job while its monitor is paused; there is no limit of retries.
 pub(super) fn postpone_while_paused() -> JobEnd {
     JobEnd::Later(later(clock::current_time(), Duration::from_secs(60)), PAUSED)
 }
 
-/// What was found out is about an earlier revision, so it is found out anew.
+/// The result is about an earlier revision of the trace, so the trace is judged again.
 fn retry_changed_trace() -> JobEnd {
     JobEnd::Later(clock::current_time(), "the trace changed while it was judged")
 }
 
-/// And until there is money again.
+/// Postpones a job until there is budget.
 pub(super) fn postpone_until_funded() -> JobEnd {
     JobEnd::Later(later(clock::current_time(), Duration::from_secs(3600)), NO_MONEY)
 }
 
-/// What calls of a monitor are paid from: the project's money, and no more than the monitor may cost.
+/// The budget of a monitor's calls: the project's cap and the monitor's own limit.
 pub(super) fn open_monitor_budget(
     shop: &WorkerContext,
     project: ProjectId,
@@ -610,7 +610,7 @@ fn failure(grade: &Grade) -> Option<(Failure, &str)> {
     }
 }
 
-/// That a judge cannot be asked at all: its key is wrong, missing or not paid for.
+/// The reason why a judge cannot be called at all: its key is rejected, missing or without credit.
 fn judge_lockout_reason(grade: &Grade) -> Option<String> {
     match &grade.outcome {
         Outcome::Failed { failure: Failure::Auth, detail } => Some(detail.clone()),
@@ -659,13 +659,13 @@ fn has_checks(rubric: &Rubric) -> bool {
     rubric.questions().any(|question| matches!(question.criterion.ask, CriterionKind::Check(_)))
 }
 
-/// As grades and metrics name it.
+/// Name of a failure in grades and metrics.
 pub fn failure_name(failure: Failure) -> String {
     serde_json::to_value(failure).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }
 
-/// Several judges are averaged. A panel has a score only where every member answered: the mean of those who
-/// did answer would move with who failed, and would be told apart from the panel's by nobody.
+/// Averages the members of a panel. A panel has a score only if every member answered: a mean of the others would
+/// depend on which member failed, and readers could not distinguish it from the mean of the full panel.
 fn combine_members(verdicts: &[Verdict], pass_mark: f64) -> Verdict {
     if let [only] = verdicts {
         return only.clone();
@@ -677,13 +677,13 @@ fn combine_members(verdicts: &[Verdict], pass_mark: f64) -> Verdict {
     }
     let combine = Combine::Panel { aggregate: Aggregate::Mean, tie_break: TieBreak::Fail };
     let panel = combine_panel(verdicts, combine, pass_mark);
-    // Gates and path are those of the first member.
+    // Gates and decision path are taken from the first member.
     let first = verdicts.first().cloned().expect("a monitor has a judge");
     let undecided_gates = panel.undecided_gates;
     Verdict { status: panel.status, score: panel.score, native: None, undecided_gates, ..first }
 }
 
-/// What the members of a panel answered to one criterion.
+/// Answers of a panel's members to one criterion.
 #[derive(Default)]
 struct PanelUnits {
     units: Vec<f64>,
@@ -691,8 +691,8 @@ struct PanelUnits {
 }
 
 impl PanelUnits {
-    /// The panel's own score: the mean where all members have one, none where one failed.
-    /// `None` where a member could not tell or was not asked: that is neither a score nor an error.
+    /// The panel's score: the mean if all members have one, `Some(None)` (an error) if one failed.
+    /// `None` if a member abstained or was not asked: that is neither a score nor an error.
     fn panel_unit(&self, n_members: usize) -> Option<Option<f64>> {
         if 0 < self.n_failed {
             return Some(None);
@@ -707,7 +707,7 @@ impl PanelUnits {
     }
 }
 
-/// The numbers of each judge and of all together, and how far judges are apart at most.
+/// The scores of each judge and of the panel, and the largest difference between judges.
 fn collect_judge_scores(
     seated: &PreparedMonitor,
     rubric: &Rubric,
@@ -726,7 +726,7 @@ fn collect_judge_scores(
         for grade in &it.opinion.grades {
             let unit = grade.outcome.unit();
             let is_broken = matches!(grade.outcome, Outcome::Failed { .. });
-            // What was not to be asked, or could not be told, is neither a score nor an error.
+            // An abstention, or a question that was not to be asked, is neither a score nor an error.
             if unit.is_some() || is_broken {
                 all.push(score(&it.judge, &grade.criterion, unit));
             }
@@ -759,7 +759,7 @@ fn overall_score(judge: &str, verdict: &Verdict) -> Option<Score> {
         VerdictStatus::Error => None,
         VerdictStatus::Deferred => return None,
     };
-    // A pass because nothing applied says nothing of how good it is.
+    // A pass because no criterion applied has no score and is not counted.
     let is_told = verdict.score.is_some() || verdict.status == VerdictStatus::Error;
     is_told.then(|| Score {
         judge: judge.to_owned(),
@@ -773,13 +773,13 @@ pub fn find_criterion(rubric: &Rubric, id: &str) -> Option<Criterion> {
     rubric.questions().find(|question| question.id() == id).map(|question| question.criterion.clone())
 }
 
-/// Whether an answer on 0..=1 is good enough.
+/// Whether a score on 0..=1 meets the criterion's pass mark; `None` without a pass mark.
 pub fn is_met(rubric: &Rubric, criterion: &Criterion, unit: f64) -> Option<bool> {
     let contribution = if criterion.polarity == Polarity::Plain { unit } else { 1.0 - unit };
     Some(criterion.threshold.unwrap_or(rubric.pass_mark) <= contribution + 1e-9)
 }
 
-/// A job that failed too often: its trace is not waited for any longer.
+/// Closes the decision of a job that failed too often, so that estimates do not wait for its trace.
 pub async fn close_dead_monitor_job(shop: &WorkerContext, job: &Job) -> Result<(), JobError> {
     let task: MonitorTask = serde_json::from_value(job.payload.clone()).map_err(JobError::hopeless)?;
     let project = job.project.ok_or_else(|| JobError::hopeless("a monitor belongs to a project"))?;

@@ -1,4 +1,4 @@
-//! A submitted run, ready to be worked on: its units, and the judges that sit over them.
+//! A submitted run that is ready for execution: its units and their judges.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
 
 use super::{NewRun, Work};
 
-/// Why a run is not begun.
+/// Why a run is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkRefusal {
     #[error("{0}")]
@@ -46,7 +46,7 @@ pub struct PreparedSubmission {
     settings: ProjectSettings,
     cache: Option<Cache>,
     redactor: Redactor,
-    /// All parts wait for a vendor at the same gate.
+    /// Rate limiters that all slices of the run share.
     gates: RateLimiters,
 }
 
@@ -60,7 +60,7 @@ impl PreparedSubmission {
         let mut settings = merge_local_settings(loaded.settings, work);
         if !work.allow_commands {
             check_run_permissions(&asked, &suite, &settings, &work.settings)?;
-            // An address that a file names gets no key of this machine.
+            // An address from a submitted file must not get API keys of this machine.
             settings.judge.base_url.clone_from(&work.settings.judge.base_url);
         }
         let environment = work.environment.clone();
@@ -103,7 +103,7 @@ impl PreparedSubmission {
         Ok(Self { name, asked, jobs, settings, cache, redactor, gates: RateLimiters::default() })
     }
 
-    /// A run that has not begun.
+    /// The header of the run before its start.
     pub fn run(&self, id: RunId, started: Time) -> Run {
         let mut rubrics = BTreeMap::new();
         for job in &self.jobs {
@@ -126,7 +126,7 @@ impl PreparedSubmission {
         }
     }
 
-    /// What calls of one part share, and where their money comes from.
+    /// The context of the calls of one slice, with their budget.
     pub fn call_context(&self, purse: Arc<dyn SharedBudget>) -> Arc<GradingContext> {
         let limits = vendor_limits(&self.settings);
         let caller = ModelClient::default()
@@ -140,7 +140,7 @@ impl PreparedSubmission {
         Arc::new(GradingContext { caller, redactor: self.redactor.clone() })
     }
 
-    /// Units of a slice; those that are compared with each other are in one.
+    /// Divides the plan into slices of at most `most` units; units that are compared with each other stay in one slice.
     pub fn slices(&self, most: usize) -> Vec<Vec<usize>> {
         let mut slices: Vec<Vec<usize>> = Vec::new();
         for group in group_compared(self.jobs.iter().map(|job| &*job.unit)) {
@@ -154,7 +154,7 @@ impl PreparedSubmission {
     }
 }
 
-/// What vendors may be asked at a time.
+/// Rate limits of vendors by these settings.
 pub fn vendor_limits(settings: &ProjectSettings) -> VendorRateLimits {
     VendorRateLimits {
         concurrency: settings
@@ -166,7 +166,7 @@ pub fn vendor_limits(settings: &ProjectSettings) -> VendorRateLimits {
     }
 }
 
-/// What is wrong with a request whatever its suite is.
+/// Checks the options of a request that do not depend on its suite.
 fn check_run_request(asked: &NewRun) -> Result<(), WorkRefusal> {
     let wrong = |why: String| Err(WorkRefusal::Wrong(why));
     if !asked.files.contains_key(&asked.suite) {
@@ -189,7 +189,7 @@ fn check_run_request(asked: &NewRun) -> Result<(), WorkRefusal> {
     Ok(())
 }
 
-/// What is wrong with a case that would have to be run is told before anything is.
+/// Refuses a run before it starts if the agent of any case cannot be run.
 fn refuse_what_cannot_run(agents: &Agents, unit: &PlanUnit) -> Result<(), WorkRefusal> {
     let case = unit.cell.case().expect("it was filled when it was planned");
     if case.candidate.is_given() {
@@ -211,10 +211,11 @@ pub fn format_load_errors(loaded: &LoadedSuite) -> String {
     told.collect::<Vec<_>>().join("\n")
 }
 
-/// Settings that came with a suite, as they hold on this machine: what it says itself comes first.
+/// Merges the settings of a suite with those of this machine. The suite's judge comes first; this machine's prices,
+/// vendors, network and limits override those of the suite.
 fn merge_local_settings(sent: ProjectSettings, work: &Work) -> ProjectSettings {
     let own = work.settings.clone();
-    // Whoever names a price says what a cap allows.
+    // A sender who sets prices could get around a cap, so prices of the file count only where commands are allowed.
     let named = if work.allow_commands { sent.prices } else { BTreeMap::new() };
     ProjectSettings {
         judge: sent.judge.or(&own.judge),
@@ -231,7 +232,7 @@ fn merge_local_settings(sent: ProjectSettings, work: &Work) -> ProjectSettings {
     }
 }
 
-/// What a file must not do here: strangers write files.
+/// Refuses files that request more than this server allows, because files may come from strangers.
 fn check_run_permissions(
     asked: &NewRun,
     suite: &Suite,

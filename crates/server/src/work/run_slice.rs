@@ -1,4 +1,4 @@
-//! A part of a run: a few units, graded at the same time, each result kept as it comes.
+//! A slice of a run: a few units that are graded concurrently; each result is stored as it arrives.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -19,26 +19,27 @@ use super::emit::Emit;
 use super::worker::{JobEnd, JobError, StopSignal, retry_while_transient};
 use super::{PreparedSubmission, ProjectBudget, WorkerContext};
 
-/// What jobs of this kind are called.
+/// Kind of these jobs.
 pub const KIND: &str = "run";
 
-/// Units of one job: few enough that little is done again when a worker dies.
+/// Units per job: few enough that little work is repeated when a worker dies.
 const UNITS: usize = 16;
 
-/// Parts of a run that are as urgent as those of others at the same place; later ones wait in the order of runs.
+/// Number of slices with a decreasing priority, so that the first slices of all runs come before the later ones.
+/// Slices after these have the same priority and are executed in the order of runs.
 const FAIR: i64 = 20;
 
-/// How often a slice is tried.
+/// Attempts of a slice.
 const ATTEMPTS: u32 = 5;
 
-/// As a job carries it.
+/// Payload of the job.
 #[derive(Debug, Serialize, Deserialize)]
 struct Slice {
     run: RunId,
     places: Vec<usize>,
 }
 
-/// The jobs of a run that is about to begin.
+/// Builds the jobs of a new run.
 pub fn build_run_jobs(
     prepared: &PreparedSubmission,
     project: ProjectId,
@@ -49,7 +50,7 @@ pub fn build_run_jobs(
     slices.map(|(places, nth)| Slice { run, places }.job(project, nth, now)).collect()
 }
 
-/// How the keys of a run's jobs begin.
+/// Prefix of the keys of a run's jobs.
 pub fn run_job_prefix(run: RunId) -> String {
     format!("{run}/")
 }
@@ -67,21 +68,21 @@ impl Slice {
             kind: KIND.to_owned(),
             dedupe: Some(format!("{}{first}", run_job_prefix(self.run))),
             payload: serde_json::to_value(self).expect("a slice is plain data"),
-            // The first parts of a small run do not wait for the last ones of a large one.
+            // The first slices of a small run do not wait for the last slices of a large one.
             priority: -nth.min(FAIR),
             ready: now,
             max_attempts: ATTEMPTS,
         }
     }
 
-    /// From the first to the last of its places.
+    /// Range of its positions in the plan.
     fn range(&self) -> RangeInclusive<usize> {
         let ends = self.places.iter().min().zip(self.places.iter().max());
         ends.map_or(0..=0, |(first, last)| *first..=*last)
     }
 }
 
-/// Grades what is left of a slice.
+/// Grades the units of a slice that have no result yet.
 pub async fn run_slice_job(
     shop: &WorkerContext,
     job: &Job,
@@ -89,11 +90,11 @@ pub async fn run_slice_job(
 ) -> Result<JobEnd, JobError> {
     let (project, slice) = Slice::of(job)?;
     let prepared = match shop.load_prepared_submission(project, slice.run).await {
-        // Removed in the meantime: nothing is left to do.
+        // The run was deleted in the meantime.
         Err(JobError::Gone) => return Ok(JobEnd::Finished),
         prepared => prepared?,
     };
-    // What broke is graded again, with what it is compared with; everything else has been.
+    // Units with grader errors are graded again, together with the units they are compared with.
     let graded = shop.store.graded_places(project, slice.run, slice.range()).await?;
     let is_left =
         |job: &execute::GradingJob| graded.get(&job.at).is_none_or(|status| *status == VerdictStatus::Error);
@@ -135,7 +136,7 @@ async fn end_finished_run(shop: &WorkerContext, project: ProjectId, run: RunId) 
     Ok(())
 }
 
-/// A slice that failed too often: its units get a result that says so, and the run can end.
+/// Writes error results for the units of a slice that failed too often, so that the run can end.
 pub async fn close_dead_slice_job(shop: &WorkerContext, job: &Job) -> Result<(), JobError> {
     let (project, slice) = Slice::of(job)?;
     if shop.store.run_progress(project, slice.run).await?.ended.is_some() {
@@ -155,7 +156,7 @@ pub async fn close_dead_slice_job(shop: &WorkerContext, job: &Job) -> Result<(),
     end_finished_run(shop, project, slice.run).await
 }
 
-/// Keeps results as they come.
+/// Stores results as they arrive.
 struct ResultRecorder<'a> {
     shop: &'a WorkerContext,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! The money of a project, as all workers spend it: set aside in the store before each call, settled after it.
+//! The budget of a project, shared by all workers: the store reserves the cost before each call and settles it after.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,10 +16,11 @@ use super::WorkerContext;
 use super::worker::retry_while_transient;
 use crate::notify;
 
-/// How long others are waited for before looking again; those of this process are heard at once.
+/// Wait before the budget is checked again. Settlements of this process are noticed at once; those of other processes
+/// only by this check.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What calls for one purpose are paid from.
+/// The budget of calls for one purpose.
 #[derive(Debug)]
 pub struct ProjectBudget {
     shop: WorkerContext,
@@ -28,7 +29,7 @@ pub struct ProjectBudget {
     subject: String,
     limit: Option<Limit>,
     job: Option<Job>,
-    /// Somebody was told that there is nothing left.
+    /// Whether the alert about the exhausted budget was raised.
     is_told: AtomicBool,
 }
 
@@ -39,13 +40,14 @@ impl ProjectBudget {
         Self { shop, project, purpose, subject, limit: None, job: None, is_told }
     }
 
-    /// What the run or monitor may cost, besides the cap of its project.
+    /// Sets the budget of the run or monitor, in addition to the project's cap.
     #[must_use]
     pub fn with_limit(self, limit: Option<Limit>) -> Self {
         Self { limit, ..self }
     }
 
-    /// Whoever takes over this job knows that what was set aside for it is no longer under way.
+    /// Ties reservations to a job. A worker that takes over the job then knows that reservations of the earlier lease
+    /// belong to no call in progress.
     #[must_use]
     pub fn with_job(self, job: &Job) -> Self {
         Self { job: Some(job.clone()), ..self }
@@ -81,7 +83,7 @@ impl ProjectBudget {
                 retry_while_transient(|| store.reserve(self.project, &wanted, clock::current_time())).await;
             let (whose, spent) = match reserved.map_err(away)? {
                 Reserve::Held(id) => {
-                    // What came back may be enough for one more.
+                    // The released amount may be enough for another waiting call, so it is woken.
                     if has_waited {
                         self.shop.settled.notify_one();
                     }
@@ -96,13 +98,13 @@ impl ProjectBudget {
                 }
                 return Err(over(whose, &spent, amount));
             }
-            // What is missing is set aside for calls under way, and most of it comes back.
+            // The missing amount is reserved for calls in progress, which usually cost less than they reserve.
             has_waited = true;
             let _ = tokio::time::timeout(LOOK, settled).await;
         }
     }
 
-    /// Once for each purse; the alert itself is raised once as well.
+    /// Raises the alert at most once per budget object; the store deduplicates alerts as well.
     async fn tell(&self, spent: &MonthSpend, needed: Usd) {
         if self.is_told.swap(true, Ordering::Relaxed) {
             return;
@@ -143,7 +145,7 @@ impl SharedBudget for ProjectBudget {
     fn may_fit(&self, most: Usd) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             let (store, now) = (&self.shop.store, clock::current_time());
-            // If nobody can tell, setting it aside will.
+            // If the spend cannot be read, the reservation itself decides.
             let Ok(month) = store.month_spend(self.project, now).await else { return true };
             let own = match self.limit {
                 Some(Limit::InMonth(cap)) => Some((cap, Some(Month::of(now).to_string()))),
@@ -158,7 +160,7 @@ impl SharedBudget for ProjectBudget {
     }
 }
 
-/// Set aside in the store. Dropped, it stays there until its job is over, and then counts as spent.
+/// A reservation in the store. If it is dropped, it stays there until its job ends, and then counts as spent.
 #[derive(Debug)]
 struct StoredReservation {
     shop: WorkerContext,
@@ -186,7 +188,7 @@ impl BudgetReservation for StoredReservation {
     }
 }
 
-/// Counts as spent what nobody can settle any more: a call that may have been made is one that may be billed.
+/// Settles reservations of stopped workers at their full amount, because their calls may have been billed.
 pub async fn reclaim_reservations(shop: &WorkerContext, now: Time) -> Result<usize, StoreError> {
     let stale = shop.store.stale_reservations(now, 1000).await?;
     let mut n = 0;

@@ -1,4 +1,4 @@
-//! What a run is asked for, as it travels and as it is kept.
+//! The request for a run, as it is sent and stored.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub struct NewRun {
     /// The model that answers where a case has no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Decides everything that is left to chance.
+    /// Random seed.
     #[serde(default)]
     pub seed: u64,
     /// Dollars.
@@ -79,7 +79,7 @@ pub enum ReplyCaching {
 }
 
 impl NewRun {
-    /// A bundle with everything else as it is unless told.
+    /// A run of a bundle with default options.
     pub fn of(bundle: Bundle) -> Self {
         let Bundle { suite, dialect, files, variables } = bundle;
         Self { suite, dialect, files, variables, ..Self::default() }

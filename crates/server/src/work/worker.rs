@@ -1,4 +1,4 @@
-//! A worker: takes jobs, keeps its leases, and gives back what it cannot do.
+//! A worker: leases jobs, extends the leases, and returns jobs that it cannot finish.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tracing::Instrument;
 use super::{WorkerContext, contest_jobs, emit, monitor_jobs, run_slice, shared_budget};
 use crate::notify;
 
-/// Kinds of work that can be done here; others wait for somebody who can.
+/// Kinds of jobs that this worker can execute; the others wait for another worker.
 fn kinds(shop: &WorkerContext) -> &'static [&'static str] {
     match shop.work.emit {
         Some(_) => &[run_slice::KIND, monitor_jobs::KIND, contest_jobs::KIND, notify::KIND, emit::KIND],
@@ -21,33 +21,33 @@ fn kinds(shop: &WorkerContext) -> &'static [&'static str] {
     }
 }
 
-/// The longest sleep: other processes on the same SQLite file are not heard.
+/// Longest sleep. Other processes on the same SQLite file cannot wake this one, so it checks this often.
 const NAP: Duration = Duration::from_secs(2);
 
-/// How often somebody looks for jobs that took their workers along.
+/// Interval of the check for jobs whose workers died too often.
 const SWEEP: Duration = Duration::from_secs(30);
 
-/// The database may be away for so long before work is given back.
+/// How long the database may be unavailable before a job is returned.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobEnd {
     Finished,
-    /// Told to stop; what was done is kept, the rest is for others.
+    /// The worker was stopped; finished parts are stored, and another worker does the rest.
     Stopped,
-    /// Not before this time, for this reason, and that is nobody's fault.
+    /// Postponed until this time for this reason; it does not count as a failed attempt.
     Later(Time, &'static str),
 }
 
-/// Why a job was not done.
+/// Why a job failed.
 #[derive(Debug)]
 pub enum JobError {
-    /// Later it may work.
+    /// A retry may help.
     Retry(String),
-    /// It never will.
+    /// A retry cannot help.
     Hopeless(String),
-    /// What it was for is no longer there.
+    /// The object of the job was deleted.
     Gone,
 }
 
@@ -68,7 +68,7 @@ impl From<StoreError> for JobError {
     }
 }
 
-/// Tells those who work to stop at once.
+/// Tells running jobs to stop at once.
 #[derive(Debug, Clone)]
 pub struct StopSignal(watch::Receiver<bool>);
 
@@ -80,7 +80,7 @@ impl StopSignal {
     }
 }
 
-/// Tries until the database answers, for a while.
+/// Retries transient database errors for up to `PATIENCE`.
 pub async fn retry_while_transient<T, F: Future<Output = Result<T, StoreError>>>(
     mut work: impl FnMut() -> F,
 ) -> Result<T, StoreError> {
@@ -97,7 +97,7 @@ pub async fn retry_while_transient<T, F: Future<Output = Result<T, StoreError>>>
     }
 }
 
-/// Works on `n` jobs at a time until told to stop; then waits for those under way, and gives back the rest.
+/// Executes up to `n` jobs at a time until the stop signal; then waits for running jobs and returns the others.
 pub async fn run_worker(
     shop: WorkerContext,
     name: &str,
@@ -132,7 +132,7 @@ pub async fn run_worker(
             () = &mut stop => break,
             Some(_) = at_work.join_next() => {}
             () = nap => {}
-            // Also where everybody is busy, or nobody is there to work.
+            // Maintenance also runs if all slots are busy or there are no jobs.
             () = tokio::time::sleep(SWEEP) => {}
         }
     }
@@ -147,7 +147,7 @@ pub async fn run_worker(
     }
 }
 
-/// As many jobs as can be begun at once, so that none waits with somebody who is busy.
+/// Leases only as many jobs as can start at once, so that no leased job waits for a busy worker.
 async fn lease_jobs(shop: &WorkerContext, name: &str, free: usize) -> Vec<Job> {
     if free == 0 {
         return Vec::new();
@@ -165,7 +165,7 @@ async fn lease_jobs(shop: &WorkerContext, name: &str, free: usize) -> Vec<Job> {
 async fn idle_duration(shop: &WorkerContext) -> Duration {
     let Ok(Some(ready)) = shop.store.next_ready().await else { return NAP };
     let micros = u64::try_from(ready.micros() - clock::current_time().micros()).unwrap_or(0);
-    // Others may take it first, so a moment is waited at least.
+    // Another worker may take the job first; the minimum keeps this loop from spinning.
     Duration::from_micros(micros).clamp(Duration::from_millis(20), NAP)
 }
 
@@ -202,7 +202,7 @@ async fn dispatch_job(shop: &WorkerContext, job: &Job, stop: &mut StopSignal) ->
     }
 }
 
-/// Until somebody else has the job.
+/// Extends the lease until it is lost to another worker.
 async fn wait_until_lost(shop: &WorkerContext, job: &Job) {
     loop {
         tokio::time::sleep(shop.work.lease / 3).await;
@@ -214,7 +214,7 @@ async fn wait_until_lost(shop: &WorkerContext, job: &Job) {
     }
 }
 
-/// Tells the store what became of a job, and names it for the metrics.
+/// Stores the end of a job, and returns its name for the metrics.
 async fn settle_job(
     shop: &WorkerContext,
     job: &Job,
@@ -262,7 +262,7 @@ async fn record_job_failure(
     Ok(())
 }
 
-/// A second, two, four and so on, up to five minutes; a little apart, so that not all come back at once.
+/// Exponential backoff from one second to five minutes, with jitter, so that retries do not arrive together.
 fn retry_time(job: &Job, now: Time) -> Time {
     let seconds = 1_u64 << job.attempts.saturating_sub(1).min(8);
     let spread =
@@ -274,7 +274,7 @@ pub fn later(now: Time, by: Duration) -> Time {
     Time::from_micros(now.micros() + i64::try_from(by.as_micros()).unwrap_or(i64::MAX / 2))
 }
 
-/// What has to be looked after now and then, by whoever is there.
+/// Periodic maintenance; every worker does it, and the statements are safe to run concurrently.
 pub async fn run_worker_maintenance(shop: &WorkerContext, now: Time) {
     close_dead_jobs(shop).await;
     if let Err(error) = shared_budget::reclaim_reservations(shop, now).await {
@@ -285,7 +285,7 @@ pub async fn run_worker_maintenance(shop: &WorkerContext, now: Time) {
     }
 }
 
-/// Runs and monitors do not wait for jobs that failed too often.
+/// Closes jobs that failed too often, so that runs and monitors do not wait for them.
 async fn close_dead_jobs(shop: &WorkerContext) {
     let mut after = None;
     loop {

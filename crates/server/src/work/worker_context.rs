@@ -1,4 +1,4 @@
-//! What all workers of a process share.
+//! Context that all workers of a process share.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -17,10 +17,10 @@ use super::{NewRun, PreparedSubmission, ProjectBudget, Work};
 use crate::metrics::Metrics;
 use crate::monitor::LoadedMonitorVersion;
 
-/// Runs that are kept ready: parts of one follow each other, and reading a suite takes time.
+/// Prepared runs in the cache: slices of one run follow each other, and preparing a suite takes time.
 const KEPT: usize = 8;
 
-/// Versions of monitors that are.
+/// Prepared monitor versions in the cache.
 const SEATED: usize = 100;
 
 #[derive(Debug, Clone)]
@@ -31,22 +31,22 @@ pub struct WorkerState {
     pub store: Store,
     pub work: Work,
     pub metrics: Arc<Metrics>,
-    /// Money that was set aside here has come back.
+    /// Notified when a reservation of this process is settled.
     pub settled: Notify,
     prepared: Mutex<VecDeque<(RunId, Arc<PreparedSubmission>)>>,
     seated: Mutex<VecDeque<(MonitorVersionId, Arc<PreparedMonitor>)>>,
-    /// The judges of all monitors wait for a vendor at the same gate.
+    /// Rate limiters that the judges of all monitors share.
     gates: Mutex<RateLimiters>,
     /// Questions that a worker of this process is asking, by their cache keys.
     flights: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
 }
 
-/// Whether a question is asked for the first time at the moment.
+/// Whether another job of this process asks the same question at the moment.
 #[derive(Debug)]
 pub enum Flight {
-    /// Nobody asks it: whoever has this asks, and keeps this until the answer is cached.
+    /// No other job asks this question. The holder asks it and keeps the lock until the answer is cached.
     First(OwnedMutexGuard<()>),
-    /// Somebody asks it. The lock is free when that one has an answer, or has failed.
+    /// Another job asks it. The lock is released when that job has an answer or has failed.
     Later(Arc<tokio::sync::Mutex<()>>),
 }
 
@@ -65,7 +65,7 @@ impl WorkerContext {
         Self(Arc::new(WorkerState { store, work, metrics, settled, prepared, seated, gates, flights }))
     }
 
-    /// Takes part in asking a question that others of this process may be asking.
+    /// Joins the other jobs of this process that ask the same question, so that it is asked once.
     pub fn join_flight(&self, key: &str) -> Flight {
         let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(first) = flights.get(key).and_then(Weak::upgrade) {
@@ -77,14 +77,14 @@ impl WorkerContext {
         Flight::First(lock.try_lock_owned().expect("nobody else has it yet"))
     }
 
-    /// Reads a submission; away from the threads that answer others.
+    /// Prepares a submission on a blocking thread.
     pub async fn prepare(&self, asked: NewRun) -> Result<PreparedSubmission, super::WorkRefusal> {
         let work = self.work.clone();
         let prepared = tokio::task::spawn_blocking(move || PreparedSubmission::new(asked, &work)).await;
         prepared.expect("reading a suite does not panic")
     }
 
-    /// A run of the store, ready to be worked on.
+    /// Loads a stored run and prepares it for execution.
     pub async fn load_prepared_submission(
         &self,
         project: ProjectId,
@@ -100,7 +100,7 @@ impl WorkerContext {
         Ok(prepared)
     }
 
-    /// A version of a monitor with its judges; what cannot be is hopeless.
+    /// Loads a monitor version with its judges; an invalid one is an error without retry.
     pub async fn load_prepared_monitor(
         &self,
         project: ProjectId,
@@ -121,7 +121,7 @@ impl WorkerContext {
         Ok(seated)
     }
 
-    /// What the judges of a monitor need, and where their money comes from.
+    /// The context of a monitor's judge calls, with their budget.
     pub fn call_context(&self, purse: ProjectBudget) -> GradingContext {
         let redactor = Redactor::new(self.work.environment.secrets(), &self.work.settings.redact);
         let gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -130,7 +130,7 @@ impl WorkerContext {
         GradingContext { caller, redactor: redactor.unwrap_or_default() }
     }
 
-    /// Vendors whose key did not work are asked again.
+    /// Lets calls to vendors with rejected keys be made again.
     pub fn unblock_vendors(&self) {
         *self.gates.lock().unwrap_or_else(PoisonError::into_inner) = RateLimiters::default();
     }
@@ -150,7 +150,7 @@ impl WorkerContext {
 
 #[cfg(test)]
 impl WorkerContext {
-    /// Has these judges asked for a version of a monitor, instead of those that it names.
+    /// Replaces the judges of a monitor version.
     pub fn replace_judges(&self, watched: LoadedMonitorVersion, benches: Vec<super::ResolvedJudges>) {
         let mut seated = self.seated.lock().unwrap_or_else(PoisonError::into_inner);
         seated.push_back((watched.id, Arc::new(PreparedMonitor { watched, benches })));

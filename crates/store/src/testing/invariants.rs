@@ -101,7 +101,7 @@ const CONTRADICTIONS: &[(&str, &str)] = &[
     ),
     (
         // Each member of a panel has scores of its own, whatever becomes of the panel.
-        "a trace whose judge broke or had no money has a score of all judges together",
+        "a trace with a judge error or without budget has a score of all judges together",
         "SELECT COUNT(*) FROM decisions d WHERE d.state IN ('judge_error', 'over_budget') AND EXISTS (SELECT 1
             FROM monitor_scores s WHERE s.project = d.project AND s.monitor = d.monitor AND s.trace = d.trace
             AND s.rescore = '' AND s.criterion = '' AND s.unit IS NOT NULL AND (s.judge LIKE '% + %'

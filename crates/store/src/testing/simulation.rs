@@ -37,7 +37,7 @@ pub trait FaultInjector: std::fmt::Debug + Send + Sync {
         None
     }
 
-    /// Where connections are looked after, in real time.
+    /// The runtime that manages connections, in real time.
     fn database(&self) -> &Handle;
 
     /// Which process this is.

@@ -25,7 +25,7 @@ use super::recipe::{RecipeJob, RecipeJudges, is_recipe};
 use super::{GradeArgs, RecordTally, own_params, record_id};
 use crate::render;
 
-/// What every record is held to.
+/// The checks that every record is graded with.
 pub(super) enum RecordChecks {
     One(Check),
     Rubric(Arc<Rubric>, Vec<Check>),

@@ -120,7 +120,7 @@ impl GradeArgs {
 struct RecordTally {
     graded: usize,
     failed: usize,
-    /// Without a verdict, because a grader broke.
+    /// Without a verdict, because of a grader error.
     incomplete: usize,
     /// Without a verdict, because there was no money left.
     over: usize,

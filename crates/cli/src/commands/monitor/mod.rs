@@ -306,7 +306,7 @@ pub fn run_monitor_command(args: &MonitorArgs) -> anyhow::Result<CommandOutcome>
 }
 
 impl JsonOutputArg {
-    /// Whether it was told in JSON.
+    /// Prints the value if `--json` was given; returns whether it was printed.
     fn print_if_requested(self, out: &mut impl Write, value: &impl serde::Serialize) -> anyhow::Result<bool> {
         if self.json {
             writeln!(out, "{}", serde_json::to_string_pretty(value)?)?;

@@ -123,7 +123,7 @@ fn trace_format_names() -> String {
     TraceFormat::ALL.iter().map(|trace_format| trace_format.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads JSON, JSON lines or plain text; finds out the format unless it is given.
+/// Reads JSON, JSON lines or plain text. The format is detected if `format` is `None`.
 pub fn read_trace(text: &str, format: Option<TraceFormat>) -> Result<(TraceFormat, Trace), TraceError> {
     read_trace_value(&value_of(text), format)
 }

@@ -22,7 +22,7 @@ pub(super) fn is_otel_trace(value: &Value) -> bool {
     fits_one(value) || value.as_array().is_some_and(|items| items.iter().any(fits_one))
 }
 
-/// What went into a call, and what came out of it.
+/// Input messages and output messages of a call.
 type SpanMessages = (Vec<TraceStep>, Vec<TraceStep>);
 
 /// One span, whatever wrote it.

@@ -18,7 +18,7 @@ pub(super) struct Replay {
     by_name: HashMap<String, VecDeque<(usize, usize)>>,
 }
 
-/// How a tool that no message called is told.
+/// How a tool result without a preceding call is represented.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnannouncedCall {
     /// As one step of the tool.

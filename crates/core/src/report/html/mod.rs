@@ -113,7 +113,7 @@ fn urgency(status: VerdictStatus) -> u8 {
 }
 
 impl HtmlPageContext<'_> {
-    /// How the scores are spread, with the mark they are held against.
+    /// Distribution of the scores, with the pass mark.
     fn histogram(&self) -> Json {
         let layer = |name: &str, tone| DistributionLayer { name: name.to_owned(), tone, counts: vec![0; 10] };
         let mut layers = [layer("failed", Tone::Fail), layer("passed", Tone::Pass)];
