@@ -79,6 +79,13 @@ impl PlanUnit {
         questions.filter(|question| is_for_judge(question.criterion)).count()
     }
 
+    /// What selects it: its own name, the name without its trial, and the name of its case as written.
+    pub fn all_names(&self) -> [&str; 3] {
+        let without_trial = self.trial_if_repeated().and_then(|_| self.name.rsplit_once(" [trial "));
+        let without_trial = without_trial.map_or(self.name.as_str(), |(name, _)| name);
+        [&self.name, without_trial, &self.cell.template().name]
+    }
+
     /// Its trial, where there are several.
     pub fn trial_if_repeated(&self) -> Option<u32> {
         (1 < self.cell.template().repeat).then_some(self.trial)
@@ -94,7 +101,7 @@ pub struct CaseSelection {
     pub tags: Vec<String>,
     /// The i-th of n parts, from 1.
     pub shard: Option<(u32, u32)>,
-    /// Only units of these names.
+    /// Only units of these names; the name of a case stands for all its rows and trials.
     pub names: Option<Vec<String>>,
 }
 
@@ -155,7 +162,7 @@ fn select_groups(units: Vec<PlanUnit>, select: &CaseSelection) -> Vec<PlanUnit> 
         select.names.as_ref().map(|names| names.iter().map(String::as_str).collect());
     let is_wanted = |unit: &PlanUnit| {
         text.as_ref().is_none_or(|text| unit.name.to_lowercase().contains(text))
-            && names.as_ref().is_none_or(|names| names.contains(unit.name.as_str()))
+            && names.as_ref().is_none_or(|names| unit.all_names().iter().any(|name| names.contains(name)))
     };
     let mut groups = group_compared(units.iter());
     groups.retain(|group| group.iter().any(|at| is_wanted(&units[*at])));
@@ -328,6 +335,11 @@ evals:
             .map(|n| names(&CaseSelection { shard: Some((n, 3)), ..CaseSelection::default() }))
             .collect();
         assert_eq!(shards, [vec![all[0], all[3]], vec![all[1]], vec![all[2]]]);
+        let named =
+            |name: &str| names(&CaseSelection { names: Some(vec![name.into()]), ..CaseSelection::default() });
+        assert_eq!(named("one"), all[..2]);
+        assert_eq!(named("one [trial 2 of 2]"), all[1..2]);
+        assert_eq!(named("two [m2]"), all[3..]);
         let error = plan_suite(
             &suite(SUITE),
             &CaseSelection { filter: Some("nine".into()), ..CaseSelection::default() },

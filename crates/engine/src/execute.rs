@@ -457,7 +457,7 @@ fn build_ungraded_result(
     };
     CaseResult {
         case: unit.name.clone(),
-        origin: unit.cell.template().origin.clone(),
+        origin: unit.cell.origin(),
         trial: unit.trial_if_repeated(),
         candidate: unit.name.clone(),
         rubric: rubric.version().clone(),
@@ -479,7 +479,7 @@ fn build_case_result(
 ) -> CaseResult {
     CaseResult {
         case: unit.name.clone(),
-        origin: unit.cell.template().origin.clone(),
+        origin: unit.cell.origin(),
         trial: unit.trial_if_repeated(),
         candidate: unit.name.clone(),
         rubric: unit.cell.template().rubric.version().clone(),

@@ -8481,7 +8481,7 @@ export interface operations {
     get_run_report: {
         parameters: {
             query?: {
-                /** @description json, ndjson, junit, md, tap, csv, html, sarif, gitlab, github or otel; json unless told. */
+                /** @description json, ndjson, junit, md, tap, csv, html, sarif, gitlab, github, pr-comment or otel; json by default. */
                 format?: string;
             };
             header?: never;

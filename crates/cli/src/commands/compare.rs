@@ -2,15 +2,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use anyhow::Context;
+use jurist_core::diagnostic::closest;
 use jurist_core::grade::VerdictStatus;
 use jurist_core::quantity::plural;
 use jurist_core::report::{
-    RunTally, build_comparison_forest, comparison_markdown, reasons, regression_lines, variant_in_words,
+    CaseChange, ChangeFilter, RunTally, build_comparison_forest, comparison_markdown, list_case_changes,
+    reasons, regression_lines, variant_in_words,
 };
 use jurist_core::run::Run;
 use jurist_core::stats::{Comparison, Difference, WORTH_SEEING, compare_runs};
 
 use super::CommandOutcome;
+use super::case_changes::{show_case_change, write_case_change_markdown};
 use super::gates::RunGateArgs;
 use super::judging::wait_for;
 use super::reporting::printable_line;
@@ -25,7 +28,8 @@ Examples:
   jurist compare baseline.json latest
   jurist compare 4f0c21 9b11d0 --max-drop 0.02
   jurist compare previous latest --fail-on-regression --min-pass-rate 0.9
-  jurist compare before.json after.json --format json
+  jurist compare before.json after.json --show worse
+  jurist compare before.json after.json --show different-answer --format json
   jurist compare before.json after.json --chart differences.png
 
 Runs are paired case by case. A run is named by its id, the end of its id, `latest`, `previous` (or `latest~1`), or the path of a file.
@@ -45,6 +49,13 @@ pub struct CompareArgs {
     max_drop: Option<f64>,
     #[command(flatten)]
     gates: RunGateArgs,
+    /// Cases to show side by side: verdict (it changed), worse or better (by verdict or score), different-answer
+    /// (with the same verdict), undecided (one of the two has no verdict), all
+    #[arg(long, value_name = "CASES", default_value = "verdict", value_parser = parse_change_filter)]
+    show: ChangeFilter,
+    /// Show only this case
+    #[arg(long, value_name = "NAME")]
+    case: Option<String>,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: CompareOutputFormat,
@@ -66,11 +77,25 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
         Ok((runs.load(&args.before).await?, runs.load(&args.after).await?))
     })?;
     let compared = compare_runs(&before, &after, after.seed);
+    let changes = select_changes(args, &before, &after)?;
     let mut out = render::stdout();
     match args.format {
-        CompareOutputFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&compared)?)?,
-        CompareOutputFormat::Text => show_comparison(&mut out, &compared, &after)?,
-        CompareOutputFormat::Md => write!(out, "{}", comparison_markdown(&compared))?,
+        CompareOutputFormat::Json => {
+            let with_cases = ComparisonWithCases { compared: &compared, cases: &changes };
+            writeln!(out, "{}", serde_json::to_string_pretty(&with_cases)?)?;
+        }
+        CompareOutputFormat::Text => {
+            for change in &changes {
+                show_case_change(&mut out, change)?;
+            }
+            show_comparison(&mut out, &compared, None)?;
+        }
+        CompareOutputFormat::Md => {
+            write!(out, "{}", comparison_markdown(&compared))?;
+            for change in &changes {
+                write_case_change_markdown(&mut out, change)?;
+            }
+        }
     }
     if let Some(picture) = &args.chart {
         let chart = build_comparison_forest(&compared)
@@ -85,6 +110,33 @@ pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome>
     Ok(if dropped { CommandOutcome::Failed } else { decision.ended.unwrap_or(CommandOutcome::Passed) })
 }
 
+fn parse_change_filter(text: &str) -> Result<ChangeFilter, String> {
+    let known = ChangeFilter::ALL.iter().find(|known| known.0 == text).map(|known| known.1);
+    let names = || ChangeFilter::ALL.map(|known| known.0).join(", ");
+    known.ok_or_else(|| format!("one of {}", names()))
+}
+
+/// A comparison with the cases that were asked for, side by side.
+#[derive(serde::Serialize)]
+struct ComparisonWithCases<'a> {
+    #[serde(flatten)]
+    compared: &'a Comparison,
+    cases: &'a [CaseChange],
+}
+
+fn select_changes(args: &CompareArgs, before: &Run, after: &Run) -> anyhow::Result<Vec<CaseChange>> {
+    let Some(name) = &args.case else { return Ok(list_case_changes(before, after, args.show)) };
+    let mut changes = list_case_changes(before, after, ChangeFilter::All);
+    let names: Vec<String> = changes.iter().map(|change| change.case.clone()).collect();
+    changes.retain(|change| change.case == *name);
+    if changes.is_empty() {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let meant = closest(name, &names).map(|meant| format!("; did you mean `{meant}`?"));
+        anyhow::bail!("no case `{name}` is in both runs{}", meant.unwrap_or_default());
+    }
+    Ok(changes)
+}
+
 /// A drop that is larger than allowed, wherever in its interval the truth lies.
 pub fn drop_is_shown(compared: &Comparison, most: f64) -> bool {
     let is_larger = |difference: &Difference| {
@@ -93,7 +145,12 @@ pub fn drop_is_shown(compared: &Comparison, most: f64) -> bool {
     compared.score.as_ref().is_some_and(is_larger)
 }
 
-pub fn show_comparison(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow::Result<()> {
+/// The figures, what they support, and with `after` the cases whose verdict changed.
+pub fn show_comparison(
+    out: &mut impl Write,
+    compared: &Comparison,
+    after: Option<&Run>,
+) -> anyhow::Result<()> {
     for caveat in &compared.caveats {
         writeln!(out, "\x1b[33m{caveat}\x1b[0m")?;
     }
@@ -132,6 +189,37 @@ pub fn show_comparison(out: &mut impl Write, compared: &Comparison, after: &Run)
             it.before, it.after, it.difference
         )?;
     }
+    if let Some(after) = after {
+        show_changed_verdicts(out, compared, after)?;
+    }
+    let left_out = [
+        (compared.only_before.len(), "only before"),
+        (compared.only_after.len(), "only after"),
+        (compared.undecided.len(), "without a verdict in one of them"),
+    ];
+    let left_out: Vec<String> = left_out
+        .iter()
+        .filter(|left_out| 0 < left_out.0)
+        .map(|(n, why)| format!("{} {why}", plural(*n, "case")))
+        .collect();
+    if !left_out.is_empty() {
+        writeln!(out, "left out: {}", left_out.join(", "))?;
+    }
+    for text in regression_lines(&compared.regressions) {
+        writeln!(out, "{}", printable_line(&text))?;
+    }
+    match &compared.score {
+        Some(score) => writeln!(out, "{}", score.sentence("score", WORTH_SEEING))?,
+        None => writeln!(
+            out,
+            "No case has a verdict in both runs with the same rubric, so scores are not compared."
+        )?,
+    }
+    Ok(())
+}
+
+/// A line for each case whose verdict changed, with the reasons of those that do not pass.
+fn show_changed_verdicts(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow::Result<()> {
     let worse = compared.changed.iter().filter(|status_change| status_change.after != VerdictStatus::Pass);
     let worse: BTreeSet<&str> = worse.map(|status_change| status_change.case.as_str()).collect();
     let why: BTreeMap<String, Vec<String>> = after
@@ -159,29 +247,6 @@ pub fn show_comparison(out: &mut impl Write, compared: &Comparison, after: &Run)
         for reason in why.get(&change.case).into_iter().flatten() {
             writeln!(out, "    {}", printable_line(reason))?;
         }
-    }
-    let left_out = [
-        (compared.only_before.len(), "only before"),
-        (compared.only_after.len(), "only after"),
-        (compared.undecided.len(), "without a verdict in one of them"),
-    ];
-    let left_out: Vec<String> = left_out
-        .iter()
-        .filter(|left_out| 0 < left_out.0)
-        .map(|(n, why)| format!("{} {why}", plural(*n, "case")))
-        .collect();
-    if !left_out.is_empty() {
-        writeln!(out, "left out: {}", left_out.join(", "))?;
-    }
-    for text in regression_lines(&compared.regressions) {
-        writeln!(out, "{}", printable_line(&text))?;
-    }
-    match &compared.score {
-        Some(score) => writeln!(out, "{}", score.sentence("score", WORTH_SEEING))?,
-        None => writeln!(
-            out,
-            "No case has a verdict in both runs with the same rubric, so scores are not compared."
-        )?,
     }
     Ok(())
 }

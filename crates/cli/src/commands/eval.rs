@@ -43,6 +43,7 @@ Examples:
                                             Run in CI without an API key
   jurist eval suite.yaml --resume latest    Continue an interrupted run
   jurist eval suite.yaml --only-failed latest
+  jurist eval suite.yaml --only 'year-end balance'
   jurist eval suite.yaml --no-defer --baseline main.json --fail-on-regression
                                             CI gate: nothing ungraded, nothing worse
   jurist eval suite.yaml --allow-commands   Run the agents that the file names
@@ -79,8 +80,11 @@ pub struct EvalArgs {
     /// Run only the cases that did not pass in this run
     #[arg(long, value_name = "RUN")]
     only_failed: Option<String>,
+    /// Run only this case, with all its rows and trials; repeatable
+    #[arg(long, value_name = "CASE", conflicts_with = "only_failed")]
+    only: Vec<String>,
     /// Continue an interrupted run
-    #[arg(long, value_name = "RUN", conflicts_with = "only_failed")]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["only_failed", "only"])]
     resume: Option<String>,
     /// Target to use instead of those of the file: a target's name, a model, or exec:PROGRAM
     #[arg(long, value_name = "TARGET")]
@@ -115,7 +119,11 @@ async fn evaluate_suite_files(args: &EvalArgs) -> anyhow::Result<CommandOutcome>
         let failed = before.results.iter().filter(|result| result.verdict.status != VerdictStatus::Pass);
         select.names = Some(failed.map(|result| result.case).collect());
     }
+    if !args.only.is_empty() {
+        select.names = Some(args.only.clone());
+    }
     let files: Vec<&PathBuf> = args.files.iter().chain(&args.config).collect();
+    anyhow::ensure!(files.len() < 2 || args.only.is_empty(), "--only takes one suite");
     anyhow::ensure!(files.len() < 2 || args.resume.is_none(), "--resume takes one suite");
     args.running.check(files.len())?;
     let (mut total, mut wrong) = (Vec::new(), false);
@@ -189,6 +197,7 @@ async fn evaluate_file(
     let Some((suite, settings, reading)) = load_suite_with_reading(file, args.load_options())? else {
         return Ok(None);
     };
+    require_cases(&suite, &args.only)?;
     if args.server.is_named() && !args.explain {
         let sent = RemoteEval { suite: &suite, settings: &settings, reading: &reading, file, select };
         return sent.evaluate_on_server(args, runs, part).await.map(Some);
@@ -199,6 +208,20 @@ async fn evaluate_file(
         return Ok(Some(CommandOutcome::Passed.into()));
     }
     run_prepared_eval(args, runs, &loaded, plan).await
+}
+
+/// Refuses names that no case of the suite has.
+fn require_cases(suite: &Suite, wanted: &[String]) -> anyhow::Result<()> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let plan = plan_suite(suite, &CaseSelection::default())?;
+    let known: Vec<&str> = plan.units.iter().flat_map(PlanUnit::all_names).collect();
+    for name in wanted.iter().filter(|name| !known.contains(&name.as_str())) {
+        let meant = closest(name, &known).map(|meant| format!("; did you mean `{meant}`?"));
+        anyhow::bail!("the suite has no case `{name}`{}", meant.unwrap_or_default());
+    }
+    Ok(())
 }
 
 /// What keeps cases of a suite that was read without a fault from being run, each with where the case is written: a

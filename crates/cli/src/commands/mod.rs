@@ -5,6 +5,7 @@ mod alerts;
 mod align;
 mod cache;
 mod calibrate;
+mod case_changes;
 mod check;
 mod checks;
 mod compare;

@@ -7,11 +7,12 @@ use anyhow::Context;
 use jurist_core::grade::{Evidence, Grade, Outcome, VerdictStatus};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
-    ReportFormat, Rubrics, RunTally, case_notes, format_native_score, github_summary, mean_run_score,
-    parse_run_rubrics, reasons, render_compared, variant_in_words, verdict_grounds, with_evidence,
+    ReportFormat, Rubrics, RunBaseline, RunTally, case_notes, format_native_score, github_summary,
+    mean_run_score, parse_run_rubrics, reasons, render_compared, variant_in_words, verdict_grounds,
+    with_evidence,
 };
 use jurist_core::run::{CaseResult, NotGraded, Run};
-use jurist_core::stats::{Comparison, Estimate, Trials, estimate_run_means, summarise_trials};
+use jurist_core::stats::{Estimate, Trials, estimate_run_means, summarise_trials};
 
 use jurist_engine::load;
 
@@ -45,7 +46,13 @@ impl Reporter {
     pub fn shows_material(&self) -> bool {
         matches!(
             self.format,
-            Some(ReportFormat::Json | ReportFormat::Ndjson | ReportFormat::Html | ReportFormat::Otel)
+            Some(
+                ReportFormat::Json
+                    | ReportFormat::Ndjson
+                    | ReportFormat::Html
+                    | ReportFormat::Otel
+                    | ReportFormat::PrComment
+            )
         )
     }
 
@@ -88,9 +95,9 @@ impl Reporter {
         ReportFormat::ALL.iter().find(|it| Some(it.1) == self.format).map_or("pretty", |it| it.0)
     }
 
-    pub fn write(&self, run: &Run, compared: Option<&Comparison>) -> anyhow::Result<()> {
+    pub fn write(&self, run: &Run, baseline: Option<RunBaseline<'_>>) -> anyhow::Result<()> {
         let text = match self.format {
-            Some(format) => render_compared(format, run, compared),
+            Some(format) => render_compared(format, run, baseline),
             None if self.file.is_none() => return Ok(()),
             None => render_plain_text(run)?,
         };
@@ -99,8 +106,10 @@ impl Reporter {
             load::variable("GITHUB_STEP_SUMMARY").filter(|_| self.format == Some(ReportFormat::Github))
         {
             let page = std::fs::OpenOptions::new().append(true).create(true).open(&page);
-            page.and_then(|mut file| file.write_all(github_summary(run, compared).as_bytes()))
-                .context("cannot write the job summary")?;
+            page.and_then(|mut file| {
+                file.write_all(github_summary(run, baseline.map(|baseline| baseline.compared)).as_bytes())
+            })
+            .context("cannot write the job summary")?;
         }
         match &self.file {
             None => Ok(crate::render::stdout().write_all(text.as_bytes())?),

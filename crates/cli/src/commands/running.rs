@@ -9,7 +9,7 @@ use jurist_core::dialect::ProjectSettings;
 use jurist_core::grade::{Deferral, FORMAT, Outcome, Spend, Usd, VerdictStatus};
 use jurist_core::plan::projected_calls;
 use jurist_core::redact::Redactor;
-use jurist_core::report::RunTally;
+use jurist_core::report::{RunBaseline, RunTally};
 use jurist_core::rubric::Rubric;
 use jurist_core::run::{NotGraded, Packed, Run, RunId, RunResults};
 use jurist_core::stats::{Comparison, compare_runs};
@@ -50,8 +50,8 @@ pub struct RunExecutionArgs {
     max_drop: f64,
     #[command(flatten)]
     gates: RunGateArgs,
-    /// Report format: pretty, json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel;
-    /// FORMAT=FILE writes to a file; repeatable
+    /// Report format: pretty, json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github, pr-comment or
+    /// otel; FORMAT=FILE writes to a file; repeatable
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter)]
     reporter: Vec<Reporter>,
     /// Print only what reporters write
@@ -350,8 +350,10 @@ impl RunExecutionArgs {
         }
         // One that cannot be written does not keep the others from it.
         let mut unwritten = false;
+        let compared_with =
+            baseline.zip(compared.as_ref()).map(|(run, compared)| RunBaseline { run, compared });
         for reporter in &reporters {
-            if let Err(error) = reporter.write(run, compared.as_ref()) {
+            if let Err(error) = reporter.write(run, compared_with) {
                 render::print_error(&format!("{error:#}"));
                 unwritten = true;
             }
@@ -379,7 +381,7 @@ impl RunExecutionArgs {
         writeln!(out, "{}", format_run_summary(run, told.took, page.as_deref(), columns))?;
         if let Some(compared) = compared {
             writeln!(out)?;
-            show_comparison(&mut out, compared, run)?;
+            show_comparison(&mut out, compared, Some(run))?;
         }
         // Logs of CI have reports instead.
         if columns.is_some() && told.address.is_none() {

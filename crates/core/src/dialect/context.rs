@@ -181,9 +181,13 @@ impl<'a> Context<'a> {
 
     /// The file and line of a place, to be kept with what is read there.
     pub(super) fn origin(&self, span: SourceSpan) -> CaseOrigin {
-        let sources = self.sources.borrow();
-        let file = sources.get(span.file).path.display().to_string();
-        CaseOrigin { file, line: u32::try_from(sources.place(span).line).unwrap_or(u32::MAX) }
+        let file = self.sources.borrow().get(span.file).path.display().to_string();
+        CaseOrigin { file, line: self.line_of(span) }
+    }
+
+    /// The line on which a span starts, from 1.
+    pub(super) fn line_of(&self, span: SourceSpan) -> u32 {
+        self.sources.borrow().get(span.file).line_number(span.start)
     }
 
     /// A file that `reference` names: beside the file it stands in, or in a folder above, up to the project's root.

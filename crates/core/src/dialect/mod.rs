@@ -109,6 +109,11 @@ impl LoadedSuite {
             if let Some(origin) = &mut case.origin {
                 origin.shorten(folder);
             }
+            for file in case.data.iter_mut().flat_map(|data| &mut data.files) {
+                if let Ok(short) = Path::new(&*file.path).strip_prefix(folder) {
+                    file.path = short.display().to_string().into();
+                }
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::rubric::GraderKind;
 use crate::rubric::{OnError, Rubric, Value};
 use crate::source::{FileId, NodeEntry, NodeShape, SourceNode, SourceSpan};
 use crate::suite::{
-    AgentSettings, Aggregate, Calls, Case, CaseMatrix, CaseTarget, Data, Escalate, HumanLabel, Judge, Jury,
+    AgentSettings, Aggregate, Calls, Case, CaseMatrix, CaseTarget, Escalate, HumanLabel, Judge, Jury,
     McpServer, Suite, TieBreak, Unfilled, Workspace, is_name,
 };
 use crate::template;
@@ -456,10 +456,7 @@ fn eval(
         .get("judge")
         .and_then(|node| read_judge_definition(cx, node, &suite.judges))
         .unwrap_or_default();
-    let data = fields
-        .get("data")
-        .and_then(|node| rows::read_data_rows(cx, node))
-        .map(|(path, rows)| Data { path, rows });
+    let data = fields.get("data").and_then(|node| rows::read_data_rows(cx, node));
     let case = Case {
         name: name.unwrap_or_default(),
         origin: Some(cx.origin(fields.start())),

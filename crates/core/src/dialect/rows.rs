@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::context::{Context, tidy, unreadable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, SourceNode, SourceSpan};
-use crate::suite::{CompactRow, DataRow, RowStorage};
+use crate::suite::{CompactRow, Data, DataRow, RowFile, RowStorage};
 
 /// The rows of the file, or of every file the pattern matches, in order.
-pub(super) fn read_data_rows(cx: &Context<'_>, node: &SourceNode) -> Option<(String, Vec<CompactRow>)> {
+pub(super) fn read_data_rows(cx: &Context<'_>, node: &SourceNode) -> Option<Data> {
     let written = cx.path(node, "data")?;
     let path = written.as_str();
     let before = cx.n_errors();
@@ -22,11 +22,16 @@ pub(super) fn read_data_rows(cx: &Context<'_>, node: &SourceNode) -> Option<(Str
     if files.is_empty() && before < cx.n_errors() {
         return None;
     }
-    let rows: Vec<CompactRow> = files.iter().flat_map(|&file| rows_of(cx, file, node.span)).collect();
-    if rows.is_empty() && !files.is_empty() && cx.n_errors() == before {
+    let mut data = Data { path: written.clone(), rows: Vec::<CompactRow>::new(), files: Vec::new() };
+    for &file in &files {
+        let path = cx.path_of(file).display().to_string().into();
+        data.files.push(RowFile { path, first_row: data.rows.len() });
+        data.rows.extend(rows_of::<CompactRow>(cx, file, node.span));
+    }
+    if data.rows.is_empty() && !files.is_empty() && cx.n_errors() == before {
         cx.error(Code::Empty, node.span, format!("`{path}` holds no rows"));
     }
-    Some((written, rows))
+    Some(data)
 }
 
 /// The files that a pattern matches, sorted; none is an error at `span`.
@@ -83,7 +88,9 @@ fn jsonl<R: RowStorage>(cx: &Context<'_>, file: FileId) -> Vec<R> {
     let mut rows = Vec::new();
     let text = cx.text_of(file);
     for_each_json_line(cx, file, |value, span| match value {
-        Value::Object(row) => rows.push(R::of_line(&text, span.start..span.end, row)),
+        Value::Object(row) => {
+            rows.push(R::of_line(&text, span.start..span.end, row, cx.line_of(span)));
+        }
         _ => cx.error(Code::BadRow, span, "a row must be a JSON object"),
     });
     rows
@@ -133,7 +140,7 @@ fn document<R: RowStorage>(cx: &Context<'_>, file: FileId) -> Vec<R> {
     let mut rows = Vec::new();
     for item in items {
         match item.to_json() {
-            Value::Object(row) => rows.push(R::of_row(row)),
+            Value::Object(row) => rows.push(R::of_row(row, cx.line_of(item.span))),
             _ => cx.error(Code::BadRow, cx.head(item), "a row must be a mapping"),
         }
     }
@@ -141,8 +148,9 @@ fn document<R: RowStorage>(cx: &Context<'_>, file: FileId) -> Vec<R> {
 }
 
 fn read_delimited_rows<R: RowStorage>(cx: &Context<'_>, file: FileId, delimiter: u8) -> Vec<R> {
-    let text = cx.text_of(file);
-    let text = text.trim_start_matches('\u{feff}');
+    let all = cx.text_of(file);
+    let text = all.trim_start_matches('\u{feff}');
+    let n_skipped = all.len() - text.len();
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
     let whole = SourceSpan { file, start: 0, end: 0 };
     let headers = match reader.headers() {
@@ -158,7 +166,11 @@ fn read_delimited_rows<R: RowStorage>(cx: &Context<'_>, file: FileId, delimiter:
             Ok(record) => {
                 let cells = headers.iter().zip(&record);
                 let row: DataRow = cells.map(|(key, cell)| (key.to_owned(), Value::from(cell))).collect();
-                rows.push(R::of_row(row));
+                // What is left of the last line break, and empty lines, stand before the row.
+                let at = record.position().map_or(0, |position| position.byte() as usize);
+                let n_breaks = text[at..].bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+                let start = (n_skipped + at + n_breaks) as u32;
+                rows.push(R::of_row(row, cx.line_of(SourceSpan { file, start, end: start })));
             }
             Err(error) => {
                 let at = error.position().map_or(0, csv::Position::byte) as u32;

@@ -144,6 +144,15 @@ pub(super) struct Location {
     pub line: Option<u32>,
 }
 
+impl std::fmt::Display for Location {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.file),
+            None => f.write_str(&self.file),
+        }
+    }
+}
+
 /// The file and line of a case, or the file that its suite is named by.
 pub(super) fn find_case_location(run: &Run, result: &CaseResult) -> Option<Location> {
     let written = result.origin.as_ref().and_then(|origin| {

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::outcome_text::{case_figures, collect_grader_statements, run_duration_seconds};
-use super::{RunTally, case_notes, reasons, verdict_grounds};
+use super::{RunTally, case_notes, finding, reasons, verdict_grounds};
 use crate::grade::VerdictStatus;
 use crate::run::{CaseResult, NotGraded, Run};
 
@@ -31,7 +31,9 @@ pub(super) fn render_junit_report(run: &Run) -> String {
             writeln!(out, "    <testcase name=\"{}\" classname=\"{name}\">", escape_junit_text(&result.case));
         let why = reasons(run, &result);
         let first = escape_junit_text(why.first().map_or("", String::as_str));
-        let all = escape_junit_text(&why.join("\n"));
+        let place = finding::find_case_location(run, &result).map(|location| format!("at {location}"));
+        let all = place.into_iter().chain(why.iter().cloned()).collect::<Vec<_>>();
+        let all = escape_junit_text(&all.join("\n"));
         let _ = match result.verdict.status {
             VerdictStatus::Pass => Ok(()),
             VerdictStatus::Fail => {
@@ -72,7 +74,10 @@ fn write_junit_properties(out: &mut String, run: &Run) {
 }
 
 fn render_junit_output(run: &Run, result: &CaseResult) -> String {
-    let figures = case_figures(run, result).into_iter().filter_map(|(name, value)| {
+    let location = finding::find_case_location(run, result);
+    let line = location.as_ref().and_then(|location| location.line).map(|line| line.to_string());
+    let place = [("file", location.map(|location| location.file)), ("line", line)];
+    let figures = case_figures(run, result).into_iter().chain(place).filter_map(|(name, value)| {
         // Nothing may end the mark but what is written here.
         Some(format!("[[PROPERTY|{name}={}]]", escape_junit_text(&value?.replace(['\n', ']'], " "))))
     });

@@ -2,6 +2,7 @@
 //!
 //! Errors and deferrals are failures in none of them.
 
+mod case_changes;
 mod comparison_charts;
 mod csv;
 mod finding;
@@ -11,6 +12,7 @@ mod html;
 mod junit;
 mod markdown;
 mod otel;
+mod pr_comment;
 mod ranking_charts;
 mod regressions;
 mod results;
@@ -19,11 +21,16 @@ mod outcome_text;
 mod sarif;
 mod score_text;
 mod tap;
+mod word_diff;
 
+pub use case_changes::{
+    CaseChange, CaseSide, ChangeDirection, ChangeFilter, CriterionAnswer, CriterionChange, list_case_changes,
+};
 pub use comparison_charts::{build_comparison_forest, build_comparison_radar};
 pub use csv::csv_cell;
 pub use github::render_github_summary as github_summary;
 pub use otel::{TraceEvaluation, render_trace_otel_logs};
+pub use pr_comment::shorten_same;
 pub use ranking_charts::{build_strength_forest, build_win_matrix};
 pub use regressions::{comparison_markdown, regression_lines};
 pub use results::results_radar;
@@ -31,6 +38,7 @@ pub use rows::{
     ANNOTATION_TASK, COLUMNS, Column, ColumnKind, GradeCell, GradeRow, csv_head, csv_rows, grade_rows,
 };
 pub use score_text::{Rubrics, declared_scales, format_native_score, parse_run_rubrics};
+pub use word_diff::{WordChange, WordRun, diff_words};
 
 use crate::grade::{Gate, Grade, GradeFlag, Outcome, VerdictStatus};
 use crate::run::{CaseResult, Run, RunSummary};
@@ -54,12 +62,14 @@ pub enum ReportFormat {
     Gitlab,
     /// Annotations of a GitHub workflow; its page is [`github_summary`].
     Github,
+    /// A comment on a pull request: what changed since the baseline.
+    PrComment,
     /// OpenTelemetry's evaluation events.
     Otel,
 }
 
 impl ReportFormat {
-    pub const ALL: [(&'static str, Self); 11] = [
+    pub const ALL: [(&'static str, Self); 12] = [
         ("json", Self::Json),
         ("ndjson", Self::Ndjson),
         ("junit", Self::Junit),
@@ -70,6 +80,7 @@ impl ReportFormat {
         ("sarif", Self::Sarif),
         ("gitlab", Self::Gitlab),
         ("github", Self::Github),
+        ("pr-comment", Self::PrComment),
         ("otel", Self::Otel),
     ];
 }
@@ -79,8 +90,16 @@ pub fn render_report(format: ReportFormat, run: &Run) -> String {
     render_compared(format, run, None)
 }
 
+/// The run that another one is compared with, and what the comparison says.
+#[derive(Debug, Clone, Copy)]
+pub struct RunBaseline<'a> {
+    pub run: &'a Run,
+    pub compared: &'a Comparison,
+}
+
 /// The same, with what became of its cases since another run where the format has room for it.
-pub fn render_compared(format: ReportFormat, run: &Run, compared: Option<&Comparison>) -> String {
+pub fn render_compared(format: ReportFormat, run: &Run, baseline: Option<RunBaseline<'_>>) -> String {
+    let compared = baseline.map(|baseline| baseline.compared);
     match format {
         ReportFormat::Json => with_summary(run, compared),
         ReportFormat::Ndjson => run.results.iter().map(|result| render_ndjson_line(run, &result)).collect(),
@@ -92,6 +111,7 @@ pub fn render_compared(format: ReportFormat, run: &Run, compared: Option<&Compar
         ReportFormat::Sarif => sarif::render_sarif_report(run),
         ReportFormat::Gitlab => gitlab::render_gitlab_report(run),
         ReportFormat::Github => github::render_github_annotations(run),
+        ReportFormat::PrComment => pr_comment::render_pr_comment(run, baseline),
         ReportFormat::Otel => otel::render_otel_report(run),
     }
 }

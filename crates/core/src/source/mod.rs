@@ -105,6 +105,11 @@ impl SourceFile {
         self.lines.partition_point(|&line| line as usize <= offset).saturating_sub(1)
     }
 
+    /// The line of a byte, from 1.
+    pub fn line_number(&self, offset: u32) -> u32 {
+        u32::try_from(self.line_at(offset as usize) + 1).unwrap_or(u32::MAX)
+    }
+
     /// The whole lines that hold `bytes` with `margin` lines on either side: byte offset and text.
     pub fn lines_around(&self, bytes: std::ops::Range<u32>, margin: usize) -> (usize, &str) {
         let first = self.line_at(bytes.start as usize).saturating_sub(margin);

@@ -175,19 +175,48 @@ pub struct CaseMatrix {
     pub prompts: Vec<String>,
 }
 
-/// Rows of a data file: one case each.
+/// Rows of data files: one case each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Data {
     /// Path or pattern as written.
     pub path: String,
     pub rows: Vec<CompactRow>,
+    /// The files that the rows come from, in their order.
+    pub files: Vec<RowFile>,
+}
+
+/// A data file, for reports that point into it.
+#[derive(Debug, Clone)]
+pub struct RowFile {
+    pub path: Arc<str>,
+    /// The place of its first row among all rows.
+    pub first_row: usize,
+}
+
+/// Rows that say the same are equal whatever file they are from.
+impl PartialEq for RowFile {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Data {
+    /// The path of the file that holds a row, by the row's place.
+    fn file_of(&self, row: usize) -> Option<&Arc<str>> {
+        let n_begun = self.files.partition_point(|file| file.first_row <= row);
+        self.files[..n_begun].last().map(|file| &file.path)
+    }
 }
 
 pub type DataRow = Map<String, Value>;
 
 /// A row as it is kept while a run goes on. A map takes five times the memory of its text.
 #[derive(Debug, Clone)]
-pub struct CompactRow(RowForm);
+pub struct CompactRow {
+    form: RowForm,
+    /// Where it begins in its file, from 1.
+    line: u32,
+}
 
 #[derive(Debug, Clone)]
 enum RowForm {
@@ -204,7 +233,7 @@ enum RowForm {
 impl CompactRow {
     pub fn read(&self) -> DataRow {
         let parse = |text: &str| serde_json::from_str(text).expect("it was read before");
-        match &self.0 {
+        match &self.form {
             RowForm::Line { file, start, end } => parse(&file[*start as usize..*end as usize]),
             RowForm::Json(text) => parse(text),
             RowForm::Map(row) => (**row).clone(),
@@ -220,33 +249,35 @@ impl PartialEq for CompactRow {
 
 /// How rows are kept once they are read from a file.
 pub trait RowStorage {
-    fn of_row(row: DataRow) -> Self;
+    /// `line` is where the row begins in its file, from 1.
+    fn of_row(row: DataRow, line: u32) -> Self;
 
-    /// From a line of JSON that was read as `row`.
-    fn of_line(file: &Arc<str>, line: Range<u32>, row: DataRow) -> Self;
+    /// From the bytes of a line of JSON that was read as `row`.
+    fn of_line(file: &Arc<str>, bytes: Range<u32>, row: DataRow, line: u32) -> Self;
 }
 
 impl RowStorage for DataRow {
-    fn of_row(row: DataRow) -> Self {
+    fn of_row(row: DataRow, _: u32) -> Self {
         row
     }
 
-    fn of_line(_: &Arc<str>, _: Range<u32>, row: DataRow) -> Self {
+    fn of_line(_: &Arc<str>, _: Range<u32>, row: DataRow, _: u32) -> Self {
         row
     }
 }
 
 impl RowStorage for CompactRow {
     /// Written numbers may be read with another last digit, so only texts become text.
-    fn of_row(row: DataRow) -> Self {
-        match row.values().all(Value::is_string) {
-            true => Self(RowForm::Json(Value::Object(row).to_string().into())),
-            false => Self(RowForm::Map(Arc::new(row))),
-        }
+    fn of_row(row: DataRow, line: u32) -> Self {
+        let form = match row.values().all(Value::is_string) {
+            true => RowForm::Json(Value::Object(row).to_string().into()),
+            false => RowForm::Map(Arc::new(row)),
+        };
+        Self { form, line }
     }
 
-    fn of_line(file: &Arc<str>, line: Range<u32>, _: DataRow) -> Self {
-        Self(RowForm::Line { file: Arc::clone(file), start: line.start, end: line.end })
+    fn of_line(file: &Arc<str>, bytes: Range<u32>, _: DataRow, line: u32) -> Self {
+        Self { form: RowForm::Line { file: Arc::clone(file), start: bytes.start, end: bytes.end }, line }
     }
 }
 
@@ -405,7 +436,11 @@ impl Case {
             for prompt in axis(self.matrix.prompts.len()) {
                 for target in axis(n_targets) {
                     for model in axis(self.matrix.models.len()) {
-                        let row = row.map(|(at, row)| (at, row.clone()));
+                        let row = row.map(|(at, row)| InstanceRow {
+                            at,
+                            row: row.clone(),
+                            file: self.data.as_ref().and_then(|data| data.file_of(at)).cloned(),
+                        });
                         cells.push(CaseInstance {
                             template: Arc::clone(&template),
                             row,
@@ -485,11 +520,20 @@ impl Case {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseInstance {
     template: Arc<Case>,
-    /// Which row, from 0.
-    row: Option<(usize, CompactRow)>,
+    row: Option<InstanceRow>,
     prompt: Option<usize>,
     target: Option<usize>,
     model: Option<usize>,
+}
+
+/// The row of a case.
+#[derive(Debug, Clone, PartialEq)]
+struct InstanceRow {
+    /// Which row, from 0.
+    at: usize,
+    row: CompactRow,
+    /// The data file that holds it.
+    file: Option<Arc<str>>,
 }
 
 impl CaseInstance {
@@ -501,8 +545,8 @@ impl CaseInstance {
     /// The case with everything filled in.
     pub fn case(&self) -> Result<Case, Unfilled> {
         let mut case = self.template.fill_from_row(self.row().as_ref())?;
-        if let Some((at, _)) = &self.row {
-            case.name = format!("{} [row {}]", case.name, at + 1);
+        if let Some(row) = &self.row {
+            case.name = format!("{} [row {}]", case.name, row.at + 1);
         }
         if let Some(at) = self.prompt {
             case.name = format!("{} [prompt {}]", case.name, at + 1);
@@ -535,12 +579,21 @@ impl CaseInstance {
 
     /// Fills `{{ row.field }}` in the rubric's texts when a judge is asked.
     pub fn row(&self) -> Option<DataRow> {
-        self.row.as_ref().map(|(_, row)| row.read())
+        self.row.as_ref().map(|instance| instance.row.read())
     }
 
     /// Which row it is, from 1.
     pub fn row_number(&self) -> Option<usize> {
-        self.row.as_ref().map(|row| row.0 + 1)
+        self.row.as_ref().map(|instance| instance.at + 1)
+    }
+
+    /// Where the case is written: its row in a data file, or else its entry in the suite.
+    pub fn origin(&self) -> Option<CaseOrigin> {
+        let of_row = self.row.as_ref().and_then(|instance| {
+            let file = instance.file.as_ref()?.to_string();
+            Some(CaseOrigin { file, line: instance.row.line })
+        });
+        of_row.or_else(|| self.template.origin.clone())
     }
 
     /// Who judges it.
@@ -551,7 +604,7 @@ impl CaseInstance {
 
     /// The same for all that do one task: rows and judges differ, targets and prompts need not.
     pub fn task(&self) -> String {
-        let row = self.row.as_ref().map_or(0, |it| it.0);
+        let row = self.row.as_ref().map_or(0, |instance| instance.at);
         let model = self.model.map_or("", |index| &self.template.matrix.models[index]);
         format!("{} {row} {model}", self.template.name)
     }
@@ -696,10 +749,10 @@ mod tests {
         let file: Arc<str> = format!("\u{feff}{line}\n").into();
         let row: DataRow = serde_json::from_str(line).unwrap();
         let bytes = 3..3 + u32::try_from(line.len()).unwrap();
-        assert_eq!(CompactRow::of_line(&file, bytes, row.clone()).read(), row);
-        assert_eq!(CompactRow::of_row(row.clone()).read(), row);
+        assert_eq!(CompactRow::of_line(&file, bytes, row.clone(), 1).read(), row);
+        assert_eq!(CompactRow::of_row(row.clone(), 1).read(), row);
         let cells = DataRow::from_iter([("a".to_owned(), "\"0.10\"\n".into()), ("b".to_owned(), "".into())]);
-        assert_eq!(CompactRow::of_row(cells.clone()).read(), cells);
+        assert_eq!(CompactRow::of_row(cells.clone(), 1).read(), cells);
     }
 
     #[test]

@@ -138,7 +138,7 @@ struct PlacedResult {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct ReportQuery {
-    /// json, ndjson, junit, md, tap, csv, html, sarif, gitlab, github or otel [default: json].
+    /// json, ndjson, junit, md, tap, csv, html, sarif, gitlab, github, pr-comment or otel [default: json].
     format: Option<String>,
 }
 
@@ -299,7 +299,7 @@ fn report_content_type(format: ReportFormat) -> HeaderValue {
         }
         ReportFormat::Ndjson => "application/x-ndjson",
         ReportFormat::Junit => "application/xml",
-        ReportFormat::Markdown => "text/markdown; charset=utf-8",
+        ReportFormat::Markdown | ReportFormat::PrComment => "text/markdown; charset=utf-8",
         ReportFormat::Csv => "text/csv; charset=utf-8",
         ReportFormat::Html => "text/html; charset=utf-8",
         ReportFormat::Tap | ReportFormat::Github => "text/plain; charset=utf-8",

@@ -1,0 +1,226 @@
+//! Cases of two runs side by side: the old and the new answer, and what graders said about each.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::outcome_text::{GraderStatement, format_evidence_quote};
+use super::word_diff::{WordRun, diff_words};
+use crate::grade::{Grade, Usd, VerdictStatus};
+use crate::run::{CaseResult, Run};
+use crate::suite::CaseOrigin;
+
+/// One case in two runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CaseChange {
+    pub case: String,
+    /// Where the case is written, as the later run has it.
+    pub origin: Option<CaseOrigin>,
+    pub direction: ChangeDirection,
+    /// Whether the two were graded with different rubrics.
+    pub rubric_changed: bool,
+    pub answer_changed: bool,
+    pub before: CaseSide,
+    pub after: CaseSide,
+    /// From the old answer to the new one, in words; empty where one of them is not stored.
+    pub answer_diff: Vec<WordRun>,
+    pub criteria: Vec<CriterionChange>,
+}
+
+/// What became of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeDirection {
+    /// It passed and fails now, or its score is lower with the same verdict.
+    Worse,
+    Better,
+    /// Same verdict, same score.
+    Same,
+    /// One of the two has no verdict, so that nobody knows.
+    Undecided,
+}
+
+/// A case in one of the runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CaseSide {
+    pub status: VerdictStatus,
+    pub score: Option<f64>,
+    /// `None` where the run does not hold what was graded.
+    pub answer: Option<String>,
+    pub cost: Option<Usd>,
+}
+
+/// What graders said about one criterion in each run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CriterionChange {
+    pub criterion: String,
+    pub before: Vec<CriterionAnswer>,
+    pub after: Vec<CriterionAnswer>,
+}
+
+/// One grader's answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CriterionAnswer {
+    pub grader: String,
+    pub answer: String,
+    pub score: Option<f64>,
+    pub reason: String,
+    /// Quotes, each with where it stands.
+    pub evidence: Vec<String>,
+}
+
+/// Which cases are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeFilter {
+    /// The verdict is another one.
+    Verdict,
+    Worse,
+    Better,
+    /// The answer is another one, and the verdict is the same.
+    DifferentAnswer,
+    /// One of the two has no verdict.
+    Undecided,
+    All,
+}
+
+impl ChangeFilter {
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("verdict", Self::Verdict),
+        ("worse", Self::Worse),
+        ("better", Self::Better),
+        ("different-answer", Self::DifferentAnswer),
+        ("undecided", Self::Undecided),
+        ("all", Self::All),
+    ];
+
+    fn accepts(self, before: &CaseResult, after: &CaseResult) -> bool {
+        let (old, new) = (before.verdict.status, after.verdict.status);
+        match self {
+            Self::Verdict => old != new,
+            Self::Worse => compare_verdicts(before, after) == ChangeDirection::Worse,
+            Self::Better => compare_verdicts(before, after) == ChangeDirection::Better,
+            Self::DifferentAnswer => {
+                let answers = stored_answer(before).zip(stored_answer(after));
+                old == new && answers.is_some_and(|(old, new)| old != new)
+            }
+            Self::Undecided => compare_verdicts(before, after) == ChangeDirection::Undecided,
+            Self::All => true,
+        }
+    }
+}
+
+/// Cases that both runs have and the filter accepts: what got worse first, then what nobody knows, then what got
+/// better.
+pub fn list_case_changes(before: &Run, after: &Run, filter: ChangeFilter) -> Vec<CaseChange> {
+    let places: BTreeMap<String, usize> =
+        before.results.iter().enumerate().map(|(at, result)| (result.case, at)).collect();
+    let mut changes = Vec::new();
+    for new in after.results.iter() {
+        let Some(old) = places.get(&new.case).map(|at| before.results.get(*at)) else { continue };
+        if filter.accepts(&old, &new) {
+            changes.push(CaseChange::new(&old, &new));
+        }
+    }
+    changes.sort_by_key(|change| match (change.direction, change.before.status == change.after.status) {
+        (ChangeDirection::Worse, false) => 0,
+        (ChangeDirection::Undecided, _) => 1,
+        (ChangeDirection::Worse, true) => 2,
+        (ChangeDirection::Better, false) => 3,
+        (ChangeDirection::Better, true) => 4,
+        (ChangeDirection::Same, _) => 5,
+    });
+    changes
+}
+
+impl CaseChange {
+    fn new(before: &CaseResult, after: &CaseResult) -> Self {
+        let answers = stored_answer(before).zip(stored_answer(after));
+        Self {
+            case: after.case.clone(),
+            origin: after.origin.clone().or_else(|| before.origin.clone()),
+            direction: compare_verdicts(before, after),
+            rubric_changed: before.rubric != after.rubric,
+            answer_changed: answers.is_some_and(|(old, new)| old != new),
+            before: CaseSide::of(before),
+            after: CaseSide::of(after),
+            answer_diff: answers.map(|(old, new)| diff_words(old, new)).unwrap_or_default(),
+            criteria: list_criterion_changes(before, after),
+        }
+    }
+
+    /// Whether graders said the same of every criterion.
+    pub fn same_grades(&self) -> bool {
+        self.criteria.iter().all(|criterion| criterion.before == criterion.after)
+    }
+}
+
+impl CaseSide {
+    fn of(result: &CaseResult) -> Self {
+        Self {
+            status: result.verdict.status,
+            score: result.verdict.score,
+            answer: stored_answer(result).map(str::to_owned),
+            cost: result.spend.cost,
+        }
+    }
+}
+
+/// The answer, or the diff where the candidate is one; `None` where the run was stored without what was graded.
+fn stored_answer(result: &CaseResult) -> Option<&str> {
+    let answer = result.material.answer();
+    let diff = result.material.diff.as_deref().unwrap_or_default();
+    [answer, diff].into_iter().find(|text| !text.is_empty())
+}
+
+/// By the verdict; among equal verdicts by the score.
+fn compare_verdicts(before: &CaseResult, after: &CaseResult) -> ChangeDirection {
+    use VerdictStatus::{Fail, Pass};
+    match (before.verdict.status, after.verdict.status) {
+        (Pass, Fail) => ChangeDirection::Worse,
+        (Fail, Pass) => ChangeDirection::Better,
+        (Pass, Pass) | (Fail, Fail) => match (before.verdict.score, after.verdict.score) {
+            // Sums of the same grades may differ in their last digits.
+            (Some(old), Some(new)) if new < old - 1e-9 => ChangeDirection::Worse,
+            (Some(old), Some(new)) if old + 1e-9 < new => ChangeDirection::Better,
+            _ => ChangeDirection::Same,
+        },
+        _ => ChangeDirection::Undecided,
+    }
+}
+
+/// Criteria in the order of the later run, then those that only the earlier one has.
+fn list_criterion_changes(before: &CaseResult, after: &CaseResult) -> Vec<CriterionChange> {
+    let mut changes: Vec<CriterionChange> = Vec::new();
+    for (grades, is_new) in [(&after.grades, true), (&before.grades, false)] {
+        for grade in grades {
+            let known = changes.iter().position(|change| change.criterion == grade.criterion);
+            let at = known.unwrap_or_else(|| {
+                let criterion = grade.criterion.clone();
+                changes.push(CriterionChange { criterion, before: Vec::new(), after: Vec::new() });
+                changes.len() - 1
+            });
+            let side = if is_new { &mut changes[at].after } else { &mut changes[at].before };
+            side.push(CriterionAnswer::of(grade));
+        }
+    }
+    changes
+}
+
+impl CriterionAnswer {
+    fn of(grade: &Grade) -> Self {
+        let statement = GraderStatement::of(grade);
+        Self {
+            grader: statement.grader.to_owned(),
+            answer: statement.answer.clone(),
+            score: grade.outcome.unit(),
+            reason: statement.reason.to_owned(),
+            evidence: grade.evidence.iter().map(format_evidence_quote).collect(),
+        }
+    }
+
+    /// In a line, without its quotes.
+    pub fn line(&self) -> String {
+        let words = format!("{} by {}", self.answer, self.grader);
+        if self.reason.is_empty() { words } else { format!("{words} — {}", self.reason) }
+    }
+}
