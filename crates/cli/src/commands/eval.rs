@@ -217,7 +217,7 @@ fn require_cases(suite: &Suite, wanted: &[String]) -> anyhow::Result<()> {
     }
     let plan = plan_suite(suite, &CaseSelection::default())?;
     let known: Vec<&str> = plan.units.iter().flat_map(PlanUnit::all_names).collect();
-    for name in wanted.iter().filter(|name| !known.contains(&name.as_str())) {
+    if let Some(name) = wanted.iter().find(|name| !known.contains(&name.as_str())) {
         let meant = closest(name, &known).map(|meant| format!("; did you mean `{meant}`?"));
         anyhow::bail!("the suite has no case `{name}`{}", meant.unwrap_or_default());
     }

@@ -272,9 +272,8 @@ pub fn shorten_same(text: &str, is_first: bool, is_last: bool) -> String {
     let head: String = letters[..NEAR_LETTERS].iter().collect();
     let tail: String = letters[letters.len() - NEAR_LETTERS..].iter().collect();
     match (is_first, is_last) {
-        (true, true) => format!("{head}…"),
+        (_, true) => format!("{head}…"),
         (true, false) => format!("…{tail}"),
-        (false, true) => format!("{head}…"),
         (false, false) => format!("{head} … {tail}"),
     }
 }

@@ -374,7 +374,7 @@ impl<'a> VerdictBuilder<'a> {
                 match criterion.cannot_assess {
                     Some(excuse) => return Err(self.abstain(criterion, excuse)),
                     None => {
-                        self.undecide(criterion, with_detail("its grader could not assess it", why), false)
+                        self.undecide(criterion, with_detail("its grader could not assess it", why), false);
                     }
                 }
             }

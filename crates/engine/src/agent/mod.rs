@@ -214,12 +214,11 @@ impl Agents {
                 format!("the run took longer than {} s", timeout.as_secs_f64()),
             )
         })??;
-        if let Some(target) = case.targets.first() {
-            if !transforms_of(target).is_empty()
-                && let Some(response) = produced.response.take()
-            {
-                produced.response = Some(self.transform_response(target, &case.candidate, response).await?);
-            }
+        if let Some(target) = case.targets.first()
+            && !transforms_of(target).is_empty()
+            && let Some(response) = produced.response.take()
+        {
+            produced.response = Some(self.transform_response(target, &case.candidate, response).await?);
         }
         if let Some(folder) = &folder {
             let own = produced.diff.take().unwrap_or_default();

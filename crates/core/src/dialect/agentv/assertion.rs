@@ -276,7 +276,7 @@ impl<'a> AssertionReader<'a> {
             (None, None) => 1.0,
         };
         // A score under the mark is what `not-` asks for; code says yes or no there.
-        let is_score = own.is_some() || usual.is_some_and(|usual| usual != 1e-6);
+        let is_score = own.is_some() || usual.is_some_and(|usual| 1e-6 < usual);
         let is_turned = criterion.polarity != Polarity::Plain && is_score;
         criterion.threshold = Some(if is_turned { 1.0 - mark } else { mark });
     }

@@ -666,7 +666,7 @@ fn read_agentv_case(
         labels: BTreeMap::new(),
         repeat: own_repeat.or(options.repeat).unwrap_or(defaults.repeat),
     };
-    Some(split_by_prompts(case, targets, asked))
+    Some(split_by_prompts(&case, targets, &asked))
 }
 
 /// The judge's prompt with the variables of the test; what else it names is the judge's to fill in.
@@ -699,7 +699,7 @@ fn keep_named_targets(fields: &MappingReader<'_>, targets: &mut Vec<AgentvTarget
             fields.cx.report(
                 Diagnostic::error(Code::UnknownName, fields.key_span("providers"), message).suggest(
                     name,
-                    known.into_iter(),
+                    known,
                     "providers",
                 ),
             );
@@ -709,7 +709,7 @@ fn keep_named_targets(fields: &MappingReader<'_>, targets: &mut Vec<AgentvTarget
 }
 
 /// The case with its prompts; several cases where targets are given different ones.
-fn split_by_prompts(case: Case, targets: Vec<AgentvTarget>, asked: Vec<FilledPrompt>) -> Vec<Case> {
+fn split_by_prompts(case: &Case, targets: Vec<AgentvTarget>, asked: &[FilledPrompt]) -> Vec<Case> {
     let prompts_of = |target: &AgentvTarget| -> Vec<usize> {
         let is_asked = |prompt: &FilledPrompt| {
             target.prompts.is_empty() || target.prompts.iter().any(|name| prompt.names.contains(name))
