@@ -16,7 +16,7 @@ use crate::commands::stats::compute_problem_answer;
 use crate::commands::{ChosenRubric, RubricChoice, choose_suite_rubric};
 use crate::render::render_diagnostic;
 
-/// A rubric that was read and is in order, with who judges by it.
+/// A valid rubric with its judges.
 #[derive(Debug, Clone)]
 pub struct LoadedRubric {
     chosen: ChosenRubric,
@@ -26,7 +26,7 @@ pub struct LoadedRubric {
 
 /// Why a text is no rubric that can be used.
 #[derive(Debug, Clone)]
-pub struct RubricProblem {
+pub struct RubricLoadError {
     /// As the command line prints it.
     pub message: String,
     /// As `jurist check --format json` prints them.
@@ -35,7 +35,7 @@ pub struct RubricProblem {
 
 impl LoadedRubric {
     /// Reads a rubric or suite from a file; `name` says which rubric, where it holds several.
-    pub fn load(path: &Path, name: Option<&str>, flags: &GradingFlags) -> Result<Self, RubricProblem> {
+    pub fn load(path: &Path, name: Option<&str>, flags: &GradingFlags) -> Result<Self, RubricLoadError> {
         let loaded = load_suite(path, flags.loading.options());
         choose_loaded_rubric(loaded, path, name, flags)
     }
@@ -46,7 +46,7 @@ impl LoadedRubric {
         text: &str,
         name: Option<&str>,
         flags: &GradingFlags,
-    ) -> Result<Self, RubricProblem> {
+    ) -> Result<Self, RubricLoadError> {
         let loaded = load_suite_text(label, text, flags.loading.options());
         choose_loaded_rubric(loaded, Path::new(label), name, flags)
     }
@@ -97,7 +97,7 @@ fn choose_loaded_rubric(
     path: &Path,
     name: Option<&str>,
     flags: &GradingFlags,
-) -> Result<LoadedRubric, RubricProblem> {
+) -> Result<LoadedRubric, RubricLoadError> {
     let sources = loaded.sources;
     let mut diagnostics = loaded.diagnostics.into_sorted();
     diagnostics.retain(|diagnostic| diagnostic.severity != DiagnosticSeverity::Advice);
@@ -107,7 +107,7 @@ fn choose_loaded_rubric(
             anstream::adapter::strip_str(&render_diagnostic(diagnostic, &sources)).to_string()
         });
         let message = texts.collect::<Vec<String>>().join("\n\n");
-        return Err(RubricProblem { message, diagnostics: as_json(&diagnostics) });
+        return Err(RubricLoadError { message, diagnostics: as_json(&diagnostics) });
     };
     let project = SuiteFiles::of(path, flags.loading.options().outside);
     let choice = RubricChoice { path, name, flag: "name=" };
@@ -116,7 +116,7 @@ fn choose_loaded_rubric(
             "file": path, "line": null, "column": null, "severity": "error", "code": "no-rubric",
             "message": error.to_string(), "help": null,
         });
-        RubricProblem { message: error.to_string(), diagnostics: vec![diagnostic] }
+        RubricLoadError { message: error.to_string(), diagnostics: vec![diagnostic] }
     })?;
     Ok(LoadedRubric { chosen, warnings: as_json(&diagnostics) })
 }

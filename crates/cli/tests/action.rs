@@ -341,7 +341,7 @@ fn a_regression_fails_the_job_and_is_shown_in_one_comment_that_is_updated() {
         "1 case got worse, 0 cases got better",
         "one: pass → fail, 1.00 → 0.00 (evals/suite.yaml:3)",
         "It is <del>Paris</del><ins>Lyon</ins>.",
-        "No difference of the score can be shown",
+        "No significant difference of the score",
         "2 cases unchanged.",
     ] {
         assert!(comment.contains(expected), "{expected} is not in\n{comment}");
@@ -398,7 +398,7 @@ fn a_flaky_case_is_left_aside_and_said_to_be_flaky() {
     assert_eq!(pull_request.code, 0, "{}", pull_request.output);
     let comments = github.comments();
     assert!(
-        comments[0].contains("1 case left aside as flaky: sometimes")
+        comments[0].contains("1 case ignored as flaky: sometimes")
             && comments[0].contains("0 cases got worse"),
         "{comments:?}"
     );

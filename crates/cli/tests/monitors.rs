@@ -133,7 +133,7 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
     fs::copy(example, folder.path().join("example.yaml")).unwrap();
     let example = at(&["monitor", "apply", "example.yaml"], &there, 2).await;
     assert!(
-        example.contains("no stored trace is called `run_eu_0190c4d27e1b7a3c9f50b8e6d1a24c01`"),
+        example.contains("there is no stored trace `run_eu_0190c4d27e1b7a3c9f50b8e6d1a24c01`"),
         "{example}"
     );
 }

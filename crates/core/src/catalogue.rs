@@ -509,7 +509,7 @@ pub const CHECKS: &[CatalogueEntry] = &[
     ),
     on_response(
         "contains-xml",
-        "a well-formed XML element stands in the response, with these elements if any are given",
+        "the response contains a well-formed XML element, with these elements if any are given",
         &[may("value", XML_ELEMENTS)],
     ),
     on_response(

@@ -190,7 +190,7 @@ class Rubric:
         import asyncio
 
         judge = PreparedJudge(options, asyncio.get_running_loop())
-        stop = _native.StopSignal()
+        stop = _native.InterruptSignal()
 
         def work() -> Verdicts:
             with Grader(self._native.grader, judge, options) as grader:
@@ -311,7 +311,7 @@ class Grader:
         rows: list[Any],
         label: str,
         progress: bool | ProgressFunction,
-        stop: _native.StopSignal | None,
+        stop: _native.InterruptSignal | None,
     ) -> Verdicts:
         report = _ProgressLine(len(rows)) if progress is True else progress or None
         told = None if report is None else (lambda n_done: report(n_done, len(rows)))
@@ -332,7 +332,7 @@ class Grader:
         rows: list[Any],
         label: str,
         report: Callable[[int], None] | None,
-        stop: _native.StopSignal | None,
+        stop: _native.InterruptSignal | None,
     ) -> _native.GradedRows:
         native = self._ready()
         try:

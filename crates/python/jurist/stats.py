@@ -31,7 +31,7 @@ def compute(name: str, *args: Any, **inputs: Any) -> Any:
         raise InputError("give arguments by name or by position, not both")
     problem: dict[str, Any] = {"fn": name, "args": list(args)} if args else {"family": name, "input": inputs}
     try:
-        answer = json.loads(_native.compute_statistic(problem))
+        answer = json.loads(_native.solve_statistics_problem(problem))
     except (TypeError, ValueError) as error:
         raise InputError(str(error)) from error
     if "undefined" in answer:

@@ -13,14 +13,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use jurist::library::{
-    GradingFlags, LoadedRubric, RubricProblem, compute_stats_problem, list_checks_and_recipes,
+    GradingFlags, LoadedRubric, RubricLoadError, compute_stats_problem, list_checks_and_recipes,
     run_embedding_check,
 };
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-use native_grader::{GradedRows, GradingSettings, NativeGrader, NativeSession, StopSignal};
+use native_grader::{GradedRows, GradingSettings, InterruptSignal, NativeGrader, NativeSession};
 use python_values::to_json_value;
 
 create_exception!(_native, NativeError, PyException, "Something that the caller gave is wrong.");
@@ -35,7 +35,7 @@ pub(crate) fn to_native_error(message: String) -> PyErr {
     NativeError::new_err(message)
 }
 
-fn to_rubric_error(problem: RubricProblem) -> PyErr {
+fn to_rubric_error(problem: RubricLoadError) -> PyErr {
     let diagnostics = serde_json::Value::Array(problem.diagnostics).to_string();
     NativeRubricError::new_err((problem.message, diagnostics))
 }
@@ -127,7 +127,7 @@ fn compare_embeddings(
 
 /// A statistic by name, as `jurist stats compute` gives it.
 #[pyfunction]
-fn compute_statistic(py: Python<'_>, problem: &Bound<'_, PyAny>) -> PyResult<String> {
+fn solve_statistics_problem(py: Python<'_>, problem: &Bound<'_, PyAny>) -> PyResult<String> {
     let problem = to_json_value(problem, "problem")?;
     Ok(py.detach(|| compute_stats_problem(&problem).to_string()))
 }
@@ -153,10 +153,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NativeGrader>()?;
     module.add_class::<NativeSession>()?;
     module.add_class::<GradedRows>()?;
-    module.add_class::<StopSignal>()?;
+    module.add_class::<InterruptSignal>()?;
     module.add_function(wrap_pyfunction!(make_evaluator, module)?)?;
     module.add_function(wrap_pyfunction!(compare_embeddings, module)?)?;
-    module.add_function(wrap_pyfunction!(compute_statistic, module)?)?;
+    module.add_function(wrap_pyfunction!(solve_statistics_problem, module)?)?;
     module.add_function(wrap_pyfunction!(list_evaluators, module)?)?;
     module.add_function(wrap_pyfunction!(run_command, module)?)
 }

@@ -64,12 +64,12 @@ impl GradingSettings {
 
 /// Tells a grader of another thread to stop.
 #[pyclass(frozen, module = "jurist._native")]
-pub(crate) struct StopSignal {
+pub(crate) struct InterruptSignal {
     stopped: Arc<AtomicBool>,
 }
 
 #[pymethods]
-impl StopSignal {
+impl InterruptSignal {
     #[new]
     fn new() -> Self {
         Self { stopped: Arc::default() }
@@ -89,7 +89,7 @@ pub(crate) struct GradedRows {
     problems: BTreeMap<usize, String>,
     /// What ended the work before all rows were graded.
     interruption: Option<Py<PyAny>>,
-    /// Whether a `StopSignal` ended it.
+    /// Whether a `InterruptSignal` ended it.
     stopped: bool,
 }
 
@@ -215,11 +215,11 @@ impl NativeGrader {
         label: &str,
         width: usize,
         report: Option<Py<PyAny>>,
-        stop: Option<&StopSignal>,
+        stop: Option<&InterruptSignal>,
     ) -> PyResult<GradedRows> {
         let mut records = Vec::with_capacity(rows.len());
         for (index, row) in rows.iter().enumerate() {
-            let place = place_of(label, index, rows.len());
+            let place = describe_row_place(label, index, rows.len());
             records.push(Some(PlacedRecord { record: to_json_value(&row, &place)?, place }));
         }
         if let [record] = records.as_mut_slice()
@@ -257,7 +257,7 @@ impl NativeGrader {
 }
 
 /// A single row needs no number.
-fn place_of(label: &str, index: usize, n_rows: usize) -> String {
+fn describe_row_place(label: &str, index: usize, n_rows: usize) -> String {
     if n_rows == 1 { label.to_owned() } else { format!("{label}[{index}]") }
 }
 

@@ -43,7 +43,8 @@ pub(super) fn compile_json_check(params: &Params<'_>) -> Result<Option<JsonCheck
         Some(schema) => {
             let options = jsonschema::options()
                 .with_pattern_options(jsonschema::PatternOptions::regex())
-                .should_validate_formats(true);
+                // As the tools do that these checks come from.
+                .should_validate_formats(matches!(params.name(), "is-json" | "contains-json"));
             let validator = options.build(&schema).map_err(|error| params.bad(key, error.to_string()))?;
             Some(Schema { source: schema, validator: Box::new(validator) })
         }

@@ -308,7 +308,7 @@ impl<'a> MappingReader<'a> {
         self.known.borrow_mut().extend(keys);
     }
 
-    /// Keys that nobody asked for only get a warning: the tool that the file is for leaves them out without a word.
+    /// Unknown keys only get a warning: the tool that the file is for ignores them silently.
     pub(super) fn ignores_others(&self) {
         let known = self.known.borrow().clone();
         let taken = self.taken.borrow().clone();

@@ -10,7 +10,7 @@ use crate::model::names::{canonical_model_name, canonical_vendor_name, find_unsp
 pub(super) enum Runner {
     /// Returns its prompt.
     Echo,
-    /// Says the same whatever it is told.
+    /// Answers with its prompt.
     Fixed(String),
     Model(Judge),
     Command(AgentCommand),

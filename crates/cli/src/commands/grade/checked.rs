@@ -52,8 +52,8 @@ impl RecordChecks {
         Ok(Self::Rubric(Arc::clone(rubric), checks))
     }
 
-    /// The checks that every record is held to.
-    pub(super) fn compiled(&self) -> &[Check] {
+    /// The checks of every record.
+    pub(super) fn all_checks(&self) -> &[Check] {
         match self {
             Self::One(check) => std::slice::from_ref(check),
             Self::Rubric(_, checks) => checks,
@@ -63,7 +63,7 @@ impl RecordChecks {
 
     /// Whether a record may ask for embeddings; those that name their own check may ask for anything.
     pub(super) fn is_about_meaning(&self) -> bool {
-        matches!(self, Self::Own) || self.compiled().iter().any(|check| check.embedding_model().is_some())
+        matches!(self, Self::Own) || self.all_checks().iter().any(|check| check.embedding_model().is_some())
     }
 }
 

@@ -134,18 +134,18 @@ impl JudgeOverrides {
 /// Everything that grades records one by one.
 #[derive(Debug)]
 pub struct RecordGrader {
-    method: GradingMethod,
+    method: RecordGradingMethod,
     notices: RwLock<FieldNotices>,
     messages: Arc<Mutex<Vec<String>>>,
 }
 
-enum GradingMethod {
+enum RecordGradingMethod {
     Checks { checks: RecordChecks, embedders: Option<Arc<Embedders>> },
     Judges { context: JudgingContext, shape: LineShape },
     External { check: Box<ExternalCheck>, programs: Arc<CheckPrograms> },
 }
 
-impl std::fmt::Debug for GradingMethod {
+impl std::fmt::Debug for RecordGradingMethod {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Checks { .. } => "Checks",
@@ -203,13 +203,13 @@ impl RecordGrader {
                 let project = SuiteFiles::of(Path::new("records"), flags.loading.options().outside);
                 let programs = flags.judging.check_programs(&resolver, project);
                 let notices = FieldNotices::new(CASE_FIELDS.map(str::to_owned).into());
-                Ok(Self::new(GradingMethod::External { check: Box::new(check), programs }, notices))
+                Ok(Self::new(RecordGradingMethod::External { check: Box::new(check), programs }, notices))
             }
             CompiledCheck::MaxScore(_) => anyhow::bail!(NO_COMPARISON),
         }
     }
 
-    fn new(method: GradingMethod, notices: FieldNotices) -> Self {
+    fn new(method: RecordGradingMethod, notices: FieldNotices) -> Self {
         Self { method, notices: RwLock::new(notices), messages: Arc::default() }
     }
 
@@ -220,7 +220,7 @@ impl RecordGrader {
         } else {
             None
         };
-        Ok(Self::new(GradingMethod::Checks { checks, embedders }, FieldNotices::default()))
+        Ok(Self::new(RecordGradingMethod::Checks { checks, embedders }, FieldNotices::default()))
     }
 
     async fn with_judges(
@@ -240,26 +240,26 @@ impl RecordGrader {
             }
         };
         let prepared = JudgingContext::prepare(&flags.judging, &chosen, resolver, shared.client).await?;
-        let method = GradingMethod::Judges { context: prepared.context, shape };
+        let method = RecordGradingMethod::Judges { context: prepared.context, shape };
         Ok(Self { messages: shared.messages, ..Self::new(method, prepared.notices) })
     }
 
     /// Whether a record is graded without waiting for anything.
     pub fn is_immediate(&self) -> bool {
-        matches!(self.method, GradingMethod::Checks { embedders: None, .. })
+        matches!(self.method, RecordGradingMethod::Checks { embedders: None, .. })
     }
 
     /// The line of JSON that `jurist grade` prints about a record; `place` names it where it has no id.
     pub async fn grade(&self, place: &str, record: Json) -> Result<String, String> {
         match &self.method {
-            GradingMethod::Checks { checks, embedders } => {
+            RecordGradingMethod::Checks { checks, embedders } => {
                 let vectors = match embedders {
                     Some(embedders) => embed_record(checks, &record, embedders).await?,
                     None => Vectors::new(),
                 };
                 self.check_record(place, record, checks, &vectors)
             }
-            GradingMethod::Judges { context, shape } => {
+            RecordGradingMethod::Judges { context, shape } => {
                 let judged = context.judge_parsed(place, record).await?;
                 self.note_fields(&RecordFields::read(&judged.record));
                 Ok(match shape {
@@ -268,7 +268,7 @@ impl RecordGrader {
                 }
                 .to_string())
             }
-            GradingMethod::External { check, programs } => {
+            RecordGradingMethod::External { check, programs } => {
                 let decided = decide_external_record(place, record, check, programs).await?;
                 self.note_fields(&RecordFields::read(&decided.record));
                 Ok(decided.line.to_string())
@@ -279,7 +279,9 @@ impl RecordGrader {
     /// The same at once, where [`Self::is_immediate`] says so.
     pub fn grade_at_once(&self, place: &str, record: Json) -> Result<String, String> {
         match &self.method {
-            GradingMethod::Checks { checks, .. } => self.check_record(place, record, checks, &Vectors::new()),
+            RecordGradingMethod::Checks { checks, .. } => {
+                self.check_record(place, record, checks, &Vectors::new())
+            }
             _ => Err("a judge or a program decides about this record".to_owned()),
         }
     }
@@ -323,7 +325,11 @@ impl RecordGrader {
     }
 
     fn caller(&self) -> Option<&ModelClient> {
-        if let GradingMethod::Judges { context, .. } = &self.method { Some(context.client()) } else { None }
+        if let RecordGradingMethod::Judges { context, .. } = &self.method {
+            Some(context.client())
+        } else {
+            None
+        }
     }
 
     pub fn cost(&self) -> GradingCost {
@@ -374,7 +380,7 @@ async fn embed_record(
     let fields = RecordFields::read(record);
     let subject = CheckSubject::from_fields(&fields).map_err(|error| error.to_string())?;
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for check in checks.compiled() {
+    for check in checks.all_checks() {
         if let Some(model) = check.embedding_model() {
             texts.entry(model.to_owned()).or_default().extend(check.texts(&subject));
         }

@@ -550,7 +550,7 @@ impl<'a> AssertionReader<'a> {
 
     fn text_of(&mut self, fields: &MappingReader<'_>, kind: &str) -> String {
         if kind == CONVERSATION_RELEVANCE {
-            return "Every reply of the assistant is relevant to what was said before it.".to_owned();
+            return "Every reply of the assistant is relevant to the conversation before it.".to_owned();
         }
         let text = self.value_text(fields, kind);
         match self.own_prompt.take() {

@@ -67,7 +67,7 @@ const MODEL_SETTINGS: [&str; 14] = [
 /// The setting of a target that holds code for its answers.
 pub(super) const TRANSFORM: &str = "transform";
 
-/// Settings by which a model answers otherwise: tools, shapes of the answer, what it is told first.
+/// Settings that change a model's answers: tools, response formats, system messages.
 const CHANGES_ANSWER: [&str; 12] = [
     "tools",
     "tool_choice",
