@@ -61,7 +61,7 @@ test("what got worse stands first, with the differences of the command line", as
     await expect(row).toContainText(chance(it.p));
   }
   const text = await place.jurist("compare", "before.json.run.json", "after.json.run.json");
-  const sentence = /No difference of the score[^\n]*?includes zero/.exec(text)?.[0] ?? "none";
+  const sentence = /No significant difference of the score[^\n]*?includes zero/.exec(text)?.[0] ?? "none";
   await expect(page.getByText(sentence)).toBeVisible();
   const forest = page.getByRole("figure", { name: "Differences (after − before)" });
   await expect(forest.getByRole("img")).toBeVisible();

@@ -29,7 +29,7 @@ export interface components {
              */
             most: number;
         };
-        /** @description What a program that checks an answer is told about its case. */
+        /** @description The data of a case that an external check gets. */
         CaseData: {
             metadata?: {
                 [key: string]: unknown;
@@ -116,7 +116,7 @@ export interface components {
         };
         /** @description Why nobody was asked. */
         Deferral: ("no_key" | "over_budget" | "sampled_out" | "waits_for_person" | "unreachable") | "not_graded";
-        /** @description A quote, and where it stands in the candidate; without a place it was not found. */
+        /** @description A quote and its position in the candidate; without a position it was not found. */
         Evidence: {
             found?: components["schemas"]["QuoteLocation"] | null;
             quote: string;
@@ -126,7 +126,7 @@ export interface components {
             criterion?: string | null;
             gate: components["schemas"]["Gate"];
         };
-        /** @description How a grader broke. */
+        /** @description Why a grader failed. */
         Failure: ("timeout" | "rate_limit" | "refusal" | "malformed" | "off_scale" | "auth" | "evidence_not_found") | "unavailable" | "crashed";
         /** @description What happened to one file. */
         FileChange: {
@@ -184,7 +184,7 @@ export interface components {
             format?: number;
             grader: components["schemas"]["Grader"];
             outcome: components["schemas"]["Outcome"];
-            /** @description What the answer rests on, one by one: claims, requirements. */
+            /** @description Claims or requirements that the grade is based on. */
             points?: components["schemas"]["GradedPoint"][];
             /** @description At most [`Reason::MAX`] bytes are kept. */
             reason?: components["schemas"]["Reason"];
@@ -324,7 +324,7 @@ export interface components {
             gated: number;
             /**
              * Format: double
-             * @description What was held against the pass mark, where it is not the mean.
+             * @description The median, if it is compared with the pass mark in place of the mean.
              */
             median?: number | null;
             /** Format: uint32 */
@@ -360,7 +360,7 @@ export interface components {
             /** Format: uint64 */
             start: number;
         };
-        /** @description A grader's reason, cut to what is kept. */
+        /** @description A grader's reason, shortened to the stored length. */
         Reason: string;
         /** @description What got worse since another run, case by case. */
         Regressions: {
@@ -474,7 +474,7 @@ export interface components {
              * @description From its beginning to its end, where the format says so.
              */
             duration_ms?: number | null;
-            /** @description What the run changed, where it is told for the run as a whole. */
+            /** @description Files that the run changed, if the format lists them for the whole run. */
             files?: components["schemas"]["FileChange"][];
             id?: string | null;
             /** @description Names of graph nodes in the order they ran. */
@@ -570,7 +570,7 @@ export interface components {
             path?: components["schemas"]["TreePathStep"][];
             /**
              * Format: double
-             * @description On 0..=1; absent when no number would be honest.
+             * @description On 0..=1; absent if no score can be computed.
              */
             score?: number | null;
             status: components["schemas"]["VerdictStatus"];
@@ -615,7 +615,7 @@ export interface components {
              * @description How many people answer each item; everybody answers everything where it is absent.
              */
             annotators_per_item?: number | null;
-            /** @description Items that anybody who reads gets right, mixed in; nobody is told. */
+            /** @description Attention checks: items that every attentive reader answers correctly, mixed in unmarked. */
             attention?: components["schemas"]["ItemAnswerKey"][];
             /**
              * @description Whether one may return to what one has submitted, and change it.
@@ -633,14 +633,14 @@ export interface components {
              * @default 10
              */
             check_every?: number;
-            /** @description What is shown to whoever has finished, for the platform they came from. */
+            /** @description Code that annotators see at the end and enter on the crowd platform that sent them. */
             completion_code?: string | null;
             /**
              * @description Whether people may come by an id in the address, as crowd platforms send them.
              * @default false
              */
             crowd?: boolean;
-            /** @description Items with known answers, mixed in; nobody is told. */
+            /** @description Items with known answers, mixed in unmarked. */
             gold?: components["schemas"]["ItemAnswerKey"][];
             /**
              * Format: double
@@ -656,7 +656,7 @@ export interface components {
             overlap?: number | null;
             /**
              * Format: uint32
-             * @description How many answer those; 2 unless told.
+             * @description Annotators per item of the overlap sample; 2 by default.
              */
             overlap_annotators?: number | null;
             /**
@@ -673,11 +673,11 @@ export interface components {
             shows_score?: boolean;
             /**
              * Format: uint32
-             * @description After so long without a word from them, somebody else may answer in their place.
+             * @description After this time without activity, the item is assigned to another annotator.
              * @default 60
              */
             stale_minutes?: number;
-            /** @description Items that everybody answers first, and is told what would have been right. */
+            /** @description Items that every annotator answers first. The correct answers are shown after submission. */
             training?: components["schemas"]["ItemAnswerKey"][];
         };
         Answer: {
@@ -777,7 +777,7 @@ export interface components {
         ExpectedAnswer: components["schemas"]["Value"] | string[] | {
             [key: string]: components["schemas"]["Value"];
         };
-        /** @description A text that an answer is held against. */
+        /** @description A text that an answer is compared with. */
         Given: {
             kind: components["schemas"]["GivenKind"];
             text: string;
@@ -792,13 +792,13 @@ export interface components {
             /** @description What else a judge had before it, without which its answers cannot be checked. */
             given?: components["schemas"]["Given"][];
             id: string;
-            /** @description Whether the fields stand beside each other. */
+            /** @description Whether the fields are shown side by side. */
             side_by_side?: boolean;
             /** @description What an agent was asked. */
             task?: string | null;
             text?: string | null;
             trace?: components["schemas"]["Trace"] | null;
-            /** @description After submitting, one is told what would have been right. */
+            /** @description Whether the correct answers are shown after submission. */
             training?: boolean;
         };
         /** @description An item of which the answers are known. */
@@ -950,7 +950,7 @@ export interface components {
         };
         /**
          * Form
-         * @description All of it together, for whoever wants to know its shape.
+         * @description An annotation form: the root type of its JSON Schema.
          */
         Form: {
             draft: {

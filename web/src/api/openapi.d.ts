@@ -8,7 +8,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Everybody who has an account */
+        /** List all accounts */
         get: operations["list_accounts"];
         put?: never;
         post?: never;
@@ -31,7 +31,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Somebody may no longer come in, or again */
+        /** Disable or enable an account */
         patch: operations["set_account_disabled"];
         trace?: never;
     };
@@ -78,7 +78,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Somebody has seen it; the first to say so is kept */
+        /** Acknowledge an alert; the first acknowledgement is stored */
         post: operations["acknowledge_alert"];
         delete?: never;
         options?: never;
@@ -93,7 +93,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One's own work, to go on with or to look at again */
+        /** Your own assignment */
         get: operations["get_assignment"];
         put?: never;
         post?: never;
@@ -111,7 +111,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** What was entered so far */
+        /** Save the current draft */
         put: operations["save_assignment_draft"];
         post?: never;
         delete?: never;
@@ -129,7 +129,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** They would rather not */
+        /** Skip an assignment, so that it is assigned to another annotator */
         post: operations["skip_assignment"];
         delete?: never;
         options?: never;
@@ -146,7 +146,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** An answer; complete, or it says what is missing */
+        /** Submit an assignment; incomplete answers are refused with the missing parts */
         post: operations["submit_assignment"];
         delete?: never;
         options?: never;
@@ -161,7 +161,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who changed what in the project, the newest first */
+        /** Audit log of the project, newest first */
         get: operations["list_audit_entries"];
         put?: never;
         post?: never;
@@ -179,8 +179,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All grades, verdicts or traces of the project, the newest first; without what is said of something that you have
-         *     still to answer
+         * Export all grades, verdicts or traces of the project, newest first; without grades of items that you have
+         *     not annotated yet
          */
         get: operations["export_project"];
         put?: never;
@@ -232,7 +232,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What everybody said about an item; not for those who still have to answer it */
+        /** All annotations of an item; hidden from annotators who have not answered it yet */
         get: operations["list_item_answers"];
         put?: never;
         post?: never;
@@ -250,7 +250,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Decide what holds where people differ; it becomes the label */
+        /** Resolve a disagreement; the decision becomes the label */
         put: operations["decide_dispute"];
         post?: never;
         delete?: never;
@@ -355,7 +355,7 @@ export interface paths {
         put?: never;
         /**
          * Join a task by a link, by an id from a platform, or on an open server by a name
-         * @description Whoever comes again with the same id, or on an open server with the same name, is the same person.
+         * @description The same id, or on a server without accounts the same name, is the same person.
          */
         post: operations["join_task"];
         delete?: never;
@@ -371,7 +371,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Judges that monitors name or that were asked within thirty days, by name */
+        /** List judges of monitors and judges that were called within 30 days */
         get: operations["list_judges"];
         put?: never;
         post?: never;
@@ -425,11 +425,12 @@ export interface paths {
         get?: never;
         /**
          * Give a member another role
-         * @description Others join by an invitation: nobody is taken into a project without having agreed. An administrator may.
+         * @description Other people join by invitation, so that nobody becomes a member without consent; an administrator may add
+         *     members.
          */
         put: operations["set_member_role"];
         post?: never;
-        /** Take somebody out of the project */
+        /** Remove a member from the project */
         delete: operations["delete_member"];
         options?: never;
         head?: never;
@@ -479,14 +480,17 @@ export interface paths {
         };
         /** A monitor, by its name or id */
         get: operations["get_monitor"];
-        /** A monitor becomes what a file says; the same file again changes nothing, and nothing is judged again */
+        /**
+         * Create or update a monitor from a file; an unchanged file changes nothing, and earlier traces are not
+         *     re-scored
+         */
         put: operations["upsert_monitor"];
         post?: never;
-        /** A monitor watches nothing any more; what it found stays */
+        /** Remove a monitor; its results stay stored */
         delete: operations["delete_monitor"];
         options?: never;
         head?: never;
-        /** A monitor is paused, or goes on with what has waited */
+        /** Pause or resume a monitor */
         patch: operations["set_monitor_paused"];
         trace?: never;
     };
@@ -501,8 +505,8 @@ export interface paths {
         get: operations["list_monitor_comparisons"];
         put?: never;
         /**
-         * Has two agents, or two versions of one, judged side by side on tasks that both did; only tells what that takes
-         *     unless it is confirmed
+         * Compare two agents, or two versions, on common tasks; without confirmation only the projected cost is
+         *     returned
          */
         post: operations["request_monitor_comparison"];
         delete?: never;
@@ -518,7 +522,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a monitor made of each trace, the newest first; judges that disagree are found with `disputed` */
+        /** Decisions of a monitor, newest first; `disputed` selects traces on which judges disagree */
         get: operations["list_monitor_decisions"];
         put?: never;
         post?: never;
@@ -535,7 +539,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a monitor's sample says of all traffic, by rubric version and judge */
+        /** Estimates for all traffic, by rubric version and judge */
         get: operations["get_monitor_estimates"];
         put?: never;
         post?: never;
@@ -552,7 +556,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What another dial would cost in a month, and how sure it would make the figures */
+        /** Projected monthly cost and precision of another sample rate */
         get: operations["get_sampling_projection"];
         put?: never;
         post?: never;
@@ -569,7 +573,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What each criterion says of agents, on top of each other */
+        /** Means per criterion and agent, for a radar chart */
         get: operations["get_monitor_radar"];
         put?: never;
         post?: never;
@@ -586,10 +590,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Re-scorings of a monitor, the newest first, with how far versions are apart */
+        /** Re-scorings of a monitor, newest first, with the difference between versions */
         get: operations["list_monitor_rescores"];
         put?: never;
-        /** Judges traces of earlier versions again by the newest, or those on which it broke; only tells what that takes unless it is confirmed */
+        /**
+         * Re-score traces of earlier versions, or repeat failed calls; without confirmation only the projected cost is
+         *     returned
+         */
         post: operations["request_monitor_rescore"];
         delete?: never;
         options?: never;
@@ -638,14 +645,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is told of alerts */
+        /** Notification settings */
         get: operations["get_notification_settings"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Others are told */
+        /** Change notification settings */
         patch: operations["update_notification_settings"];
         trace?: never;
     };
@@ -658,7 +665,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Everybody who would be told gets a trial */
+        /** Send a test notification to all recipients */
         post: operations["send_test_notification"];
         delete?: never;
         options?: never;
@@ -693,7 +700,7 @@ export interface paths {
         /** The projects one may see */
         get: operations["list_projects"];
         put?: never;
-        /** A new project, whose owner is the one who makes it */
+        /** Create a project; the caller becomes its owner */
         post: operations["create_project"];
         delete?: never;
         options?: never;
@@ -708,7 +715,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is better, from all that were compared two by two */
+        /** Ranking from pairwise comparisons */
         get: operations["get_ranking"];
         put?: never;
         post?: never;
@@ -742,7 +749,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What changed from another version to this one */
+        /** Differences from another version to this one */
         get: operations["diff_rubric_versions"];
         put?: never;
         post?: never;
@@ -796,7 +803,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a judge would be asked about a trace, word by word; nobody is asked */
+        /** Preview the judge prompts for a trace; no model is called */
         post: operations["preview_judge_prompts"];
         delete?: never;
         options?: never;
@@ -813,7 +820,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tries a rubric on traces: tells what it costs, and grades them if it is to be spent */
+        /** Try a rubric on traces; without confirmation only the projected cost is returned */
         post: operations["try_rubric"];
         delete?: never;
         options?: never;
@@ -869,8 +876,8 @@ export interface paths {
         put?: never;
         /**
          * A suite is graded by the workers
-         * @description Keys of models are those of the workers. Files must not start programs or name servers, unless the server
-         *     allows it.
+         * @description API keys are those of the workers. Files must not start programs or name servers, unless the server allows
+         *     it.
          */
         post: operations["create_run"];
         delete?: never;
@@ -890,7 +897,7 @@ export interface paths {
         get: operations["get_run"];
         put?: never;
         post?: never;
-        /** A run goes, with its results; what of it was not begun is not begun */
+        /** Delete a run with its results; waiting cases are not started */
         delete: operations["delete_run"];
         options?: never;
         head?: never;
@@ -940,8 +947,9 @@ export interface paths {
         };
         /**
          * A run as it goes
-         * @description `graded` tells a result, in the order of the plan; its id is the place, and whoever comes back with it as
-         *     `Last-Event-ID` hears what follows. `progress` counts all results, and `ended` is the last.
+         * @description `graded` has a result, in the order of the plan; its id is the position, and a client that reconnects with
+         *     it as `Last-Event-ID` gets the following events. `progress` has the number of results, and `ended` is the
+         *     last event.
          */
         get: operations["stream_run_events"];
         put?: never;
@@ -959,7 +967,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Everything that judges were asked about a case of a run, the oldest first */
+        /** Judge calls for a case of a run, oldest first */
         get: operations["list_run_exchanges"];
         put?: never;
         post?: never;
@@ -1010,7 +1018,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A report of what there is so far */
+        /** Report of the results so far */
         get: operations["get_run_report"];
         put?: never;
         post?: never;
@@ -1044,7 +1052,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is signed in, and the projects that are open to them */
+        /** The signed-in account and its projects */
         get: operations["get_session"];
         put?: never;
         /** Sign in; a session begins, and any that the browser had ends */
@@ -1082,7 +1090,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Join another project by an invitation, as who is signed in */
+        /** Join another project by an invitation */
         post: operations["join_project"];
         delete?: never;
         options?: never;
@@ -1097,7 +1105,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a month has cost so far, how it will end, and for what */
+        /** Spend of a month: total, projection and breakdown */
         get: operations["get_spend"];
         put?: never;
         post?: never;
@@ -1132,7 +1140,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sums by rubric, criterion and grader, over time if asked */
+        /** Statistics by rubric, criterion and grader, optionally over time */
         get: operations["list_tallies"];
         put?: never;
         post?: never;
@@ -1154,8 +1162,8 @@ export interface paths {
         put?: never;
         /**
          * A new task
-         * @description From an annotation file with its data (`config`, `files`), from a rubric over stored traces (`name`, `rubric`,
-         *     `traces`), or of what judges answered, to confirm or correct it (`name`, `verify`).
+         * @description From an annotation file with its data (`config`, `files`), from a rubric over stored traces (`name`,
+         *     `rubric`, `traces`), or to verify judge answers (`name`, `verify`).
          */
         post: operations["create_task"];
         delete?: never;
@@ -1171,7 +1179,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A task with what it asks */
+        /** A task with its questions */
         get: operations["get_task"];
         put?: never;
         post?: never;
@@ -1242,7 +1250,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** More to answer about; what is there already is left alone */
+        /** Add items to a task; existing items stay unchanged */
         post: operations["add_items"];
         delete?: never;
         options?: never;
@@ -1260,7 +1268,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Nobody is asked about an item any more; what was answered stays */
+        /** Remove an item from a task; its annotations stay stored */
         delete: operations["remove_item"];
         options?: never;
         head?: never;
@@ -1276,7 +1284,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ways in for those who answer, without accounts */
+        /** Create invitation links for annotators without accounts */
         post: operations["create_join_link"];
         delete?: never;
         options?: never;
@@ -1293,7 +1301,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What somebody works on next: what they have begun, or something new */
+        /** The annotator's next item: a started one, or a new one */
         post: operations["assign_next_item"];
         delete?: never;
         options?: never;
@@ -1325,7 +1333,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What people said: means on the native scale, overall and weighted score, and a radar by any field */
+        /** Results of a task: means on the native scale, overall and weighted score, and a radar by any field */
         get: operations["get_task_results"];
         put?: never;
         post?: never;
@@ -1377,13 +1385,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Traces, the newest first unless told, with what monitors made of them */
+        /** Traces with the decisions of monitors, newest first by default */
         get: operations["list_traces"];
         put?: never;
         /**
-         * A trace, whole or in pieces
-         * @description When this answers, what it accepted is on disk. Pieces may come in any order; the trace is put together
-         *     once it has finished, and again when more comes.
+         * Upload a trace, complete or in pieces
+         * @description When the response arrives, the accepted data is on disk. Pieces may arrive in any order; the trace is
+         *     assembled when it is finished, and again when more pieces arrive.
          */
         post: operations["receive_trace"];
         delete?: never;
@@ -1421,7 +1429,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is known of a trace */
+        /** Metadata of a trace */
         get: operations["get_trace"];
         put?: never;
         post?: never;
@@ -1438,7 +1446,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the agent did, as last put together */
+        /** The assembled trace */
         get: operations["get_trace_content"];
         put?: never;
         post?: never;
@@ -1455,7 +1463,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Why a trace has a score or none: what each monitor made of it, and what became of that */
+        /** Explain why a trace has a score or none: decision and history per monitor */
         get: operations["list_trace_decisions"];
         put?: never;
         post?: never;
@@ -1472,7 +1480,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Everything that judges were asked about a trace, the oldest first; what was known already was not asked again */
+        /** Judge calls for a trace, oldest first; cached replies caused no call */
         get: operations["list_trace_exchanges"];
         put?: never;
         post?: never;
@@ -1524,7 +1532,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the server counts about itself, for Prometheus
+         * Metrics of the server, for Prometheus
          * @description A server with accounts tells them to tokens that may read.
          */
         get: operations["get_metrics"];
@@ -1564,8 +1572,8 @@ export interface paths {
         put?: never;
         /**
          * Spans of OpenTelemetry, in protobuf or JSON
-         * @description Spans that cannot be kept are counted in `partialSuccess`; the others are on disk. 429 and 503 say when
-         *     to come again.
+         * @description Spans that cannot be stored are counted in `partialSuccess`; the others are on disk. 429 and 503 have
+         *     `Retry-After`.
          */
         post: operations["receive_otlp_export"];
         delete?: never;
@@ -1579,12 +1587,12 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         AccountChange: {
-            /** @description Whether they may no longer come in: their sessions end, and their tokens and invitations open nothing. */
+            /** @description Whether the account is disabled: its sessions end, and its tokens and invitations stop working. */
             disabled: boolean;
         };
         AccountView: {
             created: string;
-            /** @description Since when they may not come in. */
+            /** @description When the account was disabled. */
             disabled?: string | null;
             email: string;
             /** @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
@@ -1612,13 +1620,13 @@ export interface components {
             id: string;
             /** @description As its traces name it. */
             name: string;
-            /** @description When a trace of it last came. */
+            /** @description When its last trace was received. */
             seen: string;
             settings: unknown;
         };
-        /** @description Something that people are told. */
+        /** @description An alert. */
         AlertShown: {
-            /** @description When somebody said that they have seen it. */
+            /** @description When it was acknowledged. */
             acknowledged?: string | null;
             /** @description Its agent, if it is about one. */
             agent?: string | null;
@@ -1634,11 +1642,11 @@ export interface components {
             /** @description The monitor that it is about. */
             monitor?: string | null;
             raised: string;
-            /** @description When it was over. */
+            /** @description When it was resolved. */
             resolved?: string | null;
-            /** @description When somebody was told. */
+            /** @description When the notification was sent. */
             sent?: string | null;
-            /** @description What it is about, such as `monitor / agent / criterion`; empty where there is only one. */
+            /** @description Subject, such as `monitor / agent / criterion`; empty if there is only one. */
             subject: string;
         };
         Alerts: {
@@ -1646,7 +1654,7 @@ export interface components {
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
-        /** @description What alpha is without somebody */
+        /** @description Alpha without one of the graders */
         AlphaWithoutPerson: {
             criterion: string;
             /** Format: double */
@@ -1692,11 +1700,11 @@ export interface components {
             seconds?: number | null;
             time: string;
         };
-        /** @description What became of a file */
+        /** @description Result of applying a file */
         Applied: {
             /** @description Whether there is a new version; the same content changes nothing. */
             is_changed: boolean;
-            /** @description Whether judges are asked something new, so that scores are not comparable with earlier ones. */
+            /** @description Whether the rubric version is new, so that scores are not comparable with earlier ones. */
             is_new_rubric: boolean;
             monitor: components["schemas"]["MonitorView"];
         };
@@ -1745,7 +1753,7 @@ export interface components {
             svg: string;
             table: components["schemas"]["PictureTable"];
         };
-        /** @description What a comparison takes */
+        /** @description Number of pairs and projected cost of a comparison */
         ComparisonPlan: {
             /** @description The series, once it has begun. */
             id?: string | null;
@@ -1754,7 +1762,7 @@ export interface components {
             /** @description Pairs of traces of the same task. */
             n_pairs: number;
         };
-        /** @description A comparison and what came of it, by judge */
+        /** @description A comparison and its results, by judge */
         ComparisonView: {
             a: string;
             b: string;
@@ -1789,7 +1797,7 @@ export interface components {
             rate?: number | null;
             rubric_version: string;
         };
-        /** @description Rows are what most people say, columns what the judge says */
+        /** @description Confusion matrix: rows are the human majority, columns the judge */
         ConfusionCounts: {
             counts: number[][];
             labels: string[];
@@ -1798,7 +1806,7 @@ export interface components {
             all: number;
             right: number;
         };
-        /** @description A judge's mean, moved by how wrong it is where people have looked as well */
+        /** @description A judge's mean, corrected by human labels */
         CorrectedView: {
             /** @description 95 %. */
             interval: [
@@ -1850,10 +1858,10 @@ export interface components {
         CriterionEstimate: {
             corrected?: components["schemas"]["CorrectedView"] | null;
             corrected_pass_rate?: components["schemas"]["CorrectedView"] | null;
-            /** @description Absent for the whole rubric. */
+            /** @description Absent for the overall score. */
             criterion?: string | null;
             native?: components["schemas"]["NativeScore"] | null;
-            /** @description Why there are none. */
+            /** @description Reason, if there are none. */
             not_estimable?: string | null;
             pass_rate?: components["schemas"]["TrafficView"] | null;
             score?: components["schemas"]["TrafficView"] | null;
@@ -1914,11 +1922,11 @@ export interface components {
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
-        /** @description What a monitor made of a trace */
+        /** @description Decision of a monitor about a trace */
         DecisionView: {
             agent?: string | null;
             decided: string;
-            /** @description What became of it, the oldest first; only where one trace is asked about. */
+            /** @description History of states, oldest first; only in the response for one trace. */
             history?: components["schemas"]["EventView"][];
             is_disputed: boolean;
             is_sampled: boolean;
@@ -1932,12 +1940,12 @@ export interface components {
              * @description With which it was, or would have been, sampled.
              */
             probability: number;
-            /** @description In words: why it was decided so; in lists, how it came to its state. */
+            /** @description Reason for the decision; in lists, reason for the current state. */
             reason: string;
             rubric_version?: string | null;
             /**
              * Format: double
-             * @description How far its judges were apart, on 0 to 1.
+             * @description Disagreement of its judges, from 0 to 1.
              */
             spread?: number | null;
             /** @description sampled, sampled_out, filtered, nothing_to_judge, over_budget, overloaded, pending, scored, cached, stale or judge_error. */
@@ -1948,17 +1956,17 @@ export interface components {
             updated: string;
             /**
              * Format: double
-             * @description With which whoever sent it kept it.
+             * @description Sampling probability of the sender.
              */
             upstream: number;
             version: string;
         };
-        /** @description A month at another dial, if traffic and scores stay as they were for up to thirty days */
+        /** @description A month at another sample rate, if traffic and scores stay as they were in the last thirty days */
         DialProjection: components["schemas"]["DialView"] & {
-            /** @description The same at the dial of the version in use. */
+            /** @description The same at the sample rate of the version in use. */
             now: components["schemas"]["DialView"];
         };
-        /** @description A month at one dial. Pacing and caps may make it less */
+        /** @description A month at one sample rate. Pacing and caps may reduce the figures */
         DialView: {
             cost?: components["schemas"]["CostAhead"] | null;
             half_width: components["schemas"]["HalfWidths"];
@@ -1992,7 +2000,7 @@ export interface components {
             /** @description Its first words. */
             title: string;
         };
-        /** @description What somebody decided */
+        /** @description A decision of a person */
         DisputeDecision: {
             by?: string | null;
             cause?: string | null;
@@ -2013,13 +2021,13 @@ export interface components {
             revision: number;
             saved: string;
         };
-        /** @description What a monitor says of all traffic */
+        /** @description Estimates of a monitor for all traffic */
         Estimates: {
             from: string;
             /** @description By rubric version, the newest first, and judge. */
             judges: components["schemas"]["JudgeEstimates"][];
             monitor: string;
-            /** @description What became of every finished trace. */
+            /** @description Number of finished traces per state. */
             states: components["schemas"]["StateCount"][];
             until: string;
         };
@@ -2042,15 +2050,15 @@ export interface components {
             /** @description system, user or assistant. */
             role: string;
         };
-        /** @description One call of a judge, as it was sent and as it came back */
+        /** @description One judge call: the request and the reply */
         ExchangeView: {
-            /** @description What it is about; the first of several that were asked together. */
+            /** @description Criterion; the first one if several were asked together. */
             criterion?: string | null;
-            /** @description Why no reply came. */
+            /** @description Error, if there is no reply. */
             error?: string | null;
             judge: string;
             messages: components["schemas"]["ExchangeMessage"][];
-            /** @description Of traces: the monitor that asked, by its name. */
+            /** @description For traces: name of the monitor that made the call. */
             monitor?: string | null;
             reply?: string | null;
             /** @description Of traces. */
@@ -2071,7 +2079,7 @@ export interface components {
             mean: number;
             n: number;
         };
-        /** @description What a file came to */
+        /** @description Result of checking a file */
         FileCheckResult: {
             /** @description In native form; absent if there is an error. */
             canonical?: Record<string, never> | null;
@@ -2079,7 +2087,7 @@ export interface components {
             hash?: string | null;
             /** @description Problems beyond those. */
             n_left_out: number;
-            /** @description In the order of the file; what `jurist check --lint` says. */
+            /** @description Diagnostics in the order of the file, as `jurist check --lint` prints them. */
             problems: components["schemas"]["Remark"][];
         };
         FlakyCase: {
@@ -2089,7 +2097,7 @@ export interface components {
              * @description Share of trials that go against the majority.
              */
             flip_rate: number;
-            /** @description Trials that came to a verdict. */
+            /** @description Trials with a verdict. */
             n: number;
             /** @description How likely all of k trials pass, for k from 1 to n. */
             pass_k: number[];
@@ -2097,7 +2105,7 @@ export interface components {
             /** @description In the order of the plan; null where a trial has none. */
             scores: (number | null)[];
         };
-        /** @description What the month will have cost if its days go on like the last four weeks; four times in five it is in between. */
+        /** @description Projected month-end spend from the last four weeks, with an 80 % interval. */
         ForecastShown: {
             /** Format: double */
             expected: number;
@@ -2115,18 +2123,18 @@ export interface components {
             name: string;
             rating: Record<string, never>;
         };
-        /** @description What a grader said: only with `full`, and until retention takes it away */
+        /** @description Texts of a grade: only with `full`, and until retention erases them */
         GradeDetails: {
             error?: components["schemas"]["GradeError"] | null;
             evidence?: components["schemas"]["GradeEvidence"][];
-            /** @description What a reader should know before trusting it: verdict_in_candidate, no_verifiable_evidence. */
+            /** @description Flags: verdict_in_candidate, no_verifiable_evidence. */
             flags?: string[];
-            /** @description What the answer rests on, one by one: claims, requirements. */
+            /** @description Claims or requirements that the grade is based on. */
             points?: components["schemas"]["GradePoint"][];
             reason?: string;
             /** @description The answer on the criterion's own scale: a number, a text, or true or false. */
             value?: unknown;
-            /** @description Why the grader could not tell, or was not asked. */
+            /** @description Reason of an abstention or a deferral. */
             why?: string | null;
         };
         GradeError: {
@@ -2134,7 +2142,7 @@ export interface components {
             /** @description timeout, rate_limit, refusal, malformed, off_scale, auth, evidence_not_found, unavailable or crashed. */
             failure: string;
         };
-        /** @description A quote, and where it stands in the candidate; without a place it was not found */
+        /** @description A quote and its position in the candidate; without a position it was not found */
         GradeEvidence: {
             found?: components["schemas"]["EvidencePlace"] | null;
             quote: string;
@@ -2170,7 +2178,7 @@ export interface components {
         };
         GradeLines: {
             items: components["schemas"]["GradeLine"][];
-            /** @description How many of this page are left out: what judges and people said of something that you have still to answer. */
+            /** @description Number of grades hidden on this page because you have not annotated their items yet. */
             n_withheld: number;
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
@@ -2207,7 +2215,7 @@ export interface components {
             /** @description Where the day or hour begins. */
             time?: string | null;
         };
-        /** @description Half of what the 95 % interval of a month's figure spans; absent where nothing is scored yet */
+        /** @description Half width of the 95 % confidence interval of a monthly estimate; absent if nothing is scored yet */
         HalfWidths: {
             /** Format: double */
             pass_rate?: number | null;
@@ -2217,10 +2225,10 @@ export interface components {
         /** @description A way in that works once. */
         InvitationLink: {
             invitation: string;
-            /** @description Goes after the server's address; what stands after `#` is not sent to it. */
+            /** @description Path and fragment of the link; the fragment after `#` is not sent to the server. */
             path: string;
         };
-        /** @description What everybody said about an item */
+        /** @description All annotations of an item */
         ItemAnswers: {
             answers: components["schemas"]["AnswerOfPerson"][];
             candidate: string;
@@ -2244,21 +2252,21 @@ export interface components {
         };
         Join: {
             email: string;
-            /** @description What stands after `#` in the link. */
+            /** @description The fragment after `#` in the link. */
             invitation: string;
             name: string;
             password: string;
         };
         JoinProject: {
-            /** @description What stands after `#` in the link. */
+            /** @description The fragment after `#` in the link. */
             invitation: string;
         };
-        /** @description Who joins, and how */
+        /** @description Name or crowd id of the person who joins */
         JoinTask: {
             crowd?: components["schemas"]["CrowdId"] | null;
             name?: string | null;
             task?: string | null;
-            /** @description What stands after `#task=` in a link. */
+            /** @description The text after `#task=` in a link. */
             token?: string | null;
         };
         JoinedTask: {
@@ -2312,7 +2320,7 @@ export interface components {
             cost?: number | null;
             /** @description Why it does not answer. */
             error?: string | null;
-            /** @description Whether it keeps to the shape that it is asked for. */
+            /** @description Whether its replies follow the reply schema. */
             is_structured?: boolean | null;
             /**
              * Format: int64
@@ -2328,7 +2336,7 @@ export interface components {
              * @description Absent without grades.
              */
             error_rate?: number | null;
-            /** @description Asked where nothing names a judge. */
+            /** @description Whether it is the default judge. */
             is_default: boolean;
             key: components["schemas"]["JudgeKey"];
             /**
@@ -2342,7 +2350,7 @@ export interface components {
             n_calls: number;
             /**
              * Format: int64
-             * @description Those of them that are none, because it broke.
+             * @description Number of failed calls.
              */
             n_errors: number;
             /**
@@ -2356,7 +2364,7 @@ export interface components {
              */
             name: string;
             price?: components["schemas"]["TokenPrice"] | null;
-            /** @description Why it cannot be asked at all. */
+            /** @description Reason, if it cannot be called. */
             problem?: string | null;
             /**
              * Format: double
@@ -2375,13 +2383,13 @@ export interface components {
             status: components["schemas"]["LineStatus"];
         };
         /**
-         * @description What became of a line.
+         * @description Result of one line.
          * @enum {string}
          */
         LineStatus: "accepted" | "repeated" | "conflict" | "error";
-        /** @description A trace, what monitors made of it, and what their newest verdicts say */
+        /** @description A trace with the decisions and newest verdicts of monitors */
         ListedTrace: components["schemas"]["TraceSummary"] & {
-            /** @description One for each monitor that watches its agent; none before it has finished. */
+            /** @description One per monitor of its agent; none before the trace is finished. */
             decisions: components["schemas"]["StandingDecision"][];
             /** @description The newest of each monitor. */
             verdicts: components["schemas"]["NewestVerdict"][];
@@ -2393,7 +2401,7 @@ export interface components {
                 number,
                 number
             ] | null;
-            /** @description Results, with those that came to no verdict. */
+            /** @description Number of results, including those without a verdict. */
             n: number;
             pass_interval?: [
                 number,
@@ -2424,7 +2432,7 @@ export interface components {
             role: string;
         };
         MonitorChange: {
-            /** @description Judges nothing until it goes on; what it samples waits. */
+            /** @description Paused: nothing is judged; sampled traces wait. */
             paused: boolean;
             /** @description Why it is paused. */
             reason?: string | null;
@@ -2437,12 +2445,12 @@ export interface components {
              */
             source: string;
         };
-        /** @description What a monitor says of the traffic of thirty days, by its version in use */
+        /** @description Estimates of a monitor for the last 30 days, by its current version */
         MonitorFigures: {
             agents: components["schemas"]["AgentFigures"][];
             /**
              * Format: double
-             * @description Of those that a judge was asked about.
+             * @description Among the judged traces.
              */
             error_rate?: number | null;
             /** @description Whose scores these are: one model, or several, whose scores are averaged. */
@@ -2454,7 +2462,7 @@ export interface components {
              * @description Dollars that its judges cost this month.
              */
             spent_this_month: number;
-            /** @description What became of every finished trace, under any version. */
+            /** @description Number of finished traces per state, under any version. */
             states: {
                 [key: string]: number;
             };
@@ -2482,20 +2490,20 @@ export interface components {
             n: number;
             /** @description Finished traces that were watched. */
             n_seen: number;
-            /** @description Where the mean of all days so far lies, however often one looks; not where every criterion is asked for. */
+            /** @description Confidence sequence of the mean over all days so far; absent if all criteria are requested. */
             sequence?: [
                 number,
                 number
             ] | null;
         };
-        /** @description A monitor and what it does */
+        /** @description A monitor and its settings */
         MonitorView: {
             agents: string[];
             created: string;
             criteria: string[];
             /**
              * Format: double
-             * @description How far judges may be apart, on 0 to 1.
+             * @description Largest accepted disagreement of judges, from 0 to 1.
              */
             disagreement_margin: number;
             figures?: components["schemas"]["MonitorFigures"] | null;
@@ -2543,17 +2551,17 @@ export interface components {
         NewCap: {
             /**
              * Format: double
-             * @description What a month may cost.
+             * @description Monthly cap.
              */
             amount: number;
             /**
-             * @description GBP unless told.
+             * @description Currency code [default: GBP].
              * @example GBP
              */
             currency?: string | null;
             /**
              * Format: double
-             * @description Dollars for one of the currency; the server's own unless told.
+             * @description Exchange rate to USD [default: the server's].
              */
             rate?: number | null;
         };
@@ -2561,9 +2569,9 @@ export interface components {
         NewComparison: {
             a: components["schemas"]["Side"];
             b: components["schemas"]["Side"];
-            /** @description Without it, only what it would take is told. */
+            /** @description Without it, only the projected cost is returned. */
             confirmed?: boolean;
-            /** @description Pairs, at most; 100 unless told. */
+            /** @description Maximum number of pairs [default: 100]. */
             n?: number | null;
             /** @description Only traces that began then or later. */
             since?: string | null;
@@ -2589,18 +2597,18 @@ export interface components {
         NewProject: {
             name: string;
         };
-        /** @description What is to be judged again */
+        /** @description Which traces to re-score */
         NewRescore: {
-            /** @description Without it, only what it would take is told. */
+            /** @description Without it, only the projected cost is returned. */
             confirmed?: boolean;
-            /** @description Those on which the judge broke, by the version in use, instead of those of earlier versions. */
+            /** @description Traces on which the judge failed under the current version, instead of traces of earlier versions. */
             errors?: boolean;
             /** @description Those for which there was no money, by the version in use, instead of those of earlier versions. */
             over_budget?: boolean;
-            /** @description Only so many of them, drawn by chance: enough to see how far two versions are apart. */
+            /** @description Size of a random sample of them, to compare two versions. */
             overlap?: number | null;
             /**
-             * @description Traces decided about since that day; all that are kept unless told.
+             * @description Traces decided since that day [default: all stored traces].
              * @example 2026-03-01T00:00:00Z
              */
             since?: string | null;
@@ -2640,13 +2648,13 @@ export interface components {
             max_cost?: number | null;
             /** @description Only units of these names. */
             names?: string[] | null;
-            /** @description Whether replies that are kept are used. */
+            /** @description Whether cached replies are used. */
             replies?: components["schemas"]["ReplyCaching"];
-            /** @description Cases whose graders broke are graded once more. */
+            /** @description Cases with grader errors are graded once more. */
             retry_errors?: boolean;
             /**
              * Format: int64
-             * @description Decides everything that is left to chance.
+             * @description Random seed.
              */
             seed?: number;
             shard?: components["schemas"]["Shard"] | null;
@@ -2657,12 +2665,12 @@ export interface components {
             suite: string;
             /** @description Only cases with one of these tags. */
             tags?: string[];
-            /** @description What the files mean by `{{ env.X }}`. */
+            /** @description Values of `{{ env.X }}` in the files. */
             variables?: {
                 [key: string]: string;
             };
         };
-        /** @description A task from a file, from a rubric over traces, or of a judge's answers */
+        /** @description A task from a file, from a rubric over traces, or to verify a judge's answers */
         NewTaskRequest: {
             /** @description The path of an annotation file; one of `files`. */
             config?: string | null;
@@ -2699,7 +2707,7 @@ export interface components {
              * @example criteria: [{name: greets, description: It greets.}]
              */
             source: string;
-            /** @description Begins a run, which needs the scope `write`; without it, only what it would take is told. */
+            /** @description Starts a run, which needs the scope `write`; without it, only the projected cost is returned. */
             spend?: boolean;
             /** @description Ids of traces. */
             traces: string[];
@@ -2724,18 +2732,18 @@ export interface components {
             status: string;
             time: string;
         };
-        /** @description Work, or why there is none */
+        /** @description The next item, or the reason why there is none */
         NextWork: components["schemas"]["WorkShown"] | components["schemas"]["NoWork"];
         NoWork: {
-            /** @description For the platform they came from. */
+            /** @description Completion code for the crowd platform. */
             code?: string | null;
             done: boolean;
             /** @description `finished`, `quota`, `closed` or `nothing_now`. */
             why: string;
         };
-        /** @description What is absent stays as it is, and `null` takes it away. */
+        /** @description Absent fields stay unchanged; `null` removes a value. */
         NotificationChange: {
-            /** @description Addresses; `null` is the project's owners, and none at all is nobody. */
+            /** @description Addresses; `null` means the project's owners, an empty list means no e-mail. */
             mail?: string[] | null;
             quiet_hours?: components["schemas"]["QuietHours"] | null;
             /**
@@ -2754,7 +2762,7 @@ export interface components {
         };
         /** @description Newer minus older, on 0 to 1 */
         Offset: {
-            /** @description Absent for the whole rubric. */
+            /** @description Absent for the overall score. */
             criterion?: string | null;
             from_version: string;
             interval: [
@@ -2766,7 +2774,7 @@ export interface components {
             mean: number;
             n: number;
         };
-        /** @description A project with what the one who asks may do in it. */
+        /** @description A project with the caller's permissions. */
         OpenProject: {
             /** @example prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
@@ -2774,7 +2782,7 @@ export interface components {
             /** @description Any of `ingest`, `read`, `annotate`, `write`, `manage`. */
             scopes: string[];
         };
-        /** @description How far somebody is */
+        /** @description Progress of an annotator */
         OwnProgress: {
             /** Format: int64 */
             done: number;
@@ -2830,11 +2838,11 @@ export interface components {
         };
         /** @description The body of every answer that is an error. */
         Problem: {
-            /** @description What was wrong, and what would have been right. */
+            /** @description What is wrong and how to fix it. */
             detail: string;
             /** Format: int32 */
             status: number;
-            /** @description What kind of problem it is. */
+            /** @description Kind of problem. */
             title: string;
         };
         ProjectView: {
@@ -2844,7 +2852,8 @@ export interface components {
             name: string;
             /**
              * Format: int32
-             * @description Days after which what traces said is erased; absent is never. A setting of the server: `--retention`.
+             * @description Days after which the contents of traces are erased; absent means never. A setting of the server:
+             *     `--retention`.
              */
             retention_days?: number | null;
         };
@@ -2860,28 +2869,28 @@ export interface components {
              * @example criteria: [{name: greets, description: It greets.}]
              */
             source: string;
-            /** @description What is graded; words in its place unless told. */
+            /** @description Candidate to grade [default: placeholder text]. */
             trace?: string | null;
         };
-        /** @description One call of a judge, or why there is none */
+        /** @description One judge call, or the reason why there is none */
         PromptView: {
-            /** @description What it answers: several where a monitor asks them together. */
+            /** @description Criteria of the call: several if a monitor asks them together. */
             criteria: string[];
             /** @description The first of `criteria`. */
             criterion: string;
-            /** @description The JSON Schema that the reply is held to. */
+            /** @description The JSON Schema that the reply must match. */
             form?: Record<string, never> | null;
-            /** @description Empty where nobody is asked. */
+            /** @description Empty if no judge is called. */
             messages: components["schemas"]["PromptMessage"][];
-            /** @description Why no judge is asked, such as that a check answers. */
+            /** @description Reason why no judge is called, such as a check that decides. */
             unasked?: string | null;
         };
-        /** @description What a judge would be asked */
+        /** @description Judge prompts */
         Prompts: {
             /** @description One for each call, in the order of the rubric. */
             prompts: components["schemas"]["PromptView"][];
         };
-        /** @description From one hour of the day to another, where those live who are told. */
+        /** @description Start and end time of day in the recipients' time zone. */
         QuietHours: {
             /** @example 22:00 */
             from: string;
@@ -2918,15 +2927,15 @@ export interface components {
              */
             strength: number;
         };
-        /** @description Who is better */
+        /** @description Ranking from pairwise comparisons */
         Ranks: {
             /** @description Strengths after Bradley and Terry, the strongest first. */
             bradley_terry?: components["schemas"]["RankedSide"][] | null;
-            /** @description Comparisons in which a judge broke; they count for nobody. */
+            /** @description Comparisons with a judge error; they are excluded. */
             errors: number;
-            /** @description Judges of these comparisons, whichever is asked for. */
+            /** @description All judges of these comparisons. */
             judges: string[];
-            /** @description Comparisons that came to something. */
+            /** @description Comparisons with a result. */
             n: number;
             picture?: components["schemas"]["ChartView"] | null;
             position?: components["schemas"]["PositionShown"] | null;
@@ -2941,7 +2950,7 @@ export interface components {
             /** @description How often the side of the row won against that of the column. */
             wins: number[][];
         };
-        /** @description The mean of somebody's ratings on 0 to 1, in the first and in the second half of their work */
+        /** @description An annotator's mean rating from 0 to 1, in the first and second half of their work */
         RatingDrift: {
             /** Format: double */
             first: number;
@@ -2957,16 +2966,16 @@ export interface components {
             end_column: number;
             /** @description Where it ends: the character behind it. */
             end_line: number;
-            /** @description What to do. */
+            /** @description Suggested fix. */
             help?: string | null;
             /** @description A few words for the place itself. */
             label?: string | null;
             /** @description From 1. */
             line: number;
             message: string;
-            /** @description What one should know, such as what is allowed. */
+            /** @description Note, such as the allowed values. */
             notes: string[];
-            /** @description What would have been right at this place. */
+            /** @description Suggested replacement. */
             replacement?: string | null;
             severity: components["schemas"]["RemarkSeverity"];
         };
@@ -2974,9 +2983,9 @@ export interface components {
         RemarkSeverity: "error" | "warning" | "advice";
         /** @enum {string} */
         ReplyCaching: "use" | "refresh" | "off";
-        /** @description What a re-scoring takes */
+        /** @description Number of traces and projected cost of re-scoring */
         RescorePlan: {
-            /** @description The re-scoring, once it has begun; where judges broke, they are only asked again, and there is none. */
+            /** @description The re-scoring, once started; absent if failed calls are only repeated. */
             id?: string | null;
             is_begun: boolean;
             /** @description Calls of judges, at least. */
@@ -2993,7 +3002,7 @@ export interface components {
             /** @description The version that judges. */
             rubric_version: string;
         };
-        /** @description A re-scoring and what came of it */
+        /** @description A re-scoring and its results */
         RescoreView: {
             created: string;
             id: string;
@@ -3016,7 +3025,7 @@ export interface components {
             score?: components["schemas"]["TrafficView"] | null;
             /**
              * Format: double
-             * @description The share of traces that was drawn.
+             * @description Sampled share of traces.
              */
             share: number;
             since: string;
@@ -3057,7 +3066,7 @@ export interface components {
         RubricVersionView: {
             canonical: Record<string, never>;
             created: string;
-            /** @description Of its canonical form: the same rubric has the same, wherever it stands. */
+            /** @description Hash of its canonical form: equal rubrics have equal hashes. */
             hash: string;
             /** @example rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
@@ -3065,10 +3074,10 @@ export interface components {
             /** @description As it was written. */
             source?: string | null;
         };
-        /** @description What two runs say about each other, case by case; as `jurist compare --format json` */
+        /** @description Comparison of two runs, case by case, as `jurist compare --format json` prints it */
         RunComparison: {
             before: string;
-            /** @description What else differs between the two, so that a difference may come from there. */
+            /** @description Other differences between the runs that may explain a change. */
             caveats: string[];
             /** @description The worst first. */
             changed: components["schemas"]["ChangedCase"][];
@@ -3110,7 +3119,7 @@ export interface components {
             n: number;
             /** Format: double */
             p: number;
-            /** @description What can be said of it. */
+            /** @description Conclusion as a sentence. */
             sentence: string;
             /**
              * Format: double
@@ -3128,7 +3137,7 @@ export interface components {
              * @description How many results there will be; absent for runs that were not submitted.
              */
             n_units?: number | null;
-            /** @description What nobody graded, why, and what to do about it; absent where everything was graded. */
+            /** @description Cases that were not graded, with reason and remedy; absent if all were graded. */
             not_graded?: string | null;
             /** @description Where the share that passes may really lie (95 %); absent where nothing was decided. */
             pass_rate_interval?: [
@@ -3180,7 +3189,7 @@ export interface components {
             cells: (components["schemas"]["MatrixCell"] | null)[][];
             columns: string[];
             columns_by?: string | null;
-            /** @description Everything that can be an axis: what cases differ in, the usual first. */
+            /** @description Fields that can be an axis, the most useful first. */
             keys: components["schemas"]["MatrixKey"][];
             rows: string[];
             /** @description Absent where nothing differs. */
@@ -3203,7 +3212,7 @@ export interface components {
              * @description Share of cases of which at least one trial passed.
              */
             any?: number | null;
-            /** @description Those that passed now and then, the most undecided first. */
+            /** @description Flaky cases (some trials passed and some failed), sorted by how evenly they split. */
             cases: components["schemas"]["FlakyCase"][];
             /** @description The most trials of one case; 0 where nothing was tried twice. */
             k: number;
@@ -3233,16 +3242,16 @@ export interface components {
              *     `status`, `failed`, `cost`, `usage`, `metadata`.
              */
             body?: Record<string, never>;
-            /** @description Names the piece within its trace; sent twice it is kept once. */
+            /** @description Id of the piece within its trace; a repeated piece is stored once. */
             id: string;
             kind: components["schemas"]["SentKind"];
             /**
              * Format: date-time
-             * @description When it happened, as RFC 3339; now unless told. Events are read in this order.
+             * @description Time as RFC 3339 [default: now]. Events are read in this order.
              */
             time?: string | null;
         };
-        /** @description Who is asking, and where they may go. */
+        /** @description The signed-in account and its projects. */
         SessionView: {
             account?: components["schemas"]["SignedInAccount"] | null;
             projects: components["schemas"]["OpenProject"][];
@@ -3265,7 +3274,7 @@ export interface components {
         };
         /** @enum {string} */
         ShownKind: "criterion" | "overall" | "weighted_score" | "running_score" | "choice";
-        /** @description What people said to one question */
+        /** @description Annotations of one question */
         ShownQuestion: {
             /** @description How often each answer was given, where answers have no order. */
             counts: components["schemas"]["ShownCount"][];
@@ -3292,16 +3301,16 @@ export interface components {
             ] | null;
             scheme: string;
         };
-        /** @description What people said in a task */
+        /** @description Annotations of a task */
         ShownResults: {
-            /** @description What answers can be told apart by. */
+            /** @description Fields for grouping. */
             fields: string[];
-            /** @description By the value of the field that was asked for. */
+            /** @description By the value of the requested field. */
             groups: components["schemas"]["ShownGroup"][];
             n_answers: number;
             n_items: number;
             n_people: number;
-            /** @description Over everything. */
+            /** @description Over all annotations. */
             questions: components["schemas"]["ShownQuestion"][];
             radar?: components["schemas"]["ChartView"] | null;
         };
@@ -3316,7 +3325,7 @@ export interface components {
             email: string;
             password: string;
         };
-        /** @description Somebody with an account. */
+        /** @description An account. */
         SignedInAccount: {
             email: string;
             /** @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
@@ -3329,14 +3338,14 @@ export interface components {
         SpendShown: {
             /**
              * Format: double
-             * @description The part of `spent` of calls that nobody could settle, counted at the most they can have cost.
+             * @description The part of `spent` for calls with unknown cost, counted at their maximum.
              */
             assumed: number;
             cap?: components["schemas"]["CapShown"] | null;
             days: components["schemas"]["DayShown"][];
             /**
              * Format: double
-             * @description How much of it is over, on 0..=1.
+             * @description Elapsed share of the month, from 0 to 1.
              */
             elapsed: number;
             forecast?: components["schemas"]["ForecastShown"] | null;
@@ -3366,7 +3375,7 @@ export interface components {
             judge_status: string;
             /** @description By its name. */
             monitor: string;
-            /** @description What was last noted, in words. */
+            /** @description Last note. */
             reason: string;
             /** @description sampled, sampled_out, filtered, nothing_to_judge, over_budget, overloaded, pending, scored, cached, stale or judge_error. */
             state: string;
@@ -3384,7 +3393,7 @@ export interface components {
             /** Format: double */
             mean?: number | null;
             n: number;
-            /** @description Sampled, and the judge broke. */
+            /** @description Sampled, with a judge error. */
             n_errors: number;
             /** @description Traces that are known here. */
             n_seen: number;
@@ -3396,7 +3405,7 @@ export interface components {
             not_estimable?: string | null;
             /**
              * Format: double
-             * @description Traces there were, where whoever sent them kept only some.
+             * @description Estimated number of traces before sampling by the sender.
              */
             population: number;
         };
@@ -3436,7 +3445,7 @@ export interface components {
             /** @description `open` or `closed`. */
             state?: string | null;
         };
-        /** @description A task with what it asks */
+        /** @description A task with its questions */
         TaskInFull: components["schemas"]["TaskLine"] & {
             /** @description As `annotation.schema.json` describes them. */
             schemes: Record<string, never>[];
@@ -3444,7 +3453,7 @@ export interface components {
             settings: Record<string, never>;
             /**
              * Format: int64
-             * @description Its version, which grows when something else is asked.
+             * @description Its version, which increases when questions change.
              */
             version: number;
         };
@@ -3464,11 +3473,11 @@ export interface components {
         TaskLines: {
             items: components["schemas"]["TaskLine"][];
         };
-        /** @description Ways in for those who answer */
+        /** @description Invitation links for annotators */
         TaskLinks: {
-            /** @description For platforms, which fill in who comes. */
+            /** @description Link for crowd platforms, which fill in the id. */
             crowd_url: string;
-            /** @description For people, who say their names. */
+            /** @description Link for people, who enter their name. */
             url: string;
         };
         TaskName: {
@@ -3516,7 +3525,7 @@ export interface components {
             made_by?: components["schemas"]["TokenMaker"] | null;
             name: string;
             revoked?: string | null;
-            /** @description What it was made for; it opens no more than the role of its owner at the moment of its use. */
+            /** @description Scopes; limited by the current role of its owner at each use. */
             scopes: string[];
             /** @description When it was last seen, to the minute. */
             used?: string | null;
@@ -3532,18 +3541,21 @@ export interface components {
             /** Format: int64 */
             output: number;
         };
-        /** @description A trace: whole in `trace`, or a part of it in `pieces`. */
+        /** @description A complete trace in `trace`, or parts of one in `pieces`. */
         TraceEnvelope: {
             /** @description Which agent it is of. */
             agent?: string | null;
             /** @description Whether the agent failed, where its status does not say so. */
             failed?: boolean | null;
             /**
-             * @description How the trace or its events are written down; found out unless told.
+             * @description Trace format [default: detected].
              * @example openai-chat
              */
             format?: string | null;
-            /** @description Names the trace; sent twice it is kept once. Without one, a whole trace is named by its content. */
+            /**
+             * @description Id of the trace; a repeated trace is stored once. Without an id, a complete trace gets the hash of its
+             *     content.
+             */
             id?: string | null;
             metadata?: Record<string, never> | null;
             /** @description Parts of a trace, in any order and perhaps twice. */
@@ -3555,10 +3567,10 @@ export interface components {
              * @description When it began, as RFC 3339.
              */
             time?: string | null;
-            /** @description A whole trace in any format that `jurist trace` reads. */
+            /** @description A complete trace in any format that `jurist trace` reads. */
             trace?: Record<string, never> | null;
         };
-        /** @description What became of something that was sent. */
+        /** @description Result of an upload. */
         TraceReceipt: {
             id: string;
             /** @description Pieces that are new. */
@@ -3567,7 +3579,7 @@ export interface components {
             n_repeated?: number | null;
             status: components["schemas"]["LineStatus"];
         };
-        /** @description What is known of a trace without reading it. */
+        /** @description Metadata of a trace. */
         TraceSummary: {
             agent?: string | null;
             /**
@@ -3582,12 +3594,12 @@ export interface components {
             /** @description The trace did not say its cost: it is computed from its tokens and the prices of its models. */
             is_cost_derived: boolean;
             is_failed: boolean;
-            /** @description You have still to answer it, so that what judges and others said of it comes after that. */
+            /** @description You have not annotated it yet, so grades of judges and others are hidden. */
             is_withheld: boolean;
             metadata: unknown;
             /**
              * Format: int64
-             * @description Of them, how many came after it was first finished.
+             * @description Number of pieces that arrived after the trace was first finished.
              */
             n_late: number;
             /** Format: int64 */
@@ -3596,7 +3608,7 @@ export interface components {
             n_steps: number;
             /**
              * Format: double
-             * @description With which it was kept, where whoever sent it keeps only some.
+             * @description Sampling probability of the sender.
              */
             probability: number;
             /**
@@ -3610,10 +3622,10 @@ export interface components {
             state: string;
             /** @description How the run ended, in the words of its framework. */
             status?: string | null;
-            /** @description What it was asked, cut short. */
+            /** @description Beginning of the task. */
             title?: string | null;
             tokens: components["schemas"]["Tokens"];
-            /** @description When a piece last came. */
+            /** @description When the last piece was received. */
             updated: string;
         };
         TraceSummaryPage: {
@@ -3630,7 +3642,7 @@ export interface components {
             covered: number;
             /**
              * Format: double
-             * @description Of those sampled that a judge was asked about.
+             * @description Among the sampled and judged traces.
              */
             error_rate: number;
             /** @description Where the mean would be if all that the judge could not grade scored 0, and if it scored 1. */
@@ -3656,7 +3668,7 @@ export interface components {
             n_eff: number;
             /**
              * Format: double
-             * @description The plain mean of what was scored, which the sampling dial moves.
+             * @description Unweighted mean of the scored traces, which depends on the sampling.
              */
             naive: number;
             /** Format: double */
@@ -3671,7 +3683,7 @@ export interface components {
             rows: Record<string, never>[];
             why?: string | null;
         };
-        /** @description What trying a rubric takes, and the run if it has begun */
+        /** @description Projected cost of trying a rubric, and the run if it was started */
         Trial: {
             /**
              * Format: int32
@@ -3727,7 +3739,7 @@ export interface components {
              * @description Dollars.
              */
             cost?: number | null;
-            /** @description What fails it whatever the score. */
+            /** @description Failed gates. */
             failed_gates: components["schemas"]["VerdictGate"][];
             id: string;
             monitor?: string | null;
@@ -3742,7 +3754,7 @@ export interface components {
             /** @description pass, fail, error or deferred. */
             status: string;
             time: string;
-            /** @description Gates that nobody could decide, so that it is no pass. */
+            /** @description Gates that could not be decided, so that the verdict is not a pass. */
             undecided_gates: components["schemas"]["UndecidedVerdictGate"][];
         };
         VerdictLines: {
@@ -3793,11 +3805,11 @@ export interface components {
             /** @description As it was written. */
             source: string;
         };
-        /** @description An address is a secret, and not told again. */
+        /** @description The address is a secret and is not returned again. */
         WebhookShown: {
             /** @example hooks.example.org */
             host: string;
-            /** @description What requests are signed with: only in the answer to setting the webhook. */
+            /** @description Signing secret: only in the response to setting the webhook. */
             secret?: string | null;
         };
         WithRole: {
@@ -3809,14 +3821,14 @@ export interface components {
             shows_descriptions: boolean;
             shows_score: boolean;
         };
-        /** @description What somebody works on */
+        /** @description The item that an annotator works on */
         WorkShown: {
             after?: string | null;
             /** @example asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             assignment: string;
-            /** @description What they had before, and after. */
+            /** @description Old and new role. */
             before?: string | null;
-            /** @description What was entered so far, by scheme. */
+            /** @description Current draft, by scheme. */
             draft: Record<string, never>;
             /** @description As `annotation.schema.json` describes it. */
             item: Record<string, never>;
@@ -3938,7 +3950,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It is one's own */
+            /** @description It is your own account */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4005,11 +4017,11 @@ export interface operations {
     list_alerts: {
         parameters: {
             query?: {
-                /** @description Those that are over as well. */
+                /** @description Include resolved alerts. */
                 all?: boolean;
                 /** @description `next` of the page before. */
                 after?: string;
-                /** @description From 1 to 200; 50 unless told. */
+                /** @description Page size from 1 to 200 [default: 50]. */
                 limit?: number;
             };
             header?: never;
@@ -4240,7 +4252,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something else was saved meanwhile; it stands under `newer` */
+            /** @description The draft was changed in the meantime; `newer` has the current one */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4376,7 +4388,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something else was saved meanwhile; it stands under `newer` */
+            /** @description The draft was changed in the meantime; `newer` has the current one */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4385,7 +4397,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description What keeps it from being submitted stands under `missing` */
+            /** @description The answers are incomplete; `missing` lists what is needed */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4412,7 +4424,7 @@ export interface operations {
                 action?: string;
                 /** @description `next` of the page before. */
                 after?: string;
-                /** @description From 1 to 200; 50 unless told. */
+                /** @description Page size from 1 to 200 [default: 50]. */
                 limit?: number;
             };
             header?: never;
@@ -4459,9 +4471,9 @@ export interface operations {
     export_project: {
         parameters: {
             query?: {
-                /** @description grades unless told. */
+                /** @description Data to export [default: grades]. */
                 what?: "grades" | "verdicts" | "traces";
-                /** @description jsonl unless told. */
+                /** @description Format [default: jsonl]. */
                 format?: "csv" | "jsonl";
                 /** @description With traces as jsonl: each line holds the trace itself as `trace`, null where it was erased. */
                 contents?: boolean;
@@ -4546,9 +4558,9 @@ export interface operations {
                 until?: string;
                 /** @description `next` of the page before. */
                 after?: string;
-                /** @description From 1 to 200; 50 unless told. */
+                /** @description Page size from 1 to 200 [default: 50]. */
                 limit?: number;
-                /** @description With what was said as well: reasons, quotes, claims, errors. */
+                /** @description Include texts: reasons, quotes, claims, errors. */
                 full?: boolean;
             };
             header?: never;
@@ -4827,7 +4839,7 @@ export interface operations {
             query?: {
                 /** @description `next` of the page before. */
                 after?: string;
-                /** @description From 1 to 200; 50 unless told. */
+                /** @description Page size from 1 to 200 [default: 50]. */
                 limit?: number;
             };
             header?: never;
@@ -5044,7 +5056,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The address has an account */
+            /** @description The address already has an account */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5699,7 +5711,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The file is not in order */
+            /** @description The file is not valid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5980,7 +5992,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description They did no task in common */
+            /** @description They have no task in common */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6016,7 +6028,7 @@ export interface operations {
                 until?: string;
                 /** @description `next` of the page before. */
                 after?: string;
-                /** @description From 1 to 200; 50 unless told. */
+                /** @description Page size from 1 to 200 [default: 50]. */
                 limit?: number;
             };
             header?: never;
@@ -6082,13 +6094,13 @@ export interface operations {
         parameters: {
             query?: {
                 agent?: string;
-                /** @description Thirty days ago unless told; whole days of UTC are looked at. */
+                /** @description Start of the time range [default: 30 days ago]; full UTC days. */
                 from?: string;
-                /** @description Now unless told. */
+                /** @description End of the time range [default: now]. */
                 until?: string;
-                /** @description Of trends: a criterion, or `*` for each of them and the whole; the whole rubric unless told. */
+                /** @description For trends: a criterion, or `*` for all criteria and the overall score [default: the overall score]. */
                 criterion?: string;
-                /** @description Means that people's labels move, as well; they are told unless not wanted. */
+                /** @description Include label-corrected means [default: true]. */
                 corrected?: boolean;
             };
             header?: never;
@@ -6218,11 +6230,11 @@ export interface operations {
     get_monitor_radar: {
         parameters: {
             query?: {
-                /** @description Up to six; all, as far as they can be told apart, unless told */
+                /** @description Up to six agents [default: all, as far as they can be distinguished] */
                 agent?: string[];
-                /** @description Thirty days ago unless told; whole days of UTC are looked at */
+                /** @description Start of the time range [default: 30 days ago]; full UTC days */
                 from?: string;
-                /** @description Now unless told */
+                /** @description End of the time range [default: now] */
                 until?: string;
             };
             header?: never;
@@ -6409,7 +6421,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is nothing to judge again */
+            /** @description There is nothing to re-score */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6433,11 +6445,11 @@ export interface operations {
         parameters: {
             query?: {
                 agent?: string;
-                /** @description Thirty days ago unless told; whole days of UTC are looked at. */
+                /** @description Start of the time range [default: 30 days ago]; full UTC days. */
                 from?: string;
-                /** @description Now unless told. */
+                /** @description End of the time range [default: now]. */
                 until?: string;
-                /** @description Of trends: a criterion, or `*` for each of them and the whole; the whole rubric unless told. */
+                /** @description For trends: a criterion, or `*` for all criteria and the overall score [default: the overall score]. */
                 criterion?: string;
             };
             header?: never;
@@ -6852,7 +6864,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is one of that name */
+            /** @description The name is already used */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6875,7 +6887,7 @@ export interface operations {
     get_ranking: {
         parameters: {
             query?: {
-                /** @description `comparisons` of monitors, or `people`; comparisons unless told. */
+                /** @description `comparisons` of monitors, or `people` [default: comparisons]. */
                 source?: string;
                 /** @description Of comparisons: only those of this monitor, by its name or id. */
                 monitor?: string;
@@ -7174,7 +7186,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description There is one of that name */
+            /** @description The name is already used */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7199,7 +7211,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The file is not in order */
+            /** @description The file is not valid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7368,7 +7380,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The file is not in order */
+            /** @description The file is not valid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7392,7 +7404,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A second request with it begins nothing */
+                /** @description A repeated request with the same key starts nothing */
                 "idempotency-key"?: string | null;
             };
             path?: never;
@@ -7460,7 +7472,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The file is not in order */
+            /** @description The file is not valid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7547,7 +7559,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is changed */
+                /** @description The ETag of the version to change */
                 "if-match"?: string | null;
             };
             path: {
@@ -7602,7 +7614,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Somebody was faster */
+            /** @description Changed in the meantime */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -7704,7 +7716,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what is changed */
+                /** @description The ETag of the version to change */
                 "if-match"?: string | null;
             };
             path: {
@@ -7759,7 +7771,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Somebody was faster */
+            /** @description Changed in the meantime */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -7784,7 +7796,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The file is not in order */
+            /** @description The file is not valid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7809,7 +7821,7 @@ export interface operations {
             query?: {
                 /** @description `next` of the page before. */
                 after?: string;
-                /** @description From 1 to 200; 50 unless told. */
+                /** @description Page size from 1 to 200 [default: 50]. */
                 limit?: number;
             };
             header?: never;
@@ -7873,7 +7885,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A second request with it begins nothing */
+                /** @description A repeated request with the same key starts nothing */
                 "idempotency-key"?: string | null;
             };
             path?: never;
@@ -7925,7 +7937,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The same request is under way */
+            /** @description The same request is still running */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -7950,7 +7962,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The suite is not in order */
+            /** @description The suite is not valid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8224,7 +8236,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The last place that was heard */
+                /** @description Position of the last received event */
                 "last-event-id"?: string | null;
             };
             path: {
@@ -8415,7 +8427,7 @@ export interface operations {
     get_run_matrix: {
         parameters: {
             query?: {
-                /** @description One of the keys; what the suite varies unless told. */
+                /** @description One of the keys [default: the field that varies]. */
                 rows?: string;
                 columns?: string;
             };
@@ -8481,7 +8493,7 @@ export interface operations {
     get_run_report: {
         parameters: {
             query?: {
-                /** @description json, ndjson, junit, md, tap, csv, html, sarif, gitlab, github, pr-comment or otel; json by default. */
+                /** @description json, ndjson, junit, md, tap, csv, html, sarif, gitlab, github, pr-comment or otel [default: json]. */
                 format?: string;
             };
             header?: never;
@@ -8492,7 +8504,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description In the format that was asked for */
+            /** @description In the requested format */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8555,7 +8567,7 @@ export interface operations {
             query?: {
                 /** @description The place of the last result that is known. */
                 after?: number;
-                /** @description From 1 to 200; 50 unless told. */
+                /** @description Page size from 1 to 200 [default: 50]. */
                 limit?: number;
             };
             header?: never;
@@ -8839,7 +8851,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description They are a member already */
+            /** @description They are already a member */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8862,7 +8874,7 @@ export interface operations {
     get_spend: {
         parameters: {
             query?: {
-                /** @description Such as `2026-03`; this one unless told. */
+                /** @description Month such as `2026-03` [default: the current month]. */
                 month?: string;
             };
             header?: never;
@@ -9039,7 +9051,7 @@ export interface operations {
     list_tallies: {
         parameters: {
             query?: {
-                /** @description hour, day or all; all unless told. */
+                /** @description hour, day or all [default: all]. */
                 by?: "hour" | "day" | "all";
                 rubric_version?: string;
                 criterion?: string;
@@ -9202,7 +9214,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The file is not in order, or there is nothing to ask about */
+            /** @description The file is not valid, or there is nothing to ask about */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9392,7 +9404,7 @@ export interface operations {
         parameters: {
             query?: {
                 after?: number;
-                /** @description From 1 to 200; 50 unless told. */
+                /** @description Page size from 1 to 200 [default: 50]. */
                 limit?: number;
             };
             header?: never;
@@ -9441,7 +9453,7 @@ export interface operations {
     export_task_answers: {
         parameters: {
             query?: {
-                /** @description `jsonl`, `csv` or `parquet`; `jsonl` unless told. */
+                /** @description `jsonl`, `csv` or `parquet` [default: `jsonl`]. */
                 format?: string;
             };
             header?: never;
@@ -9452,7 +9464,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description In the format that was asked for */
+            /** @description In the requested format */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9979,18 +9991,18 @@ export interface operations {
                 scored?: boolean;
                 /** @description Its id begins so. */
                 id_prefix?: string;
-                /** @description Stands somewhere in its id, agent, session or title; the case of A to Z does not matter. */
+                /** @description Text in the id, agent, session or title; not case-sensitive for A to Z. */
                 search?: string;
                 /**
-                 * @description time, cost, duration or score (of the newest verdict), with `-` before it for the largest first; `-time`
-                 *     unless told. Traces that have nothing to be sorted by are not listed, nor by what judges said those that you have
-                 *     still to answer.
+                 * @description time, cost, duration or score (of the newest verdict), with `-` for descending order [default: `-time`].
+                 *     Traces without the sort key are not listed; when sorted by score, neither are traces that you have not
+                 *     annotated yet.
                  * @example -cost
                  */
                 sort?: string;
                 /** @description `next` of the page before. */
                 after?: string;
-                /** @description From 1 to 200; 50 unless told. */
+                /** @description Page size from 1 to 200 [default: 50]. */
                 limit?: number;
             };
             header?: never;
@@ -10071,7 +10083,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something else of that name is there, and stays */
+            /** @description Another trace with this id is already stored and is kept */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10088,7 +10100,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Nothing was kept; come again after `Retry-After` */
+            /** @description Nothing was stored; retry after `Retry-After` */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10149,7 +10161,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Come again after `Retry-After`; what is sent twice is kept once */
+            /** @description Retry after `Retry-After`; repeated data is stored once */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10218,7 +10230,7 @@ export interface operations {
     get_trace_content: {
         parameters: {
             query?: {
-                /** @description An earlier one; the newest unless told. */
+                /** @description Revision [default: the newest]. */
                 revision?: number;
             };
             header?: never;
@@ -10238,7 +10250,7 @@ export interface operations {
                     "application/json": unknown;
                 };
             };
-            /** @description It is as `If-None-Match` says */
+            /** @description Unchanged since `If-None-Match` */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -10417,7 +10429,7 @@ export interface operations {
                 until?: string;
                 /** @description `next` of the page before. */
                 after?: string;
-                /** @description From 1 to 200; 50 unless told. */
+                /** @description Page size from 1 to 200 [default: 50]. */
                 limit?: number;
             };
             header?: never;
@@ -10659,14 +10671,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description google.rpc.Status: nothing was kept; come again after `Retry-After` */
+            /** @description google.rpc.Status: nothing was stored; retry after `Retry-After` */
             429: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description google.rpc.Status: the database is away */
+            /** @description google.rpc.Status: the database is not available */
             503: {
                 headers: {
                     [name: string]: unknown;
