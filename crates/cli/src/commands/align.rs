@@ -227,7 +227,7 @@ fn show_alignment(
     let has_order = rated.level != Level::Nominal || is_pass_or_fail;
     let name = if rated.level == Level::Nominal { "kappa" } else { "kappa (quadratic)" };
     let rows = [
-        ("agreement with majority", &it.with_consensus.percent),
+        ("majority agreement", &it.with_consensus.percent),
         (name, kappa_for_level(&it.with_consensus, rated.level)),
         ("Krippendorff's alpha", &it.krippendorff_alpha),
         ("rank correlation", &it.with_mean.spearman),

@@ -64,7 +64,7 @@ pub fn show_monitor_estimates(
 }
 
 fn show_criterion_estimate(out: &mut impl Write, it: &CriterionEstimate) -> std::io::Result<()> {
-    let name = printable(it.criterion.as_deref().unwrap_or("whole"));
+    let name = printable(it.criterion.as_deref().unwrap_or("overall"));
     let Some(score) = &it.score else {
         let why = it.not_estimable.as_deref().unwrap_or_default();
         return writeln!(out, "  {name:<20} not estimable: {why}");
@@ -265,7 +265,7 @@ pub fn show_rescore_results(out: &mut impl Write, all: &[RescoreView]) -> std::i
             writeln!(
                 out,
                 "  {:<20} {:+.3} [{:+.3}, {:+.3}] from {}, on {}",
-                printable(offset.criterion.as_deref().unwrap_or("whole")),
+                printable(offset.criterion.as_deref().unwrap_or("overall")),
                 offset.mean,
                 offset.interval.0,
                 offset.interval.1,
