@@ -117,7 +117,7 @@ with tempfile.TemporaryDirectory() as folder:
     wait(lambda: mailbox.mails, "no mail came")
     sender, recipients, text = mailbox.mails[0]
     need((sender, recipients) == ("jurist@example.org", ["ann@example.org"]), f"{sender} to {recipients}")
-    need("Subject: [Jurist] default: this is a trial" in text, text)
+    need("Subject: [Jurist] default: this is a test notification" in text, text)
     print("a mail came over STARTTLS, from somebody who knows the password")
 
     # The receiver is away, and the server is killed: what it owes is still told.

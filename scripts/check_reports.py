@@ -201,6 +201,19 @@ def markdown(path):
     return len(re.findall(r"<h2>.*: fail</h2>", page))
 
 
+def comment(path):
+    """A comment of a pull request: markdown-it with GitHub's extensions."""
+    from markdown_it import MarkdownIt
+
+    page = MarkdownIt("gfm-like", {"linkify": False}).render(path.read_text("utf-8"))
+    tags = collections.Counter(re.findall(r"<(\w+)", page))
+    allowed = {"h2", "h3", "p", "strong", "code", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "ins", "del"}
+    allowed |= {"details", "summary", "sub"}
+    need(set(tags) <= allowed, f"markup that nobody wrote: {sorted(set(tags) - allowed)}")
+    need((tags["table"], tags["h2"]) == (1, 1), "not one table under one heading")
+    return len(re.findall(r"<li>.*: fail$", page, re.M))
+
+
 def table(path):
     """Python's csv, and what a spreadsheet would run."""
     rows = list(csv.DictReader(io.StringIO(exact(path), newline=""), strict=True))
@@ -230,6 +243,7 @@ FORMATS = [
     (r"otel.*\.json$", otel),
     (r"github.*\.txt$", github),
     (r"\.tap$", tap),
+    (r"comment\.md$", comment),
     (r"\.md$", markdown),
     (r"\.csv$", table),
     (r"\.ndjson$", ndjson),

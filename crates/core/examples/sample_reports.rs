@@ -37,6 +37,7 @@ fn file_name(format: &str) -> String {
         "json" | "ndjson" | "md" | "tap" | "csv" | "html" | "sarif" => format!("report.{format}"),
         "junit" => "report.junit.xml".to_owned(),
         "github" => "report.github.txt".to_owned(),
+        "pr-comment" => "comment.md".to_owned(),
         other => format!("report.{other}.json"),
     }
 }

@@ -17,7 +17,7 @@ use super::{compute_agreement, compute_estimates, compute_families, compute_func
 /// let found = compute_statistic("cohen_kappa", &json!([["a", "b", "a", "b"], ["a", "b", "b", "b"]]));
 /// assert_eq!(found, Some(Ok(json!(0.5))));
 /// let why = compute_statistic("cohen_kappa", &json!([["a", "a"], ["a", "a"]])).unwrap().unwrap_err();
-/// assert!(why.to_string().starts_with("undefined, because both gave the same answer"));
+/// assert!(why.to_string().starts_with("undefined, because both raters always gave the same answer"));
 /// ```
 pub fn compute_statistic(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
     if let Some(problem) = unknown_part(name, input) {
