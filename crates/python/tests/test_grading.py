@@ -165,7 +165,7 @@ def test_what_is_wrong_is_an_exception_of_our_own() -> None:
     rubric = Rubric.from_dict(JUDGED)
     with pytest.raises(jurist.InputError, match="did you mean `judge`"):
         rubric.grade("a", jugde="gpt-5")  # type: ignore[call-arg]
-    with pytest.raises(jurist.InputError, match="no model that is known"):
+    with pytest.raises(jurist.InputError, match="not a known model"):
         rubric.grade("a", judge="gpt5")
     with pytest.raises(jurist.InputError, match="an amount of dollars"):
         rubric.grade("a", judge="gpt-5", max_cost=-1)

@@ -80,7 +80,7 @@ def test_suites_are_tests_with_their_tags_as_markers(pytester: pytest.Pytester) 
     (pytester.path / "test_places.jurist.yaml").write_text(SUITE)
     result = pytester.runpytest_subprocess("-v", "-rs")
     result.assert_outcomes(passed=2, failed=1, skipped=1)
-    result.stdout.fnmatch_lines(["*places.jurist.yaml::capital PASSED*", "*30 characters*", "*no judge is named*"])
+    result.stdout.fnmatch_lines(["*places.jurist.yaml::capital PASSED*", "*30 characters*", "*no judge is set*"])
     result = pytester.runpytest_subprocess("-m", "smoke")
     result.assert_outcomes(passed=1, deselected=3)
 
@@ -98,5 +98,5 @@ def test_a_judge_of_the_command_line_replaces_that_of_files(pytester: pytest.Pyt
     (pytester.path / "test_places.jurist.yaml").write_text(SUITE)
     result = pytester.runpytest_subprocess("-k", "judged", "--jurist-judge", "nosuchmodel")
     result.assert_outcomes(errors=1, deselected=3)
-    result.stdout.fnmatch_lines(["*`nosuchmodel` is no model*"])
+    result.stdout.fnmatch_lines(["*`nosuchmodel` is not a known model*"])
 
