@@ -37,8 +37,8 @@ web: ## build the web pages, which a debug build reads and a release build carri
 docs: ## build the book from docs/, as web pages in web/dist-book
 	@scripts/build-book
 
-demo: setup web ## a server with a small invented project, to look at; needs no key
-	cargo build --release --quiet --bin jurist --example demo
+demo: setup ## a server with a small invented project, to look at; needs no key
+	@scripts/build-demo
 	@scripts/demo
 
 tour: setup web ## what the command does, on the examples
