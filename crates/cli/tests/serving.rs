@@ -21,7 +21,7 @@ use serde_json::{Value as Json, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// How long to wait for what must come.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_secs(540);
 
 /// A server of its own, which ends with the test.
 struct Served {
