@@ -11,7 +11,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 /// How long a test waits for what must come, before it fails. Nextest ends a test after ten minutes, so this is a
-/// little less: a test that judges 2,400 traces took 15 s on an idle machine and 285 s at a load of 18 on two cores.
+/// little less: at a load of 18 on two cores, a test that judges 2,400 traces had not ended after 240 s.
 pub const PATIENCE: Duration = Duration::from_secs(540);
 
 /// Waits until this is so.
