@@ -10,6 +10,7 @@ A page is tried from top to bottom in an empty folder of its own (with a copy of
 - A command must succeed, unless `$ echo $?` follows it, or the fence says `exit=N` for its last command.
 - `needs=REASON` after `console` says why a fence is not run (a key, the network, an hour); these are counted.
 - A page that uses a program which this machine lacks (jq, curl, node) is not tried, and that is counted.
+- `jurist …` in backticks, and commands that are not run, must have the subcommands and flags of the program.
 - `jurist check` must find no error in any other YAML fence, except one whose language is followed by `other`.
 
 A page may start a server on port 8000 (`--port 8000`): here it gets a free port, in commands, files and outputs alike.
@@ -32,6 +33,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import api_page
+import inline_commands
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Their blocks are tried by other tests (published.rs, tidy.rs, the soak test), or describe how to build Jurist itself.
@@ -343,6 +345,16 @@ def check_api_examples(program):
     return faults
 
 
+def check_inline_commands(pages, program):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="jurist-book-"))
+    (folder / ".jurist").mkdir()
+    reference = inline_commands.CommandReference(program, folder)
+    try:
+        return [fault for page in pages for fault in inline_commands.find_faults(page, (ROOT / page).read_text(), reference)]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def check_links():
     """The generator refuses broken links and anchors; README.md and others at the root are checked here."""
     faults = []
@@ -380,7 +392,8 @@ def main():
             bless(result)
         for fault in result.faults:
             print(fault, file=sys.stderr)
-    faults = [] if arguments.pages else [*check_api_page(is_blessing), *check_api_examples(program), *check_links()]
+    faults = check_inline_commands(pages, program)
+    faults += [] if arguments.pages else [*check_api_page(is_blessing), *check_api_examples(program), *check_links()]
     for fault in faults:
         print(fault, file=sys.stderr)
     report(results)
