@@ -9,14 +9,25 @@ mod render;
 
 use std::ffi::OsString;
 
+use clap::error::ErrorKind;
 use commands::{Cli, CommandOutcome};
 
 /// Runs a command line, its program's name first, and gives the number that the process ends with.
 ///
 /// `None` takes the arguments of this process.
 pub fn run_command_line(arguments: Option<Vec<OsString>>) -> u8 {
+    // The parser ends at `--version`, whatever follows it.
+    let has_verbose =
+        |all: &mut dyn Iterator<Item = OsString>| all.skip(1).any(|argument| argument == "--verbose");
+    let asks_details = match &arguments {
+        Some(arguments) => has_verbose(&mut arguments.iter().cloned()),
+        None => has_verbose(&mut std::env::args_os()),
+    };
     match Cli::parse_arguments(arguments) {
         Ok(cli) => number_outcome(cli.run()),
+        Err(error) if error.kind() == ErrorKind::DisplayVersion && asks_details => {
+            number_outcome(commands::print_build_details())
+        }
         Err(error) => {
             // Help is asked for, and is no error; what cannot be printed is nobody's to read.
             let _ = error.print();
