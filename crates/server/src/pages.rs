@@ -135,19 +135,19 @@ fn unpack_file(packed: EmbeddedFile) -> Option<EmbeddedFile> {
 pub(crate) fn measure_pages() -> EmbeddedPages {
     EmbeddedPages {
         are_inside: !cfg!(debug_assertions),
-        web_files: list_names::<Pages>().len(),
-        web_bytes: count_bytes::<Pages>(),
-        book_pages: list_names::<Book>().iter().filter(|name| name.ends_with(".html")).count(),
-        book_bytes: count_bytes::<Book>(),
+        web_files: list_page_names::<Pages>().len(),
+        web_bytes: count_page_bytes::<Pages>(),
+        book_pages: list_page_names::<Book>().iter().filter(|name| name.ends_with(".html")).count(),
+        book_bytes: count_page_bytes::<Book>(),
     }
 }
 
 /// A file and its packed form are one.
-fn list_names<Files: Embed>() -> BTreeSet<String> {
+fn list_page_names<Files: Embed>() -> BTreeSet<String> {
     Files::iter().map(|name| name.strip_suffix(".gz").unwrap_or(&name).to_owned()).collect()
 }
 
-fn count_bytes<Files: Embed>() -> usize {
+fn count_page_bytes<Files: Embed>() -> usize {
     Files::iter().filter_map(|name| Files::get(&name)).map(|file| file.data.len()).sum()
 }
 
@@ -204,9 +204,11 @@ mod tests {
             let get = |headers: &HeaderMap| build_page_response::<Files>(&name, headers, "no-cache");
             let plain = get(&HeaderMap::new()).unwrap_or_else(|| panic!("{name} is not embedded"));
             assert!(!plain.headers().contains_key(header::CONTENT_ENCODING), "{name}");
-            let body = futures_util::FutureExt::now_or_never(axum::body::to_bytes(plain.into_body(), usize::MAX));
+            let body =
+                futures_util::FutureExt::now_or_never(axum::body::to_bytes(plain.into_body(), usize::MAX));
             assert_eq!(body.unwrap().unwrap().len(), written.len(), "{name}");
-            let takes_gzip = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
+            let takes_gzip =
+                HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
             assert!(get(&takes_gzip).is_some(), "{name}");
         }
     }

@@ -28,7 +28,8 @@ pub struct HealthArgs {
 pub fn run_health_command(args: &HealthArgs) -> anyhow::Result<CommandOutcome> {
     let url = format!("{}/ready", args.url.trim_end_matches('/'));
     let status = wait_for(async {
-        let request = client(&NetworkOptions::default())?.get(&url).timeout(Duration::from_secs(args.timeout));
+        let request =
+            client(&NetworkOptions::default())?.get(&url).timeout(Duration::from_secs(args.timeout));
         let answer = request.send().await.with_context(|| format!("no answer from `{url}`"))?;
         Ok(answer.status())
     })?;

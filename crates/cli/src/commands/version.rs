@@ -20,7 +20,11 @@ pub fn print_build_details() -> anyhow::Result<CommandOutcome> {
         ("commit", name_or(facts.commit, "unknown (JURIST_COMMIT was not set at build time)").to_owned()),
         (
             "profile",
-            format!("{}, opt-level {}", name_or(facts.profile, "unknown"), name_or(facts.optimisation, "unknown")),
+            format!(
+                "{}, opt-level {}",
+                name_or(facts.profile, "unknown"),
+                name_or(facts.optimisation, "unknown")
+            ),
         ),
         ("target", name_or(facts.target, "unknown").to_owned()),
         ("features", features.to_owned()),
