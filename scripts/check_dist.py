@@ -61,6 +61,9 @@ def check_archive(folder):
     archive = next(folder.glob("jurist-*.tar.gz"))
     with tarfile.open(archive) as tar:
         tar.extractall(folder / "unpacked", filter="data")
+    named = subprocess.run([sys.executable, "-c", "import sys, github; print(github.release_name(sys.argv[1]))", archive.name.split("-")[1]],
+                           cwd=supply.ROOT / "ci", capture_output=True, text=True, check=True).stdout.strip()
+    need(named == archive.name or os.environ.get("JURIST_TARGET"), f"the action downloads {named}, and the archive is {archive.name}")
     unpacked = folder / "unpacked" / archive.name.removesuffix(".tar.gz")
     there = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file() and path.stat().st_size}
     need(there >= FILES, f"the archive lacks {sorted(FILES - there)}")

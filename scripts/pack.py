@@ -42,9 +42,9 @@ class Platform:
 
 PLATFORMS = {
     "x86_64-unknown-linux-gnu": Platform("linux-x64", "linux", "x64", "glibc", "amd64"),
-    "x86_64-unknown-linux-musl": Platform("linux-x64-musl", "linux", "x64", None, "amd64"),
+    "x86_64-unknown-linux-musl": Platform("linux-x64-musl", "linux", "x64", "musl", "amd64"),
     "aarch64-unknown-linux-gnu": Platform("linux-arm64", "linux", "arm64", "glibc", "arm64"),
-    "aarch64-unknown-linux-musl": Platform("linux-arm64-musl", "linux", "arm64", None, "arm64"),
+    "aarch64-unknown-linux-musl": Platform("linux-arm64-musl", "linux", "arm64", "musl", "arm64"),
     "x86_64-apple-darwin": Platform("darwin-x64", "darwin", "x64"),
     "aarch64-apple-darwin": Platform("darwin-arm64", "darwin", "arm64"),
 }

@@ -9,7 +9,7 @@ const { constants } = require("node:os");
 function listPackages() {
   const name = `@jurist/${process.platform}-${process.arch}`;
   if (process.platform !== "linux") return [name];
-  // The program for musl is static and runs everywhere; where there is glibc, its allocator is faster.
+  // Old versions of npm install both: the program for musl is static and runs everywhere, the other one is faster.
   const hasGlibc = Boolean(process.report?.getReport().header.glibcVersionRuntime);
   return hasGlibc ? [name, `${name}-musl`] : [`${name}-musl`];
 }
