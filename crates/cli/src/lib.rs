@@ -9,31 +9,35 @@ mod render;
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
 use commands::{Cli, CommandOutcome};
 
 /// Runs a command line, its program's name first, and gives the number that the process ends with.
 ///
 /// `None` takes the arguments of this process.
 pub fn run_command_line(arguments: Option<Vec<OsString>>) -> u8 {
-    // The parser ends at `--version`, whatever follows it.
-    let has_verbose =
-        |all: &mut dyn Iterator<Item = OsString>| all.skip(1).any(|argument| argument == "--verbose");
-    let asks_details = match &arguments {
-        Some(arguments) => has_verbose(&mut arguments.iter().cloned()),
-        None => has_verbose(&mut std::env::args_os()),
+    let typed: Vec<OsString> = match &arguments {
+        Some(arguments) => arguments.iter().skip(1).cloned().collect(),
+        None => std::env::args_os().skip(1).collect(),
     };
+    if asks_build_details(&typed) {
+        return number_outcome(commands::print_build_details());
+    }
     match Cli::parse_arguments(arguments) {
         Ok(cli) => number_outcome(cli.run()),
-        Err(error) if error.kind() == ErrorKind::DisplayVersion && asks_details => {
-            number_outcome(commands::print_build_details())
-        }
         Err(error) => {
             // Help is asked for, and is no error; what cannot be printed is nobody's to read.
             let _ = error.print();
             u8::try_from(error.exit_code()).unwrap_or(2)
         }
     }
+}
+
+/// Whether the command line is `jurist --version --verbose`. The parser ends at `--version`, whatever follows it, and
+/// knows `--verbose` as a flag of subcommands, which it suggests where the flag is before them.
+fn asks_build_details(typed: &[OsString]) -> bool {
+    let [first, second] = typed else { return false };
+    let asks_version = |argument: &OsString| argument == "--version" || argument == "-V";
+    (asks_version(first) && second == "--verbose") || (first == "--verbose" && asks_version(second))
 }
 
 /// The number of an outcome; `jurist --help` lists them.

@@ -115,9 +115,6 @@ pub struct Cli {
     /// Print version; with --verbose, also what the program contains
     #[arg(long, short = 'V', action = ArgAction::Version)]
     version: Option<bool>,
-    /// With --version: print what the program contains
-    #[arg(long, requires = "version", hide = true)]
-    verbose: bool,
     #[command(subcommand)]
     command: CliCommand,
 }
