@@ -61,10 +61,11 @@ def check_archive(folder):
     archive = next(folder.glob("jurist-*.tar.gz"))
     with tarfile.open(archive) as tar:
         tar.extractall(folder / "unpacked", filter="data")
-    named = subprocess.run([sys.executable, "-c", "import sys, github; print(github.release_name(sys.argv[1]))", archive.name.split("-")[1]],
+    unpacked = folder / "unpacked" / archive.name.removesuffix(".tar.gz")
+    version = subprocess.run([unpacked / "jurist", "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    named = subprocess.run([sys.executable, "-c", "import sys, github; print(github.release_name(sys.argv[1]))", version],
                            cwd=supply.ROOT / "ci", capture_output=True, text=True, check=True).stdout.strip()
     need(named == archive.name or os.environ.get("JURIST_TARGET"), f"the action downloads {named}, and the archive is {archive.name}")
-    unpacked = folder / "unpacked" / archive.name.removesuffix(".tar.gz")
     there = {str(path.relative_to(unpacked)) for path in unpacked.rglob("*") if path.is_file() and path.stat().st_size}
     need(there >= FILES, f"the archive lacks {sorted(FILES - there)}")
     licences = (unpacked / "LICENSES-THIRD-PARTY.txt").read_text()
@@ -150,6 +151,9 @@ def install_npm(folder, place):
         return skip("npm", "npm is missing")
     registry = npm_registry.NpmRegistry(folder)
     try:
+        is_musl = any(package["manifest"].get("libc") == ["musl"] for package in registry.packages.values())
+        if is_musl and platform.libc_ver()[0] == "glibc":
+            return skip("npm", "it holds a program for musl, which npm does not install on a machine with glibc")
         version = registry.packages["jurist"]["manifest"]["version"]
         environment = {"PATH": os.environ["PATH"], "HOME": str(place), "npm_config_registry": registry.url, "npm_config_cache": str(place / "cache"),
                        "npm_config_update_notifier": "false", "npm_config_audit": "false", "npm_config_fund": "false"}

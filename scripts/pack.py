@@ -69,6 +69,11 @@ class Release:
         return self.tree / "jurist"
 
     @property
+    def debian_version(self):
+        """A version before a release sorts before it: 0.2.0-rc.1 is 0.2.0~rc.1."""
+        return self.version.replace("-", "~", 1)
+
+    @property
     def documents(self):
         return sorted(path for path in self.tree.iterdir() if path.is_file() and path.name != "jurist")
 
@@ -124,7 +129,7 @@ def write_debian_control(release, root):
     n_bytes = sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
     fields = {
         "Package": "jurist",
-        "Version": release.version,
+        "Version": release.debian_version,
         "Architecture": release.platform.debian,
         "Maintainer": os.environ.get("JURIST_MAINTAINER", "Jurist maintainers <maintainers@jurist.invalid>"),
         "Installed-Size": str((n_bytes + 1023) // 1024),
@@ -171,7 +176,7 @@ def pack_debian(release):
         write_debian_control(release, root)
         set_modes(root)
         compression = ["-Zgzip", "-z1"] if release.gzip_level == 1 else ["-Zxz"]
-        name = f"jurist_{release.version}_{release.platform.debian}.deb"
+        name = f"jurist_{release.debian_version}_{release.platform.debian}.deb"
         if release.target.endswith("-musl"):
             name = name.replace(".deb", "-static.deb")
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(release.moment)}

@@ -43,6 +43,10 @@ class Packing(unittest.TestCase):
         with tarfile.open(archives[0]) as tar:
             self.assertEqual(tar.getnames(), ["jurist/a", "jurist/b", "jurist/b/c"])
 
+    def test_a_version_before_a_release_sorts_before_it_in_debian(self):
+        release = pack.Release("0.2.0-rc.1", "", None, self.folder, self.folder, 0, 1)
+        self.assertEqual(release.debian_version, "0.2.0~rc.1")
+
     def test_completions_are_no_programs(self):
         for name in ("bin/jurist", "completions/jurist"):
             (self.folder / name).parent.mkdir()
