@@ -32,8 +32,8 @@ pub fn run_command_line(arguments: Option<Vec<OsString>>) -> u8 {
     }
 }
 
-/// Whether the command line is `jurist --version --verbose`. The parser ends at `--version`, whatever follows it, and
-/// knows `--verbose` as a flag of subcommands, which it suggests where the flag is before them.
+/// Whether the command line is `jurist --version --verbose`. The parser cannot say so: it ends at `--version`, whatever
+/// follows it, and `--verbose` alone must stay an error, since it is a flag of subcommands.
 fn asks_build_details(typed: &[OsString]) -> bool {
     let [first, second] = typed else { return false };
     let asks_version = |argument: &OsString| argument == "--version" || argument == "-V";
