@@ -82,5 +82,5 @@ bless: ## accept new snapshots and generated files; review the difference
 deny: setup cargo-deny ## licences, sources, bans and advisories; fetches the database of RustSec from GitHub
 	cargo deny check -D warnings
 
-dist: setup web ## an archive for this machine: the binary, licences, completions, a list of what is inside, checksums
+dist: setup web docs ## packages for this machine: archive, Debian, npm, wheel, container; JURIST_TARGET names another
 	@scripts/dist

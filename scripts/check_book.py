@@ -146,17 +146,17 @@ def find_free_port():
 class Shell:
     """One bash for a page, so that variables and background programs stay; stdout and stderr as a terminal shows them."""
 
-    def __init__(self, folder, program):
+    def __init__(self, folder, program, path=None):
         self.port = find_free_port()
         home = folder / ".home"
         home.mkdir()
-        path = os.pathsep.join([str(program.parent), *os.environ.get("PATH", "/usr/bin:/bin").split(os.pathsep)])
+        path = path or os.pathsep.join([str(program.parent), *os.environ.get("PATH", "/usr/bin:/bin").split(os.pathsep)])
         environment = {
             "PATH": path, "HOME": str(home), "JURIST_CACHE": str(home / "cache"), "NO_COLOR": "1", "LC_ALL": "C.UTF-8",
             "TZ": "UTC", "TMPDIR": str(home), "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120",
         }
         self.process = subprocess.Popen(
-            ["bash", "--norc"], cwd=folder, env=environment, text=True, encoding="utf-8", start_new_session=True,
+            [shutil.which("bash") or "bash", "--norc"], cwd=folder, env=environment, text=True, encoding="utf-8", start_new_session=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )
 
@@ -216,7 +216,8 @@ def list_missing_tools(fences):
     return [tool for tool in used if not shutil.which(tool)]
 
 
-def try_page(page, program):
+def try_page(page, program, path=None):
+    """With a `path`, exactly these folders are searched for programs, instead of the program's own and those of this process."""
     text = (ROOT / page).read_text()
     result = PageResult(page)
     fences = read_fences(text)
@@ -228,7 +229,7 @@ def try_page(page, program):
     (folder / ".jurist").mkdir()
     if "examples/" in text:
         shutil.copytree(ROOT / "examples", folder / "examples")
-    shell = Shell(folder, program)
+    shell = Shell(folder, program, path)
     try:
         for fence in fences:
             name = file_of(fence)

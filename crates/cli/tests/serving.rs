@@ -266,6 +266,24 @@ async fn what_the_server_does_is_told_to_a_collector() {
 }
 
 #[test]
+fn the_health_command_tells_a_server_that_is_ready_from_one_that_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path().join("jurist.db").to_str().unwrap());
+    let url = served.url.clone();
+    let ask_health = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jurist"));
+        command.args(["health", &url, "--timeout", "60"]).output().unwrap()
+    };
+    let ready = ask_health();
+    assert_eq!((ready.status.code(), ready.stdout.as_slice()), (Some(0), b"ready\n".as_slice()));
+    drop(served);
+    let gone = ask_health();
+    let message = String::from_utf8(gone.stderr).unwrap();
+    assert_eq!(gone.status.code(), Some(2), "{message}");
+    assert!(message.contains("no answer from") && message.contains("/ready"), "{message}");
+}
+
+#[test]
 fn a_server_that_is_told_to_stop_at_once_stops() {
     let folder = tempfile::tempdir().unwrap();
     let mut served = Served::start(folder.path().join("jurist.db").to_str().unwrap());
