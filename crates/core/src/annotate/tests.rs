@@ -318,6 +318,7 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
         name: "v".into(),
         description: None,
         required: true,
+        shown_when: None,
         kind: SchemeKind::Verify { claims: found },
     };
     let schemes = [scheme];
