@@ -22,7 +22,7 @@ use crate::auth::{AccessScope, Principal, find_task_link, hash_secret, session_a
 use crate::error::{ApiError, Problem};
 
 pub fn build_task_join_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(create_join_link)).routes(routes!(join_task)).routes(routes!(get_task_to_join))
+    OpenApiRouter::new().routes(routes!(create_join_link)).routes(routes!(join_task))
 }
 
 /// Invitation links for annotators
@@ -55,20 +55,6 @@ struct CrowdId {
     key: String,
     #[schema(min_length = 1, max_length = 100)]
     id: String,
-}
-
-/// A link, or on an open server a task
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct TaskToFind {
-    /// The text after `#task=` in a link. It is sent in the body, so that no log has it.
-    token: Option<String>,
-    task: Option<String>,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-struct TaskToJoin {
-    name: String,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -148,19 +134,6 @@ async fn join_task(
         name: account.name.clone(),
     });
     start_session_with(&app, account, &headers, now, answer.into_response()).await
-}
-
-/// The name of a task that somebody is about to join
-#[utoipa::path(post, path = "/join/task/name", tag = "tasks", security(()), request_body = TaskToFind, responses(
-    (status = 200, body = TaskToJoin), (status = 400, body = Problem), (status = 401, body = Problem)
-))]
-async fn get_task_to_join(
-    State(app): State<App>,
-    Json(wanted): Json<TaskToFind>,
-) -> Result<Json<TaskToJoin>, ApiError> {
-    let given = JoinTask { token: wanted.token, task: wanted.task, name: None, crowd: None };
-    let (_, task) = find_joinable_task(&app, &given).await?;
-    Ok(Json(TaskToJoin { name: task.name }))
 }
 
 /// Which task somebody may join.
