@@ -565,7 +565,11 @@ fn plain_questions_are_graded_in_the_database_and_in_files() {
         }
         assert_eq!(agreed.as_object().unwrap().len(), 4, "{source}: {agreed}");
         let described = folder.json(&["stats", source, "--json"]);
-        assert_eq!(described["labels"]["faults"], json!({ "(none)": 6, "invented, outdated": 6 }), "{source}");
+        assert_eq!(
+            described["labels"]["faults"],
+            json!({ "(none)": 6, "invented, outdated": 6 }),
+            "{source}"
+        );
         let groups: Vec<&String> = described["groups"].as_object().unwrap().keys().collect();
         assert_eq!(groups, ["clear", "effort"], "{source}");
         let mean = described["groups"]["effort"]["mean"].as_f64();

@@ -103,19 +103,18 @@ pub fn run_stats_command(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
 fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
     let sources = open_sources(&args.files)?;
     sources.iter().for_each(GradeSource::note_ungraded_questions);
-    let CollectedScores { scale, scored, verdicts, labels, unscored, without, n_off_scale } = match collect_scores(
-        &sources, args, args.scale,
-    ) {
-        // Answers of annotation tasks do not name their scale.
-        Err(error) if args.scale.is_none() => {
-            let Some((low, high)) = ends_of_forms(&sources)? else { return Err(error) };
-            render::print_note(&format!(
-                "the scale is assumed to be {low} to {high}, the lowest and highest rating; set it with --scale"
-            ));
-            collect_scores(&sources, args, Some((low, high)))?
-        }
-        found => found?,
-    };
+    let CollectedScores { scale, scored, verdicts, labels, unscored, without, n_off_scale } =
+        match collect_scores(&sources, args, args.scale) {
+            // Answers of annotation tasks do not name their scale.
+            Err(error) if args.scale.is_none() => {
+                let Some((low, high)) = ends_of_forms(&sources)? else { return Err(error) };
+                render::print_note(&format!(
+                    "the scale is assumed to be {low} to {high}, the lowest and highest rating; set it with --scale"
+                ));
+                collect_scores(&sources, args, Some((low, high)))?
+            }
+            found => found?,
+        };
     let groups = scored.describe_by(ScoreField::Group);
     anyhow::ensure!(
         0 < scored.len() + without + unscored + n_off_scale + labels.len(),
@@ -262,7 +261,8 @@ fn show_label_counts(
         let mut counts: Vec<(&String, &usize)> = counts.iter().collect();
         counts.sort_by(|a, b| b.1.cmp(a.1));
         let n: usize = counts.iter().map(|count| count.1).sum();
-        let shown = counts.iter().take(MOST_LABELS).map(|(label, n)| format!("{} {n}", printable_line(label)));
+        let shown =
+            counts.iter().take(MOST_LABELS).map(|(label, n)| format!("{} {n}", printable_line(label)));
         let mut shown: Vec<String> = shown.collect();
         if MOST_LABELS < counts.len() {
             shown.push(format!("{} more", counts.len() - MOST_LABELS));

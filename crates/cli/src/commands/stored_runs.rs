@@ -175,7 +175,10 @@ impl StoredRuns {
                     let ungraded = ungraded_questions(store, *project, &task).await?;
                     if !ungraded.is_empty() {
                         let ungraded: Vec<String> = ungraded.iter().map(ToString::to_string).collect();
-                        crate::render::print_note(&format!("`{name}`: not included: {}", ungraded.join(", ")));
+                        crate::render::print_note(&format!(
+                            "`{name}`: not included: {}",
+                            ungraded.join(", ")
+                        ));
                     }
                     all.extend(match which {
                         StoredGradeKind::People => people_grades(store, *project, &task, &name).await?,

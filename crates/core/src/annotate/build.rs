@@ -33,8 +33,13 @@ pub fn schemes_of_rubric(rubric: &Rubric, name: &str, shows_score: bool) -> Opti
         rubric.questions().filter(asked).map(|question| criterion_from_question(&question)).collect();
     let shows_score = shows_score && is_one_scale(&criteria);
     let kind = SchemeKind::Rubric { criteria, overall: None, notes: None, shows_score };
-    let scheme =
-        Scheme { name: name.to_owned(), description: rubric.description.clone(), required: true, shown_when: None, kind };
+    let scheme = Scheme {
+        name: name.to_owned(),
+        description: rubric.description.clone(),
+        required: true,
+        shown_when: None,
+        kind,
+    };
     matches!(&scheme.kind, SchemeKind::Rubric { criteria, .. } if !criteria.is_empty()).then_some(scheme)
 }
 

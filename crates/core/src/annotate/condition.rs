@@ -27,8 +27,8 @@ fn is_shown(schemes: &[Scheme], draft: &Draft, scheme: &Scheme, depth: usize) ->
     let Some(shown_when) = &scheme.shown_when else { return true };
     let holds = |condition: &AnswerCondition| {
         let source = schemes.iter().find(|one| one.name == condition.question);
-        let is_asked =
-            source.is_some_and(|source| 0 < depth && is_shown(schemes, draft, source, depth.saturating_sub(1)));
+        let is_asked = source
+            .is_some_and(|source| 0 < depth && is_shown(schemes, draft, source, depth.saturating_sub(1)));
         meets_test(&condition.test, draft.get(&condition.question).filter(|_| is_asked))
     };
     if shown_when.any {
@@ -48,9 +48,8 @@ fn meets_test(test: &AnswerTest, answer: Option<&Answer>) -> bool {
     };
     let number = given.first().and_then(|text| text.parse::<f64>().ok());
     let is_within = |min: Option<f64>, max: Option<f64>| {
-        number.is_some_and(|number| {
-            min.is_none_or(|min| min <= number) && max.is_none_or(|max| number <= max)
-        })
+        number
+            .is_some_and(|number| min.is_none_or(|min| min <= number) && max.is_none_or(|max| number <= max))
     };
     match test {
         AnswerTest::Is { values, case_sensitive } => is_among(values, *case_sensitive),
@@ -69,7 +68,9 @@ fn list_answer_texts(answer: &Answer) -> Vec<String> {
         Answer::Pairwise { label } => label.iter().cloned().collect(),
         Answer::Likert { value } => value.iter().map(ToString::to_string).collect(),
         Answer::Slider { value } => value.iter().map(ToString::to_string).collect(),
-        Answer::Text { text } => Some(text.trim().to_owned()).filter(|text| !text.is_empty()).into_iter().collect(),
+        Answer::Text { text } => {
+            Some(text.trim().to_owned()).filter(|text| !text.is_empty()).into_iter().collect()
+        }
         Answer::Rubric { .. } | Answer::Trajectory { .. } | Answer::Verify { .. } => Vec::new(),
     }
 }
@@ -114,7 +115,11 @@ mod tests {
         let schemes = [
             scheme("right", choice(&["Yes", "No"], false), None),
             scheme("kinds", choice(&["a", "b"], true), after("right", is(&["no"]))),
-            scheme("why", SchemeKind::Text { multiline: true, placeholder: None }, after("kinds", is(&["b"]))),
+            scheme(
+                "why",
+                SchemeKind::Text { multiline: true, placeholder: None },
+                after("kinds", is(&["b"])),
+            ),
         ];
         let names = |draft: &Draft| {
             list_shown_schemes(&schemes, draft).iter().map(|scheme| scheme.name.clone()).collect::<Vec<_>>()

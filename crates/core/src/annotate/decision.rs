@@ -34,8 +34,7 @@ pub fn parse_decided_rating(
     criterion: &str,
     rating: &Json,
 ) -> Result<DecidedRating, BadDecision> {
-    let not_asked =
-        || BadDecision::NotAsked { scheme: scheme.to_owned(), criterion: criterion.to_owned() };
+    let not_asked = || BadDecision::NotAsked { scheme: scheme.to_owned(), criterion: criterion.to_owned() };
     let points = list_question_points(schemes, scheme, criterion).ok_or_else(not_asked)?;
     let kind = &schemes.iter().find(|one| one.name == scheme).ok_or_else(not_asked)?.kind;
     let map = rating.as_object().ok_or(BadDecision::Shape)?;

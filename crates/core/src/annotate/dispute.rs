@@ -80,17 +80,11 @@ pub fn collect_question_ratings<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> 
             }
             (SchemeKind::Likert { .. }, Answer::Likert { value: Some(value) }) => {
                 let rating = Rating::Scored { value: Value::Number(f64::from(*value)) };
-                found.push(QuestionRating {
-                    points: plain_points(),
-                    ..one(&scheme.name, &title, rating)
-                });
+                found.push(QuestionRating { points: plain_points(), ..one(&scheme.name, &title, rating) });
             }
             (SchemeKind::Slider { .. }, Answer::Slider { value: Some(value) }) => {
                 let rating = Rating::Scored { value: Value::Number(*value as f64) };
-                found.push(QuestionRating {
-                    points: plain_points(),
-                    ..one(&scheme.name, &title, rating)
-                });
+                found.push(QuestionRating { points: plain_points(), ..one(&scheme.name, &title, rating) });
             }
             (SchemeKind::Verify { claims }, Answer::Verify { claims: verified }) => {
                 let reached = reached_claims(claims, verified);
@@ -126,22 +120,17 @@ pub fn list_question_points(schemes: &[Scheme], scheme: &str, criterion: &str) -
         SchemeKind::Verify { claims } => {
             claims.iter().find(|claim| claim.id == criterion).map(|claim| claim.points.clone())
         }
-        SchemeKind::Trajectory { steps, .. } => steps
-            .iter()
-            .any(|step| step.to_string() == criterion)
-            .then(|| list_plain_points(&found.kind)),
+        SchemeKind::Trajectory { steps, .. } => {
+            steps.iter().any(|step| step.to_string() == criterion).then(|| list_plain_points(&found.kind))
+        }
         kind => (criterion == scheme).then(|| list_plain_points(kind)),
     }
 }
 
 /// The answers of a scheme that asks one thing: labels in their order, or numbers with their place on the scale.
 fn list_plain_points(kind: &SchemeKind) -> Vec<ScalePoint> {
-    let label = |text: &String| ScalePoint {
-        value: Value::Text(text.clone()),
-        label: None,
-        text: None,
-        unit: None,
-    };
+    let label =
+        |text: &String| ScalePoint { value: Value::Text(text.clone()), label: None, text: None, unit: None };
     match kind {
         SchemeKind::Trajectory { marks, .. } => marks.iter().map(label).collect(),
         SchemeKind::Pairwise { labels, tie_label } => labels.iter().chain(tie_label).map(label).collect(),

@@ -98,7 +98,11 @@ pub fn build_plain_grades(
         time: Some(time),
         attempts: Vec::new(),
     };
-    collect_question_ratings(schemes, draft).into_iter().filter(|rating| is_plain(rating.scheme)).map(grade).collect()
+    collect_question_ratings(schemes, draft)
+        .into_iter()
+        .filter(|rating| is_plain(rating.scheme))
+        .map(grade)
+        .collect()
 }
 
 /// Which kind of plain question a scheme asks; `None` for rubrics, steps and verifications.

@@ -6,9 +6,9 @@ use crate::candidate::TraceSource;
 use crate::rubric::{OnError, Rubric, canonical_tree};
 use crate::source::Tree;
 use crate::suite::{
-    AgentSettings, Aggregate, AlertMetric, AlertRule, AnnotationTask, AnswerCondition, AnswerTest, Calls, Case,
-    CaseMatrix, CaseTarget, ItemOrder, Judge, KnownItemPurpose, McpServer, Monitor, MonitorFilter, Scheme,
-    SchemeKind, ShowCondition, Suite, TieBreak, Trajectory,
+    AgentSettings, Aggregate, AlertMetric, AlertRule, AnnotationTask, AnswerCondition, AnswerTest, Calls,
+    Case, CaseMatrix, CaseTarget, ItemOrder, Judge, KnownItemPurpose, McpServer, Monitor, MonitorFilter,
+    Scheme, SchemeKind, ShowCondition, Suite, TieBreak, Trajectory,
 };
 
 /// The native form of any suite.
@@ -422,7 +422,9 @@ fn show_condition_to_tree(shown_when: &ShowCondition) -> Tree {
             AnswerTest::IsNot { values, case_sensitive } => {
                 tree.with("is_not", values.clone()).unless(false, "case_sensitive", *case_sensitive)
             }
-            AnswerTest::Between { min: Some(min), max: Some(max) } => tree.with("between", range(Some(*min), Some(*max))),
+            AnswerTest::Between { min: Some(min), max: Some(max) } => {
+                tree.with("between", range(Some(*min), Some(*max)))
+            }
             AnswerTest::Between { min, max } => tree.maybe("at_least", *min).maybe("at_most", *max),
             AnswerTest::Outside { min, max } => tree.with("outside", range(*min, *max)),
             AnswerTest::Answered => tree.with("answered", true),

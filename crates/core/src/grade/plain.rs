@@ -12,10 +12,16 @@ use super::{Outcome, Value};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PlainQuestion {
     /// One of several labels.
-    Labels { word: &'static str },
+    Labels {
+        word: &'static str,
+    },
     SeveralLabels,
     /// A number between two ends.
-    Number { word: &'static str, low: f64, high: f64 },
+    Number {
+        word: &'static str,
+        low: f64,
+        high: f64,
+    },
     Text,
 }
 
@@ -161,7 +167,9 @@ pub(super) fn read_plain_answers(map: &Map<String, Json>) -> Result<Vec<PlainAns
     for (name, kind) in map.get("questions").and_then(Json::as_object).into_iter().flatten() {
         let kind = kind.as_str().and_then(PlainQuestion::parse);
         let kind = kind.ok_or_else(|| {
-            BadLine::Shape(format!("`questions` names no known kind for `{name}`, such as radio or likert 1 to 5"))
+            BadLine::Shape(format!(
+                "`questions` names no known kind for `{name}`, such as radio or likert 1 to 5"
+            ))
         })?;
         // A question that has the name of something else stands under another one.
         let beside = format!("{name}_answer");
@@ -204,14 +212,16 @@ mod tests {
 
     #[test]
     fn plain_answers_of_a_form_are_grades() {
-        let (GradesFileLine::Grades(grades), _) = GradesFileLine::with_fields(LINE).unwrap() else { panic!() };
+        let (GradesFileLine::Grades(grades), _) = GradesFileLine::with_fields(LINE).unwrap() else {
+            panic!()
+        };
         let found: Vec<(&str, &Outcome)> =
             grades.iter().map(|grade| (grade.criterion.as_str(), &grade.outcome)).collect();
         let text = |text: &str| Outcome::Scored { value: Value::Text(text.into()), unit: None };
-        let number = |value: f64, unit: f64| Outcome::Scored { value: Value::Number(value), unit: Some(unit) };
+        let number =
+            |value: f64, unit: f64| Outcome::Scored { value: Value::Number(value), unit: Some(unit) };
         let (yes, tags, clarity, effort) = (text("yes"), text("a, b"), number(4.0, 0.75), number(50.0, 0.5));
-        let expected =
-            [("clarity", &clarity), ("effort", &effort), ("grounded", &yes), ("tags", &tags)];
+        let expected = [("clarity", &clarity), ("effort", &effort), ("grounded", &yes), ("tags", &tags)];
         assert_eq!(found, expected);
         assert_eq!(grades[0].grader.name, "ana");
         // A rubric scores criteria of its own only.
@@ -221,18 +231,20 @@ mod tests {
 
     #[test]
     fn what_is_no_grade_is_named() {
-        let shown = |line: &str| {
-            list_ungraded_questions(line).iter().map(ToString::to_string).collect::<Vec<_>>()
-        };
+        let shown =
+            |line: &str| list_ungraded_questions(line).iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(shown(&LINE.replace('\n', " ")), ["`why` (text)"]);
-        let old = r#"{"id": 1, "annotator": "a", "grounded": "yes", "rubric": {"criteria_ratings": {"a": 1}}}"#;
+        let old =
+            r#"{"id": 1, "annotator": "a", "grounded": "yes", "rubric": {"criteria_ratings": {"a": 1}}}"#;
         assert_eq!(shown(old), ["`grounded` (no kind in `questions`)"]);
         assert!(shown(r#"{"candidate": "a", "criterion": "b", "value": 1}"#).is_empty());
     }
 
     #[test]
     fn kinds_are_read_as_they_are_written() {
-        for text in ["radio", "select", "pairwise", "multiselect", "text", "likert 1 to 5", "slider -10 to 10"] {
+        for text in
+            ["radio", "select", "pairwise", "multiselect", "text", "likert 1 to 5", "slider -10 to 10"]
+        {
             assert_eq!(PlainQuestion::parse(text).unwrap().to_string(), text);
         }
         for text in ["", "likert", "likert 5 to 1", "radio 1 to 5", "span"] {

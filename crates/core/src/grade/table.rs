@@ -14,8 +14,8 @@ use serde::de::IgnoredAny;
 
 use super::lines::{ShortGradeLine, read_short_grade};
 use super::{
-    BadLine, Grade, GradesFileLine, LABEL_SEPARATOR, MetadataFields, NOTHING_TICKED, Outcome, PlainQuestion, Reason,
-    Time, Value, join_chosen_labels,
+    BadLine, Grade, GradesFileLine, LABEL_SEPARATOR, MetadataFields, NOTHING_TICKED, Outcome, PlainQuestion,
+    Reason, Time, Value, join_chosen_labels,
 };
 
 /// The grades of a table.
@@ -114,7 +114,11 @@ struct Columns {
 }
 
 enum TableLayout {
-    RowPerGrade { value: usize, criterion: Option<usize>, grader: Option<usize> },
+    RowPerGrade {
+        value: usize,
+        criterion: Option<usize>,
+        grader: Option<usize>,
+    },
     RowPerRater {
         grader: usize,
         criteria: Vec<usize>,
@@ -160,19 +164,22 @@ impl Columns {
         let TableLayout::RowPerRater { grader, criteria, texts } = &self.layout else { return None };
         let named = |at: usize| format!("`{}`", self.names[at]);
         let criteria: Vec<String> = criteria.iter().map(|at| named(*at)).collect();
-        Some(format!(
-            "read as a row per candidate ({}) and grader ({}), with the criteria {}",
-            named(self.candidate),
-            named(*grader),
-            criteria.join(", ")
-        ) + &match texts.len() {
-            0 => String::new(),
-            n => {
-                let shown: Vec<String> = texts.iter().take(MOST_TEXTS).map(|at| named(*at)).collect();
-                let more = if MOST_TEXTS < n { format!(" and {} more", n - MOST_TEXTS) } else { String::new() };
-                format!("; not included, because they hold texts: {}{more}", shown.join(", "))
-            }
-        })
+        Some(
+            format!(
+                "read as a row per candidate ({}) and grader ({}), with the criteria {}",
+                named(self.candidate),
+                named(*grader),
+                criteria.join(", ")
+            ) + &match texts.len() {
+                0 => String::new(),
+                n => {
+                    let shown: Vec<String> = texts.iter().take(MOST_TEXTS).map(|at| named(*at)).collect();
+                    let more =
+                        if MOST_TEXTS < n { format!(" and {} more", n - MOST_TEXTS) } else { String::new() };
+                    format!("; not included as criteria, because they hold texts: {}{more}", shown.join(", "))
+                }
+            },
+        )
     }
 
     fn read_row(&self, row: &StringRecord, grades: &mut Vec<(Grade, MetadataFields)>) -> Result<(), BadLine> {
@@ -286,7 +293,7 @@ fn row_per_rater(
         Some(question) => question.is_graded(),
         None => is_rated(at, rows),
     };
-    let (criteria, rest): (Vec<usize>, Vec<usize>) = others.iter().partition(|at| is_criterion(**at));
+    let (criteria, rest): (Vec<usize>, Vec<usize>) = others.iter().copied().partition(|at| is_criterion(*at));
     let has_text = |at: &usize| rows.iter().any(|row| trimmed_cell(row, *at).is_some());
     let texts: Vec<usize> = rest.into_iter().filter(has_text).collect();
     if criteria.is_empty() {
@@ -310,9 +317,9 @@ const MOST_TEXTS: usize = 5;
 
 /// Whether a column only says something about another column.
 fn is_beside_another(name: &str, header: &[String]) -> bool {
-    BESIDE.iter().any(|end| {
-        name.strip_suffix(end).is_some_and(|of| header.iter().any(|other| other.as_str() == of))
-    })
+    BESIDE
+        .iter()
+        .any(|end| name.strip_suffix(end).is_some_and(|of| header.iter().any(|other| other.as_str() == of)))
 }
 
 /// The question of a column, where the column beside it names one.
@@ -455,7 +462,7 @@ mod tests {
         ];
         assert_eq!(read(export), expected);
         let reading = read_grade_table(export, b',').unwrap().reading.unwrap();
-        assert!(reading.ends_with("; not included, because they hold texts: `why`"), "{reading}");
+        assert!(reading.ends_with("; not included as criteria, because they hold texts: `why`"), "{reading}");
     }
 
     #[test]

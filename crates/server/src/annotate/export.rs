@@ -109,7 +109,10 @@ impl AnnotationWriter {
 
     fn cells(&self, form: &ExportedForm<'_>) -> Vec<Value> {
         let theirs: BTreeMap<String, Value> =
-            export_columns(form.id_key, form.schemes, !form.decisions.is_empty()).into_iter().zip(export_cells(form)).collect();
+            export_columns(form.id_key, form.schemes, !form.decisions.is_empty())
+                .into_iter()
+                .zip(export_cells(form))
+                .collect();
         self.columns.iter().map(|column| theirs.get(column).cloned().unwrap_or_default()).collect()
     }
 

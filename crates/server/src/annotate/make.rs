@@ -133,7 +133,8 @@ pub async fn verification(
         return Err(TaskError::Nothing("there are no judge grades yet".to_owned()));
     }
     let kind = SchemeKind::Verify { claims: Vec::new() };
-    let scheme = Scheme { name: "verify".to_owned(), description: None, required: true, shown_when: None, kind };
+    let scheme =
+        Scheme { name: "verify".to_owned(), description: None, required: true, shown_when: None, kind };
     let graded = RubricVersionRef { id: version.id.clone(), hash: version.hash.clone() };
     let asked = TaskDefinition {
         description: Some("Confirm what the judge answered, or enter the correct answer.".to_owned()),

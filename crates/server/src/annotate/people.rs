@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use jurist_core::annotate::{
-    ExportedDecision, Rating, SchemeKind, SubmittedAnswer, TaskResults, build_human_grades, build_plain_grades,
-    compute_task_results, list_question_points, plain_question_kind, rating_unit,
+    ExportedDecision, Rating, SchemeKind, SubmittedAnswer, TaskResults, build_human_grades,
+    build_plain_grades, compute_task_results, list_question_points, plain_question_kind, rating_unit,
 };
 use jurist_core::grade::{
     FORMAT, Grade, Grader, GraderKind, MetadataFields, Outcome, Reason, Spend, UngradedQuestion,
@@ -113,9 +113,8 @@ pub async fn settled_grades(
         let (_, schemes) = asked.about(store, project, &item, None).await?;
         // A question that is no longer asked has no scale.
         let Some(points) = list_question_points(&schemes, &scheme, &criterion) else { continue };
-        let is_step = schemes
-            .iter()
-            .any(|one| one.name == scheme && matches!(one.kind, SchemeKind::Trajectory { .. }));
+        let is_step =
+            schemes.iter().any(|one| one.name == scheme && matches!(one.kind, SchemeKind::Trajectory { .. }));
         if is_step {
             continue;
         }

@@ -33,7 +33,8 @@ async fn post(place: &Place, path: &str, cookie: &str, body: Json) -> Json {
 }
 
 async fn make_task(place: &Place) -> String {
-    let files = json!({"task.yaml": CONFIG, "data.jsonl": "{\"id\": \"a\", \"text\": \"It opens at nine.\"}\n"});
+    let files =
+        json!({"task.yaml": CONFIG, "data.jsonl": "{\"id\": \"a\", \"text\": \"It opens at nine.\"}\n"});
     let made = post(place, "/tasks", "", json!({"config": "task.yaml", "files": files})).await;
     made["id"].as_str().unwrap().to_owned()
 }
@@ -71,17 +72,28 @@ fn hidden_questions_are_not_stored_and_nothing_ticked_is_an_answer() {
         assert_eq!(work["schemes"][1]["shown_when"]["conditions"][0]["values"], json!(["No"]));
         answer(&place, &task, "ben", draft("no", None, 5, 90)).await;
         answer(&place, &task, "cem", draft("no", Some(&["outdated"]), 5, 90)).await;
-        let lines: Vec<Json> =
-            export(&place, &task, "jsonl").await.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines: Vec<Json> = export(&place, &task, "jsonl")
+            .await
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
         assert_eq!(lines[0]["faults"], Json::Null, "it was not asked: {}", lines[0]);
         assert_eq!(lines[1]["faults"], json!([]), "nothing was ticked");
-        assert_eq!((&lines[0]["effort"], &lines[0]["rubric"]), (&json!(10), &Json::Null), "under its own name");
+        assert_eq!(
+            (&lines[0]["effort"], &lines[0]["rubric"]),
+            (&json!(10), &Json::Null),
+            "under its own name"
+        );
         let questions = json!({"grounded": "radio", "clear": "likert 1 to 5", "effort": "slider 0 to 100", "why": "text"});
         assert_eq!(lines[0]["questions"], questions);
-        let disputes = ask(&place, Method::GET, &format!("/tasks/{task}/disputes"), "", Json::Null).await.json();
+        let disputes =
+            ask(&place, Method::GET, &format!("/tasks/{task}/disputes"), "", Json::Null).await.json();
         let of = |name: &str| {
             let all = disputes["items"].as_array().unwrap();
-            all.iter().find(|one| one["scheme"] == name).unwrap_or_else(|| panic!("{name}: {disputes}")).clone()
+            all.iter()
+                .find(|one| one["scheme"] == name)
+                .unwrap_or_else(|| panic!("{name}: {disputes}"))
+                .clone()
         };
         assert_eq!(of("faults")["ratings"].as_array().unwrap().len(), 2, "one of them ticked nothing");
         assert_eq!(of("grounded")["label"], "Is it in the documents?");
@@ -108,7 +120,8 @@ fn decisions_are_answers_of_their_question_and_are_exported() {
         let task = make_task(&place).await;
         answer(&place, &task, "ana", draft("no", Some(&["invented"]), 2, 10)).await;
         answer(&place, &task, "ben", draft("no", Some(&["outdated"]), 5, 90)).await;
-        let disputes = ask(&place, Method::GET, &format!("/tasks/{task}/disputes"), "", Json::Null).await.json();
+        let disputes =
+            ask(&place, Method::GET, &format!("/tasks/{task}/disputes"), "", Json::Null).await.json();
         let item = disputes["items"][0]["item"].as_str().unwrap().to_owned();
         let decide = async |scheme: &str, value: Json| {
             let path = format!("/items/{item}/decisions/{scheme}/{scheme}");

@@ -33,7 +33,9 @@ pub(super) fn read_show_conditions(cx: &Context<'_>, nodes: &[SourceNode], schem
         let read = match (node.get("display_logic"), node.get("show_when")) {
             (Some(logic), Some(own)) => {
                 let message = "`display_logic` and `show_when` are two names for one thing";
-                cx.report(Diagnostic::error(Code::Conflict, own.span, message).also(logic.span, "first given here"));
+                cx.report(
+                    Diagnostic::error(Code::Conflict, own.span, message).also(logic.span, "first given here"),
+                );
                 None
             }
             (Some(logic), None) => read_display_logic(cx, logic),
@@ -62,7 +64,8 @@ fn read_display_logic(cx: &Context<'_>, node: &SourceNode) -> Option<PlacedCondi
     let any = fields.word("logic", &[("all", false), ("any", true)]).unwrap_or(false);
     let list = fields.need("show_when").and_then(|node| cx.list(node, "show_when")).unwrap_or_default();
     let before = cx.n_errors();
-    let read: Vec<Option<AnswerCondition>> = list.iter().map(|node| read_operator_condition(cx, node)).collect();
+    let read: Vec<Option<AnswerCondition>> =
+        list.iter().map(|node| read_operator_condition(cx, node)).collect();
     fields.finish();
     // With a condition that cannot be tested nobody knows when to ask; the question is asked always.
     if cx.n_errors() != before {
@@ -72,9 +75,14 @@ fn read_display_logic(cx: &Context<'_>, node: &SourceNode) -> Option<PlacedCondi
     place_conditions(any, conditions, list)
 }
 
-fn place_conditions(any: bool, conditions: Vec<AnswerCondition>, list: &[SourceNode]) -> Option<PlacedCondition> {
+fn place_conditions(
+    any: bool,
+    conditions: Vec<AnswerCondition>,
+    list: &[SourceNode],
+) -> Option<PlacedCondition> {
     let spans = list.iter().map(|node| node.span).collect();
-    (!conditions.is_empty()).then_some(PlacedCondition { condition: ShowCondition { any, conditions }, spans })
+    (!conditions.is_empty())
+        .then_some(PlacedCondition { condition: ShowCondition { any, conditions }, spans })
 }
 
 fn read_operator_condition(cx: &Context<'_>, node: &SourceNode) -> Option<AnswerCondition> {
@@ -103,7 +111,11 @@ fn read_operator_condition(cx: &Context<'_>, node: &SourceNode) -> Option<Answer
                 cx.report(diagnostic.help("conditions look at labels and numbers, not into words"));
             } else {
                 let message = format!("there is no operator `{other}`");
-                cx.report(Diagnostic::error(Code::BadValue, span, message).suggest(other, OPERATORS, "supported"));
+                cx.report(Diagnostic::error(Code::BadValue, span, message).suggest(
+                    other,
+                    OPERATORS,
+                    "supported",
+                ));
             }
             fields.knows(&["value"]);
             fields.finish();
@@ -126,8 +138,7 @@ fn read_show_when(cx: &Context<'_>, node: &SourceNode) -> Option<PlacedCondition
         _ if node.map().is_some() => (false, std::slice::from_ref(node)),
         _ => (false, cx.list(node, "show_when")?),
     };
-    let conditions =
-        list.iter().map(|node| read_own_condition(cx, node)).collect::<Option<Vec<_>>>()?;
+    let conditions = list.iter().map(|node| read_own_condition(cx, node)).collect::<Option<Vec<_>>>()?;
     place_conditions(any, conditions, list)
 }
 
@@ -150,12 +161,11 @@ fn read_own_condition(cx: &Context<'_>, node: &SourceNode) -> Option<AnswerCondi
     }
     tests.extend(ends("between").map(NumberRange::into_between));
     tests.extend(ends("outside").map(NumberRange::into_outside));
-    tests.extend(fields.bool("answered").map(|is_answered| match is_answered {
-        true => AnswerTest::Answered,
-        false => AnswerTest::Unanswered,
-    }));
+    let answered = |is_answered: bool| if is_answered { AnswerTest::Answered } else { AnswerTest::Unanswered };
+    tests.extend(fields.bool("answered").map(answered));
     if tests.len() != 1 && cx.n_errors() == before {
-        let message = "a condition has one of `is`, `is_not`, `at_least`, `at_most`, `between`, `outside`, `answered`";
+        let message =
+            "a condition has one of `is`, `is_not`, `at_least`, `at_most`, `between`, `outside`, `answered`";
         cx.error(Code::BadValue, fields.start(), message);
     }
     fields.finish();
@@ -193,11 +203,7 @@ impl NumberRange {
 }
 
 /// The two ends of a range.
-fn read_range(
-    cx: &Context<'_>,
-    value: Option<&SourceNode>,
-    condition: &SourceNode,
-) -> Option<NumberRange> {
+fn read_range(cx: &Context<'_>, value: Option<&SourceNode>, condition: &SourceNode) -> Option<NumberRange> {
     let ends: Vec<f64> = value
         .and_then(|value| cx.list(value, "value"))
         .unwrap_or_default()
@@ -222,7 +228,10 @@ fn check_condition(cx: &Context<'_>, read: &PlacedCondition, name: &str, schemes
         let Some(source) = schemes.iter().find(|scheme| scheme.name == *question) else {
             let names: Vec<&str> = schemes.iter().map(|scheme| scheme.name.as_str()).collect();
             let message = format!("`{name}` depends on `{question}`, and there is no such question");
-            cx.report(Diagnostic::error(Code::UnknownName, *span, message).help(format!("there are {}", names.join(", "))));
+            cx.report(
+                Diagnostic::error(Code::UnknownName, *span, message)
+                    .help(format!("there are {}", names.join(", "))),
+            );
             can_be_tested = false;
             continue;
         };
@@ -235,13 +244,21 @@ fn check_test(cx: &Context<'_>, condition: &AnswerCondition, source: &Scheme, sp
     let question = &condition.question;
     let labels: Option<Vec<String>> = match &source.kind {
         SchemeKind::Choice { labels, .. } => Some(labels.clone()),
-        SchemeKind::Pairwise { labels, tie_label, .. } => Some(labels.iter().chain(tie_label).cloned().collect()),
+        SchemeKind::Pairwise { labels, tie_label, .. } => {
+            Some(labels.iter().chain(tie_label).cloned().collect())
+        }
         SchemeKind::Likert { .. } | SchemeKind::Slider { .. } => None,
-        SchemeKind::Text { .. } if matches!(condition.test, AnswerTest::Answered | AnswerTest::Unanswered) => None,
+        SchemeKind::Text { .. }
+            if matches!(condition.test, AnswerTest::Answered | AnswerTest::Unanswered) =>
+        {
+            None
+        }
         SchemeKind::Text { .. } | SchemeKind::Rubric { .. } | SchemeKind::Trajectory(_) => {
             let message = format!("answers to `{question}` are not tested: this question is always asked");
             let diagnostic = Diagnostic::warning(Code::Unsupported, span, message);
-            cx.report(diagnostic.help("a condition looks at questions with labels, likert scales and sliders"));
+            cx.report(
+                diagnostic.help("a condition looks at questions with labels, likert scales and sliders"),
+            );
             return false;
         }
     };
@@ -256,7 +273,10 @@ fn check_test(cx: &Context<'_>, condition: &AnswerCondition, source: &Scheme, sp
         if let Some(value) = values.iter().find(|value| !labels.iter().any(|label| is_same(label, value))) {
             let message = format!("`{value}` is not an answer of `{question}`");
             let names: Vec<&str> = labels.iter().map(String::as_str).collect();
-            cx.report(Diagnostic::error(Code::UnknownName, span, message).help(format!("there are {}", names.join(", "))));
+            cx.report(
+                Diagnostic::error(Code::UnknownName, span, message)
+                    .help(format!("there are {}", names.join(", "))),
+            );
             return false;
         }
     }

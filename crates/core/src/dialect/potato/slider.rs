@@ -12,7 +12,8 @@ pub(super) fn read_slider_scheme(fields: &MappingReader<'_>) -> Option<SchemeKin
     let number = |keys: &[&'static str]| {
         fields.any(keys).and_then(|node| cx.integer(node, keys[0], -1_000_000..=1_000_000))
     };
-    let (min, max) = (number(&["min_value", "min"]).unwrap_or(0), number(&["max_value", "max"]).unwrap_or(100));
+    let (min, max) =
+        (number(&["min_value", "min"]).unwrap_or(0), number(&["max_value", "max"]).unwrap_or(100));
     let step = fields.integer("step", 1..=1_000_000).unwrap_or(1);
     if max <= min || (max - min) / step + 1 < 2 {
         let message = format!("a slider from {min} to {max} in steps of {step} has nothing to choose from");
@@ -29,7 +30,8 @@ pub(super) fn read_slider_scheme(fields: &MappingReader<'_>) -> Option<SchemeKin
     }
     let start = number(&["starting_value", "default_value"]);
     if let Some(start) = start.filter(|start| !(min..=max).contains(start) || (start - min) % step != 0) {
-        let message = format!("the handle cannot start at {start}: it is not one of {min} to {max} in steps of {step}");
+        let message =
+            format!("the handle cannot start at {start}: it is not one of {min} to {max} in steps of {step}");
         let key = if fields.has("starting_value") { "starting_value" } else { "default_value" };
         cx.error(Code::Scale, fields.span(key), message);
     }
