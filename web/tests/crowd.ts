@@ -13,7 +13,13 @@ export const CRITERIA = ["correctness", "code_quality", "efficiency", "documenta
 
 type At = Pick<Place, "url">;
 
-async function ask<T>({ url }: At, method: string, path: string, body?: unknown, cookie = ""): Promise<T> {
+export async function ask<T>(
+  { url }: At,
+  method: string,
+  path: string,
+  body?: unknown,
+  cookie = "",
+): Promise<T> {
   const headers = { "Content-Type": "application/json", ...(cookie ? { Cookie: cookie } : {}) };
   const answer = await fetch(`${url}/api/v1${path}`, { method, headers, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(await answer.text());
@@ -30,6 +36,16 @@ export async function task(place: At, settings: Partial<Settings> = {}): Promise
   return id;
 }
 
+/** Joins a task by a name, and returns the cookie. */
+export async function joined(place: At, task: string, name: string): Promise<string> {
+  const answer = await fetch(`${place.url}/api/v1/join/task`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ task, name }),
+  });
+  return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+}
+
 /** Everything that waits for somebody, answered; `value` says how, by item and criterion. */
 export async function answered(
   place: At,
@@ -37,12 +53,7 @@ export async function answered(
   name: string,
   value: (item: number, row: number) => number,
 ) {
-  const joined = await fetch(`${place.url}/api/v1/join/task`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ task, name }),
-  });
-  const cookie = joined.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const cookie = await joined(place, task, name);
   for (let n = 0; ; n += 1) {
     const work = await ask<Work | { done: true }>(place, "POST", `/tasks/${task}/next`, undefined, cookie);
     if ("done" in work) return;

@@ -306,6 +306,62 @@ export const plainTask: Task = {
   ],
 };
 
+/** Questions of every plain kind, of which two depend on an answer. */
+export const branchingTask: Task = {
+  title: "Answers from documents",
+  item: { id: "answer_1", task: "When does the museum open?", text: "It opens at nine." },
+  schemes: [
+    {
+      kind: "choice",
+      name: "grounded",
+      description: "Is it in the documents?",
+      required: true,
+      many: false,
+      dropdown: false,
+      labels: ["yes", "no", "partly"],
+    },
+    {
+      kind: "choice",
+      name: "faults",
+      description: "What is wrong?",
+      required: false,
+      many: true,
+      dropdown: false,
+      labels: ["invented", "outdated", "incomplete"],
+      shown_when: { conditions: [{ question: "grounded", test: "is", values: ["No", "partly"] }] },
+    },
+    {
+      kind: "text",
+      name: "which",
+      description: "What was invented?",
+      required: true,
+      multiline: false,
+      shown_when: { conditions: [{ question: "faults", test: "is", values: ["invented"] }] },
+    },
+    {
+      kind: "likert",
+      name: "clear",
+      description: "How clear is it?",
+      required: true,
+      size: 5,
+      min_label: "not at all",
+      max_label: "very",
+    },
+    {
+      kind: "slider",
+      name: "effort",
+      description: "How much effort was it to check?",
+      required: true,
+      min: 0,
+      max: 100,
+      step: 5,
+      start: 20,
+      min_label: "none",
+      max_label: "a lot",
+    },
+  ],
+};
+
 /** What a judge said, to be checked by a person. */
 export const verifyTask: Task = {
   title: "Check the judge",
@@ -384,6 +440,7 @@ export const tasks: Record<string, Task> = {
   both: codingTask,
   pair: pairTask,
   plain: plainTask,
+  branching: branchingTask,
   verify: verifyTask,
   long: longTask,
 };

@@ -504,3 +504,76 @@ fn what_people_said_is_told_on_its_own_scale_and_by_any_field() {
     // The fields of the data are there for other commands as well.
     folder.said(&["stats", "people", "--task", "Evening", "--by", "agent"]);
 }
+
+const PLAIN: &str = "
+annotation_task_name: Plain
+data_files: [data.jsonl]
+item_properties: {id_key: id, text_key: text}
+annotation_schemes:
+  - {annotation_type: radio, name: grounded, labels: [yes, no]}
+  - {annotation_type: multiselect, name: faults, labels: [invented, outdated]}
+  - {annotation_type: likert, name: clear, size: 5}
+  - {annotation_type: slider, name: effort, min_value: 0, max_value: 100}
+  - {annotation_type: text, name: why}
+";
+
+/// Two people who answer everything; they disagree about the second half of the items.
+async fn plain_task(server: &Server) -> String {
+    let files = json!({ "config.yaml": PLAIN, "data.jsonl": rows() });
+    let task = server.task(&json!({ "config": "config.yaml", "files": files })).await;
+    for (nth, person) in ["ann", "bob"].into_iter().enumerate() {
+        let person = server.joins(&task, person).await;
+        person
+            .answers_all(|work| {
+                let text = work["item"]["text"].as_str().unwrap();
+                let at: usize = text.trim_start_matches("Answer ").parse().unwrap();
+                let turned = if 3 < at { nth } else { 0 };
+                let grounded = if (at + turned).is_multiple_of(2) { "yes" } else { "no" };
+                let faults: &[&str] = if grounded == "yes" { &[] } else { &["outdated", "invented"] };
+                json!({ "grounded": { "kind": "choice", "labels": [grounded] },
+                    "faults": { "kind": "choice", "labels": faults },
+                    "clear": { "kind": "likert", "value": (at + turned) % 5 + 1 },
+                    "effort": { "kind": "slider", "value": at * 10 }, "why": { "kind": "text", "text": "so" } })
+            })
+            .await;
+    }
+    task
+}
+
+#[test]
+fn plain_questions_are_graded_in_the_database_and_in_files() {
+    let folder = Folder::with(&[]);
+    let page = waiting(async {
+        let server = folder.serve();
+        let task = plain_task(&server).await;
+        for format in ["jsonl", "csv"] {
+            let path = format!("/tasks/{task}/export?format={format}");
+            let export = server.ask(reqwest::Method::GET, &path, "", &json!({})).await.body;
+            std::fs::write(folder.path().join(format!("plain.{format}")), export.as_str().unwrap()).unwrap();
+        }
+        server.ask(reqwest::Method::GET, &format!("/tasks/{task}/agreement"), "", &json!({})).await.body
+    });
+    for source in ["people", "plain.jsonl", "plain.csv"] {
+        let said = folder.said(&["agree", source]);
+        assert!(said.contains("not included") && said.contains("`why`"), "{source}: {said}");
+        let agreed = folder.json(&["agree", source, "--json"]);
+        for criterion in ["grounded", "faults", "clear", "effort"] {
+            let on_page = page["criteria"].as_array().unwrap();
+            let on_page = on_page.iter().find(|one| one["criterion"] == criterion).unwrap();
+            let alpha = &agreed[criterion]["krippendorff_alpha"]["value"];
+            assert_eq!(alpha, &on_page["value"], "{source}, {criterion}: {agreed}");
+        }
+        assert_eq!(agreed.as_object().unwrap().len(), 4, "{source}: {agreed}");
+        let described = folder.json(&["stats", source, "--json"]);
+        assert_eq!(
+            described["labels"]["faults"],
+            json!({ "(none)": 6, "invented, outdated": 6 }),
+            "{source}"
+        );
+        let groups: Vec<&String> = described["groups"].as_object().unwrap().keys().collect();
+        assert_eq!(groups, ["clear", "effort"], "{source}");
+        let mean = described["groups"]["effort"]["mean"].as_f64();
+        let mean = mean.or_else(|| described["groups"]["effort"]["estimate"]["mean"].as_f64()).unwrap();
+        assert!((mean - 0.35).abs() < 1e-9, "{source}: {described}");
+    }
+}

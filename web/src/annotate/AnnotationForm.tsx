@@ -5,13 +5,13 @@ import { Button } from "../ui/Button";
 import { FormError } from "../ui/Form";
 import { plural } from "../ui/format";
 import styles from "./AnnotationForm.module.css";
-import { answerOf, labelOf, missing, OVERALL, titleOf, words } from "./answers";
+import { answerOf, labelOf, missing, OVERALL, shownSchemes, titleOf, words } from "./answers";
 import type { Saved } from "./draftSaver";
 import { stepOf } from "./EvidenceQuotes";
 import { ItemView, type ItemViewHandle } from "./ItemView";
 import { JudgeVerification } from "./JudgeVerification";
 import { RubricGrid } from "./RubricGrid";
-import { Choice, FreeText, Likert, Pairwise } from "./SimpleQuestions";
+import { Choice, FreeText, Likert, Pairwise, Slider } from "./SimpleQuestions";
 import { StepMarks, StepsSummary, useMarkKeys } from "./StepMarks";
 import type { Answer, Draft, Feedback, Item, KindOf, Scheme, Work } from "./types";
 
@@ -43,7 +43,8 @@ export type AnnotationFormProps = {
 
 /** The annotation form: the item on one side, the questions on the other. */
 export function AnnotationForm(props: AnnotationFormProps) {
-  const { title, item, schemes, draft, onDraftChange, onSubmit, onBack, onForward, onSkip, feedback } = props;
+  const { title, item, draft, onDraftChange, onSubmit, onBack, onForward, onSkip, feedback } = props;
+  const schemes = useMemo(() => shownSchemes(props.schemes, draft), [props.schemes, draft]);
   const seen = useRef<ItemViewHandle>(null);
   const [step, setStep] = useState<number>();
   const [isTried, setTried] = useState(false);
@@ -64,10 +65,19 @@ export function AnnotationForm(props: AnnotationFormProps) {
       showStep(Number(row));
       seen.current?.focus();
     } else if (scheme.kind === "rubric" || scheme.kind === "verify") setJump({ scheme: scheme.name, row });
-    else
-      document
-        .querySelector<HTMLElement>(`[data-scheme="${CSS.escape(scheme.name)}"] :is(input, select, textarea)`)
-        ?.focus();
+    else {
+      const question = document.querySelector(`[data-scheme="${CSS.escape(scheme.name)}"]`);
+      const control =
+        question?.querySelector<HTMLElement>("input:checked") ??
+        question?.querySelector<HTMLElement>("input, select, textarea");
+      control?.focus();
+    }
+  };
+  // Steps are marked beside the item; their keys are their own.
+  const move = (from: Scheme, by: 1 | -1) => {
+    const questions: Scheme[] = schemes.filter((it) => it.kind !== "trajectory");
+    const to = questions[questions.indexOf(from) + by];
+    if (to) goTo(to, by > 0 ? firstRow(to) : lastRow(to));
   };
   // The focus starts at the first open question, so that the keyboard works from item to item.
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, as one arrives.
@@ -185,6 +195,7 @@ export function AnnotationForm(props: AnnotationFormProps) {
                   scheme={scheme}
                   isActive={scheme.name === active}
                   jump={jump?.scheme === scheme.name ? jump : undefined}
+                  onMove={(by) => move(scheme, by)}
                 />
               </section>
             ))
@@ -234,6 +245,12 @@ function firstRow(scheme: Scheme): string {
   if (scheme.kind === "rubric") return scheme.criteria[0]?.name ?? OVERALL;
   if (scheme.kind === "trajectory") return String(scheme.steps[0] ?? 1);
   return scheme.kind === "verify" ? (scheme.claims[0]?.id ?? "") : scheme.name;
+}
+
+/** The row that is reached from the question below. */
+function lastRow(scheme: Scheme): string {
+  if (scheme.kind !== "rubric") return firstRow(scheme);
+  return scheme.overall ? OVERALL : (scheme.criteria.at(-1)?.name ?? OVERALL);
 }
 
 const hasHead = ({ kind }: Scheme): boolean =>
@@ -323,12 +340,13 @@ type QuestionFormProps = {
   onQuoteShow: (quote: Quote) => void;
   onStepShow: (n: number) => void;
   jump?: { row: string };
+  onMove: (by: 1 | -1) => void;
 };
 
-function QuestionForm({ scheme, draft, set, isActive, isTried, jump, ...rest }: QuestionFormProps) {
+function QuestionForm({ scheme, draft, set, isActive, isTried, jump, onMove, ...rest }: QuestionFormProps) {
   const open = missing(scheme, draft);
   const onAnswerChange = (answer: Answer) => set(scheme, answer);
-  const shared = { isActive, onAnswerChange, isMissing: isTried && open.length > 0 };
+  const shared = { isActive, onAnswerChange, onMove, isMissing: isTried && open.length > 0 };
   switch (scheme.kind) {
     case "rubric":
       return (
@@ -360,6 +378,8 @@ function QuestionForm({ scheme, draft, set, isActive, isTried, jump, ...rest }: 
       return <Choice scheme={scheme} answer={answerOf(scheme, draft)} {...shared} />;
     case "likert":
       return <Likert scheme={scheme} answer={answerOf(scheme, draft)} {...shared} />;
+    case "slider":
+      return <Slider scheme={scheme} answer={answerOf(scheme, draft)} {...shared} />;
     case "text":
       return <FreeText scheme={scheme} answer={answerOf(scheme, draft)} {...shared} />;
     case "pairwise":

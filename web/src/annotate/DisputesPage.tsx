@@ -17,6 +17,7 @@ import { inWords, pointOf, said } from "./answers";
 import styles from "./DisputesPage.module.css";
 import { EvidenceQuotes, stepOf } from "./EvidenceQuotes";
 import { ItemView, type ItemViewHandle } from "./ItemView";
+import { KeyHint } from "./KeyHint";
 import { answersQuery, type Deciding, decide, disputesQuery } from "./queries";
 import { RatingScale, SkipButtons } from "./RatingScale";
 import type { DisputesSearch } from "./search";
@@ -335,9 +336,21 @@ function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: Deci
       ? scheme.criteria.find((it) => it.name === dispute.criterion)?.description
       : undefined;
   const [deciding, setDeciding] = useState<Partial<Deciding>>(dispute.decided ?? {});
-  const change = (by: Partial<Deciding>) => setDeciding((it) => ({ ...it, ...by }));
+  // A rating without labels replaces labels that were ticked.
+  const change = (by: Partial<Deciding>) =>
+    setDeciding((it) => ({ ...it, ...("rating" in by ? { labels: undefined } : {}), ...by }));
+  const several = scheme?.kind === "choice" && scheme.many ? scheme.labels : undefined;
+  const tick = (labels: string[]) =>
+    change({ rating: { kind: "scored", value: labels.join(", ") || "(none)" }, labels });
+  const toggle = (label: string) => {
+    const before = deciding.labels ?? [];
+    tick((several ?? []).filter((it) => (it === label) !== before.includes(it)));
+  };
+  const choose = ({ value }: Point) =>
+    several ? toggle(String(value)) : change({ rating: { kind: "scored", value } });
   const sending = useMutation({
-    mutationFn: ({ rating, why, cause }: Deciding) => decide(project.id, dispute, { rating, why, cause }),
+    mutationFn: ({ rating, labels, why, cause }: Deciding) =>
+      decide(project.id, dispute, { rating, labels, why, cause }),
     onSuccess: async (made) => {
       toast(`Decided: ${inWords(made.rating, points)}.`);
       onDecided();
@@ -352,9 +365,9 @@ function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: Deci
   };
   // The focus starts at the scale, so that the keyboard works from dispute to dispute.
   useEffect(() => {
-    panel.current?.querySelector<HTMLElement>('[role="radio"][tabindex="0"]')?.focus({ preventScroll: true });
+    panel.current?.querySelector<HTMLElement>(CONTROL)?.focus({ preventScroll: true });
   }, []);
-  useDecideKeys({ points, change, send, onMove, panel });
+  useDecideKeys({ points, change, choose, send, onMove, panel });
   return (
     <section ref={panel} className={styles.decide} aria-labelledby={`${id}-title`}>
       <header>
@@ -379,13 +392,25 @@ function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: Deci
       </ul>
       <div className={styles.form}>
         <h3 id={`${id}-decision`}>Your decision</h3>
-        <RatingScale
-          points={points}
-          rating={deciding.rating}
-          labelledBy={`${id}-title ${id}-decision`}
-          isRequired
-          onRate={(rating) => change({ rating })}
-        />
+        <div data-decision>
+          {several ? (
+            <LabelChecks
+              labels={several}
+              ticked={deciding.labels ?? undefined}
+              labelledBy={`${id}-title ${id}-decision`}
+              onToggle={toggle}
+              onNone={() => tick([])}
+            />
+          ) : (
+            <RatingScale
+              points={points}
+              rating={deciding.rating}
+              labelledBy={`${id}-title ${id}-decision`}
+              isRequired
+              onRate={(rating) => change({ rating })}
+            />
+          )}
+        </div>
         <div className={styles.skips}>
           <SkipButtons rating={deciding.rating} onRate={(rating) => change({ rating })} />
         </div>
@@ -397,9 +422,10 @@ function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: Deci
                 type="radio"
                 name={`${id}-cause`}
                 checked={deciding.cause === it}
+                aria-keyshortcuts={it.charAt(0)}
                 onChange={() => change({ cause: it })}
               />
-              {CAUSE_WORDS[it]} <kbd>{it.charAt(0)}</kbd>
+              {CAUSE_WORDS[it]} <KeyHint of={it.charAt(0)} />
             </label>
           ))}
         </fieldset>
@@ -434,6 +460,40 @@ function DecisionForm({ dispute, schemes, onQuoteShow, onMove, onDecided }: Deci
   );
 }
 
+/** What is decided with: the current point of a scale, a handle, or the first of several labels. */
+const CONTROL = '[data-decision] :is([role="radio"][tabindex="0"], input)';
+
+type LabelChecksProps = {
+  labels: string[];
+  /** Absent while nothing is decided; nothing ticked is a decision too. */
+  ticked: string[] | undefined;
+  labelledBy: string;
+  onToggle: (label: string) => void;
+  onNone: () => void;
+};
+
+function LabelChecks({ labels, ticked, labelledBy, onToggle, onNone }: LabelChecksProps) {
+  return (
+    <div role="group" className={styles.checks} aria-labelledby={labelledBy}>
+      {labels.map((label, at) => (
+        <label key={label}>
+          <input
+            type="checkbox"
+            checked={ticked?.includes(label) ?? false}
+            aria-keyshortcuts={at < 9 ? String(at + 1) : undefined}
+            onChange={() => onToggle(label)}
+          />
+          {label}
+          {at < 9 && <KeyHint of={at + 1} />}
+        </label>
+      ))}
+      <Button look="tool" aria-pressed={ticked?.length === 0} onClick={onNone}>
+        none of them
+      </Button>
+    </div>
+  );
+}
+
 function levelOf(points: Point[], { rating }: Rate): string | undefined {
   if (rating?.kind !== "scored") return undefined;
   const found = points.find((it) => said(it.value) === said(rating.value));
@@ -455,12 +515,13 @@ const KEYS: KeyGroup = {
 type DecideKeys = {
   points: Point[];
   change: (by: Partial<Deciding>) => void;
+  choose: (point: Point) => void;
   send: () => void;
   onMove: (by: 1 | -1) => void;
   panel: React.RefObject<HTMLElement | null>;
 };
 
-function useDecideKeys({ points, change, send, onMove, panel }: DecideKeys) {
+function useDecideKeys({ points, change, choose, send, onMove, panel }: DecideKeys) {
   useKeyHelp(KEYS);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -472,13 +533,13 @@ function useDecideKeys({ points, change, send, onMove, panel }: DecideKeys) {
       }
       if (isTyping(event.target)) {
         if (event.key === "Escape") {
-          panel.current?.querySelector<HTMLElement>('[role="radio"][tabindex="0"]')?.focus();
+          panel.current?.querySelector<HTMLElement>(CONTROL)?.focus();
         }
         return;
       }
       const point = pointOf(points, event.key);
       const cause = CAUSES.find((it) => it.startsWith(event.key));
-      if (point) change({ rating: { kind: "scored", value: point.value } });
+      if (point) choose(point);
       else if (event.key === "n") change({ rating: { kind: "not_applicable" } });
       else if (event.key === "u") change({ rating: { kind: "abstained" } });
       else if (cause) change({ cause });

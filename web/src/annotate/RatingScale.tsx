@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Button } from "../ui/Button";
-import { said } from "./answers";
+import { MOST_BUTTONS, said } from "./answers";
+import { RangeInput } from "./RangeInput";
 import styles from "./RatingScale.module.css";
 import type { Point, Rating } from "./types";
 
@@ -44,6 +45,28 @@ export function RatingScale({
     const here = all.indexOf(document.activeElement as HTMLElement);
     all[Math.min(all.length - 1, Math.max(0, here + (by ?? 0)))]?.focus();
   };
+  const numbers = points.flatMap((it) => (typeof it.value === "number" ? [it.value] : []));
+  const [low, next] = numbers;
+  if (points.length > MOST_BUTTONS && numbers.length === points.length && low !== undefined) {
+    const ends = [points[0], points[points.length - 1]];
+    return (
+      <>
+        <RangeInput
+          min={low}
+          max={numbers[numbers.length - 1] ?? low}
+          step={(next ?? low + 1) - low}
+          value={rating?.kind === "scored" && typeof rating.value === "number" ? rating.value : undefined}
+          minLabel={ends[0]?.label}
+          maxLabel={ends[1]?.label}
+          labelledBy={labelledBy}
+          describedBy={describedBy}
+          onChange={(value) => onRate({ kind: "scored", value })}
+          onMove={onMove}
+        />
+        {points[at]?.text && <p className={styles.level}>{points[at]?.text}</p>}
+      </>
+    );
+  }
   return (
     <>
       <div

@@ -5,7 +5,7 @@ import { useProject } from "../api/session";
 import { Interval } from "../chart/Interval";
 import { ServerChart } from "../chart/ServerChart";
 import { Select } from "../ui/Field";
-import { count } from "../ui/format";
+import { count, plural } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
@@ -40,8 +40,9 @@ function TaskResults({ task }: { task: TaskInFull }) {
           <div className={styles.parts}>
             <div className={styles.head}>
               <p className={styles.about}>
-                {count(it.n_answers)} answers about {count(it.n_items)} items by {count(it.n_people)} people.
-                Means are on the scale of each question, with 95 % confidence intervals over items.
+                {plural(it.n_answers, "answer")} about {plural(it.n_items, "item")} by{" "}
+                {plural(it.n_people, "person", "people")}. Means are on the scale of each question, with 95 %
+                confidence intervals over items.
               </p>
               {it.fields.length > 0 && (
                 <Select
@@ -76,7 +77,7 @@ function ResultGroups({ results: { groups }, by }: { results: Results; by: strin
   return groups.map((group) => (
     <section key={group.value} className={styles.group} aria-label={`${by} ${group.value}`}>
       <h2>
-        {group.value} <small>{count(group.n_answers)} answers</small>
+        {group.value} <small>{plural(group.n_answers, "answer")}</small>
       </h2>
       <QuestionTable caption={`Results of ${group.value}`} questions={group.questions} />
     </section>

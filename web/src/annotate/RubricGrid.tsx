@@ -26,6 +26,8 @@ type RubricGridProps = {
   isActive: boolean;
   /** Moves the focus to a row, by its name. */
   jump?: { row: string };
+  /** Moves to the question above or below, from the first or the last row. */
+  onMove?: (by: 1 | -1) => void;
 };
 
 /** Criteria as rows, the scale as columns. Digits rate the current row, arrows move; see `KEYS`. */
@@ -50,7 +52,7 @@ export function RubricGrid(props: RubricGridProps) {
   const focus = (name: string) => {
     enter(name);
     const row = grid.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(name)}"]`);
-    row?.querySelector<HTMLElement>('[role="radio"][tabindex="0"]')?.focus();
+    row?.querySelector<HTMLElement>('[role="radio"][tabindex="0"], input[type="range"]')?.focus();
     row?.scrollIntoView({ block: "nearest" });
   };
   const quote = (name: string) => {
@@ -99,6 +101,7 @@ export function RubricGrid(props: RubricGridProps) {
           onMove={(by) => {
             const to = rows[rows.findIndex((it) => it.name === row.name) + by];
             if (to) focus(to.name);
+            else props.onMove?.(by);
           }}
         />
       ))}

@@ -88,6 +88,8 @@ function inShort(scheme: Scheme): string {
       return scheme.labels.join(", ");
     case "likert":
       return `1 to ${scheme.size}`;
+    case "slider":
+      return `${scheme.min} to ${scheme.max}`;
     case "text":
       return "free text";
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { codingTask, verifyTask } from "../../workbench/fixtures";
+import { branchingTask, codingTask, verifyTask } from "../../workbench/fixtures";
 import {
   asShown,
   differences,
@@ -7,6 +7,7 @@ import {
   missing,
   reachedClaims,
   runningScore,
+  shownSchemes,
   totalOfParts,
   weighted,
 } from "./answers";
@@ -142,4 +143,15 @@ test("kinds of error of one name are told apart by their category", () => {
     ["tools::other"],
     ["safety"],
   ]);
+});
+
+test("a question is asked after the answers that it depends on, and not after hidden ones", () => {
+  const names = (draft: Draft) => shownSchemes(branchingTask.schemes, draft).map((it) => it.name);
+  const chosen = (...labels: string[]) => ({ kind: "choice" as const, labels });
+  expect(names({})).toEqual(["grounded", "clear", "effort"]);
+  // Upper and lower case are equal.
+  expect(names({ grounded: chosen("no") })).toEqual(["grounded", "faults", "clear", "effort"]);
+  const faults = chosen("outdated", "invented");
+  expect(names({ grounded: chosen("partly"), faults })).toContain("which");
+  expect(names({ grounded: chosen("yes"), faults })).toEqual(["grounded", "clear", "effort"]);
 });

@@ -1,6 +1,7 @@
 // Rules of answers: what is missing, what it scores. Pure functions.
 import type {
   Answer,
+  AnswerCondition,
   AnswerOf,
   Checked,
   Claim,
@@ -61,6 +62,8 @@ export function missing(scheme: Scheme, draft: Draft): string[] {
     case "choice":
       return scheme.required && answerOf(scheme, draft).labels.length === 0 ? [scheme.name] : [];
     case "likert":
+      return scheme.required && answerOf(scheme, draft).value === undefined ? [scheme.name] : [];
+    case "slider":
       return scheme.required && answerOf(scheme, draft).value === undefined ? [scheme.name] : [];
     case "text":
       return scheme.required && answerOf(scheme, draft).text.trim() === "" ? [scheme.name] : [];
@@ -207,16 +210,79 @@ export function inWords(rating: Rating | undefined, points: Point[] = []): strin
 export const isSame = (a: Rating | undefined, b: Rating | undefined): boolean =>
   a?.kind === b?.kind && (a?.kind !== "scored" || b?.kind !== "scored" || a.value === b.value);
 
+/** Points of a scale that are drawn as buttons; more of them are a range. */
+export const MOST_BUTTONS = 11;
+
 /** The point for a digit; where points are not numbers, the first is 1. */
 export function pointOf(points: Point[], key: string): Point | undefined {
   if (!/^\d$/.test(key)) return undefined;
   const isNumbered = points.every((it) => typeof it.value === "number");
+  // Of a long scale a digit names no point that anybody means.
+  if (isNumbered && points.length > MOST_BUTTONS) return undefined;
   const typed = Number(key);
   if (!isNumbered) return points[typed - 1];
   return (
     points.find((it) => it.value === typed) ??
     (typed === 0 ? points.find((it) => it.value === 10) : undefined)
   );
+}
+
+/** The questions that are asked after these answers; as `list_shown_schemes` in core. */
+export function shownSchemes(schemes: Scheme[], draft: Draft): Scheme[] {
+  return schemes.filter((scheme) => isShown(scheme, schemes, draft, schemes.length));
+}
+
+/** The answer to a question that is not asked counts as none. `depth` ends conditions that lead to themselves. */
+function isShown(scheme: Scheme, schemes: Scheme[], draft: Draft, depth: number): boolean {
+  const { shown_when: when } = scheme;
+  if (!when) return true;
+  const holds = (condition: AnswerCondition): boolean => {
+    const source = schemes.find((it) => it.name === condition.question);
+    const isAsked = source !== undefined && depth > 0 && isShown(source, schemes, draft, depth - 1);
+    return meetsTest(condition, isAsked ? textsOf(draft[condition.question]) : []);
+  };
+  return when.any ? when.conditions.some(holds) : when.conditions.every(holds);
+}
+
+function meetsTest(condition: AnswerCondition, given: string[]): boolean {
+  const isWithin = (min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY) =>
+    given[0] !== undefined && min <= Number(given[0]) && Number(given[0]) <= max;
+  switch (condition.test) {
+    case "is":
+      return isAmong(given, condition.values, condition.case_sensitive);
+    case "is_not":
+      return !isAmong(given, condition.values, condition.case_sensitive);
+    case "between":
+      return isWithin(condition.min, condition.max);
+    case "outside":
+      return given.length > 0 && !isWithin(condition.min, condition.max);
+    case "answered":
+      return given.length > 0;
+    case "unanswered":
+      return given.length === 0;
+  }
+}
+
+function isAmong(given: string[], values: string[], isCaseSensitive = false): boolean {
+  const plain = (text: string) => (isCaseSensitive ? text : text.toLowerCase());
+  return given.some((text) => values.some((value) => plain(value) === plain(text)));
+}
+
+/** An answer as texts; several where several labels are ticked. */
+function textsOf(answer: Answer | undefined): string[] {
+  switch (answer?.kind) {
+    case "choice":
+      return answer.labels;
+    case "pairwise":
+      return answer.label === undefined ? [] : [answer.label];
+    case "likert":
+    case "slider":
+      return answer.value === undefined ? [] : [String(answer.value)];
+    case "text":
+      return answer.text.trim() === "" ? [] : [answer.text.trim()];
+    default:
+      return [];
+  }
 }
 
 /** The questions of an item with the display settings of the task. */
@@ -292,6 +358,9 @@ function linesOf(scheme: Scheme, draft: Draft): Map<string, string> {
       add(titleOf(scheme), answerOf(scheme, draft).labels.join(", "));
       break;
     case "likert":
+      add(titleOf(scheme), answerOf(scheme, draft).value?.toString());
+      break;
+    case "slider":
       add(titleOf(scheme), answerOf(scheme, draft).value?.toString());
       break;
     case "text":

@@ -84,12 +84,20 @@ const fetchDisputes = (project: string, id: string, after?: number) =>
   );
 const fetchAnswers = (project: string, item: string) =>
   unwrapAs<Answers>(api(project).GET("/api/v1/items/{item}/answers", { params: { path: { item } } }));
-export type Deciding = Pick<Decision, "rating" | "why" | "cause">;
-export const decide = (project: string, { item, scheme, criterion }: Dispute, deciding: Deciding) =>
+export type Deciding = Pick<Decision, "rating" | "why" | "cause" | "labels">;
+/** Of a question of several labels, the answer is a list. */
+export const decide = (
+  project: string,
+  { item, scheme, criterion }: Dispute,
+  { labels, rating, ...deciding }: Deciding,
+) =>
   unwrapAs<Decision>(
     api(project).PUT("/api/v1/items/{item}/decisions/{scheme}/{criterion}", {
       params: { path: { item, scheme, criterion } },
-      body: sent<Schemas["NewDisputeDecision"]>(deciding),
+      body: sent<Schemas["NewDisputeDecision"]>({
+        ...deciding,
+        rating: labels ? { kind: "scored", value: labels } : rating,
+      }),
     }),
   );
 const fetchAgreement = (project: string, id: string) =>

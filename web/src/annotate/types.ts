@@ -19,6 +19,8 @@ export type Given = Present<Told["Given"]>;
 /** One question, or several that belong together. */
 export type Scheme = Present<Told["Scheme"]>;
 export type KindOf<Kind extends Scheme["kind"]> = Extract<Scheme, { kind: Kind }>;
+/** A condition on the answer to another question. */
+export type AnswerCondition = NonNullable<Scheme["shown_when"]>["conditions"][number];
 export type Criterion = Present<Told["Criterion"]>;
 /** One answer of a scale. */
 export type Point = Present<Told["ScalePoint"]>;

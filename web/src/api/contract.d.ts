@@ -715,6 +715,11 @@ export interface components {
             value?: number | null;
         } | {
             /** @constant */
+            kind: "slider";
+            /** Format: int64 */
+            value?: number | null;
+        } | {
+            /** @constant */
             kind: "text";
             /** @default  */
             text?: string;
@@ -729,6 +734,41 @@ export interface components {
             /** @constant */
             kind: "verify";
         };
+        /** @description A condition on the answer to another question. */
+        AnswerCondition: {
+            /** @description The name of the other question. */
+            question: string;
+        } & ({
+            case_sensitive?: boolean;
+            values: string[];
+            /** @constant */
+            test: "is";
+        } | {
+            case_sensitive?: boolean;
+            values: string[];
+            /** @constant */
+            test: "is_not";
+        } | {
+            /** Format: double */
+            max?: number | null;
+            /** Format: double */
+            min?: number | null;
+            /** @constant */
+            test: "between";
+        } | {
+            /** Format: double */
+            max?: number | null;
+            /** Format: double */
+            min?: number | null;
+            /** @constant */
+            test: "outside";
+        } | {
+            /** @constant */
+            test: "answered";
+        } | {
+            /** @constant */
+            test: "unanswered";
+        });
         /** @description Which item comes next for somebody. */
         AssignmentOrder: "balanced" | "fixed" | "random";
         /** @description One thing that a judge said: a criterion, a branch of a tree, a claim or a requirement. */
@@ -880,6 +920,8 @@ export interface components {
             name: string;
             /** @description Whether it must be answered before anything is submitted. */
             required: boolean;
+            /** @description When it is asked; always by default. */
+            shown_when?: components["schemas"]["ShowCondition"] | null;
         } & ({
             criteria: components["schemas"]["Criterion"][];
             /** @constant */
@@ -923,6 +965,22 @@ export interface components {
             size: number;
         } | {
             /** @constant */
+            kind: "slider";
+            /** Format: int64 */
+            max: number;
+            max_label?: string | null;
+            /** Format: int64 */
+            min: number;
+            min_label?: string | null;
+            /**
+             * Format: int64
+             * @description Where the handle stands until somebody moves it.
+             */
+            start?: number | null;
+            /** Format: uint32 */
+            step: number;
+        } | {
+            /** @constant */
             kind: "text";
             multiline: boolean;
             placeholder?: string | null;
@@ -938,6 +996,12 @@ export interface components {
              * @description Its absolute value is taken off the running score.
              */
             weight: number;
+        };
+        /** @description Answers to other questions without which a question is not asked. */
+        ShowCondition: {
+            /** @description Whether one of the conditions is enough. */
+            any?: boolean;
+            conditions: components["schemas"]["AnswerCondition"][];
         };
         /** @enum {string} */
         Verification: "confirmed" | "corrected";

@@ -2005,6 +2005,8 @@ export interface components {
             by?: string | null;
             cause?: string | null;
             criterion: string;
+            /** @description Of a question of several labels: those that are ticked. */
+            labels?: string[] | null;
             rating: Record<string, never>;
             scheme: string;
             time: string;
@@ -2579,6 +2581,7 @@ export interface components {
         NewDisputeDecision: {
             /** @description `guideline`, `mistake`, `ambiguous` or `other`. */
             cause?: string | null;
+            /** @description The value is an answer of the question; of several labels a list. */
             rating: Record<string, never>;
             why?: string | null;
         };

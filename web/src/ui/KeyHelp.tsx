@@ -26,7 +26,7 @@ export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
-    !/^(checkbox|radio|button)$/.test((target as HTMLInputElement).type)
+    !/^(checkbox|radio|button|range)$/.test((target as HTMLInputElement).type)
   );
 }
 

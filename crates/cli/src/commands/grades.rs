@@ -5,8 +5,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use jurist_core::candidate::JudgeInput;
 use jurist_core::grade::{
-    Grade, GradesFileLine, MetadataFields, Outcome, SampledCandidate, ShortGrade, read_grade_table,
-    step_grades, with_parts,
+    Grade, GradesFileLine, MetadataFields, Outcome, SampledCandidate, ShortGrade, list_ungraded_questions,
+    read_grade_table, step_grades, with_parts,
 };
 use jurist_core::quantity::plural;
 use jurist_core::report::{ANNOTATION_TASK, GradeRow, declared_scales, grade_rows};
@@ -16,6 +16,7 @@ use jurist_core::stats::{Level, Ratings};
 use jurist_engine::load::read_input;
 
 use super::judging::wait_for;
+use super::reporting::printable_line;
 use super::stored_runs::{StoredGradeKind, StoredRuns};
 use crate::picture::{ChartFile, parse_chart_file};
 use crate::render;
@@ -140,11 +141,27 @@ impl GradeSource {
 
     /// Whether it holds forms of an annotation task, line by line.
     pub fn has_forms(&self) -> bool {
-        matches!(&self.held, GradeSourceContents::Lines(text) if text.contains("\"criteria_ratings\""))
+        matches!(&self.held, GradeSourceContents::Lines(text)
+            if text.contains("\"criteria_ratings\"") || text.contains("\"questions\""))
+    }
+
+    /// Names the questions of forms whose answers are no grades, so that nobody misses them in silence.
+    pub fn note_ungraded_questions(&self) {
+        let GradeSourceContents::Lines(text) = &self.held else { return };
+        if !self.has_forms() {
+            return;
+        }
+        let found: BTreeSet<String> =
+            text.lines().flat_map(list_ungraded_questions).map(|question| question.to_string()).collect();
+        if !found.is_empty() {
+            let found = found.into_iter().collect::<Vec<_>>().join(", ");
+            render::print_note(&format!("`{}`: not included: {}", self.name, printable_line(&found)));
+        }
     }
 
     /// With every line read.
     pub fn load(self) -> anyhow::Result<Self> {
+        self.note_ungraded_questions();
         let GradeSourceContents::Lines(text) = &self.held else { return Ok(self) };
         let lines = text.lines().enumerate().filter(|line| !line.1.trim().is_empty());
         let grades =

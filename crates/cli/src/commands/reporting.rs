@@ -349,8 +349,11 @@ pub fn format_run_summary(
 ) -> String {
     let tally = RunTally::of(run);
     let mut parts = vec![format!(
-        "{} passed, {} failed, {} errors, {} deferred",
-        tally.passed, tally.failed, tally.errors, tally.deferred
+        "{} passed, {} failed, {}, {} deferred",
+        tally.passed,
+        tally.failed,
+        plural(tally.errors, "error"),
+        tally.deferred
     )];
     if let Some((rate, low, high)) = tally.pass_rate() {
         parts.push(format!("pass rate {:.0} % ({:.0} to {:.0})", rate * 100.0, low * 100.0, high * 100.0));

@@ -67,8 +67,14 @@ async fn run_runs_subcommand(what: &RunsSubcommand) -> anyhow::Result<CommandOut
                 let open = if run.ended.is_none() { "  (not finished)" } else { "" };
                 writeln!(
                     out,
-                    "{}  {}  {:>4} passed {:>4} failed {:>3} errors {:>3} deferred  {suite}{open}",
-                    run.id, run.started, run.n_pass, run.n_fail, run.n_error, run.n_deferred
+                    "{}  {}  {:>4} passed {:>4} failed {:>3} {:<6} {:>3} deferred  {suite}{open}",
+                    run.id,
+                    run.started,
+                    run.n_pass,
+                    run.n_fail,
+                    run.n_error,
+                    if run.n_error == 1 { "error" } else { "errors" },
+                    run.n_deferred
                 )?;
             }
         }

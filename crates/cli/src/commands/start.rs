@@ -7,7 +7,7 @@ use jurist_core::quantity::plural;
 use jurist_core::redact::Redactor;
 use jurist_core::suite::AnnotationTask;
 use jurist_engine::load;
-use jurist_server::annotate::{Output, from_annotation, task_link};
+use jurist_server::annotate::{LINK_DAYS, Output, from_annotation, task_link};
 use jurist_server::{Access, App, ServerSettings, bind};
 use jurist_store::clock;
 
@@ -99,13 +99,24 @@ pub fn run_start_command(args: &StartArgs) -> anyhow::Result<CommandOutcome> {
             plural(n_items, "item"),
             format_answer_count(progress.n_submitted)
         )?;
-        if let Some(folder) = &folder {
-            writeln!(out, "  answers go to {}", folder.display())?;
+        match &folder {
+            Some(folder) => writeln!(out, "  answers go to {}", folder.display())?,
+            None => writeln!(
+                out,
+                "  answers are stored in the database only: the file has no `output`, and there is no --output"
+            )?,
         }
+        let owner = format!("{address}/p/{}/annotate/{}", owner_project_name(&app).await?, task.id);
+        writeln!(out, "  results: {owner}/results")?;
+        writeln!(out, "  disputes: {owner}/disputes")?;
         if args.auth {
             tell_first_owner(&mut out, &app, &address).await?;
             let secret = task_link(&app.store, project, &task, None, now).await?;
-            writeln!(out, "  send this link to annotators; they enter their name:")?;
+            writeln!(
+                out,
+                "  send this link to annotators; they enter their name. Any number of people can use it, for {}:",
+                plural(LINK_DAYS, "day")
+            )?;
             writeln!(out, "  \x1b[1m{address}/join#task={secret}\x1b[0m")?;
         } else {
             writeln!(out, "  open it on this machine, enter a name and begin")?;
@@ -113,6 +124,13 @@ pub fn run_start_command(args: &StartArgs) -> anyhow::Result<CommandOutcome> {
         out.flush()?;
         serve_until_stopped(app, bound, &args.working, stop).await
     }))
+}
+
+/// The name of the project that the task is in, as addresses have it.
+async fn owner_project_name(app: &App) -> anyhow::Result<String> {
+    let projects = app.store.projects().await?;
+    let found = projects.into_iter().find(|project| project.id == app.default_project);
+    Ok(found.map_or_else(|| app.default_project.to_string(), |project| project.name))
 }
 
 fn format_answer_count(n: u64) -> String {

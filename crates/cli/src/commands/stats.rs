@@ -1,4 +1,4 @@
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -102,23 +102,27 @@ pub fn run_stats_command(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
 
 fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
     let sources = open_sources(&args.files)?;
-    let CollectedScores { scale, scored, verdicts, unscored, without, n_off_scale } = match collect_scores(
-        &sources, args, args.scale,
-    ) {
-        // Answers of annotation tasks do not name their scale.
-        Err(error) if args.scale.is_none() => {
-            let Some((low, high)) = ends_of_forms(&sources)? else { return Err(error) };
-            render::print_note(&format!(
-                "the scale is assumed to be {low} to {high}, the lowest and highest rating; set it with --scale"
-            ));
-            collect_scores(&sources, args, Some((low, high)))?
-        }
-        found => found?,
-    };
+    sources.iter().for_each(GradeSource::note_ungraded_questions);
+    let CollectedScores { scale, scored, verdicts, labels, unscored, without, n_off_scale } =
+        match collect_scores(&sources, args, args.scale) {
+            // Answers of annotation tasks do not name their scale.
+            Err(error) if args.scale.is_none() => {
+                let Some((low, high)) = ends_of_forms(&sources)? else { return Err(error) };
+                render::print_note(&format!(
+                    "the scale is assumed to be {low} to {high}, the lowest and highest rating; set it with --scale"
+                ));
+                collect_scores(&sources, args, Some((low, high)))?
+            }
+            found => found?,
+        };
     let groups = scored.describe_by(ScoreField::Group);
-    anyhow::ensure!(0 < scored.len() + without + unscored + n_off_scale, "{}", no_grades(&args.files));
-    anyhow::ensure!(0 < scored.len() + without, "no grade is a number or has a scale");
-    if groups.is_empty() {
+    anyhow::ensure!(
+        0 < scored.len() + without + unscored + n_off_scale + labels.len(),
+        "{}",
+        no_grades(&args.files)
+    );
+    anyhow::ensure!(0 < scored.len() + without + labels.len(), "no grade is a number or has a scale");
+    if groups.is_empty() && labels.is_empty() {
         let sources = sources.into_iter().map(GradeSource::load).collect::<Result<Vec<_>, _>>()?;
         anyhow::bail!("no grade has a field `{}`; there are {}", args.by, fields(&sources).join(", "));
     }
@@ -135,11 +139,12 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
         let left_out = json!({ "without_score": unscored, "without_field": without });
         let told = json!({
             "by": args.by, "groups": described(&groups)?, "weighted": described(&weighted)?,
-            "left_out": left_out, "warnings": warnings,
+            "labels": labels, "left_out": left_out, "warnings": warnings,
         });
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
         match args.by.as_str() {
+            _ if groups.is_empty() => {}
             CRITERION => show_descriptions(&mut out, &[groups.as_slice(), weighted.as_slice()].concat())?,
             _ if weighted.is_empty() => show_descriptions(&mut out, &groups)?,
             _ => {
@@ -149,6 +154,7 @@ fn describe_grades(args: &StatsArgs) -> anyhow::Result<CommandOutcome> {
                 show_descriptions(&mut out, &weighted)?;
             }
         }
+        show_label_counts(&mut out, &labels)?;
         let left_out =
             [(unscored, "without a score".to_owned()), (without, format!("without `{}`", args.by))];
         let left_out: Vec<String> = left_out
@@ -182,7 +188,9 @@ struct CollectedScores {
     scored: ScoreTable,
     /// What the rubrics of runs make of them, a score for each verdict.
     verdicts: ScoreTable,
-    /// Grades that are no score: failed, deferred, labels.
+    /// How often each label was given, by criterion; labels have no mean.
+    labels: BTreeMap<String, BTreeMap<String, usize>>,
+    /// Grades that are no score: failed, deferred.
     unscored: usize,
     /// Scores without the field that they are grouped by.
     without: usize,
@@ -231,7 +239,8 @@ fn ends_of_forms(sources: &[GradeSource]) -> anyhow::Result<Option<(f64, f64)>> 
     for source in sources {
         source.for_each_grade(|grade| {
             if let SourceGrade::Row(row) = grade
-                && let Outcome::Scored { value: Value::Number(number), .. } = &row.grade.outcome
+                // Plain questions say where they lie on a scale of their own.
+                && let Outcome::Scored { value: Value::Number(number), unit: None } = &row.grade.outcome
             {
                 (low, high) = (low.min(*number), high.max(*number));
             }
@@ -241,8 +250,35 @@ fn ends_of_forms(sources: &[GradeSource]) -> anyhow::Result<Option<(f64, f64)>> 
     Ok((low < high).then_some((low, high)))
 }
 
+/// Labels that are shown of a criterion; `--json` has all of them.
+const MOST_LABELS: usize = 12;
+
+fn show_label_counts(
+    out: &mut impl Write,
+    labels: &BTreeMap<String, BTreeMap<String, usize>>,
+) -> anyhow::Result<()> {
+    for (criterion, counts) in labels {
+        let mut counts: Vec<(&String, &usize)> = counts.iter().collect();
+        counts.sort_by(|a, b| b.1.cmp(a.1));
+        let n: usize = counts.iter().map(|count| count.1).sum();
+        let shown =
+            counts.iter().take(MOST_LABELS).map(|(label, n)| format!("{} {n}", printable_line(label)));
+        let mut shown: Vec<String> = shown.collect();
+        if MOST_LABELS < counts.len() {
+            shown.push(format!("{} more", counts.len() - MOST_LABELS));
+        }
+        let criterion = printable_line(criterion);
+        writeln!(out, "{criterion} (labels, no mean): {}  ({})", shown.join(", "), plural(n, "answer"))?;
+    }
+    Ok(())
+}
+
 impl CollectedScores {
     fn add_short(&mut self, short: ShortGrade<'_>, file: &str, args: &StatsArgs) -> anyhow::Result<()> {
+        if matches!(short.value, Value::Text(_)) {
+            let grade = short.into_grade();
+            return self.add_row(&GradeRow { grade: &grade, of: None, fields: None }, file, args);
+        }
         let group = match args.by.as_str() {
             CRITERION => &*short.criterion,
             FILE => file,
@@ -266,6 +302,11 @@ impl CollectedScores {
     }
 
     fn add_row(&mut self, row: &GradeRow<'_>, file: &str, args: &StatsArgs) -> anyhow::Result<()> {
+        if let Outcome::Scored { value: Value::Text(label), unit: None } = &row.grade.outcome {
+            let counts = self.labels.entry(row.grade.criterion.clone()).or_default();
+            *counts.entry(label.clone()).or_default() += 1;
+            return Ok(());
+        }
         let n_before = self.n_off_scale;
         let Some(unit) = unit_score(row.grade, self.scale, &mut self.n_off_scale)? else {
             self.unscored += usize::from(self.n_off_scale == n_before);

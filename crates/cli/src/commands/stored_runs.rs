@@ -14,7 +14,9 @@ use jurist_core::run::{CaseResult, Run, RunId};
 use jurist_engine::call::{BudgetReservation, SharedBudget};
 use jurist_engine::judge::JudgeExchange;
 use jurist_engine::model::{BoxFuture, ModelError};
-use jurist_server::annotate::{load_annotations, people_grades, results_of, settled_grades, task_names};
+use jurist_server::annotate::{
+    load_annotations, people_grades, results_of, settled_grades, task_names, ungraded_questions,
+};
 use jurist_store::grades::GradeFilter;
 use jurist_store::labels::StoredLabel;
 use jurist_store::runs::{NewRunResult, RunHead, runs_back};
@@ -170,6 +172,14 @@ impl StoredRuns {
             StoredGradeKind::People | StoredGradeKind::Labels => {
                 let mut all = Vec::new();
                 for (task, name) in task_names(store, *project).await? {
+                    let ungraded = ungraded_questions(store, *project, &task).await?;
+                    if !ungraded.is_empty() {
+                        let ungraded: Vec<String> = ungraded.iter().map(ToString::to_string).collect();
+                        crate::render::print_note(&format!(
+                            "`{name}`: not included: {}",
+                            ungraded.join(", ")
+                        ));
+                    }
                     all.extend(match which {
                         StoredGradeKind::People => people_grades(store, *project, &task, &name).await?,
                         _ => settled_grades(store, *project, &task, &name).await?,

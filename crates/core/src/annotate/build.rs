@@ -33,8 +33,13 @@ pub fn schemes_of_rubric(rubric: &Rubric, name: &str, shows_score: bool) -> Opti
         rubric.questions().filter(asked).map(|question| criterion_from_question(&question)).collect();
     let shows_score = shows_score && is_one_scale(&criteria);
     let kind = SchemeKind::Rubric { criteria, overall: None, notes: None, shows_score };
-    let scheme =
-        Scheme { name: name.to_owned(), description: rubric.description.clone(), required: true, kind };
+    let scheme = Scheme {
+        name: name.to_owned(),
+        description: rubric.description.clone(),
+        required: true,
+        shown_when: None,
+        kind,
+    };
     matches!(&scheme.kind, SchemeKind::Rubric { criteria, .. } if !criteria.is_empty()).then_some(scheme)
 }
 
@@ -68,6 +73,14 @@ fn build_scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
         suite::SchemeKind::Likert { size, min_label, max_label } => {
             SchemeKind::Likert { size: *size, min_label: min_label.clone(), max_label: max_label.clone() }
         }
+        suite::SchemeKind::Slider { min, max, step, start, min_label, max_label } => SchemeKind::Slider {
+            min: *min,
+            max: *max,
+            step: *step,
+            start: *start,
+            min_label: min_label.clone(),
+            max_label: max_label.clone(),
+        },
         suite::SchemeKind::Choice { labels, dropdown, many } => {
             SchemeKind::Choice { labels: labels.clone(), many: *many, dropdown: *dropdown }
         }
@@ -79,6 +92,7 @@ fn build_scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
         name: scheme.name.clone(),
         description: scheme.description.clone(),
         required: scheme.required,
+        shown_when: scheme.shown_when.clone(),
         kind,
     }
 }

@@ -105,6 +105,7 @@ fn row_answer_value(answer: &Answer, row: &str) -> Option<Value> {
         Answer::Pairwise { label } => label.clone().map(Value::Text),
         Answer::Choice { labels } => labels.first().cloned().map(Value::Text),
         Answer::Likert { value } => value.map(|value| Value::Number(f64::from(value))),
+        Answer::Slider { value } => value.map(|value| Value::Number(value as f64)),
         Answer::Text { text } => Some(Value::Text(text.trim().to_owned())),
         Answer::Verify { claims } => value(&claims.get(row)?.rating),
     }

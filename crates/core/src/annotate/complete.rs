@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::build::is_one_scale;
+use super::condition::list_shown_schemes;
 use super::verify::contradiction;
 use super::{
     Answer, Criterion, Draft, ErrorCategory, Marked, Rated, Rating, Scheme, SchemeKind, SeverityLevel, Value,
@@ -34,7 +35,7 @@ pub fn gaps(schemes: &[Scheme], draft: &Draft) -> Vec<Gap> {
             why: "there is no such scheme".to_owned(),
         });
     }
-    for scheme in schemes {
+    for scheme in list_shown_schemes(schemes, draft) {
         let mut gap = |row: &str, why: String| {
             found.push(Gap { scheme: scheme.name.clone(), row: row.to_owned(), why });
         };
@@ -141,6 +142,11 @@ fn simple_gap(kind: &SchemeKind, answer: Option<&Answer>, required: bool) -> Opt
             let is_on = (1..=*size).contains(value);
             (!is_on).then(|| format!("a whole number from 1 to {size}"))
         }
+        (SchemeKind::Slider { min, max, step, .. }, Some(Answer::Slider { value: Some(value) })) => {
+            let is_on = (*min..=*max).contains(value) && (value - min) % i64::from((*step).max(1)) == 0;
+            let steps = if 1 < *step { format!(" in steps of {step}") } else { String::new() };
+            (!is_on).then(|| format!("a whole number from {min} to {max}{steps}"))
+        }
         (SchemeKind::Text { .. }, Some(Answer::Text { text })) if !text.trim().is_empty() => None,
         _ => unanswered(),
     }
@@ -154,6 +160,7 @@ fn matches_scheme_kind(kind: &SchemeKind, answer: &Answer) -> bool {
             | (SchemeKind::Pairwise { .. }, Answer::Pairwise { .. })
             | (SchemeKind::Choice { .. }, Answer::Choice { .. })
             | (SchemeKind::Likert { .. }, Answer::Likert { .. })
+            | (SchemeKind::Slider { .. }, Answer::Slider { .. })
             | (SchemeKind::Text { .. }, Answer::Text { .. })
             | (SchemeKind::Verify { .. }, Answer::Verify { .. })
     )

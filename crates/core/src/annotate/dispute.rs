@@ -1,8 +1,11 @@
 //! How far people are apart on one question about one item, on the ratings themselves.
 
+use std::borrow::Cow;
+
 use super::{
     Answer, Draft, Quote, Rating, ScalePoint, Scheme, SchemeKind, Value, reached_claims, settled_rating,
 };
+use crate::grade::join_chosen_labels;
 
 /// What one person said to one question.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,8 +14,8 @@ pub struct QuestionRating<'a> {
     /// A criterion, the number of a step, or the scheme's own name.
     pub criterion: String,
     pub label: String,
-    /// Empty where answers have no order.
-    pub points: &'a [ScalePoint],
+    /// The answers that can be given, lowest first; of several labels each by itself.
+    pub points: Cow<'a, [ScalePoint]>,
     pub rating: Rating,
     pub comment: Option<&'a str>,
     pub evidence: &'a [Quote],
@@ -23,11 +26,13 @@ pub fn collect_question_ratings<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> 
     let mut found = Vec::new();
     for scheme in schemes {
         let Some(answer) = draft.get(&scheme.name) else { continue };
+        let title = question_title(scheme);
+        let plain_points = || Cow::Owned(list_plain_points(&scheme.kind));
         let one = |criterion: &str, label: &str, rating: Rating| QuestionRating {
             scheme: &scheme.name,
             criterion: criterion.to_owned(),
             label: label.to_owned(),
-            points: &[],
+            points: Cow::Borrowed(&[]),
             rating,
             comment: None,
             evidence: &[],
@@ -43,7 +48,7 @@ pub fn collect_question_ratings<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> 
                 for (criterion, rated) in rows.chain(overall.as_ref().zip(whole.as_ref())) {
                     let Some(rating) = rated.rating.clone() else { continue };
                     found.push(QuestionRating {
-                        points: &criterion.points,
+                        points: Cow::Borrowed(&criterion.points),
                         comment: rated.comment.as_deref(),
                         evidence: &rated.evidence,
                         ..one(&criterion.name, &criterion.label, rating)
@@ -54,29 +59,39 @@ pub fn collect_question_ratings<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> 
                 for (step, marked) in steps {
                     let Some(mark) = &marked.mark else { continue };
                     found.push(QuestionRating {
+                        points: plain_points(),
                         comment: marked.rationale.as_deref(),
                         ..one(step, &format!("Step {step}"), text(mark))
                     });
                 }
             }
             (SchemeKind::Pairwise { .. }, Answer::Pairwise { label: Some(label) }) => {
-                found.push(one(&scheme.name, &scheme.name, text(label)));
+                found.push(QuestionRating {
+                    points: plain_points(),
+                    ..one(&scheme.name, &title, text(label))
+                });
             }
-            (SchemeKind::Choice { .. }, Answer::Choice { labels }) if !labels.is_empty() => {
-                let mut labels = labels.clone();
-                labels.sort();
-                found.push(one(&scheme.name, &scheme.name, text(&labels.join(", "))));
+            // Of several labels nothing may be ticked; of one, nothing is no answer.
+            (SchemeKind::Choice { many, .. }, Answer::Choice { labels }) if *many || !labels.is_empty() => {
+                found.push(QuestionRating {
+                    points: plain_points(),
+                    ..one(&scheme.name, &title, text(&join_chosen_labels(labels)))
+                });
             }
             (SchemeKind::Likert { .. }, Answer::Likert { value: Some(value) }) => {
-                let value = Value::Number(f64::from(*value));
-                found.push(one(&scheme.name, &scheme.name, Rating::Scored { value }));
+                let rating = Rating::Scored { value: Value::Number(f64::from(*value)) };
+                found.push(QuestionRating { points: plain_points(), ..one(&scheme.name, &title, rating) });
+            }
+            (SchemeKind::Slider { .. }, Answer::Slider { value: Some(value) }) => {
+                let rating = Rating::Scored { value: Value::Number(*value as f64) };
+                found.push(QuestionRating { points: plain_points(), ..one(&scheme.name, &title, rating) });
             }
             (SchemeKind::Verify { claims }, Answer::Verify { claims: verified }) => {
                 let reached = reached_claims(claims, verified);
                 for claim in claims.iter().filter(|claim| reached.contains(claim.id.as_str())) {
                     let Some(rating) = settled_rating(claims, verified, claim) else { continue };
                     found.push(QuestionRating {
-                        points: &claim.points,
+                        points: Cow::Borrowed(&claim.points),
                         comment: verified.get(&claim.id).and_then(|verified| verified.comment.as_deref()),
                         ..one(&claim.id, &claim.label, rating)
                     });
@@ -86,6 +101,64 @@ pub fn collect_question_ratings<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> 
         }
     }
     found
+}
+
+/// A question in the words in which people read it.
+fn question_title(scheme: &Scheme) -> String {
+    scheme.description.clone().unwrap_or_else(|| scheme.name.replace('_', " "))
+}
+
+/// The answers that a question can have, lowest first; `None` if the scheme does not ask it.
+pub fn list_question_points(schemes: &[Scheme], scheme: &str, criterion: &str) -> Option<Vec<ScalePoint>> {
+    let found = schemes.iter().find(|one_scheme| one_scheme.name == scheme)?;
+    match &found.kind {
+        SchemeKind::Rubric { criteria, overall, .. } => criteria
+            .iter()
+            .chain(overall)
+            .find(|one_criterion| one_criterion.name == criterion)
+            .map(|criterion| criterion.points.clone()),
+        SchemeKind::Verify { claims } => {
+            claims.iter().find(|claim| claim.id == criterion).map(|claim| claim.points.clone())
+        }
+        SchemeKind::Trajectory { steps, .. } => {
+            steps.iter().any(|step| step.to_string() == criterion).then(|| list_plain_points(&found.kind))
+        }
+        kind => (criterion == scheme).then(|| list_plain_points(kind)),
+    }
+}
+
+/// The answers of a scheme that asks one thing: labels in their order, or numbers with their place on the scale.
+fn list_plain_points(kind: &SchemeKind) -> Vec<ScalePoint> {
+    let label =
+        |text: &String| ScalePoint { value: Value::Text(text.clone()), label: None, text: None, unit: None };
+    match kind {
+        SchemeKind::Trajectory { marks, .. } => marks.iter().map(label).collect(),
+        SchemeKind::Pairwise { labels, tie_label } => labels.iter().chain(tie_label).map(label).collect(),
+        SchemeKind::Choice { labels, .. } => labels.iter().map(label).collect(),
+        SchemeKind::Likert { size, min_label, max_label } => {
+            list_numbers(1, i64::from(*size), 1, min_label.as_ref(), max_label.as_ref())
+        }
+        SchemeKind::Slider { min, max, step, min_label, max_label, .. } => {
+            list_numbers(*min, *max, *step, min_label.as_ref(), max_label.as_ref())
+        }
+        SchemeKind::Text { .. } | SchemeKind::Rubric { .. } | SchemeKind::Verify { .. } => Vec::new(),
+    }
+}
+
+fn list_numbers(
+    min: i64,
+    max: i64,
+    step: u32,
+    min_label: Option<&String>,
+    max_label: Option<&String>,
+) -> Vec<ScalePoint> {
+    let point = |number: i64| ScalePoint {
+        value: Value::Number(number as f64),
+        label: if number == min { min_label.cloned() } else { max_label.filter(|_| number == max).cloned() },
+        text: None,
+        unit: (min < max).then(|| (number - min) as f64 / (max - min) as f64),
+    };
+    (min..=max).step_by(step.max(1) as usize).map(point).collect()
 }
 
 /// The mean distance of two people, on 0..=1: numbers by the length of their scale, everything else equal or not.

@@ -1,7 +1,7 @@
 //! Answers as rows of files: an object for each form, and a table.
 //!
 //! A form with one rubric reads `{trace_id, annotator, timestamp, rubric: {criteria_ratings, overall, notes,
-//! weighted_score}}`. Every other scheme stands beside it under its own name.
+//! weighted_score}}`. Every other scheme stands beside it under its own name; `questions` says of which kind it is.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,9 @@ use super::build::is_one_scale;
 use super::results::numeric_ends;
 use super::{
     Answer, Claim, Criterion, Draft, Marked, Quote, Rated, Rating, Scheme, SchemeKind, Value, Verification,
-    Verified, reached_claims, running_score, settled_rating, weighted_score,
+    Verified, plain_question_kind, reached_claims, running_score, settled_rating, weighted_score,
 };
+use crate::grade::{LABEL_SEPARATOR, NOTHING_TICKED};
 use crate::quantity::Time;
 
 /// One submitted form.
@@ -27,6 +28,40 @@ pub struct ExportedForm<'a> {
     pub time: Time,
     pub schemes: &'a [Scheme],
     pub draft: &'a Draft,
+    /// What was decided about the item, where people disagreed.
+    pub decisions: &'a [ExportedDecision],
+}
+
+/// What was decided about one question of an item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExportedDecision {
+    pub scheme: String,
+    pub criterion: String,
+    /// The answer, a list of labels, or why there is none: `not_applicable` or `abstained`.
+    pub value: Json,
+}
+
+impl ExportedDecision {
+    /// As it is stored: a rating, and the labels of a question of several.
+    pub fn new(scheme: &str, criterion: &str, rating: &Rating, labels: Option<&[String]>) -> Self {
+        let value = match (labels, why_unrated(rating)) {
+            (_, Some(why)) => why.into(),
+            (Some(labels), None) => json!(labels),
+            (None, None) => rating_to_json(rating),
+        };
+        Self { scheme: scheme.to_owned(), criterion: criterion.to_owned(), value }
+    }
+}
+
+/// The name of a question in tables: criteria of the first rubric by themselves, those of others after their scheme.
+fn question_column(schemes: &[Scheme], scheme: &str, criterion: &str) -> String {
+    let is_rubric = |scheme: &Scheme| matches!(scheme.kind, SchemeKind::Rubric { .. });
+    let first = schemes.iter().find(|scheme| is_rubric(scheme)).map(|scheme| scheme.name.as_str());
+    if first == Some(scheme) || scheme == criterion {
+        criterion.to_owned()
+    } else {
+        format!("{scheme}.{criterion}")
+    }
 }
 
 /// Keys that readers of exports look for.
@@ -52,8 +87,29 @@ pub fn form_to_json(form: &ExportedForm<'_>) -> Map<String, Json> {
         let key = if row.contains_key(key) { format!("{key}_answer") } else { key.to_owned() };
         row.insert(key, answer);
     }
+    let kind =
+        |scheme: &Scheme| Some((scheme.name.clone(), plain_question_kind(&scheme.kind)?.to_string().into()));
+    let questions: Map<String, Json> =
+        form.schemes.iter().filter(|scheme| form.draft.contains_key(&scheme.name)).filter_map(kind).collect();
+    if !questions.is_empty() {
+        row.entry(QUESTIONS).or_insert(Json::Object(questions));
+    }
+    let decided: Map<String, Json> = form
+        .decisions
+        .iter()
+        .map(|decision| {
+            (question_column(form.schemes, &decision.scheme, &decision.criterion), decision.value.clone())
+        })
+        .collect();
+    if !decided.is_empty() {
+        row.entry(DECIDED).or_insert(Json::Object(decided));
+    }
     row
 }
+
+/// The keys of a form that say what its questions are, and what was decided about its item.
+const QUESTIONS: &str = "questions";
+const DECIDED: &str = "decided";
 
 /// The ends of the numeric scales of a rubric, by what is rated on them.
 fn scales(kind: &SchemeKind) -> Vec<(String, (f64, f64))> {
@@ -83,6 +139,7 @@ pub fn form_to_json_line(form: &ExportedForm<'_>) -> String {
         }
     }
     order.extend(["overall", "notes", "weighted_score", "steps", "step_index", "correctness", "error_type"]);
+    order.extend([QUESTIONS, DECIDED]);
     let mut text = String::new();
     write_ordered_json(&Json::Object(form_to_json(form)), &order, &mut text);
     text
@@ -138,6 +195,7 @@ fn answer_to_json(kind: &SchemeKind, answer: &Answer) -> Option<Json> {
         (SchemeKind::Choice { many: true, .. }, Answer::Choice { labels }) => json!(labels),
         (SchemeKind::Choice { .. }, Answer::Choice { labels }) => json!(labels.first()?),
         (SchemeKind::Likert { .. }, Answer::Likert { value }) => json!((*value)?),
+        (SchemeKind::Slider { .. }, Answer::Slider { value }) => json!((*value)?),
         (SchemeKind::Text { .. }, Answer::Text { text }) => json!(text),
         (SchemeKind::Verify { claims }, Answer::Verify { claims: verified }) => {
             let reached = reached_claims(claims, verified);
@@ -273,8 +331,8 @@ fn number_to_json(number: f64) -> Json {
 /// What stands beside the rating of a criterion: why there is none, the comment, the quotes.
 const BESIDE: [&str; 3] = ["unrated", "comment", "quotes"];
 
-/// The columns of a table, in the order of the schemes.
-pub fn export_columns(id_key: &str, schemes: &[Scheme]) -> Vec<String> {
+/// The columns of a table, in the order of the schemes; those of decisions only where there are any.
+pub fn export_columns(id_key: &str, schemes: &[Scheme], has_decisions: bool) -> Vec<String> {
     let mut columns: Vec<String> = [id_key, "annotator", "timestamp"].map(str::to_owned).to_vec();
     let first = schemes.iter().position(|scheme| matches!(scheme.kind, SchemeKind::Rubric { .. }));
     for (at, scheme) in schemes.iter().enumerate() {
@@ -297,10 +355,32 @@ pub fn export_columns(id_key: &str, schemes: &[Scheme]) -> Vec<String> {
                 columns.push(named("score"));
                 columns.push(named("steps"));
             }
-            _ => columns.push(scheme.name.clone()),
+            _ => {
+                columns.push(scheme.name.clone());
+                columns.extend(plain_question_kind(&scheme.kind).map(|_| format!("{}.scale", scheme.name)));
+            }
         }
     }
+    if has_decisions {
+        columns.extend(list_decided_columns(schemes));
+    }
     columns
+}
+
+/// A column for what was decided about each question that can be decided; steps are many, and have none.
+fn list_decided_columns(schemes: &[Scheme]) -> Vec<String> {
+    let of_scheme = |scheme: &Scheme| -> Vec<String> {
+        match &scheme.kind {
+            SchemeKind::Rubric { criteria, overall, .. } => criteria
+                .iter()
+                .chain(overall)
+                .map(|criterion| question_column(schemes, &scheme.name, &criterion.name))
+                .collect(),
+            SchemeKind::Text { .. } | SchemeKind::Trajectory { .. } | SchemeKind::Verify { .. } => Vec::new(),
+            _ => vec![scheme.name.clone()],
+        }
+    };
+    schemes.iter().flat_map(of_scheme).map(|name| format!("{name}.{DECIDED}")).collect()
 }
 
 /// The cells of a form, one for each column; nothing where nothing was said.
@@ -342,16 +422,32 @@ pub fn export_cells(form: &ExportedForm<'_>) -> Vec<Json> {
                 cells.push(said["score"].clone());
                 cells.push(if steps.is_empty() { Json::Null } else { said["steps"].to_string().into() });
             }
-            _ => cells.push(match said {
-                Json::Array(labels) => {
-                    labels.iter().filter_map(Json::as_str).collect::<Vec<_>>().join("; ").into()
-                }
-                Json::Object(_) => said.to_string().into(),
-                other => other,
-            }),
+            _ => {
+                cells.push(value_to_cell(said));
+                cells.extend(plain_question_kind(&scheme.kind).map(|kind| json!(kind.describe_scale())));
+            }
         }
     }
+    if !form.decisions.is_empty() {
+        let decided = &row[DECIDED];
+        let column = |name: String| {
+            value_to_cell(decided[name.trim_end_matches(DECIDED).trim_end_matches('.')].clone())
+        };
+        cells.extend(list_decided_columns(form.schemes).into_iter().map(column));
+    }
     cells
+}
+
+/// Several labels in one cell; none of them is an answer too.
+fn value_to_cell(value: Json) -> Json {
+    match value {
+        Json::Array(labels) if labels.is_empty() => NOTHING_TICKED.into(),
+        Json::Array(labels) => {
+            labels.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(LABEL_SEPARATOR).into()
+        }
+        Json::Object(_) => value.to_string().into(),
+        other => other,
+    }
 }
 
 /// The words of quotes, one in a line.

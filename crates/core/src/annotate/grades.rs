@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Answer, Draft, Quote, Rated, Rating, ScalePoint, Scheme, SchemeKind, Value, point_of, reached_claims,
-    settled_rating,
+    Answer, Draft, QuestionRating, Quote, Rated, Rating, ScalePoint, Scheme, SchemeKind, Value,
+    collect_question_ratings, point_of, reached_claims, settled_rating,
 };
 use crate::grade::{
-    Evidence, FORMAT, Grade, Grader, GraderKind, Outcome, QuoteLocation, Reason, Spend, Time,
+    Evidence, FORMAT, Grade, Grader, GraderKind, Outcome, PlainQuestion, QuoteLocation, Reason, Spend, Time,
 };
 use crate::rubric::RubricHash;
 
@@ -68,6 +68,59 @@ pub fn build_human_grades(
         }
     }
     found
+}
+
+/// Grades of the questions that no rubric asks: one of several labels, several of them, or a number. They have no
+/// rubric, and their criterion is the name of the question. Free text is no grade.
+pub fn build_plain_grades(
+    schemes: &[Scheme],
+    draft: &Draft,
+    candidate: &str,
+    person: &str,
+    time: Time,
+) -> Vec<Grade> {
+    let is_plain = |name: &str| {
+        let kind = schemes.iter().find(|scheme| scheme.name == name).map(|scheme| &scheme.kind);
+        kind.is_some_and(|kind| plain_question_kind(kind).is_some_and(|kind| kind.is_graded()))
+    };
+    let grade = |rating: QuestionRating<'_>| Grade {
+        format: FORMAT,
+        candidate: candidate.to_owned(),
+        rubric: None,
+        criterion: rating.criterion.clone(),
+        grader: Grader { kind: GraderKind::Human, name: person.to_owned(), configuration: None },
+        outcome: rating_outcome(&rating.rating, &rating.points, None),
+        reason: Reason::default(),
+        evidence: Vec::new(),
+        points: Vec::new(),
+        flags: Vec::new(),
+        spend: Spend::default(),
+        time: Some(time),
+        attempts: Vec::new(),
+    };
+    collect_question_ratings(schemes, draft)
+        .into_iter()
+        .filter(|rating| is_plain(rating.scheme))
+        .map(grade)
+        .collect()
+}
+
+/// Which kind of plain question a scheme asks; `None` for rubrics, steps and verifications.
+pub fn plain_question_kind(kind: &SchemeKind) -> Option<PlainQuestion> {
+    Some(match kind {
+        SchemeKind::Pairwise { .. } => PlainQuestion::Labels { word: "pairwise" },
+        SchemeKind::Choice { many: true, .. } => PlainQuestion::SeveralLabels,
+        SchemeKind::Choice { dropdown: true, .. } => PlainQuestion::Labels { word: "select" },
+        SchemeKind::Choice { .. } => PlainQuestion::Labels { word: "radio" },
+        SchemeKind::Likert { size, .. } => {
+            PlainQuestion::Number { word: "likert", low: 1.0, high: f64::from(*size) }
+        }
+        SchemeKind::Slider { min, max, .. } => {
+            PlainQuestion::Number { word: "slider", low: *min as f64, high: *max as f64 }
+        }
+        SchemeKind::Text { .. } => PlainQuestion::Text,
+        SchemeKind::Rubric { .. } | SchemeKind::Trajectory { .. } | SchemeKind::Verify { .. } => return None,
+    })
 }
 
 fn rating_outcome(rating: &Rating, points: &[ScalePoint], comment: Option<&str>) -> Outcome {

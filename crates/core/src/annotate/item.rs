@@ -418,7 +418,7 @@ mod tests {
             severities: Vec::new(),
             initial: 100.0,
         };
-        vec![Scheme { name: "s".into(), description: None, required: true, kind }]
+        vec![Scheme { name: "s".into(), description: None, required: true, shown_when: None, kind }]
     }
 
     fn steps(item: &Item) -> Vec<usize> {
@@ -468,7 +468,8 @@ mod tests {
     #[test]
     fn compared_ones_change_places_and_keep_their_labels() {
         let kind = SchemeKind::Pairwise { labels: vec!["A".into(), "B".into()], tie_label: None };
-        let schemes = [Scheme { name: "p".into(), description: None, required: true, kind }];
+        let schemes =
+            [Scheme { name: "p".into(), description: None, required: true, shown_when: None, kind }];
         let row = row(&json!({"id": 1, "text": ["one", "two"]}));
         for (turn, expected) in [(false, ["A", "B"]), (true, ["B", "A"])] {
             let item = build_item("i".into(), &row, &RowLayout::default(), &schemes, turn);

@@ -5,6 +5,8 @@
 mod build;
 mod compare;
 mod complete;
+mod condition;
+mod decision;
 mod dispute;
 mod export;
 mod grades;
@@ -26,9 +28,13 @@ pub use compare::{
     measure_annotator_pace,
 };
 pub use complete::{Gap, gaps, running_score, weighted_score};
-pub use dispute::{QuestionRating, collect_question_ratings, disagreement};
-pub use export::{ExportedForm, export_cells, export_columns, form_to_json, form_to_json_line};
-pub use grades::{build_human_grades, rating_unit};
+pub use condition::{complete_draft, list_shown_schemes};
+pub use decision::{BadDecision, DecidedRating, parse_decided_rating};
+pub use dispute::{QuestionRating, collect_question_ratings, disagreement, list_question_points};
+pub use export::{
+    ExportedDecision, ExportedForm, export_cells, export_columns, form_to_json, form_to_json_line,
+};
+pub use grades::{build_human_grades, build_plain_grades, plain_question_kind, rating_unit};
 pub use item::{RowLayout, ShownField, build_item, collect_judge_context, item_of_trace, with_steps};
 pub use results::{
     QuestionKind, QuestionResult, ResultGroup, SubmittedAnswer, TaskResults, compute_task_results,
@@ -39,6 +45,7 @@ use verify::{reached_claims, settled_rating};
 
 use crate::candidate::Trace;
 use crate::rubric::Value;
+pub use crate::suite::{AnswerCondition, AnswerTest, ShowCondition};
 
 /// One thing to annotate, for one person. Everything in it is text, whatever it looks like.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -118,6 +125,9 @@ pub struct Scheme {
     pub description: Option<String>,
     /// Whether it must be answered before anything is submitted.
     pub required: bool,
+    /// When it is asked; always by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_when: Option<ShowCondition>,
     #[serde(flatten)]
     pub kind: SchemeKind,
 }
@@ -157,6 +167,19 @@ pub enum SchemeKind {
     },
     Likert {
         size: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        min_label: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_label: Option<String>,
+    },
+    /// Whole numbers between two ends, `step` apart.
+    Slider {
+        min: i64,
+        max: i64,
+        step: u32,
+        /// Where the handle stands until somebody moves it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        start: Option<i64>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min_label: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -346,6 +369,10 @@ pub enum Answer {
     Likert {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<u32>,
+    },
+    Slider {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<i64>,
     },
     Text {
         #[serde(default)]

@@ -185,7 +185,7 @@ fn gather_ratings(answer: &SubmittedAnswer<'_>, all: &mut Vec<QuestionAccumulato
         if is_left_out {
             continue;
         }
-        let scale = scale_of(kind, it.points);
+        let scale = scale_of(kind, &it.points);
         let kind = match kind {
             Some(SchemeKind::Rubric { overall: Some(overall), criteria, .. })
                 if overall.name == it.criterion
@@ -202,7 +202,7 @@ fn gather_ratings(answer: &SubmittedAnswer<'_>, all: &mut Vec<QuestionAccumulato
             Rating::Abstained => gathered.result.n_abstained += 1,
             Rating::Scored { value } => {
                 gathered.result.n_scored += 1;
-                match scale.and_then(|scale| answer_position(value, &it.rating, it.points, scale)) {
+                match scale.and_then(|scale| answer_position(value, &it.rating, &it.points, scale)) {
                     Some(unit) => gathered.positions.push(&build_score_entry(answer, unit)),
                     None => *gathered.result.counts.entry(value.to_string()).or_default() += 1,
                 }

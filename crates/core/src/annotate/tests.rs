@@ -61,6 +61,7 @@ fn exported(schemes: &[Scheme], draft: &Draft) -> Json {
         time,
         schemes,
         draft,
+        decisions: &[],
     };
     Json::Object(form_to_json(&form))
 }
@@ -93,6 +94,7 @@ fn the_export_is_the_one_of_the_tutorial_field_by_field() {
         time,
         schemes: &schemes,
         draft: &draft,
+        decisions: &[],
     });
     let begin =
         r#"{"trace_id": "trace_042", "annotator": "annotator_03", "timestamp": "2026-03-20T10:15:32Z", "#;
@@ -223,10 +225,11 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
         time: Time::from_micros(0),
         schemes: &schemes,
         draft: &draft,
+        decisions: &[],
     };
     let cells = export_cells(&form);
     assert_eq!(
-        export_columns("uid", &schemes),
+        export_columns("uid", &schemes, false),
         [
             "uid",
             "annotator",
@@ -246,14 +249,15 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
             "correctness.scale",
             "efficiency.scale",
             "weighted_score.scale",
-            "tags"
+            "tags",
+            "tags.scale"
         ]
     );
     assert_eq!(cells[3..5], [json!(1), json!(99)]);
     assert!(cells[5].as_str().unwrap().contains("asks the wrong table"));
     assert_eq!(cells[6..9], [json!(5), json!(1), json!(4)]);
     assert_eq!(cells[15], json!("1 to 5"));
-    assert_eq!(cells[18], json!("a; c"));
+    assert_eq!(cells[18..], [json!("a; c"), json!("multiselect")]);
     assert_eq!(form_to_json(&form)["candidate"], "t");
 }
 
@@ -318,6 +322,7 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
         name: "v".into(),
         description: None,
         required: true,
+        shown_when: None,
         kind: SchemeKind::Verify { claims: found },
     };
     let schemes = [scheme];

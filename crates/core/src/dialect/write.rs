@@ -6,9 +6,9 @@ use crate::candidate::TraceSource;
 use crate::rubric::{OnError, Rubric, canonical_tree};
 use crate::source::Tree;
 use crate::suite::{
-    AgentSettings, Aggregate, AlertMetric, AlertRule, AnnotationTask, Calls, Case, CaseMatrix, CaseTarget,
-    ItemOrder, Judge, KnownItemPurpose, McpServer, Monitor, MonitorFilter, Scheme, SchemeKind, Suite,
-    TieBreak, Trajectory,
+    AgentSettings, Aggregate, AlertMetric, AlertRule, AnnotationTask, AnswerCondition, AnswerTest, Calls,
+    Case, CaseMatrix, CaseTarget, ItemOrder, Judge, KnownItemPurpose, McpServer, Monitor, MonitorFilter,
+    Scheme, SchemeKind, ShowCondition, Suite, TieBreak, Trajectory,
 };
 
 /// The native form of any suite.
@@ -342,6 +342,7 @@ fn scheme_to_tree(scheme: &Scheme) -> Tree {
         SchemeKind::Trajectory(_) => "trajectory_eval",
         SchemeKind::Pairwise { .. } => "pairwise",
         SchemeKind::Likert { .. } => "likert",
+        SchemeKind::Slider { .. } => "slider",
         SchemeKind::Choice { many: true, .. } => "multiselect",
         SchemeKind::Choice { dropdown: false, .. } => "radio",
         SchemeKind::Choice { dropdown: true, .. } => "select",
@@ -355,7 +356,8 @@ fn scheme_to_tree(scheme: &Scheme) -> Tree {
             matches!(scheme.kind, SchemeKind::Rubric { .. } | SchemeKind::Trajectory(_)),
             "required",
             scheme.required,
-        );
+        )
+        .maybe("show_when", scheme.shown_when.as_ref().map(show_condition_to_tree));
     match &scheme.kind {
         SchemeKind::Rubric { rubric, overall, notes, may_skip } => add_rated_rubric(tree, rubric)
             .unless(true, "allow_not_applicable", *may_skip)
@@ -393,11 +395,44 @@ fn scheme_to_tree(scheme: &Scheme) -> Tree {
             .with("size", *size)
             .maybe("min_label", min_label.as_deref())
             .maybe("max_label", max_label.as_deref()),
+        SchemeKind::Slider { min, max, step, start, min_label, max_label } => tree
+            .with("min_value", *min as f64)
+            .with("max_value", *max as f64)
+            .unless(1.0, "step", f64::from(*step))
+            .maybe("starting_value", start.map(|start| start as f64))
+            .maybe("min_label", min_label.as_deref())
+            .maybe("max_label", max_label.as_deref()),
         SchemeKind::Choice { labels, .. } => tree.with("labels", labels.clone()),
         SchemeKind::Text { multiline, placeholder } => {
             tree.unless(true, "multiline", *multiline).maybe("placeholder", placeholder.as_deref())
         }
     }
+}
+
+fn show_condition_to_tree(shown_when: &ShowCondition) -> Tree {
+    let one = |condition: &AnswerCondition| {
+        let tree = Tree::map().with("question", &condition.question);
+        let range = |min: Option<f64>, max: Option<f64>| {
+            Tree::List(min.into_iter().chain(max).map(Tree::from).collect())
+        };
+        match &condition.test {
+            AnswerTest::Is { values, case_sensitive } => {
+                tree.with("is", values.clone()).unless(false, "case_sensitive", *case_sensitive)
+            }
+            AnswerTest::IsNot { values, case_sensitive } => {
+                tree.with("is_not", values.clone()).unless(false, "case_sensitive", *case_sensitive)
+            }
+            AnswerTest::Between { min: Some(min), max: Some(max) } => {
+                tree.with("between", range(Some(*min), Some(*max)))
+            }
+            AnswerTest::Between { min, max } => tree.maybe("at_least", *min).maybe("at_most", *max),
+            AnswerTest::Outside { min, max } => tree.with("outside", range(*min, *max)),
+            AnswerTest::Answered => tree.with("answered", true),
+            AnswerTest::Unanswered => tree.with("answered", false),
+        }
+    };
+    let all: Vec<Tree> = shown_when.conditions.iter().map(one).collect();
+    if shown_when.any { Tree::map().with("any", Tree::List(all)) } else { Tree::List(all) }
 }
 
 fn level_texts_to_tree<'a>(levels: impl Iterator<Item = (String, &'a String)>) -> Option<Tree> {

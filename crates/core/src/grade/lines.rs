@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value as Json};
 
+use super::plain::{is_form, read_plain_answers};
 use super::steps::marks_steps;
 use super::{Evidence, FORMAT, Grade, Grader, GraderKind, Outcome, Reason, RubricHash, Spend, Time, Value};
 
@@ -158,7 +159,7 @@ impl GradesFileLine {
     }
 
     fn of_map(map: Map<String, Json>, is_for_statistics: bool) -> Result<Self, BadLine> {
-        if map.get("rubric").is_some_and(|map| map.get("criteria_ratings").is_some()) {
+        if is_form(&map) {
             return read_annotation_form(&map, is_for_statistics);
         }
         // Marks on steps are read by [`step_grades`](super::step_grades); no rubric scores them.
@@ -232,14 +233,20 @@ pub(super) fn unnamed_grader() -> Grader {
     Grader { kind: GraderKind::Human, name: NOBODY.to_owned(), configuration: None }
 }
 
-/// One submitted form of an annotation task: `{trace_id, annotator, rubric: {criteria_ratings}}`.
+/// One submitted form of an annotation task: `{trace_id, annotator, rubric: {criteria_ratings}}`, and for statistics
+/// its plain questions.
 fn read_annotation_form(map: &Map<String, Json>, is_for_statistics: bool) -> Result<GradesFileLine, BadLine> {
     let id = ["trace_id", "candidate", "id", "instance_id"].iter().find_map(|text| map.get(*text));
     let candidate = id_text(id.ok_or(BadLine::Missing("trace_id"))?);
-    let rubric = &map["rubric"];
-    let ratings = rubric.get("criteria_ratings").and_then(Json::as_object);
-    let ratings = ratings
-        .ok_or_else(|| BadLine::Shape("`criteria_ratings` must map criteria to ratings".to_owned()))?;
+    let (no_rubric, no_ratings) = (Json::Null, Map::new());
+    let rubric = map.get("rubric").filter(|rubric| rubric.is_object()).unwrap_or(&no_rubric);
+    let ratings = match rubric.get("criteria_ratings") {
+        None => &no_ratings,
+        Some(Json::Object(ratings)) => ratings,
+        Some(_) => {
+            return Err(BadLine::Shape("`criteria_ratings` must map criteria to ratings".to_owned()));
+        }
+    };
     // What somebody says of the whole, and what follows from several ratings.
     let of_whole = ["overall", "weighted_score"].into_iter().filter(|name| {
         is_for_statistics && !ratings.contains_key(*name) && (*name == "overall" || 1 < ratings.len())
@@ -257,6 +264,21 @@ fn read_annotation_form(map: &Map<String, Json>, is_for_statistics: bool) -> Res
         Some(text) => Some(Time::parse(text).map_err(|error| BadLine::Shape(error.to_string()))?),
         None => None,
     };
+    let build = |criterion: &str, outcome: Outcome, reason: &str| Grade {
+        format: FORMAT,
+        candidate: candidate.clone(),
+        rubric: None,
+        criterion: criterion.to_owned(),
+        grader: grader.clone(),
+        outcome,
+        reason: Reason::new(reason),
+        evidence: Vec::new(),
+        points: Vec::new(),
+        flags: Vec::new(),
+        spend: Spend::default(),
+        time,
+        attempts: Vec::new(),
+    };
     let grade = |(criterion, rating): (&str, &Json)| {
         // Potato itself stores ratings as text.
         let number = rating.as_f64().or_else(|| rating.as_str().and_then(|rating| rating.parse().ok()));
@@ -265,23 +287,14 @@ fn read_annotation_form(map: &Map<String, Json>, is_for_statistics: bool) -> Res
             None if rating.is_null() => Outcome::Abstained { why: "not rated".to_owned() },
             None => return Err(BadLine::Shape(format!("the rating of `{criterion}` is not a number"))),
         };
-        Ok(Grade {
-            format: FORMAT,
-            candidate: candidate.clone(),
-            rubric: None,
-            criterion: criterion.to_owned(),
-            grader: grader.clone(),
-            outcome,
-            reason: Reason::new(notes),
-            evidence: Vec::new(),
-            points: Vec::new(),
-            flags: Vec::new(),
-            spend: Spend::default(),
-            time,
-            attempts: Vec::new(),
-        })
+        Ok(build(criterion, outcome, notes))
     };
-    ratings.map(grade).collect::<Result<_, _>>().map(GradesFileLine::Grades)
+    let mut grades = ratings.map(grade).collect::<Result<Vec<_>, BadLine>>()?;
+    if is_for_statistics {
+        let plain = read_plain_answers(map)?.into_iter();
+        grades.extend(plain.map(|answer| build(&answer.question, answer.outcome, "")));
+    }
+    Ok(GradesFileLine::Grades(grades))
 }
 
 pub(super) fn id_text(id: &Json) -> String {

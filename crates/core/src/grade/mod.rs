@@ -5,6 +5,7 @@
 mod evidence;
 mod lines;
 mod parts;
+mod plain;
 mod sampled;
 mod steps;
 mod table;
@@ -17,6 +18,10 @@ pub use evidence::locate;
 pub(crate) use evidence::{FoldedText, Folding, QuotableParts};
 pub use lines::{BadLine, GradesFileLine, MetadataFields, ShortGrade};
 pub use parts::{part_name, part_of, score_of_points, with_parts};
+pub use plain::{
+    LABEL_SEPARATOR, NOTHING_TICKED, PlainQuestion, UngradedQuestion, join_chosen_labels,
+    list_ungraded_questions,
+};
 pub use sampled::{SampledCandidate, read_stratum_sizes};
 pub use steps::step_grades;
 pub use table::{GradeTable, read_grade_table};

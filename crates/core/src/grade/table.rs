@@ -1,7 +1,8 @@
 //! Grades as a table. Its columns decide how it is read:
 //!
 //! - a column of values: a row for each grade, with `candidate`, `criterion`, `grader` and `value`;
-//! - a column of names without one of values: a row for each candidate and grader, each column of numbers a criterion;
+//! - a column of names without one of values: a row for each candidate and grader, each column of numbers a criterion,
+//!   and each column of labels beside which another says so (`NAME.scale`), as in exports of annotation tasks;
 //! - otherwise a row for each candidate, with a column for each grader.
 //!
 //! Cells may be empty; `time`, `rubric` and `reason` may stand beside.
@@ -12,7 +13,10 @@ use csv::StringRecord;
 use serde::de::IgnoredAny;
 
 use super::lines::{ShortGradeLine, read_short_grade};
-use super::{BadLine, Grade, GradesFileLine, MetadataFields, Outcome, Reason, Time, Value};
+use super::{
+    BadLine, Grade, GradesFileLine, LABEL_SEPARATOR, MetadataFields, NOTHING_TICKED, Outcome, PlainQuestion,
+    Reason, Time, Value, join_chosen_labels,
+};
 
 /// The grades of a table.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -61,6 +65,10 @@ const GRADER: [&str; 9] = [
 ];
 /// How the name of a column ends that holds the scale of another, in exports of ours.
 const SCALE: &str = ".scale";
+/// How the name of a column ends that holds what was decided about another, in exports of ours.
+const DECIDED: &str = ".decided";
+/// How the names of further columns end that say something about another, in exports of ours.
+const BESIDE: [&str; 5] = [SCALE, DECIDED, ".unrated", ".comment", ".quotes"];
 const VALUE: [&str; 4] = ["value", "score", "rating", "label"];
 const CRITERION: [&str; 3] = ["criterion", "dimension", "question"];
 
@@ -106,8 +114,17 @@ struct Columns {
 }
 
 enum TableLayout {
-    RowPerGrade { value: usize, criterion: Option<usize>, grader: Option<usize> },
-    RowPerRater { grader: usize, criteria: Vec<usize> },
+    RowPerGrade {
+        value: usize,
+        criterion: Option<usize>,
+        grader: Option<usize>,
+    },
+    RowPerRater {
+        grader: usize,
+        criteria: Vec<usize>,
+        /// Columns of texts, which are no criteria.
+        texts: Vec<usize>,
+    },
     ColumnPerGrader,
 }
 
@@ -117,12 +134,18 @@ impl Columns {
         let column =
             |names: &[&str]| names.iter().find_map(|name| header.iter().position(|header| header == name));
         let candidate = column(&CANDIDATE).unwrap_or(0);
-        let (value, criterion, grader) = (column(&VALUE), column(&CRITERION), column(&GRADER));
+        let (criterion, grader) = (column(&CRITERION), column(&GRADER));
+        // A question of an export may be called `label`; a column beside it says that it is one.
+        let is_question = |at: &usize| header.contains(&format!("{}{SCALE}", header[*at]));
+        let value = column(&VALUE).filter(|at| grader.is_none() || !is_question(at));
         let (time, rubric) = (column(&ABOUT[..2]), column(&ABOUT[2..4]));
         let reason = column(&ABOUT[4..8]);
         let others = |grader: Option<usize>| {
             let is_other = |at: &usize| {
-                *at != candidate && Some(*at) != grader && !ABOUT.contains(&header[*at].as_str())
+                *at != candidate
+                    && Some(*at) != grader
+                    && !ABOUT.contains(&header[*at].as_str())
+                    && !is_beside_another(&header[*at], &header)
             };
             (0..header.len()).filter(is_other).collect::<Vec<usize>>()
         };
@@ -138,30 +161,25 @@ impl Columns {
     }
 
     fn reading(&self) -> Option<String> {
-        let TableLayout::RowPerRater { grader, criteria } = &self.layout else { return None };
+        let TableLayout::RowPerRater { grader, criteria, texts } = &self.layout else { return None };
         let named = |at: usize| format!("`{}`", self.names[at]);
-        let is_known = |at: usize| {
-            at == self.candidate
-                || at == *grader
-                || criteria.contains(&at)
-                || ABOUT.contains(&self.header[at].as_str())
-        };
-        let others: Vec<String> = (0..self.names.len())
-            .filter(|at| !is_known(*at) && !self.names[*at].ends_with(SCALE))
-            .map(named)
-            .collect();
         let criteria: Vec<String> = criteria.iter().map(|at| named(*at)).collect();
-        let others = if others.is_empty() {
-            String::new()
-        } else {
-            format!("; texts are no ratings: {}", others.join(", "))
-        };
-        Some(format!(
-            "read as a row per candidate ({}) and grader ({}), with the criteria {}{others}",
-            named(self.candidate),
-            named(*grader),
-            criteria.join(", ")
-        ))
+        Some(
+            format!(
+                "read as a row per candidate ({}) and grader ({}), with the criteria {}",
+                named(self.candidate),
+                named(*grader),
+                criteria.join(", ")
+            ) + &match texts.len() {
+                0 => String::new(),
+                n => {
+                    let shown: Vec<String> = texts.iter().take(MOST_TEXTS).map(|at| named(*at)).collect();
+                    let more =
+                        if MOST_TEXTS < n { format!(" and {} more", n - MOST_TEXTS) } else { String::new() };
+                    format!("; not included as criteria, because they hold texts: {}{more}", shown.join(", "))
+                }
+            },
+        )
     }
 
     fn read_row(&self, row: &StringRecord, grades: &mut Vec<(Grade, MetadataFields)>) -> Result<(), BadLine> {
@@ -175,7 +193,10 @@ impl Columns {
         let why = self.reason.filter(|_| is_of_one).and_then(|at| trimmed_cell(row, at)).unwrap_or_default();
         let fields = self.further_fields(row);
         let mut add = |criterion: &str, grader: &str, text: &str| -> Result<(), BadLine> {
-            let (value, outcome) = parse_answer_cell(text)?;
+            let (value, outcome) = match self.question_of(row, criterion) {
+                Some(question) => (Some(read_labels_cell(question, text)), None),
+                None => parse_answer_cell(text)?,
+            };
             let line = read_short_grade(ShortGradeLine {
                 candidate: candidate.into(),
                 criterion: criterion.to_owned(),
@@ -206,7 +227,7 @@ impl Columns {
                 Some(text) => add(own(*criterion, "rating"), own(*grader, "nobody"), text),
                 None => Ok(()),
             },
-            TableLayout::RowPerRater { grader, criteria } => {
+            TableLayout::RowPerRater { grader, criteria, .. } => {
                 for at in criteria {
                     if let Some(text) = trimmed_cell(row, *at) {
                         add(&self.names[*at], own(Some(*grader), "nobody"), text)?;
@@ -233,6 +254,13 @@ impl Columns {
         Some((low.parse().ok()?, high.parse().ok()?))
     }
 
+    /// Which question of labels a column answers, where another column says so.
+    fn question_of(&self, row: &StringRecord, criterion: &str) -> Option<PlainQuestion> {
+        let is_scale = |name: &String| name.strip_suffix(SCALE).is_some_and(|of| of == criterion);
+        let text = trimmed_cell(row, self.names.iter().position(is_scale)?)?;
+        PlainQuestion::parse(text).filter(|question| !matches!(question, PlainQuestion::Text))
+    }
+
     /// Columns that are no answer and not known are fields.
     fn further_fields(&self, row: &StringRecord) -> MetadataFields {
         let mut known = vec![Some(self.candidate), self.time, self.rubric, self.reason];
@@ -240,12 +268,14 @@ impl Columns {
             TableLayout::RowPerGrade { value, criterion, grader } => {
                 known.extend([Some(*value), *criterion, *grader]);
             }
-            TableLayout::RowPerRater { grader, criteria } => {
+            TableLayout::RowPerRater { grader, criteria, .. } => {
                 known.extend(criteria.iter().chain([grader]).map(|at| Some(*at)));
             }
             TableLayout::ColumnPerGrader => return MetadataFields::new(),
         }
-        let is_further = |at: usize, name: &str| !known.contains(&Some(at)) && !name.ends_with(SCALE);
+        let is_further = |at: usize, name: &str| {
+            !known.contains(&Some(at)) && !name.ends_with(SCALE) && !name.ends_with(DECIDED)
+        };
         let further = self.names.iter().enumerate().filter(|(at, name)| is_further(*at, name));
         further.filter_map(|(at, name)| Some((name.clone(), trimmed_cell(row, at)?.into()))).collect()
     }
@@ -258,10 +288,17 @@ fn row_per_rater(
     names: &[String],
     rows: &[StringRecord],
 ) -> Result<TableLayout, BadLine> {
-    for at in others {
+    let question = |at: usize| declared_question(at, names, rows);
+    let is_criterion = |at: usize| match question(at) {
+        Some(question) => question.is_graded(),
+        None => is_rated(at, rows),
+    };
+    for at in others.iter().filter(|at| question(**at).is_none()) {
         check_stray_texts(*at, names, rows)?;
     }
-    let criteria: Vec<usize> = others.iter().copied().filter(|at| is_rated(*at, rows)).collect();
+    let (criteria, rest): (Vec<usize>, Vec<usize>) = others.iter().copied().partition(|at| is_criterion(*at));
+    let has_text = |at: &usize| rows.iter().any(|row| trimmed_cell(row, *at).is_some());
+    let texts: Vec<usize> = rest.into_iter().filter(has_text).collect();
     if criteria.is_empty() {
         let mut cells = rows.iter().flat_map(|row| others.iter().filter_map(|at| trimmed_cell(row, *at)));
         if let Some(text) = cells.find(|text| has_decimal_comma(text)) {
@@ -275,7 +312,36 @@ fn row_per_rater(
             names[grader]
         )));
     }
-    Ok(TableLayout::RowPerRater { grader, criteria })
+    Ok(TableLayout::RowPerRater { grader, criteria, texts })
+}
+
+/// Columns of texts that are named in a sentence.
+const MOST_TEXTS: usize = 5;
+
+/// Whether a column only says something about another column.
+fn is_beside_another(name: &str, header: &[String]) -> bool {
+    BESIDE
+        .iter()
+        .any(|end| name.strip_suffix(end).is_some_and(|of| header.iter().any(|other| other.as_str() == of)))
+}
+
+/// The question of a column, where the column beside it names one.
+fn declared_question(at: usize, names: &[String], rows: &[StringRecord]) -> Option<PlainQuestion> {
+    let scale = format!("{}{SCALE}", names[at]);
+    let beside = names.iter().position(|name| *name == scale)?;
+    rows.iter().find_map(|row| trimmed_cell(row, beside)).and_then(PlainQuestion::parse)
+}
+
+/// The labels in a cell: a text, whatever it looks like.
+fn read_labels_cell(question: PlainQuestion, text: &str) -> Value {
+    match question {
+        PlainQuestion::SeveralLabels if text == NOTHING_TICKED => Value::Text(join_chosen_labels(&[])),
+        PlainQuestion::SeveralLabels => {
+            let labels: Vec<String> = text.split(LABEL_SEPARATOR).map(str::to_owned).collect();
+            Value::Text(join_chosen_labels(&labels))
+        }
+        _ => Value::Text(text.to_owned()),
+    }
 }
 
 /// The column of names in a table that has several rows for a candidate: the one whose texts tell these rows apart.
@@ -420,7 +486,29 @@ mod tests {
         }
         let read = read_grade_table(&table("n/a"), b',').unwrap();
         let reading = read.reading.unwrap();
-        assert!(reading.ends_with("`tone`, `correct`; texts are no ratings: `remark`"), "{reading}");
+        assert!(
+            reading
+                .ends_with("`tone`, `correct`; not included as criteria, because they hold texts: `remark`"),
+            "{reading}"
+        );
+    }
+
+    #[test]
+    fn an_annotation_export_has_labels_and_decisions() {
+        let export = "trace_id,annotator,timestamp,grounded,grounded.scale,tags,tags.scale,clarity,clarity.scale,why,why.scale,clarity.decided\r\n\
+            t1,ana,2026-03-20T10:15:32Z,yes,radio,b; a,multiselect,4,1 to 5,so,text,2\r\n\
+            t1,ben,2026-03-20T10:15:32Z,n/a,radio,(none),multiselect,5,1 to 5,,text,2\r\n";
+        let expected = [
+            "t1 grounded ana yes",
+            "t1 tags ana a, b",
+            "t1 clarity ana 4",
+            "t1 grounded ben n/a",
+            "t1 tags ben (none)",
+            "t1 clarity ben 5",
+        ];
+        assert_eq!(read(export), expected);
+        let reading = read_grade_table(export, b',').unwrap().reading.unwrap();
+        assert!(reading.ends_with("; not included as criteria, because they hold texts: `why`"), "{reading}");
     }
 
     #[test]

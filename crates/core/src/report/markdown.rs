@@ -17,8 +17,12 @@ pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -
     }
     let _ = writeln!(
         out,
-        "{} passed, {} failed, {} errors, {} deferred. Run `{}`.",
-        tally.passed, tally.failed, tally.errors, tally.deferred, run.id
+        "{} passed, {} failed, {}, {} deferred. Run `{}`.",
+        tally.passed,
+        tally.failed,
+        crate::quantity::plural(tally.errors, "error"),
+        tally.deferred,
+        run.id
     );
     if let Some((rate, low, high)) = tally.pass_rate() {
         let percent = |value: f64| value * 100.0;

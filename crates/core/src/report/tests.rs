@@ -147,7 +147,7 @@ fn every_format_keeps_failures_errors_and_deferrals_apart() {
         "{tap}"
     );
     let markdown = render_report(ReportFormat::Markdown, &run);
-    assert!(markdown.contains("1 passed, 1 failed, 1 errors, 1 deferred"), "{markdown}");
+    assert!(markdown.contains("1 passed, 1 failed, 1 error, 1 deferred"), "{markdown}");
     assert!(markdown.contains("| bad \\| \\<x\\> \\# y | fail | 0.25 | 0.70 | m1 |"), "{markdown}");
     let csv = render_report(ReportFormat::Csv, &run);
     assert_eq!(csv.lines().count(), 5);

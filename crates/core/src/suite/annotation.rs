@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::DataRow;
+use super::{DataRow, ShowCondition};
 use crate::rubric::Rubric;
 
 /// What people are asked to do, and with which data.
@@ -77,6 +77,8 @@ pub struct Scheme {
     pub name: String,
     pub description: Option<String>,
     pub required: bool,
+    /// When it is asked; always by default.
+    pub shown_when: Option<ShowCondition>,
     pub kind: SchemeKind,
 }
 
@@ -97,6 +99,16 @@ pub enum SchemeKind {
     },
     Likert {
         size: u32,
+        min_label: Option<String>,
+        max_label: Option<String>,
+    },
+    /// Whole numbers between two ends, `step` apart.
+    Slider {
+        min: i64,
+        max: i64,
+        step: u32,
+        /// Where the handle stands until somebody moves it.
+        start: Option<i64>,
         min_label: Option<String>,
         max_label: Option<String>,
     },

@@ -4,6 +4,7 @@ mod alert_rule;
 mod annotation;
 mod monitor;
 mod schedule;
+mod show_condition;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -20,6 +21,7 @@ pub use annotation::{
 };
 pub use monitor::{AgentOverride, AlertLimits, Expensive, Monitor, MonitorBudget, MonitorFilter, Pacing};
 pub use schedule::{BadSchedule, check_schedule, next_time, schedule_names};
+pub use show_condition::{AnswerCondition, AnswerTest, ShowCondition};
 
 use crate::candidate::{Candidate, TraceSource};
 use crate::diagnostic::closest;

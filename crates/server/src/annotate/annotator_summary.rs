@@ -196,7 +196,7 @@ fn halves(theirs: &[&AnnotationWithSchemes]) -> Option<(f64, f64)> {
                     jurist_core::annotate::collect_question_ratings(&annotation.schemes, &annotation.draft);
                 said.into_iter()
                     .filter_map(|question_rating| {
-                        jurist_core::annotate::rating_unit(question_rating.points, &question_rating.rating)
+                        jurist_core::annotate::rating_unit(&question_rating.points, &question_rating.rating)
                     })
                     .collect::<Vec<_>>()
             })

@@ -10,7 +10,7 @@ use jurist_store::assignments::SubmittedAnnotation;
 use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError};
 use serde_json::Value;
 
-use super::{TaskDefinition, load_annotator_names};
+use super::{TaskDefinition, load_annotator_names, load_exported_decisions};
 
 /// Answers read per query.
 const PAGE: usize = 200;
@@ -33,7 +33,12 @@ pub async fn export_annotations(
     is_hidden: impl Fn(ItemId) -> bool,
 ) -> Result<Vec<u8>, StoreError> {
     let newest = TaskDefinition::of(store, project, task.id, task.version).await?;
-    let columns = export_columns(newest.id_key(), &newest.schemes);
+    // The files of annotators hold what they answered; what others decided comes later and is in the export of the task.
+    let decisions = match only {
+        None => load_exported_decisions(store, project, task).await?,
+        Some(_) => BTreeMap::new(),
+    };
+    let columns = export_columns(newest.id_key(), &newest.schemes, !decisions.is_empty());
     let mut lines = AnnotationWriter { kind, text: String::new(), rows: Vec::new(), columns };
     lines.header();
     let names = load_annotator_names(store, project).await?;
@@ -63,6 +68,7 @@ pub async fn export_annotations(
                 time: answer.time,
                 schemes: &schemes,
                 draft: &draft,
+                decisions: decisions.get(&answer.item).map(Vec::as_slice).unwrap_or_default(),
             });
         }
         after = page.next;
@@ -103,7 +109,10 @@ impl AnnotationWriter {
 
     fn cells(&self, form: &ExportedForm<'_>) -> Vec<Value> {
         let theirs: BTreeMap<String, Value> =
-            export_columns(form.id_key, form.schemes).into_iter().zip(export_cells(form)).collect();
+            export_columns(form.id_key, form.schemes, !form.decisions.is_empty())
+                .into_iter()
+                .zip(export_cells(form))
+                .collect();
         self.columns.iter().map(|column| theirs.get(column).cloned().unwrap_or_default()).collect()
     }
 

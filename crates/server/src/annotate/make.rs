@@ -133,7 +133,8 @@ pub async fn verification(
         return Err(TaskError::Nothing("there are no judge grades yet".to_owned()));
     }
     let kind = SchemeKind::Verify { claims: Vec::new() };
-    let scheme = Scheme { name: "verify".to_owned(), description: None, required: true, kind };
+    let scheme =
+        Scheme { name: "verify".to_owned(), description: None, required: true, shown_when: None, kind };
     let graded = RubricVersionRef { id: version.id.clone(), hash: version.hash.clone() };
     let asked = TaskDefinition {
         description: Some("Confirm what the judge answered, or enter the correct answer.".to_owned()),
@@ -356,7 +357,7 @@ pub async fn update_task_settings(
 }
 
 /// Days that a link to a task works.
-const LINK_DAYS: i64 = 90;
+pub const LINK_DAYS: usize = 90;
 
 /// Creates the secret after `#task=` in a link by which any number of annotators can join.
 pub async fn task_link(
@@ -372,7 +373,7 @@ pub async fn task_link(
         hash: hash_secret(secret.text()),
         scopes: vec![format!("task:{}", task.id)],
         author,
-        expires: Some(Time::from_micros(now.micros() + LINK_DAYS * 86_400_000_000)),
+        expires: Some(Time::from_micros(now.micros() + LINK_DAYS as i64 * 86_400_000_000)),
     };
     store.add_token(project, &new, now).await?;
     Ok(secret.text().to_owned())

@@ -103,6 +103,7 @@ async fn append_answer(
         time: answer.time,
         schemes: &work.schemes,
         draft: &draft,
+        decisions: &[],
     });
     let written = OpenOptions::new().append(true).open(&path);
     let written = written.and_then(|mut file| file.write_all(format!("{one}\n").as_bytes()));

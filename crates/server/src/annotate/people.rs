@@ -4,16 +4,19 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use jurist_core::annotate::{
-    Rating, SubmittedAnswer, TaskResults, build_human_grades, compute_task_results, rating_unit,
+    ExportedDecision, Rating, SchemeKind, SubmittedAnswer, TaskResults, build_human_grades,
+    build_plain_grades, compute_task_results, list_question_points, plain_question_kind, rating_unit,
 };
-use jurist_core::grade::{FORMAT, Grade, Grader, GraderKind, MetadataFields, Outcome, Reason, Spend};
+use jurist_core::grade::{
+    FORMAT, Grade, Grader, GraderKind, MetadataFields, Outcome, Reason, Spend, UngradedQuestion,
+};
 use jurist_core::report::ANNOTATION_TASK;
 use jurist_core::rubric::RubricHash;
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::{ItemId, ProjectId, Store, StoreError, TraceId};
 use serde_json::{Map, Value};
 
-use super::{AnnotationWithSchemes, ItemSubject, TaskDefinition, load_annotations, points_of};
+use super::{AnnotationWithSchemes, ItemSubject, TaskDefinition, load_annotations};
 
 /// A grade with the fields that it can be grouped by.
 pub type GradeWithFields = (Grade, MetadataFields);
@@ -35,7 +38,7 @@ pub async fn task_names(store: &Store, project: ProjectId) -> Result<Vec<(Task, 
     Ok(tasks.into_iter().map(named).collect())
 }
 
-/// The newest answers to the rubric questions of a task, as grades. `name` is the name of the task.
+/// The newest answers to the questions of a task, as grades; free text and marks on steps are left out. `name` is the name of the task.
 pub async fn people_grades(
     store: &Store,
     project: ProjectId,
@@ -55,8 +58,9 @@ pub async fn people_grades(
         }
         let rubrics = &versions[&annotation.version];
         let (candidate, time) = (&annotation.candidate, annotation.time);
-        let of_answer =
-            build_human_grades(&answered.schemes, &answered.draft, rubrics, candidate, &answered.name, time);
+        let (schemes, draft, person) = (&answered.schemes, &answered.draft, &answered.name);
+        let mut of_answer = build_human_grades(schemes, draft, rubrics, candidate, person, time);
+        of_answer.extend(build_plain_grades(schemes, draft, candidate, person, time));
         let known = fields.of(store, project, annotation.item).await?;
         found.extend(of_answer.into_iter().map(|grade| (grade, known.clone())));
     }
@@ -103,16 +107,21 @@ pub async fn settled_grades(
     let mut fields = ItemFields::new(name);
     let mut found = Vec::new();
     for ((item_id, scheme, criterion), decision) in newest {
-        let Some(graded) = asked.rubrics.get(&scheme) else { continue };
         let Ok(rating) = serde_json::from_value::<Rating>(decision.body["rating"].clone()) else { continue };
         let Rating::Scored { value } = &rating else { continue };
         let item = store.item(project, item_id).await?;
         let (_, schemes) = asked.about(store, project, &item, None).await?;
-        let points = points_of(&schemes, &scheme, &criterion).unwrap_or_default();
+        // A question that is no longer asked has no scale.
+        let Some(points) = list_question_points(&schemes, &scheme, &criterion) else { continue };
+        let is_step =
+            schemes.iter().any(|one| one.name == scheme && matches!(one.kind, SchemeKind::Trajectory { .. }));
+        if is_step {
+            continue;
+        }
         let grade = Grade {
             format: FORMAT,
             candidate: item.candidate,
-            rubric: Some(graded.hash.clone()),
+            rubric: asked.rubrics.get(&scheme).map(|graded| graded.hash.clone()),
             criterion,
             grader: Grader { kind: GraderKind::Human, name: "adjudicated".to_owned(), configuration: None },
             outcome: Outcome::Scored { value: value.clone(), unit: rating_unit(&points, &rating) },
@@ -125,6 +134,44 @@ pub async fn settled_grades(
             attempts: Vec::new(),
         };
         found.push((grade, fields.of(store, project, item_id).await?));
+    }
+    Ok(found)
+}
+
+/// Questions of a task whose answers are no grades, such as `why` (text).
+pub async fn ungraded_questions(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+) -> Result<Vec<UngradedQuestion>, StoreError> {
+    let asked = TaskDefinition::of(store, project, task.id, task.version).await?;
+    let ungraded = |scheme: &jurist_core::annotate::Scheme| {
+        let kind = match (&scheme.kind, plain_question_kind(&scheme.kind)) {
+            (SchemeKind::Trajectory { .. }, _) => "trajectory_eval".to_owned(),
+            (_, Some(kind)) if !kind.is_graded() => kind.to_string(),
+            _ => return None,
+        };
+        Some(UngradedQuestion { name: scheme.name.clone(), kind: Some(kind) })
+    };
+    Ok(asked.schemes.iter().filter_map(ungraded).collect())
+}
+
+/// What was decided about the items of a task, the newest decision of each question.
+pub async fn load_exported_decisions(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+) -> Result<BTreeMap<ItemId, Vec<ExportedDecision>>, StoreError> {
+    let mut newest = BTreeMap::new();
+    for decision in store.adjudications(project, task.id).await? {
+        newest.insert((decision.item, decision.scheme.clone(), decision.criterion.clone()), decision);
+    }
+    let mut found: BTreeMap<ItemId, Vec<ExportedDecision>> = BTreeMap::new();
+    for ((item, scheme, criterion), decision) in newest {
+        let Ok(rating) = serde_json::from_value::<Rating>(decision.body["rating"].clone()) else { continue };
+        let labels: Option<Vec<String>> = serde_json::from_value(decision.body["labels"].clone()).ok();
+        let decided = ExportedDecision::new(&scheme, &criterion, &rating, labels.as_deref());
+        found.entry(item).or_default().push(decided);
     }
     Ok(found)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jurist_core::annotate::{
-    Claim, Given, Item, RowLayout, ScalePoint, Scheme, SchemeKind, build_item, item_of_trace, with_steps,
+    Claim, Given, Item, RowLayout, Scheme, SchemeKind, build_item, item_of_trace, with_steps,
 };
 use jurist_core::candidate::Trace;
 use jurist_core::rubric::RubricHash;
@@ -139,23 +139,4 @@ impl TaskDefinition {
 /// random but stays the same for the annotator.
 pub fn is_turned(assignment: AssignmentId) -> bool {
     assignment.to_string().bytes().map(u32::from).sum::<u32>() % 2 == 1
-}
-
-/// The scale of a question; empty if answers have no order, `None` if the question is not asked.
-pub fn points_of(schemes: &[Scheme], scheme: &str, criterion: &str) -> Option<Vec<ScalePoint>> {
-    let found = schemes.iter().find(|one_scheme| one_scheme.name == scheme)?;
-    match &found.kind {
-        SchemeKind::Rubric { criteria, overall, .. } => criteria
-            .iter()
-            .chain(overall)
-            .find(|one_criterion| one_criterion.name == criterion)
-            .map(|criterion| criterion.points.clone()),
-        SchemeKind::Verify { claims } => {
-            claims.iter().find(|claim| claim.id == criterion).map(|claim| claim.points.clone())
-        }
-        SchemeKind::Trajectory { steps, .. } => {
-            steps.iter().any(|step| step.to_string() == criterion).then(Vec::new)
-        }
-        _ => (criterion == scheme).then(Vec::new),
-    }
 }

@@ -1,7 +1,7 @@
 //! Working on tasks: what comes next, what was entered, what is submitted. Everybody sees their own and nothing else.
 
 use axum::extract::State;
-use jurist_core::annotate::{AnswerCheck, Draft, Gap, Item, Scheme, gaps};
+use jurist_core::annotate::{AnswerCheck, Draft, Gap, Item, Scheme, complete_draft, gaps};
 use jurist_core::grade::Time;
 use jurist_store::assignments::{Assignment, AssignmentState, NextAssignment, SaveOutcome};
 use jurist_store::{AccountId, AssignmentId, TaskId, clock};
@@ -236,7 +236,8 @@ async fn submit_assignment(
     if !missing.is_empty() {
         return Err(incomplete(&missing));
     }
-    let body = serde_json::to_value(&sent.draft).expect("a draft is plain data");
+    let draft = complete_draft(&work.schemes, sent.draft);
+    let body = serde_json::to_value(&draft).expect("a draft is plain data");
     saved_revision(app.store.submit(project, work.assignment.id, &body, sent.revision, now).await?)?;
     let answers = app.store.annotations_of(project, work.assignment.item).await?;
     let own =
@@ -244,7 +245,7 @@ async fn submit_assignment(
     let answer =
         own.max_by_key(|submitted_annotation| submitted_annotation.revision).ok_or(ApiError::Broken)?;
     let attempt = u32::try_from(answer.revision).unwrap_or(u32::MAX);
-    let finished = complete_annotation(&app.store, project, &work, &sent.draft, attempt, now).await?;
+    let finished = complete_annotation(&app.store, project, &work, &draft, attempt, now).await?;
     app.outputs.write_answer(&app.store, project, &work, answer).await;
     let feedback = finished.feedback.map(|(rows, why)| TrainingFeedback {
         right: rows.iter().all(|answer_check| answer_check.ok),

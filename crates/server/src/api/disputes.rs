@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
 use jurist_core::annotate::{
-    Draft, Item, Quote, Rating, Scheme, collect_question_ratings, disagreement, rating_unit,
+    BadDecision, DecidedRating, Draft, Item, Quote, Rating, Scheme, collect_question_ratings, disagreement,
+    list_question_points, parse_decided_rating, rating_unit,
 };
 use jurist_store::adjudications::{Adjudication, NewAdjudication};
 use jurist_store::annotate::{ItemRole, Task};
@@ -19,7 +20,7 @@ use utoipa_axum::routes;
 use super::audit::record_audit_entry;
 use super::{Json, Path, Query};
 use crate::annotate::{
-    AnnotationWithSchemes, TaskDefinition, hidden, load_annotations, load_annotator_names, points_of, titles,
+    AnnotationWithSchemes, TaskDefinition, hidden, load_annotations, load_annotator_names, titles,
 };
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -76,6 +77,8 @@ struct DisputeDecision {
     criterion: String,
     #[schema(value_type = Object)]
     rating: serde_json::Value,
+    /// Of a question of several labels: those that are ticked.
+    labels: Option<Vec<String>>,
     by: Option<String>,
     time: String,
     why: Option<String>,
@@ -85,8 +88,9 @@ struct DisputeDecision {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewDisputeDecision {
+    /// The value is an answer of the question; of several labels a list.
     #[schema(value_type = Object)]
-    rating: Rating,
+    rating: serde_json::Value,
     why: Option<String>,
     /// `guideline`, `mistake`, `ambiguous` or `other`.
     cause: Option<String>,
@@ -259,6 +263,7 @@ async fn collect_newest_decisions(
             scheme: adjudication.scheme.clone(),
             criterion: adjudication.criterion.clone(),
             rating: adjudication.body["rating"].clone(),
+            labels: serde_json::from_value(adjudication.body["labels"].clone()).ok(),
             by: adjudication
                 .author
                 .map(|account_id| names.get(&account_id).cloned().unwrap_or_else(|| account_id.to_string())),
@@ -344,15 +349,17 @@ async fn decide_dispute(
     }
     let asked = TaskDefinition::of(&app.store, project, task.id, task.version).await?;
     let (_, schemes) = asked.about(&app.store, project, &item, None).await?;
-    let points = points_of(&schemes, &scheme, &criterion)
-        .ok_or_else(|| ApiError::Unknown(format!("there is no criterion `{criterion}` in `{scheme}`")))?;
-    if let Rating::Scored { value } = &new.rating
-        && !points.is_empty()
-        && jurist_core::annotate::point_of(&points, value).is_none()
-    {
-        return Err(ApiError::Senseless(format!("{} is not on the scale", json!(value))));
+    let decided = parse_decided_rating(&schemes, &scheme, &criterion, &new.rating);
+    let DecidedRating { rating, labels } = decided.map_err(|error| match error {
+        BadDecision::NotAsked { .. } => ApiError::Unknown(error.to_string()),
+        BadDecision::Shape => ApiError::bad(&error.to_string()),
+        BadDecision::Value(_) => ApiError::Senseless(error.to_string()),
+    })?;
+    let points = list_question_points(&schemes, &scheme, &criterion).unwrap_or_default();
+    let mut body = json!({ "rating": rating, "why": new.why, "cause": new.cause });
+    if let Some(labels) = labels {
+        body["labels"] = json!(labels);
     }
-    let body = json!({ "rating": new.rating, "why": new.why, "cause": new.cause });
     let adjudication = NewAdjudication {
         task: task.id,
         item: item.id,
@@ -361,13 +368,13 @@ async fn decide_dispute(
         body,
         author: caller.person,
     };
-    let label = match (&new.rating, asked.rubrics.get(&scheme)) {
+    let label = match (&rating, asked.rubrics.get(&scheme)) {
         (Rating::Scored { value }, Some(graded)) => Some(NewLabel {
             candidate: item.candidate.clone(),
             rubric_version: graded.id.clone(),
             criterion: criterion.clone(),
             value: value.clone(),
-            unit: rating_unit(&points, &new.rating),
+            unit: rating_unit(&points, &rating),
             origin: "adjudicated".to_owned(),
             author: caller.person,
         }),

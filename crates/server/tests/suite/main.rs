@@ -23,6 +23,7 @@ mod otlp;
 mod pages;
 mod people;
 mod place;
+mod plain_questions;
 mod ranking;
 mod rubrics;
 mod runs;

@@ -1,9 +1,11 @@
 //! The Potato dialect: annotation tasks for people, and lists of programmatic evaluators.
 
+mod conditions;
 mod display;
 mod endpoint;
 mod evaluators;
 mod schemes;
+mod slider;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,6 +13,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use conditions::read_show_conditions;
 use display::{check_shown_fields, read_item_display};
 use evaluators::evaluators;
 use schemes::{read_annotation_scheme, rubric_eval};
@@ -169,11 +172,9 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
             "people are asked nothing: list a scheme",
         );
     }
-    for item in fields
-        .need("annotation_schemes")
-        .and_then(|node| cx.list(node, "annotation_schemes"))
-        .unwrap_or_default()
-    {
+    let items = fields.need("annotation_schemes").and_then(|node| cx.list(node, "annotation_schemes"));
+    let items = items.unwrap_or_default();
+    for item in items {
         if let Some(name) = item.get("name")
             && let Some(first) = names.insert(name.text().unwrap_or_default(), name.span)
         {
@@ -182,6 +183,7 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
         }
         schemes.extend(read_annotation_scheme(cx, item));
     }
+    read_show_conditions(cx, items, &mut schemes);
     let item =
         fields.fields("item_properties", "set of item properties").map(item_properties).unwrap_or_default();
     let shown_as = fields.any(&["display", "instance_display"]);

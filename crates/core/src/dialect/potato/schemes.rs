@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::slider::read_slider_scheme;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
@@ -77,7 +78,9 @@ pub(super) fn read_annotation_scheme(cx: &Context<'_>, node: &SourceNode) -> Opt
         None => fields.bool("required"),
     };
     fields.knows(&["layout", "humanize_labels", "keybinding_strategy", "annotation_id", "title", "required"]);
-    fields.ignores(&["display_logic", "keyword_highlights", "ai_support", "tooltip"]);
+    // Conditions are read when all questions are known.
+    fields.knows(&["display_logic", "show_when"]);
+    fields.ignores(&["keyword_highlights", "ai_support", "tooltip"]);
     // A question about every turn is another one than a question about the whole.
     fields.refuses(&["turn_level", "turn_binding", "session_level", "target_field"]);
     let (kind, span) = kind?;
@@ -87,7 +90,7 @@ pub(super) fn read_annotation_scheme(cx: &Context<'_>, node: &SourceNode) -> Opt
         "pairwise" => Some(pairwise(&fields)),
         "likert" => Some(read_likert_scheme(&fields)),
         "multirate" => read_multirate_scheme(&fields),
-        "slider" => read_slider_scheme(&fields, name.as_deref()),
+        "slider" => read_slider_scheme(&fields),
         "radio" | "select" | "multiselect" => choice(&fields, kind == "select", kind == "multiselect"),
         "text" => Some(read_text_scheme(&fields)),
         other => {
@@ -104,7 +107,8 @@ pub(super) fn read_annotation_scheme(cx: &Context<'_>, node: &SourceNode) -> Opt
     let kind = kind?;
     // Rubrics and steps are complete or say nothing, unless the file wants it otherwise.
     let by_default = matches!(kind, SchemeKind::Rubric { .. } | SchemeKind::Trajectory(_));
-    Some(Scheme { name: name?, description, required: required.unwrap_or(by_default), kind })
+    let required = required.unwrap_or(by_default);
+    Some(Scheme { name: name?, description, required, shown_when: None, kind })
 }
 
 pub(super) fn rubric_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
@@ -387,31 +391,6 @@ fn read_multirate_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind> {
     }
     fields.knows(&["arrangement", "display_config", "randomize_options", "option_randomization"]);
     grid_of(cx, criteria, &rating, &spot)
-}
-
-/// Whole numbers between two ends.
-fn read_slider_scheme(fields: &MappingReader<'_>, name: Option<&str>) -> Option<SchemeKind> {
-    let cx = fields.cx;
-    let end =
-        |keys: &[&'static str]| fields.any(keys).and_then(|node| cx.integer(node, "min_value", -1000..=1000));
-    let (min, max) = (end(&["min_value", "min"]).unwrap_or(0), end(&["max_value", "max"]).unwrap_or(100));
-    if max <= min || 100 < max - min {
-        let message = format!("a slider from {min} to {max} is not supported");
-        cx.report(
-            Diagnostic::error(Code::Unsupported, fields.start(), message)
-                .help("give it at most 101 points, such as 0 to 100"),
-        );
-        return None;
-    }
-    let end_label = |key: &'static str, at: i64| fields.text(key).map(|text| (at, text));
-    let labels = [end_label("min_label", min), end_label("max_label", max)];
-    let rating = Rating { min, max, labels: labels.into_iter().flatten().collect() };
-    fields.knows(&["starting_value", "default_value", "step", "show_labels", "show_value"]);
-    fields.ignores(&["labels"]);
-    let name = name.unwrap_or("slider");
-    let description = fields.text("description").unwrap_or_else(|| name.to_owned());
-    let criterion = rated_question(name, &description, &rating);
-    grid_of(cx, vec![criterion], &rating, &Spot::new(fields.start()))
 }
 
 fn rated_question(name: &str, description: &str, rating: &Rating) -> Criterion {

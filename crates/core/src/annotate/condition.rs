@@ -1,0 +1,167 @@
+//! Which questions are asked, after the answers to others.
+
+use super::{Answer, AnswerCondition, AnswerTest, Draft, Scheme, SchemeKind};
+
+/// The schemes that are asked after these answers. The answer to a question that is not asked counts as none.
+pub fn list_shown_schemes<'a>(schemes: &'a [Scheme], draft: &Draft) -> Vec<&'a Scheme> {
+    schemes.iter().filter(|scheme| is_shown(schemes, draft, scheme, schemes.len())).collect()
+}
+
+/// A draft as it is stored: without answers to questions that are not asked, and with an empty answer where nothing was
+/// ticked of what was asked.
+pub fn complete_draft(schemes: &[Scheme], mut draft: Draft) -> Draft {
+    let shown: Vec<&Scheme> = list_shown_schemes(schemes, &draft);
+    for scheme in schemes.iter().filter(|scheme| !shown.iter().any(|one| one.name == scheme.name)) {
+        draft.remove(&scheme.name);
+    }
+    for scheme in shown {
+        if matches!(scheme.kind, SchemeKind::Choice { many: true, .. }) {
+            draft.entry(scheme.name.clone()).or_insert(Answer::Choice { labels: Vec::new() });
+        }
+    }
+    draft
+}
+
+/// `depth` ends conditions that lead back to themselves, which a file cannot have.
+fn is_shown(schemes: &[Scheme], draft: &Draft, scheme: &Scheme, depth: usize) -> bool {
+    let Some(shown_when) = &scheme.shown_when else { return true };
+    let holds = |condition: &AnswerCondition| {
+        let source = schemes.iter().find(|one| one.name == condition.question);
+        let is_asked = source
+            .is_some_and(|source| 0 < depth && is_shown(schemes, draft, source, depth.saturating_sub(1)));
+        meets_test(&condition.test, draft.get(&condition.question).filter(|_| is_asked))
+    };
+    if shown_when.any {
+        shown_when.conditions.iter().any(holds)
+    } else {
+        shown_when.conditions.iter().all(holds)
+    }
+}
+
+fn meets_test(test: &AnswerTest, answer: Option<&Answer>) -> bool {
+    let given = answer.map(list_answer_texts).unwrap_or_default();
+    let is_among = |values: &[String], case_sensitive: bool| {
+        let is_same = |a: &str, b: &str| {
+            if case_sensitive { a == b } else { a.to_lowercase() == b.to_lowercase() }
+        };
+        given.iter().any(|text| values.iter().any(|value| is_same(text, value)))
+    };
+    let number = given.first().and_then(|text| text.parse::<f64>().ok());
+    let is_within = |min: Option<f64>, max: Option<f64>| {
+        number
+            .is_some_and(|number| min.is_none_or(|min| min <= number) && max.is_none_or(|max| number <= max))
+    };
+    match test {
+        AnswerTest::Is { values, case_sensitive } => is_among(values, *case_sensitive),
+        AnswerTest::IsNot { values, case_sensitive } => !is_among(values, *case_sensitive),
+        AnswerTest::Between { min, max } => is_within(*min, *max),
+        AnswerTest::Outside { min, max } => number.is_some() && !is_within(*min, *max),
+        AnswerTest::Answered => !given.is_empty(),
+        AnswerTest::Unanswered => given.is_empty(),
+    }
+}
+
+/// What was answered, as texts; several where several labels are ticked.
+fn list_answer_texts(answer: &Answer) -> Vec<String> {
+    match answer {
+        Answer::Choice { labels } => labels.clone(),
+        Answer::Pairwise { label } => label.iter().cloned().collect(),
+        Answer::Likert { value } => value.iter().map(ToString::to_string).collect(),
+        Answer::Slider { value } => value.iter().map(ToString::to_string).collect(),
+        Answer::Text { text } => {
+            Some(text.trim().to_owned()).filter(|text| !text.is_empty()).into_iter().collect()
+        }
+        Answer::Rubric { .. } | Answer::Trajectory { .. } | Answer::Verify { .. } => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ShowCondition, gaps};
+    use super::*;
+
+    fn scheme(name: &str, kind: SchemeKind, shown_when: Option<ShowCondition>) -> Scheme {
+        Scheme { name: name.into(), description: None, required: true, shown_when, kind }
+    }
+
+    fn choice(labels: &[&str], many: bool) -> SchemeKind {
+        SchemeKind::Choice {
+            labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+            many,
+            dropdown: false,
+        }
+    }
+
+    fn after(question: &str, test: AnswerTest) -> Option<ShowCondition> {
+        Some(ShowCondition {
+            any: false,
+            conditions: vec![AnswerCondition { question: question.into(), test }],
+        })
+    }
+
+    fn is(values: &[&str]) -> AnswerTest {
+        AnswerTest::Is {
+            values: values.iter().map(|value| (*value).to_owned()).collect(),
+            case_sensitive: false,
+        }
+    }
+
+    fn chosen(labels: &[&str]) -> Answer {
+        Answer::Choice { labels: labels.iter().map(|label| (*label).to_owned()).collect() }
+    }
+
+    #[test]
+    fn hidden_questions_are_neither_required_nor_stored() {
+        let schemes = [
+            scheme("right", choice(&["Yes", "No"], false), None),
+            scheme("kinds", choice(&["a", "b"], true), after("right", is(&["no"]))),
+            scheme(
+                "why",
+                SchemeKind::Text { multiline: true, placeholder: None },
+                after("kinds", is(&["b"])),
+            ),
+        ];
+        let names = |draft: &Draft| {
+            list_shown_schemes(&schemes, draft).iter().map(|scheme| scheme.name.clone()).collect::<Vec<_>>()
+        };
+        let mut draft = Draft::from([("right".to_owned(), chosen(&["No"]))]);
+        assert_eq!(names(&draft), ["right", "kinds"]);
+        assert_eq!(gaps(&schemes, &draft).len(), 1, "`kinds` is required and open");
+        draft.insert("kinds".to_owned(), chosen(&["a", "b"]));
+        draft.insert("why".to_owned(), Answer::Text { text: "so".into() });
+        assert_eq!(names(&draft), ["right", "kinds", "why"]);
+        // The answer that led on is changed: what was asked after it is gone, however deep.
+        draft.insert("right".to_owned(), chosen(&["Yes"]));
+        assert_eq!(names(&draft), ["right"]);
+        assert!(gaps(&schemes, &draft).is_empty());
+        let stored = complete_draft(&schemes, draft);
+        assert_eq!(stored.keys().collect::<Vec<_>>(), ["right"]);
+    }
+
+    #[test]
+    fn nothing_ticked_is_stored_as_an_empty_answer() {
+        let mut schemes = [scheme("tags", choice(&["a", "b"], true), None)];
+        schemes[0].required = false;
+        let stored = complete_draft(&schemes, Draft::new());
+        assert_eq!(stored["tags"], chosen(&[]));
+        let found = super::super::collect_question_ratings(&schemes, &stored);
+        assert_eq!(found.len(), 1, "it counts as an answer");
+    }
+
+    #[test]
+    fn tests_of_answers() {
+        let likert = |value: Option<u32>| Answer::Likert { value };
+        let holds = |test: &AnswerTest, answer: &Answer| meets_test(test, Some(answer));
+        let between = AnswerTest::Between { min: Some(2.0), max: None };
+        let outside = AnswerTest::Outside { min: Some(2.0), max: Some(4.0) };
+        assert!(holds(&between, &likert(Some(2))) && !holds(&between, &likert(Some(1))));
+        assert!(holds(&outside, &likert(Some(5))) && !holds(&outside, &likert(Some(4))));
+        assert!(!holds(&outside, &likert(None)), "an open question lies nowhere");
+        assert!(holds(&is(&["3", "4"]), &likert(Some(4))));
+        let is_not = AnswerTest::IsNot { values: vec!["A".into()], case_sensitive: true };
+        assert!(holds(&is_not, &chosen(&["a"])) && !holds(&is_not, &chosen(&["A"])));
+        assert!(meets_test(&is_not, None), "an open question is equal to nothing");
+        assert!(holds(&AnswerTest::Answered, &chosen(&["a"])));
+        assert!(meets_test(&AnswerTest::Unanswered, None));
+    }
+}
