@@ -83,6 +83,8 @@ pub struct RunScope {
     pub label: Option<String>,
     /// Whether cases of the suite were left out on purpose.
     pub is_selection: bool,
+    /// Whether the run is shown and then forgotten.
+    pub is_transient: bool,
 }
 
 /// How a run ended, and what of it was not graded.
@@ -90,12 +92,14 @@ pub struct FinishedRun {
     pub ended: CommandOutcome,
     pub not_graded: Option<NotGraded>,
     pub n_cases: usize,
+    /// With its results, where it was made on this machine.
+    pub run: Option<Run>,
 }
 
 impl From<CommandOutcome> for FinishedRun {
     /// A run that never came to its results.
     fn from(ended: CommandOutcome) -> Self {
-        Self { ended, not_graded: None, n_cases: 0 }
+        Self { ended, not_graded: None, n_cases: 0, run: None }
     }
 }
 
@@ -299,7 +303,8 @@ impl RunExecutionArgs {
         let no_defer = self.judging.no_defer(settings);
         let told =
             RunReportContext { took: started.elapsed(), n_units, stopped, address: None, part, no_defer };
-        self.report_run(&run, baseline.as_ref(), &told)
+        let finished = self.report_run(&run, baseline.as_ref(), &told)?;
+        Ok(FinishedRun { run: Some(run), ..finished })
     }
 
     /// The run that this one is compared with.
@@ -364,7 +369,7 @@ impl RunExecutionArgs {
             CommandOutcome::Passed if dropped => CommandOutcome::Failed,
             ended => ended,
         };
-        Ok(FinishedRun { ended, not_graded, n_cases: run.results.len() })
+        Ok(FinishedRun { ended, not_graded, n_cases: run.results.len(), run: None })
     }
 
     /// Case by case, then the run in a line, then what became of it since the baseline.
