@@ -67,6 +67,8 @@ async function checkServer(transport, kind, AnyClient = Client) {
   console.log(`passed: TypeScript client over ${kind}: ${tools.length} tools, ${resources.length} resources`);
 }
 
+const servers = [];
+
 /** A server over HTTP, and its address. */
 async function startHttp(environment) {
   const server = spawn(jurist, ["mcp", "--http", "127.0.0.1:0"], {
@@ -74,14 +76,15 @@ async function startHttp(environment) {
     env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "inherit"],
   });
+  servers.push(server);
   const lines = createInterface({ input: server.stdout });
   const [line] = await new Promise((done) => lines.once("line", (text) => done([text])));
-  return { server, url: new URL(/http:\S+/.exec(line)[0]) };
+  return new URL(/http:\S+/.exec(line)[0]);
 }
 
 async function inspect(args) {
-  const inspector = join(dirname(fileURLToPath(import.meta.url)), "node_modules/.bin/mcp-inspector-cli");
-  const { stdout } = await promisify(execFile)(inspector, args, { cwd: folder });
+  const inspector = join(dirname(fileURLToPath(import.meta.url)), "node_modules/.bin/mcp-inspector");
+  const { stdout } = await promisify(execFile)(inspector, ["--cli", ...args], { cwd: folder, timeout: 120_000 });
   return JSON.parse(stdout);
 }
 
@@ -91,30 +94,29 @@ try {
     "standard streams",
   );
   const open = await startHttp({});
-  await checkServer(new StreamableHTTPClientTransport(open.url), "HTTP");
-  await checkServer(new newer.StreamableHTTPClientTransport(open.url), "HTTP, version 2", newer.Client);
+  await checkServer(new StreamableHTTPClientTransport(open), "HTTP");
+  await checkServer(new newer.StreamableHTTPClientTransport(open), "HTTP, version 2", newer.Client);
 
   const listed = await inspect([jurist, "mcp", "--method", "tools/list"]);
   need(listed.tools.length === 10, "the inspector lists the tools over standard streams");
   const explained = await inspect([
-    ...[open.url.href, "--transport", "http"],
+    ...[open.href, "--transport", "http"],
     ...["--method", "tools/call", "--tool-name", "explain_plan", "--tool-arg", "path=suite.yaml"],
   ]);
   need(explained.structuredContent.plan.includes("2 units"), JSON.stringify(explained));
   console.log("passed: command line of the inspector over standard streams and HTTP");
-  open.server.kill();
 
   const closed = await startHttp({ JURIST_MCP_TOKEN: token });
   const stranger = new Client({ name: "stranger", version: "1" });
-  const refused = await stranger.connect(new StreamableHTTPClientTransport(closed.url)).then(
+  const refused = await stranger.connect(new StreamableHTTPClientTransport(closed)).then(
     () => false,
     () => true,
   );
   need(refused, "a client without the token is refused");
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  await checkServer(new StreamableHTTPClientTransport(closed.url, { requestInit }), "HTTP with a token");
-  closed.server.kill();
+  await checkServer(new StreamableHTTPClientTransport(closed, { requestInit }), "HTTP with a token");
 } finally {
+  servers.forEach((server) => server.kill());
   rmSync(folder, { recursive: true, force: true });
 }
 process.exit(0);

@@ -203,7 +203,7 @@ async fn files_outside_programs_and_wrong_arguments_are_refused_with_the_command
     let runs = "evals:\n  - {name: a, prompt: b, targets: ['exec:sh agent.sh'], checks: [{type: contains, value: c}]}\n";
     fs::write(project.join("runs.yaml"), runs).unwrap();
     fs::write(project.join("agent.sh"), "touch started; echo c").unwrap();
-    let reads = "evals:\n  - {name: a, response: b, rubric: ../secret.yaml}\n";
+    let reads = "imports: [../secret.yaml]\nevals:\n  - {name: a, response: b, rubric: c}\n";
     fs::write(project.join("reads.yaml"), reads).unwrap();
     // The folder of the server is part of a larger project.
     fs::create_dir(folder.path().join(".git")).unwrap();
@@ -253,6 +253,8 @@ async fn all_runs_of_a_server_share_one_budget_and_long_answers_are_cut() {
     command.env("OPENAI_API_KEY", "sk-test-secret-1234567890");
     command.env("OPENAI_BASE_URL", format!("{}/v1", model.url));
     let client = connect(command).await;
+    // A run without judges costs nothing, and leaves the budget as it is.
+    assert_eq!(call(&client, "run_suite", json!({ "path": "suite.yaml" })).await["outcome"], "failed");
     let tiny = json!({ "path": "judged.yaml", "max_cost": 0.000001 });
     let stopped = call(&client, "run_suite", tiny).await;
     assert_eq!(stopped["outcome"], "stopped by a budget", "{stopped}");

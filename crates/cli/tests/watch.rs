@@ -78,17 +78,18 @@ fn folder() -> tempfile::TempDir {
     write(
         folder.path(),
         "river.yaml",
-        "criteria:\n  - {name: river, check: {type: contains, value: Seine}}\n",
+        "rubrics:\n  river: {criteria: [{name: river, check: {type: contains, value: Seine}}]}\n",
     );
     write(folder.path(), "agent.sh", "echo \"$1\" >> calls.log\necho \"The $1 is on the Seine.\"\n");
     folder
 }
 
-const SUITE: &str = "evals:
+const SUITE: &str = "imports: [river.yaml]
+evals:
   - name: one
     prompt: first
     targets: [{id: cli, config: {command: 'sh agent.sh {PROMPT}'}}]
-    rubric: river.yaml
+    rubric: {ref: river}
   - name: two
     prompt: second
     targets: [{id: cli, config: {command: 'sh agent.sh {PROMPT}'}}]
@@ -117,7 +118,7 @@ fn a_change_runs_the_cases_that_it_touches_and_no_others() {
     write(
         folder.path(),
         "river.yaml",
-        "criteria:\n  - {name: river, check: {type: contains, value: Rhine}}\n",
+        "rubrics:\n  river: {criteria: [{name: river, check: {type: contains, value: Rhine}}]}\n",
     );
     let begun = Instant::now();
     let lines = watch.read_until("2 passed, 1 failed");
@@ -155,13 +156,13 @@ fn a_change_runs_the_cases_that_it_touches_and_no_others() {
     write(
         folder.path(),
         "river.yaml",
-        "criteria:\n  - {name: river, chek: {type: contains, value: Seine}}\n",
+        "rubrics:\n  river: {criteria: [{name: river, chek: {type: contains, value: Seine}}]}\n",
     );
     watch.read_until("river.yaml:2");
     write(
         folder.path(),
         "river.yaml",
-        "criteria:\n  - {name: river, check: {type: contains, value: Seine}}\n",
+        "rubrics:\n  river: {criteria: [{name: river, check: {type: contains, value: Seine}}]}\n",
     );
     watch.read_until("1 passed, 2 failed");
     watch.stays_silent();

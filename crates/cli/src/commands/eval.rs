@@ -235,6 +235,7 @@ pub async fn evaluate_one_suite(args: &EvalArgs, out: &mut impl Write) -> anyhow
     let Some((suite, settings, _)) = load_suite_with_reading(file, args.load_options())? else {
         return Ok(EvalResult::Invalid);
     };
+    require_cases(&suite, &args.only)?;
     let (loaded, plan) = prepare(args, suite, settings, (file, part), &select).await?;
     explain_eval_plan(out, args, &loaded, &plan)?;
     Ok(EvalResult::Finished(Box::new(CommandOutcome::Passed.into())))

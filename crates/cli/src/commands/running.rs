@@ -94,12 +94,14 @@ pub struct FinishedRun {
     pub n_cases: usize,
     /// With its results, where it was made on this machine.
     pub run: Option<Run>,
+    /// What its calls cost, also those that led to no result; `None` where a price is not known.
+    pub paid: Option<Usd>,
 }
 
 impl From<CommandOutcome> for FinishedRun {
     /// A run that never came to its results.
     fn from(ended: CommandOutcome) -> Self {
-        Self { ended, not_graded: None, n_cases: 0, run: None }
+        Self { ended, not_graded: None, n_cases: 0, run: None, paid: None }
     }
 }
 
@@ -304,7 +306,7 @@ impl RunExecutionArgs {
         let told =
             RunReportContext { took: started.elapsed(), n_units, stopped, address: None, part, no_defer };
         let finished = self.report_run(&run, baseline.as_ref(), &told)?;
-        Ok(FinishedRun { run: Some(run), ..finished })
+        Ok(FinishedRun { run: Some(run), paid, ..finished })
     }
 
     /// The run that this one is compared with.
@@ -369,7 +371,7 @@ impl RunExecutionArgs {
             CommandOutcome::Passed if dropped => CommandOutcome::Failed,
             ended => ended,
         };
-        Ok(FinishedRun { ended, not_graded, n_cases: run.results.len(), run: None })
+        Ok(FinishedRun { ended, not_graded, n_cases: run.results.len(), run: None, paid: None })
     }
 
     /// Case by case, then the run in a line, then what became of it since the baseline.

@@ -160,9 +160,7 @@ impl WatchedSuite {
         if touched.is_empty() && gone.is_empty() {
             return Ok(());
         }
-        if !changed.is_empty() {
-            render::print_diagnostics(&diagnostics, &loaded.sources)?;
-        }
+        render::print_diagnostics(&diagnostics, &loaded.sources)?;
         plan.units.retain(|unit| touched.contains(&unit.cell.template().name));
         let whole = Plan { units: plan.units.clone() };
         let run = match plan.units.is_empty() {
@@ -236,7 +234,7 @@ impl WatchedSuite {
         for name in gone {
             writeln!(out, "\x1b[2m- {}  removed\x1b[0m", printable_line(name))?;
         }
-        for run in run {
+        if let Some(run) = run {
             for result in run.results.iter() {
                 let before = self.graded.get(&result.case);
                 let (mark, colour) = status_mark(result.verdict.status);

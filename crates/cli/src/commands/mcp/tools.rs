@@ -257,7 +257,7 @@ fn run_suite_tool(context: &ToolContext<'_>, args: &RunSuiteArgs) -> anyhow::Res
         let value = context.wait_unless_cancelled(evaluate_one_suite(&eval, &mut std::io::sink()))?;
         // A suite that is refused calls nobody.
         let cost = match &value {
-            EvalResult::Finished(finished) => finished.run.as_ref().and_then(|run| run.spend.cost),
+            EvalResult::Finished(finished) => finished.paid,
             EvalResult::Invalid | EvalResult::CannotRun(_) => Some(Usd::default()),
         };
         Ok(PaidResult { value, cost })
@@ -561,7 +561,7 @@ impl ToolContext<'_> {
         wait_for(async {
             tokio::select! {
                 result = work => result,
-                Ok(_) = cancelled.wait_for(|is_cancelled| *is_cancelled) => anyhow::bail!("the call was cancelled"),
+                _ = cancelled.wait_for(|is_cancelled| *is_cancelled) => anyhow::bail!("the call was cancelled"),
             }
         })
     }
