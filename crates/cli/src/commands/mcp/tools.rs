@@ -163,11 +163,11 @@ fn draft_rubric_tool(_: &ToolContext<'_>, args: &DraftRubricArgs) -> anyhow::Res
                 .to_owned()
         }
         (None, Some(criteria)) => {
-            let mut rubric = Map::new();
-            rubric.extend(args.name.clone().map(|name| ("name".to_owned(), name.into())));
-            rubric.extend(args.threshold.map(|threshold| ("threshold".to_owned(), threshold.into())));
-            rubric.insert("criteria".to_owned(), json!(criteria));
-            to_yaml(&Tree::from(&Json::Object(rubric)))
+            let name = args.name.clone().map(|name| ("name".to_owned(), Tree::Text(name)));
+            let threshold = args.threshold.map(|share| ("threshold".to_owned(), Tree::Number(share)));
+            let criteria = Tree::List(criteria.iter().map(order_criterion).collect());
+            let criteria = Some(("criteria".to_owned(), criteria));
+            to_yaml(&Tree::Map([name, threshold, criteria].into_iter().flatten().collect()))
         }
         (Some(_), Some(_)) => anyhow::bail!("give either `preset` or `criteria`"),
         (None, None) => {
@@ -176,6 +176,14 @@ fn draft_rubric_tool(_: &ToolContext<'_>, args: &DraftRubricArgs) -> anyhow::Res
         }
     };
     Ok(json!({ "text": text, "check": lint_rubric_text(&text)? }))
+}
+
+/// A criterion as people write one: its name and its description first.
+fn order_criterion(criterion: &Map<String, Json>) -> Tree {
+    let first = ["name", "description"];
+    let begin = first.iter().filter_map(|key| criterion.get_key_value(*key));
+    let rest = criterion.iter().filter(|(key, _)| !first.contains(&key.as_str()));
+    Tree::Map(begin.chain(rest).map(|(key, value)| (key.clone(), Tree::from(value))).collect())
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -492,10 +500,11 @@ fn measure_agreement_tool(context: &ToolContext<'_>, args: &MeasureAgreementArgs
 fn parse_flags<A: clap::Args>(flags: Vec<OsString>) -> anyhow::Result<A> {
     let flags = [OsString::from("jurist")].into_iter().chain(flags);
     let matches = A::augment_args(clap::Command::new("jurist")).try_get_matches_from(flags);
-    // The first line says what is wrong; usage of a command line helps no client.
+    // The first paragraph says what is wrong; usage of a command line helps no client.
     let matches = matches.map_err(|error| {
         let text = error.to_string();
-        anyhow::anyhow!("{}", text.lines().next().unwrap_or_default().trim_start_matches("error: "))
+        let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        anyhow::anyhow!("{}", lines.join(" ").trim_start_matches("error: ").to_owned())
     })?;
     Ok(A::from_arg_matches(&matches)?)
 }
