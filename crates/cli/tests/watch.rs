@@ -2,12 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "../../engine/tests/server/mod.rs"]
+mod server;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
+
+use server::{Act, Server};
 
 const PATIENCE: Duration = Duration::from_secs(240);
 
@@ -19,6 +24,10 @@ struct Watch {
 
 impl Watch {
     fn start(folder: &Path, args: &[&str]) -> Self {
+        Self::start_with(folder, args, &[])
+    }
+
+    fn start_with(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_jurist"))
             .args(["watch", "suite.yaml"])
             .args(args)
@@ -26,6 +35,7 @@ impl Watch {
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("JURIST_CACHE", folder.join("cache"))
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -172,6 +182,27 @@ fn a_change_runs_the_cases_that_it_touches_and_no_others() {
         .output()
         .unwrap();
     assert!(String::from_utf8_lossy(&runs.stderr).contains("there are no stored runs"), "{runs:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn replies_of_judges_come_from_the_cache() {
+    let model = Server::start(|_| Act::Fit).await;
+    let folder = folder();
+    let suite = |answer: &str| format!("evals:\n  - {{name: city, response: {answer}, rubric: Names it.}}\n");
+    write(folder.path(), "suite.yaml", &suite("Paris."));
+    let url = format!("{}/v1", model.url);
+    let key = "sk-test-secret-1234567890";
+    let variables =
+        [("OPENAI_API_KEY", key), ("OPENAI_BASE_URL", &url), ("JURIST_JUDGE", "openai/gpt-5-mini")];
+    let watch = Watch::start_with(folder.path(), &[], &variables);
+    watch.read_until("1 passed, 0 failed");
+    assert_eq!(model.n_seen(), 1);
+    for (answer, n_seen) in [("Lyon.", 2), ("Paris.", 2), ("Lyon.", 2)] {
+        write(folder.path(), "suite.yaml", &suite(answer));
+        let lines = watch.read_until("1 passed, 0 failed");
+        assert!(lines.iter().any(|line| line.contains("1 of 1 case run again")), "{lines:#?}");
+        assert_eq!(model.n_seen(), n_seen, "{answer}");
+    }
 }
 
 #[test]
