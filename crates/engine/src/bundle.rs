@@ -48,6 +48,13 @@ pub struct Reading {
     pub(crate) variables: RefCell<BTreeMap<String, String>>,
 }
 
+impl Reading {
+    /// The files that were read.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.texts.borrow().keys().cloned().collect()
+    }
+}
+
 impl Bundle {
     /// Builds a bundle from the files that were read, and from those that the plan will read during the run.
     pub fn new(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jurist_core::dialect::{self, Dialect, LoadedSuite, ProjectEnvironment, ReadError, VariableExpansion};
 use jurist_core::syntax::MAX_BYTES;
@@ -114,10 +114,32 @@ fn project_root(path: &Path) -> PathBuf {
     root_of(path.parent().unwrap_or(Path::new("/")))
 }
 
+/// The folder that the files of this process are kept inside of, if it has one.
+static CONFINEMENT: OnceLock<PathBuf> = OnceLock::new();
+
+/// Makes a folder the current one, and looks for no project above it: files that lie outside of it are then outside of
+/// every project. A process does this once, before it reads anything; the folder comes back without links in its path.
+pub fn confine_to_folder(folder: &Path) -> std::io::Result<PathBuf> {
+    let folder = folder.canonicalize()?;
+    std::env::set_current_dir(&folder)?;
+    match CONFINEMENT.set(folder.clone()) {
+        Ok(()) => Ok(folder),
+        Err(_) => Err(std::io::Error::other("this process has a folder already")),
+    }
+}
+
 /// The project that a folder is in, or else the folder itself.
 pub fn root_of(folder: &Path) -> PathBuf {
+    find_project_root(folder, CONFINEMENT.get().map(PathBuf::as_path))
+}
+
+/// Looks no higher than `top`, which is the project where nothing below it marks one.
+fn find_project_root(folder: &Path, top: Option<&Path>) -> PathBuf {
     let is_root = |path: &&Path| [".git", ".jurist", ".agentv"].iter().any(|mark| path.join(mark).exists());
-    folder.ancestors().find(is_root).unwrap_or(folder).to_owned()
+    let top = top.filter(|top| folder.starts_with(top));
+    let is_below = |path: &&Path| top.is_none_or(|top| path.starts_with(top));
+    let found = folder.ancestors().take_while(is_below).find(is_root);
+    found.or(top).unwrap_or(folder).to_owned()
 }
 
 /// Files that are not on this disk.

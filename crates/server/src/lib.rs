@@ -19,6 +19,7 @@ pub mod monitor;
 mod notify;
 mod idempotent_requests;
 mod ingest;
+mod local_service;
 mod pages;
 #[cfg(feature = "parquet")]
 pub mod parquet;
@@ -36,6 +37,7 @@ pub use ingest::{
     BadExport, Encoding, IngestDefaults, IngestLimits, Intake, LineAnswer, LineStatus, Rate, SpanFacts,
     Spans, read_span_facts,
 };
+pub use local_service::{BoundService, ServiceToken};
 pub use metrics::Metrics;
 pub use money::{
     AlertShown, CapShown, DayShown, ForecastShown, PartShown, SpendShown, load_alerts, load_month_spend,

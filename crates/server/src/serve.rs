@@ -40,6 +40,8 @@ pub enum NotServed {
     Address { address: SocketAddr, error: std::io::Error },
     #[error("{0} can be reached from other machines, so accounts are required: add `--auth`")]
     OpenToOthers(SocketAddr),
+    #[error("{0} can be reached from other machines, so a token is required: set JURIST_MCP_TOKEN")]
+    TokenRequired(SocketAddr),
 }
 
 /// Binds the address. A public address is refused unless the server has accounts.

@@ -68,6 +68,11 @@ impl From<LevelName> for Level {
 }
 
 pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
+    write_agreement(&mut crate::render::stdout(), args)
+}
+
+/// Measures agreement and writes it as the arguments ask for it.
+pub fn write_agreement(out: &mut impl Write, args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
     let (grades, declared) = read_with_parts(&args.files, args.task.as_deref())?;
     let grades = filter_by_criterion(grades, args.criterion.as_deref(), &args.told)?;
     let rated = group_ratings_by_criterion(&grades, args.level.map(Into::into), args.scale, &declared)?;
@@ -77,7 +82,6 @@ pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
             measure_agreement(&criterion_ratings.ratings, criterion_ratings.level, args.told.seed)
         })
         .collect();
-    let mut out = crate::render::stdout();
     if args.told.json {
         let mut told = serde_json::Map::new();
         for (rated, found) in rated.iter().zip(&found) {
@@ -88,7 +92,7 @@ pub fn run_agree_command(args: &AgreeArgs) -> anyhow::Result<CommandOutcome> {
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
         for (rated, found) in rated.iter().zip(&found) {
-            show_agreement(&mut out, rated, found, count_unscored_grades(&grades, rated.criterion))?;
+            show_agreement(out, rated, found, count_unscored_grades(&grades, rated.criterion))?;
         }
     }
     if let (Some(picture), [rated], [found]) = (&args.told.chart, rated.as_slice(), found.as_slice()) {

@@ -63,6 +63,11 @@ pub struct AlignArgs {
 }
 
 pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
+    write_alignments(&mut crate::render::stdout(), args)
+}
+
+/// Measures how far judges agree with people and writes it as the arguments ask for it.
+pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
     let (humans, mut declared) = read_with_parts(&args.human, args.task.as_deref())?;
     let n_read = humans.len();
     let humans: Vec<Grade> =
@@ -90,7 +95,6 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
         "a chart shows one judge, and these files have {}",
         judges.join(", ")
     );
-    let mut out = crate::render::stdout();
     let (mut told_any, mut report) = (false, Vec::new());
     let mut gate_failures: Vec<String> = Vec::new();
     let parts = build_alignment_groups(&all);
@@ -130,7 +134,7 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
                         if let Some(it) = version {
                             write!(out, "\x1b[2mrubric {}\x1b[0m  ", printable_line(it.short()))?;
                         }
-                        show_alignment(&mut out, &rated, &found, args.worst, &part.grades)?;
+                        show_alignment(out, &rated, &found, args.worst, &part.grades)?;
                     }
                     report.push(json!({
                         "criterion": rated.criterion, "rubric": version, "alignment": found,

@@ -1,11 +1,12 @@
 use std::path::{Path, PathBuf};
 
 use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
+use jurist_core::dialect::LoadedSuite;
 use jurist_core::source::Sources;
 use jurist_engine::load::{LoadOptions, load_suite};
 use jurist_engine::load_script::ScriptPolicy;
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::eval::plan_problems;
 use super::judging::wait_for;
@@ -46,34 +47,85 @@ enum CheckOutputFormat {
     Json,
 }
 
+/// What is wrong with one file, and what could be better.
+pub struct FileCheck {
+    pub path: PathBuf,
+    pub sources: Sources,
+    pub diagnostics: Vec<Diagnostic>,
+    /// What keeps cases of a file that is correct from being run.
+    pub problems: Vec<String>,
+    pub n_errors: usize,
+    pub n_warnings: usize,
+    /// Errors that are counted and not listed.
+    pub n_left_out: usize,
+    pub n_advice_left_out: usize,
+}
+
+/// How a file is read that is only checked: nothing is run, so what its scripts would make stays open.
+pub fn checking_options(loading: &LoadingArgs) -> LoadOptions {
+    LoadOptions { scripts: ScriptPolicy::Skipped, ..loading.options() }
+}
+
+/// Collects everything that is wrong with a file that was read.
+pub fn check_loaded_file(path: &Path, loaded: LoadedSuite, lint: bool) -> anyhow::Result<FileCheck> {
+    let (n_left_out, n_advice_left_out) =
+        (loaded.diagnostics.n_left_out(), loaded.diagnostics.n_advice_left_out());
+    let mut n_errors = loaded.diagnostics.n_errors();
+    let mut diagnostics = loaded.diagnostics.into_sorted();
+    diagnostics.retain(|diagnostic| lint || diagnostic.severity != DiagnosticSeverity::Advice);
+    let is_warning = |diagnostic: &&Diagnostic| diagnostic.severity == DiagnosticSeverity::Warning;
+    let n_warnings = diagnostics.iter().filter(is_warning).count();
+    // What cannot be run is found by planning, once the file itself is in order.
+    let problems = match loaded.suite.filter(|suite| !suite.cases.is_empty()) {
+        Some(suite) => wait_for(plan_problems(path, suite, loaded.settings))?,
+        None => Vec::new(),
+    };
+    n_errors += problems.len();
+    let (path, sources) = (path.to_owned(), loaded.sources);
+    Ok(FileCheck {
+        path,
+        sources,
+        diagnostics,
+        problems,
+        n_errors,
+        n_warnings,
+        n_left_out,
+        n_advice_left_out,
+    })
+}
+
+impl FileCheck {
+    /// All of it, as `--format json` prints it, with the counts.
+    pub fn to_json(&self) -> Json {
+        let diagnostics = self.diagnostics.iter().map(|diagnostic| diagnostic.to_json(&self.sources));
+        let problems = self.problems.iter().map(|problem| describe_problem(&self.path, problem));
+        json!({
+            "file": self.path,
+            "valid": self.n_errors == 0,
+            "n_errors": self.n_errors,
+            "n_warnings": self.n_warnings,
+            "n_not_listed": self.n_left_out + self.n_advice_left_out,
+            "diagnostics": diagnostics.chain(problems).collect::<Vec<Json>>(),
+        })
+    }
+}
+
 pub fn run_check_command(args: &CheckArgs) -> anyhow::Result<CommandOutcome> {
     let (mut n_errors, mut n_warnings) = (0, 0);
     let files: Vec<&PathBuf> = args.files.iter().chain(&args.config).collect();
     for path in &files {
-        // Nothing is run, so what scripts would make stays open.
-        let options = LoadOptions { scripts: ScriptPolicy::Skipped, ..args.loading.options() };
-        let loaded = load_suite(path, options);
-        let n_left_out = loaded.diagnostics.n_left_out();
-        let n_advice_left_out = loaded.diagnostics.n_advice_left_out();
-        n_errors += loaded.diagnostics.n_errors();
-        let mut diagnostics = loaded.diagnostics.into_sorted();
-        diagnostics.retain(|diagnostic| args.lint || diagnostic.severity != DiagnosticSeverity::Advice);
-        n_warnings += diagnostics
-            .iter()
-            .filter(|diagnostic| diagnostic.severity == DiagnosticSeverity::Warning)
-            .count();
-        print_file_diagnostics(args.format, &diagnostics, &loaded.sources)?;
-        // What cannot be run is found by planning, once the file itself is in order.
-        if let Some(suite) = loaded.suite.filter(|suite| !suite.cases.is_empty()) {
-            let problems = wait_for(plan_problems(path, suite, loaded.settings))?;
-            n_errors += problems.len();
-            for problem in problems {
-                match args.format {
-                    CheckOutputFormat::Text => render::print_error(&problem),
-                    CheckOutputFormat::Json => write_problem(path, &problem)?,
-                }
+        let loaded = load_suite(path, checking_options(&args.loading));
+        let checked = check_loaded_file(path, loaded, args.lint)?;
+        n_errors += checked.n_errors;
+        n_warnings += checked.n_warnings;
+        print_file_diagnostics(args.format, &checked.diagnostics, &checked.sources)?;
+        for problem in &checked.problems {
+            match args.format {
+                CheckOutputFormat::Text => render::print_error(problem),
+                CheckOutputFormat::Json => write_problem(path, problem)?,
             }
         }
+        let FileCheck { n_left_out, n_advice_left_out, .. } = checked;
         if 0 < n_left_out {
             render::print_error(&format!(
                 "`{}` has {n_left_out} more problems that are not listed",
@@ -111,8 +163,11 @@ fn print_file_diagnostics(
 
 fn write_problem(path: &Path, problem: &str) -> anyhow::Result<()> {
     use std::io::Write;
-    let told = json!({ "file": path, "severity": "error", "code": "cannot-be-run", "message": problem });
-    Ok(writeln!(std::io::stdout().lock(), "{told}")?)
+    Ok(writeln!(std::io::stdout().lock(), "{}", describe_problem(path, problem))?)
+}
+
+fn describe_problem(path: &Path, problem: &str) -> Json {
+    json!({ "file": path, "severity": "error", "code": "cannot-be-run", "message": problem })
 }
 
 fn format_check_summary(n_files: usize, n_errors: usize, n_warnings: usize) -> String {

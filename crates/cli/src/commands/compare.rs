@@ -72,45 +72,44 @@ enum CompareOutputFormat {
 }
 
 pub fn run_compare_command(args: &CompareArgs) -> anyhow::Result<CommandOutcome> {
-    let (before, after) = wait_for(async {
-        let runs = StoredRuns::default();
-        Ok((runs.load(&args.before).await?, runs.load(&args.after).await?))
-    })?;
-    let compared = compare_runs(&before, &after, after.seed);
-    let changes = select_changes(args, &before, &after)?;
+    let side_by_side = wait_for(compare_stored_runs(
+        &StoredRuns::default(),
+        &args.before,
+        &args.after,
+        args.show,
+        args.case.as_deref(),
+    ))?;
+    let RunsSideBySide { after, compared, changes } = &side_by_side;
     let mut out = render::stdout();
     match args.format {
-        CompareOutputFormat::Json => {
-            let with_cases = ComparisonWithCases { compared: &compared, cases: &changes };
-            writeln!(out, "{}", serde_json::to_string_pretty(&with_cases)?)?;
-        }
+        CompareOutputFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&side_by_side)?)?,
         CompareOutputFormat::Text => {
-            for change in &changes {
+            for change in changes {
                 show_case_change(&mut out, change)?;
             }
-            show_comparison(&mut out, &compared, None)?;
+            show_comparison(&mut out, compared, None)?;
         }
         CompareOutputFormat::Md => {
-            write!(out, "{}", comparison_markdown(&compared))?;
-            for change in &changes {
+            write!(out, "{}", comparison_markdown(compared))?;
+            for change in changes {
                 write_case_change_markdown(&mut out, change)?;
             }
         }
     }
     if let Some(picture) = &args.chart {
-        let chart = build_comparison_forest(&compared)
+        let chart = build_comparison_forest(compared)
             .context("there is no chart: no case has a verdict in both runs with the same rubric")?;
         picture.draw(&chart)?;
     }
-    let dropped = args.max_drop.is_some_and(|max_drop| drop_is_shown(&compared, max_drop));
-    let decision = args.gates.decide(Some(&compared.regressions), RunTally::of(&after), after.results.len());
+    let dropped = args.max_drop.is_some_and(|max_drop| drop_is_shown(compared, max_drop));
+    let decision = args.gates.decide(Some(&compared.regressions), RunTally::of(after), after.results.len());
     for reason in &decision.reasons {
         render::print_note(&printable_line(reason));
     }
     Ok(if dropped { CommandOutcome::Failed } else { decision.ended.unwrap_or(CommandOutcome::Passed) })
 }
 
-fn parse_change_filter(text: &str) -> Result<ChangeFilter, String> {
+pub fn parse_change_filter(text: &str) -> Result<ChangeFilter, String> {
     let known = ChangeFilter::ALL.iter().find(|known| known.0 == text).map(|known| known.1);
     let names = || ChangeFilter::ALL.map(|known| known.0).join(", ");
     known.ok_or_else(|| format!("one of {}", names()))
@@ -118,17 +117,39 @@ fn parse_change_filter(text: &str) -> Result<ChangeFilter, String> {
 
 /// A comparison with the cases that were asked for, side by side.
 #[derive(serde::Serialize)]
-struct ComparisonWithCases<'a> {
+pub struct RunsSideBySide {
+    #[serde(skip)]
+    after: Run,
     #[serde(flatten)]
-    compared: &'a Comparison,
-    cases: &'a [CaseChange],
+    pub compared: Comparison,
+    #[serde(rename = "cases")]
+    pub changes: Vec<CaseChange>,
 }
 
-fn select_changes(args: &CompareArgs, before: &Run, after: &Run) -> anyhow::Result<Vec<CaseChange>> {
-    let Some(name) = &args.case else { return Ok(list_case_changes(before, after, args.show)) };
+/// Compares two runs by their names; `case` is shown alone, whatever became of it.
+pub async fn compare_stored_runs(
+    runs: &StoredRuns,
+    before: &str,
+    after: &str,
+    show: ChangeFilter,
+    case: Option<&str>,
+) -> anyhow::Result<RunsSideBySide> {
+    let (before, after) = (runs.load(before).await?, runs.load(after).await?);
+    let compared = compare_runs(&before, &after, after.seed);
+    let changes = select_changes(show, case, &before, &after)?;
+    Ok(RunsSideBySide { after, compared, changes })
+}
+
+fn select_changes(
+    show: ChangeFilter,
+    case: Option<&str>,
+    before: &Run,
+    after: &Run,
+) -> anyhow::Result<Vec<CaseChange>> {
+    let Some(name) = case else { return Ok(list_case_changes(before, after, show)) };
     let mut changes = list_case_changes(before, after, ChangeFilter::All);
     let names: Vec<String> = changes.iter().map(|change| change.case.clone()).collect();
-    changes.retain(|change| change.case == *name);
+    changes.retain(|change| change.case == name);
     if changes.is_empty() {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let meant = closest(name, &names).map(|meant| format!("; did you mean `{meant}`?"));

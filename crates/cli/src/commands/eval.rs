@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use jurist_engine::prepare::{PreparedJudges, RunRequest, RunResources};
 use jurist_server::{NewRun, Shard};
 use serde_json::Map;
 
-use super::judging::wait_for;
+use super::judging::{JudgingArgs, wait_for};
 use super::remote::EvalServerArgs;
 use super::reporting::printable_line;
 use super::running::{FinishedRun, ReadyRun, RunExecutionArgs, RunScope};
-use super::stored_runs::{ResumedRun, StoredRuns};
+use super::stored_runs::{ResumedRun, RunLog, StoredRuns};
 use super::{CommandOutcome, LoadingArgs, load_suite_with_reading};
 use crate::render;
 
@@ -112,15 +112,11 @@ pub fn run_eval_command(args: &EvalArgs) -> anyhow::Result<CommandOutcome> {
 
 async fn evaluate_suite_files(args: &EvalArgs) -> anyhow::Result<CommandOutcome> {
     let runs = StoredRuns::default();
-    let mut select =
-        CaseSelection { filter: args.filter.clone(), tags: args.tag.clone(), shard: args.shard, names: None };
+    let mut select = args.selection();
     if let Some(name) = &args.only_failed {
         let before = runs.load(name).await?;
         let failed = before.results.iter().filter(|result| result.verdict.status != VerdictStatus::Pass);
         select.names = Some(failed.map(|result| result.case).collect());
-    }
-    if !args.only.is_empty() {
-        select.names = Some(args.only.clone());
     }
     let files: Vec<&PathBuf> = args.files.iter().chain(&args.config).collect();
     anyhow::ensure!(files.len() < 2 || args.only.is_empty(), "--only takes one suite");
@@ -128,10 +124,18 @@ async fn evaluate_suite_files(args: &EvalArgs) -> anyhow::Result<CommandOutcome>
     args.running.check(files.len())?;
     let (mut total, mut wrong) = (Vec::new(), false);
     for (file, label) in files.iter().zip(suite_labels(&files)) {
-        let part = RunScope { label, is_selection: select != CaseSelection::default() };
-        let finished = evaluate_file(args, &runs, file, &select, part).await?;
-        wrong |= finished.is_none();
-        total.extend(finished);
+        let is_selection = select != CaseSelection::default();
+        let part = RunScope { label, is_selection, is_transient: false };
+        match evaluate_file(args, &runs, file, &select, part).await? {
+            EvalResult::Finished(finished) => total.push(*finished),
+            EvalResult::Invalid => wrong = true,
+            EvalResult::CannotRun(problems) => {
+                for problem in &problems {
+                    render::print_error(&printable_line(problem));
+                }
+                wrong = true;
+            }
+        }
         if total.last().is_some_and(|finished_run| finished_run.ended == CommandOutcome::Interrupted) {
             return Ok(CommandOutcome::Interrupted);
         }
@@ -173,9 +177,42 @@ fn suite_labels(files: &[&PathBuf]) -> Vec<Option<String>> {
     labels.into_iter().map(Some).collect()
 }
 
+/// What became of a suite.
+pub enum EvalResult {
+    Finished(Box<FinishedRun>),
+    /// Its file is invalid; the problems have been printed.
+    Invalid,
+    /// Its file is correct, but not all of it can be run here; each problem with where its case is written.
+    CannotRun(Vec<String>),
+}
+
 impl EvalArgs {
+    /// The arguments of `jurist eval` by its own flags, for other commands that run a suite.
+    pub fn from_flags(flags: impl IntoIterator<Item = OsString>) -> anyhow::Result<Self> {
+        let flags = [OsString::from("eval")].into_iter().chain(flags);
+        let matches = Self::augment_args(clap::Command::new("eval")).try_get_matches_from(flags)?;
+        Ok(Self::from_arg_matches(&matches)?)
+    }
+
+    /// The same with judges and ways of reading that another command was given.
+    pub fn with_judging(mut self, judging: JudgingArgs, loading: LoadingArgs) -> Self {
+        self.running.judging = judging;
+        self.loading = loading;
+        self
+    }
+
+    /// The cases that are named by the flags.
+    pub fn selection(&self) -> CaseSelection {
+        CaseSelection {
+            filter: self.filter.clone(),
+            tags: self.tag.clone(),
+            shard: self.shard,
+            names: (!self.only.is_empty()).then(|| self.only.clone()),
+        }
+    }
+
     /// How the suite is read: its scripts are run where the command allows programs.
-    fn load_options(&self) -> LoadOptions {
+    pub fn load_options(&self) -> LoadOptions {
         let scripts = match self.running.judging.allow_commands {
             true => ScriptPolicy::Allowed,
             // An explanation runs nothing.
@@ -186,26 +223,44 @@ impl EvalArgs {
     }
 }
 
-/// Evaluates one suite. Returns `None` if the file is invalid; its problems have been printed.
+/// Evaluates the one suite of the arguments, or explains it to `out` if they ask for it.
+pub async fn evaluate_one_suite(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<EvalResult> {
+    args.running.check(1)?;
+    let file = args.files.first().context("no suite is named")?;
+    let select = args.selection();
+    let part = RunScope { is_selection: select != CaseSelection::default(), ..RunScope::default() };
+    if !args.explain {
+        return evaluate_file(args, &StoredRuns::default(), file, &select, part).await;
+    }
+    let Some((suite, settings, _)) = load_suite_with_reading(file, args.load_options())? else {
+        return Ok(EvalResult::Invalid);
+    };
+    require_cases(&suite, &args.only)?;
+    let (loaded, plan) = prepare(args, suite, settings, (file, part), &select).await?;
+    explain_eval_plan(out, args, &loaded, &plan)?;
+    Ok(EvalResult::Finished(Box::new(CommandOutcome::Passed.into())))
+}
+
+/// Evaluates one suite.
 async fn evaluate_file(
     args: &EvalArgs,
     runs: &StoredRuns,
     file: &Path,
     select: &CaseSelection,
     part: RunScope,
-) -> anyhow::Result<Option<FinishedRun>> {
+) -> anyhow::Result<EvalResult> {
     let Some((suite, settings, reading)) = load_suite_with_reading(file, args.load_options())? else {
-        return Ok(None);
+        return Ok(EvalResult::Invalid);
     };
     require_cases(&suite, &args.only)?;
     if args.server.is_named() && !args.explain {
         let sent = RemoteEval { suite: &suite, settings: &settings, reading: &reading, file, select };
-        return sent.evaluate_on_server(args, runs, part).await.map(Some);
+        return Ok(EvalResult::Finished(Box::new(sent.evaluate_on_server(args, runs, part).await?)));
     }
     let (loaded, plan) = prepare(args, suite, settings, (file, part), select).await?;
     if args.explain {
-        explain_eval_plan(args, &loaded, &plan)?;
-        return Ok(Some(CommandOutcome::Passed.into()));
+        explain_eval_plan(&mut render::stdout(), args, &loaded, &plan)?;
+        return Ok(EvalResult::Finished(Box::new(CommandOutcome::Passed.into())));
     }
     run_prepared_eval(args, runs, &loaded, plan).await
 }
@@ -232,17 +287,15 @@ pub(super) async fn plan_problems(
     settings: ProjectSettings,
 ) -> anyhow::Result<Vec<String>> {
     // Nothing is run and nothing is sent, so the settings of the project need no trust.
-    let flags = ["eval", "--allow-commands", "--trust-settings", "--"].map(OsStr::new);
-    let flags = flags.into_iter().chain([file.as_os_str()]);
-    let matches = EvalArgs::augment_args(clap::Command::new("eval")).try_get_matches_from(flags)?;
-    let args = EvalArgs::from_arg_matches(&matches)?;
-    let part = RunScope { label: None, is_selection: false };
+    let flags = ["--allow-commands", "--trust-settings", "--"].map(OsString::from);
+    let args = EvalArgs::from_flags(flags.into_iter().chain([file.as_os_str().to_owned()]))?;
+    let part = RunScope::default();
     let (loaded, plan) = prepare(&args, suite, settings, (file, part), &CaseSelection::default()).await?;
     Ok(loaded.find_all_problems(&args, &plan, &mut loaded.new_judges()))
 }
 
 /// The plan of a suite, and everything that runs and judges it.
-async fn prepare<'a>(
+pub async fn prepare<'a>(
     args: &EvalArgs,
     mut suite: Suite,
     settings: ProjectSettings,
@@ -326,8 +379,8 @@ impl RemoteEval<'_> {
 }
 
 /// A suite, the request and what all its units share.
-struct PreparedEval<'a> {
-    suite: Suite,
+pub struct PreparedEval<'a> {
+    pub suite: Suite,
     settings: ProjectSettings,
     request: RunRequest,
     resources: RunResources,
@@ -396,8 +449,12 @@ fn worse_outcome(a: CommandOutcome, b: CommandOutcome) -> CommandOutcome {
 }
 
 /// The plan, case by case: what is graded, by whom, in how many calls, for how much, and what cannot be run.
-fn explain_eval_plan(args: &EvalArgs, loaded: &PreparedEval<'_>, plan: &Plan) -> anyhow::Result<()> {
-    let mut out = render::stdout();
+fn explain_eval_plan(
+    out: &mut impl Write,
+    args: &EvalArgs,
+    loaded: &PreparedEval<'_>,
+    plan: &Plan,
+) -> anyhow::Result<()> {
     let (mut sum, mut costs) = (CallRange::default(), Some((0.0, 0.0)));
     let mut prepared = loaded.new_judges();
     let (mut most_tokens, mut n_wrong) = (0.0, 0);
@@ -520,13 +577,13 @@ fn candidate_text_size(candidate: &Candidate) -> usize {
         + candidate.context.iter().map(String::len).sum::<usize>()
 }
 
-/// Returns `None` if the suite cannot be run; the reasons have been printed.
-async fn run_prepared_eval(
+/// Runs a plan if everything in it can be run.
+pub async fn run_prepared_eval(
     args: &EvalArgs,
     runs: &StoredRuns,
     loaded: &PreparedEval<'_>,
     plan: Plan,
-) -> anyhow::Result<Option<FinishedRun>> {
+) -> anyhow::Result<EvalResult> {
     let judging = &args.running.judging;
     let caller = judging.caller(&loaded.settings)?;
     let live = plan.units.iter().find(|unit| !unit.cell.template().candidate.is_given());
@@ -536,18 +593,18 @@ async fn run_prepared_eval(
     // Everybody who will answer or judge is found before a run begins.
     let mut prepared = loaded.new_judges();
     let problems = loaded.find_all_problems(args, &plan, &mut prepared);
-    for problem in &problems {
-        render::print_error(&printable_line(problem));
-    }
     if !problems.is_empty() {
-        return Ok(None);
+        return Ok(EvalResult::CannotRun(problems));
     }
     let ResumedRun { run, results: before, paid, log } = match &args.resume {
         Some(name) => runs.resume(name).await?,
         None => {
             let suite = loaded.suite.name.clone().unwrap_or_else(|| loaded.file.display().to_string());
             let run = args.running.new_run(suite, plan.units.iter().map(|unit| &unit.cell.template().rubric));
-            let log = args.running.log(runs, &run).await;
+            let log = match loaded.part.is_transient {
+                true => RunLog::nowhere(run.id),
+                false => args.running.log(runs, &run).await,
+            };
             ResumedRun { run, results: Vec::new(), paid: Usd::default(), log }
         }
     };
@@ -578,5 +635,6 @@ async fn run_prepared_eval(
         done.remove(&job.at);
     }
     let ready = ReadyRun { jobs, run, log, done, paid, part: loaded.part.clone() };
-    args.running.execute_run(runs, ready, caller, &loaded.settings).await.map(Some)
+    let finished = args.running.execute_run(runs, ready, caller, &loaded.settings).await?;
+    Ok(EvalResult::Finished(Box::new(finished)))
 }

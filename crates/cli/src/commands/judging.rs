@@ -69,7 +69,7 @@ pub struct JudgingArgs {
     pub seed: u64,
 }
 
-fn parse_dollars(text: &str) -> Result<Usd, String> {
+pub fn parse_dollars(text: &str) -> Result<Usd, String> {
     let bad = || "an amount of dollars such as 0.5".to_owned();
     let amount: f64 = text.trim_start_matches('$').parse().map_err(|_| bad())?;
     if (0.0..9e6).contains(&amount) { Ok(Usd::from_nanos((amount * 1e9).round() as i64)) } else { Err(bad()) }
@@ -79,6 +79,12 @@ impl JudgingArgs {
     /// For commands that make no sense of a recording.
     pub fn refuse_tape(&self, why: &str) -> anyhow::Result<()> {
         anyhow::ensure!(self.record.is_none() && self.replay.is_none(), "{why}");
+        Ok(())
+    }
+
+    /// For commands that would begin a recording again and again.
+    pub fn refuse_recording(&self, why: &str) -> anyhow::Result<()> {
+        anyhow::ensure!(self.record.is_none(), "{why}");
         Ok(())
     }
 

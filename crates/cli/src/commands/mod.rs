@@ -29,6 +29,7 @@ pub(crate) mod judging;
 mod stored_runs;
 mod logging;
 mod man;
+mod mcp;
 mod migrate;
 mod monitor;
 mod panel;
@@ -53,6 +54,7 @@ mod task_results;
 mod trace;
 mod trust;
 mod version;
+mod watch;
 mod worker;
 
 use std::collections::BTreeMap;
@@ -121,14 +123,17 @@ pub struct Cli {
 
 /// The groups of subcommands in `jurist --help`.
 const COMMAND_GROUPS: &[(&str, &[&str])] = &[
-    ("Evaluate", &["eval", "grade", "regrade", "runs", "report"]),
+    ("Evaluate", &["eval", "watch", "grade", "regrade", "runs", "report"]),
     (
         "Compare and analyse",
         &["compare", "stats", "agree", "align", "calibrate", "estimate", "drift", "panel", "rank", "power"],
     ),
     ("Judges and rubrics", &["judge", "score", "diff", "checks", "presets", "cache"]),
     ("Annotate", &["start"]),
-    ("Monitor and serve", &["serve", "health", "worker", "ingest", "monitor", "spend", "alerts", "store"]),
+    (
+        "Monitor and serve",
+        &["serve", "health", "worker", "mcp", "ingest", "monitor", "spend", "alerts", "store"],
+    ),
     (
         "Files and data",
         &[
@@ -172,6 +177,7 @@ fn build_command() -> clap::Command {
 #[derive(Debug, Subcommand)]
 enum CliCommand {
     Eval(Box<eval::EvalArgs>),
+    Watch(Box<watch::WatchArgs>),
     Compare(compare::CompareArgs),
     Agree(agree::AgreeArgs),
     Align(align::AlignArgs),
@@ -189,6 +195,7 @@ enum CliCommand {
     Serve(serve::ServeArgs),
     Start(Box<start::StartArgs>),
     Worker(worker::WorkerArgs),
+    Mcp(mcp::McpServerArgs),
     Ingest(ingest::IngestArgs),
     Store(store::StoreArgs),
     Monitor(monitor::MonitorArgs),
@@ -228,6 +235,7 @@ impl Cli {
     pub fn run(self) -> anyhow::Result<CommandOutcome> {
         match self.command {
             CliCommand::Eval(args) => eval::run_eval_command(&args),
+            CliCommand::Watch(args) => watch::run_watch_command(*args),
             CliCommand::Runs(args) => runs::run_runs_command(&args),
             CliCommand::Compare(args) => compare::run_compare_command(&args),
             CliCommand::Agree(args) => agree::run_agree_command(&args),
@@ -245,6 +253,7 @@ impl Cli {
             CliCommand::Serve(args) => serve::run_serve_command(&args),
             CliCommand::Start(args) => start::run_start_command(&args),
             CliCommand::Worker(args) => worker::run_worker_command(&args),
+            CliCommand::Mcp(args) => mcp::run_mcp_command(args),
             CliCommand::Ingest(args) => ingest::run_ingest_command(&args),
             CliCommand::Store(args) => store::run_store_command(&args),
             CliCommand::Monitor(args) => monitor::run_monitor_command(&args),

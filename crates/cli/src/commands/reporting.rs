@@ -242,7 +242,7 @@ pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> any
     show_answers(out, run, result)
 }
 
-fn status_mark(status: VerdictStatus) -> (&'static str, &'static str) {
+pub fn status_mark(status: VerdictStatus) -> (&'static str, &'static str) {
     match status {
         VerdictStatus::Pass => ("✓", "32"),
         VerdictStatus::Fail => ("✗", "31"),

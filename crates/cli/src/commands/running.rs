@@ -83,6 +83,8 @@ pub struct RunScope {
     pub label: Option<String>,
     /// Whether cases of the suite were left out on purpose.
     pub is_selection: bool,
+    /// Whether the run is shown and then forgotten.
+    pub is_transient: bool,
 }
 
 /// How a run ended, and what of it was not graded.
@@ -90,12 +92,16 @@ pub struct FinishedRun {
     pub ended: CommandOutcome,
     pub not_graded: Option<NotGraded>,
     pub n_cases: usize,
+    /// With its results, where it was made on this machine.
+    pub run: Option<Run>,
+    /// What its calls cost, also those that led to no result; `None` where a price is not known.
+    pub paid: Option<Usd>,
 }
 
 impl From<CommandOutcome> for FinishedRun {
     /// A run that never came to its results.
     fn from(ended: CommandOutcome) -> Self {
-        Self { ended, not_graded: None, n_cases: 0 }
+        Self { ended, not_graded: None, n_cases: 0, run: None, paid: None }
     }
 }
 
@@ -299,7 +305,8 @@ impl RunExecutionArgs {
         let no_defer = self.judging.no_defer(settings);
         let told =
             RunReportContext { took: started.elapsed(), n_units, stopped, address: None, part, no_defer };
-        self.report_run(&run, baseline.as_ref(), &told)
+        let finished = self.report_run(&run, baseline.as_ref(), &told)?;
+        Ok(FinishedRun { run: Some(run), paid, ..finished })
     }
 
     /// The run that this one is compared with.
@@ -364,7 +371,7 @@ impl RunExecutionArgs {
             CommandOutcome::Passed if dropped => CommandOutcome::Failed,
             ended => ended,
         };
-        Ok(FinishedRun { ended, not_graded, n_cases: run.results.len() })
+        Ok(FinishedRun { ended, not_graded, n_cases: run.results.len(), run: None, paid: None })
     }
 
     /// Case by case, then the run in a line, then what became of it since the baseline.

@@ -2,6 +2,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use jurist_core::diagnostic::closest;
+use jurist_core::run::{CaseResult, Run};
 
 use super::CommandOutcome;
 use super::judging::wait_for;
@@ -86,12 +87,7 @@ async fn run_runs_subcommand(what: &RunsSubcommand) -> anyhow::Result<CommandOut
         }
         RunsSubcommand::Show { run: name, case: Some(case), prompts } => {
             let run = runs.load(name).await?;
-            let Some(result) = run.results.iter().find(|result| result.case == *case) else {
-                let names: Vec<String> = run.results.iter().map(|result| result.case).collect();
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                let meant = closest(case, &names).map(|closest| format!("; did you mean `{closest}`?"));
-                anyhow::bail!("the run has no case `{case}`{}", meant.unwrap_or_default());
-            };
+            let result = find_case_result(&run, case)?;
             case_in_full(&mut out, &run, &result)?;
             for exchange in if *prompts { runs.exchanges(name, case).await? } else { Vec::new() } {
                 writeln!(out, "\n\x1b[1m{}, asked of {}\x1b[0m", exchange.criterion, exchange.request.model)?;
@@ -108,4 +104,14 @@ async fn run_runs_subcommand(what: &RunsSubcommand) -> anyhow::Result<CommandOut
         RunsSubcommand::Rm { run } => runs.remove(run).await?,
     }
     Ok(CommandOutcome::Passed)
+}
+
+/// The result of a case, by its name.
+pub fn find_case_result(run: &Run, name: &str) -> anyhow::Result<CaseResult> {
+    run.results.iter().find(|result| result.case == name).ok_or_else(|| {
+        let names: Vec<String> = run.results.iter().map(|result| result.case).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let meant = closest(name, &names).map(|closest| format!("; did you mean `{closest}`?"));
+        anyhow::anyhow!("the run has no case `{name}`{}", meant.unwrap_or_default())
+    })
 }

@@ -1,0 +1,454 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use jurist_core::candidate::TraceSource;
+use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
+use jurist_core::grade::VerdictStatus;
+use jurist_core::plan::{Plan, PlanUnit};
+use jurist_core::quantity::plural;
+use jurist_core::report::{reasons, variant_in_words};
+use jurist_core::run::Run;
+use jurist_core::suite::{Case, McpServer};
+use jurist_engine::load::{SuiteFiles, load_suite_with_sources};
+use serde_json::Value as Json;
+use tokio::sync::watch;
+
+use super::eval::{EvalArgs, EvalResult, prepare, run_prepared_eval};
+use super::judging::{JudgingArgs, wait_for};
+use super::reporting::{printable_line, show_run, status_mark};
+use super::running::RunScope;
+use super::serve::{wait_for_stop, watch_stop_signals};
+use super::stored_runs::StoredRuns;
+use super::{CommandOutcome, LoadingArgs};
+use crate::render;
+
+/// Run the cases that a changed file touches, until Ctrl-C
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist watch suite.yaml
+  jurist watch suite.yaml --filter refund --judge ollama/qwen3
+  jurist watch suite.yaml --replay calls.jsonl
+  jurist watch suite.yaml --allow-commands  Run the agents that the file names
+
+All cases are run once. After a change of the suite, or of a file that it reads
+or names, the cases that the change touches are run again and printed with the
+old and the new verdict. Judge replies come from the cache where the prompt is
+the same. Runs are not stored; --max-cost holds for each of them.")]
+pub struct WatchArgs {
+    /// Suite, in any dialect
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Run only cases whose name contains this text
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Run only cases with this tag; repeatable
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    #[command(flatten)]
+    judging: JudgingArgs,
+    #[command(flatten)]
+    loading: LoadingArgs,
+}
+
+/// Time between two looks at the files: with as long a pause for an editor to finish, a change is seen in 0.3 s.
+const POLL: Duration = Duration::from_millis(150);
+
+/// A clock of files may be behind the clock of the machine by a tick.
+const CLOCK_TICK: Duration = Duration::from_millis(20);
+
+/// Files of a folder that an agent works on which are looked at; more are too many to look at so often.
+const MAX_WORKSPACE_FILES: usize = 5_000;
+
+/// Larger files are distinguished by size and time alone.
+const MAX_HASHED: u64 = 16 << 20;
+
+pub fn run_watch_command(args: WatchArgs) -> anyhow::Result<CommandOutcome> {
+    let WatchArgs { file, filter, tag, judging, loading } = args;
+    anyhow::ensure!(file.is_file(), "there is no file `{}`", file.display());
+    anyhow::ensure!(!judging.batch, "--batch takes minutes to hours; use `jurist eval`");
+    judging.refuse_recording("--record would be written anew by every run; use `jurist eval --record`")?;
+    let filter = filter.map(|text| format!("--filter={text}"));
+    let tags = tag.iter().map(|tag| format!("--tag={tag}"));
+    let flags = ["--quiet".to_owned()].into_iter().chain(filter).chain(tags).map(Into::into);
+    let flags = flags.chain(["--".into(), file.clone().into_os_string()]);
+    let args = EvalArgs::from_flags(flags)?.with_judging(judging, loading);
+    wait_for(async {
+        let stop = watch_stop_signals()?;
+        let mut watched = WatchedSuite { args, file, graded: BTreeMap::new(), files: BTreeSet::new() };
+        watched.watch_until_stopped(stop).await
+    })
+}
+
+/// What a unit came to, and what it came from.
+#[derive(Debug, Clone)]
+struct GradedUnit {
+    fingerprint: u64,
+    status: VerdictStatus,
+    score: Option<f64>,
+}
+
+/// A suite between two changes.
+struct WatchedSuite {
+    args: EvalArgs,
+    file: PathBuf,
+    /// By the names of units.
+    graded: BTreeMap<String, GradedUnit>,
+    /// Files and folders that decide what is run.
+    files: BTreeSet<PathBuf>,
+}
+
+/// What a look at a file or folder sees of it; `None` where it is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileStamp {
+    modified: Option<SystemTime>,
+    n_bytes: u64,
+}
+
+impl WatchedSuite {
+    async fn watch_until_stopped(&mut self, stop: watch::Receiver<bool>) -> anyhow::Result<CommandOutcome> {
+        let mut changed: Vec<PathBuf> = Vec::new();
+        loop {
+            let begun = SystemTime::now();
+            if let Err(error) = self.run_changed_cases(&changed).await {
+                render::print_error(&format!("{error:#}"));
+            }
+            if *stop.borrow() {
+                return Ok(CommandOutcome::Interrupted);
+            }
+            if self.graded.is_empty() && changed.is_empty() {
+                render::print_note("no case was run; the files are watched");
+            }
+            let before = stamp_files(&self.files, begun);
+            tokio::select! {
+                now = wait_for_change(&self.files, &before) => changed = now,
+                () = wait_for_stop(stop.clone()) => return Ok(CommandOutcome::Interrupted),
+            }
+        }
+    }
+
+    /// Reads the suite and runs what is not the same as when it was graded. What is wrong is printed, and the old
+    /// verdicts stay.
+    async fn run_changed_cases(&mut self, changed: &[PathBuf]) -> anyhow::Result<()> {
+        let started = Instant::now();
+        let file = self.file.clone();
+        let (loaded, reading) = load_suite_with_sources(&file, self.args.load_options());
+        self.files = watched_paths(&file, reading.paths());
+        let not_advice = |diagnostic: &&Diagnostic| diagnostic.severity != DiagnosticSeverity::Advice;
+        let diagnostics = loaded.diagnostics.into_sorted();
+        let diagnostics: Vec<Diagnostic> = diagnostics.iter().filter(not_advice).cloned().collect();
+        let Some(suite) = loaded.suite else {
+            render::print_diagnostics(&diagnostics, &loaded.sources)?;
+            return Ok(());
+        };
+        let servers = suite.servers.clone();
+        let project = SuiteFiles::of(&file, self.args.load_options().outside);
+        let part = RunScope { is_selection: true, is_transient: true, ..RunScope::default() };
+        let select = self.args.selection();
+        let (prepared, mut plan) =
+            prepare(&self.args, suite, loaded.settings, (&file, part), &select).await?;
+        let before = fingerprint_units(&plan, &servers, &project);
+        self.files.extend(before.values().flat_map(|unit| unit.files.iter().cloned()));
+        let touched = self.find_touched_cases(&plan, &before);
+        let n_units = plan.units.len();
+        let gone: Vec<String> =
+            self.graded.keys().filter(|name| !before.contains_key(*name)).cloned().collect();
+        if touched.is_empty() && gone.is_empty() {
+            return Ok(());
+        }
+        render::print_diagnostics(&diagnostics, &loaded.sources)?;
+        plan.units.retain(|unit| touched.contains(&unit.cell.template().name));
+        let whole = Plan { units: plan.units.clone() };
+        let run = match plan.units.is_empty() {
+            true => None,
+            false => match run_prepared_eval(&self.args, &StoredRuns::default(), &prepared, plan).await? {
+                EvalResult::Finished(finished) => finished.run,
+                EvalResult::Invalid => None,
+                EvalResult::CannotRun(problems) => {
+                    for problem in &problems {
+                        render::print_error(&printable_line(problem));
+                    }
+                    return Ok(());
+                }
+            },
+        };
+        // A file that changed while its cases were run is taken for something that they write: otherwise a log would
+        // start them again and again.
+        let after = fingerprint_units(&whole, &servers, &project);
+        self.show_round(changed, run.as_ref(), &gone, n_units, started)?;
+        for name in gone {
+            self.graded.remove(&name);
+        }
+        for result in run.iter().flat_map(|run| run.results.iter()) {
+            let Some(unit) = after.get(&result.case) else { continue };
+            let graded = GradedUnit {
+                fingerprint: unit.fingerprint,
+                status: result.verdict.status,
+                score: result.verdict.score,
+            };
+            self.graded.insert(result.case.clone(), graded);
+        }
+        self.show_tally()
+    }
+
+    /// Cases as written of which a unit is new or different. All units of a case are run together, since some checks
+    /// compare them.
+    fn find_touched_cases(&self, plan: &Plan, now: &BTreeMap<String, UnitFingerprint>) -> BTreeSet<String> {
+        let is_same = |unit: &PlanUnit| {
+            let graded = self.graded.get(&unit.name).map(|graded| graded.fingerprint);
+            graded.is_some() && graded == now.get(&unit.name).map(|unit| unit.fingerprint)
+        };
+        let touched = plan.units.iter().filter(|unit| !is_same(unit));
+        touched.map(|unit| unit.cell.template().name.clone()).collect()
+    }
+
+    fn show_round(
+        &self,
+        changed: &[PathBuf],
+        run: Option<&Run>,
+        gone: &[String],
+        n_units: usize,
+        started: Instant,
+    ) -> anyhow::Result<()> {
+        let mut out = render::stdout();
+        if changed.is_empty() {
+            if let Some(run) = run {
+                show_run(&mut out, run, false, render::terminal_columns())?;
+            }
+            let names = self.files.iter().filter(|path| path.is_file()).count();
+            writeln!(out, "watching {}; Ctrl-C ends", plural(names, "file"))?;
+            return Ok(());
+        }
+        let n_run = run.map_or(0, |run| run.results.len());
+        writeln!(
+            out,
+            "\n\x1b[1m{}\x1b[0m changed: {n_run} of {} run again in {:.1} s",
+            list_changed_files(changed),
+            plural(n_units, "case"),
+            started.elapsed().as_secs_f64()
+        )?;
+        for name in gone {
+            writeln!(out, "\x1b[2m- {}  removed\x1b[0m", printable_line(name))?;
+        }
+        if let Some(run) = run {
+            for result in run.results.iter() {
+                let before = self.graded.get(&result.case);
+                let (mark, colour) = status_mark(result.verdict.status);
+                let verdict = describe_verdict_change(before, result.verdict.status, result.verdict.score);
+                writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {}  {verdict}", printable_line(&result.case))?;
+                let has_reasons = result.verdict.status != VerdictStatus::Pass;
+                for reason in if has_reasons { reasons(run, &result) } else { Vec::new() } {
+                    writeln!(out, "    {}", printable_line(&reason))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn show_tally(&self) -> anyhow::Result<()> {
+        let count = |status| self.graded.values().filter(|graded| graded.status == status).count();
+        writeln!(
+            render::stdout(),
+            "{} passed, {} failed, {} errors, {} deferred",
+            count(VerdictStatus::Pass),
+            count(VerdictStatus::Fail),
+            count(VerdictStatus::Error),
+            count(VerdictStatus::Deferred)
+        )?;
+        Ok(render::stdout().flush()?)
+    }
+}
+
+/// The old and the new verdict and score.
+fn describe_verdict_change(before: Option<&GradedUnit>, status: VerdictStatus, score: Option<f64>) -> String {
+    let number = |score: Option<f64>| score.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
+    let Some(before) = before else {
+        return format!("new → {}  {}", variant_in_words(&status), number(score));
+    };
+    let verdicts = match before.status == status {
+        true => variant_in_words(&status),
+        false => format!("{} → {}", variant_in_words(&before.status), variant_in_words(&status)),
+    };
+    match number(before.score) == number(score) {
+        true => format!("{verdicts}  {}", number(score)),
+        false => format!("{verdicts}  {} → {}", number(before.score), number(score)),
+    }
+}
+
+/// Names of changed files; folders tell nobody anything unless nothing else changed.
+fn list_changed_files(changed: &[PathBuf]) -> String {
+    let here = std::path::absolute(".").unwrap_or_default();
+    let show =
+        |path: &PathBuf| printable_line(&path.strip_prefix(&here).unwrap_or(path).display().to_string());
+    let files: Vec<String> = changed.iter().filter(|path| !path.is_dir()).map(show).collect();
+    let names = if files.is_empty() { changed.iter().map(show).collect() } else { files };
+    match names.as_slice() {
+        [one, two, _, ..] => format!("{one}, {two} and {} more", names.len() - 2),
+        few => few.join(", "),
+    }
+}
+
+/// The files that were read, and their folders: a pattern may match a new file.
+fn watched_paths(suite: &Path, read: Vec<PathBuf>) -> BTreeSet<PathBuf> {
+    let suite = std::path::absolute(suite).unwrap_or_else(|_| suite.to_owned());
+    let mut all: BTreeSet<PathBuf> = read.into_iter().chain([suite]).collect();
+    let folders: Vec<PathBuf> = all.iter().filter_map(|path| Some(path.parent()?.to_owned())).collect();
+    all.extend(folders);
+    all
+}
+
+/// What a look sees of each file. A file that was written since `begun` may have been read before or after, so it counts
+/// as changed at the next look.
+fn stamp_files(files: &BTreeSet<PathBuf>, begun: SystemTime) -> BTreeMap<PathBuf, FileStamp> {
+    let begun = begun.checked_sub(CLOCK_TICK).unwrap_or(begun);
+    let stamp = |path: &PathBuf| {
+        let stamp = FileStamp::of(path);
+        let is_fresh = stamp.modified.is_some_and(|modified| begun <= modified) && path.is_file();
+        let modified = if is_fresh { None } else { stamp.modified };
+        (path.clone(), FileStamp { modified, ..stamp })
+    };
+    files.iter().map(stamp).collect()
+}
+
+impl FileStamp {
+    fn of(path: &Path) -> Self {
+        let found = path.metadata().ok();
+        // The size of a folder says nothing.
+        let n_bytes = found.as_ref().filter(|found| found.is_file()).map_or(0, std::fs::Metadata::len);
+        Self { modified: found.and_then(|found| found.modified().ok()), n_bytes }
+    }
+}
+
+/// Waits until a file differs from its stamp and then stays as it is for one look. The files that differ.
+async fn wait_for_change(files: &BTreeSet<PathBuf>, before: &BTreeMap<PathBuf, FileStamp>) -> Vec<PathBuf> {
+    let look = || files.iter().map(|path| (path, FileStamp::of(path))).collect::<Vec<_>>();
+    let mut last = look();
+    loop {
+        tokio::time::sleep(POLL).await;
+        let now = look();
+        let differs = |(path, stamp): &&(&PathBuf, FileStamp)| before.get(*path) != Some(stamp);
+        let changed: Vec<PathBuf> = now.iter().filter(differs).map(|(path, _)| (*path).clone()).collect();
+        if !changed.is_empty() && now == last {
+            return changed;
+        }
+        last = now;
+    }
+}
+
+/// What decides the verdict of a unit, and the files among it.
+struct UnitFingerprint {
+    fingerprint: u64,
+    files: BTreeSet<PathBuf>,
+}
+
+/// The fingerprint of each unit by its name. Where a case is written does not matter.
+fn fingerprint_units(
+    plan: &Plan,
+    servers: &BTreeMap<String, McpServer>,
+    project: &SuiteFiles,
+) -> BTreeMap<String, UnitFingerprint> {
+    // Many cases name the same files.
+    let mut contents: BTreeMap<PathBuf, u64> = BTreeMap::new();
+    let of_unit = |unit: &PlanUnit| {
+        let case = unit.cell.case().expect("it was filled when it was planned");
+        let mut hasher = DefaultHasher::new();
+        let server = case.server.as_ref().and_then(|name| servers.get(name));
+        hash_debug(&mut hasher, &(&case.candidate, &case.server, server, &case.targets, &case.agent));
+        hash_debug(&mut hasher, &(&case.workspace, &case.judge, &case.labels, unit.cell.judge()));
+        hash_debug(&mut hasher, &unit.cell.row());
+        case.rubric.version().as_str().hash(&mut hasher);
+        let files = find_run_files(&case, server, project);
+        for path in &files {
+            path.hash(&mut hasher);
+            contents.entry(path.clone()).or_insert_with(|| hash_file(path)).hash(&mut hasher);
+        }
+        (unit.name.clone(), UnitFingerprint { fingerprint: hasher.finish(), files })
+    };
+    plan.units.iter().map(of_unit).collect()
+}
+
+/// Hashes everything that a value shows of itself. It is compared within one process only.
+fn hash_debug(hasher: &mut DefaultHasher, value: &impl Debug) {
+    format!("{value:?}").hash(hasher);
+}
+
+fn hash_file(path: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let stamp = FileStamp::of(path);
+    let content = std::fs::File::open(path).ok().filter(|_| stamp.n_bytes <= MAX_HASHED);
+    let mut bytes = Vec::new();
+    match content.map(|file| file.take(MAX_HASHED).read_to_end(&mut bytes)) {
+        Some(Ok(_)) => bytes.hash(&mut hasher),
+        _ => (stamp.n_bytes, stamp.modified).hash(&mut hasher),
+    }
+    hasher.finish()
+}
+
+/// Files that are read or started when a case is run: its trace, its workspace, and every file of the project that its
+/// targets, its server or the programs of its checks name.
+fn find_run_files(case: &Case, server: Option<&McpServer>, project: &SuiteFiles) -> BTreeSet<PathBuf> {
+    let mut texts: Vec<String> = Vec::new();
+    if let Some(TraceSource::File(path)) = &case.candidate.trace {
+        texts.push(path.clone());
+    }
+    if !case.candidate.is_given() {
+        for target in &case.targets {
+            texts.push(target.id.clone());
+            target.config.values().for_each(|value| collect_texts(value, &mut texts));
+        }
+        if let Some(McpServer::Stdio { command, args, .. }) = server {
+            texts.push(command.clone());
+            texts.extend(args.iter().cloned());
+        }
+    }
+    if case.rubric.external_checks().next().is_some() {
+        collect_texts(&case.rubric.to_json(), &mut texts);
+    }
+    let models = case.judge.model.iter().chain(&case.judge.panel);
+    texts.extend(models.filter(|model| model.starts_with("command:")).cloned());
+    let is_between = |letter: char| letter.is_whitespace() || "'\"`:;,()<>|&=".contains(letter);
+    let words: BTreeSet<&str> = texts.iter().flat_map(|text| text.split(is_between)).collect();
+    let is_name = |word: &&&str| !word.is_empty() && word.len() < 300;
+    let mut files: BTreeSet<PathBuf> = words
+        .iter()
+        .filter(is_name)
+        .filter_map(|word| project.find(word).ok())
+        .filter(|path| path.is_file())
+        .collect();
+    let workspace = case.workspace.as_ref().filter(|_| !case.candidate.is_given());
+    if let Some(folder) = workspace.and_then(|workspace| project.find(&workspace.path).ok()) {
+        collect_files(&folder, &mut files);
+    }
+    files
+}
+
+fn collect_texts(value: &Json, texts: &mut Vec<String>) {
+    match value {
+        Json::String(text) => texts.push(text.clone()),
+        Json::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Json::Object(fields) => fields.values().for_each(|field| collect_texts(field, texts)),
+        _ => {}
+    }
+}
+
+fn collect_files(folder: &Path, files: &mut BTreeSet<PathBuf>) {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if MAX_WORKSPACE_FILES <= files.len() {
+                return;
+            }
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => folders.push(entry.path()),
+                Ok(kind) if kind.is_file() => {
+                    files.insert(entry.path());
+                }
+                _ => {}
+            }
+        }
+    }
+}
