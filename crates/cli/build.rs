@@ -1,4 +1,4 @@
-//! Lists the pages of the book, so that `jurist mcp` has them inside the binary.
+//! Lists the pages of the book, so that `jurist docs` and `jurist mcp` have them inside the binary.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -2,6 +2,7 @@
 //!
 //! One file per subcommand. [`library`] grades records for programs that hold them in memory.
 
+mod book;
 mod commands;
 pub mod library;
 mod picture;

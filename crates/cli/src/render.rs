@@ -26,6 +26,10 @@ pub fn print_diagnostics(diagnostics: &[Diagnostic], sources: &Sources) -> std::
     if SHOWN < diagnostics.len() {
         writeln!(err, "… and {} more; --format json lists them all\n", diagnostics.len() - SHOWN)?;
     }
+    // Logs of CI need no advice on how to read.
+    if !diagnostics.is_empty() && std::io::stderr().is_terminal() {
+        writeln!(err, "what each code means: jurist docs diagnostics\n")?;
+    }
     Ok(())
 }
 

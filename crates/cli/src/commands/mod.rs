@@ -12,6 +12,7 @@ mod compare;
 mod completions;
 mod convert;
 mod diff;
+mod docs;
 mod doctor;
 mod drift;
 mod estimate;
@@ -105,6 +106,7 @@ Start here:
   jurist compare previous latest
                                Compare two runs
   jurist doctor                Show which keys, models and databases are found
+  jurist docs quickstart       Read the book; --help of a command names its page
 
 Files of AgentV, promptfoo, Potato and mcptest are read as they are.
 Exit codes: 0 passed; 1 a verdict failed; 2 bad file or argument;
@@ -120,6 +122,51 @@ pub struct Cli {
     #[command(subcommand)]
     command: CliCommand,
 }
+
+/// The page of the book about a subcommand.
+const BOOK_OF_COMMANDS: &[(&str, &str)] = &[
+    ("agree", "statistics"),
+    ("alerts", "money"),
+    ("align", "tutorials/validate-a-judge"),
+    ("cache", "judges"),
+    ("calibrate", "tutorials/validate-a-judge"),
+    ("check", "diagnostics"),
+    ("checks", "checks"),
+    ("compare", "runs"),
+    ("convert", "dialects"),
+    ("diff", "files"),
+    ("drift", "statistics"),
+    ("estimate", "statistics"),
+    ("eval", "runs"),
+    ("export", "statistics"),
+    ("grade", "judges"),
+    ("health", "server"),
+    ("import", "dialects"),
+    ("ingest", "traces"),
+    ("init", "quickstart"),
+    ("judge", "judges"),
+    ("mcp", "mcp"),
+    ("migrate", "migration"),
+    ("monitor", "monitor"),
+    ("panel", "statistics"),
+    ("power", "how-to/sample-size"),
+    ("presets", "recipes"),
+    ("rank", "statistics"),
+    ("regrade", "runs"),
+    ("report", "reporters"),
+    ("runs", "runs"),
+    ("schema", "files"),
+    ("score", "scoring"),
+    ("serve", "server"),
+    ("spend", "money"),
+    ("start", "annotate"),
+    ("stats", "statistics"),
+    ("store", "store"),
+    ("trace", "traces"),
+    ("trust", "settings"),
+    ("watch", "runs"),
+    ("worker", "how-to/postgresql"),
+];
 
 /// The groups of subcommands in `jurist --help`.
 const COMMAND_GROUPS: &[(&str, &[&str])] = &[
@@ -147,6 +194,7 @@ const COMMAND_GROUPS: &[(&str, &[&str])] = &[
             "schema",
             "trust",
             "doctor",
+            "docs",
             "completions",
             "man",
         ],
@@ -171,7 +219,18 @@ fn build_command() -> clap::Command {
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{header}Options:{header:#}\n{{options}}{{after-help}}"
     );
-    command.help_template(template)
+    let mut command = command.help_template(template);
+    for (name, page) in BOOK_OF_COMMANDS {
+        command = command.mut_subcommand(name, |subcommand| {
+            let more = format!("Read more: jurist docs {page}");
+            let text = match subcommand.get_after_help() {
+                Some(text) => format!("{text}\n\n{more}"),
+                None => more,
+            };
+            subcommand.after_help(text)
+        });
+    }
+    command
 }
 
 #[derive(Debug, Subcommand)]
@@ -210,6 +269,7 @@ enum CliCommand {
     Score(score::ScoreArgs),
     Diff(diff::DiffArgs),
     Doctor(doctor::DoctorArgs),
+    Docs(docs::DocsArgs),
     Trace(trace::TraceArgs),
     Checks(checks::ChecksArgs),
     Presets(presets::PresetsArgs),
@@ -270,6 +330,7 @@ impl Cli {
             CliCommand::Score(args) => score::run_score_command(&args),
             CliCommand::Diff(args) => diff::run_diff_command(&args),
             CliCommand::Doctor(args) => doctor::run_doctor_command(&args),
+            CliCommand::Docs(args) => docs::run_docs_command(&args),
             CliCommand::Trace(args) => trace::run_trace_command(&args),
             CliCommand::Checks(args) => checks::run_checks_command(&args),
             CliCommand::Presets(args) => presets::run_presets_command(&args),
@@ -437,6 +498,22 @@ mod tests {
         listed.sort_unstable();
         existing.sort_unstable();
         assert_eq!(listed, existing);
+    }
+
+    #[test]
+    fn the_book_has_the_pages_that_the_help_names() {
+        let command = Cli::command();
+        for (name, page) in BOOK_OF_COMMANDS {
+            assert!(command.find_subcommand(name).is_some(), "{name}");
+            assert!(crate::book::find_book_page(page).is_ok(), "{page}");
+        }
+        let mut without: Vec<&str> = command
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .filter(|name| !BOOK_OF_COMMANDS.iter().any(|known| known.0 == *name))
+            .collect();
+        without.sort_unstable();
+        assert_eq!(without, ["completions", "docs", "doctor", "man"]);
     }
 
     /// The description of a subcommand fits one line of the help, and every argument has one.

@@ -3,19 +3,10 @@
 use jurist_core::schema::{SCHEMAS, schema};
 use rmcp::model::{Resource, ResourceContents};
 
+use crate::book::BOOK_PAGES;
+
 const SCHEMA: &str = "jurist://schema/";
 const BOOK: &str = "jurist://book/";
-
-/// A page of the book.
-struct BookPage {
-    title: &'static str,
-    /// Its path in the folder `docs`.
-    name: &'static str,
-    text: &'static str,
-}
-
-/// As `docs/SUMMARY.md` lists them.
-const BOOK_PAGES: &[BookPage] = include!(concat!(env!("OUT_DIR"), "/book_pages.rs"));
 
 /// All resources: schemas first.
 pub fn list_served_resources() -> Vec<Resource> {
