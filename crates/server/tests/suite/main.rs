@@ -25,6 +25,7 @@ mod people;
 mod place;
 mod ranking;
 mod rubrics;
+mod pushed_runs;
 mod runs;
 mod secrets;
 mod shut_out;
