@@ -115,8 +115,9 @@ mod tests {
         assert_eq!(found.branch.as_deref(), Some("work/new"));
         assert_eq!(found.commit.as_deref(), Some(commit.as_str()));
         assert_eq!(found.author.as_deref(), Some("Ann Lee"));
-        run_git(folder.path(), &["checkout", "-q", "--detach"]);
-        assert_eq!(read_git(folder.path()).await.branch, None, "no branch is checked out");
         assert!(!marker.exists(), "a program of the repository ran");
+        // Written by hand: `git checkout` would run the programs of the settings above.
+        std::fs::write(folder.path().join(".git/HEAD"), format!("{commit}\n")).expect("a file");
+        assert_eq!(read_git(folder.path()).await.branch, None, "no branch is checked out");
     }
 }

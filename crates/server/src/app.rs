@@ -9,7 +9,7 @@ use jurist_store::{ProjectId, Region, Store, StoreError, clock};
 use tokio::sync::watch;
 
 use crate::annotate::Outputs;
-use crate::api::HistoryCache;
+use crate::api::{ChangeCache, HistoryCache};
 use crate::auth::LockOut;
 use crate::connections::ConnectionLimits;
 use crate::ingest::{IngestAdmission, IngestLimits};
@@ -37,6 +37,8 @@ pub struct AppState {
     pub outputs: Outputs,
     /// Cache for trends.
     pub sequences: Sequences,
+    /// Comparisons of runs, case by case.
+    pub changes: ChangeCache,
     /// Figures of the history of runs.
     pub history: HistoryCache,
 }
@@ -121,6 +123,7 @@ impl App {
             gate,
             outputs,
             sequences,
+            changes: ChangeCache::default(),
             history: HistoryCache::default(),
         };
         Ok(Self(Arc::new(shared)))

@@ -39,6 +39,7 @@ mod traces;
 mod rubric_trials;
 mod blinding;
 
+pub use self::run_changes::ChangeCache;
 pub use self::run_history::HistoryCache;
 pub use self::run_push::{EndedRun, PushedResult, PushedResults, PushedRun};
 

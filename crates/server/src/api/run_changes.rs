@@ -1,17 +1,22 @@
 //! Cases of two runs side by side, page by page.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use axum::extract::State;
 use jurist_core::grade::VerdictStatus;
 use jurist_core::report::{
-    CaseChange, CaseSide, ChangeCounts, ChangeDirection, ChangeFilter, CriterionAnswer, WordChange,
-    find_case_changes,
+    CaseChange, CaseChanges, CaseSide, ChangeCounts, ChangeDirection, ChangeFilter, ChangePlace,
+    CriterionAnswer, WordChange, find_case_changes,
 };
-use jurist_core::run::RunId;
+use jurist_core::run::{CaseResult, RunId};
+use jurist_store::runs::RunHead;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::run_history::describe_run_state;
 use super::{Json, Path, Query, compute_json_response};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
@@ -130,26 +135,114 @@ async fn list_run_changes(
     let (after, before): (RunId, RunId) = (id.parse()?, asked.baseline.parse()?);
     let limit = super::limit(asked.limit)?;
     let filter = parse_change_filter(asked.filter.as_deref())?;
-    let after = app.store.load_run(caller.project, after).await?;
-    let before = app.store.load_run(caller.project, before).await?;
-    compute_json_response(move || {
-        let found = find_case_changes(&before, &after);
-        let find = asked.find.unwrap_or_default().to_lowercase();
-        let accepted: Vec<_> =
-            found.select(filter).filter(|change| change.case.to_lowercase().contains(&find)).collect();
-        let first = asked.after.unwrap_or(0);
-        let shown = accepted.iter().skip(first).take(limit);
-        let items: Vec<CaseChangeView> =
-            shown.map(|place| CaseChangeView::from(place.load(&before, &after))).collect();
-        let end = first.saturating_add(items.len());
-        RunChangePage {
-            next: (end < accepted.len()).then_some(end),
-            n_found: accepted.len(),
-            counts: found.counts.into(),
-            items,
-        }
+    let runs = ComparedRuns {
+        after: app.store.run_head(caller.project, after).await?,
+        before: app.store.run_head(caller.project, before).await?,
+    };
+    let index = find_changes_of_runs(&app, &caller, &runs).await?;
+    let find = asked.find.unwrap_or_default().to_lowercase();
+    let is_found = |change: &&ChangePlace| find.is_empty() || change.case.to_lowercase().contains(&find);
+    let accepted: Vec<&ChangePlace> = index.changes.select(filter).filter(is_found).collect();
+    let first = asked.after.unwrap_or(0);
+    // The two runs with nothing but the cases of this page.
+    let mut before = app.store.run(caller.project, runs.before.id).await?;
+    let mut after = app.store.run(caller.project, runs.after.id).await?;
+    let (mut shown, mut old, mut new) = (Vec::new(), Vec::new(), Vec::new());
+    for change in accepted.iter().skip(first).take(limit) {
+        let (place_before, place_after) =
+            (index.places_before[change.before], index.places_after[change.after]);
+        old.push(load_result_at(&app, &caller, runs.before.id, place_before).await?);
+        new.push(load_result_at(&app, &caller, runs.after.id, place_after).await?);
+        shown.push(ChangePlace { before: shown.len(), after: shown.len(), ..(*change).clone() });
+    }
+    (before.results, after.results) = (old.into_iter().collect(), new.into_iter().collect());
+    let end = first.saturating_add(shown.len());
+    let (n_found, counts) = (accepted.len(), index.changes.counts.into());
+    compute_json_response(move || RunChangePage {
+        items: shown.iter().map(|change| change.load(&before, &after).into()).collect(),
+        counts,
+        n_found,
+        next: (end < n_found).then_some(end),
     })
     .await
+}
+
+/// The runs of a request, in the order in which they are compared.
+struct ComparedRuns {
+    before: RunHead,
+    after: RunHead,
+}
+
+/// What became of each case, and where its results are stored.
+#[derive(Debug)]
+struct ChangeIndex {
+    changes: CaseChanges,
+    /// The place in the plan of each result of the earlier run.
+    places_before: Vec<usize>,
+    places_after: Vec<usize>,
+}
+
+/// Cases that are remembered, over all pairs of runs; each takes about 200 bytes.
+const MAX_REMEMBERED_CASES: usize = 200_000;
+
+/// Comparisons that were made before: the next page or another filter reads only the cases that it shows.
+#[derive(Debug, Default)]
+pub struct ChangeCache(Mutex<HashMap<String, Arc<ChangeIndex>>>);
+
+impl ChangeCache {
+    fn get(&self, key: &str) -> Option<Arc<ChangeIndex>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    fn insert(&self, key: String, index: Arc<ChangeIndex>) {
+        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let n_cases: usize = remembered.values().map(|index| index.places_after.len()).sum();
+        if MAX_REMEMBERED_CASES < n_cases + index.places_after.len() {
+            remembered.clear();
+        }
+        remembered.insert(key, index);
+    }
+}
+
+async fn find_changes_of_runs(
+    app: &App,
+    caller: &Principal,
+    runs: &ComparedRuns,
+) -> Result<Arc<ChangeIndex>, ApiError> {
+    let key = format!("{} {}", describe_run_state(&runs.before), describe_run_state(&runs.after));
+    if let Some(known) = app.changes.get(&key) {
+        return Ok(known);
+    }
+    let places_before = list_result_places(app, caller, runs.before.id).await?;
+    let places_after = list_result_places(app, caller, runs.after.id).await?;
+    let before = app.store.load_run(caller.project, runs.before.id).await?;
+    let after = app.store.load_run(caller.project, runs.after.id).await?;
+    // Results that came in between are looked for with the next request.
+    if places_before.len() != before.results.len() || places_after.len() != after.results.len() {
+        return Err(ApiError::Conflict("results are arriving; try again".to_owned()));
+    }
+    let changes = tokio::task::spawn_blocking(move || find_case_changes(&before, &after));
+    let changes = changes.await.map_err(|_| ApiError::Broken)?;
+    let index = Arc::new(ChangeIndex { changes, places_before, places_after });
+    app.changes.insert(key, Arc::clone(&index));
+    Ok(index)
+}
+
+async fn list_result_places(app: &App, caller: &Principal, run: RunId) -> Result<Vec<usize>, ApiError> {
+    let all = 0..=usize::try_from(i64::MAX).unwrap_or(usize::MAX);
+    Ok(app.store.graded_places(caller.project, run, all).await?.into_keys().collect())
+}
+
+async fn load_result_at(
+    app: &App,
+    caller: &Principal,
+    run: RunId,
+    place: usize,
+) -> Result<CaseResult, ApiError> {
+    let found = app.store.results(caller.project, run, place.checked_sub(1), 1).await?;
+    let found = found.into_iter().find(|(at, _)| *at == place).map(|(_, result)| result);
+    // A run that was deleted in the meantime.
+    found.ok_or_else(|| ApiError::Unknown(format!("{run} has no result {place}")))
 }
 
 fn parse_change_filter(name: Option<&str>) -> Result<ChangeFilter, ApiError> {

@@ -97,12 +97,14 @@ struct HistoryKey {
 
 impl HistoryKey {
     fn new(run: &RunHead, before: Option<&RunHead>) -> Self {
-        let describe = |head: &RunHead| {
-            let RunHead { id, ended, n_pass, n_fail, n_error, n_deferred, score, .. } = head;
-            format!("{id} {ended:?} {n_pass} {n_fail} {n_error} {n_deferred} {score:?}")
-        };
-        Self { run: describe(run), before: before.map(describe) }
+        Self { run: describe_run_state(run), before: before.map(describe_run_state) }
     }
+}
+
+/// Changes with every result that arrives, and tells a run that was deleted and sent again.
+pub(super) fn describe_run_state(head: &RunHead) -> String {
+    let RunHead { id, ended, n_pass, n_fail, n_error, n_deferred, score, .. } = head;
+    format!("{id} {ended:?} {n_pass} {n_fail} {n_error} {n_deferred} {score:?}")
 }
 
 impl HistoryCache {
