@@ -13,7 +13,7 @@ import { readMonitorSearch } from "./monitors/search";
 import { readOverviewSearch } from "./overview/search";
 import { readRankingSearch } from "./ranking/search";
 import { readRubricSearch } from "./rubrics/search";
-import { readRunSearch, readRunsSearch } from "./runs/search";
+import { readHistorySearch, readRunSearch, readRunsSearch } from "./runs/search";
 import { readAuditSearch } from "./settings/search";
 import { JoinPage } from "./shell/JoinPage";
 import { JoinByCrowd } from "./shell/JoinTask";
@@ -55,6 +55,13 @@ const runs = createRoute({
   path: "runs",
   validateSearch: readRunsSearch,
   component: lazyRouteComponent(() => import("./runs/RunsPage"), "RunsPage"),
+});
+
+const history = createRoute({
+  getParentRoute: () => project,
+  path: "history",
+  validateSearch: readHistorySearch,
+  component: lazyRouteComponent(() => import("./runs/HistoryPage"), "HistoryPage"),
 });
 
 const run = createRoute({
@@ -248,6 +255,7 @@ const tree = root.addChildren([
   project.addChildren([
     projectHome,
     runs,
+    history,
     run,
     traces,
     trace,

@@ -227,7 +227,15 @@ async fn a_run_that_was_killed_goes_on_and_grades_nothing_twice() {
     let store = Store::open(place.to_str().unwrap()).await.unwrap();
     let project = store.default_project(&Rates::default(), clock::current_time()).await.unwrap();
     let kept = async || {
-        let Some(head) = store.runs(project, None, 1).await.unwrap().items.pop() else { return 0 };
+        let Some(head) = store
+            .runs(project, &jurist_store::runs::RunFilter::default(), None, 1)
+            .await
+            .unwrap()
+            .items
+            .pop()
+        else {
+            return 0;
+        };
         usize::try_from(head.n_pass).unwrap()
     };
     while kept().await < 200 {

@@ -84,7 +84,7 @@ async fn latest(folder: &Path) -> Option<RunHead> {
     }
     let store = Store::open(place.to_str().unwrap()).await.unwrap();
     let project = store.default_project(&Rates::default(), clock::current_time()).await.unwrap();
-    store.runs(project, None, 1).await.unwrap().items.pop()
+    store.runs(project, &jurist_store::runs::RunFilter::default(), None, 1).await.unwrap().items.pop()
 }
 
 fn told_cost(folder: &Path) -> i64 {

@@ -152,21 +152,33 @@ pub async fn execute(
 
 /// Redacts secrets before the result is sent to a listener.
 fn redact_result(result: &mut CaseResult, exchanges: &mut [JudgeExchange], redactor: &Redactor) {
-    let mut value = serde_json::to_value(&*result).expect("a result is plain data");
-    if redactor.json(&mut value) {
-        *result = serde_json::from_value(value).expect("only texts were changed");
-        // Redaction changes positions in the text, so the positions of quotes are computed again.
-        let parts = result.material.parts();
-        for evidence in result.grades.iter_mut().flat_map(|grade| &mut grade.evidence) {
-            if evidence.found.is_some() {
-                evidence.found = locate(&evidence.quote, &parts);
-            }
-        }
-    }
+    redact_case_result(result, redactor);
     for exchange in exchanges {
         let mut value = serde_json::to_value(&*exchange).expect("an exchange is plain data");
         if redactor.json(&mut value) {
             *exchange = serde_json::from_value(value).expect("only texts were changed");
+        }
+    }
+}
+
+/// Redacts secrets in everything that a result holds; returns whether there were any.
+pub fn redact_case_result(result: &mut CaseResult, redactor: &Redactor) -> bool {
+    let mut value = serde_json::to_value(&*result).expect("a result is plain data");
+    let is_redacted = redactor.json(&mut value);
+    if is_redacted {
+        *result = serde_json::from_value(value).expect("only texts were changed");
+        // Redaction changes positions in the text.
+        locate_quotes_again(result);
+    }
+    is_redacted
+}
+
+/// Computes the positions of quotes again, for texts that changed and for results that others have written.
+pub fn locate_quotes_again(result: &mut CaseResult) {
+    let parts = result.material.parts();
+    for evidence in result.grades.iter_mut().flat_map(|grade| &mut grade.evidence) {
+        if evidence.found.is_some() {
+            evidence.found = locate(&evidence.quote, &parts);
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod model;
 pub mod permission;
 pub mod prepare;
 mod program;
+pub mod provenance;
 pub mod record;
 pub mod record_file;
 pub mod trust;

@@ -9,6 +9,7 @@ use jurist_store::{ProjectId, Region, Store, StoreError, clock};
 use tokio::sync::watch;
 
 use crate::annotate::Outputs;
+use crate::api::{ChangeCache, HistoryCache};
 use crate::auth::LockOut;
 use crate::connections::ConnectionLimits;
 use crate::ingest::{IngestAdmission, IngestLimits};
@@ -36,6 +37,10 @@ pub struct AppState {
     pub outputs: Outputs,
     /// Cache for trends.
     pub sequences: Sequences,
+    /// Comparisons of runs, case by case.
+    pub changes: ChangeCache,
+    /// Figures of the history of runs.
+    pub history: HistoryCache,
 }
 
 /// How the server was started.
@@ -118,6 +123,8 @@ impl App {
             gate,
             outputs,
             sequences,
+            changes: ChangeCache::default(),
+            history: HistoryCache::default(),
         };
         Ok(Self(Arc::new(shared)))
     }

@@ -27,7 +27,7 @@ mod serve;
 mod telemetry;
 mod work;
 
-pub use api::description;
+pub use api::{EndedRun, PushedResult, PushedResults, PushedRun, description};
 pub use app::{Access, App, ServerSettings};
 pub use assemble::{assemble_ended, build_trace_from_pieces};
 pub use auth::{join_link, owner_link};
@@ -47,8 +47,8 @@ pub use notify::{apply_alert_signal, signature};
 pub use serve::{BoundServer, NotServed, bind};
 pub use telemetry::{Collector, Exporter, Telemetry};
 pub use work::{
-    Environment, NewRun, ProjectBudget, ReplyCaching, Shard, Work, WorkerContext, run_worker,
-    run_worker_maintenance,
+    Environment, NewRun, ProjectBudget, ReplyCaching, RunProvenanceView, Shard, Work, WorkerContext,
+    run_worker, run_worker_maintenance,
 };
 
 #[cfg(test)]

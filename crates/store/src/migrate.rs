@@ -51,6 +51,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { schema: include_str!("../migrations/0008.sql"), append_only: &[], unchanging: &[] },
     Migration { schema: include_str!("../migrations/0009.sql"), append_only: &[], unchanging: &[] },
     Migration { schema: include_str!("../migrations/0010.sql"), append_only: &[], unchanging: &[] },
+    Migration { schema: include_str!("../migrations/0011.sql"), append_only: &[], unchanging: &["run_tags"] },
 ];
 
 /// The newest schema that this version knows.

@@ -5,10 +5,12 @@ use std::ops::RangeInclusive;
 
 use futures_util::stream::{self, Stream, TryStreamExt};
 use jurist_core::grade::{FORMAT, Spend, Time, Usd, VerdictStatus};
-use jurist_core::run::{CaseResult, Packed, Run, RunId, RunResults};
+use jurist_core::run::{CaseResult, Packed, Run, RunId, RunProvenance, RunResults};
+use jurist_core::stats::CaseFigure;
 use serde_json::Value as Json;
 
-use crate::db::{DbRow, Tx, args, statements};
+use crate::db::{Arg, DbRow, Tx, args, statements};
+use crate::filter::SelectQuery;
 use crate::pack::pack;
 use crate::traces::status_name;
 use crate::{Cursor, ProjectId, ResultPage, Store, StoreError, exchanges};
@@ -18,6 +20,7 @@ use crate::{Cursor, ProjectId, ResultPage, Store, StoreError, exchanges};
 pub struct RunHead {
     pub id: RunId,
     pub suite: Option<String>,
+    pub provenance: RunProvenance,
     pub started: Time,
     pub ended: Option<Time>,
     pub n_pass: u64,
@@ -30,6 +33,20 @@ pub struct RunHead {
     pub cost: Usd,
 }
 
+/// Which runs are listed; an absent field accepts all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    pub suite: Option<String>,
+    pub branch: Option<String>,
+    /// The beginning of a commit's hash.
+    pub commit: Option<String>,
+    pub author: Option<String>,
+    /// A run has all of them.
+    pub tags: Vec<String>,
+    /// Only runs that have ended.
+    pub is_ended: bool,
+}
+
 /// The result of one position of the plan.
 #[derive(Debug)]
 pub struct NewRunResult<'a> {
@@ -40,7 +57,18 @@ pub struct NewRunResult<'a> {
 }
 
 statements! {
-    BEGIN = "INSERT INTO runs (id, project, format, suite, seed, rubrics, started) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    BEGIN = "INSERT INTO runs (id, project, format, suite, seed, rubrics, started, branch, commit_hash, author, ci_url)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    ADD_TAG = "INSERT INTO run_tags (run, place, tag) VALUES ($1, $2, $3)";
+    REMOVE_TAGS = "DELETE FROM run_tags WHERE run IN (SELECT id FROM runs WHERE project = $1 AND id = $2)";
+    SEED = "SELECT seed FROM runs WHERE project = $1 AND id = $2";
+    FIGURES = "SELECT run_results.case_name, run_results.rubric, run_results.status, run_results.score
+        FROM run_results JOIN runs ON runs.id = run_results.run
+        WHERE runs.project = $1 AND run_results.run = $2 ORDER BY run_results.place";
+    SUITES = "SELECT suite FROM runs WHERE project = $1 AND suite IS NOT NULL
+        GROUP BY suite ORDER BY MAX(id) DESC LIMIT $2";
+    BRANCHES = "SELECT branch FROM runs WHERE project = $1 AND suite = $2 AND branch IS NOT NULL
+        GROUP BY branch ORDER BY MAX(id) DESC LIMIT $3";
     // A new result replaces one without a verdict (grader error or deferred). A verdict is never replaced, so that a
     // worker that has lost its lease cannot change it.
     PUT = "INSERT INTO run_results (run, place, case_name, candidate, rubric, status, score, cost, body)
@@ -56,17 +84,7 @@ statements! {
     DEFERRED = "SELECT run_results.body FROM run_results JOIN runs ON runs.id = run_results.run
         WHERE runs.project = $1 AND run_results.run = $2 AND run_results.status = 'deferred'
         ORDER BY run_results.place LIMIT $3";
-    HEADS = "SELECT id, suite, started, ended,
-        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'pass') AS n_pass,
-        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'fail') AS n_fail,
-        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'error') AS n_error,
-        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'deferred') AS n_deferred,
-        (SELECT AVG(score) FROM run_results WHERE run = runs.id) AS score,
-        (SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) FROM run_results WHERE run = runs.id) AS cost,
-        (SELECT CAST(COALESCE(SUM(settled), 0) AS BIGINT) FROM spend_subjects
-            WHERE spend_subjects.project = runs.project AND subject = runs.id) AS paid
-        FROM runs WHERE project = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
-    HEAD = "SELECT id, suite, started, ended,
+    HEAD = "SELECT id, suite, branch, commit_hash, author, ci_url, started, ended,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'pass') AS n_pass,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'fail') AS n_fail,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'error') AS n_error,
@@ -86,6 +104,21 @@ statements! {
     REMOVE_EXCHANGES = "DELETE FROM exchanges WHERE project = $1 AND owner = $2";
     REMOVE = "DELETE FROM runs WHERE project = $1 AND id = $2";
 }
+
+/// Tags of runs, whose ids are added.
+const TAGS: &str = "SELECT run, tag FROM run_tags WHERE 0 <= place";
+
+/// Headers of runs, to which conditions of a filter are added.
+const HEADS: &str = "SELECT id, suite, branch, commit_hash, author, ci_url, started, ended,
+        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'pass') AS n_pass,
+        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'fail') AS n_fail,
+        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'error') AS n_error,
+        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'deferred') AS n_deferred,
+        (SELECT AVG(score) FROM run_results WHERE run = runs.id) AS score,
+        (SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) FROM run_results WHERE run = runs.id) AS cost,
+        (SELECT CAST(COALESCE(SUM(settled), 0) AS BIGINT) FROM spend_subjects
+            WHERE spend_subjects.project = runs.project AND subject = runs.id) AS paid
+        FROM runs WHERE project = $1 AND id < $2";
 
 /// Number of runs that a name goes back: `latest` is 0, `previous` and `latest~1` are 1.
 pub fn runs_back(name: &str) -> Option<usize> {
@@ -156,10 +189,12 @@ impl Store {
         if FORMAT < format {
             return Err(StoreError::damaged_row("run", &id, "it was written by a newer version of Jurist"));
         }
+        let tags = self.run_tags(vec![id.to_string()]).await?.into_values().next().unwrap_or_default();
         Ok(Run {
             format,
             id,
             suite: row.get("suite")?,
+            provenance: read_run_provenance(&row, tags)?,
             started: row.time("started")?,
             ended: row.maybe_time("ended")?,
             seed: row.parse("seed")?,
@@ -231,19 +266,81 @@ impl Store {
     pub async fn runs(
         &self,
         project: ProjectId,
+        filter: &RunFilter,
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<ResultPage<RunHead>, StoreError> {
-        let place = Cursor::top(after);
-        let rows = self.db.fetch(HEADS, args![project, place.id, limit + 1]).await?;
-        let heads = rows.iter().map(read_run_head).collect::<Result<_, _>>()?;
+        let rows = select_run_heads(project, filter, after, limit + 1).fetch(&self.db).await?;
+        let heads = self.read_tagged_heads(&rows).await?;
         Ok(ResultPage::of(heads, limit, |run_head: &RunHead| Cursor::new(0, &run_head.id)))
     }
 
     /// The header of one run.
     pub async fn run_head(&self, project: ProjectId, id: RunId) -> Result<RunHead, StoreError> {
         let row = self.db.optional(HEAD, args![project, id.to_string()]).await?;
-        read_run_head(&row.ok_or_else(|| StoreError::unknown("run", &id))?)
+        let row = row.ok_or_else(|| StoreError::unknown("run", &id))?;
+        Ok(self.read_tagged_heads(&[row]).await?.remove(0))
+    }
+
+    async fn read_tagged_heads(&self, rows: &[DbRow]) -> Result<Vec<RunHead>, StoreError> {
+        let ids = rows.iter().map(|row| row.get("id")).collect::<Result<Vec<String>, _>>()?;
+        let mut tags = self.run_tags(ids.clone()).await?;
+        let tagged = rows.iter().zip(&ids);
+        tagged.map(|(row, id)| read_run_head(row, tags.remove(id).unwrap_or_default())).collect()
+    }
+
+    /// The tags of each of these runs that has any.
+    async fn run_tags(&self, runs: Vec<String>) -> Result<BTreeMap<String, Vec<String>>, StoreError> {
+        let mut tags: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        if runs.is_empty() {
+            return Ok(tags);
+        }
+        for row in select_run_tags(runs).fetch(&self.db).await? {
+            tags.entry(row.get("run")?).or_default().push(row.get("tag")?);
+        }
+        Ok(tags)
+    }
+
+    /// The suites that have runs, the one with the newest run first.
+    pub async fn run_suites(&self, project: ProjectId, limit: usize) -> Result<Vec<String>, StoreError> {
+        let rows = self.db.fetch(SUITES, args![project, limit]).await?;
+        rows.iter().map(|row| row.get("suite")).collect()
+    }
+
+    /// The branches of a suite's runs, the one with the newest run first.
+    pub async fn run_branches(
+        &self,
+        project: ProjectId,
+        suite: &str,
+        limit: usize,
+    ) -> Result<Vec<String>, StoreError> {
+        let rows = self.db.fetch(BRANCHES, args![project, suite.to_owned(), limit]).await?;
+        rows.iter().map(|row| row.get("branch")).collect()
+    }
+
+    /// The random seed of a run.
+    pub async fn run_seed(&self, project: ProjectId, id: RunId) -> Result<u64, StoreError> {
+        let row = self.db.optional(SEED, args![project, id.to_string()]).await?;
+        row.ok_or_else(|| StoreError::unknown("run", &id))?.parse("seed")
+    }
+
+    /// The verdict of every result in plan order. Grades and texts are not read, which takes a hundredth of the time.
+    pub async fn result_figures(
+        &self,
+        project: ProjectId,
+        run: RunId,
+    ) -> Result<Vec<CaseFigure>, StoreError> {
+        let rows = self.db.fetch(FIGURES, args![project, run.to_string()]).await?;
+        let read = |row: &DbRow| {
+            let (rubric, status): (String, String) = (row.get("rubric")?, row.get("status")?);
+            Ok(CaseFigure {
+                case: row.get("case_name")?,
+                rubric: read_json_name(&run, rubric)?,
+                status: read_json_name(&run, status)?,
+                score: row.get("score")?,
+            })
+        };
+        rows.iter().map(read).collect()
     }
 
     /// Positions within a range of the plan that have a result, with its status.
@@ -258,8 +355,7 @@ impl Store {
         let place = |row: &DbRow| {
             let place = usize::try_from(row.count("place")?).unwrap_or(usize::MAX);
             let status: String = row.get("status")?;
-            let named = serde_json::from_value(serde_json::Value::String(status));
-            Ok((place, named.map_err(|error| StoreError::damaged_row("run", &id, &error))?))
+            Ok((place, read_json_name(&id, status)?))
         };
         rows.iter().map(place).collect()
     }
@@ -302,6 +398,7 @@ impl Store {
         let mut tx = self.db.begin().await?;
         let args = || args![project, run.to_string()];
         tx.execute(REMOVE_RESULTS, args()).await?;
+        tx.execute(REMOVE_TAGS, args()).await?;
         tx.execute(REMOVE_SUBMISSION, args()).await?;
         tx.execute(REMOVE_EXCHANGES, args()).await?;
         if tx.execute(REMOVE, args()).await? == 0 {
@@ -313,6 +410,7 @@ impl Store {
 
 pub(crate) async fn insert_run(tx: &mut Tx, project: ProjectId, run: &Run) -> Result<(), StoreError> {
     let rubrics = serde_json::to_vec(&run.rubrics).expect("rubrics are plain data");
+    let RunProvenance { branch, commit, author, tags, ci_url } = run.provenance.clone();
     let args = args![
         run.id.to_string(),
         project,
@@ -320,15 +418,64 @@ pub(crate) async fn insert_run(tx: &mut Tx, project: ProjectId, run: &Run) -> Re
         run.suite.clone(),
         run.seed.to_string(),
         pack(&rubrics),
-        run.started
+        run.started,
+        branch,
+        commit,
+        author,
+        ci_url,
     ];
-    tx.execute(BEGIN, args).await.map(drop).map_err(|error| error.into_taken("run", &run.id.to_string()))
+    tx.execute(BEGIN, args).await.map_err(|error| error.into_taken("run", &run.id.to_string()))?;
+    for (place, tag) in tags.into_iter().enumerate() {
+        tx.execute(ADD_TAG, args![run.id.to_string(), place, tag]).await?;
+    }
+    Ok(())
 }
 
-fn read_run_head(row: &DbRow) -> Result<RunHead, StoreError> {
+pub(crate) fn select_run_tags(runs: Vec<String>) -> SelectQuery {
+    let runs = runs.into_iter().map(Arg::from).collect();
+    SelectQuery::new(TAGS, Vec::new()).and_in("run", runs).then("ORDER BY run, place")
+}
+
+/// The list with the conditions of a filter.
+pub(crate) fn select_run_heads(
+    project: ProjectId,
+    filter: &RunFilter,
+    after: Option<&Cursor>,
+    limit: usize,
+) -> SelectQuery {
+    let commit = filter.commit.as_ref().map(|commit| commit.to_ascii_lowercase());
+    let mut query = SelectQuery::new(HEADS, args![project, Cursor::top(after).id])
+        .and_maybe("suite = ?", filter.suite.clone())
+        .and_maybe("branch = ?", filter.branch.clone())
+        .and_maybe("SUBSTR(commit_hash, 1, LENGTH(CAST(? AS TEXT))) = ?", commit)
+        .and_maybe("author = ?", filter.author.clone());
+    for tag in &filter.tags {
+        query = query.and("id IN (SELECT run FROM run_tags WHERE tag = ?)", tag.clone());
+    }
+    let query = if filter.is_ended { query.then("AND ended IS NOT NULL") } else { query };
+    query.then("ORDER BY id DESC").limit(limit)
+}
+
+fn read_run_provenance(row: &DbRow, tags: Vec<String>) -> Result<RunProvenance, StoreError> {
+    Ok(RunProvenance {
+        branch: row.get("branch")?,
+        commit: row.get("commit_hash")?,
+        author: row.get("author")?,
+        tags,
+        ci_url: row.get("ci_url")?,
+    })
+}
+
+/// A value whose JSON form is a word.
+fn read_json_name<T: serde::de::DeserializeOwned>(run: &RunId, name: String) -> Result<T, StoreError> {
+    serde_json::from_value(Json::String(name)).map_err(|error| StoreError::damaged_row("run", run, &error))
+}
+
+fn read_run_head(row: &DbRow, tags: Vec<String>) -> Result<RunHead, StoreError> {
     Ok(RunHead {
         id: row.parse("id")?,
         suite: row.get("suite")?,
+        provenance: read_run_provenance(row, tags)?,
         started: row.time("started")?,
         ended: row.maybe_time("ended")?,
         n_pass: row.count("n_pass")?,

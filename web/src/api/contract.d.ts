@@ -374,6 +374,18 @@ export interface components {
         /** @description The hash of a rubric's canonical form; a grade always names the one it was made against. */
         RubricHash: string;
         RunId: string;
+        /** @description What is known about the origin of a run. Nothing is required: a run in a plain folder has none of it. */
+        RunProvenance: {
+            /** @description The person who started the CI job, or the author of the commit. */
+            author?: string | null;
+            branch?: string | null;
+            /** @description The page of the CI job that made the run. */
+            ci_url?: string | null;
+            /** @description The full hash of the commit. */
+            commit?: string | null;
+            /** @description The names that `--run-tag` gives to a run. */
+            tags?: string[];
+        };
         /** @description What the results of a run come to. */
         RunSummary: {
             /** Format: uint */
@@ -592,6 +604,8 @@ export interface components {
              */
             format: number;
             id: components["schemas"]["RunId"];
+            /** @description Branch, commit, author, tags and CI job, as far as they are known. */
+            provenance?: components["schemas"]["RunProvenance"];
             /** @description In the order of the plan. */
             results: components["schemas"]["CaseResult"][];
             /** @description The canonical form of every rubric used, by version. */

@@ -864,6 +864,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/run-history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Score and pass rate of a suite's runs over time, and where they changed
+         * @description Each run is compared with the run before it in the list, case by case; a change is shown if it is significant at
+         *     95 %.
+         */
+        get: operations["get_run_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -895,10 +916,31 @@ export interface paths {
         };
         /** A run without its results */
         get: operations["get_run"];
-        put?: never;
+        /**
+         * Begin a run that was graded elsewhere
+         * @description Results follow in parts, then the end. The same header may be sent again.
+         */
+        put: operations["push_run"];
         post?: never;
         /** Delete a run with its results; waiting cases are not started */
         delete: operations["delete_run"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Cases of two runs side by side: answers with a word diff, and what graders said before and after */
+        get: operations["list_run_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -932,6 +974,26 @@ export interface paths {
         get: operations["get_run_criteria"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a run that was graded elsewhere
+         * @description Refused if results are missing, so that a run never counts with a part of its cases.
+         */
+        post: operations["end_pushed_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1037,7 +1099,11 @@ export interface paths {
         };
         /** Results in the order of the plan */
         get: operations["list_run_results"];
-        put?: never;
+        /**
+         * Results of a run that was graded elsewhere
+         * @description In parts of up to 500, in any order. A part may be sent again; a verdict that has arrived is not replaced.
+         */
+        put: operations["push_run_results"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1734,6 +1800,36 @@ export interface components {
              */
             rate: number;
         };
+        /** @description One case in two runs */
+        CaseChangeView: {
+            after: components["schemas"]["CaseSideView"];
+            answer_changed: boolean;
+            /** @description From the old answer to the new one, in words; empty where one of them is not stored. */
+            answer_diff: components["schemas"]["WordRunView"][];
+            before: components["schemas"]["CaseSideView"];
+            case: string;
+            criteria: components["schemas"]["CriterionChangeView"][];
+            /** @description worse, better, same or undecided. */
+            direction: string;
+            /** @description Whether the two were graded with different rubrics. */
+            rubric_changed: boolean;
+        };
+        CaseSideView: {
+            /** @description Absent where the run does not hold what was graded. */
+            answer?: string | null;
+            /** Format: double */
+            score?: number | null;
+            /** @description pass, fail, error or deferred. */
+            status: string;
+        };
+        ChangeCountsView: {
+            all: number;
+            better: number;
+            different_answer: number;
+            undecided: number;
+            verdict: number;
+            worse: number;
+        };
         /** @description A case whose verdict is another one now */
         ChangedCase: {
             after: string;
@@ -1854,6 +1950,21 @@ export interface components {
             undefined?: string | null;
             /** Format: double */
             value?: number | null;
+        };
+        CriterionAnswerView: {
+            answer: string;
+            /** @description Quotes, each with where it stands. */
+            evidence: string[];
+            grader: string;
+            reason: string;
+            /** Format: double */
+            score?: number | null;
+        };
+        /** @description What graders said about one criterion in each run */
+        CriterionChangeView: {
+            after: components["schemas"]["CriterionAnswerView"][];
+            before: components["schemas"]["CriterionAnswerView"][];
+            criterion: string;
         };
         CriterionEstimate: {
             corrected?: components["schemas"]["CorrectedView"] | null;
@@ -2022,6 +2133,15 @@ export interface components {
             /** Format: int64 */
             revision: number;
             saved: string;
+        };
+        /** @description The end of a run that was graded elsewhere */
+        EndedRun: {
+            ended: string;
+            /**
+             * Format: int64
+             * @description How many results the run has; refused if others have arrived.
+             */
+            n_results: number;
         };
         /** @description Estimates of a monitor for all traffic */
         Estimates: {
@@ -2223,6 +2343,37 @@ export interface components {
             pass_rate?: number | null;
             /** Format: double */
             score?: number | null;
+        };
+        /** @description A run beside the one before it, paired by case */
+        HistoryChangeView: {
+            /** @description The run before it. */
+            baseline: string;
+            /** @description not_shown, worse, better, or mixed where score and pass rate differ in their direction (95 %). */
+            direction: string;
+            /** @description Cases that both decided with the same rubric. */
+            n_cases: number;
+            pass_rate?: components["schemas"]["RunDifference"] | null;
+            score?: components["schemas"]["RunDifference"] | null;
+        };
+        /** @description A run with its intervals, and what changed since the one before it */
+        HistoryPoint: components["schemas"]["RunLine"] & {
+            change?: components["schemas"]["HistoryChangeView"] | null;
+            /** @description Independent cases that have a score. */
+            n_cases: number;
+            /**
+             * Format: double
+             * @description Of the results that passed or failed.
+             */
+            pass_rate?: number | null;
+            pass_rate_interval?: [
+                number,
+                number
+            ] | null;
+            /** @description The 95 % confidence interval of the score; absent with a single case. */
+            score_interval?: [
+                number,
+                number
+            ] | null;
         };
         /** @description A way in that works once. */
         InvitationLink: {
@@ -2651,6 +2802,8 @@ export interface components {
             max_cost?: number | null;
             /** @description Only units of these names. */
             names?: string[] | null;
+            /** @description Branch, commit, author, tags and CI job. */
+            provenance?: components["schemas"]["RunProvenanceView"];
             /** @description Whether cached replies are used. */
             replies?: components["schemas"]["ReplyCaching"];
             /** @description Cases with grader errors are graded once more. */
@@ -2893,6 +3046,44 @@ export interface components {
             /** @description One for each call, in the order of the rubric. */
             prompts: components["schemas"]["PromptView"][];
         };
+        /** @description How much of a run has arrived */
+        PushProgress: {
+            id: string;
+            /** @description Whether it has arrived as a whole. */
+            is_ended: boolean;
+            /** @description How many of the results of this request had secrets, which were replaced. */
+            n_redacted: number;
+            /** Format: int64 */
+            n_results: number;
+        };
+        PushedResult: {
+            /** @description In the plan, from 0. */
+            place: number;
+            /** @description As `run.schema.json` describes it. */
+            result: Record<string, never>;
+        };
+        /** @description Results of a run that was graded elsewhere */
+        PushedResults: {
+            /** @description Up to 500. */
+            items: components["schemas"]["PushedResult"][];
+        };
+        /** @description A run that was graded elsewhere, without its results */
+        PushedRun: {
+            /**
+             * Format: int32
+             * @description Version of `run.schema.json`.
+             */
+            format: number;
+            provenance?: components["schemas"]["RunProvenanceView"];
+            /** @description The canonical form of every rubric used, by version. */
+            rubrics: {
+                [key: string]: Record<string, never>;
+            };
+            /** Format: int64 */
+            seed: number;
+            started: string;
+            suite?: string | null;
+        };
         /** @description Start and end time of day in the recipients' time zone. */
         QuietHours: {
             /** @example 22:00 */
@@ -3077,6 +3268,17 @@ export interface components {
             /** @description As it was written. */
             source?: string | null;
         };
+        /** @description Cases that changed between two runs */
+        RunChangePage: {
+            /** @description How many cases each filter accepts. */
+            counts: components["schemas"]["ChangeCountsView"];
+            /** @description What got worse first, then what is undecided, then what got better. */
+            items: components["schemas"]["CaseChangeView"][];
+            /** @description How many cases this filter accepts, with this in their name. */
+            n_found: number;
+            /** @description Send it as `after`; absent at the end. */
+            next?: number | null;
+        };
         /** @description Comparison of two runs, case by case, as `jurist compare --format json` prints it */
         RunComparison: {
             before: string;
@@ -3130,6 +3332,17 @@ export interface components {
              */
             spread: number;
         };
+        /** @description Runs of a suite over time */
+        RunHistory: {
+            /** @description Branches of the suite's runs, the one with the newest run first. */
+            branches: string[];
+            /** @description Runs that have ended, the oldest first. */
+            points: components["schemas"]["HistoryPoint"][];
+            /** @description Absent where there are no runs. */
+            suite?: string | null;
+            /** @description Suites that have runs, the one with the newest run first. */
+            suites: string[];
+        };
         RunInFull: components["schemas"]["RunLine"] & {
             /** Format: int32 */
             format: number;
@@ -3173,6 +3386,7 @@ export interface components {
             n_fail: number;
             /** Format: int64 */
             n_pass: number;
+            provenance: components["schemas"]["RunProvenanceView"];
             /**
              * Format: double
              * @description Mean over the results that have a score.
@@ -3197,6 +3411,18 @@ export interface components {
             rows: string[];
             /** @description Absent where nothing differs. */
             rows_by?: string | null;
+        };
+        /** @description Where a run comes from, as far as it is known */
+        RunProvenanceView: {
+            author?: string | null;
+            /** @example main */
+            branch?: string | null;
+            /** @description The page of the CI job. */
+            ci_url?: string | null;
+            /** @description The full hash of the commit. */
+            commit?: string | null;
+            /** @description Up to 20. */
+            tags?: string[];
         };
         RunResultPage: {
             items: components["schemas"]["PlacedResult"][];
@@ -3818,6 +4044,12 @@ export interface components {
         WithRole: {
             /** @description `owner`, `member`, `viewer` or `annotator`. */
             role: string;
+        };
+        /** @description A stretch of text that stayed, was removed or was added */
+        WordRunView: {
+            /** @description same, removed or added. */
+            change: string;
+            text: string;
         };
         WorkSettings: {
             back_navigation: boolean;
@@ -7819,9 +8051,82 @@ export interface operations {
             };
         };
     };
+    get_run_history: {
+        parameters: {
+            query?: {
+                /** @description The suite's name [default: the suite of the newest run]. */
+                suite?: string;
+                /** @description Only runs of this branch. */
+                branch?: string;
+                /** @description How many runs, the newest of them, from 1 to 200 [default: 50]. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunHistory"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_runs: {
         parameters: {
             query?: {
+                suite?: string;
+                branch?: string;
+                /** @description The beginning of a commit's hash. */
+                commit?: string;
+                author?: string;
+                tag?: string;
                 /** @description `next` of the page before. */
                 after?: string;
                 /** @description Page size from 1 to 200 [default: 50]. */
@@ -8047,6 +8352,105 @@ export interface operations {
             };
         };
     };
+    push_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PushedRun"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushProgress"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another run has this id */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     delete_run: {
         parameters: {
             query?: never;
@@ -8063,6 +8467,82 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_run_changes: {
+        parameters: {
+            query: {
+                /** @description The run to compare with. */
+                baseline: string;
+                /**
+                 * @description verdict (it changed), worse, better, different-answer (with the same verdict), undecided, or all
+                 *     [default: verdict].
+                 */
+                filter?: string;
+                /** @description Only cases with this in their name. */
+                find?: string;
+                /** @description `next` of the page before. */
+                after?: number;
+                /** @description Page size from 1 to 200 [default: 50]. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunChangePage"];
+                };
             };
             400: {
                 headers: {
@@ -8217,6 +8697,105 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_pushed_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndedRun"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushProgress"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Results are missing, or the run is graded by this server */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8614,6 +9193,105 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    push_run_results: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PushedResults"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushProgress"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The run has ended, or is graded by this server */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

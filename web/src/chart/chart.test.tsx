@@ -1,6 +1,7 @@
 import { render, screen } from "@testing-library/react";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { fixed, percent, range3, signed } from "./figures";
+import { RunTrendChart } from "./RunTrendChart";
 import { cleaned } from "./ServerChart";
 import { scoreDomain, stretches, ticks } from "./scale";
 import { TrendChart } from "./TrendChart";
@@ -69,4 +70,32 @@ test("a trend marks what happened on its days, and tells it", () => {
   ];
   render(<TrendChart title="Score" series={[{ name: "v2", points }]} signs={signs} />);
   expect(screen.getByText("2026-03-19: the score fell")).toBeTruthy();
+});
+
+test("a chart of runs describes significant changes in words", () => {
+  const width = vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(600);
+  const change = { direction: "worse" as const, text: "The score fell by 0.300." };
+  const points = [
+    { id: "a", name: "1111111", mean: 0.9, interval: [0.8, 0.95] as [number, number] },
+    { id: "b", name: "2222222", mean: null },
+    { id: "c", name: "3333333", mean: 0.6, change },
+  ];
+  render(
+    <RunTrendChart
+      title="Score"
+      points={points}
+      linkOf={(_point, _label, mark) => mark}
+      table={<p>numbers</p>}
+    />,
+  );
+  const figure = screen.getByRole("figure", { name: "Score" });
+  width.mockRestore();
+  expect(figure.textContent).toContain("numbers");
+  const picture = figure.querySelector("svg");
+  expect(picture?.getAttribute("aria-label")).toBe(
+    "Score: 0.900 in the first and 0.600 in the last of 2 runs; 3333333: 0.600 ; The score fell by 0.300.",
+  );
+  // A run without a figure has no mark, and one change has one triangle.
+  expect(picture?.querySelectorAll("[data-tip]").length).toBe(2);
+  expect(picture?.querySelectorAll("[data-direction=worse] path").length).toBe(1);
 });

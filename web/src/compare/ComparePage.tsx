@@ -15,6 +15,7 @@ import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
+import { CaseChanges } from "./CaseChanges";
 import styles from "./Compare.module.css";
 import { type Change, type Comparison, comparisonQuery, type Difference, MOST_RUNS } from "./queries";
 
@@ -196,6 +197,19 @@ function RunComparison({ comparison, run, after, children }: RunComparisonProps)
         <ComparisonDetail comparison={comparison} after={after}>
           {children}
         </ComparisonDetail>
+      )}
+      {run === undefined ? (
+        <CaseChanges key={`${comparison.before} ${after}`} before={comparison.before} after={after} />
+      ) : (
+        <p>
+          <Link
+            to="/p/$project/compare"
+            params={{ project: project.name }}
+            search={{ before: comparison.before, after }}
+          >
+            Cases side by side
+          </Link>
+        </p>
       )}
     </section>
   );

@@ -19,6 +19,7 @@ import { FlakyCases } from "./FlakyCases";
 import { latestRunsQuery, type RunInFull, resultQuery, runQuery } from "./queries";
 import { RunCriteria } from "./RunCriteria";
 import { RunMatrix } from "./RunMatrix";
+import { RunOrigin } from "./RunOrigin";
 import styles from "./RunPage.module.css";
 import { type RunProgress, useRunEvents } from "./runEvents";
 import { Scorecard } from "./Scorecard";
@@ -80,6 +81,12 @@ function RunDetail({ run }: { run: RunInFull }) {
             {moment(run.started)}
             {took !== null && <> · took {duration(took)}</>} · judge cost {money(run.cost)} ·{" "}
             <code>{run.id}</code>
+            {Object.keys(run.provenance).length > 0 && (
+              <>
+                {" "}
+                · <RunOrigin provenance={run.provenance} />
+              </>
+            )}
           </>
         }
       >

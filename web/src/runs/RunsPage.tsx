@@ -18,7 +18,9 @@ import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { countsOf, VerdictBar } from "./CaseStrip";
 import { runsQuery } from "./queries";
+import { RunOrigin } from "./RunOrigin";
 import styles from "./RunsPage.module.css";
+import type { RunsSearch } from "./search";
 
 type RunLine = Schemas["RunLine"];
 
@@ -26,31 +28,40 @@ export function RunsPage() {
   const project = useProject();
   const [chosen, setChosen] = useState<RunLine[]>([]);
   const money = useMoney();
-  const { suite } = useSearch({ from: "/p/$project/runs" });
-  const runs = useInfiniteQuery(runsQuery(project.id));
+  const search = useSearch({ from: "/p/$project/runs" });
+  // Without a filter: what can be chosen.
+  const all = useInfiniteQuery(runsQuery(project.id));
+  const runs = useInfiniteQuery(runsQuery(project.id, search));
   // One run by itself can be compared with nothing.
-  const isTwo = (runs.data?.pages.flatMap((it) => it.items).length ?? 0) > 1;
+  const isTwo = (all.data?.pages.flatMap((it) => it.items).length ?? 0) > 1;
   return (
     <>
       <PageHead title="Runs" about="Evaluation runs of suites, the newest first.">
+        {isTwo && (
+          <Link
+            to="/p/$project/history"
+            params={{ project: project.name }}
+            search={{ suite: search.suite, branch: search.branch }}
+            className={buttonClass}
+          >
+            History
+          </Link>
+        )}
         {isTwo && <CompareButton chosen={chosen} />}
       </PageHead>
+      <RunFilters runs={all.data?.pages.flatMap((it) => it.items) ?? []} />
       <Loaded query={runs} what="runs">
         {({ pages }) => {
-          const loaded = pages.flatMap((it) => it.items);
-          if (loaded.length === 0) return <NoRuns />;
-          const rows = suite === undefined ? loaded : loaded.filter((run) => (run.suite ?? "") === suite);
+          const rows = pages.flatMap((it) => it.items);
+          if (rows.length === 0) return isFiltered(search) ? <NoRunMatches /> : <NoRuns />;
+          const shown = columns(project.name, money, chosen, setChosen).filter(
+            (it) =>
+              (isTwo || it.name !== "compare") &&
+              (it.name !== "origin" || rows.some((row) => Object.keys(row.provenance).length > 0)),
+          );
           return (
             <>
-              <SuiteFilter runs={loaded} />
-              <Table
-                caption="Runs"
-                columns={columns(project.name, money, chosen, setChosen).filter(
-                  (it) => isTwo || it.name !== "compare",
-                )}
-                rows={rows}
-                keyOf={(it) => it.id}
-              />
+              <Table caption="Runs" columns={shown} rows={rows} keyOf={(it) => it.id} />
               <MoreButton query={runs} />
             </>
           );
@@ -60,23 +71,60 @@ export function RunsPage() {
   );
 }
 
-/** Shows the runs of one suite, among those that are loaded. */
-function SuiteFilter({ runs }: { runs: RunLine[] }) {
-  const { suite } = useSearch({ from: "/p/$project/runs" });
-  const navigate = useNavigate({ from: "/p/$project/runs" });
-  const names = [...new Set([...runs.map((run) => run.suite ?? ""), ...(suite ? [suite] : [])])];
-  if (names.length < 2) return null;
+const isFiltered = (search: RunsSearch): boolean =>
+  Object.values(search).some((value) => value !== undefined);
+
+function NoRunMatches() {
+  const project = useProject();
   return (
-    <search className={styles.filter} aria-label="Filter runs">
-      <Select
-        label="Suite"
-        value={suite ?? ""}
-        options={[
-          { value: "", label: "all suites" },
-          ...names.filter((name) => name !== "").map((name) => ({ value: name, label: name })),
-        ]}
-        onChange={(event) => navigate({ search: { suite: event.target.value || undefined }, replace: true })}
-      />
+    <Notice title="No run matches">
+      <p>
+        <Link to="/p/$project/runs" params={{ project: project.name }} search={{}}>
+          Show all runs
+        </Link>
+      </p>
+    </Notice>
+  );
+}
+
+/** What runs can be filtered by: values of the runs that are loaded. */
+const FILTERS: { name: "suite" | "branch" | "author" | "tag"; label: string; all: string }[] = [
+  { name: "suite", label: "Suite", all: "all suites" },
+  { name: "branch", label: "Branch", all: "all branches" },
+  { name: "author", label: "Author", all: "all authors" },
+  { name: "tag", label: "Tag", all: "all tags" },
+];
+
+function valuesOf(run: RunLine, name: (typeof FILTERS)[number]["name"]): (string | null | undefined)[] {
+  if (name === "suite") return [run.suite];
+  return name === "tag" ? (run.provenance.tags ?? []) : [run.provenance[name]];
+}
+
+/** A choice for everything in which the runs differ. */
+function RunFilters({ runs }: { runs: RunLine[] }) {
+  const search = useSearch({ from: "/p/$project/runs" });
+  const navigate = useNavigate({ from: "/p/$project/runs" });
+  const shown = FILTERS.flatMap((filter) => {
+    const chosen = search[filter.name];
+    const found = runs.flatMap((run) => valuesOf(run, filter.name)).filter((value) => value != null);
+    const names = [...new Set([...found, ...(chosen ? [chosen] : [])])];
+    // A tag that one of the runs has already tells it from the others.
+    return chosen || names.length > (filter.name === "tag" ? 0 : 1) ? [{ ...filter, chosen, names }] : [];
+  });
+  if (shown.length === 0) return null;
+  return (
+    <search className={styles.filters} aria-label="Filter runs">
+      {shown.map(({ name, label, all, chosen, names }) => (
+        <Select
+          key={name}
+          label={label}
+          value={chosen ?? ""}
+          options={[{ value: "", label: all }, ...names.map((value) => ({ value, label: value }))]}
+          onChange={(event) =>
+            navigate({ search: { ...search, [name]: event.target.value || undefined }, replace: true })
+          }
+        />
+      ))}
     </search>
   );
 }
@@ -123,6 +171,7 @@ function columns(
         </>
       ),
     },
+    { name: "origin", head: "Commit", cell: (it) => <RunOrigin provenance={it.provenance} />, wide: true },
     {
       name: "shares",
       head: "Verdicts",
@@ -161,6 +210,8 @@ function NoRuns() {
     <Notice title="No runs yet">
       <p>Start a run from the command line:</p>
       <CodeBlock text={`jurist init\njurist eval suite.yaml --server ${location.origin}`} />
+      <p>Or send a run that was graded elsewhere:</p>
+      <CodeBlock text={`jurist runs push latest --server ${location.origin}`} />
     </Notice>
   );
 }

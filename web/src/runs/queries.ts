@@ -43,13 +43,21 @@ export const runQuery = (project: string, id: string) =>
     queryFn: () => unwrapAs<RunInFull>(api(project).GET("/api/v1/runs/{id}", { params: { path: { id } } })),
   });
 
-/** All runs, the newest first. */
-export const runsQuery = (project: string) =>
+export type RunListFilter = {
+  suite?: string;
+  branch?: string;
+  commit?: string;
+  author?: string;
+  tag?: string;
+};
+
+/** Runs, the newest first. */
+export const runsQuery = (project: string, filter: RunListFilter = {}) =>
   infiniteQueryOptions({
-    queryKey: ["runs", project],
+    queryKey: ["runs", project, "list", filter],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) =>
-      unwrap(api(project).GET("/api/v1/runs", { params: { query: { after: pageParam } } })),
+      unwrap(api(project).GET("/api/v1/runs", { params: { query: { ...filter, after: pageParam } } })),
     getNextPageParam: (last) => last.next ?? undefined,
     // Figures of a run in progress change; and others start runs as well.
     refetchInterval: ({ state }) =>
@@ -73,4 +81,15 @@ export const resultQuery = (project: string, run: string, place: number) =>
       const { items } = await unwrap(api(project).GET("/api/v1/runs/{id}/results", { params }));
       return items.find((item) => item.place === place) ?? null;
     },
+  });
+
+export type RunHistory = Schemas["RunHistory"];
+export type HistoryPoint = Schemas["HistoryPoint"];
+
+/** Score and pass rate of a suite's runs over time. */
+export const historyQuery = (project: string, asked: { suite?: string; branch?: string; limit?: number }) =>
+  queryOptions({
+    queryKey: ["runs", project, "history", asked],
+    queryFn: () =>
+      unwrapAs<RunHistory>(api(project).GET("/api/v1/run-history", { params: { query: asked } })),
   });

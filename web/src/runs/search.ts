@@ -2,10 +2,25 @@
 import { numberParam, oneOf, type RawSearch, textParam } from "../api/searchParams";
 
 export type RunView = "cases" | "criteria" | "matrix" | "flaky";
-/** Which suite the list of runs shows. */
-export type RunsSearch = { suite?: string };
+/** Which runs the list shows. */
+export type RunsSearch = { suite?: string; branch?: string; commit?: string; author?: string; tag?: string };
 
-export const readRunsSearch = (raw: RawSearch): RunsSearch => ({ suite: textParam(raw.suite) });
+export const readRunsSearch = (raw: RawSearch): RunsSearch => ({
+  suite: textParam(raw.suite),
+  branch: textParam(raw.branch),
+  commit: textParam(raw.commit),
+  author: textParam(raw.author),
+  tag: textParam(raw.tag),
+});
+
+/** Which runs the history shows. */
+export type HistorySearch = { suite?: string; branch?: string; limit?: number };
+
+export const readHistorySearch = (raw: RawSearch): HistorySearch => ({
+  suite: textParam(raw.suite),
+  branch: textParam(raw.branch),
+  limit: numberParam(raw.limit),
+});
 
 export type RunSearch = {
   view?: RunView;

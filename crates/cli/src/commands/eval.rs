@@ -371,6 +371,7 @@ impl RemoteEval<'_> {
         asked.names.clone_from(&self.select.names);
         asked.agent.clone_from(&args.agent);
         asked.retry_errors = args.running.retry_errors();
+        asked.provenance = args.running.provenance().await.into();
         let resolver = args.running.judging.resolver(self.settings)?;
         let remote = args.server.remote(resolver.client())?;
         let no_defer = args.running.judging.no_defer(self.settings);
@@ -600,7 +601,12 @@ pub async fn run_prepared_eval(
         Some(name) => runs.resume(name).await?,
         None => {
             let suite = loaded.suite.name.clone().unwrap_or_else(|| loaded.file.display().to_string());
-            let run = args.running.new_run(suite, plan.units.iter().map(|unit| &unit.cell.template().rubric));
+            let provenance = args.running.provenance().await;
+            let run = args.running.new_run(
+                suite,
+                provenance,
+                plan.units.iter().map(|unit| &unit.cell.template().rubric),
+            );
             let log = match loaded.part.is_transient {
                 true => RunLog::nowhere(run.id),
                 false => args.running.log(runs, &run).await,

@@ -36,6 +36,7 @@ mod monitor;
 mod panel;
 mod power;
 mod presets;
+mod push;
 mod rank;
 mod connection;
 mod regrade;

@@ -89,7 +89,8 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
         jobs.push(GradingJob { at, unit, bench, agents, material });
     }
     let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
-    let run = args.running.new_run(name, jobs.iter().map(|job| &job.unit.cell.template().rubric));
+    let provenance = args.running.provenance().await;
+    let run = args.running.new_run(name, provenance, jobs.iter().map(|job| &job.unit.cell.template().rubric));
     let log = args.running.log(&runs, &run).await;
     let ready =
         ReadyRun { jobs, run, log, done: BTreeMap::new(), paid: Usd::default(), part: RunScope::default() };

@@ -116,7 +116,7 @@ impl Remote {
     }
 
     /// The page of a run; none where nobody says in which project it is.
-    async fn address(&self, id: RunId) -> Option<String> {
+    pub async fn address(&self, id: RunId) -> Option<String> {
         let all = self.get("/projects").await.ok()?;
         let is_wanted = |value: &&Json| match &self.project {
             Some(wanted) => value["name"] == wanted.as_str() || value["id"] == wanted.as_str(),
@@ -235,6 +235,7 @@ impl Remote {
             format: serde_json::from_value(head["format"].take())?,
             id,
             suite: serde_json::from_value(head["suite"].take())?,
+            provenance: serde_json::from_value(head["provenance"].take()).unwrap_or_default(),
             started: serde_json::from_value(head["started"].take())?,
             ended: serde_json::from_value(head["ended"].take())?,
             seed: serde_json::from_value(head["seed"].take())?,
@@ -259,6 +260,26 @@ impl Remote {
     ) -> anyhow::Result<Json> {
         let answer = self.answer(self.with_body(method, path, body)).await;
         answer.map_err(|trouble| self.trouble(trouble))
+    }
+
+    /// Sends a body, and sends it again if no answer comes; only for requests that may be repeated.
+    pub async fn send_repeatedly(
+        &self,
+        method: reqwest::Method,
+        path: &str,
+        body: &[u8],
+    ) -> anyhow::Result<Json> {
+        let mut tries = 0;
+        loop {
+            let request = self.request(method.clone(), path).header("content-type", "application/json");
+            match self.answer(request.body(body.to_vec())).await {
+                Ok(answer) => return Ok(answer),
+                Err(RemoteError::Said(error)) => bail!("{}: {error}", self.url),
+                Err(RemoteError::Away(error)) if tries == 5 => return Err(self.no_answer_error(error)),
+                Err(RemoteError::Away(_)) => tries += 1,
+            }
+            tokio::time::sleep(Duration::from_millis(300 << tries)).await;
+        }
     }
 
     /// Changes something.

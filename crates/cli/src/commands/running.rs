@@ -11,13 +11,14 @@ use jurist_core::plan::projected_calls;
 use jurist_core::redact::Redactor;
 use jurist_core::report::{RunBaseline, RunTally};
 use jurist_core::rubric::Rubric;
-use jurist_core::run::{NotGraded, Packed, Run, RunId, RunResults};
+use jurist_core::run::{NotGraded, Packed, Run, RunId, RunProvenance, RunResults};
 use jurist_core::stats::{Comparison, compare_runs};
 use jurist_engine::call::ModelClient;
 use jurist_engine::execute::{
     EarlyStop, GradingContext, GradingEvent, GradingJob, StopCondition, execute, select_again,
 };
 use jurist_engine::load;
+use jurist_engine::provenance::find_run_provenance;
 use jurist_store::{clock, random};
 use tokio::sync::mpsc;
 
@@ -54,6 +55,9 @@ pub struct RunExecutionArgs {
     /// otel; FORMAT=FILE writes to a file; repeatable
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter)]
     reporter: Vec<Reporter>,
+    /// Name to find the run by, such as nightly; repeatable
+    #[arg(long, value_name = "NAME", value_parser = parse_run_tag)]
+    run_tag: Vec<String>,
     /// Print only what reporters write
     #[arg(long, short, conflicts_with = "verbose")]
     pub(super) quiet: bool,
@@ -62,6 +66,15 @@ pub struct RunExecutionArgs {
     verbose: bool,
     #[command(flatten)]
     pub judging: JudgingArgs,
+}
+
+/// The same text that will be stored, so that `runs list --tag` finds it by what was typed.
+fn parse_run_tag(text: &str) -> Result<String, String> {
+    let tags = RunProvenance { tags: vec![text.to_owned()], ..RunProvenance::default() }.sanitize().tags;
+    match tags.into_iter().next() {
+        Some(tag) if tag == text => Ok(tag),
+        _ => Err("a name of up to 255 letters, on one line".to_owned()),
+    }
 }
 
 /// A run that is about to go.
@@ -152,8 +165,19 @@ impl RunExecutionArgs {
         }
     }
 
+    /// Branch, commit, author and CI job of the folder in which the command runs, and the tags of the command line.
+    pub async fn provenance(&self) -> RunProvenance {
+        let here = std::env::current_dir().unwrap_or_default();
+        RunProvenance { tags: self.run_tag.clone(), ..find_run_provenance(&here).await }.sanitize()
+    }
+
     /// A run that has not begun.
-    pub fn new_run<'a>(&self, suite: String, all: impl Iterator<Item = &'a Arc<Rubric>>) -> Run {
+    pub fn new_run<'a>(
+        &self,
+        suite: String,
+        provenance: RunProvenance,
+        all: impl Iterator<Item = &'a Arc<Rubric>>,
+    ) -> Run {
         let started = clock::current_time();
         let mut rubrics = BTreeMap::new();
         for rubric in all {
@@ -165,6 +189,7 @@ impl RunExecutionArgs {
             format: FORMAT,
             id: RunId::new(started, random()),
             suite: Some(suite),
+            provenance,
             started,
             ended: None,
             seed: self.judging.seed,

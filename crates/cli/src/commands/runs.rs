@@ -2,21 +2,26 @@ use std::io::Write;
 use std::time::Duration;
 
 use jurist_core::diagnostic::closest;
-use jurist_core::run::{CaseResult, Run};
+use jurist_core::grade::Time;
+use jurist_core::run::{CaseResult, Run, RunId, RunProvenance};
+use jurist_store::runs::{RunFilter, RunHead};
 
 use super::CommandOutcome;
 use super::judging::wait_for;
+use super::push::{RunPushArgs, push_stored_run};
 use super::reporting::{case_in_full, format_run_summary, show_not_graded, show_run};
 use super::stored_runs::StoredRuns;
 use crate::render::{print_note, printable, terminal_columns};
 
-/// List, show and delete stored runs
+/// List, show, send and delete stored runs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist runs list
+  jurist runs list --branch main --tag nightly
   jurist runs show latest
   jurist runs show latest --case 'year-end balance' --prompts
+  jurist runs push latest --server https://jurist.example.org
 
 A run is named by its id, the end of its id, `latest`, `previous` (or
 `latest~1`), or the path of a file.
@@ -28,8 +33,8 @@ pub struct RunsArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum RunsSubcommand {
-    /// List all runs, newest first
-    List,
+    /// List runs, newest first
+    List(RunListArgs),
     /// Show one run, case by case
     Show {
         /// Run: an id, the end of an id, `latest`, `previous`, or a file
@@ -42,12 +47,130 @@ enum RunsSubcommand {
         #[arg(long, requires = "case")]
         prompts: bool,
     },
+    /// Send a finished run to a server
+    Push(RunPushArgs),
     /// Delete a run
     Rm {
         /// Run: an id, the end of an id, `latest`, `previous`, or a file
         #[arg(value_name = "RUN")]
         run: String,
     },
+}
+
+/// Which runs are listed, and how.
+#[derive(Debug, clap::Args)]
+struct RunListArgs {
+    /// Only runs of this suite
+    #[arg(long, value_name = "NAME")]
+    suite: Option<String>,
+    /// Only runs of this branch
+    #[arg(long, value_name = "NAME")]
+    branch: Option<String>,
+    /// Only runs of commits whose hash begins so
+    #[arg(long, value_name = "HASH", value_parser = parse_commit_start)]
+    commit: Option<String>,
+    /// Only runs of this author
+    #[arg(long, value_name = "NAME")]
+    author: Option<String>,
+    /// Only runs with this tag; repeatable
+    #[arg(long, value_name = "NAME")]
+    tag: Vec<String>,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: RunListFormat,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum RunListFormat {
+    Text,
+    /// A JSON object per line
+    Ndjson,
+}
+
+fn parse_commit_start(text: &str) -> Result<String, String> {
+    let is_start = (4..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_start.then(|| text.to_ascii_lowercase()).ok_or_else(|| "from 4 to 64 hexadecimal digits".to_owned())
+}
+
+impl RunListArgs {
+    fn filter(&self) -> RunFilter {
+        RunFilter {
+            suite: self.suite.clone(),
+            branch: self.branch.clone(),
+            commit: self.commit.clone(),
+            author: self.author.clone(),
+            tags: self.tag.clone(),
+            is_ended: false,
+        }
+    }
+}
+
+/// A run in a line of JSON.
+#[derive(serde::Serialize)]
+struct RunListLine<'a> {
+    id: RunId,
+    suite: Option<&'a str>,
+    #[serde(flatten)]
+    provenance: &'a RunProvenance,
+    started: Time,
+    ended: Option<Time>,
+    n_pass: u64,
+    n_fail: u64,
+    n_error: u64,
+    n_deferred: u64,
+    score: Option<f64>,
+    cost_usd: f64,
+}
+
+impl<'a> RunListLine<'a> {
+    fn new(head: &'a RunHead) -> Self {
+        Self {
+            id: head.id,
+            suite: head.suite.as_deref(),
+            provenance: &head.provenance,
+            started: head.started,
+            ended: head.ended,
+            n_pass: head.n_pass,
+            n_fail: head.n_fail,
+            n_error: head.n_error,
+            n_deferred: head.n_deferred,
+            score: head.score,
+            cost_usd: head.cost.nanos() as f64 / 1e9,
+        }
+    }
+}
+
+async fn list_stored_runs(runs: &StoredRuns, args: &RunListArgs) -> anyhow::Result<()> {
+    let (filter, mut out) = (args.filter(), crate::render::stdout());
+    let heads = runs.heads(&filter).await?;
+    if heads.is_empty() {
+        print_note(match filter == RunFilter::default() {
+            true => "there are no stored runs; `jurist eval FILE` creates one",
+            false => "no stored run matches; `jurist runs list` lists all",
+        });
+    }
+    for run in heads {
+        if matches!(args.format, RunListFormat::Ndjson) {
+            writeln!(out, "{}", serde_json::to_string(&RunListLine::new(&run))?)?;
+            continue;
+        }
+        let suite = run.suite.as_deref().map(printable).unwrap_or_default();
+        let open = if run.ended.is_none() { "  (not finished)" } else { "" };
+        let origin = run.provenance.line();
+        let origin = if origin.is_empty() { origin } else { format!("  {}", printable(&origin)) };
+        writeln!(
+            out,
+            "{}  {}  {:>4} passed {:>4} failed {:>3} {:<6} {:>3} deferred  {suite}{origin}{open}",
+            run.id,
+            run.started,
+            run.n_pass,
+            run.n_fail,
+            run.n_error,
+            if run.n_error == 1 { "error" } else { "errors" },
+            run.n_deferred
+        )?;
+    }
+    Ok(())
 }
 
 pub fn run_runs_command(args: &RunsArgs) -> anyhow::Result<CommandOutcome> {
@@ -58,27 +181,8 @@ async fn run_runs_subcommand(what: &RunsSubcommand) -> anyhow::Result<CommandOut
     let runs = StoredRuns::default();
     let mut out = crate::render::stdout();
     match what {
-        RunsSubcommand::List => {
-            let heads = runs.heads().await?;
-            if heads.is_empty() {
-                print_note("there are no stored runs; `jurist eval FILE` creates one");
-            }
-            for run in heads {
-                let suite = run.suite.as_deref().map(printable).unwrap_or_default();
-                let open = if run.ended.is_none() { "  (not finished)" } else { "" };
-                writeln!(
-                    out,
-                    "{}  {}  {:>4} passed {:>4} failed {:>3} {:<6} {:>3} deferred  {suite}{open}",
-                    run.id,
-                    run.started,
-                    run.n_pass,
-                    run.n_fail,
-                    run.n_error,
-                    if run.n_error == 1 { "error" } else { "errors" },
-                    run.n_deferred
-                )?;
-            }
-        }
+        RunsSubcommand::List(args) => list_stored_runs(&runs, args).await?,
+        RunsSubcommand::Push(args) => return push_stored_run(&runs, args).await,
         RunsSubcommand::Show { run: name, case: None, .. } => {
             let run = runs.load(name).await?;
             show_run(&mut out, &run, false, terminal_columns())?;

@@ -19,7 +19,7 @@ use jurist_server::annotate::{
 };
 use jurist_store::grades::GradeFilter;
 use jurist_store::labels::StoredLabel;
-use jurist_store::runs::{NewRunResult, RunHead, runs_back};
+use jurist_store::runs::{NewRunResult, RunFilter, RunHead, runs_back};
 use jurist_store::{ProjectId, Store, StoreError, clock};
 use serde_json::Value as Json;
 use tokio::sync::{Mutex, OnceCell, mpsc};
@@ -266,14 +266,14 @@ impl StoredRuns {
     }
 
     /// The newest first.
-    pub async fn heads(&self) -> anyhow::Result<Vec<RunHead>> {
+    pub async fn heads(&self, filter: &RunFilter) -> anyhow::Result<Vec<RunHead>> {
         let mut heads = Vec::new();
         if !self.place.exists() {
             return Ok(heads);
         }
         let (ProjectStore { store, project }, mut after) = (self.project_store().await?, None);
         loop {
-            let page = store.runs(*project, after.as_ref(), 200).await?;
+            let page = store.runs(*project, filter, after.as_ref(), 200).await?;
             heads.extend(page.items);
             after = page.next;
             if after.is_none() {

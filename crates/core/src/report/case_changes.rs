@@ -93,43 +93,109 @@ impl ChangeFilter {
         ("all", Self::All),
     ];
 
-    fn accepts(self, before: &CaseResult, after: &CaseResult) -> bool {
-        let (old, new) = (before.verdict.status, after.verdict.status);
+    fn accepts(self, change: &ChangePlace) -> bool {
         match self {
-            Self::Verdict => old != new,
-            Self::Worse => compare_verdicts(before, after) == ChangeDirection::Worse,
-            Self::Better => compare_verdicts(before, after) == ChangeDirection::Better,
-            Self::DifferentAnswer => {
-                let answers = stored_answer(before).zip(stored_answer(after));
-                old == new && answers.is_some_and(|(old, new)| old != new)
-            }
-            Self::Undecided => compare_verdicts(before, after) == ChangeDirection::Undecided,
+            Self::Verdict => change.verdict_changed,
+            Self::Worse => change.direction == ChangeDirection::Worse,
+            Self::Better => change.direction == ChangeDirection::Better,
+            Self::DifferentAnswer => !change.verdict_changed && change.answer_changed,
+            Self::Undecided => change.direction == ChangeDirection::Undecided,
             Self::All => true,
         }
     }
 }
 
+/// Where a case that both runs have stands in each, and what became of it; texts are read when they are shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangePlace {
+    pub case: String,
+    /// Its place in the earlier run.
+    pub before: usize,
+    /// Its place in the later run.
+    pub after: usize,
+    pub direction: ChangeDirection,
+    pub verdict_changed: bool,
+    pub answer_changed: bool,
+}
+
+impl ChangePlace {
+    /// The case with its answers, reasons and evidence.
+    pub fn load(&self, before: &Run, after: &Run) -> CaseChange {
+        CaseChange::new((before, &before.results.get(self.before)), (after, &after.results.get(self.after)))
+    }
+
+    fn rank(&self) -> u8 {
+        match (self.direction, self.verdict_changed) {
+            (ChangeDirection::Worse, true) => 0,
+            (ChangeDirection::Undecided, _) => 1,
+            (ChangeDirection::Worse, false) => 2,
+            (ChangeDirection::Better, true) => 3,
+            (ChangeDirection::Better, false) => 4,
+            (ChangeDirection::Same, _) => 5,
+        }
+    }
+}
+
+/// All cases that two runs share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseChanges {
+    /// What got worse first, then what nobody knows, then what got better.
+    places: Vec<ChangePlace>,
+    pub counts: ChangeCounts,
+}
+
+impl CaseChanges {
+    pub fn select(&self, filter: ChangeFilter) -> impl Iterator<Item = &ChangePlace> {
+        self.places.iter().filter(move |place| filter.accepts(place))
+    }
+}
+
+/// How many cases each filter accepts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChangeCounts {
+    pub verdict: usize,
+    pub worse: usize,
+    pub better: usize,
+    pub different_answer: usize,
+    pub undecided: usize,
+    pub all: usize,
+}
+
+/// Compares all cases that both runs have. Each result is opened once, and of its texts nothing is kept.
+pub fn find_case_changes(before: &Run, after: &Run) -> CaseChanges {
+    let places: BTreeMap<String, usize> =
+        before.results.iter().enumerate().map(|(at, result)| (result.case, at)).collect();
+    let mut found = Vec::new();
+    for (at, new) in after.results.iter().enumerate() {
+        let Some(old_at) = places.get(&new.case).copied() else { continue };
+        let old = before.results.get(old_at);
+        let answers = stored_answer(&old).zip(stored_answer(&new));
+        found.push(ChangePlace {
+            before: old_at,
+            after: at,
+            direction: compare_verdicts(&old, &new),
+            verdict_changed: old.verdict.status != new.verdict.status,
+            answer_changed: answers.is_some_and(|(old, new)| old != new),
+            case: new.case,
+        });
+    }
+    found.sort_by_key(ChangePlace::rank);
+    let count = |filter: ChangeFilter| found.iter().filter(|place| filter.accepts(place)).count();
+    let counts = ChangeCounts {
+        verdict: count(ChangeFilter::Verdict),
+        worse: count(ChangeFilter::Worse),
+        better: count(ChangeFilter::Better),
+        different_answer: count(ChangeFilter::DifferentAnswer),
+        undecided: count(ChangeFilter::Undecided),
+        all: found.len(),
+    };
+    CaseChanges { places: found, counts }
+}
+
 /// Cases that both runs have and the filter accepts: what got worse first, then what nobody knows, then what got
 /// better.
 pub fn list_case_changes(before: &Run, after: &Run, filter: ChangeFilter) -> Vec<CaseChange> {
-    let places: BTreeMap<String, usize> =
-        before.results.iter().enumerate().map(|(at, result)| (result.case, at)).collect();
-    let mut changes = Vec::new();
-    for new in after.results.iter() {
-        let Some(old) = places.get(&new.case).map(|at| before.results.get(*at)) else { continue };
-        if filter.accepts(&old, &new) {
-            changes.push(CaseChange::new((before, &old), (after, &new)));
-        }
-    }
-    changes.sort_by_key(|change| match (change.direction, change.before.status == change.after.status) {
-        (ChangeDirection::Worse, false) => 0,
-        (ChangeDirection::Undecided, _) => 1,
-        (ChangeDirection::Worse, true) => 2,
-        (ChangeDirection::Better, false) => 3,
-        (ChangeDirection::Better, true) => 4,
-        (ChangeDirection::Same, _) => 5,
-    });
-    changes
+    find_case_changes(before, after).select(filter).map(|place| place.load(before, after)).collect()
 }
 
 impl CaseChange {

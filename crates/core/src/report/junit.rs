@@ -65,6 +65,11 @@ fn write_junit_properties(out: &mut String, run: &Run) {
         ("rubrics", Some(rubrics.join(" "))),
         ("cost", cost),
         ("not_graded", not_graded),
+        ("branch", run.provenance.branch.clone()),
+        ("commit", run.provenance.commit.clone()),
+        ("author", run.provenance.author.clone()),
+        ("tags", Some(run.provenance.tags.join(", ")).filter(|tags| !tags.is_empty())),
+        ("ci_url", run.provenance.ci_url.clone()),
     ];
     let _ = writeln!(out, "    <properties>");
     for (key, value) in found.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {

@@ -24,6 +24,10 @@ pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -
         tally.deferred,
         run.id
     );
+    let origin = run.provenance.line();
+    if !origin.is_empty() {
+        let _ = writeln!(out, "Of {}.", escape_markdown_text(&origin));
+    }
     if let Some((rate, low, high)) = tally.pass_rate() {
         let percent = |value: f64| value * 100.0;
         let _ = writeln!(

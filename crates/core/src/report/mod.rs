@@ -24,7 +24,8 @@ mod tap;
 mod word_diff;
 
 pub use case_changes::{
-    CaseChange, CaseSide, ChangeDirection, ChangeFilter, CriterionAnswer, CriterionChange, list_case_changes,
+    CaseChange, CaseChanges, CaseSide, ChangeCounts, ChangeDirection, ChangeFilter, ChangePlace,
+    CriterionAnswer, CriterionChange, find_case_changes, list_case_changes,
 };
 pub use comparison_charts::{build_comparison_forest, build_comparison_radar};
 pub use csv::csv_cell;

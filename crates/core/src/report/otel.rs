@@ -75,6 +75,9 @@ fn build_case_log_records(run: &Run, result: &CaseResult) -> Vec<Json> {
             ("jurist.run.id", Some(otel_string(&id))),
             ("jurist.run.seconds", run_duration_seconds(run).map(otel_double)),
             ("jurist.suite", run.suite.as_deref().map(otel_string)),
+            // The names that OpenTelemetry has for version control.
+            ("vcs.ref.head.name", run.provenance.branch.as_deref().map(otel_string)),
+            ("vcs.ref.head.revision", run.provenance.commit.as_deref().map(otel_string)),
             ("jurist.case", Some(otel_string(&result.case))),
             ("jurist.candidate", Some(otel_string(&result.candidate))),
             ("jurist.status", Some(otel_string(status_word(result.verdict.status)))),

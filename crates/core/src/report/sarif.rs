@@ -38,6 +38,7 @@ pub(super) fn render_sarif_report(run: &Run) -> String {
             "properties": {
                 "suite": run.suite, "seed": run.seed, "costUsd": run.spend.cost, "seconds": run_duration_seconds(run),
                 "passed": tally.passed, "failed": tally.failed, "errors": tally.errors, "deferred": tally.deferred,
+                "provenance": (!run.provenance.is_empty()).then_some(&run.provenance),
             },
         }],
     });

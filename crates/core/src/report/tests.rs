@@ -43,6 +43,7 @@ fn run() -> Run {
         format: crate::grade::FORMAT,
         id: RunId::new(Time::from_micros(1_000_000), [7; 10]),
         suite: Some("a <suite> & more".into()),
+        provenance: Default::default(),
         started: Time::from_micros(1_000_000),
         ended: None,
         seed: 0,

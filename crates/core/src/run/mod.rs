@@ -1,6 +1,7 @@
 //! The data contract of a run: one executed plan over a suite.
 
 mod packed;
+mod provenance;
 mod summary;
 
 use std::borrow::Cow;
@@ -12,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::packed::Packed;
+pub use self::provenance::RunProvenance;
 pub use self::summary::{NotGraded, NotGradedReason, Regressions, RunSummary, StatusChange, UndecidedCase};
 
 use crate::candidate::JudgeInput;
@@ -28,6 +30,9 @@ pub struct Run {
     pub id: RunId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<String>,
+    /// Branch, commit, author, tags and CI job, as far as they are known.
+    #[serde(default, skip_serializing_if = "RunProvenance::is_empty")]
+    pub provenance: RunProvenance,
     pub started: Time,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Time>,
@@ -256,6 +261,12 @@ impl RunId {
         let millis = u64::try_from(time.micros() / 1000).unwrap_or(0);
         Self(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
     }
+
+    /// The time from which it was made, in milliseconds since 1970.
+    pub fn millis(&self) -> i64 {
+        let first = self.0.as_u128() >> 80;
+        i64::try_from(first).expect("48 bits are a number of 64")
+    }
 }
 
 impl fmt::Display for RunId {
@@ -309,5 +320,6 @@ mod tests {
         assert!(early.to_string() < late.to_string());
         assert_eq!(early.to_string().parse(), Ok(early));
         assert!("run_1".parse::<RunId>().is_err());
+        assert_eq!(late.millis(), 2_000);
     }
 }

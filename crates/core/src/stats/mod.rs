@@ -27,6 +27,7 @@ mod consensus;
 mod glad;
 mod panel;
 mod compare;
+mod history;
 mod effect;
 mod power;
 mod paired;
@@ -97,6 +98,9 @@ pub use fall_detector::{DailyScores, FallEvidence, find_fall};
 pub use forecast::{DaySum, Forecast, forecast};
 pub use glad::{Abilities, glad};
 pub use gwet::{ChanceCorrectedAgreement, ChanceModel, Credit, compute_chance_corrected_agreement};
+pub use history::{
+    CaseFigure, HistoryChange, HistoryDirection, HistoryFigures, RunFigures, summarise_run_figures,
+};
 pub use icc::{Design, Icc, IccUnit, icc};
 pub use kappa::{Kappa, KappaWeights, cohen, cohen_error_by_chance, fleiss, fleiss_with_interval, randolph};
 pub use mapping::{Isotonic, Logistic, Mapping, MappingMethod, isotonic, logistic, platt_targets};

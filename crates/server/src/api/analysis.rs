@@ -84,7 +84,7 @@ struct RunComparison {
 
 /// The difference of two means
 #[derive(Debug, Serialize, ToSchema)]
-struct RunDifference {
+pub(super) struct RunDifference {
     before: f64,
     after: f64,
     difference: f64,
@@ -342,7 +342,7 @@ impl RunComparison {
 }
 
 impl RunDifference {
-    fn new(of: &str, it: &stats::Difference) -> Self {
+    pub(super) fn new(of: &str, it: &stats::Difference) -> Self {
         Self {
             before: it.before,
             after: it.after,

@@ -27,6 +27,9 @@ mod projects;
 mod ranking;
 mod results;
 mod rubrics;
+mod run_changes;
+mod run_history;
+mod run_push;
 mod runs;
 mod session;
 mod spend;
@@ -36,6 +39,10 @@ mod traces;
 mod rewards;
 mod rubric_trials;
 mod blinding;
+
+pub use self::run_changes::ChangeCache;
+pub use self::run_history::HistoryCache;
+pub use self::run_push::{EndedRun, PushedResult, PushedResults, PushedRun};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -145,6 +152,9 @@ fn build_api_routes() -> OpenApiRouter<App> {
         .merge(ranking::build_ranking_routes())
         .merge(rubrics::build_rubric_routes())
         .merge(runs::build_run_routes())
+        .merge(run_changes::build_run_change_routes())
+        .merge(run_history::build_run_history_routes())
+        .merge(run_push::build_run_push_routes())
         .merge(session::build_session_routes())
         .merge(spend::build_spend_routes())
         .merge(tasks::build_task_routes())

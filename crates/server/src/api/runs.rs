@@ -10,7 +10,7 @@ use jurist_core::redact::Redactor;
 use jurist_core::report::{ReportFormat, render_report};
 use jurist_core::run::{NotGraded, RunId};
 use jurist_core::stats;
-use jurist_store::runs::RunHead;
+use jurist_store::runs::{RunFilter, RunHead};
 use jurist_store::submissions::RunProgress;
 use jurist_store::{clock, random};
 use serde::{Deserialize, Serialize};
@@ -20,12 +20,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::record_audit_entry;
-use super::{Json, Paging, Path, Query};
+use super::{Json, Path, Query};
 use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 use crate::idempotent_requests::once;
-use crate::work::{NewRun, RUN, build_run_jobs, run_job_prefix};
+use crate::work::{NewRun, RUN, RunProvenanceView, build_run_jobs, run_job_prefix};
 
 pub fn build_run_routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -52,10 +52,11 @@ fn redact_variables(redactor: &Redactor, variables: &mut BTreeMap<String, String
 
 /// A run without its results
 #[derive(Debug, Serialize, ToSchema)]
-struct RunLine {
+pub(super) struct RunLine {
     #[schema(example = "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
     suite: Option<String>,
+    provenance: RunProvenanceView,
     started: String,
     /// Absent while it goes on.
     ended: Option<String>,
@@ -142,19 +143,45 @@ struct ReportQuery {
     format: Option<String>,
 }
 
+/// Which runs; absent fields accept all.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct RunListQuery {
+    suite: Option<String>,
+    branch: Option<String>,
+    /// The beginning of a commit's hash.
+    commit: Option<String>,
+    author: Option<String>,
+    tag: Option<String>,
+    /// `next` of the page before.
+    after: Option<String>,
+    /// Page size from 1 to 200 [default: 50].
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
 /// Runs, the newest first
-#[utoipa::path(get, path = "/runs", tag = "runs", params(Paging), responses(
+#[utoipa::path(get, path = "/runs", tag = "runs", params(RunListQuery), responses(
     (status = 200, body = RunLines), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
 async fn list_runs(
     State(app): State<App>,
     caller: Principal,
-    Query(which): Query<Paging>,
+    Query(which): Query<RunListQuery>,
 ) -> Result<Json<RunLines>, ApiError> {
     caller.needs(AccessScope::Read)?;
     let after = super::parse_page_cursor(which.after.as_deref())?;
-    let page = app.store.runs(caller.project, after.as_ref(), super::limit(which.limit)?).await?;
+    let limit = super::limit(which.limit)?;
+    let filter = RunFilter {
+        suite: which.suite,
+        branch: which.branch,
+        commit: which.commit,
+        author: which.author,
+        tags: which.tag.into_iter().collect(),
+        is_ended: false,
+    };
+    let page = app.store.runs(caller.project, &filter, after.as_ref(), limit).await?;
     let items = page.items.into_iter().map(RunLine::from).collect();
     Ok(Json(RunLines { items, next: page.next.map(|cursor| cursor.to_string()) }))
 }
@@ -329,6 +356,7 @@ impl From<RunHead> for RunLine {
         Self {
             id: it.id.to_string(),
             suite: it.suite,
+            provenance: it.provenance.into(),
             started: it.started.to_string(),
             ended: it.ended.map(|time| time.to_string()),
             n_pass: it.n_pass,

@@ -29,7 +29,7 @@ pub use monitor_jobs::{
 pub use prepared::{PreparedSubmission, WorkRefusal, format_load_errors};
 pub use run_slice::{KIND as RUN, build_run_jobs, run_job_prefix};
 pub use shared_budget::ProjectBudget;
-pub use submission::{NewRun, ReplyCaching, Shard};
+pub use submission::{NewRun, ReplyCaching, RunProvenanceView, Shard};
 pub use worker::{JobEnd, JobError, run_worker, run_worker_maintenance};
 pub use worker_context::WorkerContext;
 

@@ -116,6 +116,7 @@ impl PreparedSubmission {
             format: FORMAT,
             id,
             suite: Some(self.name.clone()),
+            provenance: self.asked.provenance.clone().clean(&self.redactor),
             started,
             ended: None,
             seed: self.asked.seed,

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use jurist_core::grade::Usd;
 use jurist_core::plan::CaseSelection;
+use jurist_core::redact::Redactor;
+use jurist_core::run::RunProvenance;
 use jurist_engine::bundle::Bundle;
 use jurist_engine::call::Caching;
 use serde::{Deserialize, Serialize};
@@ -56,6 +58,57 @@ pub struct NewRun {
     /// Cases with grader errors are graded once more.
     #[serde(default)]
     pub retry_errors: bool,
+    /// Branch, commit, author, tags and CI job.
+    #[serde(default, skip_serializing_if = "RunProvenanceView::is_empty")]
+    pub provenance: RunProvenanceView,
+}
+
+/// Where a run comes from, as far as it is known
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunProvenanceView {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "main")]
+    pub branch: Option<String>,
+    /// The full hash of the commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// Up to 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// The page of the CI job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci_url: Option<String>,
+}
+
+impl RunProvenanceView {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// As it is stored: bounded, and without control characters and secrets.
+    pub fn clean(self, redactor: &Redactor) -> RunProvenance {
+        let redact = |text: Option<String>| text.map(|text| redactor.text(&text).into_owned());
+        let Self { branch, commit, author, tags, ci_url } = self;
+        let tags = tags.iter().map(|tag| redactor.text(tag).into_owned()).collect();
+        let provenance = RunProvenance {
+            branch: redact(branch),
+            commit,
+            author: redact(author),
+            tags,
+            ci_url: redact(ci_url),
+        };
+        provenance.sanitize()
+    }
+}
+
+impl From<RunProvenance> for RunProvenanceView {
+    fn from(provenance: RunProvenance) -> Self {
+        let RunProvenance { branch, commit, author, tags, ci_url } = provenance;
+        Self { branch, commit, author, tags, ci_url }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -21,6 +21,7 @@ use crate::annotate::{CONFIG, data, rated};
 use crate::model::Act;
 use crate::monitors::{hurried, monitor};
 use crate::place::{Place, start, until};
+use crate::pushed_runs::pushed_head;
 use crate::rubrics::SOURCE;
 use crate::runs::{judge, suite};
 
@@ -350,7 +351,7 @@ impl World {
             .map(|parameter| {
                 let value = match parameter["name"].as_str().unwrap() {
                     "from" => self.own["rubric-versions"].clone(),
-                    "before" => self.own["runs"].clone(),
+                    "before" | "baseline" => self.own["runs"].clone(),
                     "sample_rate" => "0.5".to_owned(),
                     _ => "x".to_owned(),
                 };
@@ -387,6 +388,8 @@ fn body_of(operation: &Operation) -> Option<Json> {
         }
         "/api/v1/members/{account}" => Some(json!({ "role": "annotator" })),
         "/api/v1/rubrics/{id}/versions" => Some(json!({ "source": SOURCE })),
+        "/api/v1/runs/{id}" => Some(pushed_head()),
+        "/api/v1/runs/{id}/end" => Some(json!({ "ended": "2026-03-01T00:00:00Z", "n_results": 0 })),
         _ => None,
     }
 }

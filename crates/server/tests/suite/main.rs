@@ -26,6 +26,7 @@ mod place;
 mod plain_questions;
 mod ranking;
 mod rubrics;
+mod pushed_runs;
 mod runs;
 mod secrets;
 mod shut_out;

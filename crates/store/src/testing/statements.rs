@@ -130,7 +130,18 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         until: now,
     };
     let audit = audit::AuditFilter { project: Some(project), actor: text(), action: text(), target: text() };
+    let runs = runs::RunFilter {
+        suite: text(),
+        branch: text(),
+        commit: text(),
+        author: text(),
+        tags: vec![String::new(), String::new()],
+        is_ended: true,
+    };
     let mut all = vec![
+        runs::select_run_heads(project, &runs, None, 1).sql,
+        runs::select_run_heads(project, &runs::RunFilter::default(), None, 1).sql,
+        runs::select_run_tags(vec![String::new(), String::new()]).sql,
         traces.select(db, project, None, 1).sql,
         traces::TraceListFilter::default().select(db, project, None, 1).sql,
         verdicts.select(project, None, 1).sql,

@@ -25,7 +25,18 @@ fn at(seconds: i64) -> Time {
 }
 
 /// What takes each migration back, the newest first.
-const UNDO: [(i64, &[&str]); 4] = [
+const UNDO: [(i64, &[&str]); 5] = [
+    (
+        11,
+        &[
+            "DROP TABLE run_tags",
+            "DROP INDEX runs_suite",
+            "ALTER TABLE runs DROP COLUMN branch",
+            "ALTER TABLE runs DROP COLUMN commit_hash",
+            "ALTER TABLE runs DROP COLUMN author",
+            "ALTER TABLE runs DROP COLUMN ci_url",
+        ],
+    ),
     (9, &["ALTER TABLE decisions DROP COLUMN revision", "ALTER TABLE traces DROP COLUMN has_content"]),
     (
         8,

@@ -4,7 +4,7 @@ use jurist_store::testing::for_each_engine;
 use jurist_store::tokens::{NewAccessToken, TokenOwner};
 use jurist_store::{AccountId, StoreError};
 
-use crate::{at, project};
+use crate::{at, project, undo_migrations};
 
 fn ann() -> NewAccount {
     NewAccount {
@@ -123,7 +123,7 @@ fn a_token_of_an_older_database_gets_the_owner_that_the_audit_names() {
         note(third.to_string(), "task.link", "tsk_1".to_owned()).await;
         add("by the command", "task:tsk_2", None).await;
         add("invitation", "join:owner", None).await;
-        scene.execute("DELETE FROM jurist_schema WHERE version = 10").await.unwrap();
+        undo_migrations(&scene, 10).await;
         assert_eq!(store.migrate(at(3)).await.unwrap(), 9);
         let owner = async |hash: &str| store.token(hash, at(4)).await.unwrap().map(|found| found.owner);
         for hash in ["hers", "second", "third", "link"] {

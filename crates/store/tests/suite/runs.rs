@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use futures_util::TryStreamExt;
 use jurist_core::grade::{Counts, FORMAT, RubricHash, Spend, Usd, Verdict, VerdictStatus};
-use jurist_core::run::{CaseResult, Run, RunId};
+use jurist_core::run::{CaseResult, Run, RunId, RunProvenance};
 use jurist_store::StoreError;
-use jurist_store::runs::NewRunResult;
+use jurist_store::runs::{NewRunResult, RunFilter};
 use jurist_store::testing::for_each_engine;
 use serde_json::json;
 
@@ -16,6 +16,7 @@ fn run(seconds: i64, chance: u8) -> Run {
         format: FORMAT,
         id: RunId::new(at(seconds), [chance; 10]),
         suite: Some("suite".into()),
+        provenance: Default::default(),
         started: at(seconds),
         ended: None,
         seed: u64::MAX,
@@ -87,7 +88,7 @@ fn a_run_is_kept_place_by_place_and_read_in_the_order_of_the_plan() {
         run.ended = Some(at(9));
         run.spend = Spend { tokens_in: 1353, cost: Some(Usd::from_nanos(4510)), ..Spend::default() };
         assert_eq!(store.load_run(support, run.id).await.unwrap(), run);
-        let head = store.runs(support, None, 5).await.unwrap().items.remove(0);
+        let head = store.runs(support, &RunFilter::default(), None, 5).await.unwrap().items.remove(0);
         assert_eq!((head.n_pass, head.n_deferred, head.score, head.cost.nanos()), (450, 1, Some(0.5), 4510));
     });
 }
@@ -138,5 +139,72 @@ fn a_removed_run_takes_along_what_its_judges_said() {
         store.remove_run(support, run.id).await.unwrap();
         assert!(store.exchanges(support, &name, "c").await.unwrap().is_empty());
         assert!(store.run(support, run.id).await.is_err());
+    });
+}
+
+#[test]
+fn runs_are_listed_by_branch_commit_author_tag_and_suite() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let commit = |digit: &str| digit.repeat(40);
+        let of = |branch: &str, digit: &str, tags: &[&str]| RunProvenance {
+            branch: Some(branch.into()),
+            commit: Some(commit(digit)),
+            author: Some("Ann %_Lee".into()),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            ci_url: Some("https://ci.example/1".into()),
+        };
+        let plain = run(1, 1);
+        let first = Run { provenance: of("main", "a", &["nightly", "gpt"]), ..run(2, 2) };
+        let second =
+            Run { provenance: of("work", "b", &["nightly"]), suite: Some("other".into()), ..run(3, 3) };
+        for run in [&plain, &first, &second] {
+            store.begin_run(support, run).await.unwrap();
+        }
+        store.end_run(support, first.id, at(9)).await.unwrap();
+        let list = async |filter: RunFilter| {
+            let page = store.runs(support, &filter, None, 9).await.unwrap();
+            page.items.into_iter().map(|head| head.id).collect::<Vec<_>>()
+        };
+        let all = RunFilter::default;
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(list(all()).await, [second.id, first.id, plain.id]);
+        assert_eq!(list(RunFilter { branch: text("main"), ..all() }).await, [first.id]);
+        assert_eq!(list(RunFilter { branch: text("MAIN"), ..all() }).await, []);
+        assert_eq!(list(RunFilter { commit: text("BBBBBBB"), ..all() }).await, [second.id]);
+        assert_eq!(list(RunFilter { commit: text("%"), ..all() }).await, []);
+        assert_eq!(list(RunFilter { author: text("Ann %_Lee"), ..all() }).await, [second.id, first.id]);
+        assert_eq!(list(RunFilter { author: text("Ann"), ..all() }).await, []);
+        assert_eq!(list(RunFilter { suite: text("other"), ..all() }).await, [second.id]);
+        assert_eq!(list(RunFilter { is_ended: true, ..all() }).await, [first.id]);
+        let tagged = |tags: &[&str]| tags.iter().map(|tag| (*tag).to_owned()).collect();
+        assert_eq!(list(RunFilter { tags: tagged(&["nightly"]), ..all() }).await, [second.id, first.id]);
+        assert_eq!(list(RunFilter { tags: tagged(&["nightly", "gpt"]), ..all() }).await, [first.id]);
+        assert_eq!(list(RunFilter { tags: tagged(&["night"]), ..all() }).await, []);
+
+        assert_eq!(store.run(support, first.id).await.unwrap().provenance, first.provenance);
+        assert_eq!(store.run(support, plain.id).await.unwrap().provenance, RunProvenance::default());
+        assert_eq!(store.run_head(support, second.id).await.unwrap().provenance, second.provenance);
+        assert_eq!(store.run_suites(support, 9).await.unwrap(), ["other", "suite"]);
+        assert_eq!(store.run_branches(support, "suite", 9).await.unwrap(), ["main"]);
+        let other = store.add_project("other", at(1)).await.unwrap().id;
+        assert!(store.runs(other, &all(), None, 9).await.unwrap().items.is_empty());
+
+        let graded = [result("c", VerdictStatus::Fail, Some(0.25)), result("d", VerdictStatus::Error, None)];
+        let placed: Vec<NewRunResult<'_>> = graded
+            .iter()
+            .enumerate()
+            .map(|(place, result)| NewRunResult { place, result, exchanges: &[] })
+            .collect();
+        store.put_results(support, first.id, &placed, at(2)).await.unwrap();
+        let figures = store.result_figures(support, first.id).await.unwrap();
+        let expected = [("c", VerdictStatus::Fail, Some(0.25)), ("d", VerdictStatus::Error, None)];
+        let found: Vec<_> =
+            figures.iter().map(|figure| (figure.case.as_str(), figure.status, figure.score)).collect();
+        assert_eq!(found, expected);
+        assert!(store.result_figures(other, first.id).await.unwrap().is_empty(), "not of this project");
+        store.remove_run(support, first.id).await.unwrap();
+        store.begin_run(support, &first).await.unwrap();
+        assert_eq!(store.run(support, first.id).await.unwrap().provenance.tags, ["nightly", "gpt"]);
     });
 }

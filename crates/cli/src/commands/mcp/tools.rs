@@ -13,6 +13,7 @@ use jurist_core::run::{CaseResult, Run};
 use jurist_core::source::{Tree, to_yaml};
 use jurist_core::stats::WORTH_SEEING;
 use jurist_engine::load::{load_suite, load_suite_text};
+use jurist_store::runs::RunFilter;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -301,7 +302,7 @@ struct ListRunsArgs {
 }
 
 fn list_runs_tool(_: &ToolContext<'_>, args: &ListRunsArgs) -> anyhow::Result<Json> {
-    let heads = wait_for(async { StoredRuns::default().heads().await })?;
+    let heads = wait_for(async { StoredRuns::default().heads(&RunFilter::default()).await })?;
     let is_wanted = |suite: &Option<String>| match &args.suite {
         Some(wanted) => suite.as_ref().is_some_and(|suite| suite.contains(wanted.as_str())),
         None => true,

@@ -87,6 +87,7 @@ fn build_page_json(run: &Run) -> Json {
         "mean": mean_run_score(run).map(|mean_run_score| format!("{mean_run_score:.2}")),
         "took": outcome_text::run_duration_seconds(run).map(format_duration),
         "cost": run.spend.cost.map(|cost| cost.to_string()),
+        "origin": run.provenance.line(), "ci_url": run.provenance.ci_url,
         "tokens": format_token_usage(run.spend), "seed": run.seed.to_string(),
         "histogram": shared.histogram(), "criteria": shared.criteria(), "rubrics": shared.rubric_rows(),
         "judges": judge_rows(run),

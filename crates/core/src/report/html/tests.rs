@@ -45,6 +45,7 @@ fn run(rubric: Json, results: Vec<CaseResult>) -> Run {
         format: FORMAT,
         id: RunId::new(Time::from_micros(0), [7; 10]),
         suite: None,
+        provenance: Default::default(),
         started: Time::from_micros(0),
         ended: None,
         seed: 0,

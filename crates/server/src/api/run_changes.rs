@@ -1,0 +1,296 @@
+//! Cases of two runs side by side, page by page.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::State;
+use jurist_core::grade::VerdictStatus;
+use jurist_core::report::{
+    CaseChange, CaseChanges, CaseSide, ChangeCounts, ChangeDirection, ChangeFilter, ChangePlace,
+    CriterionAnswer, WordChange, find_case_changes,
+};
+use jurist_core::run::{CaseResult, RunId};
+use jurist_store::runs::RunHead;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::run_history::describe_run_state;
+use super::{Json, Path, Query, compute_json_response};
+use crate::app::App;
+use crate::auth::{AccessScope, Principal};
+use crate::error::{ApiError, Problem};
+
+pub fn build_run_change_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list_run_changes))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct RunChangeQuery {
+    /// The run to compare with.
+    baseline: String,
+    /// verdict (it changed), worse, better, different-answer (with the same verdict), undecided, or all
+    /// [default: verdict].
+    filter: Option<String>,
+    /// Only cases with this in their name.
+    find: Option<String>,
+    /// `next` of the page before.
+    after: Option<usize>,
+    /// Page size from 1 to 200 [default: 50].
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
+/// Cases that changed between two runs
+#[derive(Debug, Serialize, ToSchema)]
+struct RunChangePage {
+    /// What got worse first, then what is undecided, then what got better.
+    items: Vec<CaseChangeView>,
+    /// How many cases each filter accepts.
+    counts: ChangeCountsView,
+    /// How many cases this filter accepts, with this in their name.
+    n_found: usize,
+    /// Send it as `after`; absent at the end.
+    next: Option<usize>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ChangeCountsView {
+    verdict: usize,
+    worse: usize,
+    better: usize,
+    different_answer: usize,
+    undecided: usize,
+    all: usize,
+}
+
+/// One case in two runs
+#[derive(Debug, Serialize, ToSchema)]
+struct CaseChangeView {
+    case: String,
+    /// worse, better, same or undecided.
+    #[schema(value_type = String)]
+    direction: ChangeDirection,
+    /// Whether the two were graded with different rubrics.
+    rubric_changed: bool,
+    answer_changed: bool,
+    before: CaseSideView,
+    after: CaseSideView,
+    /// From the old answer to the new one, in words; empty where one of them is not stored.
+    answer_diff: Vec<WordRunView>,
+    criteria: Vec<CriterionChangeView>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct CaseSideView {
+    /// pass, fail, error or deferred.
+    #[schema(value_type = String)]
+    status: VerdictStatus,
+    score: Option<f64>,
+    /// Absent where the run does not hold what was graded.
+    answer: Option<String>,
+}
+
+/// A stretch of text that stayed, was removed or was added
+#[derive(Debug, Serialize, ToSchema)]
+struct WordRunView {
+    /// same, removed or added.
+    #[schema(value_type = String)]
+    change: WordChange,
+    text: String,
+}
+
+/// What graders said about one criterion in each run
+#[derive(Debug, Serialize, ToSchema)]
+struct CriterionChangeView {
+    criterion: String,
+    before: Vec<CriterionAnswerView>,
+    after: Vec<CriterionAnswerView>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct CriterionAnswerView {
+    grader: String,
+    answer: String,
+    score: Option<f64>,
+    reason: String,
+    /// Quotes, each with where it stands.
+    evidence: Vec<String>,
+}
+
+/// Cases of two runs side by side: answers with a word diff, and what graders said before and after
+#[utoipa::path(get, path = "/runs/{id}/changes", tag = "runs", params(("id" = String, Path), RunChangeQuery), responses(
+    (status = 200, body = RunChangePage), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn list_run_changes(
+    State(app): State<App>,
+    caller: Principal,
+    Path(id): Path<String>,
+    Query(asked): Query<RunChangeQuery>,
+) -> Result<Json<RunChangePage>, ApiError> {
+    caller.needs(AccessScope::Read)?;
+    let (after, before): (RunId, RunId) = (id.parse()?, asked.baseline.parse()?);
+    let limit = super::limit(asked.limit)?;
+    let filter = parse_change_filter(asked.filter.as_deref())?;
+    let runs = ComparedRuns {
+        after: app.store.run_head(caller.project, after).await?,
+        before: app.store.run_head(caller.project, before).await?,
+    };
+    let index = find_changes_of_runs(&app, &caller, &runs).await?;
+    let find = asked.find.unwrap_or_default().to_lowercase();
+    let is_found = |change: &&ChangePlace| find.is_empty() || change.case.to_lowercase().contains(&find);
+    let accepted: Vec<&ChangePlace> = index.changes.select(filter).filter(is_found).collect();
+    let first = asked.after.unwrap_or(0);
+    // The two runs with nothing but the cases of this page.
+    let mut before = app.store.run(caller.project, runs.before.id).await?;
+    let mut after = app.store.run(caller.project, runs.after.id).await?;
+    let (mut shown, mut old, mut new) = (Vec::new(), Vec::new(), Vec::new());
+    for change in accepted.iter().skip(first).take(limit) {
+        let (place_before, place_after) =
+            (index.places_before[change.before], index.places_after[change.after]);
+        old.push(load_result_at(&app, &caller, runs.before.id, place_before).await?);
+        new.push(load_result_at(&app, &caller, runs.after.id, place_after).await?);
+        shown.push(ChangePlace { before: shown.len(), after: shown.len(), ..(*change).clone() });
+    }
+    (before.results, after.results) = (old.into_iter().collect(), new.into_iter().collect());
+    let end = first.saturating_add(shown.len());
+    let (n_found, counts) = (accepted.len(), index.changes.counts.into());
+    compute_json_response(move || RunChangePage {
+        items: shown.iter().map(|change| change.load(&before, &after).into()).collect(),
+        counts,
+        n_found,
+        next: (end < n_found).then_some(end),
+    })
+    .await
+}
+
+/// The runs of a request, in the order in which they are compared.
+struct ComparedRuns {
+    before: RunHead,
+    after: RunHead,
+}
+
+/// What became of each case, and where its results are stored.
+#[derive(Debug)]
+struct ChangeIndex {
+    changes: CaseChanges,
+    /// The place in the plan of each result of the earlier run.
+    places_before: Vec<usize>,
+    places_after: Vec<usize>,
+}
+
+/// Cases that are remembered, over all pairs of runs; each takes about 200 bytes.
+const MAX_REMEMBERED_CASES: usize = 200_000;
+
+/// Comparisons that were made before: the next page or another filter reads only the cases that it shows.
+#[derive(Debug, Default)]
+pub struct ChangeCache(Mutex<HashMap<String, Arc<ChangeIndex>>>);
+
+impl ChangeCache {
+    fn get(&self, key: &str) -> Option<Arc<ChangeIndex>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    fn insert(&self, key: String, index: Arc<ChangeIndex>) {
+        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let n_cases: usize = remembered.values().map(|index| index.places_after.len()).sum();
+        if MAX_REMEMBERED_CASES < n_cases + index.places_after.len() {
+            remembered.clear();
+        }
+        remembered.insert(key, index);
+    }
+}
+
+async fn find_changes_of_runs(
+    app: &App,
+    caller: &Principal,
+    runs: &ComparedRuns,
+) -> Result<Arc<ChangeIndex>, ApiError> {
+    let key = format!("{} {}", describe_run_state(&runs.before), describe_run_state(&runs.after));
+    if let Some(known) = app.changes.get(&key) {
+        return Ok(known);
+    }
+    let places_before = list_result_places(app, caller, runs.before.id).await?;
+    let places_after = list_result_places(app, caller, runs.after.id).await?;
+    let before = app.store.load_run(caller.project, runs.before.id).await?;
+    let after = app.store.load_run(caller.project, runs.after.id).await?;
+    // Results that came in between are looked for with the next request.
+    if places_before.len() != before.results.len() || places_after.len() != after.results.len() {
+        return Err(ApiError::Conflict("results are arriving; try again".to_owned()));
+    }
+    let changes = tokio::task::spawn_blocking(move || find_case_changes(&before, &after));
+    let changes = changes.await.map_err(|_| ApiError::Broken)?;
+    let index = Arc::new(ChangeIndex { changes, places_before, places_after });
+    app.changes.insert(key, Arc::clone(&index));
+    Ok(index)
+}
+
+async fn list_result_places(app: &App, caller: &Principal, run: RunId) -> Result<Vec<usize>, ApiError> {
+    let all = 0..=usize::try_from(i64::MAX).unwrap_or(usize::MAX);
+    Ok(app.store.graded_places(caller.project, run, all).await?.into_keys().collect())
+}
+
+async fn load_result_at(
+    app: &App,
+    caller: &Principal,
+    run: RunId,
+    place: usize,
+) -> Result<CaseResult, ApiError> {
+    let found = app.store.results(caller.project, run, place.checked_sub(1), 1).await?;
+    let found = found.into_iter().find(|(at, _)| *at == place).map(|(_, result)| result);
+    // A run that was deleted in the meantime.
+    found.ok_or_else(|| ApiError::Unknown(format!("{run} has no result {place}")))
+}
+
+fn parse_change_filter(name: Option<&str>) -> Result<ChangeFilter, ApiError> {
+    let name = name.unwrap_or("verdict");
+    let known = ChangeFilter::ALL.iter().find(|known| known.0 == name).map(|known| known.1);
+    let names = || ChangeFilter::ALL.map(|known| known.0).join(", ");
+    known.ok_or_else(|| ApiError::Bad(format!("`filter` is one of {}", names())))
+}
+
+impl From<CaseChange> for CaseChangeView {
+    fn from(change: CaseChange) -> Self {
+        let answers =
+            |answers: Vec<CriterionAnswer>| answers.into_iter().map(CriterionAnswerView::from).collect();
+        let criteria = change.criteria.into_iter().map(|criterion| CriterionChangeView {
+            criterion: criterion.criterion,
+            before: answers(criterion.before),
+            after: answers(criterion.after),
+        });
+        let diff = change.answer_diff.into_iter();
+        Self {
+            case: change.case,
+            direction: change.direction,
+            rubric_changed: change.rubric_changed,
+            answer_changed: change.answer_changed,
+            before: change.before.into(),
+            after: change.after.into(),
+            answer_diff: diff.map(|run| WordRunView { change: run.change, text: run.text }).collect(),
+            criteria: criteria.collect(),
+        }
+    }
+}
+
+impl From<CaseSide> for CaseSideView {
+    fn from(side: CaseSide) -> Self {
+        Self { status: side.status, score: side.score, answer: side.answer }
+    }
+}
+
+impl From<CriterionAnswer> for CriterionAnswerView {
+    fn from(answer: CriterionAnswer) -> Self {
+        let CriterionAnswer { grader, answer, score, reason, evidence } = answer;
+        Self { grader, answer, score, reason, evidence }
+    }
+}
+
+impl From<ChangeCounts> for ChangeCountsView {
+    fn from(counts: ChangeCounts) -> Self {
+        let ChangeCounts { verdict, worse, better, different_answer, undecided, all } = counts;
+        Self { verdict, worse, better, different_answer, undecided, all }
+    }
+}

@@ -1,0 +1,226 @@
+//! Runs of one suite over time, and where they changed.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::State;
+use jurist_core::stats::{
+    HistoryChange, HistoryDirection, HistoryFigures, RunFigures, summarise_run_figures,
+};
+use jurist_store::runs::{RunFilter, RunHead};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::analysis::RunDifference;
+use super::runs::RunLine;
+use super::{Json, Query};
+use crate::app::App;
+use crate::auth::{AccessScope, Principal};
+use crate::error::{ApiError, Problem};
+
+/// Names that a choice offers.
+const MAX_NAMES: usize = 200;
+/// Comparisons that are remembered: a comparison of two runs with 10,000 cases each takes a second.
+const MAX_REMEMBERED: usize = 2_000;
+
+pub fn build_run_history_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(get_run_history))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct RunHistoryQuery {
+    /// The suite's name [default: the suite of the newest run].
+    suite: Option<String>,
+    /// Only runs of this branch.
+    branch: Option<String>,
+    /// How many runs, the newest of them, from 1 to 200 [default: 50].
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
+/// Runs of a suite over time
+#[derive(Debug, Serialize, ToSchema)]
+struct RunHistory {
+    /// Absent where there are no runs.
+    suite: Option<String>,
+    /// Suites that have runs, the one with the newest run first.
+    suites: Vec<String>,
+    /// Branches of the suite's runs, the one with the newest run first.
+    branches: Vec<String>,
+    /// Runs that have ended, the oldest first.
+    points: Vec<HistoryPoint>,
+}
+
+/// A run with its intervals, and what changed since the one before it
+#[derive(Debug, Serialize, ToSchema)]
+struct HistoryPoint {
+    #[serde(flatten)]
+    line: RunLine,
+    /// Independent cases that have a score.
+    n_cases: usize,
+    /// The 95 % confidence interval of the score; absent with a single case.
+    score_interval: Option<(f64, f64)>,
+    /// Of the results that passed or failed.
+    pass_rate: Option<f64>,
+    pass_rate_interval: Option<(f64, f64)>,
+    /// Absent for the first run.
+    change: Option<HistoryChangeView>,
+}
+
+/// A run beside the one before it, paired by case
+#[derive(Debug, Serialize, ToSchema)]
+struct HistoryChangeView {
+    /// The run before it.
+    baseline: String,
+    /// Cases that both decided with the same rubric.
+    n_cases: usize,
+    /// not_shown, worse, better, or mixed where score and pass rate differ in their direction (95 %).
+    #[schema(value_type = String)]
+    direction: HistoryDirection,
+    score: Option<RunDifference>,
+    pass_rate: Option<RunDifference>,
+}
+
+/// Figures of runs that were computed before; a run that has ended does not change.
+#[derive(Debug, Clone, Default)]
+pub struct HistoryCache(Arc<Mutex<HashMap<HistoryKey, HistoryFigures>>>);
+
+/// Two runs as they were when they were compared. Counts and times tell a run that was deleted and sent again.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct HistoryKey {
+    run: String,
+    before: Option<String>,
+}
+
+impl HistoryKey {
+    fn new(run: &RunHead, before: Option<&RunHead>) -> Self {
+        Self { run: describe_run_state(run), before: before.map(describe_run_state) }
+    }
+}
+
+/// Changes with every result that arrives, and tells a run that was deleted and sent again.
+pub(super) fn describe_run_state(head: &RunHead) -> String {
+    let RunHead { id, ended, n_pass, n_fail, n_error, n_deferred, score, .. } = head;
+    format!("{id} {ended:?} {n_pass} {n_fail} {n_error} {n_deferred} {score:?}")
+}
+
+impl HistoryCache {
+    fn get(&self, key: &HistoryKey) -> Option<HistoryFigures> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    fn insert(&self, key: HistoryKey, figures: HistoryFigures) {
+        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if MAX_REMEMBERED <= remembered.len() {
+            remembered.clear();
+        }
+        remembered.insert(key, figures);
+    }
+}
+
+/// Score and pass rate of a suite's runs over time, and where they changed
+///
+/// Each run is compared with the run before it in the list, case by case; a change is shown if it is significant at
+/// 95 %.
+#[utoipa::path(get, path = "/run-history", tag = "runs", params(RunHistoryQuery), responses(
+    (status = 200, body = RunHistory), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn get_run_history(
+    State(app): State<App>,
+    caller: Principal,
+    Query(asked): Query<RunHistoryQuery>,
+) -> Result<Json<RunHistory>, ApiError> {
+    caller.needs(AccessScope::Read)?;
+    let limit = super::limit(asked.limit)?;
+    let suites = app.store.run_suites(caller.project, MAX_NAMES).await?;
+    let Some(suite) = asked.suite.or_else(|| suites.first().cloned()) else {
+        return Ok(Json(RunHistory { suite: None, suites, branches: Vec::new(), points: Vec::new() }));
+    };
+    let branches = app.store.run_branches(caller.project, &suite, MAX_NAMES).await?;
+    let filter = RunFilter {
+        suite: Some(suite.clone()),
+        branch: asked.branch,
+        is_ended: true,
+        ..RunFilter::default()
+    };
+    let mut heads = app.store.runs(caller.project, &filter, None, limit).await?.items;
+    heads.reverse();
+    let points = build_history_points(&app, &caller, heads).await?;
+    Ok(Json(RunHistory { suite: Some(suite), suites, branches, points }))
+}
+
+async fn build_history_points(
+    app: &App,
+    caller: &Principal,
+    heads: Vec<RunHead>,
+) -> Result<Vec<HistoryPoint>, ApiError> {
+    let mut points: Vec<HistoryPoint> = Vec::with_capacity(heads.len());
+    let (mut before, mut before_figures): (Option<RunHead>, Option<Arc<RunFigures>>) = (None, None);
+    for head in heads {
+        let key = HistoryKey::new(&head, before.as_ref());
+        let (mut loaded, known) = (None, app.history.get(&key));
+        let figures = match known {
+            Some(figures) => figures,
+            None => {
+                if before_figures.is_none()
+                    && let Some(before) = &before
+                {
+                    before_figures = Some(load_run_figures(app, caller, before).await?);
+                }
+                let run = load_run_figures(app, caller, &head).await?;
+                loaded = Some(Arc::clone(&run));
+                let earlier = before_figures.take();
+                let computed =
+                    tokio::task::spawn_blocking(move || summarise_run_figures(&run, earlier.as_deref()));
+                let figures = computed.await.map_err(|_| ApiError::Broken)?;
+                app.history.insert(key, figures.clone());
+                figures
+            }
+        };
+        before_figures = loaded;
+        points.push(HistoryPoint::new(head.clone(), figures, before.as_ref()));
+        before = Some(head);
+    }
+    Ok(points)
+}
+
+async fn load_run_figures(
+    app: &App,
+    caller: &Principal,
+    head: &RunHead,
+) -> Result<Arc<RunFigures>, ApiError> {
+    let cases = app.store.result_figures(caller.project, head.id).await?;
+    let (id, seed) = (head.id, app.store.run_seed(caller.project, head.id).await?);
+    let built = tokio::task::spawn_blocking(move || Arc::new(RunFigures::new(id, seed, cases)));
+    built.await.map_err(|_| ApiError::Broken)
+}
+
+impl HistoryPoint {
+    fn new(head: RunHead, figures: HistoryFigures, before: Option<&RunHead>) -> Self {
+        let change = figures.change.zip(before);
+        Self {
+            line: head.into(),
+            n_cases: figures.score.map_or(0, |estimate| estimate.n),
+            score_interval: figures.score.and_then(|estimate| estimate.interval),
+            pass_rate: figures.pass_rate.map(|proportion| proportion.rate),
+            pass_rate_interval: figures.pass_rate.map(|proportion| proportion.interval),
+            change: change.map(|(change, before)| HistoryChangeView::new(&change, before)),
+        }
+    }
+}
+
+impl HistoryChangeView {
+    fn new(change: &HistoryChange, before: &RunHead) -> Self {
+        Self {
+            baseline: before.id.to_string(),
+            n_cases: change.n_cases,
+            direction: change.direction,
+            score: change.score.map(|difference| RunDifference::new("score", &difference)),
+            pass_rate: change.pass_rate.map(|difference| RunDifference::new("pass rate", &difference)),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useProject } from "../api/session";
+import { percent, percentRange, type Range, range3, score3, signed, signedRange } from "../chart/figures";
+import { type RunPoint, RunTrendChart } from "../chart/RunTrendChart";
+import { Badge } from "../ui/Badge";
+import { Select } from "../ui/Field";
+import { count, moment, plural, shortDay } from "../ui/format";
+import { Loaded } from "../ui/Loaded";
+import { Notice } from "../ui/Notice";
+import { PageHead } from "../ui/PageHead";
+import { type Column, Table } from "../ui/Table";
+import styles from "./HistoryPage.module.css";
+import { type HistoryPoint, historyQuery, type RunHistory } from "./queries";
+import { RunOrigin } from "./RunOrigin";
+
+/** The numbers of runs that a reader can choose; the server takes up to 200. */
+const LIMITS = [20, 50, 100, 200];
+
+/** Score and pass rate of one suite from run to run, and where they changed. */
+export function HistoryPage() {
+  const project = useProject();
+  const search = useSearch({ from: "/p/$project/history" });
+  const limit = LIMITS.find((one) => one === search.limit) ?? 50;
+  const history = useQuery(historyQuery(project.id, { ...search, limit }));
+  return (
+    <>
+      <PageHead
+        up={
+          <Link to="/p/$project/runs" params={{ project: project.name }}>
+            Runs
+          </Link>
+        }
+        title="History"
+        about="Score and pass rate of a suite from run to run, with 95 % confidence intervals."
+      />
+      <Loaded query={history} what="the history">
+        {(found) =>
+          found.suite == null ? (
+            <Notice title="No runs yet">
+              <p>Run a suite, or send runs of a laptop or of CI with `jurist runs push`.</p>
+            </Notice>
+          ) : (
+            <div className={styles.parts}>
+              <HistoryChoice history={found} limit={limit} />
+              {found.points.length === 0 ? (
+                <Notice title="No finished run matches" />
+              ) : (
+                <HistoryOfSuite points={found.points} />
+              )}
+            </div>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function HistoryChoice({ history, limit }: { history: RunHistory; limit: number }) {
+  const { branch } = useSearch({ from: "/p/$project/history" });
+  const navigate = useNavigate({ from: "/p/$project/history" });
+  const suite = history.suite ?? "";
+  const withChosen = (names: string[], chosen: string | undefined) =>
+    [...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => ({ value: name, label: name }));
+  const go = (to: { suite?: string; branch?: string; limit?: number }) =>
+    navigate({ search: { suite, branch, limit, ...to }, replace: true, resetScroll: false });
+  return (
+    <search className={styles.choose} aria-label="Choose runs">
+      <Select
+        label="Suite"
+        value={suite}
+        options={withChosen(history.suites, suite)}
+        onChange={(event) => go({ suite: event.target.value, branch: undefined })}
+      />
+      {(history.branches.length > 0 || branch) && (
+        <Select
+          label="Branch"
+          value={branch ?? ""}
+          options={[{ value: "", label: "all branches" }, ...withChosen(history.branches, branch)]}
+          onChange={(event) => go({ branch: event.target.value || undefined })}
+        />
+      )}
+      <Select
+        label="Runs"
+        value={String(limit)}
+        options={LIMITS.map((one) => ({ value: String(one), label: `the last ${one}` }))}
+        onChange={(event) => go({ limit: Number(event.target.value) })}
+      />
+    </search>
+  );
+}
+
+type Direction = "not_shown" | "worse" | "better" | "mixed";
+const directionOf = (point: HistoryPoint): Direction =>
+  (point.change?.direction as Direction | undefined) ?? "not_shown";
+
+/** What the run is called: its commit, or else its day. */
+const nameOfPoint = (point: HistoryPoint): string =>
+  point.provenance.commit?.slice(0, 7) ?? shortDay(point.started);
+
+type Difference = NonNullable<HistoryPoint["change"]>["score"];
+
+/** A mark in the chart of a figure, if its own difference is significant. */
+const changeOf = (difference: Difference): RunPoint["change"] =>
+  difference?.is_shown
+    ? { direction: difference.difference < 0 ? "worse" : "better", text: difference.sentence }
+    : undefined;
+
+function HistoryOfSuite({ points }: { points: HistoryPoint[] }) {
+  const project = useProject();
+  const changes = points.filter((point) => directionOf(point) !== "not_shown");
+  const nCompared = points.filter((point) => point.change && point.change.n_cases > 0).length;
+  const linkOf = (point: RunPoint, label: string, mark: ReactNode) => (
+    <Link
+      to="/p/$project/runs/$run"
+      params={{ project: project.name, run: point.id }}
+      aria-label={`Run ${label}`}
+    >
+      {mark}
+    </Link>
+  );
+  const scores = points.map((point) => ({
+    id: point.id,
+    name: nameOfPoint(point),
+    mean: point.score,
+    interval: point.score_interval as Range | null | undefined,
+    change: changeOf(point.change?.score),
+  }));
+  const rates = points.map((point) => ({
+    id: point.id,
+    name: nameOfPoint(point),
+    mean: point.pass_rate,
+    interval: point.pass_rate_interval as Range | null | undefined,
+    change: changeOf(point.change?.pass_rate),
+  }));
+  return (
+    <>
+      <p>
+        {nCompared === 0
+          ? "There are no two runs with common cases to compare."
+          : `${plural(changes.length, "significant change")} in ${plural(nCompared, "comparison")} of a run with the one before it, case by case. `}
+        {nCompared > 0 &&
+          `At 95 %, about ${count(Math.round(nCompared / 20))} of them would be marked without any real change.`}
+      </p>
+      <div className={styles.charts}>
+        <RunTrendChart
+          title="Score"
+          points={scores}
+          linkOf={linkOf}
+          table={<FigureTable caption="Score of each run" points={scores} />}
+        />
+        <RunTrendChart
+          title="Pass rate"
+          points={rates}
+          linkOf={linkOf}
+          table={<FigureTable caption="Pass rate of each run" points={rates} />}
+        />
+      </div>
+      <HistoryTable points={points} />
+    </>
+  );
+}
+
+function FigureTable({ caption, points }: { caption: string; points: RunPoint[] }) {
+  const columns: Column<RunPoint>[] = [
+    { name: "run", head: "Run", cell: (point) => point.name },
+    { name: "mean", head: "Value", align: "end", cell: (point) => score3(point.mean) },
+    {
+      name: "interval",
+      head: "95 % interval",
+      align: "end",
+      cell: (point) => range3(point.interval) || "–",
+    },
+    { name: "change", head: "Change", cell: (point) => point.change?.text ?? "–" },
+  ];
+  return <Table caption={caption} columns={columns} rows={points.toReversed()} keyOf={(point) => point.id} />;
+}
+
+const WORDS: Record<Direction, string> = {
+  not_shown: "no significant change",
+  worse: "▼ worse",
+  better: "▲ better",
+  mixed: "mixed",
+};
+
+function HistoryTable({ points }: { points: HistoryPoint[] }) {
+  const project = useProject();
+  const columns: Column<HistoryPoint>[] = [
+    {
+      name: "run",
+      head: "Run",
+      cell: (point) => (
+        <Link to="/p/$project/runs/$run" params={{ project: project.name, run: point.id }}>
+          {moment(point.started)}
+        </Link>
+      ),
+    },
+    { name: "origin", head: "Commit", cell: (point) => <RunOrigin provenance={point.provenance} /> },
+    {
+      name: "score",
+      head: "Score",
+      align: "end",
+      cell: (point) => `${score3(point.score)} ${range3(point.score_interval as Range | null | undefined)}`,
+    },
+    {
+      name: "rate",
+      head: "Pass rate",
+      align: "end",
+      wide: true,
+      cell: (point) =>
+        `${percent(point.pass_rate)} ${percentRange(point.pass_rate_interval as Range | null | undefined)}`,
+    },
+    { name: "cases", head: "Cases", align: "end", cell: (point) => count(point.n_cases), wide: true },
+    { name: "change", head: "Since the run before", cell: (point) => <HistoryChange point={point} /> },
+  ];
+  return (
+    <section className={styles.part}>
+      <h2>Runs</h2>
+      <Table
+        caption="Runs with their changes"
+        columns={columns}
+        rows={points.toReversed()}
+        keyOf={(point) => point.id}
+      />
+    </section>
+  );
+}
+
+/** The direction, the difference of the score, and a link to both runs side by side. */
+function HistoryChange({ point }: { point: HistoryPoint }) {
+  const project = useProject();
+  const { change } = point;
+  if (!change) return <>first run</>;
+  if (change.n_cases === 0) return <>no common cases</>;
+  const direction = directionOf(point);
+  const tone = direction === "worse" ? "fail" : direction === "better" ? "pass" : "plain";
+  return (
+    <span className={styles.change}>
+      {direction === "not_shown" ? WORDS[direction] : <Badge tone={tone}>{WORDS[direction]}</Badge>}
+      {change.score && (
+        <span className={styles.figures}>
+          {signed(change.score.difference)}
+          {change.score.interval && ` ${signedRange(change.score.interval as Range)}`}
+        </span>
+      )}
+      <Link
+        to="/p/$project/compare"
+        params={{ project: project.name }}
+        search={{ before: change.baseline, after: point.id }}
+        aria-label={`Compare the run of ${moment(point.started)} with the run before it`}
+      >
+        compare
+      </Link>
+    </span>
+  );
+}
