@@ -21,6 +21,7 @@ mod ingest;
 mod pages;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+mod request_id;
 mod serve;
 mod telemetry;
 mod work;

@@ -2840,6 +2840,8 @@ export interface components {
         Problem: {
             /** @description What is wrong and how to fix it. */
             detail: string;
+            /** @description Id of the request, also in the header `X-Request-Id` and in the server's log. */
+            request_id?: string | null;
             /** Format: int32 */
             status: number;
             /** @description Kind of problem. */

@@ -128,7 +128,10 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
       name: (
         <>
           scored,{" "}
-          <Term about="Failed and expensive traces are sampled more often, so scores have different weights. The effective sample size is the number of uniformly sampled traces that would give an interval of the same width.">
+          <Term
+            about="Failed and expensive traces are sampled more often, so scores have different weights. The effective sample size is the number of uniformly sampled traces that would give an interval of the same width."
+            entry="effective-sample-size"
+          >
             effective sample size {fixed(score.n_eff, 0)}
           </Term>
         </>
@@ -185,7 +188,10 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
     {
       name: "picture",
       head: (
-        <Term about="Filled dot: estimated score of all traffic with its 95 % confidence interval. Hollow dot: unweighted mean of the scored traces. Dotted line: pass mark.">
+        <Term
+          about="Filled dot: estimated score of all traffic with its 95 % confidence interval. Hollow dot: unweighted mean of the scored traces. Dotted line: pass mark."
+          entry="confidence-interval"
+        >
           0 to 1
         </Term>
       ),
@@ -217,7 +223,10 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
           {
             name: "corrected",
             head: (
-              <Term about="The estimate of the judge, corrected by its errors on traces that people have labelled.">
+              <Term
+                about="The estimate of the judge, corrected by its errors on traces that people have labelled."
+                entry="ppi"
+              >
                 Label-corrected
               </Term>
             ),
@@ -235,7 +244,11 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
       : []),
     {
       name: "passes",
-      head: <Term about="Estimated share of all traffic with the verdict pass.">Pass rate</Term>,
+      head: (
+        <Term about="Estimated share of all traffic with the verdict pass." entry="verdict">
+          Pass rate
+        </Term>
+      ),
       wide: true,
       cell: (it) =>
         it.pass_rate ? (
@@ -296,7 +309,15 @@ function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) 
   ];
   const isPlain = (it: StratumRow) => it.name === "all traffic, unweighted mean";
   const columns: Column<StratumRow>[] = [
-    { name: "name", head: <Term about={STRATUM}>Stratum</Term>, cell: (it) => it.name },
+    {
+      name: "name",
+      head: (
+        <Term about={STRATUM} entry="stratum">
+          Stratum
+        </Term>
+      ),
+      cell: (it) => it.name,
+    },
     {
       name: "share",
       head: "Share of traffic",

@@ -138,7 +138,10 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     {
       name: "score",
       head: (
-        <Term about="Estimated score of all traffic of the last 30 days, with its 95 % confidence interval. The dotted line is the pass mark.">
+        <Term
+          about="Estimated score of all traffic of the last 30 days, with its 95 % confidence interval. The dotted line is the pass mark."
+          entry="confidence-interval"
+        >
           Score, 30 days
         </Term>
       ),
@@ -156,7 +159,11 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     },
     {
       name: "passes",
-      head: <Term about="Estimated share of all traffic with the verdict pass.">Pass rate</Term>,
+      head: (
+        <Term about="Estimated share of all traffic with the verdict pass." entry="verdict">
+          Pass rate
+        </Term>
+      ),
       wide: true,
       cell: (it) => it.monitor && <AgentPassRate agent={it.agent} monitor={it.monitor} />,
     },
@@ -169,7 +176,10 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     {
       name: "coverage",
       head: (
-        <Term about="Traces with a score from the current rubric version and judge, out of all finished traces.">
+        <Term
+          about="Traces with a score from the current rubric version and judge, out of all finished traces."
+          entry="sample-rate"
+        >
           Scored / finished
         </Term>
       ),
@@ -180,7 +190,10 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     {
       name: "errors",
       head: (
-        <Term about="Share of judge calls of this monitor that failed, over all agents. A failed call is never counted as a score.">
+        <Term
+          about="Share of judge calls of this monitor that failed, over all agents. A failed call is never counted as a score."
+          entry="judge"
+        >
           Judge errors
         </Term>
       ),

@@ -24,6 +24,7 @@ mod pages;
 mod people;
 mod place;
 mod ranking;
+mod request_ids;
 mod rubrics;
 mod runs;
 mod secrets;
