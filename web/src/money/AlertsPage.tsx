@@ -25,6 +25,7 @@ export function AlertsPage() {
     <>
       <PageHead
         title="Alerts"
+        book="monitor.html#alerts"
         about="Alerts are deduplicated per cause and raised again after they are resolved."
       >
         <label>

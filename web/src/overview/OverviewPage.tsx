@@ -46,6 +46,7 @@ function Overview() {
     <>
       <PageHead
         title="Overview"
+        book="explanation/sampling.html"
         about="Estimates for all traffic of the last 30 days, with 95 % confidence intervals."
       />
       <Loaded query={found} what="the project">

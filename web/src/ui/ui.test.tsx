@@ -70,6 +70,7 @@ test("numbers and times are said as people say them", () => {
     "1 min 1 s",
     "2 h 1 min",
   ]);
+  expect([9960, 59_600, 119_600].map(duration)).toEqual(["10 s", "1 min 0 s", "2 min 0 s"]);
   const now = Date.parse("2026-03-20T10:00:00Z");
   expect([
     ago("2026-03-20T09:59:40Z", now),
