@@ -103,7 +103,7 @@ function RunDetail({ run }: { run: RunInFull }) {
         >
           Open report
         </a>
-        <Menu label="Export" button="Export ▾" align="end">
+        <Menu label="Export" button="Export ▾" align="end" look="plain">
           {(close) =>
             EXPORTS.map(({ format, label }) => (
               <a

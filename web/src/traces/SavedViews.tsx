@@ -36,7 +36,7 @@ export function SavedViews() {
   };
   return (
     <>
-      <Menu label="Views" button={<>View: {current?.name ?? "custom"} ▾</>} align="end">
+      <Menu label="Views" button={<>View: {current?.name ?? "custom"} ▾</>} align="end" look="plain">
         {(close) => (
           <>
             {all.map((it, at) => (

@@ -320,7 +320,13 @@ function ExportSelection({ lines }: { lines: Line[] }) {
   });
   return (
     <>
-      <Menu label="Export the selection" button={exporting.isPending ? "Exporting…" : "Export ▾"} isUpward>
+      <Menu
+        label="Export the selection"
+        button={exporting.isPending ? "Exporting…" : "Export ▾"}
+        isUpward
+        align="end"
+        look="plain"
+      >
         {(close) => (
           <>
             <MenuItem
