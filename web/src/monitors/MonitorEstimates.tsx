@@ -114,7 +114,14 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
   const { pass_rate: passes, corrected } = whole;
   const all: Figure[] = [
     {
-      name: "estimated score of all traffic",
+      name: (
+        <Term
+          about="Score of all finished traces in the time range, estimated from the sampled ones. Each stratum counts with its share of the traffic."
+          entry="confidence-interval"
+        >
+          estimated score of all traffic
+        </Term>
+      ),
       value: score3(score.mean),
       more: [range3(score.interval), whole.native && nativeScore(whole.native)].filter(Boolean).join("; "),
     },
@@ -123,7 +130,15 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
       value: score3(corrected.mean),
       more: range3(corrected.interval),
     },
-    passes && { name: "pass rate", value: percent(passes.mean), more: percentRange(passes.interval) },
+    passes && {
+      name: (
+        <Term about="Estimated share of all traffic with the verdict pass." entry="pass-mark">
+          pass rate
+        </Term>
+      ),
+      value: percent(passes.mean),
+      more: percentRange(passes.interval),
+    },
     {
       name: (
         <>
@@ -139,7 +154,14 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
       value: count(score.n),
     },
     {
-      name: "judge errors",
+      name: (
+        <Term
+          about="Share of sampled traces that the judge could not grade. They are never counted as scores; the worst-case range shows where the estimate would be if all of them scored 0, or 1."
+          entry="judge"
+        >
+          judge errors
+        </Term>
+      ),
       value: percent(score.error_rate),
       more:
         score.error_rate > 0 && `worst-case range including judge errors: ${range3(score.if_errors_scored)}`,

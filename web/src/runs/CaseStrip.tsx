@@ -27,6 +27,22 @@ export function VerdictBar({ n, total }: { n: Record<Status, number>; total: num
   );
 }
 
+/** What the colours of the strip mean. */
+export function CaseStripLegend() {
+  return (
+    <p className={styles.legend}>
+      <span>
+        One bar per case in the order of the suite. Its height is the score, its colour the verdict:
+      </span>
+      {(["pass", "fail", "error", "deferred"] as const).map((status) => (
+        <span key={status} className={styles.key} data-status={status}>
+          {status}
+        </span>
+      ))}
+    </p>
+  );
+}
+
 type CaseStripProps = {
   outcomes: CaseOutcome[];
   total: number;

@@ -9,7 +9,7 @@ const PAGES = [
   { to: "/p/$project/settings/tokens", label: "API tokens" },
   { to: "/p/$project/settings/notifications", label: "Notifications" },
   { to: "/p/$project/settings/judges", label: "Judges" },
-  { to: "/p/$project/settings/data", label: "Data" },
+  { to: "/p/$project/settings/data", label: "Project and data" },
   { to: "/p/$project/settings/audit", label: "Audit" },
 ] as const;
 
