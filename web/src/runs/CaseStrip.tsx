@@ -50,13 +50,16 @@ type CaseStripProps = {
   onSelect: (place: number) => void;
 };
 
+/** With more bars than that, a gap beside each would be wider than the bar on a narrow screen. */
+const DENSE = 60;
+
 /** One bar per case in the order of the plan; its height is the score. */
 export function CaseStrip({ outcomes, total, selected, onSelect }: CaseStripProps) {
   // More bars than that are thinner than a pixel.
   if (total > 1200) return null;
   const by = new Map(outcomes.map((it) => [it.place, it]));
   return (
-    <div className={styles.strip} aria-hidden="true">
+    <div className={styles.strip} data-dense={total > DENSE || undefined} aria-hidden="true">
       {Array.from({ length: total }, (_, place) => {
         const it = by.get(place);
         return (

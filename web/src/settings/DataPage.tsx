@@ -13,7 +13,7 @@ import styles from "./SettingsLayout.module.css";
 const EXPORTS = [
   { what: "grades", about: "one row per grade: score of each grader for each criterion" },
   { what: "verdicts", about: "one row per verdict: overall score and status of each trace" },
-  { what: "traces", about: "one row per trace, without its steps" },
+  { what: "traces", about: "one row per trace" },
 ];
 
 /** What identifies the project, and the settings of other pages. */
@@ -88,6 +88,11 @@ export function DataPage() {
             <a href={address(what, "jsonl")} download={`${what}.jsonl`}>
               JSON Lines<span className="visually-hidden"> of {what}</span>
             </a>
+            {what === "traces" && (
+              <a href={`${address(what, "jsonl")}&contents=true`} download="traces-with-steps.jsonl">
+                JSON Lines with steps
+              </a>
+            )}
             <span className={styles.muted}>{about}</span>
           </li>
         ))}
