@@ -60,12 +60,10 @@ export function Term({ children, about, entry }: TermProps) {
       >
         {children}
       </button>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: it stays open while the pointer or focus is in it. */}
       <span
         ref={told}
         id={id}
-        // A tooltip has nothing that takes the focus; a note may.
-        role={entry ? "note" : "tooltip"}
+        role="tooltip"
         popover="manual"
         className={styles.told}
         data-linked={entry ? true : undefined}
