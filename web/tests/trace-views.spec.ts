@@ -66,17 +66,17 @@ test("a view of the list is saved, chosen and deleted; chosen traces are exporte
   await page.getByRole("link", { name: "desk", exact: true }).first().click();
   await expect(page).toHaveURL(/agent=desk/);
   await expect(rows).toHaveCount(2);
-  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("button", { name: /^View:/ }).click();
   await page.getByRole("menuitem", { name: "Save this view…" }).click();
   await page.getByLabel("Name").fill("Of the desk");
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await expect(page.getByRole("button", { name: "Views" })).toContainText("Of the desk");
+  await expect(page.getByRole("button", { name: /^View:/ })).toContainText("Of the desk");
 
   await page.getByRole("button", { name: "Clear filters" }).click();
   await expect(rows).toHaveCount(3);
   await page.reload();
-  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("button", { name: /^View:/ }).click();
   await page.getByRole("menuitemradio", { name: "Of the desk" }).click();
   await expect(rows).toHaveCount(2);
 
@@ -95,12 +95,12 @@ test("a view of the list is saved, chosen and deleted; chosen traces are exporte
   const lines = (await exported("Traces with steps (JSON Lines)")).trim().split("\n");
   expect(lines.map((it) => JSON.parse(it).trace.steps.length)).toEqual([4, 4]);
 
-  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("button", { name: /^View:/ }).click();
   await page.getByRole("menuitem", { name: "Delete views…" }).click();
   await page.getByRole("button", { name: "Delete Of the desk" }).click();
   await expect(page.getByText("No saved views.")).toBeVisible();
   await page.keyboard.press("Escape");
-  await expect(page.getByRole("button", { name: "Views" })).toContainText("custom");
+  await expect(page.getByRole("button", { name: /^View:/ })).toContainText("custom");
 
   // Traces began in March: the last week has none, and two days have all.
   await page.getByRole("button", { name: "Clear filters" }).click();

@@ -5,13 +5,13 @@
 use std::fmt;
 
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::HeaderValue;
 use axum::middleware::Next;
 use axum::response::Response;
 use jurist_store::random;
 
 /// The header with the id, of requests and responses.
-const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+const HEADER: &str = "x-request-id";
 
 /// Longest id that is taken from a client. An UUID has 36 characters; ids of proxies have up to 64.
 const LONGEST: usize = 64;
@@ -51,7 +51,7 @@ impl fmt::Display for RequestId {
 
 /// Gives each request an id. This is the outermost layer, so that responses to panics and timeouts have one too.
 pub async fn assign_request_id(request: Request, next: Next) -> Response {
-    let sent = request.headers().get(&HEADER).and_then(|header| header.to_str().ok());
+    let sent = request.headers().get(HEADER).and_then(|header| header.to_str().ok());
     let id = sent.and_then(RequestId::parse).unwrap_or_else(RequestId::generate);
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut response = CURRENT.scope(id.clone(), next.run(request)).await;

@@ -36,7 +36,12 @@ export function SavedViews() {
   };
   return (
     <>
-      <Menu label="Views" button={<>View: {current?.name ?? "custom"} ▾</>} align="end" look="plain">
+      <Menu
+        label={`View: ${current?.name ?? "custom"}`}
+        button={<>View: {current?.name ?? "custom"} ▾</>}
+        align="end"
+        look="plain"
+      >
         {(close) => (
           <>
             {all.map((it, at) => (

@@ -364,8 +364,7 @@ fn time_steps(trace: &mut Trace, id: &str, started: i64, seconds: f64) {
         StepRole::Tool => 0.05 + 0.7 * hash_position(&format!("tool {nth}"), id),
         _ => 0.0,
     };
-    let weights: Vec<f64> =
-        trace.steps.iter().enumerate().map(|(nth, step)| weigh(step.role, nth)).collect();
+    let weights: Vec<f64> = trace.steps.iter().enumerate().map(|(nth, step)| weigh(step.role, nth)).collect();
     let sum_of = |is_counted: &dyn Fn(usize) -> bool| -> f64 {
         (0..weights.len()).filter(|nth| is_counted(*nth)).map(|nth| weights[nth]).sum::<f64>().max(1e-9)
     };
@@ -374,7 +373,7 @@ fn time_steps(trace: &mut Trace, id: &str, started: i64, seconds: f64) {
     let mut clock = 0.0;
     for (step, weight) in trace.steps.iter_mut().zip(&weights) {
         step.time = Some(Time::from_micros(started + (clock * 1e6) as i64));
-        if *weight == 0.0 {
+        if *weight <= 0.0 {
             continue;
         }
         let took = seconds * weight / all;

@@ -274,11 +274,21 @@ fn steps_of_spans_say_when_they_began_how_long_they_took_and_what_they_used() {
     let says = json!([{ "role": "assistant", "parts": [call] }]);
     let second = 1_000_000_000;
     let spans = json!([
-        span("a", 10 * second, 12 * second, json!({ "gen_ai.operation.name": "chat",
+        span(
+            "a",
+            10 * second,
+            12 * second,
+            json!({ "gen_ai.operation.name": "chat",
             "gen_ai.input.messages": asks.to_string(), "gen_ai.output.messages": says.to_string(),
-            "gen_ai.usage.input_tokens": 70, "gen_ai.usage.output_tokens": 9, "gen_ai.usage.cost": 0.002 })),
-        span("b", 12 * second, 12 * second + 40_000_000, json!({ "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": "search", "gen_ai.tool.call.id": "c1", "gen_ai.tool.call.result": "In the box." })),
+            "gen_ai.usage.input_tokens": 70, "gen_ai.usage.output_tokens": 9, "gen_ai.usage.cost": 0.002 })
+        ),
+        span(
+            "b",
+            12 * second,
+            12 * second + 40_000_000,
+            json!({ "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "search", "gen_ai.tool.call.id": "c1", "gen_ai.tool.call.result": "In the box." })
+        ),
     ]);
     let (_, trace) = read_trace_value(&spans, None).unwrap();
     let [user, asked, answered] = trace.steps.as_slice() else { panic!("{:?}", trace.steps) };
