@@ -37,8 +37,8 @@ web: ## build the web pages, which a debug build reads and a release build carri
 docs: ## build the book from docs/, as web pages in web/dist-book
 	@scripts/build-book
 
-demo: setup web ## a server with a small invented project, to look at; needs no key
-	cargo build --release --quiet --bin jurist --example demo
+demo: setup ## a server with a small invented project, to look at; needs no key
+	@scripts/build-demo
 	@scripts/demo
 
 tour: setup web ## what the command does, on the examples
@@ -82,5 +82,5 @@ bless: ## accept new snapshots and generated files; review the difference
 deny: setup cargo-deny ## licences, sources, bans and advisories; fetches the database of RustSec from GitHub
 	cargo deny check -D warnings
 
-dist: setup web ## an archive for this machine: the binary, licences, completions, a list of what is inside, checksums
+dist: setup web docs ## packages for this machine: archive, Debian, npm, wheel, container; JURIST_TARGET names another
 	@scripts/dist

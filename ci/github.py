@@ -117,7 +117,9 @@ def install() -> None:
 
 def release_name(version: str) -> str:
     machine = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine())
-    system = {"Linux": "unknown-linux-gnu", "Darwin": "apple-darwin"}.get(platform.system())
+    # Where the interpreter has no glibc, as on Alpine, only the static program runs.
+    linux = "unknown-linux-gnu" if platform.libc_ver()[0] == "glibc" else "unknown-linux-musl"
+    system = {"Linux": linux, "Darwin": "apple-darwin"}.get(platform.system())
     if not machine or not system:
         sys.exit(f"there is no release for {platform.system()} on {platform.machine()}; give the input `binary`")
     return f"jurist-{version}-{machine}-{system}.tar.gz"

@@ -9,6 +9,7 @@ import unittest
 import api_page
 import check_book
 import check_prose
+import inline_commands
 
 
 class Outputs(unittest.TestCase):
@@ -78,6 +79,52 @@ class Api(unittest.TestCase):
     def test_every_operation_has_an_example(self):
         page = api_page.make_page()
         self.assertEqual(len(re.findall("^### ", page, re.MULTILINE)), page.count("```sh\ncurl"))
+
+    def test_nobody_needs_a_token_to_join_or_sign_in(self):
+        examples = dict(re.findall(r"^### (.+?)\n.*?^```sh\n(.*?)^```", api_page.make_page(), re.DOTALL | re.MULTILINE))
+        self.assertNotIn("JURIST_TOKEN", examples["POST /api/v1/join"] + examples["POST /api/v1/session"] + examples["GET /ready"])
+        self.assertIn("JURIST_TOKEN", examples["GET /api/v1/session"])
+        self.assertIn("/tasks/ant_", examples["DELETE /api/v1/tasks/{task}/items/{item}"])
+
+
+class InlineCommands(unittest.TestCase):
+    """With a shell script in place of jurist that has one command, `runs show`, whose flag --prompts requires --case."""
+
+    program = r"""#!/bin/sh
+case "$*" in
+  *--help)
+    case "$*" in
+      "runs show"*) printf 'Usage: jurist runs show [OPTIONS] <RUN>\n\nOptions:\n      --case <NAME>  One case\n      --prompts  Prompts\n' ;;
+      runs*) printf 'Usage: jurist runs <COMMAND>\n\nCommands:\n  show  Show a run\n\nOptions:\n  -h, --help  Help\n' ;;
+      *) printf 'Usage: jurist <COMMAND>\n\nEvaluate:\n  runs  Stored runs\n\nOptions:\n  -h, --help  Help\n' ;;
+    esac ;;
+  *--prompts*--case*|*--case*--prompts*) ;;
+  *--prompts*) printf 'error: the following required arguments were not provided:\n  --case <NAME>\n\n' >&2; exit 2 ;;
+esac
+"""
+
+    def find_faults(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "jurist"
+            program.write_text(self.program)
+            program.chmod(0o755)
+            reference = inline_commands.CommandReference(program, folder)
+            return [fault.split(": ", 2)[2] for fault in inline_commands.find_faults("page.md", text, reference)]
+
+    def test_commands_of_the_program_are_in_order(self):
+        text = "`jurist runs`, `jurist runs show`, `jurist COMMAND --help`, `jurist runs show latest --case 'a b' --prompts | less`"
+        self.assertEqual(self.find_faults(text), [])
+
+    def test_other_subcommands_and_flags_are_faults(self):
+        text = "`jurist rns` `jurist runs shw` `jurist runs show --cas x`\n\n```console needs=a-key\n$ jurist rns\n```\n"
+        expected = ["no subcommand `rns`", "no subcommand `shw`", "no flag `--cas`", "no subcommand `rns`"]
+        self.assertEqual(self.find_faults(text), [f"there is {fault}" for fault in expected])
+
+    def test_a_flag_that_another_one_requires_is_missed(self):
+        self.assertEqual(self.find_faults("`jurist runs show latest --prompts`"), ["`--case` is missing"])
+
+    def test_blocks_that_are_run_are_left_to_the_run(self):
+        self.assertEqual(self.find_faults("```console\n$ jurist rns\n```\n"), [])
 
 
 if __name__ == "__main__":

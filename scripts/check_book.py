@@ -10,6 +10,7 @@ A page is tried from top to bottom in an empty folder of its own (with a copy of
 - A command must succeed, unless `$ echo $?` follows it, or the fence says `exit=N` for its last command.
 - `needs=REASON` after `console` says why a fence is not run (a key, the network, an hour); these are counted.
 - A page that uses a program which this machine lacks (jq, curl, node) is not tried, and that is counted.
+- `jurist …` in backticks, and commands that are not run, must have the subcommands and flags of the program.
 - `jurist check` must find no error in any other YAML fence, except one whose language is followed by `other`.
 
 A page may start a server on port 8000 (`--port 8000`): here it gets a free port, in commands, files and outputs alike.
@@ -32,6 +33,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import api_page
+import inline_commands
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Their blocks are tried by other tests (published.rs, tidy.rs, the soak test), or describe how to build Jurist itself.
@@ -144,17 +146,17 @@ def find_free_port():
 class Shell:
     """One bash for a page, so that variables and background programs stay; stdout and stderr as a terminal shows them."""
 
-    def __init__(self, folder, program):
+    def __init__(self, folder, program, path=None):
         self.port = find_free_port()
         home = folder / ".home"
         home.mkdir()
-        path = os.pathsep.join([str(program.parent), *os.environ.get("PATH", "/usr/bin:/bin").split(os.pathsep)])
+        path = path or os.pathsep.join([str(program.parent), *os.environ.get("PATH", "/usr/bin:/bin").split(os.pathsep)])
         environment = {
             "PATH": path, "HOME": str(home), "JURIST_CACHE": str(home / "cache"), "NO_COLOR": "1", "LC_ALL": "C.UTF-8",
             "TZ": "UTC", "TMPDIR": str(home), "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120",
         }
         self.process = subprocess.Popen(
-            ["bash", "--norc"], cwd=folder, env=environment, text=True, encoding="utf-8", start_new_session=True,
+            [shutil.which("bash") or "bash", "--norc"], cwd=folder, env=environment, text=True, encoding="utf-8", start_new_session=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )
 
@@ -214,7 +216,8 @@ def list_missing_tools(fences):
     return [tool for tool in used if not shutil.which(tool)]
 
 
-def try_page(page, program):
+def try_page(page, program, path=None):
+    """With a `path`, exactly these folders are searched for programs, instead of the program's own and those of this process."""
     text = (ROOT / page).read_text()
     result = PageResult(page)
     fences = read_fences(text)
@@ -226,7 +229,7 @@ def try_page(page, program):
     (folder / ".jurist").mkdir()
     if "examples/" in text:
         shutil.copytree(ROOT / "examples", folder / "examples")
-    shell = Shell(folder, program)
+    shell = Shell(folder, program, path)
     try:
         for fence in fences:
             name = file_of(fence)
@@ -343,6 +346,16 @@ def check_api_examples(program):
     return faults
 
 
+def check_inline_commands(pages, program):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="jurist-book-"))
+    (folder / ".jurist").mkdir()
+    reference = inline_commands.CommandReference(program, folder)
+    try:
+        return [fault for page in pages for fault in inline_commands.find_faults(page, (ROOT / page).read_text(), reference)]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def check_links():
     """The generator refuses broken links and anchors; README.md and others at the root are checked here."""
     faults = []
@@ -380,7 +393,8 @@ def main():
             bless(result)
         for fault in result.faults:
             print(fault, file=sys.stderr)
-    faults = [] if arguments.pages else [*check_api_page(is_blessing), *check_api_examples(program), *check_links()]
+    faults = check_inline_commands(pages, program)
+    faults += [] if arguments.pages else [*check_api_page(is_blessing), *check_api_examples(program), *check_links()]
     for fault in faults:
         print(fault, file=sys.stderr)
     report(results)

@@ -1,4 +1,5 @@
-//! Says whether the web pages that a release build carries are there and up to date.
+//! Says whether the web pages that a release build carries are there and up to date, and tells the server's sources
+//! what `jurist --version --verbose` prints about the build.
 //!
 //! It looks at files and nothing else: a build fetches no packages and starts no program. `make web` builds the pages.
 //! A debug build carries none, it reads `web/dist` when it runs. Without pages the server says so; nothing else
@@ -11,6 +12,7 @@ use std::{env, fs, io};
 fn main() {
     let web = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../web");
     println!("cargo::rerun-if-changed=build.rs");
+    describe_build();
     // A folder that is absent when the server is compiled would not be looked for when it runs.
     let _ = fs::create_dir_all(web.join("dist"));
     let _ = fs::create_dir_all(web.join("dist-book"));
@@ -27,6 +29,23 @@ fn main() {
         Ok(Some(fault)) => println!("cargo::warning={fault}; `make web` builds them"),
         Err(error) => println!("cargo::warning=cannot tell whether the web pages are up to date: {error}"),
     }
+}
+
+/// Passes on what only a build script knows. The commit comes from whoever builds a release: asking git for it would
+/// start a program.
+fn describe_build() {
+    println!("cargo::rerun-if-env-changed=JURIST_COMMIT");
+    let read_variable = |name: &str| env::var(name).unwrap_or_default();
+    // Only the folder names the profile: `PROFILE` is `release` for every profile that inherits it. The last folders
+    // of the path are PROFILE/build/PACKAGE/out.
+    let out = PathBuf::from(read_variable("OUT_DIR"));
+    let profile = out.ancestors().nth(3).and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    println!("cargo::rustc-env=JURIST_BUILD_PROFILE={profile}");
+    println!("cargo::rustc-env=JURIST_BUILD_OPTIMISATION={}", read_variable("OPT_LEVEL"));
+    println!("cargo::rustc-env=JURIST_BUILD_TARGET={}", read_variable("TARGET"));
+    let commit: String =
+        read_variable("JURIST_COMMIT").chars().filter(char::is_ascii_alphanumeric).take(64).collect();
+    println!("cargo::rustc-env=JURIST_BUILD_COMMIT={commit}");
 }
 
 /// What is wrong with the pages in `web/dist`.

@@ -15,6 +15,13 @@ use commands::{Cli, CommandOutcome};
 ///
 /// `None` takes the arguments of this process.
 pub fn run_command_line(arguments: Option<Vec<OsString>>) -> u8 {
+    let typed: Vec<OsString> = match &arguments {
+        Some(arguments) => arguments.iter().skip(1).cloned().collect(),
+        None => std::env::args_os().skip(1).collect(),
+    };
+    if asks_build_details(&typed) {
+        return number_outcome(commands::print_build_details());
+    }
     match Cli::parse_arguments(arguments) {
         Ok(cli) => number_outcome(cli.run()),
         Err(error) => {
@@ -23,6 +30,14 @@ pub fn run_command_line(arguments: Option<Vec<OsString>>) -> u8 {
             u8::try_from(error.exit_code()).unwrap_or(2)
         }
     }
+}
+
+/// Whether the command line is `jurist --version --verbose`. The parser cannot say so: it ends at `--version`, whatever
+/// follows it, and `--verbose` alone must stay an error, since it is a flag of subcommands.
+fn asks_build_details(typed: &[OsString]) -> bool {
+    let [first, second] = typed else { return false };
+    let asks_version = |argument: &OsString| argument == "--version" || argument == "-V";
+    (asks_version(first) && second == "--verbose") || (first == "--verbose" && asks_version(second))
 }
 
 /// The number of an outcome; `jurist --help` lists them.

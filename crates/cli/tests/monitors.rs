@@ -17,7 +17,7 @@ use process::{jurist, listening};
 use server::{Act, Server};
 
 /// How long to wait for what must come.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_secs(540);
 
 const MONITOR: &str = "agent: desk
 rubric: |

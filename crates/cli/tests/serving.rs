@@ -21,7 +21,7 @@ use serde_json::{Value as Json, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// How long to wait for what must come.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_secs(540);
 
 /// A server of its own, which ends with the test.
 struct Served {
@@ -263,6 +263,24 @@ async fn what_the_server_does_is_told_to_a_collector() {
     let logs =
         of("/v1/logs").flat_map(|bytes| ExportLogsServiceRequest::decode(bytes).unwrap().resource_logs);
     assert!(logs.flat_map(|log| log.scope_logs).flat_map(|it| it.log_records).count() != 0);
+}
+
+#[test]
+fn the_health_command_tells_a_server_that_is_ready_from_one_that_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path().join("jurist.db").to_str().unwrap());
+    let url = served.url.clone();
+    let ask_health = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jurist"));
+        command.args(["health", &url, "--timeout", "60"]).output().unwrap()
+    };
+    let ready = ask_health();
+    assert_eq!((ready.status.code(), ready.stdout.as_slice()), (Some(0), b"ready\n".as_slice()));
+    drop(served);
+    let gone = ask_health();
+    let message = String::from_utf8(gone.stderr).unwrap();
+    assert_eq!(gone.status.code(), Some(2), "{message}");
+    assert!(message.contains("no answer from") && message.contains("/ready"), "{message}");
 }
 
 #[test]

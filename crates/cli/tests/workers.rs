@@ -48,7 +48,7 @@ fn without_workers(folder: &std::path::Path, model: &Server, scene: &Scene) -> C
 const LEASE: &str = "10";
 
 /// How long to wait for the end of a run.
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_secs(540);
 
 fn without_what_differs(text: &str) -> String {
     let (cases, summary) = text.trim_end().rsplit_once('\n').unwrap();

@@ -9,6 +9,7 @@ mod app;
 mod assemble;
 mod auth;
 mod blocking;
+mod build;
 mod connections;
 mod error;
 mod housekeeping;
@@ -30,6 +31,7 @@ pub use api::description;
 pub use app::{Access, App, ServerSettings};
 pub use assemble::{assemble_ended, build_trace_from_pieces};
 pub use auth::{join_link, owner_link};
+pub use build::{BuildFacts, EmbeddedPages, read_build_facts};
 pub use connections::ConnectionLimits;
 pub use ingest::{
     BadExport, Encoding, IngestDefaults, IngestLimits, Intake, LineAnswer, LineStatus, Rate, SpanFacts,

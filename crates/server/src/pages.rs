@@ -1,23 +1,36 @@
 //! The web pages and the book: built by `web/`, embedded in this program.
 //!
 //! A debug build reads them from `web/dist` and `web/dist-book` at each request, so that a change of Rust code does not
-//! wait for them; other builds embed them.
+//! wait for them; other builds embed them. What has a packed form beside it is embedded in that form alone, which is
+//! 4 MB less in the program, and is unpacked for the rare client that does not take it.
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
+use flate2::read::GzDecoder;
 use rust_embed::{Embed, EmbeddedFile};
 
+use crate::build::EmbeddedPages;
 use crate::error::{ApiError, not_modified};
 
 #[derive(Embed)]
 #[folder = "../../web/dist"]
 #[allow_missing = true]
+#[exclude = "assets/*.js"]
+#[exclude = "assets/*.css"]
 struct Pages;
 
 #[derive(Embed)]
 #[folder = "../../web/dist-book"]
 #[allow_missing = true]
+#[exclude = "*.html"]
+#[exclude = "*.json"]
+#[exclude = "*.css"]
+#[exclude = "assets/book.js"]
+#[exclude = "assets/minisearch.js"]
 struct Book;
 
 /// Where names change with the content, so that a browser never asks twice.
@@ -54,7 +67,7 @@ pub async fn serve_page(request: Request) -> Result<Response, ApiError> {
     if let Some(name) = path.strip_prefix("docs/") {
         return serve_book_page(name, request.headers()).ok_or_else(unknown);
     }
-    let name = if path.ends_with(".gz") || Pages::get(path).is_none() { INDEX } else { path };
+    let name = if path.ends_with(".gz") || !has_file::<Pages>(path) { INDEX } else { path };
     if name == INDEX && path.starts_with(ASSETS) {
         return Err(unknown());
     }
@@ -67,7 +80,7 @@ pub async fn serve_page(request: Request) -> Result<Response, ApiError> {
 
 /// A page of the book; the name of a folder means its first page.
 fn serve_book_page(name: &str, headers: &HeaderMap) -> Option<Response> {
-    if Book::get(INDEX).is_none() {
+    if !has_file::<Book>(INDEX) {
         return Some(Html(MISSING_BOOK).into_response());
     }
     let is_folder = name.is_empty() || name.ends_with('/');
@@ -80,13 +93,13 @@ fn build_page_response<Files: Embed>(
     headers: &HeaderMap,
     keep: &'static str,
 ) -> Option<Response> {
-    let packed = takes_packed(headers).then(|| Files::get(&format!("{name}.gz"))).flatten();
-    let encoding = packed.is_some().then(|| HeaderValue::from_static("gzip"));
-    let file = match packed {
-        Some(packed) => packed,
-        None => Files::get(name)?,
+    let (takes_packed, packed) = (takes_packed(headers), Files::get(&packed_name(name)));
+    let is_sent_packed = takes_packed && packed.is_some();
+    let file = match (packed, takes_packed) {
+        (Some(packed), true) => packed,
+        (packed, _) => Files::get(name).or_else(|| unpack_file(packed?))?,
     };
-    let tag = page_etag(&file);
+    let tag = page_etag(&file, is_sent_packed);
     let had = headers.get(header::IF_NONE_MATCH).and_then(|header| header.to_str().ok()).unwrap_or_default();
     if had.split(',').any(|part| part.trim().trim_start_matches("W/") == tag) {
         return Some(not_modified(tag));
@@ -97,8 +110,45 @@ fn build_page_response<Files: Embed>(
     all.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
     all.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     all.insert(header::ETAG, tag);
-    encoding.map(|header_value| all.insert(header::CONTENT_ENCODING, header_value));
+    if is_sent_packed {
+        all.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     Some(response)
+}
+
+fn packed_name(name: &str) -> String {
+    format!("{name}.gz")
+}
+
+fn has_file<Files: Embed>(name: &str) -> bool {
+    Files::get(name).is_some() || Files::get(&packed_name(name)).is_some()
+}
+
+/// `None` for a file that is no gzip, which only a broken build of the pages writes.
+fn unpack_file(packed: EmbeddedFile) -> Option<EmbeddedFile> {
+    let mut data = Vec::new();
+    GzDecoder::new(&*packed.data).read_to_end(&mut data).ok()?;
+    Some(EmbeddedFile { data: data.into(), metadata: packed.metadata })
+}
+
+/// Which pages this program has, for `jurist --version --verbose`.
+pub(crate) fn measure_pages() -> EmbeddedPages {
+    EmbeddedPages {
+        are_inside: !cfg!(debug_assertions),
+        web_files: list_page_names::<Pages>().len(),
+        web_bytes: count_page_bytes::<Pages>(),
+        book_pages: list_page_names::<Book>().iter().filter(|name| name.ends_with(".html")).count(),
+        book_bytes: count_page_bytes::<Book>(),
+    }
+}
+
+/// A file and its packed form are one.
+fn list_page_names<Files: Embed>() -> BTreeSet<String> {
+    Files::iter().map(|name| name.strip_suffix(".gz").unwrap_or(&name).to_owned()).collect()
+}
+
+fn count_page_bytes<Files: Embed>() -> usize {
+    Files::iter().filter_map(|name| Files::get(&name)).map(|file| file.data.len()).sum()
 }
 
 fn takes_packed(headers: &HeaderMap) -> bool {
@@ -110,10 +160,12 @@ fn takes_packed(headers: &HeaderMap) -> bool {
     })
 }
 
-fn page_etag(file: &EmbeddedFile) -> HeaderValue {
+/// The two forms of a file differ in their tags, since a cache may keep both.
+fn page_etag(file: &EmbeddedFile, is_packed: bool) -> HeaderValue {
     let hash: String =
         file.metadata.sha256_hash()[..16].iter().map(|sha256_hash| format!("{sha256_hash:02x}")).collect();
-    HeaderValue::from_str(&format!("\"{hash}\"")).expect("digits in quotes are a header")
+    let form = if is_packed { "-gz" } else { "" };
+    HeaderValue::from_str(&format!("\"{hash}{form}\"")).expect("digits in quotes are a header")
 }
 
 /// Of what the build of the pages writes; nothing else is there.
@@ -128,5 +180,47 @@ fn page_content_type(name: &str) -> &'static str {
         "woff2" => "font/woff2",
         "txt" => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file that is left out for its packed form, and has none, would be missing from the program.
+    fn check_files<Files: Embed>(folder: &str) {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web").join(folder);
+        let mut to_visit = vec![folder.clone()];
+        while let Some(path) = to_visit.pop() {
+            if path.is_dir() {
+                to_visit.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+                continue;
+            }
+            let Ok(written) = std::fs::read(&path) else { continue };
+            let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
+            if name.ends_with(".gz") {
+                continue;
+            }
+            let get = |headers: &HeaderMap| build_page_response::<Files>(&name, headers, "no-cache");
+            let plain = get(&HeaderMap::new()).unwrap_or_else(|| panic!("{name} is not embedded"));
+            assert!(!plain.headers().contains_key(header::CONTENT_ENCODING), "{name}");
+            let body =
+                futures_util::FutureExt::now_or_never(axum::body::to_bytes(plain.into_body(), usize::MAX));
+            assert_eq!(body.unwrap().unwrap().len(), written.len(), "{name}");
+            let takes_gzip =
+                HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
+            assert!(get(&takes_gzip).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_file_of_the_pages_and_the_book_is_embedded_in_one_form() {
+        check_files::<Pages>("dist");
+        check_files::<Book>("dist-book");
+        let both_forms =
+            |names: Vec<String>| names.iter().filter(|name| names.contains(&packed_name(name))).count();
+        // The first page stays in both forms: its existence says that the pages were built.
+        assert!(both_forms(Pages::iter().map(String::from).collect()) <= 1);
+        assert_eq!(both_forms(Book::iter().map(String::from).collect()), 0);
     }
 }

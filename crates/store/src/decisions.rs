@@ -153,6 +153,13 @@ pub struct DecisionFilter {
     pub until: Option<Time>,
 }
 
+/// Under which the jobs of a monitor's decisions are stored.
+#[derive(Debug, Clone, Copy)]
+pub struct JobKeys<'a> {
+    pub kind: &'a str,
+    pub prefix: &'a str,
+}
+
 statements! {
     UNCONSIDERED = "SELECT * FROM traces WHERE state = 'finished' AND is_considered = 0 ORDER BY finished LIMIT $1";
     // The revision is compared: pieces that arrived after the trace was read must be considered too.
@@ -164,8 +171,12 @@ statements! {
     DECISION = "SELECT * FROM decisions WHERE project = $1 AND trace = $2 AND monitor = $3";
     EVENTS = "SELECT state, note, time FROM decision_events WHERE project = $1 AND trace = $2 AND monitor = $3
         ORDER BY time, id";
-    WAITING = "SELECT * FROM decisions WHERE project = $1 AND monitor = $2 AND state IN ('sampled', 'stale', 'pending')
-        AND (decided, trace) > ($3, $4) ORDER BY decided, trace LIMIT $5";
+    // `$6` and the rest make the key under which the job of a decision is stored; the index on it has no dead jobs.
+    WITHOUT_JOB = "SELECT * FROM decisions d WHERE project = $1 AND monitor = $2
+        AND state IN ('sampled', 'stale', 'pending') AND (decided, trace) > ($3, $4) AND updated <= $7
+        AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = $5 AND j.state <> 'dead'
+            AND j.dedupe = CAST($6 AS TEXT) || d.trace || '@' || CAST(d.revision AS TEXT))
+        ORDER BY decided, trace LIMIT $8";
     UNJUDGED = "SELECT d.* FROM decisions d JOIN monitor_versions v ON v.id = d.monitor_version
         JOIN traces t ON t.project = d.project AND t.id = d.trace AND t.state <> 'erased'
         WHERE d.project = $1 AND d.monitor = $2 AND $3 <= d.decided AND d.decided < $4 AND d.state = $5
@@ -409,19 +420,23 @@ impl Store {
         }))
     }
 
-    /// Decisions that wait for a judge, the oldest first; `after` is the last one of the previous page.
-    pub async fn waiting_decisions(
+    /// Decisions that wait for a judge, have not changed since a time, and have no job that would ask one; the oldest
+    /// first. The key of a decision's job is a prefix, the trace, `@` and the revision; `after` is the last decision
+    /// of the previous page.
+    pub async fn decisions_without_job(
         &self,
         project: ProjectId,
         monitor: MonitorId,
+        job: JobKeys<'_>,
+        unchanged_since: Time,
         after: Option<&MonitorDecision>,
         limit: usize,
     ) -> Result<Vec<MonitorDecision>, StoreError> {
         let (time, trace) = after.map_or((i64::MIN, ""), |monitor_decision| {
             (monitor_decision.decided.micros(), monitor_decision.trace.as_str())
         });
-        let rows = self.db.fetch(WAITING, args![project, monitor, time, trace, limit]).await?;
-        rows.iter().map(read_decision_row).collect()
+        let args = args![project, monitor, time, trace, job.kind, job.prefix, unchanged_since, limit];
+        self.db.fetch(WITHOUT_JOB, args).await?.iter().map(read_decision_row).collect()
     }
 
     /// Decisions in one of these states under a rubric version whose traces are not erased, the oldest first.

@@ -70,6 +70,6 @@ pub use ids::{
     TraceId, random,
 };
 pub use migrate::SCHEMA;
-pub use open::{Store, StoreOptions, Sync, make_private};
+pub use open::{Store, StoreOptions, Sync, make_private, read_sqlite_version};
 pub use page::{BadCursor, Cursor, ResultPage};
 pub use probability::Probability;

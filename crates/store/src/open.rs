@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
@@ -60,6 +61,12 @@ impl Default for StoreOptions {
     fn default() -> Self {
         Self { connections: 8, sync: Sync::Full, patience: Duration::from_secs(15), max_pages: None }
     }
+}
+
+/// The version of the SQLite that is compiled in.
+pub async fn read_sqlite_version() -> Result<String, StoreError> {
+    let mut connection = SqliteConnectOptions::new().in_memory(true).connect().await?;
+    Ok(sqlx::query_scalar("SELECT sqlite_version()").fetch_one(&mut connection).await?)
 }
 
 impl Store {

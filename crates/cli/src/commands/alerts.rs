@@ -59,6 +59,8 @@ pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
                     remote.send(reqwest::Method::POST, &format!("/alerts/{id}/acknowledge"), None).await?;
                 }
             }
+            writeln!(crate::render::stdout(), "acknowledged {id}")?;
+            return Ok(CommandOutcome::Passed);
         }
         let found = match &reached {
             Reached::Store(store, project) => {

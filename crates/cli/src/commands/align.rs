@@ -64,6 +64,13 @@ pub struct AlignArgs {
 
 pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
     let (humans, mut declared) = read_with_parts(&args.human, args.task.as_deref())?;
+    let n_read = humans.len();
+    let humans: Vec<Grade> =
+        humans.into_iter().filter(|grade| grade.grader.kind == GraderKind::Human).collect();
+    anyhow::ensure!(
+        n_read == 0 || !humans.is_empty(),
+        "--human needs grades of people, and these files hold only grades of judges and checks"
+    );
     let (judged, of_judge) = read_with_parts(&args.judge, None)?;
     declared.extend(of_judge);
     let judged = judged.into_iter().filter(|grade| grade.grader.kind != GraderKind::Check);
@@ -84,7 +91,8 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
         judges.join(", ")
     );
     let mut out = crate::render::stdout();
-    let (mut told_any, mut below, mut report, mut fewest) = (false, false, Vec::new(), usize::MAX);
+    let (mut told_any, mut report) = (false, Vec::new());
+    let mut gate_failures: Vec<String> = Vec::new();
     let parts = build_alignment_groups(&all);
     let n_versions =
         parts.iter().filter_map(|alignment_group| alignment_group.version).collect::<BTreeSet<_>>().len();
@@ -115,11 +123,9 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
                     told_any = true;
                     let kappa = kappa_for_level(&found.with_consensus, rated.level);
                     let n_compared = found.n_items - found.n_split;
-                    fewest = fewest.min(n_compared);
-                    below |= args.min_kappa.is_some_and(|min_kappa| {
-                        n_compared < args.min_candidates
-                            || kappa.interval().is_none_or(|(low, _)| low < min_kappa)
-                    });
+                    if let Some(why) = args.explain_low_kappa(n_compared, kappa.interval()) {
+                        gate_failures.push(format!("`{}`: {why}", printable_line(&rated.criterion)));
+                    }
                     if !args.told.json {
                         if let Some(it) = version {
                             write!(out, "\x1b[2mrubric {}\x1b[0m  ", printable_line(it.short()))?;
@@ -133,6 +139,11 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
                 }
                 Err(why) => {
                     let why = why.to_string();
+                    // A gate that cannot be decided does not pass.
+                    if args.min_kappa.is_some() {
+                        gate_failures
+                            .push(format!("`{}`: undefined, {why}", printable_line(&rated.criterion)));
+                    }
                     report.push(json!({ "criterion": rated.criterion, "rubric": version, "undefined": why }));
                 }
             }
@@ -144,18 +155,31 @@ pub fn run_align_command(args: &AlignArgs) -> anyhow::Result<CommandOutcome> {
     if !told_any {
         anyhow::bail!("no candidate has both a judge grade and a human grade for the same criterion");
     }
-    if below && !args.told.json {
-        let why = match fewest {
-            n if n < args.min_candidates => format!(
-                ": {} with a human majority; at least {} are needed (--min-candidates)",
-                plural(n, "candidate"),
-                args.min_candidates
-            ),
-            _ => String::new(),
-        };
-        writeln!(out, "The lower bound of kappa is not above {}{why}.", args.min_kappa.unwrap_or_default())?;
+    if !args.told.json {
+        for failure in &gate_failures {
+            writeln!(out, "--min-kappa {}: {failure}", args.min_kappa.unwrap_or_default())?;
+        }
     }
-    Ok(if below { CommandOutcome::Failed } else { CommandOutcome::Passed })
+    Ok(if gate_failures.is_empty() { CommandOutcome::Passed } else { CommandOutcome::Failed })
+}
+
+impl AlignArgs {
+    /// Why a judge does not pass `--min-kappa` on a criterion; `None` if it passes, or if there is no such gate.
+    fn explain_low_kappa(&self, n_compared: usize, interval: Option<(f64, f64)>) -> Option<String> {
+        let min_kappa = self.min_kappa?;
+        if n_compared < self.min_candidates {
+            return Some(format!(
+                "{} with a human majority; at least {} are needed (--min-candidates)",
+                plural(n_compared, "candidate"),
+                self.min_candidates
+            ));
+        }
+        match interval {
+            Some((low, _)) if min_kappa <= low => None,
+            Some((low, _)) => Some(format!("the lower bound of kappa is {low:.3}")),
+            None => Some("kappa has no confidence interval".to_owned()),
+        }
+    }
 }
 
 /// What is aligned by itself: a criterion, in one version of its rubric where there are several.

@@ -9,7 +9,7 @@ use jurist_core::stats::{
 use serde_json::json;
 
 use super::CommandOutcome;
-use super::grades::{AnalysisOutputArgs, HumanJudgeArgs, off_scale_note};
+use super::grades::{AnalysisOutputArgs, HumanJudgeArgs, off_scale_note, parse_unit_score};
 
 /// Calibrate a judge's scores against human labels
 #[derive(Debug, clap::Args)]
@@ -29,8 +29,8 @@ pub struct CalibrateArgs {
     /// Calibration method
     #[arg(long, value_enum, default_value = "platt")]
     method: MethodName,
-    /// Current pass mark
-    #[arg(long, value_name = "SCORE", default_value_t = 0.7)]
+    /// Current pass mark (0 to 1)
+    #[arg(long, value_name = "SCORE", default_value_t = 0.7, value_parser = parse_unit_score)]
     threshold: f64,
     /// Number of labelled candidates to suggest as anchors
     #[arg(long, value_name = "N", default_value_t = 4)]

@@ -16,7 +16,8 @@ use serde_json::json;
 use super::CommandOutcome;
 use super::agree::format_measure;
 use super::grades::{
-    AnalysisOutputArgs, CandidateScores, HumanJudgeArgs, delimiter, off_scale_note, read_sampled_candidates,
+    AnalysisOutputArgs, CandidateScores, HumanJudgeArgs, delimiter, off_scale_note, parse_unit_score,
+    read_sampled_candidates,
 };
 use super::reporting::printable_line;
 
@@ -36,7 +37,7 @@ pub struct EstimateArgs {
     #[command(flatten)]
     sides: HumanJudgeArgs,
     /// Estimate the share of candidates with at least this score (0 to 1) instead of the mean
-    #[arg(long, value_name = "SCORE")]
+    #[arg(long, value_name = "SCORE", value_parser = parse_unit_score)]
     pass_mark: Option<f64>,
     /// Table with the population size of each stratum (columns `stratum` and `size`)
     #[arg(long, value_name = "FILE")]
@@ -153,7 +154,7 @@ fn named_estimators(it: &EstimatorComparison) -> Vec<(&'static str, &Coefficient
         ("labels alone", Some(&it.labels)),
         ("corrected (PPI)", Some(&it.ppi)),
         ("corrected (PPI++)", Some(&it.ppi_plus_plus)),
-        ("corrected for sensitivity and specificity (Rogan–Gladen)", it.rogan_gladen.as_ref()),
+        ("corrected (Rogan–Gladen)", it.rogan_gladen.as_ref()),
     ];
     ways.into_iter().filter_map(|(name, coefficient)| Some((name, coefficient?))).collect()
 }

@@ -46,7 +46,11 @@ impl RunGateArgs {
     pub fn decide(&self, regressions: Option<&Regressions>, tally: RunTally, n_cases: usize) -> GateDecision {
         let mut decision = GateDecision::default();
         if let Some(found) = regressions.filter(|_| self.fail_on_regression) {
-            let wrong = Regressions { flaky: Vec::new(), ..found.clone() };
+            let wrong = Regressions {
+                regressed: found.regressed.clone(),
+                undecided: found.undecided.clone(),
+                ..Regressions::default()
+            };
             let lines = regression_lines(&wrong).into_iter();
             decision.reasons.extend(lines.map(|line| format!("--fail-on-regression: {line}")));
             decision.ended = match (found.regressed.is_empty(), found.undecided.is_empty()) {

@@ -558,6 +558,12 @@ pub fn unit_of_value(
     Ok(None)
 }
 
+/// A score of the command line, which is on 0 to 1 whatever the scale of the ratings is.
+pub fn parse_unit_score(text: &str) -> Result<f64, String> {
+    let score = text.parse().ok().filter(|score| (0.0..=1.0).contains(score));
+    score.ok_or_else(|| "a number from 0 to 1; a 4 on a scale of 1 to 5 is 0.75".to_owned())
+}
+
 /// Says how many answers were left out because they are not on the scale.
 pub fn off_scale_note(n: usize, scale: Option<(f64, f64)>) -> Option<String> {
     let (low, high) = scale.filter(|_| 0 < n)?;

@@ -86,7 +86,10 @@ impl InitTemplate {
                 about: "a suite to validate a judge against human labels",
                 companions: &[("labels.csv", include_str!("templates/labels.csv"))],
                 next: &[
-                    ("jurist eval {file}", "Grade the answers; needs a judge"),
+                    (
+                        "jurist eval {file} --judge MODEL",
+                        "Grade the answers, for example by openai/gpt-5-mini",
+                    ),
                     ("jurist align --human labels.csv --judge latest", "Measure judge–human agreement"),
                 ],
             },

@@ -20,6 +20,7 @@ mod export;
 mod gates;
 pub(crate) mod grade;
 mod grades;
+mod health;
 mod import;
 mod ingest;
 mod init;
@@ -27,6 +28,7 @@ pub(crate) mod judge;
 pub(crate) mod judging;
 mod stored_runs;
 mod logging;
+mod man;
 mod migrate;
 mod monitor;
 mod panel;
@@ -50,6 +52,7 @@ mod store;
 mod task_results;
 mod trace;
 mod trust;
+mod version;
 mod worker;
 
 use std::collections::BTreeMap;
@@ -58,7 +61,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::builder::Resettable;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use jurist_core::candidate::Candidate;
 use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity, closest};
 use jurist_core::dialect::{Dialect, ProjectSettings, VariableExpansion};
@@ -69,6 +72,8 @@ use jurist_engine::load::{LoadOptions, Outside, SuiteFiles, load_suite_with_sour
 use jurist_engine::load_script::ScriptPolicy;
 
 use crate::render;
+
+pub use version::print_build_details;
 
 /// How a command ended; `main` knows the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,9 +108,13 @@ Files of AgentV, promptfoo, Potato and mcptest are read as they are.
 Exit codes: 0 passed; 1 a verdict failed; 2 bad file or argument;
 3 grader error; 5 stopped by a budget; 130 interrupted.",
     propagate_version = false,
+    disable_version_flag = true,
     disable_help_subcommand = true
 )]
 pub struct Cli {
+    /// Print version; with --verbose, also what the program contains
+    #[arg(long, short = 'V', action = ArgAction::Version)]
+    version: Option<bool>,
     #[command(subcommand)]
     command: CliCommand,
 }
@@ -119,7 +128,7 @@ const COMMAND_GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Judges and rubrics", &["judge", "score", "diff", "checks", "presets", "cache"]),
     ("Annotate", &["start"]),
-    ("Monitor and serve", &["serve", "worker", "ingest", "monitor", "spend", "alerts", "store"]),
+    ("Monitor and serve", &["serve", "health", "worker", "ingest", "monitor", "spend", "alerts", "store"]),
     (
         "Files and data",
         &[
@@ -134,6 +143,7 @@ const COMMAND_GROUPS: &[(&str, &[&str])] = &[
             "trust",
             "doctor",
             "completions",
+            "man",
         ],
     ),
 ];
@@ -201,6 +211,8 @@ enum CliCommand {
     Cache(cache::CacheArgs),
     Trust(trust::TrustArgs),
     Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+    Health(health::HealthArgs),
 }
 
 impl Cli {
@@ -255,6 +267,8 @@ impl Cli {
             CliCommand::Schema(args) => schema::run_schema_command(&args),
             CliCommand::Init(args) => init::run_init_command(&args),
             CliCommand::Completions(args) => completions::run_completions_command(&args),
+            CliCommand::Man(args) => man::run_man_command(&args),
+            CliCommand::Health(args) => health::run_health_command(&args),
         }
     }
 }

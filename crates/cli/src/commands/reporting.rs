@@ -1,10 +1,11 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use jurist_core::grade::{Evidence, Grade, Outcome, VerdictStatus};
+use jurist_core::grade::{Evidence, Grade, GraderKind, Outcome, VerdictStatus};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
     ReportFormat, Rubrics, RunBaseline, RunTally, case_notes, format_native_score, github_summary,
@@ -172,10 +173,10 @@ pub fn show_run(
             writeln!(out, "    note: {note}")?;
         }
         if verbose {
-            for ground in verdict_grounds(&result) {
+            for ground in verdict_grounds(Some(run), &result) {
                 writeln!(out, "    {}", printable_line(&ground))?;
             }
-            show_answers(out, &result)?;
+            show_answers(out, run, &result)?;
         } else if result.verdict.status != VerdictStatus::Pass {
             let shared = obstacle(&result);
             if let Some(first) = shared.as_ref().and_then(|shared| said.get(shared)) {
@@ -232,13 +233,13 @@ pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> any
         printable_line(&result.case),
         score(result, &parse_run_rubrics(run))
     )?;
-    for ground in verdict_grounds(result)
+    for ground in verdict_grounds(Some(run), result)
         .into_iter()
         .chain(case_notes(result).iter().map(|note| format!("note: {note}")))
     {
         writeln!(out, "    {}", printable_line(&ground))?;
     }
-    show_answers(out, result)
+    show_answers(out, run, result)
 }
 
 fn status_mark(status: VerdictStatus) -> (&'static str, &'static str) {
@@ -259,9 +260,17 @@ fn score(result: &CaseResult, rubrics: &Rubrics) -> String {
 }
 
 /// Every answer with its reason and its quotes.
-fn show_answers(out: &mut impl Write, result: &CaseResult) -> anyhow::Result<()> {
+fn show_answers(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow::Result<()> {
     for grade in &result.grades {
+        // A check answers whether something holds; where it must not hold, its worth is shown.
+        let is_negated = grade.grader.kind == GraderKind::Check && run.is_negative(result, &grade.criterion);
+        let criterion = if is_negated {
+            run.worth_name(result, &grade.criterion)
+        } else {
+            Cow::Borrowed(grade.criterion.as_str())
+        };
         let said = match &grade.outcome {
+            Outcome::Scored { unit: Some(unit), .. } if is_negated => format!("{:.2}", 1.0 - unit),
             Outcome::Scored { value, unit } => {
                 unit.map_or_else(|| value.to_string(), |unit| format!("{value} ({unit:.2})"))
             }
@@ -279,7 +288,7 @@ fn show_answers(out: &mut impl Write, result: &CaseResult) -> anyhow::Result<()>
         writeln!(
             out,
             "    {}: {}{} \x1b[2m[{by}]\x1b[0m",
-            printable_line(&grade.criterion),
+            printable_line(&criterion),
             printable_line(&said),
             printable_line(&reason)
         )?;

@@ -11,6 +11,7 @@ use super::limits::{MAX_CALL_PAIRS, over_limit};
 use super::matching::{Closeness, is_close, is_same_value, most_pairs};
 use super::{BadCheck, CheckFinding, CheckSubject, Params, SubjectTrace, plain_value_text};
 use crate::candidate::{StepRole, Trace, as_arguments, call_duration_ms, plain_calls};
+use crate::quantity::plural;
 
 #[derive(Debug)]
 pub(super) enum CallCheck {
@@ -129,6 +130,8 @@ pub(super) struct ArgumentRules {
 #[derive(Debug)]
 pub(super) struct NameRequirement {
     name: NamePattern,
+    /// As its author wrote it.
+    shown: String,
     least: u64,
     most: u64,
 }
@@ -243,7 +246,8 @@ fn parse_name_requirement(params: &Params<'_>, value: &Value) -> Result<NameRequ
     };
     let most = value["max"].as_u64();
     let least = value["min"].as_u64().unwrap_or(u64::from(most.is_none() || value.get("min").is_some()));
-    Ok(NameRequirement { name, least, most: most.unwrap_or(u64::MAX) })
+    let shown = glob.unwrap_or("a tool").to_owned();
+    Ok(NameRequirement { name, shown, least, most: most.unwrap_or(u64::MAX) })
 }
 
 fn arguments_word(params: &Params<'_>, name: &str, word: &Value) -> Result<ArgumentMatchMode, BadCheck> {
@@ -447,7 +451,40 @@ impl ExpectedCall {
     }
 }
 
+/// A finding with the names of all calls, and with what is wrong about them.
+fn finding_about_calls(calls: &[Call<'_>], wrong: Option<String>) -> CheckFinding {
+    let passed = wrong.is_none();
+    let names = call_names(calls);
+    CheckFinding::pass_or_fail(
+        passed,
+        match wrong {
+            None => names,
+            Some(wrong) if calls.is_empty() => format!("{wrong}; no tool was called"),
+            Some(wrong) => format!("{wrong} (calls: {names})"),
+        },
+    )
+}
+
 impl NameRequirement {
+    /// What is wrong about how often a tool was called.
+    fn explain_count(&self, calls: &[Call<'_>]) -> Option<String> {
+        let count = calls.iter().filter(|call| self.fits(call.name)).count() as u64;
+        let times = |n: u64| plural(usize::try_from(n).unwrap_or(usize::MAX), "time");
+        match count {
+            0 if self.least == 1 => Some(format!("`{}` was not called", self.shown)),
+            _ if count < self.least => Some(format!(
+                "`{}` was called {}, at least {} expected",
+                self.shown,
+                times(count),
+                self.least
+            )),
+            _ if self.most < count => {
+                Some(format!("`{}` was called {}, at most {} allowed", self.shown, times(count), self.most))
+            }
+            _ => None,
+        }
+    }
+
     fn fits(&self, name: &str) -> bool {
         match &self.name {
             NamePattern::Is(wanted) => *wanted == name.to_lowercase(),
@@ -531,24 +568,26 @@ impl CallCheck {
             }
             Self::F1 { names, least } => score_call_f1(calls, names, *least),
             Self::Used { wanted } => {
-                let count = |wanted: &NameRequirement| {
-                    calls.iter().filter(|call| wanted.fits(call.name)).count() as u64
-                };
-                let passed = wanted.iter().all(|name_requirement| {
-                    (name_requirement.least..=name_requirement.most).contains(&count(name_requirement))
-                });
-                CheckFinding::pass_or_fail(passed, call_names(calls))
+                finding_about_calls(calls, wanted.iter().find_map(|wanted| wanted.explain_count(calls)))
             }
             Self::Sequence { names, exact } => {
                 let mut rest = calls.iter();
-                let in_order = names.iter().all(|wanted| rest.any(|call| wanted.fits(call.name)));
-                CheckFinding::pass_or_fail(
-                    in_order && (!exact || names.len() == calls.len()),
-                    call_names(calls),
-                )
+                let missing = names.iter().position(|wanted| !rest.any(|call| wanted.fits(call.name)));
+                let wrong = match missing {
+                    Some(0) => Some(format!("`{}` was not called", names[0].shown)),
+                    Some(at) => {
+                        Some(format!("`{}` was not called after `{}`", names[at].shown, names[at - 1].shown))
+                    }
+                    None if *exact && names.len() != calls.len() => {
+                        Some(format!("{} expected, {} made", plural(names.len(), "call"), calls.len()))
+                    }
+                    None => None,
+                };
+                finding_about_calls(calls, wrong)
             }
             Self::Given(given) => {
-                CheckFinding::pass_or_fail(calls.iter().any(|call| given.fits(call)), call_names(calls))
+                let is_there = calls.iter().any(|call| given.fits(call));
+                finding_about_calls(calls, (!is_there).then(|| "no call has these arguments".to_owned()))
             }
             Self::Expected { order, minimums, calls: expected } => {
                 check_call_order(*order, minimums, expected, calls)

@@ -140,9 +140,24 @@ impl Columns {
     fn reading(&self) -> Option<String> {
         let TableLayout::RowPerRater { grader, criteria } = &self.layout else { return None };
         let named = |at: usize| format!("`{}`", self.names[at]);
+        let is_known = |at: usize| {
+            at == self.candidate
+                || at == *grader
+                || criteria.contains(&at)
+                || ABOUT.contains(&self.header[at].as_str())
+        };
+        let others: Vec<String> = (0..self.names.len())
+            .filter(|at| !is_known(*at) && !self.names[*at].ends_with(SCALE))
+            .map(named)
+            .collect();
         let criteria: Vec<String> = criteria.iter().map(|at| named(*at)).collect();
+        let others = if others.is_empty() {
+            String::new()
+        } else {
+            format!("; texts are no ratings: {}", others.join(", "))
+        };
         Some(format!(
-            "read as a row per candidate ({}) and grader ({}), with the criteria {}",
+            "read as a row per candidate ({}) and grader ({}), with the criteria {}{others}",
             named(self.candidate),
             named(*grader),
             criteria.join(", ")
@@ -243,6 +258,9 @@ fn row_per_rater(
     names: &[String],
     rows: &[StringRecord],
 ) -> Result<TableLayout, BadLine> {
+    for at in others {
+        check_stray_texts(*at, names, rows)?;
+    }
     let criteria: Vec<usize> = others.iter().copied().filter(|at| is_rated(*at, rows)).collect();
     if criteria.is_empty() {
         let mut cells = rows.iter().flat_map(|row| others.iter().filter_map(|at| trimmed_cell(row, *at)));
@@ -301,6 +319,28 @@ fn has_decimal_comma(text: &str) -> bool {
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.trim_start_matches('-');
     number.split_once(',').is_some_and(|(whole, rest)| is_digits(whole) && is_digits(rest))
+}
+
+/// Refuses a column in which most answers are numbers and some are texts: without this, one stray letter would make
+/// the whole criterion disappear.
+fn check_stray_texts(at: usize, names: &[String], rows: &[StringRecord]) -> Result<(), BadLine> {
+    let is_text = |text: &str| matches!(parse_answer_cell(text), Ok((Some(Value::Text(_)), _)));
+    let cells = || rows.iter().filter_map(|row| Some((row, trimmed_cell(row, at)?)));
+    let n_texts = cells().filter(|(_, text)| is_text(text)).count();
+    let n_numbers = cells().count() - n_texts;
+    let Some((row, text)) = cells().find(|(_, text)| is_text(text)).filter(|_| n_texts < n_numbers) else {
+        return Ok(());
+    };
+    let line = row.position().map_or(0, csv::Position::line);
+    let instead = if has_decimal_comma(text) {
+        format!("write `{}`", text.replace(',', "."))
+    } else {
+        "leave the cell empty, or write `n/a`".to_owned()
+    };
+    Err(BadLine::Shape(format!(
+        "line {line}: `{text}` in the column `{}` is no number, but {n_numbers} other answers are; {instead}",
+        names[at]
+    )))
 }
 
 /// Whether a column has answers, and all of them are numbers, yes or no, or say that there is none.
@@ -364,6 +404,23 @@ mod tests {
         let found = read_grade_table(wide, b',').unwrap();
         assert_eq!(found.grades[0].0.reason.as_str(), "good");
         assert!(found.reading.is_some_and(|reading| reading.contains("`helpful`, `correct`")));
+    }
+
+    #[test]
+    fn one_stray_text_among_numbers_is_an_error_and_not_a_lost_criterion() {
+        let table = |cell: &str| {
+            format!(
+                "id,grader,tone,correct,remark\na,ana,1,{cell},fine\nb,ana,2,4,3\nc,ana,2,5,\nd,ben,1,3,good\n"
+            )
+        };
+        for cell in ["x", "?", "3-4", "five"] {
+            let error = read_grade_table(&table(cell), b',').unwrap_err().to_string();
+            assert!(error.contains(&format!("line 2: `{cell}` in the column `correct`")), "{error}");
+            assert!(error.contains("3 other answers are"), "{error}");
+        }
+        let read = read_grade_table(&table("n/a"), b',').unwrap();
+        let reading = read.reading.unwrap();
+        assert!(reading.ends_with("`tone`, `correct`; texts are no ratings: `remark`"), "{reading}");
     }
 
     #[test]

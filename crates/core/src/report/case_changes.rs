@@ -118,7 +118,7 @@ pub fn list_case_changes(before: &Run, after: &Run, filter: ChangeFilter) -> Vec
     for new in after.results.iter() {
         let Some(old) = places.get(&new.case).map(|at| before.results.get(*at)) else { continue };
         if filter.accepts(&old, &new) {
-            changes.push(CaseChange::new(&old, &new));
+            changes.push(CaseChange::new((before, &old), (after, &new)));
         }
     }
     changes.sort_by_key(|change| match (change.direction, change.before.status == change.after.status) {
@@ -133,7 +133,7 @@ pub fn list_case_changes(before: &Run, after: &Run, filter: ChangeFilter) -> Vec
 }
 
 impl CaseChange {
-    fn new(before: &CaseResult, after: &CaseResult) -> Self {
+    fn new((old_run, before): (&Run, &CaseResult), (new_run, after): (&Run, &CaseResult)) -> Self {
         let answers = stored_answer(before).zip(stored_answer(after));
         Self {
             case: after.case.clone(),
@@ -144,7 +144,7 @@ impl CaseChange {
             before: CaseSide::of(before),
             after: CaseSide::of(after),
             answer_diff: answers.map(|(old, new)| diff_words(old, new)).unwrap_or_default(),
-            criteria: list_criterion_changes(before, after),
+            criteria: list_criterion_changes((old_run, before), (new_run, after)),
         }
     }
 
@@ -189,30 +189,31 @@ fn compare_verdicts(before: &CaseResult, after: &CaseResult) -> ChangeDirection 
 }
 
 /// Criteria in the order of the later run, then those that only the earlier one has.
-fn list_criterion_changes(before: &CaseResult, after: &CaseResult) -> Vec<CriterionChange> {
+fn list_criterion_changes(before: (&Run, &CaseResult), after: (&Run, &CaseResult)) -> Vec<CriterionChange> {
     let mut changes: Vec<CriterionChange> = Vec::new();
-    for (grades, is_new) in [(&after.grades, true), (&before.grades, false)] {
-        for grade in grades {
-            let known = changes.iter().position(|change| change.criterion == grade.criterion);
+    for ((run, result), is_new) in [(after, true), (before, false)] {
+        for grade in &result.grades {
+            let criterion = run.worth_name(result, &grade.criterion);
+            let known = changes.iter().position(|change| change.criterion == criterion);
             let at = known.unwrap_or_else(|| {
-                let criterion = grade.criterion.clone();
+                let criterion = criterion.into_owned();
                 changes.push(CriterionChange { criterion, before: Vec::new(), after: Vec::new() });
                 changes.len() - 1
             });
             let side = if is_new { &mut changes[at].after } else { &mut changes[at].before };
-            side.push(CriterionAnswer::of(grade));
+            side.push(CriterionAnswer::of(run, result, grade));
         }
     }
     changes
 }
 
 impl CriterionAnswer {
-    fn of(grade: &Grade) -> Self {
-        let statement = GraderStatement::of(grade);
+    fn of(run: &Run, result: &CaseResult, grade: &Grade) -> Self {
+        let statement = GraderStatement::of(run, result, grade);
         Self {
             grader: statement.grader.to_owned(),
             answer: statement.answer.clone(),
-            score: grade.outcome.unit(),
+            score: run.answer_worth(result, grade),
             reason: statement.reason.to_owned(),
             evidence: grade.evidence.iter().map(format_evidence_quote).collect(),
         }

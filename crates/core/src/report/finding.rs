@@ -1,7 +1,7 @@
 //! What failed cases failed on, for formats that list problems and not cases.
 
 use super::outcome_text::{GraderStatement, format_evidence_quote};
-use super::{is_negative_criterion, leaf_reason, variant_in_words};
+use super::{leaf_reason, variant_in_words};
 use crate::grade::{Grade, UndecidedGate, VerdictStatus};
 use crate::run::{CaseResult, Run};
 
@@ -109,7 +109,7 @@ fn build_criterion_finding<'a>(
         gates.map(|gate| format!("gate {} failed", variant_in_words(&gate.gate))).collect();
     let severity =
         if gates.is_empty() { criterion_severity(run, result, rule)? } else { CriterionSeverity::Gate };
-    let said = grades.iter().map(|grade| GraderStatement::of(grade).words());
+    let said = grades.iter().map(|grade| GraderStatement::of(run, result, grade).words());
     let leaf = leaf_reason(result, rule).map(str::to_owned);
     let said: Vec<String> = gates.into_iter().chain(said).chain(leaf).collect();
     let message = format!("{}: {rule}: {}", result.case, said.join("; "));
@@ -119,11 +119,8 @@ fn build_criterion_finding<'a>(
 /// How far a criterion falls short, by the mean of all who said; `None` when nothing is missing.
 fn criterion_severity(run: &Run, result: &CaseResult, rule: &str) -> Option<CriterionSeverity> {
     let grades = result.grades.iter().filter(|grade| grade.criterion == rule);
-    let units: Vec<f64> = grades.filter_map(|grade| grade.outcome.unit()).collect();
-    let mean = (!units.is_empty()).then(|| units.iter().sum::<f64>() / units.len() as f64)?;
-    // Of what must not hold, none at all is best.
-    let is_bad = run.rubrics.get(&result.rubric).is_some_and(|rubric| is_negative_criterion(rubric, rule));
-    let met = if is_bad { 1.0 - mean } else { mean };
+    let worths: Vec<f64> = grades.filter_map(|grade| run.answer_worth(result, grade)).collect();
+    let met = (!worths.is_empty()).then(|| worths.iter().sum::<f64>() / worths.len() as f64)?;
     let mark = run.pass_mark(&result.rubric).unwrap_or(1.0);
     (met < 1.0).then_some(if met < mark { CriterionSeverity::Below } else { CriterionSeverity::Short })
 }

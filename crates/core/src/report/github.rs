@@ -57,9 +57,10 @@ fn render_case_annotation(run: &Run, result: &CaseResult) -> Option<String> {
         VerdictStatus::Error => "warning",
         VerdictStatus::Deferred => "notice",
     };
-    let said =
-        collect_grader_statements(result).into_iter().flat_map(|grader_statement| grader_statement.lines());
-    let lines: Vec<String> = verdict_grounds(result)
+    let said = collect_grader_statements(run, result)
+        .into_iter()
+        .flat_map(|grader_statement| grader_statement.lines());
+    let lines: Vec<String> = verdict_grounds(Some(run), result)
         .into_iter()
         .chain(case_notes(result))
         .chain(figure_lines(run, result))

@@ -81,9 +81,10 @@ fn render_junit_output(run: &Run, result: &CaseResult) -> String {
         // Nothing may end the mark but what is written here.
         Some(format!("[[PROPERTY|{name}={}]]", escape_junit_text(&value?.replace(['\n', ']'], " "))))
     });
-    let said =
-        collect_grader_statements(result).into_iter().flat_map(|grader_statement| grader_statement.lines());
-    let said = verdict_grounds(result)
+    let said = collect_grader_statements(run, result)
+        .into_iter()
+        .flat_map(|grader_statement| grader_statement.lines());
+    let said = verdict_grounds(Some(run), result)
         .into_iter()
         .chain(case_notes(result))
         .chain(said)

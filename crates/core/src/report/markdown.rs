@@ -44,12 +44,12 @@ pub(super) fn render_markdown_report(run: &Run, compared: Option<&Comparison>) -
     }
     write_case_table(&mut out, run);
     for result in run.results.iter().filter(|result| result.verdict.status != VerdictStatus::Pass) {
-        write_case_section(&mut out, &result);
+        write_case_section(&mut out, run, &result);
     }
     if 0 < tally.passed {
         let _ = writeln!(out, "\n<details>\n<summary>{} passed</summary>", tally.passed);
         for result in run.results.iter().filter(|result| result.verdict.status == VerdictStatus::Pass) {
-            write_case_section(&mut out, &result);
+            write_case_section(&mut out, run, &result);
         }
         let _ = writeln!(out, "\n</details>");
     }
@@ -79,17 +79,17 @@ fn write_case_table(out: &mut String, run: &Run) {
 }
 
 /// Writes the graders' reasons for a case and the quotes that support them.
-fn write_case_section(out: &mut String, result: &CaseResult) {
+fn write_case_section(out: &mut String, run: &Run, result: &CaseResult) {
     let _ = writeln!(
         out,
         "\n## {}: {}\n",
         escape_markdown_text(&result.case),
         status_word(result.verdict.status)
     );
-    for ground in verdict_grounds(result).into_iter().chain(case_notes(result)) {
+    for ground in verdict_grounds(Some(run), result).into_iter().chain(case_notes(result)) {
         let _ = writeln!(out, "- {}", escape_markdown_text(&ground));
     }
-    for said in collect_grader_statements(result) {
+    for said in collect_grader_statements(run, result) {
         let _ = writeln!(out, "- {}", escape_markdown_text(&said.line()));
         for evidence in said.evidence {
             let _ = writeln!(out, "  - {}", escape_markdown_text(&format_evidence_quote(evidence)));

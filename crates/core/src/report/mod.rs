@@ -40,6 +40,8 @@ pub use rows::{
 pub use score_text::{Rubrics, declared_scales, format_native_score, parse_run_rubrics};
 pub use word_diff::{WordChange, WordRun, diff_words};
 
+use std::borrow::Cow;
+
 use crate::grade::{Gate, Grade, GradeFlag, Outcome, VerdictStatus};
 use crate::run::{CaseResult, Run, RunSummary};
 use crate::stats::{self, Comparison};
@@ -178,10 +180,14 @@ pub fn mean_run_score(run: &Run) -> Option<f64> {
     (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
 }
 
-/// The gates that failed a case, and those that nobody could decide.
-pub fn gates(result: &CaseResult) -> Vec<String> {
+/// The gates that failed a case, and those that nobody could decide. Without the run, a criterion that states what must
+/// not hold has its plain name.
+pub fn gates(run: Option<&Run>, result: &CaseResult) -> Vec<String> {
     let line = |failed_gate: &crate::grade::FailedGate| {
-        let of = failed_gate.criterion.as_deref().unwrap_or("the rubric");
+        let criterion = failed_gate.criterion.as_deref();
+        let of = criterion.map_or(Cow::Borrowed("the rubric"), |id| {
+            run.map_or(Cow::Borrowed(id), |run| run.worth_name(result, id))
+        });
         let why = if failed_gate.gate == Gate::Evidence { ": no verifiable evidence" } else { "" };
         format!("gate {} of {of} failed{why}", variant_in_words(&failed_gate.gate))
     };
@@ -206,9 +212,9 @@ pub fn with_evidence(grade: &Grade, said: String) -> String {
 }
 
 /// What decided a verdict besides its answers: gates that failed, why a panel did not pass, and where trees ended.
-pub fn verdict_grounds(result: &CaseResult) -> Vec<String> {
+pub fn verdict_grounds(run: Option<&Run>, result: &CaseResult) -> Vec<String> {
     let panel = result.panel.as_ref().and_then(|panel| panel.why.as_ref()).map(|why| format!("panel: {why}"));
-    gates(result).into_iter().chain(panel).chain(leaf_reasons(result)).collect()
+    gates(run, result).into_iter().chain(panel).chain(leaf_reasons(result)).collect()
 }
 
 /// What an author wrote at the leaf that a tree came to.
@@ -226,23 +232,17 @@ fn leaf_reason<'a>(result: &'a CaseResult, question: &str) -> Option<&'a str> {
 
 /// Why a case did not pass, a line for each criterion that has something to say.
 pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
-    let rubric = run.rubrics.get(&result.rubric);
-    let lacks = |id: &str, unit: f64| {
-        // Of what must not hold, none at all is best.
-        if rubric.is_some_and(|rubric| is_negative_criterion(rubric, id)) { 0.0 < unit } else { unit < 1.0 }
-    };
-    let grades: Vec<(&str, String)> = result
+    let grades: Vec<(Cow<'_, str>, String)> = result
         .grades
         .iter()
         .filter_map(|grade| {
             let said = match &grade.outcome {
-                Outcome::Scored { unit: Some(unit), .. }
-                    if lacks(&grade.criterion, *unit)
-                        || grade.flags.contains(&GradeFlag::NoVerifiableEvidence) =>
-                {
-                    with_evidence(grade, format!("{unit:.2}"))
+                Outcome::Scored { .. } => {
+                    let worth = run.answer_worth(result, grade)?;
+                    let lacks = worth < 1.0 || grade.flags.contains(&GradeFlag::NoVerifiableEvidence);
+                    lacks.then(|| with_evidence(grade, format!("{worth:.2}")))?
                 }
-                Outcome::Scored { .. } | Outcome::NotApplicable => return None,
+                Outcome::NotApplicable => return None,
                 Outcome::Abstained { why } => format!("cannot assess: {why}"),
                 Outcome::Failed { failure, detail } => format!("{}: {detail}", variant_in_words(failure)),
                 Outcome::Deferred { why } => format!("not asked: {}", variant_in_words(why)),
@@ -253,24 +253,14 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
             } else {
                 format!("{said} — {reason}")
             };
-            Some((grade.criterion.as_str(), said))
+            Some((run.worth_name(result, &grade.criterion), said))
         })
         .collect();
     // What is the same for all is said once.
     let same = 1 < grades.len() && grades.iter().all(|grade| grade.1 == grades[0].1);
     let lines = grades.iter().take(if same { 1 } else { usize::MAX });
     let lines = lines.map(|(id, said)| if same { said.clone() } else { format!("{id}: {said}") });
-    verdict_grounds(result).into_iter().chain(lines).collect()
-}
-
-/// Whether a criterion of a canonical rubric states what must not be.
-fn is_negative_criterion(rubric: &serde_json::Value, id: &str) -> bool {
-    let criteria = rubric.get("criteria").and_then(serde_json::Value::as_array).into_iter().flatten();
-    criteria.into_iter().any(|criterion| {
-        let negative = criterion["weight"].as_f64().is_some_and(|number| number < 0.0);
-        (criterion["name"] == id && (criterion["guard"] == true || criterion["not"] == true || negative))
-            || is_negative_criterion(criterion, id)
-    })
+    verdict_grounds(Some(run), result).into_iter().chain(lines).collect()
 }
 
 pub fn variant_in_words(value: &impl serde::Serialize) -> String {

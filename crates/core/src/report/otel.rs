@@ -53,7 +53,7 @@ pub fn render_trace_otel_logs(judged: &TraceEvaluation<'_>) -> String {
     let grades = result.grades.iter().enumerate().map(|(at, grade)| {
         about.record(grade.time.unwrap_or(judged.time), &format!("grade {at}"), grade_attributes(grade))
     });
-    let verdict = about.record(judged.time, "verdict", verdict_attributes(result));
+    let verdict = about.record(judged.time, "verdict", verdict_attributes(None, result));
     render_otel_logs(&grades.chain([verdict]).collect::<Vec<_>>())
 }
 
@@ -95,7 +95,7 @@ fn build_case_log_records(run: &Run, result: &CaseResult) -> Vec<Json> {
         ));
         about.record(time, &format!("grade {at}"), found)
     });
-    let verdict = about.record(about.observed, "verdict", verdict_attributes(result));
+    let verdict = about.record(about.observed, "verdict", verdict_attributes(Some(run), result));
     grades.chain([verdict]).collect()
 }
 
@@ -137,7 +137,7 @@ fn grade_attributes(grade: &Grade) -> OtelAttributes {
     ]
 }
 
-fn verdict_attributes(result: &CaseResult) -> OtelAttributes {
+fn verdict_attributes(run: Option<&Run>, result: &CaseResult) -> OtelAttributes {
     let verdict = &result.verdict;
     let broke = result.grades.iter().find_map(|grade| match &grade.outcome {
         Outcome::Failed { failure, .. } => Some(json!({ "stringValue": failure })),
@@ -150,7 +150,7 @@ fn verdict_attributes(result: &CaseResult) -> OtelAttributes {
         VerdictStatus::Deferred => (None, None),
     };
     let label = (verdict.status != VerdictStatus::Error).then(|| otel_string(status_word(verdict.status)));
-    let grounds = verdict_grounds(result).join("; ");
+    let grounds = verdict_grounds(run, result).join("; ");
     vec![
         ("gen_ai.evaluation.name", Some(otel_string("verdict"))),
         ("gen_ai.evaluation.score.value", score.map(otel_double)),

@@ -1,7 +1,9 @@
 //! What every format tells about a case, in words: its figures, and who said what and why.
 
+use std::borrow::Cow;
+
 use super::{join_grader_names, status_word, variant_in_words, with_evidence};
-use crate::grade::{Evidence, Grade, Outcome};
+use crate::grade::{Evidence, Grade, GraderKind, Outcome};
 use crate::run::{CaseResult, Run};
 
 /// The figures of a case in a fixed order; what it does not have is `None`.
@@ -29,7 +31,7 @@ pub(super) fn run_duration_seconds(run: &Run) -> Option<f64> {
 
 /// What one grader said, about all the criteria of which it said the same.
 pub(super) struct GraderStatement<'a> {
-    pub criteria: Vec<&'a str>,
+    pub criteria: Vec<Cow<'a, str>>,
     pub grader: &'a str,
     pub outcome: &'a Outcome,
     /// The outcome in words.
@@ -39,11 +41,20 @@ pub(super) struct GraderStatement<'a> {
 }
 
 impl<'a> GraderStatement<'a> {
-    pub fn of(grade: &'a Grade) -> Self {
-        let answer = with_evidence(grade, format_outcome(&grade.outcome));
+    /// A check answers whether something holds; where it must not hold, what its answer is worth is told. What judges
+    /// and people say is told as they said it.
+    pub fn of(run: &Run, result: &CaseResult, grade: &'a Grade) -> Self {
+        let is_check = grade.grader.kind == GraderKind::Check;
+        let worth =
+            run.answer_worth(result, grade).filter(|_| is_check && run.is_negative(result, &grade.criterion));
+        let (criterion, outcome) = match worth {
+            Some(worth) => (run.worth_name(result, &grade.criterion), format!("{worth:.2}")),
+            None => (Cow::Borrowed(grade.criterion.as_str()), format_outcome(&grade.outcome)),
+        };
+        let answer = with_evidence(grade, outcome);
         let reason = grade.reason.as_str();
         Self {
-            criteria: vec![&grade.criterion],
+            criteria: vec![criterion],
             grader: &grade.grader.name,
             outcome: &grade.outcome,
             // A broken grader's detail is often its reason as well.
@@ -72,9 +83,9 @@ impl<'a> GraderStatement<'a> {
 }
 
 /// Everything said about a case, in the order of its grades.
-pub(super) fn collect_grader_statements(result: &CaseResult) -> Vec<GraderStatement<'_>> {
+pub(super) fn collect_grader_statements<'a>(run: &Run, result: &'a CaseResult) -> Vec<GraderStatement<'a>> {
     let mut all: Vec<GraderStatement<'_>> = Vec::new();
-    for it in result.grades.iter().map(GraderStatement::of) {
+    for it in result.grades.iter().map(|grade| GraderStatement::of(run, result, grade)) {
         let same = |other: &&mut GraderStatement<'_>| {
             (&other.answer, other.reason, other.grader, other.evidence)
                 == (&it.answer, it.reason, it.grader, it.evidence)

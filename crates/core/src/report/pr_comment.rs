@@ -68,8 +68,11 @@ fn write_compared(out: &mut String, run: &Run, baseline: RunBaseline<'_>) {
             change.direction == ChangeDirection::Undecided && change.before.status != change.after.status
         })
         .collect();
-    let title =
+    let mut title =
         format!("{} got worse, {} got better", plural(worse.len(), "case"), plural(better.len(), "case"));
+    if !regressions.new_failures.is_empty() {
+        let _ = write!(title, ", {} failing", plural(regressions.new_failures.len(), "new case"));
+    }
     write_head(out, run, Some(before), &title);
     for caveat in &compared.caveats {
         let _ = writeln!(out, "{}\n", escape_markdown_text(caveat));
@@ -91,6 +94,7 @@ fn write_compared(out: &mut String, run: &Run, baseline: RunBaseline<'_>) {
     let flaky: Vec<&CaseChange> =
         flaky.into_iter().filter(|change| change.before.status != change.after.status).collect();
     write_section(out, "Got worse", &worse);
+    write_new_failures(out, run, &regressions.new_failures);
     write_section(out, "Verdict lost or gained", &undecided);
     write_section(out, "Got better", &better);
     write_section(out, "Same verdict, different answer or score", &other);
@@ -102,12 +106,29 @@ fn write_compared(out: &mut String, run: &Run, baseline: RunBaseline<'_>) {
     write_foot(out, run, Some(before));
 }
 
+/// Cases without a baseline that fail, and why.
+fn write_new_failures(out: &mut String, run: &Run, cases: &[String]) {
+    if cases.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n### New and failing ({})\n", cases.len());
+    let is_new_failure = |result: &CaseResult| {
+        result.verdict.status == VerdictStatus::Fail && cases.iter().any(|case| case == result.base())
+    };
+    write_unpassed(out, run, is_new_failure);
+}
+
 /// Without a baseline: what did not pass, and why.
 fn write_first_run(out: &mut String, run: &Run) {
     let tally = RunTally::of(run);
     write_head(out, run, None, &format!("{} of {} passed", tally.passed, plural(run.results.len(), "case")));
     let _ = writeln!(out, "There is no baseline to compare with, so this comment cannot say what changed.\n");
-    for result in run.results.iter().filter(|result| result.verdict.status != VerdictStatus::Pass) {
+    write_unpassed(out, run, |result| result.verdict.status != VerdictStatus::Pass);
+    write_foot(out, run, None);
+}
+
+fn write_unpassed(out: &mut String, run: &Run, is_wanted: impl Fn(&CaseResult) -> bool) {
+    for result in run.results.iter().filter(|result| is_wanted(result)) {
         let text = describe_unpassed(run, &result);
         if MAX_COMMENT_BYTES < out.len() + text.len() {
             let _ = writeln!(out, "- … cut here; the run has more that did not pass.");
@@ -115,7 +136,6 @@ fn write_first_run(out: &mut String, run: &Run) {
         }
         out.push_str(&text);
     }
-    write_foot(out, run, None);
 }
 
 fn describe_unpassed(run: &Run, result: &CaseResult) -> String {

@@ -11,9 +11,9 @@ use crate::stats::{Comparison, WORTH_SEEING};
 /// Names that a line lists; more are counted.
 const MOST_NAMES: usize = 20;
 
-/// A line for the cases that got worse, one for those of which nobody knows, and one for those left aside.
+/// A line for the cases that got worse, one for those of which nobody knows, and one for each kind that is left aside.
 pub fn regression_lines(regressions: &Regressions) -> Vec<String> {
-    let Regressions { regressed, undecided, flaky } = regressions;
+    let Regressions { regressed, undecided, flaky, new_failures, still_failing } = regressions;
     let mut lines = Vec::new();
     if !regressed.is_empty() {
         let names = list_names(regressed.iter().map(|change| change.case.clone()));
@@ -26,6 +26,18 @@ pub fn regression_lines(regressions: &Regressions) -> Vec<String> {
     if !flaky.is_empty() {
         let names = list_names(flaky.iter().cloned());
         lines.push(format!("{} ignored as flaky: {names}", plural(flaky.len(), "case")));
+    }
+    if !new_failures.is_empty() {
+        let names = list_names(new_failures.iter().cloned());
+        let n = plural(new_failures.len(), "case");
+        lines.push(format!("{n} not in the baseline and failing, which is no regression: {names}"));
+    }
+    if !still_failing.is_empty() {
+        let names = list_names(still_failing.iter().cloned());
+        lines.push(format!(
+            "{} failed before and still failing: {names}",
+            plural(still_failing.len(), "case")
+        ));
     }
     lines
 }
@@ -59,7 +71,7 @@ pub(super) fn comparison_section(compared: &Comparison) -> String {
     for line in &lines {
         let _ = writeln!(out, "- {}", escape_markdown_text(line));
     }
-    if lines.is_empty() {
+    if compared.regressions.regressed.is_empty() {
         let _ = writeln!(out, "- no case regressed");
     }
     if !compared.changed.is_empty() {

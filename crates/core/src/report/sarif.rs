@@ -111,15 +111,16 @@ fn build_sarif_result(run: &Run, finding: &CriterionFinding<'_>, rules: &mut Sar
             "status": status_word(case.verdict.status),
             "score": case.verdict.score, "passMark": run.pass_mark(&case.rubric),
             "costUsd": case.spend.cost, "rubric": case.rubric,
-            "grades": finding.grades.iter().map(|grade| build_sarif_grade(grade)).collect::<Vec<_>>(),
+            "grades": finding.grades.iter().map(|grade| build_sarif_grade(run, case, grade)).collect::<Vec<_>>(),
         },
     })
 }
 
-fn build_sarif_grade(grade: &Grade) -> Json {
+fn build_sarif_grade(run: &Run, case: &CaseResult, grade: &Grade) -> Json {
     json!({
         "judge": grade.grader.name, "kind": grade.grader.kind,
-        "answer": GraderStatement::of(grade).answer, "score": grade.outcome.unit(), "reason": grade.reason.as_str(),
+        "answer": GraderStatement::of(run, case, grade).answer, "score": run.answer_worth(case, grade),
+        "reason": grade.reason.as_str(),
         "evidence": grade.evidence.iter().map(format_evidence_quote).collect::<Vec<_>>(), "costUsd": grade.spend.cost,
     })
 }
@@ -171,7 +172,7 @@ fn notifications(run: &Run, case: &CaseResult) -> Vec<Json> {
             "properties": { "status": status_word(case.verdict.status), "rubric": case.rubric },
         })
     };
-    let mut found: Vec<Json> = collect_grader_statements(case)
+    let mut found: Vec<Json> = collect_grader_statements(run, case)
         .iter()
         .filter_map(|said| match said.outcome {
             Outcome::Failed { failure, .. } => {

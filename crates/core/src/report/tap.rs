@@ -49,7 +49,7 @@ fn diagnosis(out: &mut String, run: &Run, result: &CaseResult) {
     }
     let reasons: Vec<String> = reasons(run, result).iter().map(|reason| quote_yaml_text(reason)).collect();
     let _ = writeln!(out, "  reasons: [{}]", reasons.join(", "));
-    let said = collect_grader_statements(result);
+    let said = collect_grader_statements(run, result);
     if !said.is_empty() {
         let _ = writeln!(out, "  criteria:");
     }

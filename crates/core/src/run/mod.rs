@@ -3,6 +3,7 @@
 mod packed;
 mod summary;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -54,6 +55,38 @@ impl Run {
         let rubric = self.rubrics.get(rubric)?;
         Some(rubric.get("threshold").and_then(serde_json::Value::as_f64).unwrap_or(PASS_MARK))
     }
+
+    /// Whether a criterion of a case states what must not hold: a guard, a penalty, or `not: true`.
+    pub fn is_negative(&self, result: &CaseResult, criterion: &str) -> bool {
+        self.rubrics.get(&result.rubric).is_some_and(|rubric| is_negative_criterion(rubric, criterion))
+    }
+
+    /// What an answer is worth to the score of its case: where the criterion is negative, 0 is the best answer.
+    pub fn answer_worth(&self, result: &CaseResult, grade: &Grade) -> Option<f64> {
+        let unit = grade.outcome.unit()?;
+        Some(if self.is_negative(result, &grade.criterion) { 1.0 - unit } else { unit })
+    }
+
+    /// The name under which [`Self::answer_worth`] of a criterion is shown.
+    pub fn worth_name<'a>(&self, result: &CaseResult, criterion: &'a str) -> Cow<'a, str> {
+        // Other tools put the word into the name: `not-contains`.
+        let says_so = criterion.strip_prefix("not").is_some_and(|rest| rest.starts_with(['-', ' ', '_']));
+        if says_so || !self.is_negative(result, criterion) {
+            Cow::Borrowed(criterion)
+        } else {
+            Cow::Owned(format!("not {criterion}"))
+        }
+    }
+}
+
+/// Looks for a criterion in a canonical rubric and the groups in it.
+fn is_negative_criterion(rubric: &serde_json::Value, id: &str) -> bool {
+    let criteria = rubric.get("criteria").and_then(serde_json::Value::as_array).into_iter().flatten();
+    criteria.into_iter().any(|criterion| {
+        let is_penalty = criterion["weight"].as_f64().is_some_and(|number| number < 0.0);
+        (criterion["name"] == id && (criterion["guard"] == true || criterion["not"] == true || is_penalty))
+            || is_negative_criterion(criterion, id)
+    })
 }
 
 /// What came of one case.
@@ -256,7 +289,7 @@ impl<'de> Deserialize<'de> for RunId {
 }
 
 impl JsonSchema for RunId {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
+    fn schema_name() -> Cow<'static, str> {
         "RunId".into()
     }
 

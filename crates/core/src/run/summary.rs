@@ -59,6 +59,12 @@ pub struct Regressions {
     pub undecided: Vec<UndecidedCase>,
     /// Cases whose trials differ within one of the runs; they are counted nowhere else.
     pub flaky: Vec<String>,
+    /// Cases that fail and that the earlier run does not have; they are no regressions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new_failures: Vec<String>,
+    /// Cases that failed and still fail; they are no regressions either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub still_failing: Vec<String>,
 }
 
 /// A case that passed and has no verdict now.

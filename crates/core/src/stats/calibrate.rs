@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bounded::{Cluster, difference_interval, mean_interval};
+use super::correlation::pearson;
 use super::mapping::{Mapping, MappingMethod, apply_all};
 use super::numbers::{ensure_usable_pairs, mean};
 use super::proportion::{Proportion, pass_rate};
@@ -88,6 +89,7 @@ pub fn calibrate(
     seed: u64,
 ) -> Result<Calibration, Undefined> {
     ensure_usable_pairs(("judge score", judge), ("human score", human), MIN_LABELS)?;
+    ensure_same_direction(judge, human)?;
     let mapping = Mapping::fit(method, judge, human)?;
     let mut mapped = vec![0.0; judge.len()];
     for part in folds(judge.len(), seed) {
@@ -108,9 +110,23 @@ pub fn calibrate_held_out(
 ) -> Result<Calibration, Undefined> {
     ensure_usable_pairs(("judge score", learn.0), ("human score", learn.1), MIN_LABELS)?;
     ensure_usable_pairs(("kept judge score", kept.0), ("kept human score", kept.1), 2)?;
+    ensure_same_direction(learn.0, learn.1)?;
     let mapping = Mapping::fit(method, learn.0, learn.1)?;
     let mapped = apply_all(&mapping, kept.0)?;
     evaluate_mapping(mapping, Proof::HeldOut { n: kept.0.len() }, kept.0, &mapped, kept.1)
+}
+
+/// A mapping that makes high scores low would improve the Brier score of a judge that contradicts people, and fail every
+/// candidate that the judge likes.
+fn ensure_same_direction(judge: &[f64], human: &[f64]) -> Result<(), Undefined> {
+    match pearson(judge, human) {
+        Ok(found) if found.value < 0.0 => Undefined::because(format!(
+            "the judge's scores fall where people's scores rise (correlation {:.2}); a mapping would reverse them, so \
+             improve the rubric or the judge first",
+            found.value
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn evaluate_mapping(
@@ -350,9 +366,14 @@ mod tests {
     #[test]
     fn a_mapping_that_only_learns_by_heart_does_not_help() {
         // Labels that have nothing to do with the judge, who already says what is true of all.
-        let mut chance = Chance::new(1);
-        let judge: Vec<f64> = (0..60).map(|_| 0.45 + 0.1 * chance.unit()).collect();
-        let human: Vec<f64> = (0..60).map(|_| if chance.unit() < 0.5 { 1.0 } else { 0.0 }).collect();
+        let draw = |seed: u64| {
+            let mut chance = Chance::new(seed);
+            let judge: Vec<f64> = (0..60).map(|_| 0.45 + 0.1 * chance.unit()).collect();
+            let human: Vec<f64> = (0..60).map(|_| if chance.unit() < 0.5 { 1.0 } else { 0.0 }).collect();
+            (judge, human)
+        };
+        let is_positive = |(judge, human): &(Vec<f64>, Vec<f64>)| 0.0 < pearson(judge, human).unwrap().value;
+        let (judge, human) = (1..).map(draw).find(is_positive).unwrap();
         let found = calibrate(&judge, &human, MappingMethod::Isotonic, 1).unwrap();
         let by_heart: Vec<f64> = judge.iter().map(|judge| found.mapping.apply(*judge)).collect();
         let learned = reliability(&by_heart, &human, N_BINS).unwrap().brier;
@@ -366,6 +387,9 @@ mod tests {
             assert!(found.to_string().contains(expected), "{found}");
         };
         check(&[0.5], &[1.0], "at least 20");
+        let (rising, falling): (Vec<f64>, Vec<f64>) =
+            (0..30).map(|at| (f64::from(at) / 30.0, f64::from(u8::from(at < 15)))).unzip();
+        check(&rising, &falling, "fall where people's scores rise (correlation -0.87)");
         check(&[0.5; 30], &[1.0; 30], "same score to everything");
         check(&[0.5; 30], &[1.0; 29], "cannot be paired");
         check(&[f64::NAN; 30], &[1.0; 30], "judge score 1 is not a number");

@@ -1,5 +1,6 @@
 //! Two runs of one suite, pair by pair: what is different, and whether that can be more than chance.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
@@ -209,23 +210,23 @@ fn compare_criteria(
     pairs: &[(&CaseResult, &CaseResult)],
     seed: u64,
 ) -> BTreeMap<String, Difference> {
-    let mut values: BTreeMap<&str, Vec<(&str, f64, f64)>> = BTreeMap::new();
+    let mut values: BTreeMap<Cow<'_, str>, Vec<(&str, f64, f64)>> = BTreeMap::new();
     for (a, b) in pairs {
         let (old, new) = (before.rubrics.get(&a.rubric), after.rubrics.get(&b.rubric));
-        for (id, score) in case_criterion_means(a) {
+        for (id, score) in case_criterion_means(before, a) {
             let is_same = a.rubric == b.rubric
                 || old.zip(new).is_some_and(|(old, new)| {
                     let (old, new) = (definition(old, id), definition(new, id));
                     old.is_some() && old == new
                 });
-            if let Some(other) = case_criterion_means(b).get(id).filter(|_| is_same) {
-                values.entry(id).or_default().push((a.base(), score, *other));
+            if let Some(other) = case_criterion_means(after, b).get(id).filter(|_| is_same) {
+                values.entry(after.worth_name(b, id)).or_default().push((a.base(), score, *other));
             }
         }
     }
     let mut all: BTreeMap<String, Difference> = values
         .into_iter()
-        .filter_map(|(id, pairs)| Some((id.to_owned(), Difference::of(pairs.into_iter(), seed)?)))
+        .filter_map(|(id, pairs)| Some((id.into_owned(), Difference::of(pairs.into_iter(), seed)?)))
         .collect();
     let adjusted = holm(&all.values().map(|difference| difference.p).collect::<Vec<_>>());
     for (difference, p) in all.values_mut().zip(adjusted) {
@@ -234,13 +235,13 @@ fn compare_criteria(
     all
 }
 
-/// Of each criterion, the mean over those who answered it.
-fn case_criterion_means(result: &CaseResult) -> BTreeMap<&str, f64> {
+/// Of each criterion, what the answers to it are worth to the score, as their mean.
+fn case_criterion_means<'a>(run: &Run, result: &'a CaseResult) -> BTreeMap<&'a str, f64> {
     let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for grade in &result.grades {
-        if let Some(unit) = grade.outcome.unit() {
+        if let Some(worth) = run.answer_worth(result, grade) {
             let sum = sums.entry(&grade.criterion).or_default();
-            (sum.0, sum.1) = (sum.0 + unit, sum.1 + 1.0);
+            (sum.0, sum.1) = (sum.0 + worth, sum.1 + 1.0);
         }
     }
     sums.into_iter().map(|(id, (sum, n))| (id, sum / n)).collect()

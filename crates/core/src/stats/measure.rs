@@ -17,10 +17,12 @@ pub struct Coefficient {
 }
 
 impl Coefficient {
-    /// An interval without width would promise certainty and only says that nothing varied.
+    /// An interval without width would promise certainty and only says that nothing varied. Intervals that are
+    /// corrected for few ratings can miss an estimate at the end of its range by a little; they are extended to it.
     pub(super) fn new(value: f64, interval: Option<(f64, f64)>, n: usize) -> Self {
         let sound = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low + 1e-12 < *high;
-        Self { value, interval: interval.filter(sound), n }
+        let interval = interval.filter(sound).map(|(low, high)| (low.min(value), high.max(value)));
+        Self { value, interval, n }
     }
 }
 

@@ -51,6 +51,9 @@ pub(super) fn find_regressions(before: &[CaseResult], after: &[CaseResult]) -> R
             continue;
         }
         if old.n_pass == 0 {
+            if 0 < old.n_fail && new.is_some_and(|new| 0 < new.n_fail) {
+                found.still_failing.push((*case).to_owned());
+            }
             continue;
         }
         match new {
@@ -68,6 +71,8 @@ pub(super) fn find_regressions(before: &[CaseResult], after: &[CaseResult]) -> R
             }),
         }
     }
+    let new = after.iter().filter(|(case, counts)| !before.contains_key(*case) && 0 < counts.n_fail);
+    found.new_failures = new.map(|(case, _)| (*case).to_owned()).collect();
     found
 }
 
@@ -108,6 +113,10 @@ mod tests {
             found.undecided.iter().map(|undecided| (undecided.case.as_str(), undecided.after)).collect();
         assert_eq!(undecided, [("broke", Some(VerdictStatus::Error)), ("gone", None)]);
         assert!(found.flaky.is_empty());
+        assert_eq!(
+            (found.new_failures, found.still_failing),
+            (vec!["new".to_owned()], vec!["bad".to_owned()])
+        );
     }
 
     #[test]

@@ -45,10 +45,11 @@ pub fn estimate_run_means(run: &Run) -> (Option<Estimate>, Vec<(String, Estimate
         cases.push(result.base().to_owned());
         scores.extend(result.verdict.score.map(|score| (at, score)));
         for grade in &result.grades {
-            let Some(unit) = grade.outcome.unit() else { continue };
-            match values.iter_mut().find(|value| value.0 == grade.criterion) {
-                Some((_, all)) => all.push((at, unit)),
-                None => values.push((grade.criterion.clone(), vec![(at, unit)])),
+            let Some(worth) = run.answer_worth(&result, grade) else { continue };
+            let name = run.worth_name(&result, &grade.criterion);
+            match values.iter_mut().find(|value| value.0 == name) {
+                Some((_, all)) => all.push((at, worth)),
+                None => values.push((name.into_owned(), vec![(at, worth)])),
             }
         }
     }

@@ -33,6 +33,7 @@ mod spend;
 mod tasks;
 mod tokens;
 mod traces;
+mod rewards;
 mod rubric_trials;
 mod blinding;
 
@@ -153,6 +154,7 @@ fn build_api_routes() -> OpenApiRouter<App> {
         .merge(results::build_task_result_routes())
         .merge(tokens::build_token_routes())
         .merge(traces::build_trace_routes())
+        .merge(rewards::build_reward_routes())
         .merge(rubric_trials::build_rubric_trial_routes());
     OpenApiRouter::with_openapi(ApiDescription::openapi())
         .nest(ROOT, api)

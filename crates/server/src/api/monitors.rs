@@ -235,7 +235,7 @@ async fn set_monitor_paused(
             .await?;
         "monitor.pause"
     } else {
-        monitor::resume(&app.store, caller.project, &found, clock::current_time()).await?;
+        monitor::resume_monitor(&app.store, caller.project, &found, clock::current_time()).await?;
         "monitor.resume"
     };
     record_audit_entry(&app, &caller, action, &found.id, json!({ "reason": change.reason })).await?;

@@ -14,6 +14,7 @@ use jurist_store::{ProjectId, Store, StoreError};
 use super::LoadedMonitorVersion;
 use super::estimates::{DAY, MonitorTallies, TrafficWindow, load_monitor_tallies};
 use super::falls::find_falls;
+use super::pause::add_missing_jobs;
 use super::thresholds::{RuleContext, check_rules};
 use crate::notify::apply_alert_signal;
 
@@ -40,7 +41,10 @@ const WATCHED: [AlertKind; 5] = [
     AlertKind::Threshold,
 ];
 
-/// Checks every monitor, and raises or resolves its alerts.
+/// How long a decision may be without a job before one is added: a job that has just died is closed meanwhile.
+const JOB_GRACE: i64 = 60_000_000;
+
+/// Checks every monitor: raises or resolves its alerts, and adds jobs for traces that would wait for ever.
 pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(), StoreError> {
     for project in store.projects().await?.iter().filter(|project| project.archived.is_none()) {
         let open = open_alerts(store, project.id).await?;
@@ -59,6 +63,10 @@ pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(
             }
             for signal in &signals {
                 apply_alert_signal(store, project.id, signal, now).await?;
+            }
+            if monitor.paused.is_none() {
+                let unchanged_since = Time::from_micros(now.micros() - JOB_GRACE);
+                add_missing_jobs(store, project.id, monitor.id, unchanged_since, now).await?;
             }
         }
     }

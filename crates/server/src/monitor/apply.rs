@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use jurist_core::alert;
 use jurist_core::candidate::{Candidate, JudgeInput};
 use jurist_core::grade::Time;
 use jurist_core::rubric::{Anchor, Criterion, CriterionKind, Draft, Group, Rubric};
 use jurist_core::suite::Monitor;
-use jurist_store::decisions::MonitorDecision;
 use jurist_store::monitors::{self, MonitorVersion, NewMonitorVersion};
 use jurist_store::rubrics::NewRubricVersion;
-use jurist_store::{AccountId, MonitorId, ProjectId, Region, Store, StoreError, TraceId, clock};
+use jurist_store::{AccountId, ProjectId, Region, Store, StoreError, TraceId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -19,8 +17,7 @@ use super::figures::MonitorFigures;
 use super::monitor_version::{
     LoadedMonitorVersion, StoredMonitorVersion, parse_monitor_source, render_monitor_yaml,
 };
-use crate::notify;
-use crate::work::{CONTEST, MONITOR, MonitorTask, PAUSED, Work, WorkRefusal, build_monitor_judges};
+use crate::work::{CONTEST, MONITOR, MonitorTask, Work, WorkRefusal, build_monitor_judges};
 
 /// Characters of an anchor that a prompt shows; anchors are examples, so a part is enough.
 const ANCHOR_TASK: usize = 500;
@@ -28,9 +25,6 @@ const ANCHOR_ANSWER: usize = 1_000;
 
 /// A name that is not allowed, because `/monitors/check` is the endpoint that checks files.
 const RESERVED: &str = "check";
-
-/// Decisions whose jobs are added per transaction.
-const PAGE: usize = 500;
 
 /// Why a monitor is not applied.
 #[derive(Debug, thiserror::Error)]
@@ -243,63 +237,6 @@ impl From<&MonitorVersion> for VersionView {
             rubric_version: it.rubric_version.to_string(),
             created: it.created.to_string(),
             source,
-        }
-    }
-}
-
-/// Pauses a monitor: sampled traces wait until the monitor is resumed, and an alert is raised.
-pub async fn pause_monitor(
-    store: &Store,
-    project: ProjectId,
-    monitor: MonitorId,
-    why: &str,
-) -> Result<(), StoreError> {
-    // The alert comes first, so that no monitor is ever paused without one, not even after a crash in between.
-    update_pause_alert(store, project, monitor, Some(why)).await?;
-    store.pause_monitor(project, monitor, Some(why)).await
-}
-
-async fn update_pause_alert(
-    store: &Store,
-    project: ProjectId,
-    monitor: MonitorId,
-    why: Option<&str>,
-) -> Result<(), StoreError> {
-    let name = store.monitor(project, monitor).await?.name;
-    notify::apply_alert_signal(
-        store,
-        project,
-        &alert::monitor_paused_signal(&name, why),
-        clock::current_time(),
-    )
-    .await
-    .map(drop)
-}
-
-/// Resumes a monitor and adds jobs for the traces that have waited; returns their number.
-pub async fn resume(
-    store: &Store,
-    project: ProjectId,
-    monitor: &monitors::StoredMonitor,
-    now: Time,
-) -> Result<usize, StoreError> {
-    store.pause_monitor(project, monitor.id, None).await?;
-    update_pause_alert(store, project, monitor.id, None).await?;
-    store.hasten_jobs(project, CONTEST, &MonitorTask::prefix(monitor.id), PAUSED, now).await?;
-    for rescore in store.rescores(project, monitor.id).await? {
-        let own = MonitorTask::prefix_of(monitor.id, rescore.id);
-        store.hasten_jobs(project, MONITOR, &own, PAUSED, now).await?;
-    }
-    let (mut last, mut n): (Option<MonitorDecision>, usize) = (None, 0);
-    loop {
-        let page = store.waiting_decisions(project, monitor.id, last.as_ref(), PAGE).await?;
-        let jobs: Vec<_> =
-            page.iter().map(|decision| MonitorTask::again(decision).job(project, now)).collect();
-        store.add_jobs(&jobs, now).await?;
-        n += page.len();
-        match page.last() {
-            Some(it) if page.len() == PAGE => last = Some(it.clone()),
-            _ => return Ok(n),
         }
     }
 }

@@ -12,6 +12,7 @@ mod falls;
 mod figures;
 mod labelled;
 mod pace;
+mod pause;
 mod projection;
 mod radar;
 mod rescore;
@@ -23,8 +24,7 @@ mod trace_explanation;
 
 pub use alert_watch::watch_monitors;
 pub use apply::{
-    Applied, MonitorView, NotApplied, VersionView, apply_monitor_file, build_monitor_view, pause_monitor,
-    remove_monitor, resume,
+    Applied, MonitorView, NotApplied, VersionView, apply_monitor_file, build_monitor_view, remove_monitor,
 };
 pub use check::{MonitorFileCheck, check_monitor_file};
 pub use consider::run_decision_loop;
@@ -40,6 +40,7 @@ pub use estimates::{
 pub use figures::{AgentFigures, DayMean, Figure, MonitorFigures, compute_monitor_figures};
 pub use monitor_version::LoadedMonitorVersion;
 pub(crate) use pace::{FOR_FAILURES, compute_sampling_pace, monthly_monitor_budget};
+pub use pause::{pause_monitor, resume_monitor};
 pub use projection::{CostAhead, DialProjection, DialView, HalfWidths, compute_dial_projection};
 pub use radar::{MOST_AGENTS, build_monitor_radar};
 pub use rescore::{

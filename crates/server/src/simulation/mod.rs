@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
 use crate::app::ServerSettings;
-use crate::monitor::{LoadedMonitorVersion, apply_monitor_file, find_monitor};
+use crate::monitor::{LoadedMonitorVersion, apply_monitor_file, find_monitor, pause_monitor, resume_monitor};
 use crate::notify::{Notifications, Webhook};
 use crate::set_cap_of;
 use crate::work::{Work, build_monitor_judges};
@@ -40,8 +40,8 @@ const FAULTS: Duration = Duration::from_secs(45);
 /// In which all comes to rest afterwards: notices that failed are tried again after five minutes at the latest.
 const REST: Duration = Duration::from_secs(3600);
 
-/// Interval of the workers' maintenance of budgets and alerts, rounded up.
-const UPKEEP: Duration = Duration::from_secs(40);
+/// Interval of the maintenance of budgets, alerts and decisions without a job, with the minute that the last is given.
+const UPKEEP: Duration = Duration::from_secs(120);
 
 /// What is put off for longer than this waits for money.
 const PUT_OFF: Duration = Duration::from_secs(1200);
@@ -72,6 +72,14 @@ struct Scenario {
     raised: Option<Duration>,
     changed: Option<Duration>,
     replaced: Option<Duration>,
+    pause: Option<MonitorPause>,
+}
+
+/// A person pauses the monitor and resumes it.
+#[derive(Debug, Clone, Copy)]
+struct MonitorPause {
+    after: Duration,
+    lasts: Duration,
 }
 
 /// What the simulated project is.
@@ -102,6 +110,14 @@ impl Scenario {
             raised,
             changed,
             replaced,
+            // Long and short: a worker that read "paused" acts before or after the monitor is resumed.
+            pause: random.once_in(3).then(|| {
+                let most = if random.once_in(2) { 500 } else { 20_000 };
+                MonitorPause {
+                    after: Duration::from_millis(random.below(30_000)),
+                    lasts: Duration::from_millis(random.below(most)),
+                }
+            }),
         }
     }
 
@@ -273,7 +289,17 @@ async fn operate(
         sleep(after).await;
         processes.replace_worker().await;
     };
-    tokio::join!(biased; raise, change, replace);
+    let pause = async {
+        let Some(pause) = scenario.pause else { return };
+        sleep(pause.after).await;
+        pause_monitor(&observer, subject.project, subject.monitor, "a person").await.expect("a pause");
+        sleep(pause.lasts).await;
+        let monitor = observer.monitor(subject.project, subject.monitor).await.expect("a monitor");
+        resume_monitor(&observer, subject.project, &monitor, clock::current_time())
+            .await
+            .expect("it goes on");
+    };
+    tokio::join!(biased; raise, change, replace, pause);
 }
 
 /// Looks for what must never be.

@@ -73,17 +73,25 @@ impl MonitorTask {
         format!("{monitor}/")
     }
 
+    /// Prefix of the keys of jobs for new and changed traces.
+    pub fn live_prefix(monitor: MonitorId) -> String {
+        format!("{}/", Self::prefix(monitor))
+    }
+
     /// Prefix of the keys of a re-scoring's jobs.
     pub fn prefix_of(monitor: MonitorId, rescore: RescoreId) -> String {
         format!("{}{rescore}/", Self::prefix(monitor))
     }
 
     pub fn job(self, project: ProjectId, now: Time) -> NewJob {
-        let rescore = self.rescore.map(|rescore| rescore.to_string()).unwrap_or_default();
+        let prefix = match self.rescore {
+            Some(rescore) => Self::prefix_of(self.monitor, rescore),
+            None => Self::live_prefix(self.monitor),
+        };
         NewJob {
             project: Some(project),
             kind: KIND.to_owned(),
-            dedupe: Some(format!("{}{rescore}/{}@{}", Self::prefix(self.monitor), self.trace, self.revision)),
+            dedupe: Some(format!("{prefix}{}@{}", self.trace, self.revision)),
             payload: serde_json::to_value(self).expect("it is plain data"),
             priority: 0,
             ready: now,

@@ -109,6 +109,7 @@ pub const RULES: &[(&str, &str, Rule)] = &[
     ("POST", "/api/v1/rubrics", Needs(Write)),
     ("POST", "/api/v1/rubrics/check", Needs(Read)),
     ("POST", "/api/v1/rubrics/prompt", Needs(Read)),
+    ("POST", "/api/v1/reward", Needs(Write)),
     ("POST", "/api/v1/rubrics/try", Needs(Read)),
     ("GET", "/api/v1/rubrics/{id}", Needs(Read)),
     ("PATCH", "/api/v1/rubrics/{id}", Needs(Write)),

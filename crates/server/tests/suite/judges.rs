@@ -176,3 +176,43 @@ fn a_rubric_is_tried_on_traces_once_its_price_is_known() {
         assert_eq!(answer.status, StatusCode::FORBIDDEN, "{}", answer.text);
     });
 }
+
+#[test]
+fn completions_are_graded_as_rewards_and_a_broken_judge_gives_none() {
+    let judge = judge(|seen| {
+        if seen.prompt().contains("breaks") { Act::Say("no JSON at all".to_owned()) } else { Act::Fit }
+    });
+    let seen = &judge.server.seen;
+    served(&hurried(&judge), |place| async move {
+        let rubric = "criteria: [{name: a, description: It greets., scale: binary},\
+            {name: rude, not: true, check: {type: contains, value: idiot}}]";
+        let texts = ["Hello {{ row.prompt }}!", "Hello, idiot!", "It breaks."];
+        let completions: Vec<Json> =
+            texts.iter().map(|text| json!({ "prompt": "Greet.", "completion": text })).collect();
+        let ask = async |body: Json| place.ask(Method::POST, "/api/v1/reward", &[], body).await;
+        let found = ask(json!({ "rubric": rubric, "completions": completions })).await.json();
+        let rewards = found["rewards"].as_array().unwrap();
+        assert_eq!((&rewards[0]["score"], &rewards[0]["status"]), (&json!(1.0), &json!("pass")), "{found}");
+        assert_eq!(rewards[1]["criteria"], json!({ "a": 1.0, "rude": 0.0 }), "{found}");
+        assert_eq!((&rewards[2]["score"], &rewards[2]["status"]), (&Json::Null, &json!("error")), "{found}");
+        assert!(rewards[2]["reasons"].to_string().contains("malformed"), "{found}");
+        assert!(found["cost"].as_f64().unwrap() > 0.0, "{found}");
+        // Texts of completions are data: nothing in them is filled in.
+        let prompts: Vec<String> = seen.lock().unwrap().iter().map(crate::model::Seen::prompt).collect();
+        assert!(prompts.iter().any(|prompt| prompt.contains("Hello {{ row.prompt }}!")), "{prompts:?}");
+        assert_eq!(place.get("/api/v1/runs").await["items"], json!([]), "no run is stored");
+        assert_eq!(place.get("/api/v1/spend").await["purposes"][0]["name"], "reward");
+
+        let empty = ask(json!({ "rubric": rubric, "completions": [] })).await;
+        assert_eq!(empty.status, StatusCode::BAD_REQUEST, "{}", empty.text);
+        let mixed = json!([{ "completion": "a", "reference": "b" }, { "completion": "c" }]);
+        let mixed = ask(json!({ "rubric": rubric, "completions": mixed })).await;
+        assert!(mixed.text.contains("1 of 2 completions"), "{}", mixed.text);
+        let wrong = ask(json!({ "rubric": "criteria: 5", "completions": [{ "completion": "a" }] })).await;
+        assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", wrong.text);
+        // Money that does not suffice is no reward of 0.
+        let poor =
+            ask(json!({ "rubric": rubric, "completions": completions, "max_cost": 0.000_000_1 })).await;
+        assert_eq!(poor.json()["rewards"][0]["score"], Json::Null, "{}", poor.text);
+    });
+}

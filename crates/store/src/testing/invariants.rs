@@ -108,8 +108,11 @@ const CONTRADICTIONS: &[(&str, &str)] = &[
             OR (SELECT v.settings FROM monitor_versions v WHERE v.id = d.monitor_version) NOT LIKE '%gpt-5-nano%'))",
     ),
     (
+        // While a monitor is paused, traces wait without jobs. Jobs that are missing after it was resumed are added within
+        // two minutes; `is_at_rest` notices those that are not.
         "a trace waits for a judge and has no job",
-        "SELECT COUNT(*) FROM decisions d JOIN monitors m ON m.id = d.monitor AND m.paused IS NULL
+        "SELECT COUNT(*) FROM decisions d JOIN monitors m ON m.id = d.monitor AND NOT EXISTS (SELECT 1 FROM alerts a
+            WHERE a.project = m.project AND a.kind = 'monitor_paused' AND a.subject = m.name)
             WHERE d.state IN ('sampled', 'stale', 'pending') AND NOT EXISTS (SELECT 1 FROM jobs j
             WHERE j.kind = 'monitor' AND j.dedupe LIKE d.monitor || '//' || d.trace || '@%')",
     ),

@@ -4,8 +4,8 @@ use jurist_core::candidate::Trace;
 use jurist_core::grade::{Time, Value};
 use jurist_core::plan::TraceStratum;
 use jurist_store::decisions::{
-    DecisionChange, DecisionFilter, DecisionOutcome, DecisionState, NewMonitorDecision, TallyGrouping,
-    TraceRevision,
+    DecisionChange, DecisionFilter, DecisionOutcome, DecisionState, JobKeys, NewMonitorDecision,
+    TallyGrouping, TraceRevision,
 };
 use jurist_store::jobs::NewJob;
 use jurist_store::labels::NewLabel;
@@ -156,9 +156,23 @@ fn a_decision_is_made_once_and_its_history_is_kept() {
         assert!(!first.is_sampled && first.state == DecisionState::SampledOut, "the first stands");
 
         watch.set("a", DecisionState::Pending, 5).await.unwrap();
-        let left = store.waiting_decisions(support, monitor, None, 9).await.unwrap();
+        let keys = JobKeys { kind: "monitor", prefix: "m/" };
+        let without = |time, after| store.decisions_without_job(support, monitor, keys, time, after, 9);
+        let left = without(at(5), None).await.unwrap();
         assert_eq!(left.len(), 1);
-        assert!(store.waiting_decisions(support, monitor, left.last(), 9).await.unwrap().is_empty());
+        assert!(without(at(4), None).await.unwrap().is_empty(), "it has changed since");
+        assert!(without(at(5), left.last()).await.unwrap().is_empty(), "the page after");
+        let job = NewJob {
+            project: Some(support),
+            kind: "monitor".to_owned(),
+            payload: json!({}),
+            priority: 0,
+            ready: at(5),
+            max_attempts: 1,
+            dedupe: Some(format!("m/a@{}", left[0].revision)),
+        };
+        store.add_jobs(&[job], at(5)).await.unwrap();
+        assert!(without(at(5), None).await.unwrap().is_empty(), "it has a job");
         assert_eq!(watch.set("a", DecisionState::Scored, 6).await.unwrap(), DecisionChange::Done);
         // A worker that lost its lease without knowing comes too late.
         for late in [DecisionState::Pending, DecisionState::JudgeError, DecisionState::Scored] {

@@ -246,6 +246,11 @@ pub fn run_monitor_command(args: &MonitorArgs) -> anyhow::Result<CommandOutcome>
                 let (monitor, found) = (target.monitor(name).await?, target.estimates(name, window).await?);
                 if !json.print_if_requested(&mut out, &found)? {
                     show::show_monitor_estimates(&mut out, &monitor, &found)?;
+                    if found.states.iter().any(|state| state.state == "judge_error")
+                        && let Some(decision) = target.newest_judge_error(name).await?
+                    {
+                        show::show_newest_error(&mut out, &decision)?;
+                    }
                 }
             }
             MonitorSubcommand::Pause { name, reason } => {

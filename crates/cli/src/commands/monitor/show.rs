@@ -53,6 +53,13 @@ pub fn show_monitor_estimates(
     if !states.is_empty() {
         writeln!(out, "  {}", states.join(", "))?;
     }
+    if found.states.iter().any(|state| state.state == "over_budget") {
+        let name = printable(&monitor.name);
+        writeln!(
+            out,
+            "  the budget was used up; to judge those traces now: jurist monitor rescore {name} --over-budget"
+        )?;
+    }
     for it in &found.judges {
         let now = if it.is_current { "" } else { " (an earlier version)" };
         writeln!(out, "\n\x1b[1m{}\x1b[0m, judged by {}{now}", it.rubric_version, printable(&it.judge))?;
@@ -173,17 +180,19 @@ pub fn show_trace_decisions(out: &mut impl Write, trace: &str, all: &[DecisionVi
     }
     for it in all {
         let name = it.monitor_name.as_deref().unwrap_or(&it.monitor);
+        let note = it.history.last().map(|event| event.note.as_str()).filter(|note| !note.is_empty());
         writeln!(
             out,
-            "\x1b[1m{}\x1b[0m  {} ({}): {}",
+            "\x1b[1m{}\x1b[0m  {} ({}){}",
             printable(name),
             it.judge_status,
             it.state.replace('_', " "),
-            printable(&it.reason)
+            note.map(|note| format!(": {}", printable(note))).unwrap_or_default()
         )?;
         writeln!(
             out,
-            "  stratum {}, sampled with probability {}",
+            "  {}; stratum {}, sampled with probability {}",
+            printable(&it.reason),
             it.stratum,
             format_share_as_percent(it.probability)
         )?;
@@ -205,6 +214,13 @@ pub fn show_trace_decisions(out: &mut impl Write, trace: &str, all: &[DecisionVi
         }
     }
     Ok(())
+}
+
+/// Why the newest trace without a usable answer has none.
+pub fn show_newest_error(out: &mut impl Write, decision: &DecisionView) -> std::io::Result<()> {
+    let note = decision.history.last().map_or("no reason is stored", |event| event.note.as_str());
+    writeln!(out, "\nnewest judge error: {}", printable(note))?;
+    writeln!(out, "  more: jurist monitor why {}", printable(&decision.trace))
 }
 
 pub fn show_disputed_traces(out: &mut impl Write, all: &[DecisionView]) -> std::io::Result<()> {

@@ -9,7 +9,7 @@ use jurist_server::monitor::{
     NewComparison, NewRescore, RescorePlan, RescoreView, TrafficWindow,
 };
 use jurist_server::{App, Environment, ServerSettings, Work};
-use jurist_store::decisions::DecisionFilter;
+use jurist_store::decisions::{DecisionFilter, DecisionState};
 use jurist_store::{ProjectId, Region, Store, TraceId, clock};
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
@@ -231,6 +231,27 @@ impl MonitorBackend {
                 Ok(serde_json::from_value(page["items"].take())?)
             }
         }
+    }
+
+    /// The newest trace of which no judge gave a usable answer, with its history.
+    pub(super) async fn newest_judge_error(&self, name: &str) -> anyhow::Result<Option<DecisionView>> {
+        let newest: Option<String> = match self {
+            Self::Store { app, project } => {
+                let found = find_monitor_by_name(&app.store, *project, name).await?;
+                let filter =
+                    DecisionFilter { state: Some(DecisionState::JudgeError), ..DecisionFilter::default() };
+                let page = app.store.decisions(*project, found.id, &filter, None, 1).await?;
+                page.items.first().map(|decision| decision.trace.to_string())
+            }
+            Self::Server(it) => {
+                let page: Json = get(it, name, "/decisions?state=judge_error&limit=1").await?;
+                page["items"][0]["trace"].as_str().map(str::to_owned)
+            }
+        };
+        let Some(trace) = newest else { return Ok(None) };
+        let found = self.why(&trace).await?.into_iter();
+        let mut found = found.filter(|decision| decision.monitor_name.as_deref() == Some(name));
+        Ok(found.next())
     }
 
     pub(super) async fn rescore(&self, name: &str, asked: &NewRescore) -> anyhow::Result<RescorePlan> {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::grade::Outcome;
 use crate::report::Rubrics;
-use crate::report::is_negative_criterion;
 use crate::rubric::{CriterionKind, Question, Rubric, WHOLE};
 use crate::run::{CaseResult, Run};
 
@@ -106,8 +105,7 @@ pub(super) fn case_criterion_scores(
 /// What an outcome is worth: of what must not hold, none at all is best.
 pub(super) fn worth(run: &Run, result: &CaseResult, id: &str, outcome: &Outcome) -> Option<f64> {
     let unit = outcome.unit().filter(|unit| (0.0..=1.0).contains(unit))?;
-    let bad = run.rubrics.get(&result.rubric).is_some_and(|rubric| is_negative_criterion(rubric, id));
-    Some(if bad { 1.0 - unit } else { unit })
+    Some(if run.is_negative(result, id) { 1.0 - unit } else { unit })
 }
 
 pub(super) fn find_rubric_question<'a>(rubric: Option<&'a Rubric>, id: &str) -> Option<Question<'a>> {
@@ -126,6 +124,5 @@ fn criterion_label(run: &Run, rubrics: &Rubrics, result: &CaseResult, id: &str) 
         Some(it) => it.criterion.title(),
         None => id,
     };
-    let bad = run.rubrics.get(&result.rubric).is_some_and(|rubric| is_negative_criterion(rubric, id));
-    if bad { format!("not {title}") } else { title.to_owned() }
+    if run.worth_name(result, id) == id { title.to_owned() } else { format!("not {title}") }
 }

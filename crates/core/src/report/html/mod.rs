@@ -183,7 +183,7 @@ impl HtmlPageContext<'_> {
             "unit": verdict.score.map(|score| format!("{score:.2}")),
             "percent": verdict.score.map(|score| score.clamp(0.0, 1.0) * 100.0),
             "mark": mark.map(|mark| format!("{mark:.2}")), "mark_percent": mark.map(|mark| mark.clamp(0.0, 1.0) * 100.0),
-            "low": self.falls_short(result), "why": explain_verdict(result), "gates": gates(result),
+            "low": self.falls_short(result), "why": explain_verdict(result), "gates": gates(Some(self.run), result),
             "notes": case_notes(result),
             "panel": result.panel.as_ref().and_then(|panel| panel.why.as_deref()),
             "judges": clip_to_bytes(&join_grader_names(result), 400), "cost": result.spend.cost.map(|cost| cost.to_string()),
