@@ -20,7 +20,9 @@ Generated from `schemas/openapi.json`; a test compares the two.
 All operations are under the address of the server, such as `http://127.0.0.1:8000`.
 A server with accounts needs a token in the header `Authorization: Bearer jrk_…`; the examples take it from `$JURIST_TOKEN`.
 [Turn on accounts and make a token](how-to/accounts.md) says how to get one. Joining and signing in need none: the session is a cookie.
-Errors are `application/problem+json` with `title`, `status` and `detail`.
+Errors are `application/problem+json` with `title`, `status`, `detail` and `request_id`.
+Every response has the header `X-Request-Id`. A request may bring its own id in this header: 1 to 64 letters, digits, `-`, `_` and `.`.
+Server errors are in the log under this id; see [metrics and logs](server.md#metrics-and-logs).
 Lists have a field `next`; send its value as `after` to get the next page.
 Ids in the examples are invented; use your own.
 [Server](server.md) explains what the operations are for.

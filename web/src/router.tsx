@@ -17,7 +17,7 @@ import { readHistorySearch, readRunSearch, readRunsSearch } from "./runs/search"
 import { readAuditSearch } from "./settings/search";
 import { JoinPage } from "./shell/JoinPage";
 import { JoinByCrowd } from "./shell/JoinTask";
-import { HomePage, NotFoundPage, ProjectShell, Root } from "./shell/Shell";
+import { FailedPage, HomePage, NotFoundPage, ProjectShell, Root } from "./shell/Shell";
 import { SignInPage } from "./shell/SignInPage";
 import { readSignInSearch } from "./shell/search";
 import { readTraceSearch, readTracesSearch } from "./traces/search";
@@ -287,7 +287,12 @@ const tree = root.addChildren([
   ]),
 ]);
 
-export const router = createRouter({ routeTree: tree, defaultPreload: "intent", scrollRestoration: true });
+export const router = createRouter({
+  routeTree: tree,
+  defaultPreload: "intent",
+  scrollRestoration: true,
+  defaultErrorComponent: FailedPage,
+});
 
 declare module "@tanstack/react-router" {
   interface Register {

@@ -52,6 +52,35 @@ const TAUGHT = {
   completion_code: "C0FFEE",
 };
 
+test("an annotator jumps to any of their items and reads the guidelines", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({});
+  const id = await task(place);
+  await page.goto(`${place.url}/p/default/annotate/${id}`);
+  await expect(page.getByRole("heading", { name: `Annotate: ${NAME}` })).toBeVisible();
+  await page.getByLabel("Your name").fill("Ana");
+  await page.getByRole("button", { name: "Start" }).click();
+  await expect(page.getByRole("button", { name: "Your items" })).toHaveCount(0);
+  await rateAll(page, "4");
+  await rateAll(page, "3");
+  await page.getByRole("button", { name: "Your items" }).click();
+  await expect(page.getByRole("menuitemradio")).toHaveText([
+    "Item 1, submitted",
+    "Item 2, submitted",
+    "Item 3, not submitted",
+  ]);
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("menuitemradio", { name: "Item 1" }).click();
+  await expect(page.getByText("submitted", { exact: true })).toBeVisible();
+  await expect(row(page, "Correctness").getByRole("radio", { name: /^4/ })).toBeChecked();
+  await page.getByRole("button", { name: "Guidelines" }).click();
+  const guidelines = page.getByRole("dialog", { name: "Guidelines" });
+  for (const name of ROWS) await expect(guidelines.getByRole("heading", { name })).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+});
+
 test("by mouse: practice, pace, back and forth, skipping, and the code at the end", async ({
   sound: page,
   place: start,

@@ -12,6 +12,7 @@ use crate::annotate::TaskError;
 use crate::ingest::{BadArrival, BadExport};
 use crate::monitor::{NotApplied, NotCompared, NotRescored};
 use crate::notify::{BadQuiet, BadWebhook};
+use crate::request_id::RequestId;
 use crate::work::WorkRefusal;
 
 /// Why a request failed. The sender reads the text, so it contains no data of other projects.
@@ -59,6 +60,17 @@ pub struct Problem {
     pub status: u16,
     /// What is wrong and how to fix it.
     pub detail: String,
+    /// Id of the request, also in the header `X-Request-Id` and in the server's log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+impl Problem {
+    /// A problem of the request that this task answers.
+    fn of_current_request(status: StatusCode, title: &str, detail: &str) -> Self {
+        let request_id = RequestId::current().map(|id| id.to_string());
+        Self { title: title.to_owned(), status: status.as_u16(), detail: detail.to_owned(), request_id }
+    }
 }
 
 impl ApiError {
@@ -125,7 +137,7 @@ impl ApiError {
             Self::Broken => (
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "Something broke",
-                "details are in the server's log".to_owned(),
+                "the server's log has the details under the id of this request".to_owned(),
             ),
         }
     }
@@ -140,7 +152,7 @@ impl IntoResponse for ApiError {
         };
         let more = if let Self::With { more, .. } = &self { Some(more.clone()) } else { None };
         let (status, title, detail) = self.parts();
-        let problem = Problem { title: title.to_owned(), status: status.as_u16(), detail };
+        let problem = Problem::of_current_request(status, title, &detail);
         let mut body = serde_json::to_value(&problem).expect("a problem is plain data");
         for (key, value) in more.iter().filter_map(serde_json::Value::as_object).flatten() {
             body[key] = value.clone();
@@ -197,8 +209,7 @@ pub async fn add_problem_body(response: Response) -> Response {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => "the body must be uncompressed or `Content-Encoding: gzip`",
         _ => "no details",
     };
-    let title = status.canonical_reason().unwrap_or("Problem").to_owned();
-    let problem = Problem { title, status: status.as_u16(), detail: detail.to_owned() };
+    let problem = Problem::of_current_request(status, status.canonical_reason().unwrap_or("Problem"), detail);
     let body = serde_json::to_vec(&problem).expect("a problem is plain data");
     let (mut parts, _) = response.into_parts();
     parts.headers.remove(header::CONTENT_LENGTH);

@@ -23,6 +23,7 @@ mod local_service;
 mod pages;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+mod request_id;
 mod serve;
 mod telemetry;
 mod work;

@@ -19,6 +19,7 @@ use tracing::{Instrument, Span};
 use crate::app::{Access, App};
 use crate::connections::serve_connections;
 use crate::error::{ApiError, add_problem_body, closing};
+use crate::request_id::{RequestId, assign_request_id};
 use crate::telemetry::REQUEST;
 use crate::{api, assemble, housekeeping, monitor};
 
@@ -106,6 +107,7 @@ fn build_server_router(app: App) -> axum::Router {
         .layer(header(header::REFERRER_POLICY, "no-referrer"))
         .layer(header(header::CACHE_CONTROL, "no-store"))
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| ApiError::Broken.into_response()))
+        .layer(middleware::from_fn(assign_request_id))
 }
 
 /// Counts a request under the pattern of its route.
@@ -117,7 +119,8 @@ async fn measure_request(State(app): State<App>, request: Request, next: Next) -
     let (status, took) = (response.status().as_u16(), begun.elapsed());
     span.record("http.response.status_code", status);
     app.metrics.request(&method, &route, status, took);
-    tracing::debug!(method, route, status, ms = took.as_millis(), "answered");
+    let request_id = RequestId::current().map(tracing::field::display);
+    tracing::debug!(request_id, method, route, status, ms = took.as_millis(), "answered");
     response
 }
 
@@ -133,6 +136,7 @@ fn request_span(method: &str, route: &str, headers: &HeaderMap) -> Span {
         REQUEST,
         otel.name = format!("{method} {route}"),
         traceparent = parent,
+        request_id = RequestId::current().map(tracing::field::display),
         http.request.method = method,
         http.route = route,
         http.response.status_code = tracing::field::Empty

@@ -36,6 +36,13 @@ pub struct Assignment {
     pub lease_until: Time,
 }
 
+/// An item in the list of its annotator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnAssignment {
+    pub id: AssignmentId,
+    pub is_submitted: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssignmentState {
     Assigned,
@@ -170,6 +177,8 @@ statements! {
         ORDER BY id DESC LIMIT 1";
     AFTER = "SELECT id FROM assignments WHERE task = $1 AND account = $2 AND $3 < id AND state IN ('assigned', 'submitted')
         ORDER BY id LIMIT 1";
+    OWN = "SELECT id, state FROM assignments WHERE task = $1 AND account = $2 AND state IN ('assigned', 'submitted')
+        ORDER BY id DESC LIMIT 200";
     OPEN = "UPDATE assignments SET touched = $3 WHERE project = $1 AND id = $2";
     SAVE = "UPDATE assignments SET draft = $3, revision = revision + 1, lease_until = $4, touched = $5, seconds = $6,
         updated = $5 WHERE project = $1 AND id = $2";
@@ -411,6 +420,20 @@ impl Store {
         let args = || args![of.task, of.account, of.id];
         let id = |row: Option<DbRow>| row.map(|row| row.parse("id")).transpose();
         Ok((id(self.db.optional(BEFORE, args()).await?)?, id(self.db.optional(AFTER, args()).await?)?))
+    }
+
+    /// The items that an annotator has begun or submitted, in the order in which they were assigned: the last 200.
+    pub async fn own_assignments(
+        &self,
+        task: TaskId,
+        account: AccountId,
+    ) -> Result<Vec<OwnAssignment>, StoreError> {
+        let rows = self.db.fetch(OWN, args![task, account]).await?;
+        let read = |row: &DbRow| {
+            let is_submitted = row.get::<String>("state")? == "submitted";
+            Ok(OwnAssignment { id: row.parse("id")?, is_submitted })
+        };
+        rows.iter().rev().map(read).collect()
     }
 
     pub async fn annotator_progress(

@@ -8,6 +8,7 @@ import styles from "./AnnotationForm.module.css";
 import { answerOf, labelOf, missing, OVERALL, shownSchemes, titleOf, words } from "./answers";
 import type { Saved } from "./draftSaver";
 import { stepOf } from "./EvidenceQuotes";
+import { Guidelines } from "./Guidelines";
 import { ItemView, type ItemViewHandle } from "./ItemView";
 import { JudgeVerification } from "./JudgeVerification";
 import { RubricGrid } from "./RubricGrid";
@@ -29,6 +30,10 @@ export type AnnotationFormProps = {
   onSkip?: () => void;
   /** Items done, and items left for this person if known. */
   progress: Work["progress"];
+  /** What the owner of the task tells annotators. */
+  guidelines?: string;
+  /** The list of the person's own items. */
+  items?: ReactNode;
   saved: Saved;
   isSubmitting?: boolean;
   /** It was submitted before; submitting again replaces the answer. */
@@ -127,6 +132,8 @@ export function AnnotationForm(props: AnnotationFormProps) {
         {item.training && <Badge tone="accent">practice</Badge>}
         {props.isAgain && <Badge tone="pass">submitted</Badge>}
         <ItemProgress {...props.progress} />
+        {props.items}
+        <Guidelines text={props.guidelines} schemes={schemes} />
         <SaveStatus saved={props.saved} />
       </header>
       {props.notice && (

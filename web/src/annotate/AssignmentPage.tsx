@@ -15,7 +15,8 @@ import { AnnotationForm } from "./AnnotationForm";
 import styles from "./AssignmentPage.module.css";
 import { asShown, differences } from "./answers";
 import { newerOf } from "./draftSaver";
-import { assignmentQuery, fetchNext, nextQuery, skip, submit } from "./queries";
+import { OwnItems } from "./OwnItems";
+import { assignmentQuery, fetchNext, nextQuery, skip, submit, tasksQuery } from "./queries";
 import type { Done, Submitted, Work } from "./types";
 import { useDraft } from "./useDraft";
 
@@ -104,8 +105,12 @@ export function AssignmentPage() {
 
 /** On a server without accounts annotators enter a name, because answers belong to a person. */
 function AnnotatorNameForm({ task }: { task: string }) {
+  const project = useProject();
+  const tasks = useQuery(tasksQuery(project.id));
+  const found = tasks.data?.items.find((it) => it.id === task);
   return (
-    <Notice title="Enter your name">
+    <Notice title={found ? `Annotate: ${found.name}` : "Annotate"}>
+      {found?.description && <p dir="auto">{found.description}</p>}
       <JoinTaskForm by={{ task }} />
     </Notice>
   );
@@ -197,6 +202,16 @@ function AssignmentForm({ work, isLeft }: { work: Work; isLeft: boolean }) {
         onForward={work.after ? () => goTo(work.after as string) : undefined}
         onSkip={work.state === "assigned" ? () => skipping.mutate() : undefined}
         progress={work.progress}
+        guidelines={work.task.description ?? undefined}
+        items={
+          <OwnItems
+            own={work.own}
+            current={work.assignment}
+            nDone={work.progress.done}
+            isDisabled={isBusy}
+            onChoose={goTo}
+          />
+        }
         saved={kept.saved}
         isSubmitting={isBusy}
         isAgain={work.state === "submitted"}

@@ -8,6 +8,7 @@ import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
 import { Form, FormError, useFields } from "../ui/Form";
 import { count, day, plural } from "../ui/format";
+import { Term } from "../ui/Term";
 import { useToast } from "../ui/Toast";
 import { AddItemsDialog } from "./AddItemsDialog";
 import { titleOf } from "./answers";
@@ -112,15 +113,21 @@ function TaskItems({ task }: { task: TaskInFull }) {
   );
 }
 
+const EXPORTS = [
+  { format: "jsonl", label: "JSON Lines" },
+  { format: "csv", label: "CSV" },
+  { format: "parquet", label: "Parquet" },
+];
+
 function TaskExport({ task }: { task: TaskInFull }) {
   const project = useProject();
   return (
     <>
       <h2>Export results</h2>
       <p className={styles.exports}>
-        {["jsonl", "csv", "parquet"].map((format) => (
+        {EXPORTS.map(({ format, label }) => (
           <a key={format} href={exportOf(project.id, task.id, format)} download={`${task.name}.${format}`}>
-            {format}
+            {label}
           </a>
         ))}
       </p>
@@ -181,30 +188,58 @@ function TaskSettings({ task }: { task: TaskInFull }) {
     mutationFn: () => changeTask(project.id, task.id, { state: task.state === "open" ? "closed" : "open" }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["task", project.id, task.id] }),
   });
-  const lines: [string, string][] = [
-    ["annotators per item", settings.annotators_per_item?.toString() ?? "all"],
+  const lines: [string, string, string?][] = [
     [
-      "overlap sample",
+      "Annotators per item",
+      settings.annotators_per_item?.toString() ?? "all",
+      "Different people who answer the same item. Agreement can be measured from two on.",
+    ],
+    [
+      "Overlap sample",
       settings.overlap
         ? `${settings.overlap_annotators ?? "–"} annotators for ${Math.round(100 * settings.overlap)} % of the items`
         : "no",
+      "A share of the items goes to more annotators than the others, to measure agreement at lower cost.",
     ],
-    ["items per annotator", settings.quota ? `at most ${count(settings.quota)}` : "no limit"],
-    ["release abandoned items after", plural(settings.stale_minutes, "minute")],
-    ["edit submitted items", yesNo(settings.back_navigation)],
-    ["show score to annotators", yesNo(settings.shows_score)],
+    ["Items per annotator", settings.quota ? `at most ${count(settings.quota)}` : "no limit"],
     [
-      "practice, gold and attention items",
-      [settings.training, settings.gold, settings.attention].map((it) => it?.length ?? 0).join(", "),
+      "Release abandoned items after",
+      plural(settings.stale_minutes, "minute"),
+      "An item that was opened and not submitted goes to another annotator after this time.",
     ],
-    ["minimum time per item", settings.min_seconds ? plural(settings.min_seconds, "second") : "–"],
+    ["Edit submitted items", yesNo(settings.back_navigation)],
+    [
+      "Show score to annotators",
+      yesNo(settings.shows_score),
+      "Whether the form shows the weighted score of the answers so far.",
+    ],
+    [
+      "Practice items",
+      String(settings.training?.length ?? 0),
+      "Shown first, with the expected answers afterwards.",
+    ],
+    [
+      "Gold items",
+      String(settings.gold?.length ?? 0),
+      "Items with known answers, mixed among the others to measure accuracy.",
+    ],
+    [
+      "Attention checks",
+      String(settings.attention?.length ?? 0),
+      "Items with an obvious answer, to find people who do not read.",
+    ],
+    [
+      "Minimum time per item",
+      settings.min_seconds ? plural(settings.min_seconds, "second") : "no minimum",
+      "Annotators who are faster get a remark, and the People page marks them.",
+    ],
   ];
   return (
     <>
       <dl className={styles.rules}>
-        {lines.map(([name, value]) => (
+        {lines.map(([name, value, about]) => (
           <div key={name}>
-            <dt>{name}</dt>
+            <dt>{about ? <Term about={about}>{name}</Term> : name}</dt>
             <dd>{value}</dd>
           </div>
         ))}

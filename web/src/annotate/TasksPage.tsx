@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { may, useProject } from "../api/session";
 import { Badge } from "../ui/Badge";
+import { BookLink } from "../ui/BookLink";
 import { Button } from "../ui/Button";
 import buttons from "../ui/Button.module.css";
 import { CodeBlock } from "../ui/CodeBlock";
@@ -23,7 +24,11 @@ export function TasksPage() {
   const mayAdd = may(project, "write");
   return (
     <>
-      <PageHead title="Annotate" about="Annotation tasks of this project.">
+      <PageHead
+        title="Annotate"
+        about="Annotation tasks of this project."
+        book="tutorials/annotation-study.html"
+      >
         {mayAdd && (
           <Button look="main" onClick={() => setAdding(true)}>
             New task
@@ -128,6 +133,9 @@ function NoTasks({ mayAdd }: { mayAdd: boolean }) {
             the command line:
           </p>
           <CodeBlock text="jurist start config.yaml" />
+          <p>
+            <BookLink page="tutorials/annotation-study.html">Tutorial: run an annotation study</BookLink>
+          </p>
         </>
       ) : (
         <p>Tasks appear here when a member of this project creates one.</p>

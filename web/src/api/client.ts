@@ -66,7 +66,8 @@ export async function unwrap<T>(asked: Promise<Answer<T>>): Promise<T> {
   const request = {
     path: new URL(response.url, location.origin).pathname,
     time: new Date().toISOString(),
-    id: response.headers.get("x-request-id"),
+    // A proxy may remove the header; the body has the id as well.
+    id: response.headers.get("x-request-id") ?? problem.request_id ?? null,
   };
   throw new Problem(response.status, title, detail, problem as Record<string, unknown>, request);
 }

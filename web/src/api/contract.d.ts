@@ -503,11 +503,18 @@ export interface components {
         TraceStep: {
             /** @description Which agent, where there are several. */
             agent?: string | null;
+            /** @description What the model call of this step cost, where the format says so. */
+            cost?: components["schemas"]["Usd"] | null;
             /**
              * Format: uint32
              * @description How many agents deep; a sub-agent's steps follow the step that started it.
              */
             depth?: number;
+            /**
+             * Format: double
+             * @description How long it took, where the format says so: the model call of a message, the run of a tool.
+             */
+            duration_ms?: number | null;
             files?: components["schemas"]["FileChange"][];
             /** @description What the agent thought and did not say. */
             reasoning?: string;

@@ -2938,6 +2938,13 @@ export interface components {
             /** @description Any of `ingest`, `read`, `annotate`, `write`, `manage`. */
             scopes: string[];
         };
+        /** @description An item in your list */
+        OwnItem: {
+            /** @example asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            assignment: string;
+            /** @description `assigned` or `submitted`. */
+            state: string;
+        };
         /** @description Progress of an annotator */
         OwnProgress: {
             /** Format: int64 */
@@ -2996,6 +3003,8 @@ export interface components {
         Problem: {
             /** @description What is wrong and how to fix it. */
             detail: string;
+            /** @description Id of the request, also in the header `X-Request-Id` and in the server's log. */
+            request_id?: string | null;
             /** Format: int32 */
             status: number;
             /** @description Kind of problem. */
@@ -4061,12 +4070,14 @@ export interface components {
             after?: string | null;
             /** @example asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             assignment: string;
-            /** @description Old and new role. */
+            /** @description Your assignment before this one, if you may go back. */
             before?: string | null;
             /** @description Current draft, by scheme. */
             draft: Record<string, never>;
             /** @description As `annotation.schema.json` describes it. */
             item: Record<string, never>;
+            /** @description Your items of this task in the order in which you got them, at most the last 200; empty if you may not go back. */
+            own: components["schemas"]["OwnItem"][];
             progress: components["schemas"]["OwnProgress"];
             /** Format: int64 */
             revision: number;

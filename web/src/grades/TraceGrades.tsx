@@ -15,6 +15,7 @@ import { score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { LoadingNotice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { DecisionPath, stationsOf } from "./DecisionPath";
 import { GradeFlags } from "./GradeFlags";
 import {
@@ -236,13 +237,60 @@ function GradeTable({ grid, verdict, content, onQuote }: GradeTableProps) {
       {rubric && verdict && (
         <ScoreBreakdown rubric={rubric} verdict={verdict} saidOf={(criterion) => saidOf(grid, criterion)} />
       )}
-      <Table
-        caption={`Grades by ${grid.version}`}
-        columns={columns}
-        rows={rows}
-        keyOf={(it) => it.criterion}
-      />
+      {grid.graders.length > MOST_COLUMNS ? (
+        <GradeList grid={grid} rows={rows} criteria={criteria} content={content} onQuote={onQuote} />
+      ) : (
+        <Table
+          caption={`Grades by ${grid.version}`}
+          columns={columns}
+          rows={rows}
+          keyOf={(it) => it.criterion}
+        />
+      )}
     </div>
+  );
+}
+
+/** Graders that have a column each; with more of them, reasons would be three words wide. */
+const MOST_COLUMNS = 2;
+
+type GradeListProps = Shown & { grid: Grid; rows: Row[]; criteria: ReturnType<typeof criteriaOf> };
+
+/** Grades of many graders, one below the other for each criterion. */
+function GradeList({ grid, rows, criteria, ...shown }: GradeListProps) {
+  return (
+    <ul className={styles.list} aria-label="Grades by criterion">
+      {rows.map((row) => {
+        const spread = spreadOf(row.grades);
+        return (
+          <li key={row.criterion}>
+            <h3 className={styles.criterion}>
+              {row.criterion} <CriterionWeight criterion={criteria.get(row.criterion)} />
+              {spread !== null && (
+                <span className={styles.soft}>
+                  <Term about="Difference between the highest and the lowest score of the graders.">
+                    spread
+                  </Term>{" "}
+                  {fixed(spread, 2)}
+                </span>
+              )}
+            </h3>
+            <dl className={styles.byGrader}>
+              {grid.graders.map((grader, at) => (
+                <div key={`${grader.kind} ${grader.name}`}>
+                  <dt>
+                    {grader.kind} <b>{grader.name}</b>
+                  </dt>
+                  <dd>
+                    <GradeCell grade={row.grades[at]} {...shown} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </li>
+        );
+      })}
+    </ul>
   );
 }
 

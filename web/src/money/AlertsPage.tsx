@@ -9,6 +9,7 @@ import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { AlertLink } from "./AlertLink";
 import { AlertState } from "./AlertState";
@@ -25,6 +26,7 @@ export function AlertsPage() {
     <>
       <PageHead
         title="Alerts"
+        book="monitor.html#alerts"
         about="Alerts are deduplicated per cause and raised again after they are resolved."
       >
         <label>
@@ -75,6 +77,45 @@ function NoAlerts({ all }: { all: boolean }) {
   );
 }
 
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** What raises an alert of each kind. */
+const KINDS: Record<string, string> = {
+  score_drop: "The score fell below the confidence sequence of its own past.",
+  threshold: "A figure is below or above the limit in the monitor file.",
+  error_rate: "Too many judge calls of the monitor fail.",
+  judge_disagreement: "Two judges of the monitor disagree more than before.",
+  no_data: "No traces arrived for longer than is usual.",
+  monitor_paused: "The monitor stopped grading.",
+  spend: "The projected spend of the month exceeds the cap.",
+  spend_stop: "The monthly cap is used up, so judging has stopped.",
+};
+
+function AlertKind({ kind }: { kind: string }) {
+  const about = KINDS[kind];
+  const label = <span className={styles.short}>{kind.replaceAll("_", " ")}</span>;
+  return about ? <Term about={about}>{label}</Term> : label;
+}
+
+/** What happened to an alert, in order. */
+function AlertHistory({ alert }: { alert: Alert }) {
+  const events = [
+    { what: "raised", at: alert.raised },
+    { what: "notified", at: alert.sent },
+    { what: "acknowledged", at: alert.acknowledged },
+    { what: "resolved", at: alert.resolved },
+  ].filter((it): it is { what: string; at: string } => it.at != null);
+  return (
+    <ol className={styles.history}>
+      {events.map(({ what, at }) => (
+        <li key={what}>
+          {what} <Time at={at} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
 function AlertTable({ rows }: { rows: Alert[] }) {
   const project = useProject();
   const queries = useQueryClient();
@@ -89,7 +130,7 @@ function AlertTable({ rows }: { rows: Alert[] }) {
       head: "Alert",
       cell: (alert) => (
         <>
-          <div className={styles.message}>{alert.message}</div>
+          <div className={styles.message}>{capitalize(alert.message)}</div>
           <div className={styles.beneath}>
             <AlertLink alert={alert} /> · <Time at={alert.raised} />
           </div>
@@ -118,9 +159,9 @@ function AlertTable({ rows }: { rows: Alert[] }) {
         </>
       ),
     },
-    { name: "kind", head: "Kind", cell: (it) => it.kind.replaceAll("_", " "), wide: true },
+    { name: "kind", head: "Kind", cell: (it) => <AlertKind kind={it.kind} />, wide: true },
     { name: "state", head: "State", cell: (it) => <AlertState alert={it} /> },
-    { name: "raised", head: "Raised", align: "end", cell: (it) => <Time at={it.raised} />, wide: true },
+    { name: "history", head: "History", cell: (it) => <AlertHistory alert={it} />, wide: true },
     {
       name: "seen",
       head: <span className="visually-hidden">Actions</span>,

@@ -29,7 +29,11 @@ export function BudgetPage() {
   const spend = useQuery(spendQuery(project.id, month));
   return (
     <>
-      <PageHead title="Budget" about="Cost of judge calls on this server, by month (UTC)." />
+      <PageHead
+        title="Budget"
+        about="Cost of judge calls on this server, by month (UTC)."
+        book="money.html"
+      />
       <Loaded query={spend} what="the month">
         {(it) => <MonthBudget key={it.month} spend={it} />}
       </Loaded>

@@ -136,11 +136,23 @@ function DecisionTable({ rows }: { rows: Decision[] }) {
       ),
     },
     { name: "why", head: "Decision", cell: (it) => it.reason, wide: true },
-    { name: "stratum", head: <Term about={STRATUM}>Stratum</Term>, cell: (it) => it.stratum, wide: true },
+    {
+      name: "stratum",
+      head: (
+        <Term about={STRATUM} entry="stratum">
+          Stratum
+        </Term>
+      ),
+      cell: (it) => it.stratum,
+      wide: true,
+    },
     {
       name: "probability",
       head: (
-        <Term about="Probability that a trace like this is sampled. Estimates weight each score by its inverse.">
+        <Term
+          about="Probability that a trace like this is sampled. Estimates weight each score by its inverse."
+          entry="sample-rate"
+        >
           Probability
         </Term>
       ),

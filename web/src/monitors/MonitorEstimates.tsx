@@ -114,7 +114,14 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
   const { pass_rate: passes, corrected } = whole;
   const all: Figure[] = [
     {
-      name: "estimated score of all traffic",
+      name: (
+        <Term
+          about="Score of all finished traces in the time range, estimated from the sampled ones. Each stratum counts with its share of the traffic."
+          entry="confidence-interval"
+        >
+          estimated score of all traffic
+        </Term>
+      ),
       value: score3(score.mean),
       more: [range3(score.interval), whole.native && nativeScore(whole.native)].filter(Boolean).join("; "),
     },
@@ -123,12 +130,23 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
       value: score3(corrected.mean),
       more: range3(corrected.interval),
     },
-    passes && { name: "pass rate", value: percent(passes.mean), more: percentRange(passes.interval) },
+    passes && {
+      name: (
+        <Term about="Estimated share of all traffic with the verdict pass." entry="pass-mark">
+          pass rate
+        </Term>
+      ),
+      value: percent(passes.mean),
+      more: percentRange(passes.interval),
+    },
     {
       name: (
         <>
           scored,{" "}
-          <Term about="Failed and expensive traces are sampled more often, so scores have different weights. The effective sample size is the number of uniformly sampled traces that would give an interval of the same width.">
+          <Term
+            about="Failed and expensive traces are sampled more often, so scores have different weights. The effective sample size is the number of uniformly sampled traces that would give an interval of the same width."
+            entry="effective-sample-size"
+          >
             effective sample size {fixed(score.n_eff, 0)}
           </Term>
         </>
@@ -136,7 +154,14 @@ function HeadlineFigures({ whole, score }: { whole: CriterionEstimate; score: Tr
       value: count(score.n),
     },
     {
-      name: "judge errors",
+      name: (
+        <Term
+          about="Share of sampled traces that the judge could not grade. They are never counted as scores; the worst-case range shows where the estimate would be if all of them scored 0, or 1."
+          entry="judge"
+        >
+          judge errors
+        </Term>
+      ),
       value: percent(score.error_rate),
       more:
         score.error_rate > 0 && `worst-case range including judge errors: ${range3(score.if_errors_scored)}`,
@@ -185,7 +210,10 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
     {
       name: "picture",
       head: (
-        <Term about="Filled dot: estimated score of all traffic with its 95 % confidence interval. Hollow dot: unweighted mean of the scored traces. Dotted line: pass mark.">
+        <Term
+          about="Filled dot: estimated score of all traffic with its 95 % confidence interval. Hollow dot: unweighted mean of the scored traces. Dotted line: pass mark."
+          entry="confidence-interval"
+        >
           0 to 1
         </Term>
       ),
@@ -217,7 +245,10 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
           {
             name: "corrected",
             head: (
-              <Term about="The estimate of the judge, corrected by its errors on traces that people have labelled.">
+              <Term
+                about="The estimate of the judge, corrected by its errors on traces that people have labelled."
+                entry="ppi"
+              >
                 Label-corrected
               </Term>
             ),
@@ -235,7 +266,11 @@ function CriterionTable({ monitor, found }: { monitor: Monitor; found: JudgeEsti
       : []),
     {
       name: "passes",
-      head: <Term about="Estimated share of all traffic with the verdict pass.">Pass rate</Term>,
+      head: (
+        <Term about="Estimated share of all traffic with the verdict pass." entry="verdict">
+          Pass rate
+        </Term>
+      ),
       wide: true,
       cell: (it) =>
         it.pass_rate ? (
@@ -296,7 +331,15 @@ function StratumTable({ score, monitor }: { score: Traffic; monitor: Monitor }) 
   ];
   const isPlain = (it: StratumRow) => it.name === "all traffic, unweighted mean";
   const columns: Column<StratumRow>[] = [
-    { name: "name", head: <Term about={STRATUM}>Stratum</Term>, cell: (it) => it.name },
+    {
+      name: "name",
+      head: (
+        <Term about={STRATUM} entry="stratum">
+          Stratum
+        </Term>
+      ),
+      cell: (it) => it.name,
+    },
     {
       name: "share",
       head: "Share of traffic",

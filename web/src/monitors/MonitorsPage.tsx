@@ -26,6 +26,7 @@ export function MonitorsPage() {
     <>
       <PageHead
         title="Monitors"
+        book="monitor.html"
         about="A monitor grades a sample of live traces with a rubric. Estimates for all traffic of the last 30 days, with 95 % confidence intervals."
       >
         {may(project, "write") && (

@@ -1,5 +1,7 @@
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { may, useProject } from "../api/session";
+import { BookLink, type BookPage } from "../ui/BookLink";
 import { CodeBlock } from "../ui/CodeBlock";
 import styles from "./Overview.module.css";
 
@@ -11,22 +13,30 @@ export function FirstSteps() {
   return (
     <section className={styles.first}>
       <h2>Get started</h2>
-      <p>This project is empty. Start with any of these steps.</p>
+      <p>
+        This project is empty. The <BookLink page="quickstart.html">quickstart</BookLink> takes ten minutes
+        and needs no API key. Or start with any of these steps.
+      </p>
       <ol>
-        <li>
-          <h3>Run a suite</h3>
+        <FirstStep title="Run a suite" book="tutorials/gate-an-agent.html" about="Gate an agent in CI">
           <p>A suite is a file with cases and a rubric. These commands create an example and grade it.</p>
           <CodeBlock text={`jurist init\njurist eval suite.yaml --server ${here}`} />
-        </li>
-        <li>
-          <h3>Send traces of your agents</h3>
+        </FirstStep>
+        <FirstStep
+          title="Send traces of your agents"
+          book="how-to/opentelemetry.html"
+          about="OpenTelemetry from common SDKs"
+        >
           <p>Set this variable for an OpenTelemetry exporter:</p>
           <CodeBlock text={`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${here}/v1/traces`} />
           <p>Or upload recorded traces from a file:</p>
           <CodeBlock text={`jurist ingest traces.jsonl --server ${here} --agent support`} />
-        </li>
-        <li>
-          <h3>Create a monitor</h3>
+        </FirstStep>
+        <FirstStep
+          title="Create a monitor"
+          book="tutorials/monitor-production.html"
+          about="Monitor production within a budget"
+        >
           <p>
             A monitor grades a sample of the finished traces and estimates the score of all traffic.{" "}
             {may(project, "write") && (
@@ -35,19 +45,25 @@ export function FirstSteps() {
               </Link>
             )}
           </p>
-        </li>
-        <li>
-          <h3>Collect human annotations</h3>
+        </FirstStep>
+        <FirstStep
+          title="Collect human annotations"
+          book="tutorials/validate-a-judge.html"
+          about="Validate a judge against people"
+        >
           <p>
             People grade with the same rubric as judges, so that you can measure judge–human agreement.{" "}
             <Link to="/p/$project/annotate" params={params}>
               Annotation tasks
             </Link>
           </p>
-        </li>
+        </FirstStep>
         {may(project, "manage") && (
-          <li>
-            <h3>Give access to people and programs</h3>
+          <FirstStep
+            title="Give access to people and programs"
+            book="server.html#accounts-roles-and-tokens"
+            about="Accounts, roles and tokens"
+          >
             <p>
               <Link to="/p/$project/settings/members" params={params}>
                 Invite members
@@ -58,12 +74,34 @@ export function FirstSteps() {
               </Link>
               .
             </p>
-          </li>
+          </FirstStep>
         )}
       </ol>
       <p>
-        Press <kbd>?</kbd> on any page for an explanation of terms and keyboard shortcuts.
+        Press <kbd>?</kbd> on any page for an explanation of terms and keyboard shortcuts. All documentation
+        is on this server: <BookLink page="index.html">open it</BookLink>.
       </p>
     </section>
+  );
+}
+
+type FirstStepProps = {
+  title: string;
+  book: BookPage;
+  /** What the page of the book is called. */
+  about: string;
+  children: ReactNode;
+};
+
+/** One step: what to do, and the page of the book that explains it. */
+function FirstStep({ title, book, about, children }: FirstStepProps) {
+  return (
+    <li>
+      <h3>{title}</h3>
+      {children}
+      <p className={styles.read}>
+        Read: <BookLink page={book}>{about}</BookLink>
+      </p>
+    </li>
   );
 }

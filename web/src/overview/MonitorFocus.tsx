@@ -13,6 +13,8 @@ import styles from "./Overview.module.css";
 /** More agents than that cannot be told apart in one radar chart. */
 const MOST = 6;
 
+const SHORTEST_TREND = 7;
+
 /** One monitor in detail: its agents by criterion, and its trend. */
 export function MonitorFocus({ monitors }: { monitors: Monitor[] }) {
   const project = useProject();
@@ -26,6 +28,8 @@ export function MonitorFocus({ monitors }: { monitors: Monitor[] }) {
   // Which monitor is shown depends on the alerts.
   if (alerts.isPending && monitor.name !== search.monitor) return <LoadingNotice what="alerts" />;
   const agent = monitor.agents.find((it) => it === search.agent);
+  // A trend of less than a week has too few points.
+  const days = search.days && Math.max(search.days, SHORTEST_TREND);
   const set = (change: Partial<typeof search>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const named = (it: string) => ({ value: it, label: it });
@@ -62,7 +66,7 @@ export function MonitorFocus({ monitors }: { monitors: Monitor[] }) {
       </div>
       <div className={styles.pictures}>
         <CriterionRadar monitor={monitor} agents={agent ? [agent] : monitor.agents.slice(0, MOST)} />
-        <MonitorTrend monitor={monitor} look={{ agent }} together />
+        <MonitorTrend monitor={monitor} look={{ agent, days }} together />
       </div>
       {!agent && monitor.agents.length > MOST && (
         <p className={styles.soft}>

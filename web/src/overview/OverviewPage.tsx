@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, Navigate } from "@tanstack/react-router";
+import { Link, Navigate, useNavigate, useSearch } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
@@ -9,10 +9,11 @@ import { AlertState } from "../money/AlertState";
 import { BudgetMeter } from "../money/BudgetMeter";
 import { formatMoney } from "../money/format";
 import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/queries";
-import { intervalOf, type Monitor, overallOf, windowQuery } from "../monitors/queries";
+import { intervalOf, type Monitor, overallOf, since, windowQuery } from "../monitors/queries";
 import { noScoreYet } from "../monitors/traceStates";
 import { countsOf, VerdictBar } from "../runs/CaseStrip";
 import { Badge } from "../ui/Badge";
+import { Select } from "../ui/Field";
 import { count, score } from "../ui/format";
 import { KeyFigures } from "../ui/KeyFigures";
 import { Loaded } from "../ui/Loaded";
@@ -21,11 +22,11 @@ import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { type AgentRow, rowsOf } from "./agentRows";
-import { weeks } from "./criterionChanges";
 import { FirstSteps } from "./FirstSteps";
 import { MonitorFocus } from "./MonitorFocus";
 import styles from "./Overview.module.css";
 import { overviewQuery } from "./queries";
+import { DEFAULT_RECENT_DAYS, RECENT_DAYS } from "./search";
 import { WeeklyChanges } from "./WeeklyChanges";
 
 /** The first page of a project: the overview, or the annotation tasks for people who may only annotate. */
@@ -46,8 +47,11 @@ function Overview() {
     <>
       <PageHead
         title="Overview"
+        book="explanation/sampling.html"
         about="Estimates for all traffic of the last 30 days, with 95 % confidence intervals."
-      />
+      >
+        <RecentPeriod />
+      </PageHead>
       <Loaded query={found} what="the project">
         {({ agents, monitors, runs, tasks }) => {
           // A project with tasks only is not empty.
@@ -96,8 +100,33 @@ function ActiveAlerts() {
   );
 }
 
+/** `Last 7 days`, `Today`. */
+const daysInWords = (days: number): string => (days === 1 ? "Today (UTC)" : `Last ${days} days`);
+
+/** The period of the second score column and of the trend below. */
+function RecentPeriod() {
+  const { days = DEFAULT_RECENT_DAYS } = useSearch({ from: "/p/$project/" });
+  const navigate = useNavigate({ from: "/p/$project/" });
+  return (
+    <Select
+      label="Compare with"
+      value={String(days)}
+      options={RECENT_DAYS.map((it) => ({ value: String(it), label: daysInWords(it).toLowerCase() }))}
+      onChange={(it) => {
+        const chosen = Number(it.target.value);
+        navigate({
+          search: (before) => ({ ...before, days: chosen === DEFAULT_RECENT_DAYS ? undefined : chosen }),
+          replace: true,
+          resetScroll: false,
+        });
+      }}
+    />
+  );
+}
+
 function AgentTable({ rows }: { rows: AgentRow[] }) {
   const project = useProject();
+  const { days = DEFAULT_RECENT_DAYS } = useSearch({ from: "/p/$project/" });
   const columns: Column<AgentRow>[] = [
     {
       name: "agent",
@@ -138,7 +167,10 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     {
       name: "score",
       head: (
-        <Term about="Estimated score of all traffic of the last 30 days, with its 95 % confidence interval. The dotted line is the pass mark.">
+        <Term
+          about="Estimated score of all traffic of the last 30 days, with its 95 % confidence interval. The dotted line is the pass mark."
+          entry="confidence-interval"
+        >
           Score, 30 days
         </Term>
       ),
@@ -147,16 +179,20 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     {
       name: "week",
       head: (
-        <Term about="The same estimate for the last 7 days. A difference from the 30 days shows a recent change.">
-          Last 7 days
+        <Term about="The same estimate for the period that is chosen above. A difference from the 30 days shows a change.">
+          {daysInWords(days)}
         </Term>
       ),
       wide: true,
-      cell: (it) => it.monitor && <AgentLastWeek agent={it.agent} monitor={it.monitor} />,
+      cell: (it) => it.monitor && <AgentRecentScore agent={it.agent} monitor={it.monitor} days={days} />,
     },
     {
       name: "passes",
-      head: <Term about="Estimated share of all traffic with the verdict pass.">Pass rate</Term>,
+      head: (
+        <Term about="Estimated share of all traffic with the verdict pass." entry="verdict">
+          Pass rate
+        </Term>
+      ),
       wide: true,
       cell: (it) => it.monitor && <AgentPassRate agent={it.agent} monitor={it.monitor} />,
     },
@@ -169,7 +205,10 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     {
       name: "coverage",
       head: (
-        <Term about="Traces with a score from the current rubric version and judge, out of all finished traces.">
+        <Term
+          about="Traces with a score from the current rubric version and judge, out of all finished traces."
+          entry="sample-rate"
+        >
           Scored / finished
         </Term>
       ),
@@ -180,7 +219,10 @@ function AgentTable({ rows }: { rows: AgentRow[] }) {
     {
       name: "errors",
       head: (
-        <Term about="Share of judge calls of this monitor that failed, over all agents. A failed call is never counted as a score.">
+        <Term
+          about="Share of judge calls of this monitor that failed, over all agents. A failed call is never counted as a score."
+          entry="judge"
+        >
           Judge errors
         </Term>
       ),
@@ -228,10 +270,11 @@ function AgentScore(of: Of) {
   );
 }
 
-/** The estimate of the last seven days, because an average of thirty days hides what fell a week ago. */
-function AgentLastWeek({ agent, monitor }: Of) {
+/** The estimate of a recent period, because an average of thirty days hides what fell a week ago. */
+function AgentRecentScore({ agent, monitor, days }: Of & { days: number }) {
   const project = useProject();
-  const window = { ...weeks().after, agent: monitor.agents.length > 1 ? agent : undefined };
+  // Today is one of the days.
+  const window = { from: since(days - 1) ?? "", agent: monitor.agents.length > 1 ? agent : undefined };
   const { data } = useQuery(windowQuery(project.id, monitor.name, window));
   const score = overallOf(data?.judges.find((judge) => judge.is_current))?.score;
   if (!score) return <span className={styles.soft}>–</span>;

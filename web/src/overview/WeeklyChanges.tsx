@@ -85,7 +85,10 @@ function ChangeTable({ moves }: { moves: CriterionChange[] }) {
     {
       name: "difference",
       head: (
-        <Term about="Estimate of the last 7 days minus that of the 7 days before, with its 95 % confidence interval. It is significant if the interval excludes 0.">
+        <Term
+          about="Estimate of the last 7 days minus that of the 7 days before, with its 95 % confidence interval. It is significant if the interval excludes 0."
+          entry="confidence-interval"
+        >
           Difference
         </Term>
       ),

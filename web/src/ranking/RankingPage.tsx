@@ -27,7 +27,11 @@ export function RankingPage() {
   const found = useQuery(rankingQuery(project.id, by));
   return (
     <>
-      <PageHead title="Ranking" about="Ranking from pairwise comparisons by judges or people." />
+      <PageHead
+        title="Ranking"
+        about="Ranking from pairwise comparisons by judges or people."
+        book="statistics.html#definitions"
+      />
       <RankingFilter judges={found.data?.judges ?? []} />
       <Loaded query={found} what="the ranking">
         {(it) =>

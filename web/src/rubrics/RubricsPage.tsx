@@ -28,6 +28,7 @@ export function RubricsPage() {
     <>
       <PageHead
         title="Rubrics"
+        book="tutorials/improve-a-rubric.html"
         about="A rubric defines what is graded and how. Versions never change; every grade names the version it was made with."
       >
         {may(project, "write") && (

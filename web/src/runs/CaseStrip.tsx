@@ -27,6 +27,22 @@ export function VerdictBar({ n, total }: { n: Record<Status, number>; total: num
   );
 }
 
+/** What the colours of the strip mean. */
+export function CaseStripLegend() {
+  return (
+    <p className={styles.legend}>
+      <span>
+        One bar per case in the order of the suite. Its height is the score, its colour the verdict:
+      </span>
+      {(["pass", "fail", "error", "deferred"] as const).map((status) => (
+        <span key={status} className={styles.key} data-status={status}>
+          {status}
+        </span>
+      ))}
+    </p>
+  );
+}
+
 type CaseStripProps = {
   outcomes: CaseOutcome[];
   total: number;
@@ -34,13 +50,16 @@ type CaseStripProps = {
   onSelect: (place: number) => void;
 };
 
+/** With more bars than that, a gap beside each would be wider than the bar on a narrow screen. */
+const DENSE = 60;
+
 /** One bar per case in the order of the plan; its height is the score. */
 export function CaseStrip({ outcomes, total, selected, onSelect }: CaseStripProps) {
   // More bars than that are thinner than a pixel.
   if (total > 1200) return null;
   const by = new Map(outcomes.map((it) => [it.place, it]));
   return (
-    <div className={styles.strip} aria-hidden="true">
+    <div className={styles.strip} data-dense={total > DENSE || undefined} aria-hidden="true">
       {Array.from({ length: total }, (_, place) => {
         const it = by.get(place);
         return (

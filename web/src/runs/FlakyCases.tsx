@@ -28,7 +28,9 @@ export function FlakyCases({ run }: { run: string }) {
     {
       name: "flips",
       head: (
-        <Term about="Share of trials whose verdict differs from the majority of the case.">Flip rate</Term>
+        <Term about="Share of trials whose verdict differs from the majority of the case." entry="flaky">
+          Flip rate
+        </Term>
       ),
       align: "end",
       cell: (it) => percent(it.flip_rate),

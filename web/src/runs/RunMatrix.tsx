@@ -8,11 +8,13 @@ import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
-import { type Cell, type Matrix, matrixQuery } from "./queries";
+import { splitCaseName } from "./CaseName";
+import type { CaseOutcome } from "./CaseStrip";
+import { type Cell, type Matrix, matrixQuery, resultQuery } from "./queries";
 import styles from "./RunPage.module.css";
 
 /** Models by prompts, or any other two factors of the cases. */
-export function RunMatrix({ run }: { run: string }) {
+export function RunMatrix({ run, outcomes }: { run: string; outcomes: CaseOutcome[] }) {
   const project = useProject();
   const { rows, columns } = useSearch({ from: "/p/$project/runs/$run" });
   const found = useQuery(matrixQuery(project.id, run, { rows, columns }));
@@ -26,11 +28,16 @@ export function RunMatrix({ run }: { run: string }) {
         ) : (
           <div className={styles.view}>
             <MatrixAxes matrix={it} />
-            <MatrixTable matrix={it} />
-            <p className={styles.soft}>
-              Mean score and pass rate with 95 % confidence intervals, and passed cases. A stronger colour
-              means a higher score.
-            </p>
+            <MatrixTable matrix={it} run={run} outcomes={outcomes} />
+            <div className={styles.scale}>
+              <span>Colour: mean score from 0</span>
+              <span className={styles.ramp} aria-hidden="true" />
+              <span>to 1.</span>
+              <span>
+                Each cell has the mean score and the pass rate with 95 % confidence intervals, and passed
+                cases.
+              </span>
+            </div>
           </div>
         )
       }
@@ -62,17 +69,25 @@ function MatrixAxes({ matrix }: { matrix: Matrix }) {
   );
 }
 
-function MatrixTable({ matrix }: { matrix: Matrix }) {
+type MatrixTableProps = { matrix: Matrix; run: string; outcomes: CaseOutcome[] };
+
+function MatrixTable({ matrix, run, outcomes }: MatrixTableProps) {
+  const head = (of: string | undefined, by: string | null | undefined) =>
+    by === "prompt" && of !== undefined && /^\d+$/.test(of) ? (
+      <PromptHead run={run} prompt={of} outcomes={outcomes} />
+    ) : (
+      <MatrixHead of={of} by={by} />
+    );
   const columns: Column<number>[] = [
     {
       name: "row",
       head: matrix.rows_by ?? "",
-      cell: (row) => <MatrixHead of={matrix.rows[row]} by={matrix.rows_by} />,
+      cell: (row) => head(matrix.rows[row], matrix.rows_by),
     },
     ...matrix.columns.map(
       (name, column): Column<number> => ({
         name: `${column}`,
-        head: <MatrixHead of={name} by={matrix.columns_by} />,
+        head: head(name, matrix.columns_by),
         cell: (row) => <MatrixCell cell={matrix.cells[row]?.[column]} />,
       }),
     ),
@@ -85,6 +100,36 @@ function MatrixTable({ matrix }: { matrix: Matrix }) {
       keyOf={String}
     />
   );
+}
+
+/** A prompt by its number, with its text in the first case that has it; rows fill in other values. */
+function PromptHead({ run, prompt, outcomes }: { run: string; prompt: string; outcomes: CaseOutcome[] }) {
+  const project = useProject();
+  const first = outcomes.find((it) => splitCaseName(it.case).tags.includes(`prompt ${prompt}`));
+  const found = useQuery({
+    ...resultQuery(project.id, run, first?.place ?? 0),
+    enabled: first !== undefined,
+  });
+  const text = taskOf(found.data);
+  return (
+    <span className={styles.heading}>
+      <b>prompt {prompt}</b>
+      {text && (
+        <span className={styles.soft} title={text}>
+          {text.length > LONGEST_PROMPT ? `${text.slice(0, LONGEST_PROMPT).trimEnd()}…` : text}
+        </span>
+      )}
+    </span>
+  );
+}
+
+const LONGEST_PROMPT = 120;
+
+/** The task of a result. */
+function taskOf(result: unknown): string | undefined {
+  const told = result as { result?: { material?: { task?: unknown } } } | null | undefined;
+  const task = told?.result?.material?.task;
+  return typeof task === "string" ? task : undefined;
 }
 
 /** The value of a factor; a dash in words. */

@@ -14,7 +14,7 @@ import { PageHead } from "../ui/PageHead";
 import { Tabs } from "../ui/Tabs";
 import { Term } from "../ui/Term";
 import { CaseName } from "./CaseName";
-import { type CaseOutcome, CaseStrip } from "./CaseStrip";
+import { type CaseOutcome, CaseStrip, CaseStripLegend } from "./CaseStrip";
 import { FlakyCases } from "./FlakyCases";
 import { latestRunsQuery, type RunInFull, resultQuery, runQuery } from "./queries";
 import { RunCriteria } from "./RunCriteria";
@@ -110,7 +110,7 @@ function RunDetail({ run }: { run: RunInFull }) {
         >
           Open report
         </a>
-        <Menu label="Export" button="Export ▾" align="end">
+        <Menu label="Export" button="Export ▾" align="end" look="plain">
           {(close) =>
             EXPORTS.map(({ format, label }) => (
               <a
@@ -142,7 +142,7 @@ function RunDetail({ run }: { run: RunInFull }) {
       >
         {view === "cases" && <RunCases run={run} followed={followed} total={total} />}
         {view === "criteria" && <RunCriteria run={run.id} />}
-        {view === "matrix" && <RunMatrix run={run.id} />}
+        {view === "matrix" && <RunMatrix run={run.id} outcomes={followed.outcomes} />}
         {view === "flaky" && <FlakyCases run={run.id} />}
       </Tabs>
     </>
@@ -157,6 +157,9 @@ const FIGURES = {
   error: "Cases that could not be graded, for example because a judge failed. An error is never a score.",
   deferred: "Cases that are not graded because an API key, an annotator or budget was missing.",
 };
+
+/** Their headings in the glossary. */
+const ENTRIES = { pass: "verdict", score: "score", fail: "verdict", error: "grader", deferred: "deferred" };
 
 function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunProgress; total: number }) {
   const n = useMemo(() => countsOf(followed.outcomes), [followed.outcomes]);
@@ -182,7 +185,9 @@ function RunFigures({ run, followed, total }: { run: RunInFull; followed: RunPro
         <div key={name} className={styles.number} data-name={name} data-zero={value === "0" || undefined}>
           <b>{value}</b>
           <span>
-            <Term about={FIGURES[name]}>{label}</Term>
+            <Term about={FIGURES[name]} entry={ENTRIES[name]}>
+              {label}
+            </Term>
           </span>
         </div>
       ))}
@@ -235,9 +240,7 @@ function RunCases({ run, followed, total }: { run: RunInFull; followed: RunProgr
         selected={selected}
         onSelect={(it) => set({ case: it })}
       />
-      <p className={styles.legend}>
-        One bar per case in the order of the suite; its height is the score, its colour the verdict.
-      </p>
+      <CaseStripLegend />
       <div className={styles.cases}>
         <div className={styles.list}>
           <search className={styles.filter} aria-label="Filter cases">

@@ -3,6 +3,7 @@ import { api, type Schemas, unwrap } from "../api/client";
 import { may, useProject } from "../api/session";
 import { percent } from "../chart/figures";
 import { Badge } from "../ui/Badge";
+import { BookLink } from "../ui/BookLink";
 import { Button } from "../ui/Button";
 import { FormError } from "../ui/Form";
 import { day, duration, money, plural } from "../ui/format";
@@ -24,7 +25,10 @@ export function JudgesPage() {
       <h2>Judges</h2>
       <p className={styles.muted}>
         Judges named by monitors or used in the last 30 days. API keys are read from the environment of the
-        server and never shown.
+        server and never shown:{" "}
+        <BookLink page="settings.html#keys-and-addresses-of-vendors">variables of vendors</BookLink>. A judge
+        without a price counts as free only if it is local; set prices in{" "}
+        <BookLink page="settings.html#the-settings-file">the settings file</BookLink>.
       </p>
       <Loaded query={judges} what="judges">
         {(all) =>

@@ -9,7 +9,7 @@ const PAGES = [
   { to: "/p/$project/settings/tokens", label: "API tokens" },
   { to: "/p/$project/settings/notifications", label: "Notifications" },
   { to: "/p/$project/settings/judges", label: "Judges" },
-  { to: "/p/$project/settings/data", label: "Data" },
+  { to: "/p/$project/settings/data", label: "Project and data" },
   { to: "/p/$project/settings/audit", label: "Audit" },
 ] as const;
 
@@ -18,7 +18,7 @@ export function SettingsLayout({ children }: { children: ReactNode }) {
   const params = { project: useProject().name };
   return (
     <>
-      <PageHead title="Settings" />
+      <PageHead title="Settings" about="Of this project and of the server." book="settings.html" />
       <div className={styles.settings}>
         <Nav label="Settings" look="side">
           <Links params={params} pages={PAGES} />

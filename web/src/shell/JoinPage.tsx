@@ -12,12 +12,21 @@ import { JoinByName } from "./JoinTask";
 /** Joins by an invitation. It is the part of the address after `#`, which browsers do not send to the server. */
 export function JoinPage() {
   const [invitation] = useState(() => location.hash.replace(/^#/, ""));
-  const token = /^task=(.+)$/.exec(invitation)?.[1];
+  const byTask = /^task=([^&]+)(?:&name=(.*))?$/.exec(invitation);
   const session = useQuery({ ...sessionQuery, retry: false });
-  if (token) return <JoinByName by={{ token }} />;
+  if (byTask?.[1]) return <JoinByName by={{ token: byTask[1] }} task={decodeName(byTask[2])} />;
   const account = session.data?.account;
   if (invitation && account) return <AcceptInvitation invitation={invitation} name={account.name} />;
   return <JoinProject invitation={invitation} />;
+}
+
+/** The name of the task in the link; a link can be cut or changed on its way. */
+function decodeName(encoded: string | undefined): string | undefined {
+  try {
+    return encoded ? decodeURIComponent(encoded).slice(0, 200) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A person who is signed in joins another project with that account. */

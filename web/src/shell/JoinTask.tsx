@@ -29,18 +29,21 @@ function useJoining() {
 type ByNameProps = {
   /** The token of an invitation link, or the task on a server without accounts. */
   by: { token: string } | { task: string };
+  /** The name of the task, where the link has it. */
+  task?: string;
 };
 
 /** Asks for a name, then starts the task. */
-export function JoinByName({ by }: ByNameProps) {
+export function JoinByName({ by, task }: ByNameProps) {
   return (
-    <AuthLayout title="Annotate" after="You need no password: this browser remembers you.">
+    <AuthLayout title={task ?? "Annotate"} after="You need no password: this browser remembers you.">
+      {task && <p>You are invited to annotate. Enter a name to start.</p>}
       <JoinTaskForm by={by} />
     </AuthLayout>
   );
 }
 
-export function JoinTaskForm({ by }: ByNameProps) {
+export function JoinTaskForm({ by }: Pick<ByNameProps, "by">) {
   const joining = useJoining();
   const [entered, bind] = useFields({ name: "" });
   const asked = { ...joining, mutate: () => joining.mutate({ ...by, name: entered.name }) };

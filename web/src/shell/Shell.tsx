@@ -11,9 +11,10 @@ import {
 } from "react";
 import { api, unwrap } from "../api/client";
 import { isSignedOut, may, type OpenProject, type Session, sessionQuery } from "../api/session";
+import { BookLink, bookAddress } from "../ui/BookLink";
 import { Button } from "../ui/Button";
 import { type KeyGroup, useKeyHelp, useOpenKeyHelp } from "../ui/KeyHelp";
-import { ErrorNotice, Loaded } from "../ui/Loaded";
+import { ErrorNotice, Loaded, PageErrorNotice } from "../ui/Loaded";
 import { Menu, MenuItem } from "../ui/Menu";
 import { Links, Nav } from "../ui/Nav";
 import { Notice } from "../ui/Notice";
@@ -104,12 +105,22 @@ export function NotFoundPage() {
   return (
     <AppFrame session={session.data}>
       <Notice title="Page not found">
+        <p>There is no page at this address. The link may be old, or a part of it is missing.</p>
         <p>
-          There is no page at this address. <Link to="/">Open the first page.</Link>
+          <Link to="/">Open the first page</Link>, press <kbd>Ctrl K</kbd> in a project to find a page by
+          name, or read <BookLink page="web.html">what the pages are for</BookLink>.
         </p>
       </Notice>
     </AppFrame>
   );
+}
+
+/** Shown instead of a page that failed while it was drawn or loaded; the frame and its links stay. */
+export function FailedPage({ error, reset }: { error: unknown; reset: () => void }) {
+  const router = useRouter();
+  // Another page is tried afresh.
+  useEffect(() => router.subscribe("onBeforeNavigate", reset), [router, reset]);
+  return <PageErrorNotice error={error instanceof Error ? error : new Error(String(error))} />;
 }
 
 const GO_TO_KEY: KeyGroup = {
@@ -358,6 +369,15 @@ function AccountMenu({ session }: { session: Session | undefined }) {
             <MenuItem close={close} onChoose={openKeys}>
               Help <kbd>?</kbd>
             </MenuItem>
+            <a
+              role="menuitem"
+              href={bookAddress("index.html")}
+              target="_blank"
+              rel="noreferrer"
+              onClick={close}
+            >
+              Documentation
+            </a>
             {session?.account && (
               <>
                 {email && (

@@ -10,19 +10,23 @@ import { GradeOutcome, TraceGrades } from "../grades/TraceGrades";
 import { useMoney } from "../money/useMoney";
 import { rubricsQuery } from "../rubrics/queries";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
-import { Button, buttonClass } from "../ui/Button";
+import { Button } from "../ui/Button";
 import { count, duration, moment, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
 import { Notice } from "../ui/Notice";
 import { Breadcrumbs } from "../ui/PageHead";
+import { Tabs } from "../ui/Tabs";
 import { Term } from "../ui/Term";
 import { useTitle } from "../ui/useTitle";
 import { AGENT_COST, DERIVED_COST } from "./costHelp";
 import { traceContentQuery, traceQuery } from "./queries";
 import { SendToAnnotators } from "./SendToAnnotators";
 import type { TraceSearch } from "./search";
+import { TraceJson } from "./TraceJson";
 import styles from "./TracePage.module.css";
 import { TraceStatus, titleOf } from "./TracesPage";
+import { TraceTimeline } from "./TraceTimeline";
+import { shortTitle } from "./titles";
 import { UseAsAnchor } from "./UseAsAnchor";
 import { TraceView } from "./view/TraceView";
 import type { Trace } from "./view/traceParts";
@@ -55,7 +59,7 @@ function TraceDetail({ id }: { id: string }) {
     // A new object each time, so that the same quote is scrolled into view again.
     setShown({ ...quote });
     document.getElementById("steps")?.scrollIntoView({ block: "nearest" });
-    set({ step: quote.step });
+    set({ step: quote.step, view: undefined });
   };
   return (
     <Loaded query={head} what="the trace">
@@ -82,7 +86,9 @@ function TraceDetail({ id }: { id: string }) {
                 </Notice>
               ) : (
                 <Loaded query={content} what="its steps">
-                  {(trace) => <TraceSteps trace={trace} shown={shown} onStep={() => setShown(undefined)} />}
+                  {(trace) => (
+                    <TraceContent id={it.id} trace={trace} shown={shown} onStep={() => setShown(undefined)} />
+                  )}
                 </Loaded>
               )}
             </div>
@@ -144,7 +150,7 @@ function TraceHead({ head }: { head: Head }) {
       </Breadcrumbs>
       <div className={styles.top}>
         <h1 className={styles.title}>
-          {title && <bdi title={title}>{shorten(title)}</bdi>}{" "}
+          {title && <bdi title={title}>{shortTitle(title)}</bdi>}{" "}
           <span className={title ? styles.named : styles.id}>{head.id}</span> <TraceStatus trace={head} />
         </h1>
         <TraceActions head={head} />
@@ -177,12 +183,6 @@ function TraceHead({ head }: { head: Head }) {
   );
 }
 
-/** Letters of a title that fit into two lines of a heading. */
-const TITLE_LENGTH = 110;
-
-const shorten = (text: string): string =>
-  text.length <= TITLE_LENGTH ? text : `${text.slice(0, TITLE_LENGTH).trimEnd()}…`;
-
 /** What can be done with a trace. */
 function TraceActions({ head }: { head: Head }) {
   const project = useProject();
@@ -192,20 +192,46 @@ function TraceActions({ head }: { head: Head }) {
     <div className={styles.actions}>
       <Button onClick={() => setOpen("people")}>Send to annotators…</Button>
       <Button onClick={() => setOpen("anchor")}>Use as anchor…</Button>
-      <a
-        className={buttonClass}
-        data-look="plain"
-        href={`/api/v1/traces/${encodeURIComponent(head.id)}/content?${new URLSearchParams({ project: project.id })}`}
-        target="_blank"
-        rel="noreferrer"
-      >
-        Raw JSON
-      </a>
       {open === "people" && <SendToAnnotators traces={[head.id]} onClose={() => setOpen(undefined)} />}
       {open === "anchor" && (
         <UseAsAnchor trace={head.id} agent={head.agent} onClose={() => setOpen(undefined)} />
       )}
     </div>
+  );
+}
+
+type TraceContentProps = TraceStepsProps & { id: string };
+
+const VIEWS = [
+  { name: "steps", label: "Steps" },
+  { name: "timeline", label: "Timeline" },
+  { name: "json", label: "Raw JSON" },
+] as const;
+
+/** The steps as text, as a timeline or as JSON. */
+function TraceContent({ id, trace, shown, onStep }: TraceContentProps) {
+  const { view = "steps", step } = useSearch({ from: "/p/$project/traces/$trace" });
+  const set = useAddress();
+  return (
+    <Tabs
+      label="Views of the trace"
+      tabs={[...VIEWS]}
+      selected={view}
+      onSelect={(name) => set({ view: name === "steps" ? undefined : name })}
+    >
+      {view === "steps" && <TraceSteps trace={trace} shown={shown} onStep={onStep} />}
+      {view === "timeline" && (
+        <TraceTimeline
+          trace={trace}
+          step={step}
+          onStep={(chosen) => {
+            onStep();
+            set({ step: chosen, view: undefined });
+          }}
+        />
+      )}
+      {view === "json" && <TraceJson id={id} trace={trace} />}
+    </Tabs>
   );
 }
 

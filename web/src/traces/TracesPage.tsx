@@ -1,18 +1,19 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { Fragment, useEffect, useRef, useState } from "react";
+import { Fragment, useState } from "react";
 import type { Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
-import { useDebounced } from "../editor/fileCheck";
 import { useMoney } from "../money/useMoney";
 import { monitorNamesQuery } from "../monitors/queries";
 import { StateBadge } from "../monitors/StateBadge";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
+import { BookLink } from "../ui/BookLink";
 import { Button } from "../ui/Button";
 import { CodeBlock } from "../ui/CodeBlock";
-import { Field, Select } from "../ui/Field";
+import { FormError } from "../ui/Form";
 import { count, duration, plural, score } from "../ui/format";
 import { Loaded } from "../ui/Loaded";
+import { Menu, MenuItem } from "../ui/Menu";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
@@ -21,9 +22,12 @@ import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { ChooseRubric } from "./ChooseRubric";
 import { DERIVED_COST } from "./costHelp";
-import { agentsQuery, tracesQuery } from "./queries";
+import { downloadText, type TraceWithContent, tracesToCsv, tracesToJsonLines } from "./exportTraces";
+import { traceContentQuery, tracesQuery } from "./queries";
+import { SavedViews } from "./SavedViews";
 import { SendToAnnotators } from "./SendToAnnotators";
-import type { TraceSort, TracesSearch } from "./search";
+import type { TraceSort } from "./search";
+import { TraceFilter } from "./TraceFilter";
 import styles from "./TracesPage.module.css";
 
 type Head = Schemas["TraceSummary"];
@@ -40,8 +44,11 @@ export function TracesPage() {
     <>
       <PageHead
         title="Traces"
+        book="server.html#sending-traces"
         about="Recorded runs of agents, with their scores and the decisions of monitors."
-      />
+      >
+        <SavedViews />
+      </PageHead>
       <TraceFilter />
       <UnscoredLinks />
       <Loaded query={traces} what="traces">
@@ -145,7 +152,7 @@ function TraceTable({ rows }: { rows: Line[] }) {
     {
       name: "agent",
       head: "Agent",
-      cell: (it) => <span className={styles.short}>{it.agent ?? "–"}</span>,
+      cell: (it) => <AgentCell agent={it.agent} />,
       wide: true,
     },
     { name: "state", head: "Status", cell: (it) => <TraceStatus trace={it} />, wide: true },
@@ -164,7 +171,7 @@ function TraceTable({ rows }: { rows: Line[] }) {
       name: "took",
       ...sorting("Duration", "duration"),
       align: "end",
-      cell: (it) => duration(it.duration_ms),
+      cell: (it) => <span className={styles.short}>{duration(it.duration_ms)}</span>,
       wide: true,
     },
     {
@@ -183,7 +190,13 @@ function TraceTable({ rows }: { rows: Line[] }) {
     <>
       <Table caption="Traces" columns={columns} rows={rows} keyOf={(it) => it.id} />
       <SortNote />
-      {chosen.length > 0 && <SelectedTraces traces={chosen} onClear={() => setChosen([])} />}
+      {chosen.length > 0 && (
+        <SelectedTraces
+          traces={chosen}
+          lines={rows.filter((it) => chosen.includes(it.id))}
+          onClear={() => setChosen([])}
+        />
+      )}
     </>
   );
 }
@@ -262,7 +275,15 @@ function TraceReasons({ of: { decisions } }: { of: Line }) {
 }
 
 /** Actions for the selected traces. */
-function SelectedTraces({ traces, onClear }: { traces: string[]; onClear: () => void }) {
+function SelectedTraces({
+  traces,
+  lines,
+  onClear,
+}: {
+  traces: string[];
+  lines: Line[];
+  onClear: () => void;
+}) {
   const [open, setOpen] = useState<"rubric" | "people">();
   return (
     <section className={styles.chosen} aria-label="Selected traces">
@@ -271,12 +292,74 @@ function SelectedTraces({ traces, onClear }: { traces: string[]; onClear: () => 
       </b>
       <Button onClick={() => setOpen("rubric")}>Try a rubric…</Button>
       <Button onClick={() => setOpen("people")}>Send to annotators…</Button>
+      <ExportSelection lines={lines} />
       <Button look="quiet" onClick={onClear}>
         Clear
       </Button>
       {open === "rubric" && <ChooseRubric traces={traces} onClose={() => setOpen(undefined)} />}
       {open === "people" && <SendToAnnotators traces={traces} onClose={() => setOpen(undefined)} />}
     </section>
+  );
+}
+
+/** Writes the selected traces into a file. */
+function ExportSelection({ lines }: { lines: Line[] }) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const exporting = useMutation({
+    mutationFn: async () => {
+      const all: TraceWithContent[] = [];
+      // One after the other: a hundred requests at once would be refused.
+      for (const line of lines) {
+        const isStored = line.revision > 0 && line.state !== "erased";
+        const trace = isStored ? await queries.fetchQuery(traceContentQuery(project.id, line.id)) : null;
+        all.push({ line, trace });
+      }
+      downloadText("traces.jsonl", "application/x-ndjson", tracesToJsonLines(all));
+    },
+  });
+  return (
+    <>
+      <Menu
+        label="Export the selection"
+        button={exporting.isPending ? "Exporting…" : "Export ▾"}
+        isUpward
+        align="end"
+        look="plain"
+      >
+        {(close) => (
+          <>
+            <MenuItem
+              close={close}
+              onChoose={() => downloadText("traces.csv", "text/csv", tracesToCsv(lines))}
+            >
+              Table (CSV)
+            </MenuItem>
+            <MenuItem close={close} onChoose={() => exporting.mutate()}>
+              Traces with steps (JSON Lines)
+            </MenuItem>
+          </>
+        )}
+      </Menu>
+      <FormError error={exporting.error} />
+    </>
+  );
+}
+
+/** An agent; choosing it shows its traces alone. */
+function AgentCell({ agent }: { agent: string | null | undefined }) {
+  const { agent: chosen } = useSearch({ from: "/p/$project/traces" });
+  if (!agent) return "–";
+  if (chosen === agent) return <span className={styles.short}>{agent}</span>;
+  return (
+    <Link
+      from="/p/$project/traces"
+      search={(before) => ({ ...before, agent })}
+      className={styles.facet}
+      title={`Only traces of ${agent}`}
+    >
+      {agent}
+    </Link>
   );
 }
 
@@ -297,104 +380,6 @@ export function TraceStatus({ trace }: { trace: Head }) {
   );
 }
 
-function TraceFilter() {
-  const project = useProject();
-  const search = useSearch({ from: "/p/$project/traces" });
-  const navigate = useNavigate({ from: "/p/$project/traces" });
-  const agents = useQuery(agentsQuery(project.id));
-  const set = (change: Partial<TracesSearch>) =>
-    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
-  const options = (any: string, names: string[]) => [
-    { value: "", label: any },
-    ...names.map((it) => ({ value: it, label: it })),
-  ];
-  const names = (agents.data ?? []).map((it) => it.name);
-  return (
-    <search className={styles.filter} aria-label="Filter traces">
-      <SearchField search={search.search ?? ""} onSearch={(it) => set({ search: it || undefined })} />
-      <Select
-        label="Agent"
-        value={search.agent ?? ""}
-        options={options(
-          "any agent",
-          search.agent && !names.includes(search.agent) ? [search.agent, ...names] : names,
-        )}
-        onChange={(it) => set({ agent: it.target.value || undefined })}
-      />
-      <Select
-        label="Verdict"
-        value={search.verdict ?? ""}
-        options={options("any verdict", ["pass", "fail", "error", "deferred"])}
-        onChange={(it) => set({ verdict: (it.target.value || undefined) as TracesSearch["verdict"] })}
-      />
-      <YesNoSelect
-        label="Score"
-        words={["any", "has a score", "has no score"]}
-        value={search.scored}
-        onChange={(scored) => set({ scored })}
-      />
-      <YesNoSelect
-        label="Status"
-        words={["any status", "failed", "not failed"]}
-        value={search.failed}
-        onChange={(failed) => set({ failed })}
-      />
-      <Select
-        label="State"
-        value={search.state ?? ""}
-        options={options("any state", ["open", "finished", "reopened", "erased"])}
-        onChange={(it) => set({ state: it.target.value || undefined })}
-      />
-      <Field
-        label="Since"
-        type="date"
-        value={search.from?.slice(0, 10) ?? ""}
-        onChange={(it) => set({ from: it.target.value ? `${it.target.value}T00:00:00Z` : undefined })}
-      />
-      <Field
-        label="Until"
-        type="date"
-        value={search.until?.slice(0, 10) ?? ""}
-        onChange={(it) => set({ until: it.target.value ? `${it.target.value}T00:00:00Z` : undefined })}
-      />
-      {search.session && (
-        <Button onClick={() => set({ session: undefined })}>session {search.session} ✕</Button>
-      )}
-      {search.id_prefix && (
-        <Button onClick={() => set({ id_prefix: undefined })}>id {search.id_prefix}… ✕</Button>
-      )}
-    </search>
-  );
-}
-
-/** Searches when typing pauses. */
-function SearchField({ search, onSearch }: { search: string; onSearch: (search: string) => void }) {
-  const [typed, setTyped] = useState(search);
-  const paused = useDebounced(typed.trim());
-  const sent = useRef(search);
-  // The address was changed elsewhere, for example by a button that shows all.
-  useEffect(() => {
-    if (search === sent.current) return;
-    sent.current = search;
-    setTyped(search);
-  }, [search]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed asks for anything.
-  useEffect(() => {
-    if (paused === sent.current) return;
-    sent.current = paused;
-    onSearch(paused);
-  }, [paused]);
-  return (
-    <Field
-      label="Search"
-      type="search"
-      placeholder="title, id, agent, session"
-      value={typed}
-      onChange={(it) => setTyped(it.target.value)}
-    />
-  );
-}
-
 function NoMatchingTraces() {
   const navigate = useNavigate({ from: "/p/$project/traces" });
   return (
@@ -410,35 +395,15 @@ function NoMatchingTraces() {
 function NoTraces() {
   return (
     <Notice title="No traces yet">
-      <p>Point an OpenTelemetry exporter of your agent at this server, or send one by hand:</p>
+      <p>
+        Point an <BookLink page="how-to/opentelemetry.html">OpenTelemetry exporter</BookLink> of your agent at
+        this server, or send one by hand:
+      </p>
       <CodeBlock
         text={`curl ${location.origin}/api/v1/traces \\
   -H 'Authorization: Bearer jrk_…' -H 'Content-Type: application/json' \\
   -d '{"id": "first", "agent": "me", "trace": [{"role": "user", "content": "Hello"}]}'`}
       />
     </Notice>
-  );
-}
-
-type YesNoSelectProps = {
-  label: string;
-  /** Labels for all, yes and no. */
-  words: [string, string, string];
-  value: boolean | undefined;
-  onChange: (value: boolean | undefined) => void;
-};
-
-function YesNoSelect({ label, words: [all, yes, no], value, onChange }: YesNoSelectProps) {
-  return (
-    <Select
-      label={label}
-      value={value === undefined ? "" : String(value)}
-      options={[
-        { value: "", label: all },
-        { value: "true", label: yes },
-        { value: "false", label: no },
-      ]}
-      onChange={(it) => onChange(it.target.value ? it.target.value === "true" : undefined)}
-    />
   );
 }

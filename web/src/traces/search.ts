@@ -38,7 +38,11 @@ export const readTracesSearch = (raw: RawSearch): TracesSearch => ({
   sort: traceSort(raw.sort),
 });
 
+export type TraceView = "timeline" | "json";
+
 export type TraceSearch = {
+  /** How the steps are shown; as text by default. */
+  view?: TraceView;
   step?: number;
   find?: string;
   /** Shows the dialog with judge requests and replies. */
@@ -46,6 +50,7 @@ export type TraceSearch = {
 };
 
 export const readTraceSearch = (raw: RawSearch): TraceSearch => ({
+  view: oneOf("timeline", "json")(raw.view),
   step: numberParam(raw.step),
   find: textParam(raw.find),
   exchanges: flagParam(raw.exchanges),

@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from "react";
+import { BookLink } from "./BookLink";
 import { Dialog } from "./Dialog";
 import { GLOSSARY } from "./glossary";
 import styles from "./KeyHelp.module.css";
@@ -80,13 +81,18 @@ export function KeyHelp({ children }: { children: ReactNode }) {
           <section className={styles.terms}>
             <h3>Terms</h3>
             <dl>
-              {GLOSSARY.map(({ term, meaning }) => (
+              {GLOSSARY.map(({ term, meaning, entry }) => (
                 <div key={term}>
-                  <dt>{term}</dt>
+                  <dt>{entry ? <BookLink page={`glossary.html#${entry}`}>{term}</BookLink> : term}</dt>
                   <dd>{meaning}</dd>
                 </div>
               ))}
             </dl>
+            <p>
+              <BookLink page="glossary.html">All terms</BookLink> ·{" "}
+              <BookLink page="web.html">What the pages are for</BookLink> ·{" "}
+              <BookLink page="index.html">Documentation</BookLink>
+            </p>
           </section>
         </Dialog>
       )}

@@ -1,7 +1,9 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Problem, ServerGone } from "../api/client";
+import { BookLink } from "./BookLink";
 import { Button } from "./Button";
+import { CopyButton } from "./CopyButton";
 import { LoadingNotice, Notice } from "./Notice";
 import styles from "./Notice.module.css";
 
@@ -23,18 +25,31 @@ type Explanation = { title: string; advice: string };
 
 /** What happened and what to do, by HTTP status. */
 function explain({ status, title }: Problem): Explanation {
+  if (status === 401)
+    return { title: "You are signed out", advice: "Sign in again. What you entered on this page is lost." };
   if (status === 403)
     return { title: "Access denied", advice: "Ask an owner of the project for another role." };
   if (status === 404) {
     return { title: "Not found", advice: "Check the address. It may also have been deleted." };
   }
+  if (status === 409 || status === 412) {
+    return { title, advice: "Somebody else changed it in the meantime. Reload the page, then try again." };
+  }
   if (status === 429) return { title: "Too many requests", advice: "Wait a moment, then try again." };
+  if (status === 504)
+    return {
+      title: "The server took too long",
+      advice: "Choose a shorter time range or a filter, then try again.",
+    };
   if (status < 500) return { title, advice: "Check the address or your input, then try again." };
   return {
     title: "The server reported an error",
     advice: "Try again. If the error stays, send the details below to the person who runs this server.",
   };
 }
+
+/** Errors that the server's log has under the id of the request. */
+const isLogged = ({ status, request }: Problem): boolean => status >= 500 && request?.id != null;
 
 /** Why a request failed, what to do about it, and the details that a log search needs. */
 export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
@@ -50,14 +65,7 @@ export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => 
       </Notice>
     );
   }
-  if (!(error instanceof Problem)) {
-    return (
-      <Notice title="This page has an error" action={retry} tone="fail">
-        <p>{error.message}</p>
-        <p>Reload the page. If the error stays, report it with the text above.</p>
-      </Notice>
-    );
-  }
+  if (!(error instanceof Problem)) return <PageErrorNotice error={error} onRetry={onRetry} />;
   const { title, advice } = explain(error);
   const message = error.message.charAt(0).toUpperCase() + error.message.slice(1);
   const isOfUser = error.status === 403 || error.status === 404;
@@ -65,7 +73,52 @@ export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => 
     <Notice title={title} action={isOfUser ? undefined : retry} tone={isOfUser ? "plain" : "fail"}>
       <p>{/[.!?]$/.test(message) ? message : `${message}.`}</p>
       <p>{advice}</p>
-      <p className={styles.details}>{error.details()}</p>
+      <ErrorDetails text={error.details()} />
+      {isLogged(error) && (
+        <p className={styles.logged}>
+          The log of the server has this error under the request id.{" "}
+          <BookLink page="server.html#metrics-and-logs">How to read the log</BookLink>
+        </p>
+      )}
+    </Notice>
+  );
+}
+
+/** Status, path, time and request id, with a button that copies them. */
+function ErrorDetails({ text }: { text: string }) {
+  return (
+    <div className={styles.details}>
+      <code>{text}</code>
+      <CopyButton text={text} look="quiet" />
+    </div>
+  );
+}
+
+/** The browser could not load a part of the pages: most often the server was updated while the page was open. */
+const isPartMissing = (error: Error): boolean =>
+  /dynamically imported module|importing a module script failed/i.test(error.message);
+
+/** An error in the pages themselves. */
+export function PageErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+  const isUpdated = isPartMissing(error);
+  const again = (
+    <Button look="main" onClick={onRetry ?? (() => location.reload())}>
+      {onRetry ? "Try again" : "Reload the page"}
+    </Button>
+  );
+  const text = [error.message, location.pathname, new Date().toISOString()].join(" · ");
+  return (
+    <Notice
+      title={isUpdated ? "This page could not be loaded" : "This page has an error"}
+      action={again}
+      tone="fail"
+    >
+      <p>
+        {isUpdated
+          ? "The server was probably updated while the page was open. Reload the page."
+          : "Reload the page. If the error stays, report it with the details below."}
+      </p>
+      <ErrorDetails text={text} />
     </Notice>
   );
 }

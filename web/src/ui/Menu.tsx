@@ -6,10 +6,14 @@ type MenuProps = {
   button: ReactNode;
   children: (close: () => void) => ReactNode;
   align?: "end";
+  /** Opens above its button, for bars at the lower edge. */
+  isUpward?: boolean;
+  /** As other buttons look; a menu in the bar of the page is quiet. */
+  look?: "plain";
 };
 
 /** A button that opens a short list; arrows move in it, Escape closes it and returns the focus. */
-export function Menu({ label, button, children, align }: MenuProps) {
+export function Menu({ label, button, children, align, isUpward, look }: MenuProps) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -47,6 +51,7 @@ export function Menu({ label, button, children, align }: MenuProps) {
       <button
         type="button"
         className={styles.button}
+        data-look={look}
         aria-label={label}
         aria-haspopup="menu"
         aria-expanded={open}
@@ -56,7 +61,14 @@ export function Menu({ label, button, children, align }: MenuProps) {
         {button}
       </button>
       {open && (
-        <div id={id} role="menu" aria-label={label} className={styles.list} data-align={align}>
+        <div
+          id={id}
+          role="menu"
+          aria-label={label}
+          className={styles.list}
+          data-align={align}
+          data-upward={isUpward || undefined}
+        >
           {children(close)}
         </div>
       )}

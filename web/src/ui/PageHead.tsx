@@ -1,5 +1,6 @@
 import { Link, useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { BookLink, type BookPage } from "./BookLink";
 import styles from "./PageHead.module.css";
 import { useTitle } from "./useTitle";
 
@@ -8,19 +9,25 @@ type PageHeadProps = {
   up?: ReactNode;
   title: ReactNode;
   about?: ReactNode;
+  /** The page of the book about it. */
+  book?: BookPage;
   /** Buttons and links for what can be done here. */
   children?: ReactNode;
 };
 
 /** The head of a page: breadcrumbs, title, description and actions. */
-export function PageHead({ up, title, about, children }: PageHeadProps) {
+export function PageHead({ up, title, about, book, children }: PageHeadProps) {
   useTitle(typeof title === "string" ? title : undefined);
   return (
     <div className={styles.head}>
       <div>
         {up && <Breadcrumbs>{up}</Breadcrumbs>}
         <h1>{title}</h1>
-        {about && <div className={styles.about}>{about}</div>}
+        {(about || book) && (
+          <div className={styles.about}>
+            {about} {book && <BookLink page={book}>Documentation</BookLink>}
+          </div>
+        )}
       </div>
       {children && <div className={styles.actions}>{children}</div>}
     </div>

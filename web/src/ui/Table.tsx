@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import styles from "./Table.module.css";
 
 export type Column<Row> = {
@@ -20,10 +20,32 @@ type TableProps<Row> = {
   keyOf: (row: Row) => string;
 };
 
+/** Whether an element is wider than its place. */
+function useScrolling() {
+  const frame = useRef<HTMLDivElement>(null);
+  const [isScrolling, setScrolling] = useState(false);
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    const look = () => setScrolling(element.scrollWidth > element.clientWidth);
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    for (const inner of element.children) observer.observe(inner);
+    return () => observer.disconnect();
+  }, []);
+  return [frame, isScrolling] as const;
+}
+
 /** A table. The first column names the row. */
 export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
+  const [frame, isScrolling] = useScrolling();
   return (
-    <div className={styles.frame}>
+    <div
+      ref={frame}
+      className={styles.frame}
+      // Keys scroll what has the focus; a table that fits needs none.
+      {...(isScrolling && { tabIndex: 0, role: "group", "aria-label": caption })}
+    >
       <table className={styles.table}>
         <caption className="visually-hidden">{caption}</caption>
         <thead>

@@ -1,12 +1,26 @@
-import { type ReactNode, useId, useRef } from "react";
+import { type FocusEvent, type ReactNode, useEffect, useId, useRef } from "react";
+import { BookLink } from "./BookLink";
 import styles from "./Term.module.css";
 
+type TermProps = {
+  children: ReactNode;
+  about: ReactNode;
+  /** The heading of the glossary that says more, such as `effective-sample-size`. */
+  entry?: string;
+};
+
+/** How long the explanation stays after the pointer left the term, so that its link can be reached. */
+const STAYS_MS = 250;
+
 /** A term with an explanation, shown when it is pointed at or focused. */
-export function Term({ children, about }: { children: ReactNode; about: ReactNode }) {
+export function Term({ children, about, entry }: TermProps) {
   const id = useId();
   const word = useRef<HTMLButtonElement>(null);
   const told = useRef<HTMLSpanElement>(null);
+  const leaving = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(leaving.current), []);
   const show = () => {
+    clearTimeout(leaving.current);
     if (!word.current || !told.current || told.current.matches(":popover-open")) return;
     told.current.showPopover();
     const [at, box] = [word.current.getBoundingClientRect(), told.current.getBoundingClientRect()];
@@ -17,7 +31,18 @@ export function Term({ children, about }: { children: ReactNode; about: ReactNod
     told.current.style.insetInlineStart = `${Math.max(0, Math.min(at.left, page.clientWidth - box.width))}px`;
   };
   const hide = () => {
+    clearTimeout(leaving.current);
     if (told.current?.matches(":popover-open")) told.current.hidePopover();
+  };
+  const hideSoon = () => {
+    clearTimeout(leaving.current);
+    if (!entry) return hide();
+    leaving.current = setTimeout(hide, STAYS_MS);
+  };
+  // The link in the explanation takes the focus from the term; the explanation stays then.
+  const onBlur = (event: FocusEvent) => {
+    const next = event.relatedTarget;
+    if (!(next instanceof Node && (told.current?.contains(next) || word.current?.contains(next)))) hide();
   };
   return (
     <>
@@ -27,16 +52,33 @@ export function Term({ children, about }: { children: ReactNode; about: ReactNod
         className={styles.term}
         aria-describedby={id}
         onMouseEnter={show}
-        onMouseLeave={hide}
+        onMouseLeave={hideSoon}
         onFocus={show}
-        onBlur={hide}
+        onBlur={onBlur}
         onClick={show}
         onKeyDown={(event) => event.key === "Escape" && hide()}
       >
         {children}
       </button>
-      <span ref={told} id={id} role="tooltip" popover="manual" className={styles.told}>
+      <span
+        ref={told}
+        id={id}
+        role="tooltip"
+        popover="manual"
+        className={styles.told}
+        data-linked={entry ? true : undefined}
+        onMouseEnter={entry ? show : undefined}
+        onMouseLeave={entry ? hideSoon : undefined}
+        onBlur={onBlur}
+        onKeyDown={(event) => event.key === "Escape" && hide()}
+      >
         {about}
+        {entry && (
+          <>
+            {" "}
+            <BookLink page={`glossary.html#${entry}`}>Glossary</BookLink>
+          </>
+        )}
       </span>
     </>
   );

@@ -1,6 +1,6 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
-import { Problem, ServerGone } from "../api/client";
+import { Problem, ServerGone, unwrap } from "../api/client";
 import { within as address } from "../shell/SignInPage";
 import { ago, duration, money, plural, score } from "./format";
 import { Loaded } from "./Loaded";
@@ -32,6 +32,25 @@ test("each reason for nothing has its own words", () => {
   draw(new Problem(500, "Something broke", "it is in the server's log", {}, request));
   expect(screen.getByText("It is in the server's log.")).toBeTruthy();
   expect(screen.getByText("HTTP 500 · /api/v1/runs · 2026-03-20T10:00:00.000Z · request req_7")).toBeTruthy();
+  expect(screen.getByRole("link", { name: "How to read the log" }).getAttribute("href")).toBe(
+    "/docs/server.html#metrics-and-logs",
+  );
+  draw(new Error("Failed to fetch dynamically imported module: /assets/TracesPage-1.js"));
+  expect(screen.getByRole("heading", { name: "This page could not be loaded" })).toBeTruthy();
+});
+
+test("the id of a failed request comes from the header or else from the body", async () => {
+  const failed = (headers: Record<string, string>) => ({
+    error: { title: "Something broke", status: 500, detail: "no more", request_id: "of-body" },
+    response: new Response(null, { status: 500, headers }),
+  });
+  for (const [headers, id] of [
+    [{ "x-request-id": "of-header" }, "of-header"],
+    [{}, "of-body"],
+  ] as const) {
+    const error = await unwrap(Promise.resolve(failed(headers))).catch((problem: Problem) => problem);
+    expect((error as Problem).details()).toContain(`request ${id}`);
+  }
 });
 
 test("numbers and times are said as people say them", () => {
@@ -51,6 +70,7 @@ test("numbers and times are said as people say them", () => {
     "1 min 1 s",
     "2 h 1 min",
   ]);
+  expect([9960, 59_600, 119_600].map(duration)).toEqual(["10 s", "1 min 0 s", "2 min 0 s"]);
   const now = Date.parse("2026-03-20T10:00:00Z");
   expect([
     ago("2026-03-20T09:59:40Z", now),

@@ -86,8 +86,14 @@ pub struct TraceStep {
     pub screenshot: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Time>,
+    /// How long it took, where the format says so: the model call of a message, the run of a tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
     #[serde(skip_serializing_if = "Usage::is_nothing")]
     pub usage: Usage,
+    /// What the model call of this step cost, where the format says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Usd>,
 }
 
 fn is_zero_depth(number: &u32) -> bool {

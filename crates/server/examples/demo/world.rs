@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use jurist_core::candidate::{Usage, read_trace_value};
+use jurist_core::candidate::{StepRole, Trace, Usage, read_trace_value};
 use jurist_core::grade::{Time, Usd};
 use jurist_core::plan::hash_position;
 use jurist_store::traces::FinishedTrace;
@@ -342,6 +342,7 @@ fn seen(id: String, agent: &str, said: &Json, time: i64, is_failed: bool, metada
     trace.cost = Some(Usd::from_nanos(i64::try_from(tokens).unwrap() * 3_400));
     trace.status = Some(if is_failed { "error" } else { "ok" }.to_owned());
     let seconds = trace.steps.len() as f64 * (1.0 + 7.0 * hash_position("seconds", &id));
+    time_steps(&mut trace, &id, time - (seconds * 1e6) as i64, seconds);
     let finished = FinishedTrace {
         trace,
         agent: Some(agent.to_owned()),
@@ -353,4 +354,36 @@ fn seen(id: String, agent: &str, said: &Json, time: i64, is_failed: bool, metada
         metadata,
     };
     Seen { id: TraceId::new(id).unwrap(), finished, truth: BTreeMap::new() }
+}
+
+/// Divides the time, tokens and cost of a trace among its steps, so that it has a timeline.
+fn time_steps(trace: &mut Trace, id: &str, started: i64, seconds: f64) {
+    let (usage, cost) = (trace.usage, trace.cost.map_or(0, Usd::nanos) as f64);
+    let weigh = |role: StepRole, nth: usize| match role {
+        StepRole::Assistant => 1.0 + 2.0 * hash_position(&format!("step {nth}"), id),
+        StepRole::Tool => 0.05 + 0.7 * hash_position(&format!("tool {nth}"), id),
+        _ => 0.0,
+    };
+    let weights: Vec<f64> = trace.steps.iter().enumerate().map(|(nth, step)| weigh(step.role, nth)).collect();
+    let sum_of = |is_counted: &dyn Fn(usize) -> bool| -> f64 {
+        (0..weights.len()).filter(|nth| is_counted(*nth)).map(|nth| weights[nth]).sum::<f64>().max(1e-9)
+    };
+    let roles: Vec<StepRole> = trace.steps.iter().map(|step| step.role).collect();
+    let (all, of_model) = (sum_of(&|_| true), sum_of(&|nth| roles[nth] == StepRole::Assistant));
+    let mut clock = 0.0;
+    for (step, weight) in trace.steps.iter_mut().zip(&weights) {
+        step.time = Some(Time::from_micros(started + (clock * 1e6) as i64));
+        if *weight <= 0.0 {
+            continue;
+        }
+        let took = seconds * weight / all;
+        step.duration_ms = Some((took * 1e6).round() / 1e3);
+        clock += took;
+        if step.role == StepRole::Assistant {
+            let share = |n: u64| (n as f64 * weight / of_model) as u64;
+            step.usage =
+                Usage { input: share(usage.input), output: share(usage.output), cached: share(usage.cached) };
+            step.cost = Some(Usd::from_nanos((cost * weight / of_model) as i64));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use jurist_core::annotate::{AnnotationSettings, AssignmentOrder, Draft, Item, Scheme};
 use jurist_core::grade::Time;
 use jurist_store::annotate::Task;
-use jurist_store::assignments::{Assignment, AssignmentPolicy, NextItemOrder};
+use jurist_store::assignments::{Assignment, AssignmentPolicy, NextItemOrder, OwnAssignment};
 use jurist_store::{AccountId, AssignmentId, ProjectId, Store, StoreError};
 
 use super::{TaskDefinition, parse_task_settings};
@@ -22,6 +22,8 @@ pub struct AssignmentContext {
     pub n_left: u64,
     pub before: Option<AssignmentId>,
     pub after: Option<AssignmentId>,
+    /// The annotator's items of this task, this one included.
+    pub own: Vec<OwnAssignment>,
 }
 
 /// The assignment policy of a task for an annotator.
@@ -56,6 +58,7 @@ pub async fn load_assignment_context(
     let mine = store.annotator_progress(task.id, assignment.account).await?;
     let left_of_quota = settings.quota.map_or(u64::MAX, |n| u64::from(n).saturating_sub(mine.n_done));
     let (before, after) = store.neighbours(&assignment).await?;
+    let own = store.own_assignments(task.id, assignment.account).await?;
     Ok(AssignmentContext {
         settings,
         description: asked.description,
@@ -67,6 +70,7 @@ pub async fn load_assignment_context(
         n_left: mine.n_left.min(left_of_quota),
         before,
         after,
+        own,
         task,
     })
 }

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use jurist_core::annotate::{AnswerCheck, Draft, Gap, Item, Scheme, complete_draft, gaps};
 use jurist_core::grade::Time;
-use jurist_store::assignments::{Assignment, AssignmentState, NextAssignment, SaveOutcome};
+use jurist_store::assignments::{Assignment, AssignmentState, NextAssignment, OwnAssignment, SaveOutcome};
 use jurist_store::{AccountId, AssignmentId, TaskId, clock};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -46,10 +46,21 @@ struct WorkShown {
     /// `assigned` or `submitted`.
     state: &'static str,
     progress: OwnProgress,
-    /// Old and new role.
+    /// Your assignment before this one, if you may go back.
     before: Option<String>,
     after: Option<String>,
+    /// Your items of this task in the order in which you got them, at most the last 200; empty if you may not go back.
+    own: Vec<OwnItem>,
     settings: WorkSettings,
+}
+
+/// An item in your list
+#[derive(Debug, Serialize, ToSchema)]
+struct OwnItem {
+    #[schema(example = "asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    assignment: String,
+    /// `assigned` or `submitted`.
+    state: &'static str,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -304,6 +315,16 @@ fn incomplete(missing: &[Gap]) -> ApiError {
     }
 }
 
+fn state_word(is_submitted: bool) -> &'static str {
+    if is_submitted { "submitted" } else { "assigned" }
+}
+
+impl From<&OwnAssignment> for OwnItem {
+    fn from(own: &OwnAssignment) -> Self {
+        Self { assignment: own.id.to_string(), state: state_word(own.is_submitted) }
+    }
+}
+
 impl From<AssignmentContext> for WorkShown {
     fn from(it: AssignmentContext) -> Self {
         let back = it.settings.back_navigation;
@@ -314,10 +335,11 @@ impl From<AssignmentContext> for WorkShown {
             schemes: it.schemes,
             draft: it.draft,
             revision: it.assignment.revision,
-            state: if it.assignment.state == AssignmentState::Submitted { "submitted" } else { "assigned" },
+            state: state_word(it.assignment.state == AssignmentState::Submitted),
             progress: OwnProgress { done: it.n_done, left: Some(it.n_left) },
             before: it.before.filter(|_| back).map(|assignment_id| assignment_id.to_string()),
             after: it.after.filter(|_| back).map(|assignment_id| assignment_id.to_string()),
+            own: it.own.iter().filter(|_| back).map(OwnItem::from).collect(),
             settings: WorkSettings {
                 back_navigation: back,
                 shows_score: it.settings.shows_score,

@@ -133,6 +133,9 @@ fn a_file_becomes_a_task_that_is_answered_and_exported() {
         assert_eq!(ann.post(&path, json!({"draft": whole, "revision": 1})).await["next"], true);
         let second = ann.next(&task).await;
         assert_eq!(second["before"], id);
+        let own = json!([{ "assignment": id, "state": "submitted" },
+            { "assignment": second["assignment"], "state": "assigned" }]);
+        assert_eq!(second["own"], own);
         let again = ann.get(&format!("/assignments/{id}")).await;
         assert_eq!(
             (&again["state"], &again["draft"]["quality"]["notes"]),

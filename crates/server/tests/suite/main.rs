@@ -25,6 +25,7 @@ mod people;
 mod place;
 mod plain_questions;
 mod ranking;
+mod request_ids;
 mod rubrics;
 mod pushed_runs;
 mod runs;

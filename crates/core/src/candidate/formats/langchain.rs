@@ -9,6 +9,7 @@ use super::message::{
 use super::replay::{Replay, UnannouncedCall};
 use super::{compact_value_text, first_text_field, nested_items};
 use crate::candidate::trace::{StepRole, ToolCall, ToolResult, Trace, TraceStep, Usage};
+use crate::quantity::Time;
 
 pub(super) fn is_langchain_trace(value: &Value) -> bool {
     let run = value.get("run_type").is_some()
@@ -131,7 +132,8 @@ fn run_tree(value: &Value) -> Trace {
             }
             Some("tool" | "retriever") => {
                 let (call, result) = tool(run);
-                replay.tool_run(call, result, UnannouncedCall::Tool);
+                let started = Time::parse(&run_start_time(run)).ok();
+                replay.tool_run(call, result, started, UnannouncedCall::Tool);
             }
             _ => {}
         }

@@ -8,6 +8,7 @@ use super::message::{join_content_text, money, push, role_of};
 use super::replay::{Replay, UnannouncedCall};
 use super::{action, compact_value_text, first_text_field};
 use crate::candidate::trace::{ModelUsage, StepRole, ToolCall, ToolResult, Trace, TraceStep, Usage};
+use crate::quantity::{Time, Usd};
 
 pub(super) fn is_otel_trace(value: &Value) -> bool {
     let is_export =
@@ -49,8 +50,11 @@ pub(super) fn read_otel_trace(value: &Value) -> Trace {
     for span in &spans {
         if span.is_tool() {
             let (call, result) = span.tool();
-            replay.tool_run(call, result, UnannouncedCall::Assistant);
-        } else if let Some((input, output)) = span.messages() {
+            replay.tool_run(call, result, span.start_time(), UnannouncedCall::Assistant);
+        } else if let Some((input, mut output)) = span.messages() {
+            if let Some(step) = output.first_mut() {
+                span.measure_step(step);
+            }
             replay.model_call(input, output);
             add_span_usage(&mut trace, span);
         } else if span.is_model_call() {
@@ -127,9 +131,7 @@ fn add_span_usage(trace: &mut Trace, span: &OtelSpan) {
         let model = span.get(&model).map(compact_value_text).unwrap_or_default();
         trace.model_usage.push(ModelUsage { provider: provider.map(compact_value_text), model, usage });
     }
-    let cost =
-        ["gen_ai.usage.cost", "llm.cost.total"].iter().find_map(|text| money(span.attributes.get(*text)?));
-    trace.cost = match (trace.cost, cost) {
+    trace.cost = match (trace.cost, span.cost()) {
         (Some(a), Some(b)) => Some(a.plus(b)),
         (a, b) => a.or(b),
     };
@@ -304,6 +306,26 @@ impl OtelSpan {
         let failed = self.failed == Some(true);
         let text = text.unwrap_or_else(|| if failed { self.message.clone() } else { String::new() });
         (call, ToolResult { call: None, name: Some(name), text, error: failed })
+    }
+
+    /// Nanoseconds since 1970, or a text.
+    fn start_time(&self) -> Option<Time> {
+        let micros = self.start.parse::<u64>().ok().and_then(|nanos| i64::try_from(nanos / 1000).ok());
+        micros.map(Time::from_micros).or_else(|| Time::parse(&self.start).ok())
+    }
+
+    /// Writes when the model was called, how long it took and what it used to the message that it replied with.
+    fn measure_step(&self, step: &mut TraceStep) {
+        step.time = step.time.or_else(|| self.start_time());
+        step.duration_ms = self.duration_ms;
+        step.cost = self.cost();
+        if step.usage.is_nothing() {
+            step.usage = self.usage();
+        }
+    }
+
+    fn cost(&self) -> Option<Usd> {
+        ["gen_ai.usage.cost", "llm.cost.total"].iter().find_map(|key| money(self.attributes.get(*key)?))
     }
 
     fn usage(&self) -> Usage {

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::candidate::trace::{StepRole, ToolCall, ToolResult, TraceStep};
+use crate::quantity::Time;
 
 /// Puts the calls together again, each thing once.
 #[derive(Default)]
@@ -75,18 +76,30 @@ impl Replay {
         None
     }
 
-    pub(super) fn tool_run(&mut self, call: ToolCall, mut result: ToolResult, unannounced: UnannouncedCall) {
+    pub(super) fn tool_run(
+        &mut self,
+        call: ToolCall,
+        mut result: ToolResult,
+        started: Option<Time>,
+        unannounced: UnannouncedCall,
+    ) {
+        let answer_step = |result: ToolResult, call: &ToolCall| TraceStep {
+            role: StepRole::Tool,
+            results: vec![result],
+            time: started,
+            duration_ms: call.duration_ms,
+            ..TraceStep::default()
+        };
         match self.find_announced_call(&call) {
             Some((at, place)) => {
                 let announced = &mut self.steps[at].tool_calls[place];
                 announced.duration_ms = call.duration_ms;
                 result.call = announced.id.clone();
-                self.push(TraceStep { role: StepRole::Tool, results: vec![result], ..TraceStep::default() });
+                self.push(answer_step(result, &call));
             }
             None => {
                 result.call = call.id.clone();
-                let answer =
-                    TraceStep { role: StepRole::Tool, results: vec![result], ..TraceStep::default() };
+                let answer = answer_step(result, &call);
                 match unannounced {
                     UnannouncedCall::Tool => self.push(TraceStep { tool_calls: vec![call], ..answer }),
                     UnannouncedCall::Assistant => {

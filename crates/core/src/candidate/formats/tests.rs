@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::candidate::StepRole;
+use crate::quantity::{Time, Usd};
 
 use super::*;
 
@@ -260,6 +261,44 @@ mod anything {
             }
         }
     }
+}
+
+#[test]
+fn steps_of_spans_say_when_they_began_how_long_they_took_and_what_they_used() {
+    let span = |id: &str, start: u64, end: u64, attributes: Value| {
+        json!({ "spanId": id, "traceId": "t", "startTimeUnixNano": start.to_string(),
+            "endTimeUnixNano": end.to_string(), "attributes": attributes })
+    };
+    let call = json!({ "type": "tool_call", "id": "c1", "name": "search", "arguments": { "q": "cat" } });
+    let asks = json!([{ "role": "user", "parts": [{ "type": "text", "content": "Find the cat." }] }]);
+    let says = json!([{ "role": "assistant", "parts": [call] }]);
+    let second = 1_000_000_000;
+    let spans = json!([
+        span(
+            "a",
+            10 * second,
+            12 * second,
+            json!({ "gen_ai.operation.name": "chat",
+            "gen_ai.input.messages": asks.to_string(), "gen_ai.output.messages": says.to_string(),
+            "gen_ai.usage.input_tokens": 70, "gen_ai.usage.output_tokens": 9, "gen_ai.usage.cost": 0.002 })
+        ),
+        span(
+            "b",
+            12 * second,
+            12 * second + 40_000_000,
+            json!({ "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "search", "gen_ai.tool.call.id": "c1", "gen_ai.tool.call.result": "In the box." })
+        ),
+    ]);
+    let (_, trace) = read_trace_value(&spans, None).unwrap();
+    let [user, asked, answered] = trace.steps.as_slice() else { panic!("{:?}", trace.steps) };
+    assert_eq!((user.time, user.duration_ms, user.usage.is_nothing()), (None, None, true));
+    assert_eq!((asked.time, asked.duration_ms), (Some(Time::from_micros(10_000_000)), Some(2000.0)));
+    assert_eq!((asked.usage.input, asked.usage.output), (70, 9));
+    assert_eq!(asked.cost, Some(Usd::from_nanos(2_000_000)));
+    assert_eq!((answered.time, answered.duration_ms), (Some(Time::from_micros(12_000_000)), Some(40.0)));
+    // The totals are those of the spans, once.
+    assert_eq!((trace.usage.input, trace.usage.output, trace.cost), (70, 9, asked.cost));
 }
 
 #[test]
