@@ -1,6 +1,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -167,8 +168,8 @@ impl RunExecutionArgs {
 
     /// Branch, commit, author and CI job of the folder in which the command runs, and the tags of the command line.
     pub async fn provenance(&self) -> RunProvenance {
-        let here = std::env::current_dir().unwrap_or_default();
-        RunProvenance { tags: self.run_tag.clone(), ..find_run_provenance(&here).await }.sanitize()
+        let found = find_run_provenance(Path::new(".")).await;
+        RunProvenance { tags: self.run_tag.clone(), ..found }.sanitize()
     }
 
     /// A run that has not begun.

@@ -134,7 +134,7 @@ async fn list_run_changes(
     caller.needs(AccessScope::Read)?;
     let (after, before): (RunId, RunId) = (id.parse()?, asked.baseline.parse()?);
     let limit = super::limit(asked.limit)?;
-    let filter = parse_change_filter(asked.filter.as_deref())?;
+    let filter = read_change_filter_name(asked.filter.as_deref())?;
     let runs = ComparedRuns {
         after: app.store.run_head(caller.project, after).await?,
         before: app.store.run_head(caller.project, before).await?,
@@ -245,7 +245,7 @@ async fn load_result_at(
     found.ok_or_else(|| ApiError::Unknown(format!("{run} has no result {place}")))
 }
 
-fn parse_change_filter(name: Option<&str>) -> Result<ChangeFilter, ApiError> {
+fn read_change_filter_name(name: Option<&str>) -> Result<ChangeFilter, ApiError> {
     let name = name.unwrap_or("verdict");
     let known = ChangeFilter::ALL.iter().find(|known| known.0 == name).map(|known| known.1);
     let names = || ChangeFilter::ALL.map(|known| known.0).join(", ");
