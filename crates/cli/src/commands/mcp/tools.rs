@@ -505,7 +505,7 @@ fn parse_flags<A: clap::Args>(flags: Vec<OsString>) -> anyhow::Result<A> {
     let matches = matches.map_err(|error| {
         let text = error.to_string();
         let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-        anyhow::anyhow!("{}", lines.join(" ").trim_start_matches("error: ").to_owned())
+        anyhow::anyhow!("{}", lines.join(" ").trim_start_matches("error: "))
     })?;
     Ok(A::from_arg_matches(&matches)?)
 }
