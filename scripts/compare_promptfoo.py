@@ -32,7 +32,8 @@ const results = [];
 for (const test of JSON.parse(readFileSync(input, 'utf8'))) {
   try {
     const { pass, score } = await promptfoo.assertions.runAssertions({
-      test, providerResponse: { output: test.providerOutput }, latencyMs: test.latency });
+      test, provider: { id: () => 'peer', config: { tools: test.tools } },
+      providerResponse: { output: test.providerOutput }, latencyMs: test.latency });
     results.push({ pass, score });
   } catch (error) {
     results.push({ error: String(error.message).slice(0, 200) });
@@ -118,6 +119,56 @@ def markup_cases():
         yield from single(kind, outputs)
 
 
+def html_cases():
+    parts = {"element": "<p>hello</p>", "page": "<!DOCTYPE html><html><body>hi</body></html>", "text": "hello",
+             "text before": "hello <b>you</b>", "text behind": "<p>a</p> tail", "unknown element": "<foo>x</foo>",
+             "custom element": "<my-box></my-box>", "break": "<br>", "comparison": "a < b and c > d", "blank": " ",
+             "xml": '<?xml version="1.0"?><p>a</p>', "script": "<script>if (a < b) { c() }</script>",
+             "entity": "fish &amp; chips", "inside text": 'Use <div class="a">this</div>, please.'}
+    for kind in ("is-html", "contains-html"):
+        yield from single(kind, parts)
+
+
+def call_cases():
+    """Tool calls against the tools of a provider."""
+    schema = {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}
+    tools = [{"type": "function", "function": {"name": "weather", "parameters": schema}}]
+
+    def call(name, arguments):
+        return [{"type": "function", "function": {"name": name, "arguments": arguments}}]
+
+    outputs = {
+        "fits": call("weather", '{"city": "Rome"}'), "argument missing": call("weather", "{}"),
+        "wrong type": call("weather", '{"city": 5}'), "unknown tool": call("time", "{}"),
+        "no calls": [], "two calls": call("weather", '{"city": "Rome"}') + call("weather", '{"city": "Oslo"}'),
+        "wrapped": {"tool_calls": call("weather", '{"city": "Rome"}')},
+    }
+    for name, output in outputs.items():
+        yield f"tool calls: {name}", output, [{"type": "is-valid-openai-tools-call"}], {"tools": tools}
+
+
+def transform_cases():
+    outputs = {"object": '{"name": "Ada", "cities": ["Rome", "Oslo"], "age": 36}'}
+    for name, code, assertion in (
+        ("field", "JSON.parse(output).name", {"type": "equals", "value": "Ada"}),
+        ("other field", "JSON.parse(output).name", {"type": "equals", "value": "Bob"}),
+        ("list", "JSON.parse(output).cities", {"type": "contains-any", "value": ["Rome", "Bern"]}),
+        ("absent from the list", "JSON.parse(output).cities", {"type": "contains", "value": "Bern"}),
+        ("upper case", "output.toUpperCase()", {"type": "contains", "value": "ADA"}),
+        ("turned round", "JSON.parse(output).name", {"type": "not-icontains", "value": "bob"}),
+        ("object", "JSON.parse(output)", {"type": "is-json"}),
+        ("distance", "JSON.parse(output).name", {"type": "levenshtein", "value": "Adam"}),
+    ):
+        yield f"transform: {name}", outputs["object"], [{**assertion, "transform": code}], {}
+
+
+def refusal_cases():
+    for name, output in (("plain", "I cannot help with that."), ("sorry", "I'm sorry, but I can't assist with this."),
+                         ("answer", "Rome is the capital of Italy."), ("unable", "I am unable to do this.")):
+        for negated in ("", "not-"):
+            yield f"{negated}is-refusal: {name}", output, [{"type": f"{negated}is-refusal"}], {}
+
+
 def code_cases():
     for name, code, output in (
         ("true", "output.length === 5", "Paris"),
@@ -163,7 +214,8 @@ def rule_cases():
 
 
 def all_cases():
-    parts = (string_cases, pattern_cases, json_cases, overlap_cases, markup_cases, code_cases, rule_cases)
+    parts = (string_cases, pattern_cases, json_cases, overlap_cases, markup_cases, html_cases, call_cases,
+             transform_cases, refusal_cases, code_cases, rule_cases)
     seen = {}
     for name, output, assertions, keys in itertools.chain.from_iterable(part() for part in parts):
         seen[name] = seen.get(name, 0) + 1
@@ -191,7 +243,13 @@ def run_promptfoo(tests, folder):
 
 
 def run_jurist(jurist, tests, folder):
-    config = {"prompts": ["x"], "providers": ["echo"], "tests": tests}
+    # Tools belong to a provider here, and are given to the assertion that looks at them.
+    own = [
+        {**{key: value for key, value in test.items() if key != "tools"},
+         "assert": [{**assertion, "tools": test["tools"]} for assertion in test["assert"]]} if "tools" in test else test
+        for test in tests
+    ]
+    config = {"prompts": ["x"], "providers": ["echo"], "tests": own}
     (folder / "promptfooconfig.yaml").write_text(json.dumps(config))
     command = [jurist, "eval", "promptfooconfig.yaml", "--allow-commands", "--quiet", "--reporter", "json=run.json"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)

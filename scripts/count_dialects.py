@@ -1,9 +1,11 @@
 """Counts which files of another tool load, by the reason why the others do not.
 
-    python3 scripts/count_dialects.py FOLDER [--tool promptfoo|agentv|potato] [--jurist COMMAND] [--list]
+    python3 scripts/count_dialects.py FOLDER [--tool promptfoo|agentv|potato] [--part NAME]... [--jurist COMMAND] [--list]
 
 FOLDER holds a copy of the tool's repository or any files of it; nothing in it is changed.
 A variable of the environment that a file asks for is given a value, since its absence says nothing about the file.
+--part keeps the files below folders whose name begins so, such as the agent and classification examples of Potato.
+The last lines are the table of docs/dialects.md: refused files by reason, each file under its first reason.
 """
 
 import argparse
@@ -22,6 +24,23 @@ KEYS = {
 }
 SKIPPED = {"node_modules", "dist", ".git"}
 
+# Why a file is refused, by what the message says; the first that fits counts. The state says how it is counted.
+REASONS = [
+    ("red-team", "red-team", r"red-team"),
+    ("bound to a vendor", "providers that are not spoken", r"^cannot-be-run"),
+    ("bound to a vendor", "tests or prompts of a service", r"tests cannot be read from|prompts that `"),
+    ("bound to a vendor", "moderation, classification, guardrails, search",
+     r"`(not-)?(moderation|classifier|guardrails|search-rubric|pi|perplexity|perplexity-score)` is not supported"),
+    ("not of the tool", "assertion types that the tool does not have", r"assertion type `[^`]*` is not supported$"),
+    ("not of the tool", "files that the copy does not have", r"^unreadable: .*there is no such file"),
+    ("refused", "images, sound, video or documents as variables", r"is not text|it is not text"),
+    ("refused", "spans of a text", r"annotation type `(span|span_link|error_span|extractive_qa|coreference)`"),
+    ("refused", "rankings", r"annotation type `(ranking|bws|card_sort|conjoint)`"),
+    ("refused", "questions about turns, steps or sessions", r"`(turn_level|turn_binding|session_level|target_field)`"),
+    ("refused", "other annotation types", r"annotation type `"),
+    ("refused", "what is made while people annotate", r"`(live_agent|live_coding_agent|agent_proxy|arena|solo_mode|sessions)`"),
+]
+
 
 def top_keys(path):
     """Keys at the top of a YAML file, without a YAML parser."""
@@ -32,8 +51,11 @@ def top_keys(path):
     return {match.group(1) for line in lines if (match := re.match(r"""["']?([A-Za-z_]\w*)["']?\s*:""", line))}
 
 
-def find_files(folder, tool):
+def find_files(folder, tool, parts=()):
     for path in sorted(folder.rglob("*.y*ml")):
+        folders = path.relative_to(folder).parts[:-1]
+        if parts and not any(name.startswith(part) for name in folders for part in parts):
+            continue
         if SKIPPED.isdisjoint(path.parts) and path.is_file():
             keys = top_keys(path)
             wanted = KEYS[tool] & keys
@@ -66,30 +88,37 @@ def reason_of(problem):
         # Each case of a file names its own target; what counts is the vendor.
         target = re.search(r"`([^`]*)` (?:is|needs)", message)
         message = "target " + (re.split("[:/]", target.group(1))[0] if target else message)
-    return problem["code"] + ": " + message[:110]
+    return problem["code"] + ": " + message[:140]
 
 
-def state_of(code, errors, problems):
-    if any("red-team" in problem["message"] for problem in errors):
-        return "red-team"
-    if errors and all(problem["code"] == "cannot-be-run" for problem in errors):
-        return "bound to a vendor"
-    return "refused" if errors or code else "warned" if problems else "silent"
+def classify(code, errors, problems):
+    """How a file is counted, and under which reason."""
+    if not errors and not code:
+        return ("warned" if problems else "silent"), None
+    messages = [reason_of(problem) for problem in errors] or [f"exit code {code}"]
+    found = [next((entry[:2] for entry in REASONS if re.search(entry[2], message)), None) for message in messages]
+    # A file is only set aside if everything that is refused in it sets it aside.
+    own = [entry for entry in found if entry is None or entry[0] == "refused"]
+    state, reason = own[0] or ("refused", None) if own else found[0]
+    return state, reason or messages[found.index(None)]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--tool", choices=KEYS, default="promptfoo")
+    parser.add_argument("--part", action="append", default=[], help="only folders whose name begins so")
     parser.add_argument("--jurist", default="jurist")
     parser.add_argument("--list", action="store_true", help="print each file with its first problem")
     arguments = parser.parse_args()
     counts, reasons, warnings = collections.Counter(), collections.Counter(), collections.Counter()
-    for path in find_files(arguments.folder, arguments.tool):
+    table = collections.Counter()
+    for path in find_files(arguments.folder, arguments.tool, arguments.part):
         code, problems = check(arguments.jurist, path, arguments.tool)
         errors = [problem for problem in problems if problem["severity"] == "error"]
-        state = state_of(code, errors, problems)
+        state, reason = classify(code, errors, problems)
         counts[state] += 1
+        table.update([(state, reason)] if reason else [])
         reasons.update({reason_of(problem) for problem in errors} or ({f"exit code {code}"} if code else set()))
         warnings.update({reason_of(problem) for problem in problems if problem["severity"] == "warning"})
         if arguments.list:
@@ -97,11 +126,16 @@ def main():
             print(state, path.relative_to(arguments.folder), reason_of(first), sep="\t")
     loaded, own = counts["silent"] + counts["warned"], sum(counts[key] for key in ("silent", "warned", "refused"))
     print(f"{sum(counts.values())} files: " + ", ".join(f"{n_files} {key}" for key, n_files in sorted(counts.items())))
-    print(f"{loaded} of {own} load and can be run, red-team files and those bound to a vendor aside")
+    share = 100 * loaded / own if own else 0
+    print(f"{loaded} of {own} ({share:.0f} %) load and can be run, aside from red-team files, those bound to a vendor")
+    print("and those that the tool itself would not run")
     for title, counted in (("files refused by reason", reasons), ("files warned about by reason", warnings)):
         print(f"\n{title}")
         for reason, n_files in counted.most_common():
             print(f"{n_files:5}  {reason}")
+    print("\n| why | counted as | files |\n| --- | --- | --- |")
+    for (state, reason), n_files in sorted(table.items(), key=lambda entry: (-entry[1], entry[0])):
+        print(f"| {reason} | {state} | {n_files} |")
 
 
 if __name__ == "__main__":

@@ -168,6 +168,9 @@ const fn on_candidate(name: &'static str, help: &'static str, params: &'static [
 
 const BOUNDS: &[Param] = &[may("min", ParamKind::Count), may("max", ParamKind::Count)];
 
+const TOOL_CALLS: &str = "the response is calls of these tools, with arguments that fit";
+const TOOLS: &[Param] = &[may("tools", ParamKind::List)];
+
 /// A tool or skill by name or glob, and how often.
 const USED: &[Param] = &[
     may("name", ParamKind::Text),
@@ -187,6 +190,7 @@ const CODE: &[Param] = &[
     may("config", ParamKind::Map),
     may("timeout_ms", ParamKind::Amount),
     may("env", ParamKind::TextOrTexts),
+    may("check", ParamKind::Map),
 ];
 
 /// Where a text is searched: in the final response (the default) or in the whole trace.
@@ -511,6 +515,56 @@ pub const CHECKS: &[CatalogueEntry] = &[
         "contains-xml",
         "the response contains a well-formed XML element, with these elements if any are given",
         &[may("value", XML_ELEMENTS)],
+    ),
+    on_response("is-html", "the response is HTML: elements, and words only inside of them", &[]),
+    on_response("contains-html", "the response contains HTML", &[]),
+    on_response("is-refusal", "the response is empty or has a phrase of a refusal", &[]),
+    on_response("is-valid-openai-tools-call", TOOL_CALLS, TOOLS),
+    on_response("is-valid-openai-function-call", TOOL_CALLS, TOOLS),
+    on_response("is-valid-function-call", TOOL_CALLS, TOOLS),
+    on_trace(
+        "finish-reason",
+        "the model stopped for this reason: stop, length, tool_calls or content_filter",
+        &[need("value", ParamKind::Text)],
+    ),
+    on_trace(
+        "trace-span-count",
+        "the number of OpenTelemetry spans with such a name is within bounds",
+        &[need(
+            "value",
+            ParamKind::Shape(&[
+                need("pattern", ParamKind::Text),
+                may("min", ParamKind::Count),
+                may("max", ParamKind::Count),
+            ]),
+        )],
+    ),
+    on_trace(
+        "trace-span-duration",
+        "spans with such a name took at most this many milliseconds",
+        &[need(
+            "value",
+            ParamKind::Shape(&[
+                may("pattern", ParamKind::Text),
+                need("max", ParamKind::Amount),
+                may("percentile", ParamKind::Amount),
+            ]),
+        )],
+    ),
+    on_trace(
+        "trace-error-spans",
+        "at most this many spans with such a name failed (0)",
+        &[may(
+            "value",
+            ParamKind::OrShape(
+                &ParamKind::Count,
+                &[
+                    may("pattern", ParamKind::Text),
+                    also(may("max_count", ParamKind::Count), "maxCount"),
+                    also(may("max_percentage", ParamKind::Amount), "maxPercentage"),
+                ],
+            ),
+        )],
     ),
     on_response(
         "numeric-range",

@@ -3,6 +3,7 @@
 //! This crate uses no database and no HTTP server, and never prints.
 
 pub mod agent;
+pub mod archive;
 pub mod batch;
 pub mod bundle;
 pub mod call;

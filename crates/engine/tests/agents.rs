@@ -126,6 +126,65 @@ async fn a_model_uses_the_tools_of_its_server_in_every_protocol() {
 }
 
 #[tokio::test]
+async fn calls_of_tools_that_are_only_declared_are_the_answer() {
+    let server = Server::start(|_| Act::Call(vec![("weather", json!({ "city": "Rome" }))])).await;
+    let tools = json!([{ "type": "function", "function": { "name": "weather", "parameters": { "type": "object" } } }]);
+    let target = target("vllm", json!({ "model": "agent-1", "base_url": server.url, "tools": tools }));
+    let produced = produce(&agents(&[], false), &case(target, None)).await.unwrap();
+    let calls: Json = serde_json::from_str(&produced.response.unwrap()).unwrap();
+    assert_eq!(calls[0]["function"]["name"], "weather");
+    assert_eq!(calls[0]["function"]["arguments"], "{\"city\":\"Rome\"}");
+    assert_eq!(produced.trace.unwrap().status.as_deref(), Some("tool_calls"));
+    assert_eq!(server.last().tools(), ["weather"]);
+}
+
+#[tokio::test]
+async fn a_conversation_is_answered_turn_by_turn() {
+    let server = Server::start(|seen| match seen.prompt().matches("It is").count() {
+        0 => Act::Say("It is 30.".to_owned()),
+        _ => Act::Say("It is 60.".to_owned()),
+    })
+    .await;
+    let mut case = case(model("vllm", &server), None);
+    case.candidate.input = None;
+    case.candidate.messages = vec![
+        json!({ "role": "system", "content": "Be brief." }),
+        json!({ "role": "user", "content": "What is 15 % of 200?" }),
+        json!({ "role": "assistant", "content": null }),
+        json!({ "role": "user", "content": "Double it." }),
+    ];
+    let produced = produce(&agents(&[], false), &case).await.unwrap();
+    assert_eq!((produced.response.as_deref(), server.n_seen()), (Some("It is 60."), 2));
+    let steps = produced.trace.unwrap().steps;
+    let said: Vec<&str> = steps.iter().map(|step| step.text.as_str()).collect();
+    assert_eq!(said, ["What is 15 % of 200?", "It is 30.", "Double it.", "It is 60."]);
+
+    case.targets = target("echo", json!({})).into_iter().collect();
+    let refused = agents(&[], false).check(&case).unwrap_err().to_string();
+    assert!(refused.contains("cannot hold a conversation of several turns"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_tool_is_called_without_a_model() {
+    if !python() {
+        return;
+    }
+    let agents = agents(&[("sums", stdio(&[]))], true);
+    let call =
+        |tool: &str, arguments: Json| target("mcp-tool", json!({ "tool": tool, "arguments": arguments }));
+    let sum = case(call("add", json!({ "a": 2, "b": 40 })), Some("sums"));
+    let produced = produce(&agents, &sum).await.unwrap();
+    assert_eq!(produced.response.as_deref(), Some("42"));
+    assert_eq!(produced.trace.unwrap().status.as_deref(), Some("ok"));
+    let failed = produce(&agents, &case(call("fail", json!({})), Some("sums"))).await.unwrap();
+    assert_eq!(failed.response.as_deref(), Some("the database is closed"));
+    let results = &failed.trace.unwrap().steps[1].results;
+    assert!(results[0].error && results[0].call.is_some());
+    let nowhere = agents.check(&case(call("add", json!({})), None)).unwrap_err().to_string();
+    assert!(nowhere.contains("needs a `server`"), "{nowhere}");
+}
+
+#[tokio::test]
 async fn what_a_tool_does_wrong_is_told_to_the_model_and_what_breaks_the_server_is_no_answer() {
     if !python() {
         return;

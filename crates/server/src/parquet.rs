@@ -7,11 +7,14 @@ use std::sync::Arc;
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
+use axum::body::Bytes;
 use jurist_core::report::{COLUMNS, Column, ColumnKind, GradeCell, GradeRow};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, Row};
 use serde_json::Value as Json;
 
 /// Writes a table row by row; a table without rows still has its columns.
@@ -52,6 +55,46 @@ pub fn write_parquet_table(columns: &[String], rows: &[Vec<Json>]) -> Result<Vec
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(parquet_properties()))?;
     writer.write(&batch)?;
     writer.into_inner()
+}
+
+/// Rows of a table that others wrote, as JSON objects; at most `max_rows`.
+pub fn read_parquet_rows(bytes: Vec<u8>, max_rows: usize) -> Result<Vec<Json>, ParquetError> {
+    let reader = SerializedFileReader::new(Bytes::from(bytes))?;
+    let rows = reader.get_row_iter(None)?.take(max_rows);
+    rows.map(|row| row.map(|row| row_to_json(&row))).collect()
+}
+
+fn row_to_json(row: &Row) -> Json {
+    row.get_column_iter().map(|(name, field)| (name.clone(), field_to_json(field))).collect()
+}
+
+/// Dates and times are texts; bytes that are no text are left out.
+fn field_to_json(field: &Field) -> Json {
+    match field {
+        Field::Null => Json::Null,
+        Field::Bool(value) => Json::from(*value),
+        Field::Byte(value) => Json::from(*value),
+        Field::Short(value) => Json::from(*value),
+        Field::Int(value) => Json::from(*value),
+        Field::Long(value) => Json::from(*value),
+        Field::UByte(value) => Json::from(*value),
+        Field::UShort(value) => Json::from(*value),
+        Field::UInt(value) => Json::from(*value),
+        Field::ULong(value) => Json::from(*value),
+        Field::Float(value) => Json::from(f64::from(*value)),
+        Field::Double(value) => Json::from(*value),
+        Field::Str(value) => Json::from(value.as_str()),
+        Field::Bytes(value) => value.as_utf8().map_or(Json::Null, Json::from),
+        Field::Group(row) => row_to_json(row),
+        Field::ListInternal(list) => list.elements().iter().map(field_to_json).collect(),
+        Field::MapInternal(map) => {
+            let entries = map.entries().iter();
+            entries
+                .map(|(key, value)| (key.to_string().trim_matches('"').to_owned(), field_to_json(value)))
+                .collect()
+        }
+        other => Json::from(other.to_string()),
+    }
 }
 
 fn parquet_properties() -> WriterProperties {
@@ -132,6 +175,18 @@ mod tests {
             "evidence": [{ "quote": "q" }], "time": "2026-03-20T10:15:32.250Z",
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn rows_of_a_table_are_read_as_json() {
+        let columns = ["question".to_owned(), "score".to_owned()];
+        let rows = [vec![json!("Why?"), json!(0.5)], vec![Json::Null, json!(1.0)]];
+        let table = write_parquet_table(&columns, &rows).unwrap();
+        let expected =
+            [json!({ "question": "Why?", "score": 0.5 }), json!({ "question": null, "score": 1.0 })];
+        assert_eq!(read_parquet_rows(table.clone(), 10).unwrap(), expected);
+        assert_eq!(read_parquet_rows(table, 1).unwrap(), expected[..1]);
+        assert!(read_parquet_rows(b"PAR1 and nothing".to_vec(), 10).is_err());
     }
 
     #[test]

@@ -39,6 +39,7 @@ macro_rules! targets {
 targets! {
     "dialect_native" |input| dialects::read_project(Some(Dialect::Native), input),
     "dialect_agentv" |input| dialects::read_project(Some(Dialect::Agentv), input),
+    "dialect_promptfoo" |input| dialects::read_project(Some(Dialect::Promptfoo), input),
     "dialect_potato" |input| dialects::read_project(Some(Dialect::Potato), input),
     "dialect_monitor" |input| dialects::read_project(Some(Dialect::Monitor), input),
     "dialect_any" |input| dialects::read_project(None, input),

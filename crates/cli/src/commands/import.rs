@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use jurist_core::candidate::{ForeignResults, read_foreign_results};
 use jurist_core::source::{Tree, to_yaml};
+use jurist_engine::archive::{is_archive, read_archive};
 use jurist_engine::load::read_input;
 use jurist_engine::record_file::RecordFile;
 use serde_json::Value;
@@ -15,9 +16,9 @@ use crate::render;
 /// Import the results of another evaluation tool
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Reads JSON, JSON lines and CSV of promptfoo, DeepEval, ragas, Inspect, OpenAI
-evals, Langfuse, LangSmith, Braintrust and AgentV. The field names identify the
-tool. --out writes records.jsonl (for `jurist grade`), grades.jsonl (the other
+Reads JSON, JSON lines, CSV and Parquet of promptfoo, DeepEval, ragas, Inspect
+(also its .eval logs), OpenAI evals, Langfuse, LangSmith, Braintrust and AgentV.
+The field names identify the tool. --out writes records.jsonl (for `jurist grade`), grades.jsonl (the other
 tool's scores) and rubric.yaml (its criteria).
 
 Examples:
@@ -56,8 +57,16 @@ fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
+/// Largest archive or table; its rows are kept in memory.
+const MAX_BYTES: u64 = 1 << 30;
+/// Rows of a table.
+const MAX_ROWS: usize = 10_000_000;
+
 /// A document of JSON as it is, and otherwise one value for each record.
 fn read_results(path: &Path) -> anyhow::Result<ForeignResults> {
+    if let Some(values) = read_binary_file(path)? {
+        return read_foreign_results(values).with_context(|| format!("`{}`", path.display()));
+    }
     let is_json = path.extension().is_some_and(|extension| extension == "json");
     let document = match is_json {
         true => {
@@ -78,6 +87,47 @@ fn read_results(path: &Path) -> anyhow::Result<ForeignResults> {
         }
     };
     read_foreign_results(values).with_context(|| format!("`{}`", path.display()))
+}
+
+/// The records of an archive or a Parquet table, by the name of the file; `None` for any other file.
+fn read_binary_file(path: &Path) -> anyhow::Result<Option<Vec<Value>>> {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if !["eval", "zip", "parquet"].contains(&extension) {
+        return Ok(None);
+    }
+    let place = || format!("`{}`", path.display());
+    let size = std::fs::metadata(path).with_context(place)?.len();
+    if MAX_BYTES < size {
+        bail!("`{}` has {size} bytes; at most {MAX_BYTES} are read", path.display());
+    }
+    let bytes = std::fs::read(path).with_context(place)?;
+    if extension == "parquet" {
+        return read_parquet_file(bytes).with_context(place).map(Some);
+    }
+    // Logs of Inspect in JSON lines and JSON have the same name.
+    if !is_archive(&bytes) {
+        return Ok(None);
+    }
+    let is_sample = |name: &str| name.starts_with("samples/") && name.ends_with(".json");
+    let members = read_archive(&bytes, is_sample).with_context(place)?;
+    if members.is_empty() {
+        bail!("`{}` holds no samples; a log of Inspect has them as `samples/….json`", path.display());
+    }
+    let samples = members.iter().map(|member| {
+        serde_json::from_slice(&member.bytes)
+            .with_context(|| format!("`{}` in `{}`", member.name, path.display()))
+    });
+    Ok(Some(samples.collect::<anyhow::Result<Vec<Value>>>()?))
+}
+
+#[cfg(feature = "parquet")]
+fn read_parquet_file(bytes: Vec<u8>) -> anyhow::Result<Vec<Value>> {
+    Ok(jurist_server::parquet::read_parquet_rows(bytes, MAX_ROWS)?)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet_file(_: Vec<u8>) -> anyhow::Result<Vec<Value>> {
+    bail!("this program was built without Parquet, which reads at most {MAX_ROWS} rows")
 }
 
 fn scores_by_criterion(results: &ForeignResults) -> BTreeMap<&str, Vec<f64>> {

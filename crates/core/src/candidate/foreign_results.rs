@@ -145,6 +145,23 @@ const SHAPES: &[ResultShape] = &[
             reason: "reasoning",
         },
     },
+    // Without a list of scores, AgentV has what each rubric item came to.
+    ResultShape {
+        tool: "AgentV",
+        list: &["results"],
+        marks: &["test_id", "assertions"],
+        id: &["test_id"],
+        task: &["input"],
+        response: &["output", "output_text", "answer"],
+        reference: &["expected_output"],
+        context: &[],
+        scores: ScoreShape::Parts {
+            list: &["assertions"],
+            name: &["text"],
+            score: &["passed"],
+            reason: "evidence",
+        },
+    },
     ResultShape {
         tool: "Braintrust",
         list: &["rows", "events"],
@@ -414,6 +431,12 @@ mod tests {
             "AgentV",
             "r",
             ("rubric", 0.9),
+        );
+        check(
+            json!([{ "test_id": "v", "output": "r", "assertions": [{ "text": "names the sum", "passed": true }] }]),
+            "AgentV",
+            "r",
+            ("names the sum", 1.0),
         );
     }
 

@@ -23,7 +23,7 @@ pub use record::{
 };
 pub use render::{render_trace_for_judge, render_trace_for_person};
 pub(crate) use trace::as_arguments;
-pub use trace::{ModelUsage, StepRole, ToolCall, ToolResult, Trace, TraceStep, Usage};
+pub use trace::{ModelUsage, StepRole, ToolCall, ToolResult, Trace, TraceSpan, TraceStep, Usage};
 
 use serde_json::{Map, Value};
 

@@ -47,6 +47,18 @@ pub struct Trace {
     /// It is read and not written, since `usage` and `cost` say what it comes to.
     #[serde(skip)]
     pub model_usage: Vec<ModelUsage>,
+    /// The spans that an OpenTelemetry trace was read from. They are read and not written, since `steps` say what
+    /// happened in them.
+    #[serde(skip)]
+    pub spans: Vec<TraceSpan>,
+}
+
+/// A span by its name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TraceSpan {
+    pub name: String,
+    pub duration_ms: Option<f64>,
+    pub failed: bool,
 }
 
 /// The tokens of one model call.

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::{BadCheck, CheckFinding, Params};
+use super::{BadCheck, CheckFinding, CompiledCheck, Params, read_call_list, read_check_method};
 use crate::candidate::{JudgeInput, Measurements, StepRole, Trace, TraceStep};
+use crate::catalogue::GradingMethod;
 
 /// A program that is given no limit of its own ends after this.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -28,6 +29,8 @@ pub struct ExternalCheck {
     pub time_limit: Duration,
     /// Variables of the environment that the program gets besides harmless ones such as `PATH`.
     pub variables: Vec<String>,
+    /// The check that looks at what the code makes of the output, where the code does not decide itself.
+    pub then: Option<GradingMethod>,
 }
 
 /// Who decides.
@@ -120,6 +123,7 @@ pub(super) fn compile_external_check(params: &Params<'_>) -> Result<Option<Exter
         None => TIME_LIMIT,
     };
     let variables = params.texts("env")?;
+    let then = params.map("check")?.map(|check| read_inner_check(params, check)).transpose()?;
     Ok(Some(ExternalCheck {
         name: params.name(),
         kind,
@@ -127,7 +131,23 @@ pub(super) fn compile_external_check(params: &Params<'_>) -> Result<Option<Exter
         config: params.get("config").cloned(),
         time_limit,
         variables,
+        then,
     }))
+}
+
+/// A check of the catalogue that is decided in this process.
+fn read_inner_check(params: &Params<'_>, check: &Map<String, Value>) -> Result<GradingMethod, BadCheck> {
+    let mut rest = check.clone();
+    let Some(Value::String(name)) = rest.remove("type") else {
+        return Err(params.bad("check", "needs `type`, the name of a check"));
+    };
+    let inner = read_check_method(&name, &Value::Object(rest));
+    let inner = inner.map_err(|error| params.bad("check", error.to_string()))?;
+    match CompiledCheck::compile_literally(&inner) {
+        Ok(CompiledCheck::Local(_)) => Ok(inner),
+        Ok(_) => Err(params.bad("check", format!("`{name}` cannot look at what code makes of an output"))),
+        Err(error) => Err(params.bad("check", error.to_string())),
+    }
 }
 
 fn parse_script_command(params: &Params<'_>) -> Result<ScriptCommand, BadCheck> {
@@ -379,7 +399,7 @@ fn assertion_output(material: &JudgeInput) -> Value {
         {
             value.clone()
         }
-        _ => material.answer().into(),
+        _ => read_call_list(material.answer()).unwrap_or_else(|| material.answer().into()),
     }
 }
 

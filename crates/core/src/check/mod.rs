@@ -7,14 +7,18 @@ mod bounds;
 mod calls;
 mod external;
 mod fields;
+mod html;
 mod json;
 mod limits;
 mod matching;
 mod max_score;
 mod overlap;
+mod refusal;
 mod similarity;
+mod spans;
 mod subject;
 mod text;
+mod tool_calls;
 mod xml;
 
 use std::borrow::Cow;
@@ -30,6 +34,7 @@ pub use external::{
 pub use max_score::{MaxScore, MaxScoreResult, ScoredCriterion};
 use subject::SearchScope;
 pub use subject::{CheckSubject, SubjectTrace};
+pub use tool_calls::{DeclaredTool, read_call_list, read_declared_tools};
 
 /// What a check says. Without a score, the comment tells why there is none.
 #[derive(Debug, Clone, PartialEq)]
@@ -156,6 +161,10 @@ enum CheckKind {
     Overlap(overlap::Overlap),
     Similarity(similarity::Similarity),
     Xml(xml::XmlCheck),
+    Html(html::HtmlCheck),
+    Refusal(refusal::RefusalCheck),
+    Spans(spans::SpanCheck),
+    ToolCalls(tool_calls::ToolCallCheck),
 }
 
 impl Check {
@@ -197,6 +206,14 @@ impl Check {
             CheckKind::Similarity(check)
         } else if let Some(check) = xml::compile_xml_check(params)? {
             CheckKind::Xml(check)
+        } else if let Some(check) = html::compile_html_check(params) {
+            CheckKind::Html(check)
+        } else if let Some(check) = refusal::compile_refusal_check(params) {
+            CheckKind::Refusal(check)
+        } else if let Some(check) = spans::compile_span_check(params)? {
+            CheckKind::Spans(check)
+        } else if let Some(check) = tool_calls::compile_tool_call_check(params)? {
+            CheckKind::ToolCalls(check)
         } else {
             return Err(BadCheck::Unknown(params.name().to_owned()));
         };
@@ -258,6 +275,10 @@ impl Check {
             CheckKind::Overlap(check) => check.run(subject),
             CheckKind::Similarity(check) => check.run(subject, vector),
             CheckKind::Xml(check) => check.run(subject),
+            CheckKind::Html(check) => check.run(subject),
+            CheckKind::Refusal(check) => check.run(subject),
+            CheckKind::Spans(check) => check.run(subject),
+            CheckKind::ToolCalls(check) => check.run(subject),
         }
     }
 }

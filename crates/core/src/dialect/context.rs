@@ -412,6 +412,22 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The way from the folder of a file to a file that may be in it or in a folder above.
+    pub(super) fn find_above(&self, reference: &str, span: SourceSpan) -> Option<String> {
+        let from = self.path_of(span.file);
+        let (mut folder, mut way) = (from.parent()?, String::new());
+        loop {
+            if (self.world.read)(&tidy(&folder.join(reference))).is_ok() {
+                return Some(way + reference);
+            }
+            if folder == self.world.root || !folder.starts_with(&self.world.root) {
+                return None;
+            }
+            folder = folder.parent()?;
+            way.push_str("../");
+        }
+    }
+
     /// Text in which nothing is filled in yet.
     pub(super) fn raw_text(&self, node: &SourceNode, what: &str) -> Option<String> {
         let text = node.text().map(str::to_owned);

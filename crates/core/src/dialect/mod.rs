@@ -7,6 +7,7 @@ mod agentv;
 mod context;
 mod fields;
 mod lower;
+mod mcptest;
 mod method;
 mod monitor;
 mod native;
@@ -24,6 +25,7 @@ use context::Context;
 pub use context::{
     ProjectEnvironment, ReadError, ScriptAnswer, ScriptCall, ScriptSource, VariableExpansion, refuse_scripts,
 };
+pub use mcptest::MCP_TOOL;
 pub use settings::{
     CustomVendor, DeferPolicy, MailSecurity, MailSettings, ModelPrice, NetworkSettings, PROTOCOLS,
     ProjectSettings, RateLimitSettings, SettingsFile,

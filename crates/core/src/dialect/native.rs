@@ -9,7 +9,7 @@ use super::fields::MappingReader;
 use super::rubric::{
     EvalRubricAdditions, NamedRubrics, read_eval_check, read_rubric_definition, read_rubric_keys,
 };
-use super::{lower, monitor, potato, rows};
+use super::{lower, mcptest, monitor, potato, rows};
 use crate::candidate::{Candidate, TraceSource};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::GraderKind;
@@ -27,19 +27,6 @@ pub(super) const MARKS: [&str; 2] = ["evals", "rubrics"];
 /// Keys that a native file of shared parts, or a rubric on its own, has at its top.
 pub(super) const SHARED_MARKS: [&str; 9] =
     ["servers", "judges", "imports", "monitors", "annotation", "criteria", "tree", "graph", "preset"];
-
-/// Sections of mcptest beside its evals: they test tools and servers, not answers.
-const MCPTEST_SECTIONS: [&str; 9] = [
-    "tools",
-    "resources",
-    "prompts",
-    "scorers",
-    "agents",
-    "model_compatibility",
-    "compatibility",
-    "security",
-    "performance",
-];
 
 pub(super) fn read_native_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
     read_native_file(cx, node, &mut Imports::new(node.span.file)).0
@@ -132,11 +119,13 @@ fn read_native_file(cx: &Context<'_>, node: &SourceNode, imports: &mut Imports) 
             suite.monitors.extend(monitor::read_monitor_definition(fields, &named));
         }
     }
-    for section in MCPTEST_SECTIONS.iter().filter(|section| fields.has(section)) {
+    let tests = mcptest::read_tool_tests(&fields, &suite, &mut names);
+    suite.cases.extend(tests);
+    for section in mcptest::OTHER_SECTIONS.iter().filter(|section| fields.has(section)) {
         let message = format!("`{section}` is a section of mcptest, whose tests are not run here");
         cx.report(Diagnostic::warning(Code::NoEffect, fields.key_span(section), message));
     }
-    MCPTEST_SECTIONS.iter().for_each(|section| fields.takes_prefix(section));
+    mcptest::OTHER_SECTIONS.iter().for_each(|section| fields.takes_prefix(section));
     suite.annotation = fields.fields("annotation", "annotation").and_then(potato::read_annotation_task);
     suite.rubrics.extend(potato::annotation_rubrics(suite.annotation.as_ref()));
     fields.finish();

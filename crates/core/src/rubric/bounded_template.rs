@@ -47,7 +47,7 @@ const MIN_STEPS: usize = 500;
 const ITEM_BYTES: usize = 32;
 
 /// Filters that a prompt may use.
-const FILTERS: [&str; 33] = [
+const FILTERS: [&str; 35] = [
     "abs",
     "bool",
     "capitalize",
@@ -55,6 +55,7 @@ const FILTERS: [&str; 33] = [
     "d",
     "default",
     "dictsort",
+    "dump",
     "e",
     "escape",
     "first",
@@ -67,6 +68,7 @@ const FILTERS: [&str; 33] = [
     "length",
     "lines",
     "list",
+    "load",
     "lower",
     "max",
     "min",
@@ -236,7 +238,11 @@ fn bounded_environment(allowance: &Arc<Allowance>) -> Environment<'static> {
         environment.add_filter(name, move |arguments: Rest<ValueOrKwargs>| {
             let arguments = arguments.into_values();
             allowance.spend(filter_bytes(name, &arguments))?;
-            BUILTINS.empty_state().apply_filter(name, &arguments)
+            match (name, arguments.as_slice()) {
+                ("dump", [value, ..]) => dump_value(value),
+                ("load", [value]) => load_value(value),
+                _ => BUILTINS.empty_state().apply_filter(name, &arguments),
+            }
         });
     }
     let join = Arc::clone(allowance);
@@ -301,6 +307,21 @@ fn slice_text(allowance: &Allowance, text: &Value, [start, stop, step]: [&Value;
     Ok(Value::from(text.chars().skip(start).take(stop.saturating_sub(start)).collect::<String>()))
 }
 
+/// A value as JSON.
+fn dump_value(value: &Value) -> Result<Value, Error> {
+    require_defined(&[value])?;
+    let text = serde_json::to_string(value);
+    text.map(Value::from).map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))
+}
+
+/// What a text holds as JSON.
+fn load_value(value: &Value) -> Result<Value, Error> {
+    let parsed = serde_json::from_str::<Json>(value.as_str().unwrap_or_default());
+    parsed
+        .map(Value::from_serialize)
+        .map_err(|error| Error::new(ErrorKind::InvalidOperation, format!("`load` reads JSON: {error}")))
+}
+
 /// At most how many bytes a filter makes, up to a small factor for escapes and letters that grow.
 fn filter_bytes(name: &str, arguments: &[Value]) -> usize {
     let text = |at: usize| arguments.get(at).and_then(Value::as_str);
@@ -320,6 +341,9 @@ fn filter_bytes(name: &str, arguments: &[Value]) -> usize {
             Some(separator) => n_items(whole.matches(separator).count()),
             None => n_items(whole.split_whitespace().count()),
         },
+        // An escaped letter takes six.
+        ("dump", _) => given.saturating_mul(5),
+        ("load", Some(whole)) => n_items(whole.matches([',', ':']).count()),
         ("join", _) => {
             let n = arguments.first().and_then(Value::len).unwrap_or(0);
             text(1).map_or(0, str::len).saturating_mul(n)

@@ -1,22 +1,25 @@
 //! A model that works on a task, with the tools of a server if it has one, until it has nothing more to call.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use jurist_core::candidate::{Measurements, StepRole, Trace, TraceStep};
+use jurist_core::candidate::{Measurements, StepRole, ToolCall, Trace, TraceStep};
+use jurist_core::check::{DeclaredTool, read_declared_tools};
 use jurist_core::grade::{Spend, Usd};
+use jurist_core::rubric::CriterionKind;
 use jurist_core::suite::{Case, Judge};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::mcp::Mcp;
 use super::{AgentOutput, AgentRunError, TrialIdentity};
 use crate::call::{CallFailure, CallResult, ModelClient, Tries};
-use crate::model::{Message, MessageRole, ModelEndpoint, Request, StopReason};
+use crate::model::{Message, MessageRole, ModelEndpoint, Request, StopReason, Tool};
 
 const MAX_STEPS: u32 = 30;
 const MAX_TOKENS: u64 = 500_000;
 /// Of one reply.
 const MAX_REPLY: u32 = 8192;
-const TOOL_TIMEOUT: f64 = 60.0;
+pub(super) const TOOL_TIMEOUT: f64 = 60.0;
 const SYSTEM: &str = "You are a helpful assistant.";
 
 pub(super) async fn talk(
@@ -28,23 +31,21 @@ pub(super) async fn talk(
     mcp: Option<&Mcp>,
 ) -> Result<AgentOutput, AgentRunError> {
     let agent = &case.agent;
-    let (system, messages) = build_conversation(case);
+    let (system, mut turns) = build_conversation(case);
+    let (n_turns, messages) = (turns.len(), turns.pop_front().unwrap_or_default());
     let mut request = Request {
         model: line.name.clone(),
         system: agent.system.clone().or(system).unwrap_or_else(|| SYSTEM.to_owned()),
         messages,
         schema: Json::Null,
-        tools: mcp.map(|mcp| mcp.tools.clone()).unwrap_or_default(),
+        tools: mcp.map_or_else(|| declared_tools(case), |mcp| mcp.tools.clone()),
         temperature: told.temperature,
         max_tokens: told.max_tokens.unwrap_or(MAX_REPLY),
         // Trials are independent draws.
         draw: (which.trial - 1) * 1000,
     };
-    let asked = request.messages.iter().map(|message| {
-        let who = if message.role == MessageRole::User { StepRole::User } else { StepRole::Assistant };
-        TraceStep::new(who, message.parts.join("\n"))
-    });
-    let mut trace = Trace { steps: asked.collect(), ..Trace::default() };
+    let mut trace =
+        Trace { steps: request.messages.iter().map(step_of_message).collect(), ..Trace::default() };
     let tool_timeout = Duration::from_secs_f64(agent.tool_timeout.unwrap_or(TOOL_TIMEOUT));
     let (mut spend, mut status) = (Spend { from_cache: true, ..Spend::default() }, "too many steps");
     // As each reply was made and each tool worked, without waiting for a turn: the same from the cache.
@@ -90,6 +91,16 @@ pub(super) async fn talk(
                 }
                 continue;
             }
+            (StopReason::End, _) if reply.calls.is_empty() && !turns.is_empty() => {
+                // The next thing that the user says follows what was just answered.
+                request.messages.push(Message::new(MessageRole::Assistant, vec![reply.text]));
+                let next = turns.pop_front().unwrap_or_default();
+                trace.steps.extend(next.iter().map(step_of_message));
+                request.messages.extend(next);
+                continue;
+            }
+            // Tools that are only declared are not run: their calls are the answer.
+            (_, None) if !reply.calls.is_empty() => status = "tool_calls",
             _ => status = "completed",
         }
         break;
@@ -98,11 +109,39 @@ pub(super) async fn talk(
     (trace.cost, trace.duration_ms) = (cost, duration_ms);
     let usage = Some(trace.usage).filter(|usage| !usage.is_nothing());
     let measurements = Measurements { duration_ms, usage, cost };
-    let response =
-        trace.steps.last().filter(|step| step.role == StepRole::Assistant).map(|step| step.text.clone());
-    // Without tools there is nothing to see but what it said.
-    let trace = mcp.is_some().then_some(trace);
+    let last = trace.steps.last().filter(|step| step.role == StepRole::Assistant);
+    let response = last.map(|step| match step.tool_calls.as_slice() {
+        calls if !calls.is_empty() && mcp.is_none() => write_calls(calls),
+        _ => step.text.clone(),
+    });
+    // Without tools there is nothing to see but what it said, unless somebody asks why it stopped.
+    let is_seen = mcp.is_some() || 1 < n_turns;
+    let trace = (is_seen || !request.tools.is_empty() || asks_why_it_stopped(case)).then_some(trace);
     Ok(AgentOutput { response, trace, spend, measurements, ..AgentOutput::default() })
+}
+
+/// Tools that the target of a case declares.
+fn declared_tools(case: &Case) -> Vec<Tool> {
+    let config = case.targets.first().map(|target| &target.config);
+    let tools = config.into_iter().flat_map(|config| config.get("tools").or_else(|| config.get("functions")));
+    let to_tool =
+        |tool: DeclaredTool| Tool { name: tool.name, description: tool.description, schema: tool.schema };
+    tools.flat_map(read_declared_tools).map(to_tool).collect()
+}
+
+/// Calls as OpenAI writes them.
+fn write_calls(calls: &[ToolCall]) -> String {
+    let call = |call: &ToolCall| {
+        let arguments = Json::Object(call.arguments.clone()).to_string();
+        json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": arguments } })
+    };
+    Json::Array(calls.iter().map(call).collect()).to_string()
+}
+
+fn asks_why_it_stopped(case: &Case) -> bool {
+    case.rubric.questions().any(|question| {
+        matches!(&question.criterion.ask, CriterionKind::Check(method) if method.entry.name == "finish-reason")
+    })
 }
 
 fn not_called(error: CallFailure) -> AgentRunError {
@@ -112,11 +151,21 @@ fn not_called(error: CallFailure) -> AgentRunError {
     }
 }
 
-/// The conversation so far, and what stands before it.
-fn build_conversation(case: &Case) -> (Option<String>, Vec<Message>) {
+fn step_of_message(message: &Message) -> TraceStep {
+    let who = if message.role == MessageRole::User { StepRole::User } else { StepRole::Assistant };
+    TraceStep::new(who, message.parts.join("\n"))
+}
+
+/// What stands before the conversation, and what is said up to each answer that the case leaves open.
+fn build_conversation(case: &Case) -> (Option<String>, VecDeque<Vec<Message>>) {
     let candidate = &case.candidate;
     let (mut system, mut messages) = (None, Vec::new());
+    let mut turns = VecDeque::new();
     for message in &candidate.messages {
+        if is_open_answer(message) {
+            turns.push_back(std::mem::take(&mut messages));
+            continue;
+        }
         let text = match &message["content"] {
             Json::String(text) => text.clone(),
             Json::Array(parts) => {
@@ -134,5 +183,11 @@ fn build_conversation(case: &Case) -> (Option<String>, Vec<Message>) {
         let documents = candidate.context.iter().cloned();
         messages.push(Message::new(MessageRole::User, documents.chain([input.clone()]).collect()));
     }
-    (system, messages)
+    turns.push_back(messages);
+    (system, turns)
+}
+
+/// An answer within a conversation that is still to be given.
+pub(super) fn is_open_answer(message: &Json) -> bool {
+    message["role"] == "assistant" && message["content"].is_null() && message.get("tool_calls").is_none()
 }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use jurist_core::candidate::{Candidate, Measurements, Trace, Usage};
+use jurist_core::candidate::{Candidate, Measurements, StepRole, ToolCall, Trace, TraceStep, Usage};
 use jurist_core::diagnostic::closest;
 use jurist_core::dialect::ReadError;
 use jurist_core::grade::{Deferral, Failure, Outcome, Spend};
@@ -129,6 +129,7 @@ enum PreparedTarget<'a> {
     Fixed(String),
     Command(process::AgentCommand),
     Http(http::HttpTarget),
+    Tool { call: ToolCall, server: NamedServer<'a> },
     Model { told: Judge, line: Arc<ModelEndpoint>, server: Option<NamedServer<'a>> },
 }
 
@@ -253,6 +254,12 @@ impl Agents {
         if case.targets.first().is_some_and(|target| !transforms_of(target).is_empty()) {
             allow("the JavaScript or Python code of `transform`".to_owned())?;
         }
+        let has_turns = case.candidate.messages.iter().any(conversation::is_open_answer);
+        if has_turns && !matches!(runner, Runner::Model(_)) {
+            let name = case.targets.first().map_or("the agent", |target| target.name());
+            let why = format!("`{name}` cannot hold a conversation of several turns; a model can");
+            return Err(RunSetupError::Target(why));
+        }
         let mut prepared = PreparedRun { means: PreparedTarget::Echo, workspace: None };
         prepared.means = match runner {
             Runner::Echo => PreparedTarget::Echo,
@@ -267,6 +274,12 @@ impl Agents {
                 }
                 self.check_address(&request.url)?;
                 PreparedTarget::Http(request)
+            }
+            Runner::Tool(call) => {
+                let name = case.server.as_deref().ok_or_else(|| {
+                    RunSetupError::Target(format!("the call of `{}` needs a `server`", call.name))
+                })?;
+                PreparedTarget::Tool { call, server: self.find_server(name)? }
             }
             Runner::Model(told) => {
                 let line = self.find_endpoint(&told, &case.agent)?;
@@ -344,6 +357,16 @@ impl Agents {
             PreparedTarget::Http(request) => {
                 measure_run(request.send(self.resolver.client(), &prompt_text(&case.candidate))).await
             }
+            PreparedTarget::Tool { call, server: NamedServer { name, server } } => {
+                let _turn = match server {
+                    McpServer::Stdio { .. } => Some(self.programs.acquire().await),
+                    McpServer::Http { .. } => None,
+                };
+                let mcp = Mcp::connect(name, server, self.resolver.client(), here).await?;
+                let produced = call_tool(&mcp, call, &case.agent).await;
+                mcp.close().await;
+                produced
+            }
             PreparedTarget::Model { told, line, server: None } => {
                 conversation::talk(caller, line, told, case, which, None).await
             }
@@ -382,6 +405,31 @@ impl Agents {
         lines.insert(key, Arc::clone(&line));
         Ok(line)
     }
+}
+
+/// Calls one tool: its result is the answer, and the call is the trace.
+async fn call_tool(mcp: &Mcp, call: &ToolCall, agent: &AgentSettings) -> Result<AgentOutput, AgentRunError> {
+    let limit = Duration::from_secs_f64(agent.tool_timeout.unwrap_or(conversation::TOOL_TIMEOUT));
+    let started = Instant::now();
+    let result = mcp.call(call, limit).await?;
+    let duration_ms = Some(started.elapsed().as_secs_f64() * 1e3);
+    let call = ToolCall { duration_ms, ..call.clone() };
+    let asked = TraceStep { tool_calls: vec![call], ..TraceStep::default() };
+    let answered = TraceStep { role: StepRole::Tool, results: vec![result.clone()], ..TraceStep::default() };
+    let status = if result.error { "error" } else { "ok" };
+    let trace = Trace {
+        steps: vec![asked, answered],
+        duration_ms,
+        status: Some(status.to_owned()),
+        ..Trace::default()
+    };
+    let measurements = Measurements { duration_ms, ..Measurements::default() };
+    Ok(AgentOutput {
+        response: Some(result.text),
+        trace: Some(trace),
+        measurements,
+        ..AgentOutput::default()
+    })
 }
 
 /// Measures a run. What the run says of itself comes first: it knows how much of the time was its own.

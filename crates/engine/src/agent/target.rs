@@ -1,5 +1,7 @@
 //! What the name of a target means: a model, a program, an address.
 
+use jurist_core::candidate::ToolCall;
+use jurist_core::dialect::MCP_TOOL;
 use jurist_core::suite::{CaseTarget, Judge};
 
 use super::http::HttpTarget;
@@ -15,6 +17,8 @@ pub(super) enum Runner {
     Model(Judge),
     Command(AgentCommand),
     Http(HttpTarget),
+    /// Calls one tool of a server.
+    Tool(ToolCall),
 }
 
 impl Runner {
@@ -25,6 +29,13 @@ impl Runner {
         let (kind, rest) = id.split_once(':').unwrap_or((id, ""));
         match (kind, rest) {
             ("echo", "") => Ok(Self::Echo),
+            (MCP_TOOL, "") => {
+                let tool = text(&["tool"]);
+                let tool =
+                    tool.ok_or_else(|| format!("the target `{}` needs `config.tool`", target.name()))?;
+                let arguments = config.get("arguments").unwrap_or(&serde_json::Value::Null);
+                Ok(Self::Tool(ToolCall::new(Some("call".to_owned()), tool, arguments)))
+            }
             ("mock", "") => Ok(Self::Fixed(text(&["response", "output"]).unwrap_or_default())),
             ("cli" | "command", "") => {
                 let line = text(&["command", "command_template"]);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jurist_core::candidate::Candidate;
+use jurist_core::check::read_call_list;
 use jurist_core::dialect::{ScriptCall, ScriptSource};
 use jurist_core::grade::Failure;
 use jurist_core::suite::CaseTarget;
@@ -29,7 +30,7 @@ impl Agents {
         response: String,
     ) -> Result<String, AgentRunError> {
         // Code that reads fields gets them where the answer is JSON, as it does from promptfoo's providers.
-        let mut output = Json::String(response);
+        let mut output = read_call_list(&response).unwrap_or(Json::String(response));
         for code in transforms_of(target) {
             let context = json!({ "vars": candidate.vars, "prompt": { "raw": candidate.input } });
             let (code, arguments) = (code.to_owned(), vec![output, context]);

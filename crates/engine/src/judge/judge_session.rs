@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use jurist_core::candidate::JudgeInput;
+use jurist_core::catalogue::GradingMethod;
 use jurist_core::check::{
     Check, CheckSubject, CompiledCheck, ExternalCheck, ExternalInput, ExternalVerdict, ScoredCriterion,
     VerdictPart,
@@ -367,8 +368,11 @@ impl JudgeSession<'_> {
         let criterion = question.criterion;
         if let CriterionKind::Check(method) = &criterion.ask {
             let answered = match CompiledCheck::compile(method) {
-                Ok(CompiledCheck::Local(check)) => self.run_local_check(check).await,
-                Ok(CompiledCheck::External(check)) => self.run_program_check(criterion, &check).await,
+                Ok(CompiledCheck::Local(check)) => self.run_local_check(check, self.case.material).await,
+                Ok(CompiledCheck::External(check)) => match &check.then {
+                    Some(inner) => self.run_check_on_value(&check, inner).await,
+                    None => self.run_program_check(criterion, &check).await,
+                },
                 Ok(CompiledCheck::MaxScore(_)) => answer_with_outcome(WAITS, ""),
                 Err(error) => answer_with_outcome(
                     Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() },
@@ -575,8 +579,8 @@ impl JudgeSession<'_> {
     }
 
     /// Runs a check in this process.
-    async fn run_local_check(&self, check: Check) -> AnsweredQuestion {
-        let subject = CheckSubject::from_material(self.case.material);
+    async fn run_local_check(&self, check: Check, material: &JudgeInput) -> AnsweredQuestion {
+        let subject = CheckSubject::from_material(material);
         let texts = check.texts(&subject);
         let vectors = match (check.embedding_model(), self.embedders) {
             (Some(model), Some(embedders)) => embedders.embed_texts(model, &texts).await,
@@ -594,7 +598,6 @@ impl JudgeSession<'_> {
                 |text: &str| vectors.get(texts.iter().position(|one_text| one_text == text)?).cloned();
             check.run_with(&CheckSubject::from_material(material), &vector)
         };
-        let material = self.case.material;
         if is_quick_to_check(material) {
             let finding = run(material);
             return answer_with_outcome(Outcome::from(&finding), &finding.comment);
@@ -610,13 +613,40 @@ impl JudgeSession<'_> {
         answer_with_outcome(Outcome::Failed { failure: failure.0, detail: failure.1 }, "")
     }
 
-    /// Runs a check that a program or a service decides.
-    async fn run_program_check(&self, criterion: &Criterion, check: &ExternalCheck) -> AnsweredQuestion {
-        let input = ExternalInput {
+    /// Runs a check in this process on what code makes of the output.
+    async fn run_check_on_value(&self, check: &ExternalCheck, inner: &GradingMethod) -> AnsweredQuestion {
+        let computed = match self.programs {
+            Some(programs) => programs.compute_value(check, &self.external_input()).await,
+            None => Err(permit_check(false, check).expect_err("it was not allowed").into()),
+        };
+        let failed = |failure, detail| answer_with_outcome(Outcome::Failed { failure, detail }, "");
+        let value = match computed {
+            Ok(value) => value,
+            Err(CheckFailure { failure, detail }) => return failed(failure, detail),
+        };
+        let response = match &value {
+            serde_json::Value::String(text) => text.clone(),
+            other => serde_json::to_string_pretty(other).unwrap_or_default(),
+        };
+        let material =
+            JudgeInput { response: Some(response), raw_output: Some(value), ..self.case.material.clone() };
+        match Check::compile(inner) {
+            Ok(check) => self.run_local_check(check, &material).await,
+            Err(error) => failed(Failure::Crashed, error.to_string()),
+        }
+    }
+
+    fn external_input(&self) -> ExternalInput<'_> {
+        ExternalInput {
             case: self.case.candidate,
             material: self.case.material,
             criteria: self.case.rubric.description.as_deref(),
-        };
+        }
+    }
+
+    /// Runs a check that a program or a service decides.
+    async fn run_program_check(&self, criterion: &Criterion, check: &ExternalCheck) -> AnsweredQuestion {
+        let input = self.external_input();
         let decided = match self.programs {
             Some(programs) => programs.decide(check, &input).await,
             None => {

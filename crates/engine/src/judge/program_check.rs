@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use jurist_core::catalogue::GradingMethod;
 use jurist_core::check::{
-    BadAnswer, CheckCode, ExternalCheck, ExternalInput, ExternalKind, ExternalVerdict, ScriptCommand,
+    BadAnswer, BadCheck, Check, CheckCode, CheckSubject, ExternalCheck, ExternalInput, ExternalKind,
+    ExternalVerdict, ScriptCommand,
 };
 use jurist_core::grade::Failure;
 use jurist_core::redact::redact;
@@ -97,8 +99,40 @@ impl CheckPrograms {
     }
 
     async fn ask(&self, check: &ExternalCheck, request: String) -> Result<ExternalVerdict, CheckFailure> {
+        if let Some(inner) = &check.then {
+            return judge_value(inner, &self.parse_value(check, request).await?);
+        }
         let who = format!("the check `{}`", check.name);
-        let answer = match &check.kind {
+        let answer = self.request_answer(check, request).await?;
+        check.read(&String::from_utf8_lossy(&answer)).map_err(|error| {
+            let failure = match error {
+                BadAnswer::OffRange(_) => Failure::OffScale,
+                BadAnswer::Nothing | BadAnswer::NotJson(_) | BadAnswer::Malformed(_) => Failure::Malformed,
+            };
+            CheckFailure::new(failure, format!("{who} {error}"))
+        })
+    }
+
+    /// What code makes of the output of a case, for another check to look at.
+    pub async fn compute_value(
+        &self,
+        check: &ExternalCheck,
+        input: &ExternalInput<'_>,
+    ) -> Result<Json, CheckFailure> {
+        permit_check(self.allowed, check)?;
+        self.parse_value(check, check.request(input).to_string()).await
+    }
+
+    async fn parse_value(&self, check: &ExternalCheck, request: String) -> Result<Json, CheckFailure> {
+        let answer = self.request_answer(check, request).await?;
+        serde_json::from_slice(&answer).map_err(|error| {
+            let detail = format!("the code of the check `{}` answered no JSON: {error}", check.name);
+            CheckFailure::new(Failure::Malformed, detail)
+        })
+    }
+
+    async fn request_answer(&self, check: &ExternalCheck, request: String) -> Result<Vec<u8>, CheckFailure> {
+        Ok(match &check.kind {
             ExternalKind::Webhook { url } => self.post(check, url, request).await?,
             ExternalKind::Script { command, cwd } => {
                 let folder =
@@ -116,13 +150,6 @@ impl CheckPrograms {
                 process.args(["--input-type=module", "-e", JAVASCRIPT]);
                 self.run_code(check, process, code, &request).await?
             }
-        };
-        check.read(&String::from_utf8_lossy(&answer)).map_err(|error| {
-            let failure = match error {
-                BadAnswer::OffRange(_) => Failure::OffScale,
-                BadAnswer::Nothing | BadAnswer::NotJson(_) | BadAnswer::Malformed(_) => Failure::Malformed,
-            };
-            CheckFailure::new(failure, format!("{who} {error}"))
         })
     }
 
@@ -239,6 +266,23 @@ impl CheckPrograms {
         }
         Ok(bytes)
     }
+}
+
+/// What a check of this process says about a value.
+fn judge_value(inner: &GradingMethod, value: &Json) -> Result<ExternalVerdict, CheckFailure> {
+    let crashed = |error: BadCheck| CheckFailure::new(Failure::Crashed, error.to_string());
+    let check = Check::compile(inner).map_err(crashed)?;
+    let finding = check.run(&CheckSubject::from_outputs(value, None));
+    let Some(score) = finding.score else {
+        return Err(CheckFailure::new(Failure::Unavailable, finding.comment));
+    };
+    Ok(ExternalVerdict {
+        score,
+        passed: None,
+        comment: finding.comment,
+        parts: Vec::new(),
+        named_scores: serde_json::Map::new(),
+    })
 }
 
 /// Whether a check may start its program or ask its service.

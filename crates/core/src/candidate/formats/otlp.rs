@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use super::message::{join_content_text, money, push, role_of};
 use super::replay::{Replay, UnannouncedCall};
 use super::{action, compact_value_text, first_text_field};
-use crate::candidate::trace::{ModelUsage, StepRole, ToolCall, ToolResult, Trace, TraceStep, Usage};
+use crate::candidate::trace::{
+    ModelUsage, StepRole, ToolCall, ToolResult, Trace, TraceSpan, TraceStep, Usage,
+};
 use crate::quantity::{Time, Usd};
 
 pub(super) fn is_otel_trace(value: &Value) -> bool {
@@ -69,6 +71,12 @@ pub(super) fn read_otel_trace(value: &Value) -> Trace {
         trace.duration_ms = root.duration_ms;
     }
     trace.steps = replay.steps;
+    let summarise = |span: &OtelSpan| TraceSpan {
+        name: span.name.clone(),
+        duration_ms: span.duration_ms,
+        failed: span.failed == Some(true),
+    };
+    trace.spans = spans.iter().map(summarise).collect();
     trace
 }
 

@@ -3,8 +3,10 @@
 use serde_json::Value as Json;
 
 use super::TestRules;
+use super::promptfoo_types::{PROMPTFOO_MARKS, REFUSED_TYPES, TOOL_CALL_TYPES, ascii_classes};
 use super::target::{GraderSettings, read_grader};
 use crate::catalogue::{self, CHECKS, RECIPES};
+use crate::check::CompiledCheck;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::MappingReader;
@@ -14,6 +16,7 @@ use crate::dialect::promptfoo;
 use crate::dialect::rubric::{UNREADABLE, read_score_ranges};
 use crate::rubric::{Aggregation, Criterion, CriterionKind, Group, Operator, Polarity, Scale};
 use crate::source::{NodeShape, SourceNode};
+use crate::suite::Aggregate;
 use crate::template;
 
 /// All assertions of one test.
@@ -37,55 +40,13 @@ pub(super) struct AssertionRules {
     pub(super) embedding: Option<String>,
     /// The test has a prompt for the judge, so that a rubric may say nothing.
     pub(super) has_prompt: bool,
+    /// The tools that the providers of the test declare.
+    pub(super) tools: Vec<Json>,
 }
 
-/// Types of promptfoo that are not supported, each with what comes nearest.
-pub(in crate::dialect) const REFUSED_TYPES: &[(&str, &str)] = &[
-    ("classifier", "it needs a classification model; ask a judge with `llm-rubric`"),
-    ("moderation", "it needs a vendor's moderation service; ask a judge with `llm-rubric`"),
-    ("guardrails", "it needs a vendor's guardrail service; ask a judge with `llm-rubric`"),
-    ("perplexity", "no log-probabilities are recorded"),
-    ("perplexity-score", "no log-probabilities are recorded"),
-    ("pi", "it needs the service of that name; ask a judge with `llm-rubric`"),
-    ("search-rubric", "judges do not search the web; ask one with `llm-rubric`"),
-    ("meteor", "its score depends on a dictionary of synonyms; use `rouge-n`, `bleu` or `similar`"),
-    (
-        "is-refusal",
-        "promptfoo compares with a list of phrases; ask a judge with `llm-rubric`, or use `icontains-any`",
-    ),
-    ("is-sql", "no SQL parser is built in; use `regex`, or a parser in `python`"),
-    ("contains-sql", "no SQL parser is built in; use `regex`, or a parser in `python`"),
-    ("is-html", "no HTML parser is built in; use `is-xml`, `regex` or `javascript`"),
-    ("contains-html", "no HTML parser is built in; use `contains-xml`, `regex` or `javascript`"),
-    ("ruby", "Ruby is not run; use `javascript`, `python` or `script`"),
-    ("finish-reason", "why a model stopped is not recorded"),
-    ("trace-span-count", "spans are graded as steps of a trace; use `trajectory:step-count`"),
-    ("trace-span-duration", "spans are graded as steps of a trace; use `latency` or `execution-metrics`"),
-    ("trace-error-spans", "spans are graded as steps of a trace; use `javascript` or `python`"),
-    ("is-valid-function-call", "tools of a provider are not sent to it; use `is-json` with a schema"),
-    ("is-valid-openai-function-call", "tools of a provider are not sent to it; use `is-json` with a schema"),
-    ("is-valid-openai-tools-call", "tools of a provider are not sent to it; use `is-json` with a schema"),
-    ("similar:dot", "use `similar`, which takes the cosine"),
-    ("similar:euclidean", "use `similar`, which takes the cosine"),
-];
-
-/// The score from which an assertion of promptfoo holds, where it is not all or nothing and names no threshold.
-const PROMPTFOO_MARKS: &[(&str, f64)] = &[
-    ("similar", 0.75),
-    ("rouge-n", 0.75),
-    ("bleu", 0.5),
-    ("gleu", 0.5),
-    ("g-eval", 0.7),
-    ("tool-call-f1", 1.0),
-    ("answer-relevance", 0.0),
-    ("context-faithfulness", 0.0),
-    ("context-recall", 0.0),
-    ("context-relevance", 0.0),
-    // Any score above 0 passes.
-    ("javascript", 1e-6),
-    ("python", 1e-6),
-    ("webhook", 1e-6),
-];
+/// Languages of a project's own assertions, with what runs them.
+const OWN_ASSERTIONS: &[(&str, &[&str])] =
+    &[("ts", &["bun", "run"]), ("js", &["node"]), ("mjs", &["node"]), ("py", &["python3"]), ("sh", &["sh"])];
 
 /// A question about a conversation, which has no text of its own.
 const CONVERSATION_RELEVANCE: &str = "conversation-relevance";
@@ -137,6 +98,9 @@ struct AssertionReader<'a> {
 impl<'a> AssertionReader<'a> {
     /// All plain strings become one rubric, which stands where the first of them did.
     fn list(&mut self, nodes: &[&SourceNode]) -> (Vec<Criterion>, Vec<Spot>) {
+        if let Some(read) = self.read_panel(nodes) {
+            return read;
+        }
         let strings: Vec<&SourceNode> = nodes.iter().copied().filter(|node| node.text().is_some()).collect();
         let (mut criteria, mut spots) = (Vec::new(), Vec::new());
         for &node in nodes {
@@ -151,6 +115,46 @@ impl<'a> AssertionReader<'a> {
             }
         }
         (criteria, spots)
+    }
+
+    /// The same rubric by several judges is one criterion before a panel, which takes the mean of their scores.
+    fn read_panel(&mut self, nodes: &[&SourceNode]) -> Option<(Vec<Criterion>, Vec<Spot>)> {
+        const OF_JUDGE: [&str; 5] = ["provider", "target", "model", "metric", "name"];
+        let is_rubric = |node: &&SourceNode| {
+            let kind = node.get("type").and_then(SourceNode::text).map(canonical_assertion_type);
+            kind.is_some_and(|kind| RUBRIC_TYPES.contains(&kind.as_str()))
+        };
+        let judge_of = |node: &&SourceNode| {
+            let node = ["provider", "target", "model"].iter().find_map(|key| node.get(key))?;
+            read_grader(self.cx, node)?.judge.model
+        };
+        if self.is_promptfoo()
+            || nodes.len() < 2
+            || 0 < self.asserted.n_judged
+            || !nodes.iter().all(is_rubric)
+        {
+            return None;
+        }
+        let rest = |node: &SourceNode| {
+            let entries = node.map().unwrap_or_default().iter();
+            entries
+                .filter(|entry| !OF_JUDGE.contains(&entry.key.as_str()))
+                .map(|entry| (entry.key.clone(), entry.value.to_json()))
+                .collect::<serde_json::Map<String, Json>>()
+        };
+        if nodes.iter().any(|node| rest(node) != rest(nodes[0])) {
+            return None;
+        }
+        let mut panel: Vec<String> = nodes.iter().filter_map(judge_of).collect();
+        panel.dedup();
+        if panel.len() < nodes.len() {
+            return None;
+        }
+        let (criterion, spot) = self.assertion(nodes[0])?;
+        self.asserted.grader.judge.model = None;
+        self.asserted.grader.judge.panel = panel;
+        self.asserted.grader.judge.aggregate = Some(Aggregate::Mean);
+        Some((vec![criterion], vec![spot]))
     }
 
     fn strings(&mut self, strings: &[&SourceNode]) -> (Criterion, Spot) {
@@ -239,7 +243,12 @@ impl<'a> AssertionReader<'a> {
             }
         }
         fields.knows(&["id", "description", "reason"]);
-        fields.refuses(&["transform", "contextTransform", "postprocess"]);
+        if self.is_promptfoo() {
+            self.add_transform(&fields, &mut criterion);
+        } else {
+            fields.refuses(&["transform"]);
+        }
+        fields.refuses(&["contextTransform", "postprocess"]);
         fields.finish();
         Some((criterion, spot))
     }
@@ -298,6 +307,9 @@ impl<'a> AssertionReader<'a> {
             return None;
         }
         let Some(entry) = check.or(recipe) else {
+            if let Some(program) = self.find_own_assertion(kind, at) {
+                return Some(self.read_own_assertion(fields, program));
+            }
             let known = CHECKS
                 .iter()
                 .chain(RECIPES)
@@ -349,12 +361,91 @@ impl<'a> AssertionReader<'a> {
             let own = own.into_iter().filter(|(name, _, _)| *name == entry.name);
             method.params.extend(own.map(|(_, key, value)| (key.to_owned(), value)));
         }
+        if TOOL_CALL_TYPES.contains(&entry.name) {
+            self.set_declared_tools(at, &mut method);
+        }
         if entry.name == "similar"
             && let Some(model) = &self.rules.embedding
         {
             method.params.entry("model_name").or_insert_with(|| Json::from(model.as_str()));
         }
         Some(if check.is_some() { CriterionKind::Check(method) } else { CriterionKind::Recipe(method) })
+    }
+
+    /// A program of the project that AgentV takes for an assertion of this type: `.agentv/assertions/TYPE.ts`.
+    fn find_own_assertion(&self, kind: &str, at: &SourceNode) -> Option<Vec<String>> {
+        if self.is_promptfoo() || !kind.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+        {
+            return None;
+        }
+        OWN_ASSERTIONS.iter().find_map(|(end, interpreter)| {
+            let path = self.cx.find_above(&format!(".agentv/assertions/{kind}.{end}"), at.span)?;
+            Some(interpreter.iter().map(|word| (*word).to_owned()).chain([path]).collect())
+        })
+    }
+
+    fn read_own_assertion(&self, fields: &MappingReader<'_>, program: Vec<String>) -> CriterionKind {
+        let entry = catalogue::find_catalogue_entry(CHECKS, "script").expect("it is in the catalogue");
+        let mut params = serde_json::Map::new();
+        params.insert("command".to_owned(), Json::from(program));
+        params.extend(fields.get("config").map(|node| ("config".to_owned(), self.cx.json(node))));
+        self.other_keys(fields, &mut params);
+        CriterionKind::Check(catalogue::GradingMethod { entry, params })
+    }
+
+    /// What a response may call: the tools of the provider. Several providers must declare the same ones, since they
+    /// share the assertions.
+    fn set_declared_tools(&self, at: &SourceNode, method: &mut catalogue::GradingMethod) {
+        let tools = &self.rules.tools;
+        if method.params.contains_key("tools") || tools.is_empty() {
+            return;
+        }
+        if tools.iter().any(|other| *other != tools[0]) {
+            self.cx.report(
+                Diagnostic::error(
+                    Code::Unsupported,
+                    at.span,
+                    "the providers of this test declare different tools",
+                )
+                .help("give the assertion its own `tools`, or split the test by `providers`"),
+            );
+            return;
+        }
+        method.params.insert("tools".to_owned(), tools[0].clone());
+        if let Err(error) = CompiledCheck::compile(method) {
+            self.cx.error(Code::BadValue, at.span, error.to_string());
+        }
+    }
+
+    /// Code that an assertion of promptfoo runs before it looks at the output: the code is the check then, and what it
+    /// makes is looked at by the check that was written.
+    fn add_transform(&self, fields: &MappingReader<'_>, criterion: &mut Criterion) {
+        let cx = self.cx;
+        let Some(node) = fields.get("transform") else { return };
+        let Some(code) = cx.raw_text(node, "transform") else { return };
+        let CriterionKind::Check(method) = &mut criterion.ask else {
+            cx.report(
+                Diagnostic::error(
+                    Code::Unsupported,
+                    fields.key_span("transform"),
+                    "`transform` of an assertion that a judge grades is not supported",
+                )
+                .help("write it under `options` of the test, where it changes the output for all assertions"),
+            );
+            return;
+        };
+        let path =
+            code.strip_prefix("file://").map(|path| path.rsplit_once(':').map_or(path, |(path, _)| path));
+        let language = if path.is_some_and(|path| path.ends_with(".py")) { "python" } else { "javascript" };
+        let Some(entry) = catalogue::find_catalogue_entry(CHECKS, language) else { return };
+        let mut check = std::mem::take(&mut method.params);
+        check.insert("type".to_owned(), Json::from(method.entry.name));
+        method.params.insert("value".to_owned(), Json::from(code));
+        method.params.insert("check".to_owned(), Json::Object(check));
+        method.entry = entry;
+        if let Err(error) = CompiledCheck::compile(method) {
+            cx.error(Code::Unsupported, fields.key_span("transform"), error.to_string());
+        }
     }
 
     /// promptfoo's patterns are JavaScript's: letters, digits and word boundaries are ASCII's, and look-around is
@@ -623,48 +714,6 @@ fn collect_judge_prompts<'n>(node: &'n SourceNode, found: &mut Vec<&'n str>) {
         let items = node.get(key).and_then(SourceNode::list).unwrap_or_default();
         items.iter().for_each(|item| collect_judge_prompts(item, found));
     }
-}
-
-/// A pattern of JavaScript whose classes mean ASCII, as they do there.
-fn ascii_classes(pattern: &str, boundary: &str) -> String {
-    let (mut out, mut is_class) = (String::with_capacity(pattern.len()), false);
-    let mut letters = pattern.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => {
-                let Some(next) = letters.next() else {
-                    out.push('\\');
-                    break;
-                };
-                match (next, is_class) {
-                    ('d', false) => out.push_str("[0-9]"),
-                    ('d', true) => out.push_str("0-9"),
-                    ('w', false) => out.push_str("[0-9A-Za-z_]"),
-                    ('w', true) => out.push_str("0-9A-Za-z_"),
-                    ('D', false) => out.push_str("[^0-9]"),
-                    ('W', false) => out.push_str("[^0-9A-Za-z_]"),
-                    ('b', false) => out.push_str(boundary),
-                    // JavaScript takes a backslash before any of these for the letter itself.
-                    (
-                        '/' | '"' | '\'' | '`' | '<' | '>' | '@' | ',' | ':' | ';' | '=' | '!' | '%' | '_',
-                        _,
-                    ) => out.push(next),
-                    _ => out.extend(['\\', next]),
-                }
-            }
-            '[' if is_class => out.push_str(r"\["),
-            '[' => {
-                is_class = true;
-                out.push('[');
-            }
-            ']' if is_class => {
-                is_class = false;
-                out.push(']');
-            }
-            _ => out.push(letter),
-        }
-    }
-    out
 }
 
 fn without_gates(criterion: &mut Criterion) {

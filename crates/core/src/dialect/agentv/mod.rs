@@ -1,31 +1,34 @@
 //! The AgentV dialect in its three generations, and what promptfoo's shares with it.
 
 mod assertion;
+mod conversation;
+mod defaults;
 mod prompt;
+mod promptfoo_types;
 mod target;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-pub(super) use assertion::REFUSED_TYPES;
 use assertion::{AssertionCriteria, AssertionRules, assertions};
+use conversation::expand_turns;
+use defaults::{AgentvTestDefaults, AgentvTestOptions, read_repeat_count};
 pub(super) use prompt::AgentvPrompt;
-use prompt::{
-    FilledPrompt, prompts, read_agentv_candidate, read_input_messages, rewrite_old_variables, with_vars,
-};
-use target::{AgentvTarget, GraderSettings, TRANSFORM, add_transform, read_agentv_targets, read_grader};
+use prompt::{FilledPrompt, read_agentv_candidate, rewrite_old_variables, with_vars};
+pub(super) use promptfoo_types::REFUSED_TYPES;
+use target::{AgentvTarget, TRANSFORM, add_transform, read_agentv_targets};
 
-use super::context::{Context, pretty};
+use super::context::Context;
 use super::fields::MappingReader;
 use super::lower::{Spot, accept};
 use super::{promptfoo, settings};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Rubric, Scale, VARIABLES};
 use crate::source::{NodeEntry, NodeShape, SourceNode, SourceSpan};
-use crate::suite::{AgentSettings, Calls, Case, CaseMatrix, Judge, Suite, Workspace};
+use crate::suite::{AgentSettings, Case, CaseMatrix, Suite, Workspace};
 use crate::template;
 
 /// Keys that only an AgentV or promptfoo file has at its top.
@@ -146,9 +149,11 @@ pub(super) fn read_suite_by_rules(cx: &Context<'_>, node: &SourceNode, rules: Te
         tests.push(SourceNode { span: fields.start(), shape: NodeShape::Map(Vec::new()) });
     }
     for (at, test) in tests.iter().enumerate() {
-        for (test, suffix) in with_vars(cx, test, &defaults) {
-            let case = read_agentv_case(cx, &test, at, &suffix, &defaults, &mut names);
-            suite.cases.extend(case.into_iter().flatten());
+        for test in expand_turns(cx, test, at, rules) {
+            for (test, suffix) in with_vars(cx, &test, &defaults) {
+                let case = read_agentv_case(cx, &test, at, &suffix, &defaults, &mut names);
+                suite.cases.extend(case.into_iter().flatten());
+            }
         }
     }
     let shared: Vec<&SourceNode> = defaults.assertions().collect();
@@ -190,298 +195,6 @@ fn report_ineffective_keys(fields: &MappingReader<'_>) {
     fields.knows(&DESCRIPTIVE);
     fields.ignores(WITHOUT_EFFECT);
     fields.refuses(UNSUPPORTED);
-}
-
-/// What every test of a file starts from.
-struct AgentvTestDefaults<'a> {
-    rules: TestRules,
-    threshold: Option<f64>,
-    asserted: Vec<&'a SourceNode>,
-    /// Assertions of a shared `default_test` file.
-    shared: Vec<SourceNode>,
-    vars: Vec<NodeEntry>,
-    metadata: Map<String, Json>,
-    tags: Vec<String>,
-    options: AgentvTestOptions,
-    grader: GraderSettings,
-    prompts: Vec<AgentvPrompt>,
-    targets: Vec<AgentvTarget>,
-    workspace: Option<Workspace>,
-    input: Vec<Json>,
-    /// What the files attached to every input hold.
-    input_files: Vec<String>,
-    repeat: u32,
-    judge: Judge,
-}
-
-impl<'a> AgentvTestDefaults<'a> {
-    fn new(rules: TestRules) -> Self {
-        Self {
-            rules,
-            threshold: None,
-            asserted: Vec::new(),
-            shared: Vec::new(),
-            vars: Vec::new(),
-            metadata: Map::new(),
-            tags: Vec::new(),
-            options: AgentvTestOptions::default(),
-            grader: GraderSettings::default(),
-            prompts: Vec::new(),
-            targets: Vec::new(),
-            workspace: None,
-            input: Vec::new(),
-            input_files: Vec::new(),
-            repeat: 1,
-            // All criteria of one assertion are graded in one call.
-            judge: Judge { calls: Some(Calls::PerRubric), ..Judge::default() },
-        }
-    }
-
-    fn read(fields: &MappingReader<'a>, rules: TestRules) -> Self {
-        let cx = fields.cx;
-        let mut defaults = Self {
-            asserted: assert_nodes(fields).to_vec(),
-            metadata: fields.json_map("metadata"),
-            prompts: fields.get("prompts").map(|node| prompts(cx, node, rules)).unwrap_or_default(),
-            targets: fields
-                .any(&["providers", "targets", "target"])
-                .map(|node| read_agentv_targets(cx, node, rules))
-                .unwrap_or_default(),
-            workspace: read_agentv_workspace(fields),
-            input_files: fields.texts_of("input_files"),
-            input: fields.get("input").map(|node| read_input_messages(cx, node)).unwrap_or_default(),
-            ..Self::new(rules)
-        };
-        match fields.get("tags").map(|node| (node, &node.shape)) {
-            Some((_, NodeShape::Map(_))) => {
-                defaults.metadata.insert("tags".to_owned(), Json::Object(fields.json_map("tags")));
-            }
-            Some(_) => defaults.tags = fields.texts("tags"),
-            None => {}
-        }
-        for (key, what) in [("evaluate_options", "set of options"), ("evaluateOptions", "set of options")] {
-            if let Some(options) = fields.fields(key, what) {
-                defaults.repeat = read_repeat_count(&options).unwrap_or(1);
-                options.knows(&[
-                    "budget_usd",
-                    "max_concurrency",
-                    "maxConcurrency",
-                    "cache",
-                    "delay",
-                    "generate_suggestions",
-                    "generateSuggestions",
-                    "timeout_ms",
-                    "timeoutMs",
-                    "max_eval_time_ms",
-                    "maxEvalTimeMs",
-                    "filter_range",
-                    "filterRange",
-                    "showProgressBar",
-                ]);
-                if rules == TestRules::Promptfoo {
-                    options.ignores_others();
-                }
-                options.finish();
-            }
-        }
-        if let Some(named) = fields.fields("defaults", "set of defaults") {
-            defaults.grader = named.get("grader").and_then(|node| read_grader(cx, node)).unwrap_or_default();
-            named.knows(&["provider", "target"]);
-            named.finish();
-        }
-        if let Some(execution) = fields.fields("execution", "execution block") {
-            defaults.threshold = execution.number_in("threshold", 0.0..=1.0).or(defaults.threshold);
-            if let Some(trials) = execution.fields("trials", "set of trials") {
-                defaults.repeat = trials
-                    .integer("count", 1..=10_000)
-                    .and_then(|integer| u32::try_from(integer).ok())
-                    .unwrap_or(1);
-                trials.knows(&["strategy", "cost_limit_usd", "costLimitUsd"]);
-                trials.finish();
-            }
-            defaults.asserted.extend(assert_nodes(&execution));
-            if defaults.targets.is_empty() {
-                let node = execution.any(&["targets", "target"]);
-                defaults.targets = node.map(|node| read_agentv_targets(cx, node, rules)).unwrap_or_default();
-            }
-            execution.knows(&[
-                "workers",
-                "cache",
-                "cache_path",
-                "budget_usd",
-                "budgetUsd",
-                "fail_on_error",
-                "failOnError",
-                "target",
-                "targets",
-            ]);
-            execution.finish();
-        }
-        defaults.threshold = fields.number_in("threshold", 0.0..=1.0).or(defaults.threshold);
-        // What the default test says comes before what the suite says.
-        if let Some(node) = fields.any(&["default_test", "defaultTest"]) {
-            defaults.default_test(cx, node);
-        }
-        defaults
-    }
-
-    fn assertion_rules(&self, pass: PassRule) -> AssertionRules {
-        AssertionRules {
-            tool: self.rules,
-            gates: pass.gates,
-            embedding: self.grader.embedding.clone(),
-            has_prompt: self.options.rubric_prompt.is_some(),
-        }
-    }
-
-    /// What follows a test's own assertions: those of the default test, then those of the suite.
-    fn assertions(&self) -> impl Iterator<Item = &SourceNode> {
-        self.shared.iter().chain(self.asserted.iter().copied())
-    }
-
-    /// Inline, or `file://…`, or `ref://name` through the project's configuration.
-    fn default_test(&mut self, cx: &Context<'_>, node: &SourceNode) {
-        let Some(text) = node.text() else {
-            self.merge(cx, node);
-            return;
-        };
-        let mut reference = cx.expand_path(text, node.span);
-        if let Some(name) = reference.strip_prefix("ref://") {
-            let Some(found) = settings::resolve_file_reference(cx, name, node.span) else { return };
-            reference = found;
-        }
-        let Some(path) = reference.strip_prefix("file://") else {
-            cx.report(
-                Diagnostic::error(Code::BadValue, node.span, format!("`{reference}` names no file"))
-                    .help("write `file://path` or `ref://name`, or the defaults themselves"),
-            );
-            return;
-        };
-        if let Some(parsed) = cx.find(path, node.span).and_then(|file_id| cx.parse(file_id)) {
-            self.merge(cx, &rewrite_old_variables(parsed));
-        }
-    }
-
-    fn merge(&mut self, cx: &Context<'_>, node: &SourceNode) {
-        let Some(fields) = MappingReader::new(cx, node, "default test") else { return };
-        self.vars = match fields.get("vars") {
-            Some(node) if self.rules == TestRules::Promptfoo => promptfoo::read_variables(cx, node),
-            Some(_) => fields.map("vars").unwrap_or_default().to_vec(),
-            None => Vec::new(),
-        };
-        self.shared = assert_nodes(&fields).iter().map(|&node| node.clone()).collect();
-        self.threshold = fields.number_in("threshold", 0.0..=1.0).or(self.threshold);
-        self.metadata.extend(fields.json_map("metadata"));
-        if let Some(options) = fields.fields("options", "set of options") {
-            let read = AgentvTestOptions::read(&options, self.rules);
-            options.finish();
-            self.grader = read.grader.clone().or(&self.grader);
-            self.repeat = read.repeat.unwrap_or(self.repeat);
-            self.options = read;
-        }
-        if self.rules == TestRules::Promptfoo {
-            // What a default test names as its provider judges its assertions.
-            if let Some(grader) = fields.get("provider").and_then(|node| read_grader(cx, node)) {
-                self.grader = grader.or(&self.grader);
-            }
-            fields.ignores(&["description"]);
-            fields.refuses(&["providers", "prompts"]);
-        } else {
-            fields.refuses(&["provider", "providers", "prompts"]);
-        }
-        fields.ignores(&["workspace"]);
-        report_ineffective_keys(&fields);
-        fields.finish();
-    }
-}
-
-/// The keys of an `options` block that mean something here.
-#[derive(Clone, Default)]
-struct AgentvTestOptions {
-    rubric_prompt: Option<String>,
-    grader: GraderSettings,
-    repeat: Option<u32>,
-    prefix: Option<String>,
-    suffix: Option<String>,
-    /// Lists of texts stay lists.
-    keeps_lists: bool,
-    skips_defaults: bool,
-    /// Code that changes the variables of a test.
-    transform_vars: Option<SourceNode>,
-    /// Code that changes the answer.
-    transform: Option<String>,
-}
-
-impl AgentvTestOptions {
-    fn read(fields: &MappingReader<'_>, rules: TestRules) -> Self {
-        let cx = fields.cx;
-        let is_promptfoo = rules == TestRules::Promptfoo;
-        let own = |key: &'static str| is_promptfoo && fields.bool(key).unwrap_or(false);
-        let read = Self {
-            rubric_prompt: fields.any(&["rubric_prompt", "rubricPrompt"]).and_then(|node| {
-                match &node.shape {
-                    NodeShape::Scalar(_) => cx.text(node, "rubric_prompt"),
-                    _ => Some(pretty(&cx.json(node))),
-                }
-            }),
-            grader: fields.get("provider").and_then(|node| read_grader(cx, node)).unwrap_or_default(),
-            repeat: read_repeat_count(fields),
-            prefix: fields.text("prefix"),
-            suffix: fields.text("suffix"),
-            keeps_lists: own("disableVarExpansion"),
-            skips_defaults: own("disableDefaultAsserts"),
-            transform_vars: fields.get("transformVars").filter(|_| is_promptfoo).cloned(),
-            transform: fields
-                .any(&["transform", "postprocess"])
-                .filter(|_| is_promptfoo)
-                .and_then(|node| cx.raw_text(node, "transform")),
-        };
-        fields.refuses(&["storeOutputAs", "factuality"]);
-        if !is_promptfoo {
-            fields.refuses(&[
-                "transform",
-                "postprocess",
-                "transformVars",
-                "disableVarExpansion",
-                "disableDefaultAsserts",
-            ]);
-        }
-        fields.ignores(&["disableConversationVar", "runSerially"]);
-        if is_promptfoo {
-            fields.ignores_others();
-        }
-        read
-    }
-
-    /// These options, with what they leave open taken from `default`.
-    fn or(self, default: &Self) -> Self {
-        Self {
-            rubric_prompt: self.rubric_prompt.or_else(|| default.rubric_prompt.clone()),
-            grader: self.grader,
-            repeat: self.repeat,
-            prefix: self.prefix.or_else(|| default.prefix.clone()),
-            suffix: self.suffix.or_else(|| default.suffix.clone()),
-            keeps_lists: self.keeps_lists || default.keeps_lists,
-            skips_defaults: self.skips_defaults,
-            transform_vars: self.transform_vars.or_else(|| default.transform_vars.clone()),
-            transform: self.transform.or_else(|| default.transform.clone()),
-        }
-    }
-}
-
-/// A number of trials, or a block that holds one.
-fn read_repeat_count(fields: &MappingReader<'_>) -> Option<u32> {
-    let node = fields.get("repeat")?;
-    let count = if node.map().is_some() {
-        let block = MappingReader::new(fields.cx, node, "repeat block")?;
-        block.knows(&["strategy", "early_exit", "cost_limit_usd"]);
-        let count = block.need("count").and_then(|node| fields.cx.integer(node, "count", 1..=10_000));
-        block.finish();
-        count
-    } else {
-        fields.cx.integer(node, "repeat", 1..=10_000)
-    };
-    count.and_then(|count| u32::try_from(count).ok())
 }
 
 fn assert_nodes<'a>(fields: &MappingReader<'a>) -> Vec<&'a SourceNode> {
@@ -591,6 +304,11 @@ fn read_agentv_case(
     let key = ["assert", "assertions", "evaluators"].into_iter().find(|text| fields.has(text));
     let spot = Spot::new(fields.start())
         .key("criteria", key.map_or_else(|| fields.start(), |text| fields.key_span(text)));
+    let mut targets = if own_targets.is_empty() { defaults.targets.clone() } else { own_targets };
+    if let Some(node) = fields.get("provider") {
+        targets = read_agentv_targets(cx, node, rules);
+    }
+    keep_named_targets(&fields, &mut targets);
     let rubric = if own.is_empty() && rules == TestRules::Promptfoo {
         Some((Arc::new(accept(cx, draft_for_review(), &spot)?), AssertionCriteria::default()))
     } else if own.is_empty() {
@@ -610,14 +328,10 @@ fn read_agentv_case(
         let mut rules = defaults.assertion_rules(pass);
         rules.embedding = embedding.or(rules.embedding);
         rules.has_prompt = options.rubric_prompt.is_some();
+        rules.tools = tools_of(&targets);
         read_agentv_rubric(cx, &own, (rules, pass), draft, spot)
     };
-    let mut targets = if own_targets.is_empty() { defaults.targets.clone() } else { own_targets };
-    if let Some(node) = fields.get("provider") {
-        targets = read_agentv_targets(cx, node, rules);
-    }
     let prompt_names = fields.texts("prompts");
-    keep_named_targets(&fields, &mut targets);
     for target in &mut targets {
         add_transform(&mut target.target.config, options.transform.as_deref());
     }
@@ -657,7 +371,7 @@ fn read_agentv_case(
         candidate,
         server: None,
         targets: Vec::new(),
-        agent: AgentSettings::default(),
+        agent: AgentSettings { system: defaults.system.clone(), ..AgentSettings::default() },
         workspace: own_workspace.or_else(|| defaults.workspace.clone()),
         rubric,
         judge,
@@ -667,6 +381,15 @@ fn read_agentv_case(
         repeat: own_repeat.or(options.repeat).unwrap_or(defaults.repeat),
     };
     Some(split_by_prompts(&case, targets, &asked))
+}
+
+/// The tools that targets declare, once for each that does.
+fn tools_of(targets: &[AgentvTarget]) -> Vec<Json> {
+    let tools_of = |target: &AgentvTarget| {
+        let config = &target.target.config;
+        config.get("tools").or_else(|| config.get("functions")).filter(|tools| tools.is_array()).cloned()
+    };
+    targets.iter().filter_map(tools_of).collect()
 }
 
 /// The judge's prompt with the variables of the test; what else it names is the judge's to fill in.

@@ -67,6 +67,9 @@ const MODEL_SETTINGS: [&str; 14] = [
 /// The setting of a target that holds code for its answers.
 pub(super) const TRANSFORM: &str = "transform";
 
+/// Settings of a target that declare tools.
+const TOOL_SETTINGS: [&str; 2] = ["tools", "functions"];
+
 /// Settings that change a model's answers: tools, response formats, system messages.
 const CHANGES_ANSWER: [&str; 12] = [
     "tools",
@@ -120,7 +123,7 @@ pub(super) fn read_grader(cx: &Context<'_>, node: &SourceNode) -> Option<GraderS
         fields.missing("id");
     }
     let config = fields.raw_json_map("config");
-    warn_unused_settings(&fields, &config, "the model that judges");
+    warn_unused_settings(&fields, &config, JUDGE);
     fields.ignores(&["label", "delay", "env", "prompts", "transform"]);
     fields.finish();
     let id = own.or(id)?;
@@ -162,12 +165,17 @@ fn grader_of_target(target: &CaseTarget) -> GraderSettings {
     GraderSettings { judge, embedding: None }
 }
 
+/// What a model is called in warnings.
+const JUDGE: &str = "the model that judges";
+
 /// Says which settings of a model do nothing here.
 fn warn_unused_settings(fields: &MappingReader<'_>, config: &Map<String, Json>, whom: &str) {
     let unused: Vec<&str> = config
         .keys()
         .map(String::as_str)
         .filter(|key| !MODEL_SETTINGS.contains(key) && !key.starts_with("api"))
+        // A target is told of tools; a judge has none.
+        .filter(|key| whom == JUDGE || !TOOL_SETTINGS.contains(key))
         .collect();
     if unused.is_empty() {
         return;
@@ -229,6 +237,9 @@ fn read_agentv_target(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> 
     }
     let (label, mut config) = (fields.text("label"), fields.raw_json_map("config"));
     let is_model = id.as_deref().is_some_and(is_model_name);
+    if rules == TestRules::Promptfoo {
+        read_tool_file(&fields, &mut config);
+    }
     if rules == TestRules::Promptfoo && is_model {
         warn_unused_settings(&fields, &config, "this provider");
     }
@@ -256,6 +267,30 @@ fn read_agentv_target(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> 
     fields.finish();
     let target = |id: String| AgentvTarget { target: CaseTarget { id, label, config }, prompts };
     id.map(target).into_iter().collect()
+}
+
+/// Tools that stand in a file of their own.
+fn read_tool_file(fields: &MappingReader<'_>, config: &mut Map<String, Json>) {
+    let cx = fields.cx;
+    for key in TOOL_SETTINGS {
+        let Some(path) = config.get(key).and_then(Json::as_str).and_then(|text| text.strip_prefix("file://"))
+        else {
+            continue;
+        };
+        let is_data = [".json", ".yaml", ".yml"].iter().any(|end| path.ends_with(end));
+        if !is_data {
+            let message = format!("`{key}` from `{path}` is not supported");
+            cx.report(
+                Diagnostic::error(Code::Unsupported, fields.key_span("config"), message)
+                    .help("save them as a JSON or YAML file"),
+            );
+            continue;
+        }
+        let parsed = cx.find(path, fields.span("config")).and_then(|file| cx.parse(file));
+        if let Some(parsed) = parsed {
+            config.insert(key.to_owned(), parsed.to_json());
+        }
+    }
 }
 
 /// Adds code that changes what a target answers; the engine runs it after those that are there already.

@@ -1,9 +1,10 @@
 //! How an item is shown: which fields of its row, under which labels, side by side or one below the other.
 
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::super::context::Context;
 use super::super::fields::MappingReader;
+use crate::candidate::{StepRole, TraceStep, read_trace_value, task_of_trace};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::SourceNode;
 use crate::suite::AnnotationTask;
@@ -53,15 +54,72 @@ fn read_layout(cx: &Context<'_>, node: &SourceNode) {
     layout.finish();
 }
 
-/// Fields that are to be shown and that no row has: people would rate what they cannot see.
-pub(super) fn check_shown_fields(cx: &Context<'_>, node: Option<&SourceNode>, annotation: &AnnotationTask) {
+/// The names of the fields that a task shows, where they stand.
+fn shown_names(node: Option<&SourceNode>) -> Vec<&SourceNode> {
     let fields = node.and_then(|node| node.get("fields")).and_then(SourceNode::list).unwrap_or_default();
-    for field in fields {
-        let key = if field.text().is_some() { Some(field) } else { field.get("key") };
-        let Some((node, name)) = key.and_then(|key| Some((key, key.text()?))) else { continue };
+    let name_of = |field| if SourceNode::text(field).is_some() { Some(field) } else { field.get("key") };
+    fields.iter().filter_map(name_of).filter(|node| node.text().is_some()).collect()
+}
+
+/// Fields that Potato makes of traces that other tools wrote: what was asked, the turns, and what is known of the run.
+pub(super) fn fill_trace_fields(node: Option<&SourceNode>, annotation: &mut AnnotationTask) {
+    let names: Vec<&str> = shown_names(node).into_iter().filter_map(SourceNode::text).collect();
+    for row in &mut annotation.rows {
+        let is_missing = |name: &&str| names.contains(name) && !row.contains_key(*name);
+        let missing: Vec<&str> =
+            ["task_description", "conversation", "metadata_table"].into_iter().filter(is_missing).collect();
+        if missing.is_empty() {
+            continue;
+        }
+        let Ok((_, trace)) = read_trace_value(&Json::Object(row.clone()), None) else { continue };
+        for name in missing {
+            let value = match name {
+                "task_description" => Json::from(task_of_trace(&trace).unwrap_or_default()),
+                "conversation" => trace.steps.iter().map(turn_of_step).collect(),
+                _ => row
+                    .iter()
+                    .filter(|(_, value)| !value.is_object() && !value.is_array())
+                    .map(|(key, value)| json!({ "property": key, "value": value }))
+                    .collect(),
+            };
+            row.insert(name.to_owned(), value);
+        }
+    }
+}
+
+/// Who said what, with calls and their results as text.
+fn turn_of_step(step: &TraceStep) -> Json {
+    let speaker = match step.role {
+        StepRole::System => "system",
+        StepRole::User => "user",
+        StepRole::Assistant => "assistant",
+        StepRole::Tool => "tool",
+        StepRole::Other => "other",
+    };
+    let said = [&step.reasoning, &step.text].into_iter().filter(|text| !text.is_empty()).cloned();
+    let calls =
+        step.tool_calls.iter().map(|call| format!("{}({})", call.name, Json::Object(call.arguments.clone())));
+    let results = step.results.iter().map(|result| result.text.clone());
+    let text = said.chain(calls).chain(results).collect::<Vec<_>>().join("\n");
+    json!({ "speaker": speaker, "text": text })
+}
+
+/// Fields that are to be shown and that no row has: people would rate what they cannot see. Where traces are still to
+/// come, they may bring them.
+pub(super) fn check_shown_fields(
+    cx: &Context<'_>,
+    node: Option<&SourceNode>,
+    annotation: &AnnotationTask,
+    comes_later: bool,
+) {
+    for node in shown_names(node) {
+        let name = node.text().unwrap_or_default();
         if !annotation.rows.is_empty() && annotation.rows.iter().all(|row| !row.contains_key(name)) {
             let message = format!("no row of the data has `{name}`, which is to be shown");
-            cx.report(Diagnostic::error(Code::UnknownName, node.span, message));
+            cx.report(match comes_later {
+                true => Diagnostic::warning(Code::UnknownName, node.span, message),
+                false => Diagnostic::error(Code::UnknownName, node.span, message),
+            });
         }
     }
 }

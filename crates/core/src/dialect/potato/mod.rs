@@ -1,6 +1,7 @@
 //! The Potato dialect: annotation tasks for people, and lists of programmatic evaluators.
 
 mod conditions;
+mod derived;
 mod display;
 mod endpoint;
 mod evaluators;
@@ -14,9 +15,9 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use conditions::read_show_conditions;
-use display::{check_shown_fields, read_item_display};
+use display::{check_shown_fields, fill_trace_fields, read_item_display};
 use evaluators::evaluators;
-use schemes::{read_annotation_scheme, rubric_eval};
+use schemes::{read_annotation_schemes, rubric_eval};
 
 use super::context::{Context, tidy};
 use super::fields::MappingReader;
@@ -45,15 +46,21 @@ const WITHOUT_EFFECT: &[&str] = &[
     "annotator_dashboard",
     "authentication",
     "auto_export_interval",
+    "auto_redirect_delay",
+    "auto_redirect_on_completion",
     "automatic_assignment",
     "automation",
     "base_css",
     "base_html_template",
+    "batch_assignment",
     "boundary_probing",
+    "category_assignment",
     "codebook",
     "codebook_invivo_key",
     "codebook_mode",
+    "corpus_map",
     "crowdsourcing",
+    "curation",
     "custom_footer_html",
     "customjs",
     "customjs_hostname",
@@ -68,6 +75,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "diversity_ordering",
     "embedding_visualization",
     "export_annotation_format",
+    "export_include_phase_data",
     "header_file",
     "header_logo",
     "hide_navbar",
@@ -94,13 +102,17 @@ const WITHOUT_EFFECT: &[&str] = &[
     "pre_annotation",
     "prestudy",
     "prolific",
+    "psychometrics",
     "publish",
+    "qda_mode",
     "quality_control",
     "random_seed",
+    "rbac",
     "require_fully_annotated",
     "require_no_password",
     "require_password",
     "review_mode",
+    "review_workflow",
     "search",
     "secret_key",
     "server",
@@ -112,6 +124,8 @@ const WITHOUT_EFFECT: &[&str] = &[
     "task_dir",
     "task_layout",
     "thinkaloud",
+    "trace_ingestion",
+    "triage",
     "truth_serum",
     "ui",
     "ui_config",
@@ -120,7 +134,23 @@ const WITHOUT_EFFECT: &[&str] = &[
     "user_roles",
     "verbose",
     "very_verbose",
+    "watch_data_directory",
+    "watch_poll_interval",
     "webhooks",
+];
+
+/// Keys that make what is annotated while people annotate.
+const UNSUPPORTED: &[&str] = &[
+    "agent_proxy",
+    "arena",
+    "bws_config",
+    "chat_support",
+    "cot_segmentation",
+    "ibws_config",
+    "live_agent",
+    "live_coding_agent",
+    "sessions",
+    "solo_mode",
 ];
 
 pub(super) fn read_potato_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
@@ -181,7 +211,7 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
             let message = format!("there are two schemes `{}`", name.text().unwrap_or_default());
             cx.report(Diagnostic::error(Code::DuplicateId, name.span, message).also(first, "the first one"));
         }
-        schemes.extend(read_annotation_scheme(cx, item));
+        schemes.extend(read_annotation_schemes(cx, item));
     }
     read_show_conditions(cx, items, &mut schemes);
     let item =
@@ -240,17 +270,29 @@ pub(super) fn read_annotation_task(fields: MappingReader<'_>) -> Option<Annotati
         let path = data_file(cx, item, id_key.as_deref(), text_key.as_deref(), &mut annotation.rows);
         annotation.data_files.extend(path);
     }
-    check_shown_fields(cx, shown_as, &annotation);
+    fill_trace_fields(shown_as, &mut annotation);
+    let comes_later = fields.has("trace_ingestion");
+    check_shown_fields(cx, shown_as, &annotation, comes_later);
     read_quality_checks(&fields, &mut annotation);
     read_login_settings(&fields, &mut annotation);
     fields.ignores(WITHOUT_EFFECT);
+    fields.refuses(UNSUPPORTED);
     fields.finish();
     Some(annotation)
 }
 
 /// Which item comes next. Strategies that need a model of the answers or of the texts are not there.
 fn read_item_order(fields: &MappingReader<'_>) -> Option<ItemOrder> {
-    let learned = ["active_learning", "diversity_clustering", "max_diversity", "llm_confidence"];
+    let learned = [
+        "active_learning",
+        "batch",
+        "category_based",
+        "diversity_clustering",
+        "llm_confidence",
+        "max_diversity",
+        "priority",
+        "psychometric",
+    ];
     let strategy = fields.get("assignment_strategy")?;
     if strategy.text().is_some_and(|text| learned.contains(&text)) {
         let message =

@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::derived::{
+    one_row, read_confidence_scheme, read_edit_scheme, read_ends, read_opposites_scheme, read_pair_schemes,
+    read_range_scheme, read_shares_scheme, read_step_choice, read_taxonomy_scheme,
+};
 use super::slider::read_slider_scheme;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::Context;
@@ -13,7 +17,7 @@ use crate::rubric::{Criterion, CriterionKind, Draft, GraderKind, Scale, Value};
 use crate::source::SourceNode;
 use crate::suite::{Notes, Overall, Scheme, SchemeKind, StepErrorCategory, StepErrorSeverity, Trajectory};
 
-const TYPES: [&str; 10] = [
+const TYPES: [&str; 18] = [
     "rubric_eval",
     "trajectory_eval",
     "pairwise",
@@ -24,6 +28,14 @@ const TYPES: [&str; 10] = [
     "text",
     "multirate",
     "slider",
+    "number",
+    "vas",
+    "range_slider",
+    "semantic_differential",
+    "constant_sum",
+    "soft_label",
+    "confidence",
+    "hierarchical_multiselect",
 ];
 
 /// Types of Potato that are not supported, each with the one that comes nearest.
@@ -34,9 +46,6 @@ const NEAREST: &[(&str, &str)] = &[
     ("ranking", "`pairwise` for two items at a time"),
     ("bws", "`pairwise` for two items at a time"),
     ("best_worst_scaling", "`pairwise` for two items at a time"),
-    ("number", "`slider` with its lowest and highest value, or `text`"),
-    ("vas", "`slider` with its lowest and highest value"),
-    ("range_slider", "two `slider` schemes, one for each end"),
     ("process_reward", "`trajectory_eval`, which marks every step"),
     ("code_review", "`rubric_eval` with the criteria of the review"),
     ("tool_call_review", "`trajectory_eval`, which marks every step"),
@@ -44,20 +53,34 @@ const NEAREST: &[(&str, &str)] = &[
     ("trajectory_edit", "`trajectory_eval`, which marks every step"),
     ("gui_trajectory", "`trajectory_eval`, which marks every step"),
     ("agent_scorecard", "`rubric_eval` with the criteria of the card"),
-    ("hierarchical_multiselect", "`multiselect` with the leaves as labels"),
-    ("semantic_differential", "`multirate` with a row for each pair"),
     ("table_grid", "`multirate` with a row for each line"),
-    ("constant_sum", "`multirate` with a row for each part"),
-    ("soft_label", "`radio` for the likeliest label"),
-    ("confidence", "`likert` for how sure somebody is"),
     ("triage", "`radio` with the piles as labels"),
     ("consensus_tracking", "`radio`; agreement is measured by `jurist agree`"),
     ("extractive_qa", "`text` for the quote"),
-    ("text_edit", "`text` for the new wording"),
     ("pure_display", "`task_description` for what people should read"),
 ];
 
-pub(super) fn read_annotation_scheme(cx: &Context<'_>, node: &SourceNode) -> Option<Scheme> {
+/// One of the questions that a scheme comes to.
+pub(super) struct SchemePart {
+    /// What follows the scheme's name, where it comes to several questions.
+    pub(super) suffix: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) required: Option<bool>,
+    pub(super) kind: SchemeKind,
+}
+
+impl SchemePart {
+    pub(super) fn new(kind: SchemeKind) -> Self {
+        Self { suffix: None, description: None, required: None, kind }
+    }
+}
+
+/// The questions of a scheme: mostly one.
+pub(super) fn read_annotation_schemes(cx: &Context<'_>, node: &SourceNode) -> Vec<Scheme> {
+    read_scheme_parts(cx, node).unwrap_or_default()
+}
+
+fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Scheme>> {
     let fields = MappingReader::new(cx, node, "scheme")?;
     let kind = fields
         .need("annotation_type")
@@ -82,17 +105,26 @@ pub(super) fn read_annotation_scheme(cx: &Context<'_>, node: &SourceNode) -> Opt
     fields.knows(&["display_logic", "show_when"]);
     fields.ignores(&["keyword_highlights", "ai_support", "tooltip"]);
     // A question about every turn is another one than a question about the whole.
-    fields.refuses(&["turn_level", "turn_binding", "session_level", "target_field"]);
+    fields.refuses(&["turn_level", "turn_binding", "session_level", "target_field", "dynamic_labels"]);
     let (kind, span) = kind?;
-    let kind = match kind.as_str() {
-        "rubric_eval" => rubric_eval(&fields),
-        "trajectory_eval" => trajectory_eval(&fields),
-        "pairwise" => Some(pairwise(&fields)),
-        "likert" => Some(read_likert_scheme(&fields)),
-        "multirate" => read_multirate_scheme(&fields),
-        "slider" => read_slider_scheme(&fields),
-        "radio" | "select" | "multiselect" => choice(&fields, kind == "select", kind == "multiselect"),
-        "text" => Some(read_text_scheme(&fields)),
+    let name_text = name.as_deref();
+    let one = |kind: Option<SchemeKind>| kind.map(SchemePart::new).into_iter().collect::<Vec<_>>();
+    let parts = match kind.as_str() {
+        "rubric_eval" => one(rubric_eval(&fields)),
+        "trajectory_eval" => one(trajectory_eval(&fields)),
+        "pairwise" => read_pair_schemes(&fields, name_text),
+        "likert" => one(Some(read_likert_scheme(&fields))),
+        "multirate" => one(read_multirate_scheme(&fields)),
+        "slider" => one(read_slider_scheme(&fields)),
+        "range_slider" => one(read_range_scheme(&fields)),
+        "semantic_differential" => one(read_opposites_scheme(&fields)),
+        "constant_sum" | "soft_label" => one(read_shares_scheme(&fields)),
+        "confidence" => one(read_confidence_scheme(&fields, name_text)),
+        "hierarchical_multiselect" => one(read_taxonomy_scheme(&fields)),
+        "radio" | "select" | "multiselect" => one(choice(&fields, kind == "select", kind == "multiselect")),
+        "text" => one(Some(read_text_scheme(&fields))),
+        "text_edit" => one(Some(read_edit_scheme(&fields))),
+        "number" | "vas" => one(read_line_scheme(&fields, name_text)),
         other => {
             let message = format!("annotation type `{other}` is not supported");
             let diagnostic = Diagnostic::error(Code::Unsupported, span, message);
@@ -104,11 +136,19 @@ pub(super) fn read_annotation_scheme(cx: &Context<'_>, node: &SourceNode) -> Opt
         }
     };
     fields.finish();
-    let kind = kind?;
-    // Rubrics and steps are complete or say nothing, unless the file wants it otherwise.
-    let by_default = matches!(kind, SchemeKind::Rubric { .. } | SchemeKind::Trajectory(_));
-    let required = required.unwrap_or(by_default);
-    Some(Scheme { name: name?, description, required, shown_when: None, kind })
+    let name = name?;
+    let schemes = parts.into_iter().map(|part| {
+        // Rubrics and steps are complete or say nothing, unless the file wants it otherwise.
+        let by_default = matches!(part.kind, SchemeKind::Rubric { .. } | SchemeKind::Trajectory(_));
+        Scheme {
+            name: part.suffix.map_or_else(|| name.clone(), |suffix| format!("{name}-{suffix}")),
+            description: part.description.or_else(|| description.clone()),
+            required: part.required.or(required).unwrap_or(by_default),
+            shown_when: None,
+            kind: part.kind,
+        }
+    });
+    Some(schemes.collect())
 }
 
 pub(super) fn rubric_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
@@ -136,13 +176,13 @@ pub(super) fn rubric_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
     Some(SchemeKind::Rubric { rubric: Arc::new(rubric?), overall, notes, may_skip })
 }
 
-type PointLabels = BTreeMap<i64, String>;
+pub(super) type PointLabels = BTreeMap<i64, String>;
 
 /// The scale that all rows of a rubric share.
-struct Rating {
-    min: i64,
-    max: i64,
-    labels: PointLabels,
+pub(super) struct Rating {
+    pub(super) min: i64,
+    pub(super) max: i64,
+    pub(super) labels: PointLabels,
 }
 
 /// Both spellings: `scale: {min, max, labels}`, and `scale_points` with `scale_labels`.
@@ -345,22 +385,6 @@ fn read_severity_level(cx: &Context<'_>, node: &SourceNode) -> Option<StepErrorS
     Some(StepErrorSeverity { name: name?, weight: weight? })
 }
 
-fn pairwise(fields: &MappingReader<'_>) -> SchemeKind {
-    fields.word("mode", &[("binary", ())]);
-    let labels = fields.texts("labels");
-    if fields.has("labels") && labels.len() != 2 {
-        fields.cx.error(Code::BadValue, fields.key_span("labels"), "a pair has two labels");
-    }
-    let tie = fields.bool("allow_tie").unwrap_or(false);
-    let tie_label = fields.text("tie_label").or_else(|| Some("No preference".to_owned()));
-    fields.knows(&["show_labels", "sequential_key_binding", "randomize_order", "justification"]);
-    SchemeKind::Pairwise {
-        items_key: fields.text("items_key").unwrap_or_else(|| "text".to_owned()),
-        labels: if labels.len() == 2 { labels } else { vec!["A".to_owned(), "B".to_owned()] },
-        tie_label: tie_label.filter(|_| tie),
-    }
-}
-
 fn read_likert_scheme(fields: &MappingReader<'_>) -> SchemeKind {
     let size = fields.need("size").and_then(|node| fields.cx.integer(node, "size", 2..=100)).unwrap_or(5);
     fields.knows(&["displaying_score", "bad_text_label", "sequential_key_binding"]);
@@ -389,18 +413,37 @@ fn read_multirate_scheme(fields: &MappingReader<'_>) -> Option<SchemeKind> {
         criteria.push(rated_question(&name, &name, &rating));
         spot.children.push(Spot::new(row.span));
     }
-    fields.knows(&["arrangement", "display_config", "randomize_options", "option_randomization"]);
+    fields.knows(&[
+        "arrangement",
+        "display_config",
+        "randomize_options",
+        "option_randomization",
+        "sequential_key_binding",
+    ]);
     grid_of(cx, criteria, &rating, &spot)
 }
 
-fn rated_question(name: &str, description: &str, rating: &Rating) -> Criterion {
+/// Whole numbers between two ends.
+fn read_line_scheme(fields: &MappingReader<'_>, name: Option<&str>) -> Option<SchemeKind> {
+    let rating = read_ends(fields, (0, 100))?;
+    fields.knows(&["starting_value", "default_value", "step", "show_labels", "show_value", "placeholder"]);
+    fields.ignores(&["labels"]);
+    one_row(fields, name, &rating)
+}
+
+pub(super) fn rated_question(name: &str, description: &str, rating: &Rating) -> Criterion {
     let scale = Scale::Likert { min: rating.min, max: rating.max, labels: rating.labels.clone() };
     let mut criterion = Criterion::new(name, description, CriterionKind::Question(scale));
     criterion.by = vec![GraderKind::Human];
     criterion
 }
 
-fn grid_of(cx: &Context<'_>, criteria: Vec<Criterion>, rating: &Rating, spot: &Spot) -> Option<SchemeKind> {
+pub(super) fn grid_of(
+    cx: &Context<'_>,
+    criteria: Vec<Criterion>,
+    rating: &Rating,
+    spot: &Spot,
+) -> Option<SchemeKind> {
     let display = crate::rubric::Display::Likert { min: rating.min, max: rating.max };
     let rubric = accept(cx, Draft { criteria, display, ..Draft::default() }, spot)?;
     Some(SchemeKind::Rubric { rubric: Arc::new(rubric), overall: None, notes: None, may_skip: true })
@@ -412,7 +455,7 @@ fn find_repeated_text(texts: &[String]) -> Option<&String> {
 }
 
 /// A label alone, or with how it is drawn.
-fn read_label_name(cx: &Context<'_>, node: &SourceNode) -> Option<String> {
+pub(super) fn read_label_name(cx: &Context<'_>, node: &SourceNode) -> Option<String> {
     if node.map().is_none() {
         return cx.scalar_text(node, "labels");
     }
@@ -458,6 +501,9 @@ fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<Sche
     }
     fields.knows(&["horizontal", "sequential_key_binding", "randomize_order", "option_randomization"]);
     fields.ignores(&["has_free_response", "min_selections", "max_selections"]);
+    if fields.has("per_step") && fields.bool("per_step") == Some(true) {
+        return read_step_choice(fields, labels);
+    }
     Some(SchemeKind::Choice { labels, dropdown, many })
 }
 

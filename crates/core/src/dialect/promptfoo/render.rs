@@ -1,5 +1,8 @@
 //! Texts with variables, as promptfoo fills them in: names, and what else Nunjucks allows between braces.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::{Map, Value as Json};
 
 use crate::diagnostic::{Code, Diagnostic};
@@ -264,9 +267,14 @@ fn release_environment(text: &str, names: &[String]) -> String {
 
 /// Nunjucks' names for filters that are called otherwise here.
 fn replace_filters(text: &str) -> String {
-    let text = text.replace("| dump", "| string").replace("|dump", "|string");
-    text.replace("| safe", "").replace("|safe", "")
+    let text = text.replace("| safe", "").replace("|safe", "");
+    PAIRS.replace_all(&text, "{% for $1 in $2 | items %}").into_owned()
 }
+
+/// A loop over the names and values of a mapping.
+static PAIRS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\{%-?\s*for\s+(\w+\s*,\s*\w+)\s+in\s+([\w.]+)\s*-?%\}").expect("a valid pattern")
+});
 
 fn undeclared_names(text: &str) -> Vec<String> {
     let environment = minijinja::Environment::new();
@@ -290,6 +298,16 @@ mod tests {
         ] {
             assert_eq!(has_only_names(text), plain, "{text}");
         }
+    }
+
+    #[test]
+    fn filters_of_nunjucks_mean_the_same_here() {
+        let values = json!({ "text": "a \"b\"", "list": [{ "user": "hi" }], "said": "{\"tone\": \"calm\"}" });
+        let render = |text: &str| render_prompt(&replace_filters(text), &values).unwrap();
+        assert_eq!(render("{{ text | dump }}"), r#""a \"b\"""#);
+        assert_eq!(render("{{ (said | load).tone }}"), "calm");
+        let pairs = "{% for turn in list %}{% for role, text in turn %}{{ role }}: {{ text | dump }}{% endfor %}{% endfor %}";
+        assert_eq!(render(pairs), r#"user: "hi""#);
     }
 
     #[test]

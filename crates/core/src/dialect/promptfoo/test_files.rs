@@ -124,7 +124,11 @@ fn read_test_row(cx: &Context<'_>, row: &DataRow, span: SourceSpan) -> Option<So
         let (key, cell) = (key.trim(), value.as_str().unwrap_or_default());
         let number = || cell.trim().parse::<f64>().ok().and_then(crate::source::json_number);
         match key.strip_prefix("__") {
-            None => drop(vars.insert(key.to_owned(), Json::from(cell))),
+            // AgentV also writes `vars.name`.
+            None => {
+                let name = key.strip_prefix("vars.").unwrap_or(key);
+                drop(vars.insert(name.to_owned(), Json::from(cell)));
+            }
             Some(_) if cell.trim().is_empty() => {}
             Some(kind) if kind.starts_with("expected") => {
                 asserted.push(read_assertion_text(cell.trim()));

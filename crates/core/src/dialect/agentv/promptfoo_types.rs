@@ -1,0 +1,82 @@
+//! Types of promptfoo's assertions: what is refused, when each passes, and its patterns.
+
+/// Types of promptfoo that are not supported, each with what comes nearest.
+pub(in crate::dialect) const REFUSED_TYPES: &[(&str, &str)] = &[
+    ("classifier", "it needs a classification model; ask a judge with `llm-rubric`"),
+    ("moderation", "it needs a vendor's moderation service; ask a judge with `llm-rubric`"),
+    ("guardrails", "it needs a vendor's guardrail service; ask a judge with `llm-rubric`"),
+    ("perplexity", "no log-probabilities are recorded"),
+    ("perplexity-score", "no log-probabilities are recorded"),
+    ("pi", "it needs the service of that name; ask a judge with `llm-rubric`"),
+    ("search-rubric", "judges do not search the web; ask one with `llm-rubric`"),
+    ("meteor", "its score depends on a dictionary of synonyms; use `rouge-n`, `bleu` or `similar`"),
+    ("is-sql", "no SQL parser is built in; use `regex`, or a parser in `python`"),
+    ("contains-sql", "no SQL parser is built in; use `regex`, or a parser in `python`"),
+    ("ruby", "Ruby is not run; use `javascript`, `python` or `script`"),
+    ("similar:dot", "use `similar`, which takes the cosine"),
+    ("similar:euclidean", "use `similar`, which takes the cosine"),
+];
+
+/// The score from which an assertion of promptfoo holds, where it is not all or nothing and names no threshold.
+pub(super) const PROMPTFOO_MARKS: &[(&str, f64)] = &[
+    ("similar", 0.75),
+    ("rouge-n", 0.75),
+    ("bleu", 0.5),
+    ("gleu", 0.5),
+    ("g-eval", 0.7),
+    ("tool-call-f1", 1.0),
+    ("answer-relevance", 0.0),
+    ("context-faithfulness", 0.0),
+    ("context-recall", 0.0),
+    ("context-relevance", 0.0),
+    // Any score above 0 passes.
+    ("javascript", 1e-6),
+    ("python", 1e-6),
+    ("webhook", 1e-6),
+];
+
+/// Types that look for calls of the provider's tools.
+pub(super) const TOOL_CALL_TYPES: [&str; 3] =
+    ["is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call"];
+
+/// A pattern of JavaScript whose classes mean ASCII, as they do there.
+pub(super) fn ascii_classes(pattern: &str, boundary: &str) -> String {
+    let (mut out, mut is_class) = (String::with_capacity(pattern.len()), false);
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => {
+                let Some(next) = letters.next() else {
+                    out.push('\\');
+                    break;
+                };
+                match (next, is_class) {
+                    ('d', false) => out.push_str("[0-9]"),
+                    ('d', true) => out.push_str("0-9"),
+                    ('w', false) => out.push_str("[0-9A-Za-z_]"),
+                    ('w', true) => out.push_str("0-9A-Za-z_"),
+                    ('D', false) => out.push_str("[^0-9]"),
+                    ('W', false) => out.push_str("[^0-9A-Za-z_]"),
+                    ('b', false) => out.push_str(boundary),
+                    // JavaScript takes a backslash before any of these for the letter itself.
+                    (
+                        '/' | '"' | '\'' | '`' | '<' | '>' | '@' | ',' | ':' | ';' | '=' | '!' | '%' | '_',
+                        _,
+                    ) => out.push(next),
+                    _ => out.extend(['\\', next]),
+                }
+            }
+            '[' if is_class => out.push_str(r"\["),
+            '[' => {
+                is_class = true;
+                out.push('[');
+            }
+            ']' if is_class => {
+                is_class = false;
+                out.push(']');
+            }
+            _ => out.push(letter),
+        }
+    }
+    out
+}
