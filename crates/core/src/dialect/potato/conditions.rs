@@ -47,8 +47,13 @@ pub(super) fn read_show_conditions(cx: &Context<'_>, nodes: &[SourceNode], schem
         }
     }
     report_circles(cx, &found);
+    let written: BTreeSet<&str> =
+        nodes.iter().filter_map(|node| node.get("name").and_then(SourceNode::text)).collect();
     for scheme in schemes {
-        scheme.shown_when = found.remove(&scheme.name).map(|read| read.condition);
+        // Some schemes become several, called `NAME-PART`; the condition is about all of them.
+        let parts = scheme.name.match_indices('-').map(|(at, _)| &scheme.name[..at]);
+        let own = std::iter::once(scheme.name.as_str()).chain(parts).find(|name| written.contains(name));
+        scheme.shown_when = own.and_then(|name| found.get(name)).map(|read| read.condition.clone());
     }
 }
 
