@@ -217,11 +217,58 @@ fn the_example_of_an_own_check_passes() {
     }
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let read = |name: &str| fs::read_to_string(examples.join(name)).unwrap();
-    let (suite, program) = (read("own-check.yaml"), read("own_check.py"));
-    let project = Project::new(&[("own-check.yaml", &suite), ("own_check.py", &program)]);
+    let names = ["own-check.yaml", "own_check.py", "own_evaluator.py"];
+    let texts = names.map(read);
+    let files: Vec<(&str, &str)> = names.into_iter().zip(texts.iter().map(String::as_str)).collect();
+    let project = Project::new(&files);
     let (run, output) = project.eval("own-check.yaml", &["--allow-commands"]);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(grade(&run, "opening hours", "times")["points"].as_array().unwrap().len(), 2, "{run}");
+    let mentions = grade(&run, "opening hours", "mentions");
+    assert_eq!(
+        (&mentions["outcome"]["unit"], &mentions["reason"]),
+        (&json!(1.0), &json!("nothing is missing"))
+    );
+}
+
+const EVALUATORS_PY: &str = "
+class Same:
+    def __init__(self, partial):
+        self.partial = partial
+    def evaluate(self, *, outputs, reference_outputs=None, inputs=None, context=None):
+        same = outputs == reference_outputs
+        return {'score': 1.0 if same else self.partial, 'value': same, 'comment': f'{inputs} {reference_outputs}'}
+def silent(*, outputs, **_):
+    return {'score': None, 'comment': 'nobody knows'}
+";
+
+#[test]
+fn evaluators_of_python_files_are_called_by_their_contract() {
+    if !has("python3") {
+        return;
+    }
+    let suite = "
+evals:
+  - name: city
+    prompt: Capital of France?
+    response: Paris
+    expected: Rome
+    checks:
+      - {type: python, name: same, value: 'file://own.py:Same', config: {partial: 0.25}}
+      - {type: python, name: silent, value: 'file://own.py:silent'}
+      - {type: python, name: nobody, value: 'evaluator:nobody'}
+";
+    let project = Project::new(&[("suite.yaml", suite), ("own.py", EVALUATORS_PY)]);
+    let (run, _) = project.eval("suite.yaml", &["--allow-commands"]);
+    let same = grade(&run, "city", "same");
+    assert_eq!(same["outcome"]["unit"], 0.25, "{same}");
+    assert_eq!(same["reason"], "Capital of France? Rome");
+    for (criterion, why) in [("silent", "nobody knows"), ("nobody", "no evaluator is registered as `nobody`")]
+    {
+        let outcome = &grade(&run, "city", criterion)["outcome"];
+        assert_eq!(outcome["kind"], "failed", "{outcome}");
+        assert!(outcome["detail"].as_str().unwrap().contains(why), "{outcome}");
+    }
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn crates_know_only_those_below_them() {
         ("jurist-store", &["jurist-core"]),
         ("jurist-server", &["jurist-core", "jurist-engine", "jurist-store"]),
         ("jurist", &["jurist-core", "jurist-engine", "jurist-server", "jurist-store"]),
-        ("jurist-python", &["jurist", "jurist-engine"]),
+        ("jurist-python", &["jurist", "jurist-core", "jurist-engine"]),
         ("jurist-fuzz-targets", &["jurist-core", "jurist-server", "jurist-store"]),
     ]
     .into();

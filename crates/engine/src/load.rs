@@ -202,7 +202,7 @@ pub fn variable(name: &str) -> Option<String> {
 }
 
 /// What programs inherit of the environment: nothing that could be a secret.
-const HARMLESS: [&str; 15] = [
+const HARMLESS: [&str; 16] = [
     "PATH",
     "HOME",
     "USER",
@@ -216,6 +216,7 @@ const HARMLESS: [&str; 15] = [
     "TMPDIR",
     "VIRTUAL_ENV",
     "PYTHONPATH",
+    "JURIST_EVALUATORS",
     "NODE_PATH",
     "SYSTEMROOT",
 ];

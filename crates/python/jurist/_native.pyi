@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, TypedDict
 
+from jurist.limits import CallLimits
+
 VERSION: str
 
 class NativeError(Exception): ...
@@ -15,6 +17,7 @@ class GradingSettings(TypedDict):
     n: int | None
     timeout: float | None
     session: NativeSession | None
+    limits: CallLimits | None
 
 class NativeRubric:
     @staticmethod
@@ -31,7 +34,7 @@ class NativeRubric:
     def grader(self, settings: GradingSettings) -> NativeGrader: ...
 
 class NativeSession:
-    def __init__(self, flags: list[str], has_functions: bool) -> None: ...
+    def __init__(self, flags: list[str], has_functions: bool, limits: CallLimits | None) -> None: ...
 
 class InterruptSignal:
     def __init__(self) -> None: ...

@@ -8,6 +8,9 @@ or a mapping with `ai_support` as Potato's tasks have it.
 from __future__ import annotations
 
 import json
+import os
+import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
@@ -19,6 +22,9 @@ from jurist.rubric import Grader, Rubric
 
 #: Who judges: the name of a model, a function, or a mapping with `ai_support`.
 JudgeConfig: TypeAlias = "str | JudgeFunction | Mapping[str, Any] | None"
+
+#: Names that a check can have.
+_NAME = re.compile(r"[\w.\-]+")
 
 #: What an argument is that nobody gave; None is a value like any other.
 NOT_GIVEN: Any = object()
@@ -384,14 +390,94 @@ class _AgentevalsAdapter:
 
 agentevals_adapter = _AgentevalsAdapter()
 
-_OWN: dict[str, Callable[..., SupportsEvaluate]] = {}
+#: The group of entry points under which packages declare their evaluators.
+ENTRY_POINT_GROUP = "jurist.evaluators"
+
+_OWN: dict[str, Callable[..., Any]] = {}
 
 
-def register_evaluator(name: str, make: Callable[..., SupportsEvaluate]) -> None:
-    """Let `build_evaluator` find one's own evaluator: a class or function that makes one from its parameters."""
+def register_evaluator(name: str, make: Callable[..., Any]) -> None:
+    """Give one's own evaluator a name, for `build_evaluator` and for rubrics and suites.
+
+    `make` is a class whose objects have `evaluate`, a function that makes such an object from its parameters, or a
+    function that evaluates by itself: it then has a parameter `outputs`. A check names it as
+    `{type: python, value: "evaluator:NAME", config: {…}}`; it runs in a process of its own, with `allow_commands`, so
+    it must be at the top level of a module other than the program itself. A package declares its evaluators as entry
+    points of the group `jurist.evaluators`, which need no call of this function.
+
+    >>> class Polite:
+    ...     def __init__(self, word="please"):
+    ...         self.word = word
+    ...     def evaluate(self, *, outputs, **_):
+    ...         said = self.word in outputs
+    ...         return EvaluationResult(score=float(said), value=said, comment=f"looked for {self.word}")
+    >>> register_evaluator("polite", Polite)
+    >>> build_evaluator("polite", {"word": "thank"}).evaluate(outputs="thank you").score
+    1.0
+    """
+    if not callable(make):
+        raise InputError(f"`{name}` is a `{type(make).__name__}`; register a class or a function")
+    if _NAME.fullmatch(name) is None:
+        raise InputError(f"`{name}` is no name of an evaluator; use letters, digits, `_`, `-` and `.`")
     if name in _OWN or any(entry["name"] == name for entry in json.loads(_native.list_evaluators())):
         raise InputError(f"there is an evaluator `{name}` already")
     _OWN[name] = make
+    _announce_evaluator(name, make)
+
+
+def _announce_evaluator(name: str, make: Callable[..., Any]) -> None:
+    """Tell processes that run checks where to find an evaluator, and which interpreter has its packages."""
+    module, member = getattr(make, "__module__", None), getattr(make, "__qualname__", "<locals>")
+    file = getattr(sys.modules.get(module or ""), "__file__", None)
+    # The program itself cannot be imported without being run again.
+    if module in (None, "__main__") or file is None or "<" in member:
+        return
+    known = json.loads(os.environ.get("JURIST_EVALUATORS") or "{}")
+    os.environ["JURIST_EVALUATORS"] = json.dumps({**known, name: [os.path.abspath(file), module, member]})
+    os.environ.setdefault("JURIST_PYTHON", sys.executable)
+
+
+def _find_own_evaluator(name: str) -> Callable[..., Any] | None:
+    if name in _OWN:
+        return _OWN[name]
+    import importlib.metadata
+
+    for point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
+        if point.name == name:
+            found: Callable[..., Any] = point.load()
+            return found
+    return None
+
+
+class _FunctionEvaluator:
+    """A function with the contract of `evaluate`, and parameters of its own."""
+
+    def __init__(self, function: Callable[..., Any], params: Mapping[str, Any]) -> None:
+        self._function = function
+        self._params = dict(params)
+
+    def evaluate(
+        self,
+        *,
+        outputs: Any = NOT_GIVEN,
+        reference_outputs: Any = NOT_GIVEN,
+        inputs: Any = NOT_GIVEN,
+        context: Any = NOT_GIVEN,
+    ) -> EvaluationResult:
+        given = {"outputs": outputs, "reference_outputs": reference_outputs, "inputs": inputs, "context": context}
+        known = {name: value for name, value in given.items() if value is not NOT_GIVEN}
+        result: EvaluationResult = self._function(**known, **self._params)
+        return result
+
+
+def _make_own_evaluator(make: Callable[..., Any], params: Mapping[str, Any]) -> SupportsEvaluate:
+    import inspect
+
+    if not inspect.isclass(make) and "outputs" in inspect.signature(make).parameters:
+        return _FunctionEvaluator(make, params)
+    build: Any = make
+    made: SupportsEvaluate = build(**params)
+    return made
 
 
 def build_evaluator(
@@ -402,12 +488,16 @@ def build_evaluator(
     """An evaluator by name; `list_evaluators` lists them."""
     given = dict(params or {})
     if name in _OWN:
-        return _OWN[name](**given)
+        return _make_own_evaluator(_OWN[name], given)
     config = given.pop("config", config)
     if name == "rubric_dag":
         return make_rubric_dag(config, **given)
     if name == EmbeddingDistance.name:
         return EmbeddingDistance(**given)
+    if not any(entry["name"] == name for entry in json.loads(_native.list_evaluators())):
+        declared = _find_own_evaluator(name)
+        if declared is not None:
+            return _make_own_evaluator(declared, given)
     return Evaluator(name, given, config)
 
 
@@ -424,7 +514,14 @@ def list_evaluators() -> list[dict[str, Any]]:
         {"name": name, "kind": "own", "description": (make.__doc__ or "").strip(), "params": []}
         for name, make in _OWN.items()
     ]
-    return [*entries, tree, *own]
+    import importlib.metadata
+
+    declared = [
+        {"name": point.name, "kind": "own", "description": f"declared by {point.value}", "params": []}
+        for point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)
+        if point.name not in _OWN
+    ]
+    return [*entries, tree, *own, *declared]
 
 
 RUBRIC_PRESETS["answer_quality"] = _read_preset("answer_quality")

@@ -14,6 +14,8 @@ from jurist.errors import InputError, translate_error
 if TYPE_CHECKING:
     import asyncio
 
+    from jurist.limits import CallLimits
+
 #: Messages in (`[{"role": …, "content": …}]`), text out; may be asynchronous. A function that has parameters called
 #: `schema`, `temperature`, `max_tokens` or `draw` gets those as well. Instead of a text it may return
 #: `{"text": …, "usage": {"input": …, "output": …}}`.
@@ -40,6 +42,8 @@ class JudgeOptions(TypedDict, total=False):
     timeout: float | None
     allow_commands: bool
     trust_settings: bool
+    #: Money and rate of calls that several processes share; see `jurist.limits`.
+    limits: CallLimits | None
 
 
 _KNOWN = tuple(JudgeOptions.__annotations__)
@@ -86,13 +90,16 @@ class PreparedJudge:
             "n": n,
             "timeout": options.get("timeout"),
             "session": None,
+            "limits": options.get("limits"),
         }
 
     def share_calls(self) -> None:
         """Let all graders of this judge share one budget, cache, rate limit and recording."""
         settings = self.settings
         try:
-            settings["session"] = _native.NativeSession(settings["flags"], bool(settings["judges"]))
+            settings["session"] = _native.NativeSession(
+                settings["flags"], bool(settings["judges"]), settings["limits"]
+            )
         except _native.NativeError as error:
             raise translate_error(error) from None
 

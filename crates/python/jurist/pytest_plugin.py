@@ -32,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--jurist-replay", metavar="PATH", help="answer calls from this recording, or folder of them")
     group.addoption("--jurist-record", metavar="FOLDER", help="write the calls of each test to a file in this folder")
     group.addoption("--jurist-max-cost", metavar="DOLLARS", type=float, help="spend at most this much in each process")
+    group.addoption("--jurist-allow-commands", action="store_true", help="let suites start programs and Python code")
     parser.addini("jurist_suites", "folders whose YAML files are suites of Jurist", type="args", default=[])
 
 
@@ -48,11 +49,12 @@ class _Session:
         self.replay: str | None = config.getoption("--jurist-replay")
         self.record: str | None = config.getoption("--jurist-record")
         self.max_cost: float | None = config.getoption("--jurist-max-cost")
+        self.allow_commands = bool(config.getoption("--jurist-allow-commands"))
         self.spent = 0.0
 
     def options(self, name: str) -> dict[str, Any]:
         """Options of grading for a test."""
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {"allow_commands": True} if self.allow_commands else {}
         if self.judge is not None:
             options["judge"] = self.judge
         if self.max_cost is not None:
@@ -176,8 +178,8 @@ class SuiteCase(pytest.Item):
 
     def _flags(self) -> list[str]:
         options = self.config.stash[_SESSION].options(self.nodeid)
-        flags = {name.replace("_", "-"): value for name, value in options.items()}
-        return [f"--{name}={value}" for name, value in flags.items()]
+        allowed = ["--allow-commands"] if options.pop("allow_commands", False) else []
+        return [*allowed, *(f"--{name.replace('_', '-')}={value}" for name, value in options.items())]
 
     def _is_own(self, case: Mapping[str, Any]) -> bool:
         name = str(case["case"])

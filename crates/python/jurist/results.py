@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from jurist import _scorecard
 
 if TYPE_CHECKING:
+    import datasets
     import pandas
     import polars
     import pyarrow
@@ -266,6 +267,16 @@ class Verdicts(Sequence[Verdict]):
         from jurist import tables
 
         return tables.to_arrow(self.to_rows())
+
+    def to_dataset(self) -> datasets.Dataset:
+        """A Hugging Face dataset of the same table."""
+        from jurist import tables
+
+        return tables.to_dataset(self.to_rows())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table for any library that reads Arrow streams, such as `pyarrow.table(verdicts)`."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
         return _scorecard.render_table(self)

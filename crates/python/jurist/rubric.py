@@ -7,7 +7,8 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from jurist import _native, tables
 from jurist.errors import InputError, Interrupted, JuristError, translate_error
@@ -21,8 +22,64 @@ if TYPE_CHECKING:
 ProgressFunction = Callable[[int, int], None]
 
 
+class CandidateFields(TypedDict, total=False):
+    """What is known of a candidate besides its output; None is the same as nothing."""
+
+    input: Any
+    reference: Any
+    context: Any
+    trace: Any
+    diff: str | None
+    id: Any
+    #: Further fields of the record, for rubrics that name them.
+    fields: Mapping[str, Any] | None
+
+
+class GradeArguments(CandidateFields, JudgeOptions, total=False):
+    """Keyword arguments of `Rubric.grade` and `Rubric.agrade`."""
+
+
+_FIELD_NAMES = tuple(CandidateFields.__annotations__)
+
+
+class _GradeCall:
+    """The arguments of one call, sorted into the record and the options of its judges."""
+
+    def __init__(self, output: Any, given: Mapping[str, Any], where: str) -> None:
+        options = {name: value for name, value in given.items() if name not in _FIELD_NAMES}
+        ensure_known_options(options, where)
+        self.options: JudgeOptions = options  # type: ignore[assignment]
+        self.record = build_record(output, {name: given[name] for name in _FIELD_NAMES if name in given})
+
+
 class JuristWarning(UserWarning):
     """Something deserves a word, such as a field of a row that nothing uses."""
+
+
+@dataclass(frozen=True)
+class _RubricSource:
+    """Where a rubric was read, so that other processes can read it as well."""
+
+    label: str
+    #: None for a file.
+    text: str | None
+    name: str | None
+    flags: list[str]
+
+    def read(self, path: str | None = None) -> _native.NativeRubric:
+        if self.text is None:
+            return _native.NativeRubric.load(path or self.label, self.name, self.flags)
+        return _native.NativeRubric.load_text(self.label, self.text, self.name, self.flags)
+
+
+def _read_again(source: _RubricSource, version: str) -> Rubric:
+    try:
+        rubric = Rubric(source.read(), source)
+    except _native.NativeError as error:
+        raise translate_error(error) from None
+    if rubric.version != version:
+        raise InputError(f"`{source.label}` is another rubric here than in the process that sent it")
+    return rubric
 
 
 class Rubric:
@@ -33,8 +90,9 @@ class Rubric:
     True
     """
 
-    def __init__(self, native: _native.NativeRubric) -> None:
+    def __init__(self, native: _native.NativeRubric, source: _RubricSource) -> None:
         self._native = native
+        self._source = source
 
     @classmethod
     def load(
@@ -47,13 +105,13 @@ class Rubric:
     ) -> Rubric:
         """Read a rubric or suite of any dialect; `name` says which rubric, where the file holds several."""
         flags = _loading_flags(dialect, allow_outside)
-        return cls._read(lambda: _native.NativeRubric.load(path, name, flags))
+        return cls._read(_RubricSource(os.path.abspath(path), None, name, flags), os.fspath(path))
 
     @classmethod
     def from_yaml(cls, text: str, name: str | None = None, *, dialect: str | None = None) -> Rubric:
         """Read a rubric or suite from a text, YAML or JSON."""
         flags = _loading_flags(dialect, False)
-        return cls._read(lambda: _native.NativeRubric.load_text("<text>", text, name, flags))
+        return cls._read(_RubricSource("<text>", text, name, flags))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], name: str | None = None, *, dialect: str | None = None) -> Rubric:
@@ -66,7 +124,7 @@ class Rubric:
             text = json.dumps(data, indent=2, ensure_ascii=False)
         except (TypeError, ValueError) as error:
             raise InputError(f"the rubric cannot be written as JSON: {error}") from error
-        return cls._read(lambda: _native.NativeRubric.load_text("<dict>", text, name, flags))
+        return cls._read(_RubricSource("<dict>", text, name, flags))
 
     @classmethod
     def build(cls, *criteria: Mapping[str, Any], **keys: Any) -> Rubric:
@@ -79,9 +137,9 @@ class Rubric:
         return cls.from_dict({**keys, "criteria": [dict(one) for one in criteria]})
 
     @classmethod
-    def _read(cls, read: Callable[[], _native.NativeRubric]) -> Rubric:
+    def _read(cls, source: _RubricSource, path: str | None = None) -> Rubric:
         try:
-            rubric = cls(read())
+            rubric = cls(source.read(path), source)
         except _native.NativeError as error:
             raise translate_error(error) from None
         for found in json.loads(rubric._native.warnings):
@@ -106,6 +164,10 @@ class Rubric:
     def __repr__(self) -> str:
         return f"<Rubric {self.version[:12]}>"
 
+    def __reduce__(self) -> Any:
+        # Another process reads the same text or file, with everything that the file names.
+        return (_read_again, (self._source, self.version))
+
     def grader(self, **options: Unpack[JudgeOptions]) -> Grader:
         """Prepare to grade: judges, budget and connections are shared by everything that it grades."""
         ensure_known_options(options, "grader()")
@@ -115,42 +177,23 @@ class Rubric:
         """Prepare to grade with a judge that other graders may have as well."""
         return Grader(self._native.grader, judge, options)
 
-    def grade(
-        self,
-        output: Any = None,
-        *,
-        input: Any = None,
-        reference: Any = None,
-        context: Any = None,
-        trace: Any = None,
-        diff: str | None = None,
-        id: Any = None,
-        fields: Mapping[str, Any] | None = None,
-        **options: Unpack[JudgeOptions],
-    ) -> Verdict:
-        """Grade one candidate. `fields` are further fields of the record, for rubrics that name them."""
-        ensure_known_options(options, "grade()")
-        record = build_record(output, input, reference, context, trace, diff, id, fields)
-        with Grader(self._native.grader, PreparedJudge(options), options) as grader:
-            return grader.grade_record(record)
+    def grade(self, output: Any = None, **given: Unpack[GradeArguments]) -> Verdict:
+        """Grade one candidate: `output`, and perhaps `input`, `reference`, `context`, `trace`, `diff` and `id`.
 
-    async def agrade(
-        self,
-        output: Any = None,
-        *,
-        input: Any = None,
-        reference: Any = None,
-        context: Any = None,
-        trace: Any = None,
-        diff: str | None = None,
-        id: Any = None,
-        fields: Mapping[str, Any] | None = None,
-        **options: Unpack[JudgeOptions],
-    ) -> Verdict:
+        `fields` are further fields of the record, for rubrics that name them; the others are `JudgeOptions`.
+
+        >>> rubric = Rubric.build(criterion("same", check={"type": "exact_match"}))
+        >>> rubric.grade("Paris", reference="Paris").status
+        'pass'
+        """
+        call = _GradeCall(output, given, "grade()")
+        with self.prepare_grader(PreparedJudge(call.options), call.options) as grader:
+            return grader.grade_record(call.record)
+
+    async def agrade(self, output: Any = None, **given: Unpack[GradeArguments]) -> Verdict:
         """The same as `grade`, for asynchronous programs; asynchronous judges run in the caller's event loop."""
-        ensure_known_options(options, "agrade()")
-        record = build_record(output, input, reference, context, trace, diff, id, fields)
-        return (await self._agrade_rows([record], options, None))[0]
+        call = _GradeCall(output, given, "agrade()")
+        return (await self._agrade_rows([call.record], call.options, None))[0]
 
     def grade_many(
         self,
@@ -166,7 +209,7 @@ class Rubric:
         be read has the status `error`, and says why. On Ctrl-C, `Interrupted` holds what was graded until then.
         """
         ensure_known_options(options, "grade_many()")
-        with Grader(self._native.grader, PreparedJudge(options), options) as grader:
+        with self.prepare_grader(PreparedJudge(options), options) as grader:
             return grader.grade_many(rows, columns=columns, progress=progress)
 
     async def agrade_many(
@@ -193,7 +236,7 @@ class Rubric:
         stop = _native.InterruptSignal()
 
         def work() -> Verdicts:
-            with Grader(self._native.grader, judge, options) as grader:
+            with self.prepare_grader(judge, options) as grader:
                 return grader.grade_rows(rows, "rows" if progress is not None else "output", progress or False, stop)
 
         try:
@@ -213,26 +256,11 @@ def criterion(name: str, description: str | None = None, **keys: Any) -> dict[st
     return {"name": name, **given, **keys}
 
 
-def build_record(
-    output: Any,
-    input: Any,
-    reference: Any,
-    context: Any,
-    trace: Any,
-    diff: str | None,
-    id: Any,
-    fields: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    given = {
-        "id": id,
-        "output": output,
-        "input": input,
-        "reference": reference,
-        "context": context,
-        "trace": trace,
-        "diff": diff,
-    }
-    record = {name: value for name, value in given.items() if value is not None}
+def build_record(output: Any, given: CandidateFields | Mapping[str, Any]) -> dict[str, Any]:
+    """A record with the fields that have a value, and those of `fields`."""
+    named = {"id": given.get("id"), "output": output, **{name: given.get(name) for name in _FIELD_NAMES}}
+    fields = named.pop("fields")
+    record = {name: value for name, value in named.items() if value is not None}
     for name, value in (fields or {}).items():
         if name in record:
             raise InputError(f"`{name}` is given twice: as an argument and in `fields`")
@@ -268,20 +296,12 @@ class Grader:
             self._process = os.getpid()
         return self._native
 
-    def grade(
-        self,
-        output: Any = None,
-        *,
-        input: Any = None,
-        reference: Any = None,
-        context: Any = None,
-        trace: Any = None,
-        diff: str | None = None,
-        id: Any = None,
-        fields: Mapping[str, Any] | None = None,
-    ) -> Verdict:
-        """Grade one candidate."""
-        return self.grade_record(build_record(output, input, reference, context, trace, diff, id, fields))
+    def grade(self, output: Any = None, **given: Unpack[CandidateFields]) -> Verdict:
+        """Grade one candidate; see `Rubric.grade`."""
+        for name in given:
+            if name not in _FIELD_NAMES:
+                raise InputError(f"grade() of a grader knows no `{name}`; it knows {', '.join(_FIELD_NAMES)}")
+        return self.grade_record(build_record(output, given))
 
     def grade_record(self, record: Mapping[str, Any]) -> Verdict:
         """Grade one record with the fields that a file of records may have; raises where it cannot be read."""

@@ -8,6 +8,7 @@
 mod callable_model;
 mod native_grader;
 mod python_values;
+mod shared_limits;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use jurist::library::{
     GradingFlags, JudgeOverrides, LoadedRubric, ProvidedModel, RecordGrader, SharedModelClient,
 };
+use jurist_engine::call::SharedBudget;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
@@ -17,6 +18,7 @@ use tokio::task::{Id, JoinSet};
 
 use crate::callable_model::CallableModel;
 use crate::python_values::to_json_value;
+use crate::shared_limits::PythonLimits;
 use crate::to_native_error;
 
 /// How often Python is asked whether somebody pressed Ctrl-C.
@@ -41,6 +43,9 @@ pub(crate) struct GradingSettings {
     /// Whose calls and threads the grader shares.
     #[pyo3(item)]
     session: Option<Py<NativeSession>>,
+    /// Money and rate that other processes share.
+    #[pyo3(item)]
+    limits: Option<Py<PyAny>>,
 }
 
 impl GradingSettings {
@@ -58,8 +63,18 @@ impl GradingSettings {
             ProvidedModel { name, model }
         });
         let client = self.session.map(|session| session.get().client.clone());
-        JudgeOverrides { provided: provided.collect(), client, n_draws: self.n, timeout: self.timeout }
+        JudgeOverrides {
+            provided: provided.collect(),
+            client,
+            shared_budget: self.limits.map(to_shared_budget),
+            n_draws: self.n,
+            timeout: self.timeout,
+        }
     }
+}
+
+fn to_shared_budget(limits: Py<PyAny>) -> Arc<dyn SharedBudget> {
+    Arc::new(PythonLimits::new(limits))
 }
 
 /// Tells a grader of another thread to stop.
@@ -110,9 +125,10 @@ pub(crate) struct NativeSession {
 #[pymethods]
 impl NativeSession {
     #[new]
-    fn new(flags: Vec<String>, has_functions: bool) -> PyResult<Self> {
+    fn new(flags: Vec<String>, has_functions: bool, limits: Option<Py<PyAny>>) -> PyResult<Self> {
         let flags = GradingFlags::parse_flags(&flags).map_err(to_native_error)?;
-        let client = SharedModelClient::open(&flags, has_functions).map_err(to_native_error)?;
+        let client = SharedModelClient::open(&flags, has_functions, limits.map(to_shared_budget))
+            .map_err(to_native_error)?;
         Ok(Self { client, runtime: Arc::default() })
     }
 }

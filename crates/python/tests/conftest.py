@@ -42,6 +42,7 @@ class ScriptedServer:
 
     def __init__(self, answer: Callable[[list[dict[str, Any]]], str]) -> None:
         self.requests: list[dict[str, Any]] = []
+        self.usage = {"prompt_tokens": 10, "completion_tokens": 5}
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -49,9 +50,8 @@ class ScriptedServer:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 outer.requests.append(body)
                 message = {"role": "assistant", "content": answer(body["messages"])}
-                usage = {"prompt_tokens": 10, "completion_tokens": 5}
                 choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
-                reply = json.dumps({"choices": choices, "usage": usage}).encode()
+                reply = json.dumps({"choices": choices, "usage": outer.usage}).encode()
                 self.send_response(200)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(reply)))

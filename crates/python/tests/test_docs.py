@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
-PAGES = {"docs/python.md": 6, "crates/python/README.md": 1}
+PAGES = {"docs/python.md": 8, "crates/python/README.md": 1}
 
 
 def snippets() -> list[tuple[str, str]]:
@@ -32,7 +32,7 @@ def test_a_snippet_of_the_manual_runs(name: str, code: str, capsys: pytest.Captu
         assert printed.startswith("pass 1.0\n")
 
 
-@pytest.mark.parametrize("module", ["rubric", "stats"])
+@pytest.mark.parametrize("module", ["rubric", "stats", "limits", "evaluators"])
 def test_examples_in_docstrings_hold(module: str) -> None:
     results = doctest.testmod(importlib.import_module(f"jurist.{module}"))
     assert results.attempted and not results.failed

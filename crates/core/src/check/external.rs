@@ -224,7 +224,11 @@ impl ExternalCheck {
             ExternalKind::Script { .. } => script_request(input, self.config.as_ref()),
             ExternalKind::JavaScript(_) | ExternalKind::Python(_) | ExternalKind::Webhook { .. } => {
                 let context = assertion_context(input, self.config.as_ref());
-                json!({ "output": assertion_output(input.material), "context": context })
+                let mut request = json!({ "output": assertion_output(input.material), "context": context });
+                if matches!(self.kind, ExternalKind::Python(_)) {
+                    request["evaluation"] = evaluation_arguments(input.material);
+                }
+                request
             }
         }
     }
@@ -437,6 +441,25 @@ fn assertion_context(input: &ExternalInput<'_>, config: Option<&Value>) -> Value
         context["diff"] = diff.as_str().into();
     }
     context
+}
+
+/// The case as the arguments of `evaluate`, for Python code that has the contract of an evaluator.
+fn evaluation_arguments(material: &JudgeInput) -> Value {
+    let answer = || Value::from(material.answer());
+    let messages = |trace: &Trace| Value::from(trace_to_messages(trace));
+    let outputs = material.trace.as_ref().map_or_else(answer, messages);
+    let mut arguments = json!({ "outputs": outputs });
+    let reference = material.reference.as_ref().map(|text| Value::from(text.as_str()));
+    if let Some(reference) = material.reference_calls.clone().or(reference) {
+        arguments["reference_outputs"] = reference;
+    }
+    if !material.task.is_empty() {
+        arguments["inputs"] = material.task.as_str().into();
+    }
+    if !material.context.is_empty() {
+        arguments["context"] = json!(material.context);
+    }
+    arguments
 }
 
 /// What AgentV writes to a script's standard input, with the names of its earlier generations beside.

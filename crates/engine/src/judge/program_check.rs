@@ -141,7 +141,9 @@ impl CheckPrograms {
                 self.run(check, process, &folder, request).await?
             }
             ExternalKind::Python(code) => {
-                let mut process = Command::new("python3");
+                // The Python package names its own interpreter, which has the packages of the caller.
+                let python = load::variable("JURIST_PYTHON").unwrap_or_else(|| "python3".to_owned());
+                let mut process = Command::new(python);
                 process.args(["-c", PYTHON]);
                 self.run_code(check, process, code, &request).await?
             }

@@ -9,7 +9,7 @@ use jurist_core::candidate::RecordFields;
 use jurist_core::check::{Check, CheckSubject, CompiledCheck, ExternalCheck};
 use jurist_core::dialect::ProjectSettings;
 use jurist_core::suite::{Judge, Jury};
-use jurist_engine::call::{Cache, Caching, CallNotice, ModelClient};
+use jurist_engine::call::{Cache, Caching, CallNotice, ModelClient, SharedBudget};
 use jurist_engine::embed::Embedders;
 use jurist_engine::judge::{CheckPrograms, permit_check};
 use jurist_engine::load::SuiteFiles;
@@ -66,15 +66,21 @@ pub struct SharedModelClient {
 
 impl SharedModelClient {
     /// By the flags and the settings of the project in which the program runs.
-    pub fn open(flags: &GradingFlags, has_provided_models: bool) -> Result<Self, String> {
+    pub fn open(
+        flags: &GradingFlags,
+        has_provided_models: bool,
+        shared_budget: Option<Arc<dyn SharedBudget>>,
+    ) -> Result<Self, String> {
         let settings = load_current_settings().map_err(|error| error.to_string())?;
-        Self::with_settings(flags, &settings, has_provided_models).map_err(|error| error.to_string())
+        Self::with_settings(flags, &settings, has_provided_models, shared_budget)
+            .map_err(|error| error.to_string())
     }
 
     fn with_settings(
         flags: &GradingFlags,
         settings: &ProjectSettings,
         has_provided_models: bool,
+        shared_budget: Option<Arc<dyn SharedBudget>>,
     ) -> anyhow::Result<Self> {
         let messages: Arc<Mutex<Vec<String>>> = Arc::default();
         let heard = Arc::clone(&messages);
@@ -87,6 +93,10 @@ impl SharedModelClient {
             client.with_cache(Cache::new(PathBuf::new()), Caching::Off)
         } else {
             client
+        };
+        let client = match shared_budget {
+            Some(budget) => client.with_shared_budget(budget),
+            None => client,
         };
         Ok(Self { client: Arc::new(client), messages })
     }
@@ -107,6 +117,8 @@ pub struct JudgeOverrides {
     pub provided: Vec<ProvidedModel>,
     /// Without one, a grader has calls of its own.
     pub client: Option<SharedModelClient>,
+    /// The budget that other processes share; not used with `client`, which has one of its own.
+    pub shared_budget: Option<Arc<dyn SharedBudget>>,
     /// Draws from the judge, which vote.
     pub n_draws: Option<u32>,
     /// Seconds for one call.
@@ -236,7 +248,8 @@ impl RecordGrader {
             Some(client) => client.clone(),
             None => {
                 let has_provided_models = !overrides.provided.is_empty();
-                SharedModelClient::with_settings(flags, &chosen.settings, has_provided_models)?
+                let shared_budget = overrides.shared_budget.clone();
+                SharedModelClient::with_settings(flags, &chosen.settings, has_provided_models, shared_budget)?
             }
         };
         let prepared = JudgingContext::prepare(&flags.judging, &chosen, resolver, shared.client).await?;

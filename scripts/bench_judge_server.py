@@ -1,0 +1,81 @@
+"""A judge for benchmarks: answers chat completions after a fixed time, in the shape that the request asks for.
+
+usage: bench_judge_server.py MILLISECONDS   (prints its address; ends with its standard input)
+`GET /count` gives the number of completions so far.
+"""
+
+import asyncio
+import json
+import sys
+
+
+def fill(schema, root):
+    """Some value of a JSON Schema that agrees wherever there is a choice."""
+    if "$ref" in schema:
+        found = root
+        for part in schema["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        return fill(found, root)
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return next((value for value in schema["enum"] if str(value).lower() in ("met", "yes", "true")), schema["enum"][0])
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in schema:
+            return fill(schema[key][0], root)
+    kind = schema.get("type", "object")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "object":
+        return {name: fill(inner, root) for name, inner in schema.get("properties", {}).items()}
+    return {"array": [], "boolean": True, "string": "yes", "null": None}.get(kind, schema.get("maximum", 1))
+
+
+def answer(request):
+    usage = {"prompt_tokens": 300, "completion_tokens": 20, "total_tokens": 320}
+    tools = request.get("tools")
+    if tools:
+        function = tools[0]["function"]
+        arguments = json.dumps(fill(function.get("parameters", {}), function.get("parameters", {})))
+        call = {"id": "1", "type": "function", "function": {"name": function["name"], "arguments": arguments}}
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    else:
+        schema = ((request.get("response_format") or {}).get("json_schema") or {}).get("schema")
+        value = {"reasoning": "yes", "verdict": True, "score": 1, "reason": "yes", "value": "yes"} if schema is None else fill(schema, schema)
+        message = {"role": "assistant", "content": json.dumps(value)}
+    choices = [{"index": 0, "message": message, "finish_reason": "tool_calls" if tools else "stop"}]
+    return {"id": "1", "object": "chat.completion", "created": 1, "model": "judge", "choices": choices, "usage": usage}
+
+
+async def serve(seconds):
+    n_answered = 0
+
+    async def handle(reader, writer):
+        nonlocal n_answered
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                length = next((int(line[15:]) for line in head.lower().split("\r\n") if line.startswith("content-length:")), 0)
+                body = await reader.readexactly(length)
+                if head.startswith("GET /count"):
+                    reply = json.dumps(n_answered).encode()
+                elif head.startswith("POST"):
+                    n_answered += 1
+                    if seconds:
+                        await asyncio.sleep(seconds)
+                    reply = json.dumps(answer(json.loads(body))).encode()
+                else:
+                    reply = json.dumps({"object": "list", "data": [{"id": "judge", "object": "model"}]}).encode()
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(reply), reply))
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0, backlog=1024)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(float(sys.argv[1]) / 1000))
