@@ -53,7 +53,8 @@ pub(crate) fn run_script(call: &ScriptCall<'_>, folder: &Path) -> Result<Json, S
             let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
             let source = json!({ "path": path, "function": function, "usual": usual });
             match extension {
-                "js" | "mjs" | "cjs" => (node(), request(source)),
+                // Node runs TypeScript since 22.18; an older one says that it cannot.
+                "js" | "mjs" | "cjs" | "ts" => (node(), request(source)),
                 "py" => {
                     let mut command = Command::new("python3");
                     command.args(["-c", PYTHON]);
@@ -61,7 +62,7 @@ pub(crate) fn run_script(call: &ScriptCall<'_>, folder: &Path) -> Result<Json, S
                 }
                 _ => {
                     return Err(format!(
-                        "`.{extension}` cannot be run here; understood: .js, .mjs, .cjs, .py"
+                        "`.{extension}` cannot be run here; understood: .js, .mjs, .cjs, .ts, .py"
                     ));
                 }
             }

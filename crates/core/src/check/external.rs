@@ -108,7 +108,7 @@ const WANTED: &str = "wanted is true or false, a number from 0 to 1, or an objec
 pub(super) fn compile_external_check(params: &Params<'_>) -> Result<Option<ExternalCheck>, BadCheck> {
     let kind = match params.name() {
         "script" => ExternalKind::Script { command: parse_script_command(params)?, cwd: params.text("cwd")? },
-        "javascript" => ExternalKind::JavaScript(code(params, &["js", "mjs", "cjs"])?),
+        "javascript" => ExternalKind::JavaScript(code(params, &["js", "mjs", "cjs", "ts"])?),
         "python" => ExternalKind::Python(code(params, &["py"])?),
         "webhook" => ExternalKind::Webhook { url: parse_webhook_url(params)? },
         _ => return Ok(None),

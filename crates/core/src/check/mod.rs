@@ -190,7 +190,9 @@ impl Check {
     }
 
     fn compile_local(params: &Params<'_>) -> Result<Self, BadCheck> {
-        let kind = if let Some(check) = text::compile_text_check(params)? {
+        let kind = if let Some(check) = spans::compile_span_check(params)? {
+            CheckKind::Spans(check)
+        } else if let Some(check) = text::compile_text_check(params)? {
             CheckKind::Text(check)
         } else if let Some(check) = json::compile_json_check(params)? {
             CheckKind::Json(check)
@@ -210,8 +212,6 @@ impl Check {
             CheckKind::Html(check)
         } else if let Some(check) = refusal::compile_refusal_check(params) {
             CheckKind::Refusal(check)
-        } else if let Some(check) = spans::compile_span_check(params)? {
-            CheckKind::Spans(check)
         } else if let Some(check) = tool_calls::compile_tool_call_check(params)? {
             CheckKind::ToolCalls(check)
         } else {

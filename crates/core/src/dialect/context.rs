@@ -413,7 +413,7 @@ impl<'a> Context<'a> {
     }
 
     /// The way from the folder of a file to a file that may be in it or in a folder above.
-    pub(super) fn find_above(&self, reference: &str, span: SourceSpan) -> Option<String> {
+    pub(super) fn find_way_up(&self, reference: &str, span: SourceSpan) -> Option<String> {
         let from = self.path_of(span.file);
         let (mut folder, mut way) = (from.parent()?, String::new());
         loop {

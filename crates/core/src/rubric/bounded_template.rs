@@ -318,7 +318,7 @@ fn dump_value(value: &Value) -> Result<Value, Error> {
 fn load_value(value: &Value) -> Result<Value, Error> {
     let parsed = serde_json::from_str::<Json>(value.as_str().unwrap_or_default());
     parsed
-        .map(Value::from_serialize)
+        .map(|parsed| Value::from(Serde(&parsed)))
         .map_err(|error| Error::new(ErrorKind::InvalidOperation, format!("`load` reads JSON: {error}")))
 }
 

@@ -379,7 +379,7 @@ impl<'a> AssertionReader<'a> {
             return None;
         }
         OWN_ASSERTIONS.iter().find_map(|(end, interpreter)| {
-            let path = self.cx.find_above(&format!(".agentv/assertions/{kind}.{end}"), at.span)?;
+            let path = self.cx.find_way_up(&format!(".agentv/assertions/{kind}.{end}"), at.span)?;
             Some(interpreter.iter().map(|word| (*word).to_owned()).chain([path]).collect())
         })
     }

@@ -309,7 +309,11 @@ fn read_agentv_case(
         targets = read_agentv_targets(cx, node, rules);
     }
     keep_named_targets(&fields, &mut targets);
-    let rubric = if own.is_empty() && rules == TestRules::Promptfoo {
+    // A project's own settings may list tests that its suites add assertions to.
+    let folder =
+        cx.path_of(fields.start().file).parent().and_then(|folder| Some(folder.file_name()? == ".agentv"));
+    let is_shown = rules == TestRules::Promptfoo || folder == Some(true);
+    let rubric = if own.is_empty() && is_shown {
         Some((Arc::new(accept(cx, draft_for_review(), &spot)?), AssertionCriteria::default()))
     } else if own.is_empty() {
         let said = ["assert", "assertions", "evaluators", "criteria"];

@@ -273,20 +273,25 @@ fn read_agentv_target(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> 
 fn read_tool_file(fields: &MappingReader<'_>, config: &mut Map<String, Json>) {
     let cx = fields.cx;
     for key in TOOL_SETTINGS {
-        let Some(path) = config.get(key).and_then(Json::as_str).and_then(|text| text.strip_prefix("file://"))
+        let Some(path) = config
+            .get(key)
+            .and_then(Json::as_str)
+            .and_then(|text| text.strip_prefix("file://"))
+            .map(str::to_owned)
         else {
             continue;
         };
         let is_data = [".json", ".yaml", ".yml"].iter().any(|end| path.ends_with(end));
         if !is_data {
-            let message = format!("`{key}` from `{path}` is not supported");
+            let message = format!("`{key}` from `{path}` has no effect here");
             cx.report(
-                Diagnostic::error(Code::Unsupported, fields.key_span("config"), message)
+                Diagnostic::warning(Code::NoEffect, fields.key_span("config"), message)
                     .help("save them as a JSON or YAML file"),
             );
+            config.remove(key);
             continue;
         }
-        let parsed = cx.find(path, fields.span("config")).and_then(|file| cx.parse(file));
+        let parsed = cx.find(&path, fields.span("config")).and_then(|file| cx.parse(file));
         if let Some(parsed) = parsed {
             config.insert(key.to_owned(), parsed.to_json());
         }

@@ -6,7 +6,7 @@ use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
 use crate::dialect::lower::Spot;
 use crate::source::{NodeShape, SourceNode};
-use crate::suite::{SchemeKind, StepErrorSeverity, Trajectory};
+use crate::suite::{SchemeKind, StepErrorCategory, StepErrorSeverity, Trajectory};
 
 /// Failure modes of systems of several agents: Cemri et al., "Why Do Multi-Agent LLM Systems Fail?" (2025).
 const MAST: &[(&str, &[&str])] = &[
@@ -146,9 +146,11 @@ pub(super) fn read_confidence_scheme(fields: &MappingReader<'_>, name: Option<&s
     one_row(fields, name, &rating)
 }
 
-/// A text that people change: here they write it anew, which is a warning.
+/// A text that people change, or a passage that they quote: here they write it down, which is a warning.
 pub(super) fn read_edit_scheme(fields: &MappingReader<'_>) -> SchemeKind {
     fields.ignores(&["source_field", "show_diff", "show_edit_distance", "allow_reset"]);
+    // Of a quote only the words are kept, not where they stand.
+    fields.ignores(&["question_field", "passage_field", "allow_unanswerable", "highlight_color"]);
     SchemeKind::Text { multiline: true, placeholder: fields.text("placeholder") }
 }
 
@@ -190,6 +192,22 @@ fn collect_labels(cx: &Context<'_>, node: &SourceNode, above: &str, labels: &mut
         NodeShape::List(items) => items.iter().for_each(|item| collect_labels(cx, item, above, labels)),
         NodeShape::Scalar(_) => labels.extend(cx.scalar_text(node, "taxonomy").map(|text| join(&text))),
     }
+}
+
+/// A mark for every step with a call: whether the tool and its arguments were right.
+pub(super) fn read_call_review(fields: &MappingReader<'_>) -> SchemeKind {
+    let message = "each step is marked as a whole here, not each of its calls";
+    let span = fields.key_span("annotation_type");
+    fields.cx.report(Diagnostic::warning(Code::NoEffect, span, message));
+    let kind = |name: &str| StepErrorCategory { category: name.to_owned(), types: Vec::new() };
+    SchemeKind::Trajectory(Trajectory {
+        steps_key: fields.text("steps_key").unwrap_or_else(|| "steps".to_owned()),
+        step_text_key: fields.text("step_text_key").unwrap_or_else(|| "action".to_owned()),
+        marks: ["correct", "incorrect"].map(str::to_owned).to_vec(),
+        errors: vec![kind("wrong tool"), kind("wrong arguments")],
+        severities: vec![StepErrorSeverity { name: "wrong".to_owned(), weight: -1.0 }],
+        initial: 100.0,
+    })
 }
 
 /// One of the labels for every step, which is a trajectory whose first mark means correct.

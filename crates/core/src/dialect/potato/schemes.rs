@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::derived::{
-    one_row, read_confidence_scheme, read_edit_scheme, read_ends, read_opposites_scheme, read_pair_schemes,
-    read_range_scheme, read_shares_scheme, read_step_choice, read_taxonomy_scheme,
+    one_row, read_call_review, read_confidence_scheme, read_edit_scheme, read_ends, read_opposites_scheme,
+    read_pair_schemes, read_range_scheme, read_shares_scheme, read_step_choice, read_taxonomy_scheme,
 };
 use super::slider::read_slider_scheme;
 use crate::diagnostic::{Code, Diagnostic};
@@ -48,7 +48,6 @@ const NEAREST: &[(&str, &str)] = &[
     ("best_worst_scaling", "`pairwise` for two items at a time"),
     ("process_reward", "`trajectory_eval`, which marks every step"),
     ("code_review", "`rubric_eval` with the criteria of the review"),
-    ("tool_call_review", "`trajectory_eval`, which marks every step"),
     ("failure_attribution", "`trajectory_eval`, which marks every step"),
     ("trajectory_edit", "`trajectory_eval`, which marks every step"),
     ("gui_trajectory", "`trajectory_eval`, which marks every step"),
@@ -56,7 +55,6 @@ const NEAREST: &[(&str, &str)] = &[
     ("table_grid", "`multirate` with a row for each line"),
     ("triage", "`radio` with the piles as labels"),
     ("consensus_tracking", "`radio`; agreement is measured by `jurist agree`"),
-    ("extractive_qa", "`text` for the quote"),
     ("pure_display", "`task_description` for what people should read"),
 ];
 
@@ -123,7 +121,8 @@ fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Scheme>>
         "hierarchical_multiselect" => one(read_taxonomy_scheme(&fields)),
         "radio" | "select" | "multiselect" => one(choice(&fields, kind == "select", kind == "multiselect")),
         "text" => one(Some(read_text_scheme(&fields))),
-        "text_edit" => one(Some(read_edit_scheme(&fields))),
+        "text_edit" | "extractive_qa" => one(Some(read_edit_scheme(&fields))),
+        "tool_call_review" => one(Some(read_call_review(&fields))),
         "number" | "vas" => one(read_line_scheme(&fields, name_text)),
         other => {
             let message = format!("annotation type `{other}` is not supported");

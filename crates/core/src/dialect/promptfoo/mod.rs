@@ -171,6 +171,8 @@ fn resolve_references(cx: &Context<'_>, node: &mut SourceNode, root: &SourceNode
     }
     match &mut node.shape {
         NodeShape::Map(entries) => {
+            // A provider whose settings are all commented out has none.
+            entries.retain(|entry| entry.key != "config" || !entry.value.is_null());
             entries.iter_mut().for_each(|entry| resolve_references(cx, &mut entry.value, root, depth));
         }
         NodeShape::List(items) => {

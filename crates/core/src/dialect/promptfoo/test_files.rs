@@ -225,7 +225,7 @@ fn read_assertion_text(text: &str) -> Map<String, Json> {
     if let Some(rubric) = text.strip_prefix("grade:").or_else(|| text.strip_prefix("llm-rubric:")) {
         return assertion("llm-rubric", rubric.trim());
     }
-    if is_file(&[".js", ".mjs", ".cjs"]) {
+    if is_file(&[".js", ".mjs", ".cjs", ".ts"]) {
         return assertion("javascript", text);
     }
     if is_file(&[".py"]) {
