@@ -19,7 +19,8 @@ pub(crate) use evidence::{FoldedText, Folding, QuotableParts};
 pub use lines::{BadLine, GradesFileLine, MetadataFields, ShortGrade};
 pub use parts::{part_name, part_of, score_of_points, with_parts};
 pub use plain::{
-    LABEL_SEPARATOR, NOTHING_TICKED, PlainQuestion, UngradedQuestion, join_chosen_labels, list_ungraded_questions,
+    LABEL_SEPARATOR, NOTHING_TICKED, PlainQuestion, UngradedQuestion, join_chosen_labels,
+    list_ungraded_questions,
 };
 pub use sampled::{SampledCandidate, read_stratum_sizes};
 pub use steps::step_grades;

@@ -13,13 +13,14 @@ pub use annotator_summary::{AnnotationWithSchemes, hidden, load_annotations, peo
 pub use export::{AnnotationFormat, export_annotations};
 pub use finish::complete_annotation;
 pub use make::{
-    Added, LINK_DAYS, TaskError, add_rows, add_subjects, add_traces, collect_run_claims, collect_trace_claims,
-    from_annotation, from_rubric, named_traces, parse_stored_rubric, task_link, update_task_settings,
-    verification,
+    Added, LINK_DAYS, TaskError, add_rows, add_subjects, add_traces, collect_run_claims,
+    collect_trace_claims, from_annotation, from_rubric, named_traces, parse_stored_rubric, task_link,
+    update_task_settings, verification,
 };
 pub use output::{Output, Outputs};
 pub use people::{
-    GradeWithFields, load_exported_decisions, people_grades, results_of, settled_grades, task_names, ungraded_questions,
+    GradeWithFields, load_exported_decisions, people_grades, results_of, settled_grades, task_names,
+    ungraded_questions,
 };
 pub use task_definition::{ItemSubject, RubricVersionRef, TaskDefinition, is_turned};
 pub use work::{AssignmentContext, giving, load_assignment_context};

@@ -161,7 +161,8 @@ fn read_own_condition(cx: &Context<'_>, node: &SourceNode) -> Option<AnswerCondi
     }
     tests.extend(ends("between").map(NumberRange::into_between));
     tests.extend(ends("outside").map(NumberRange::into_outside));
-    let answered = |is_answered: bool| if is_answered { AnswerTest::Answered } else { AnswerTest::Unanswered };
+    let answered =
+        |is_answered: bool| if is_answered { AnswerTest::Answered } else { AnswerTest::Unanswered };
     tests.extend(fields.bool("answered").map(answered));
     if tests.len() != 1 && cx.n_errors() == before {
         let message =
