@@ -87,8 +87,10 @@ pub fn form_to_json(form: &ExportedForm<'_>) -> Map<String, Json> {
         let key = if row.contains_key(key) { format!("{key}_answer") } else { key.to_owned() };
         row.insert(key, answer);
     }
-    let kind =
-        |scheme: &Scheme| Some((scheme.name.clone(), plain_question_kind(&scheme.kind)?.to_string().into()));
+    let kind = |scheme: &Scheme| {
+        let kind = plain_question_kind(&scheme.kind)?;
+        Some((scheme.name.clone(), Json::from(kind.to_string())))
+    };
     let questions: Map<String, Json> =
         form.schemes.iter().filter(|scheme| form.draft.contains_key(&scheme.name)).filter_map(kind).collect();
     if !questions.is_empty() {

@@ -38,7 +38,8 @@ pub async fn task_names(store: &Store, project: ProjectId) -> Result<Vec<(Task, 
     Ok(tasks.into_iter().map(named).collect())
 }
 
-/// The newest answers to the questions of a task, as grades; free text and marks on steps are left out. `name` is the name of the task.
+/// The newest answers to the questions of a task, as grades; free text and marks on steps are left out. `name` is the
+/// name of the task.
 pub async fn people_grades(
     store: &Store,
     project: ProjectId,
@@ -111,8 +112,12 @@ pub async fn settled_grades(
         let Rating::Scored { value } = &rating else { continue };
         let item = store.item(project, item_id).await?;
         let (_, schemes) = asked.about(store, project, &item, None).await?;
-        // A question that is no longer asked has no scale.
-        let Some(points) = list_question_points(&schemes, &scheme, &criterion) else { continue };
+        let points = match list_question_points(&schemes, &scheme, &criterion) {
+            Some(points) => points,
+            // A criterion that is no longer asked has no scale, and its label stays.
+            None if asked.rubrics.contains_key(&scheme) => Vec::new(),
+            None => continue,
+        };
         let is_step =
             schemes.iter().any(|one| one.name == scheme && matches!(one.kind, SchemeKind::Trajectory { .. }));
         if is_step {
