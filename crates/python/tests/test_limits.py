@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import multiprocessing
 import pickle
 import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -149,6 +152,33 @@ def test_rewards_take_their_turn_as_well() -> None:
     reward = jurist.reward(JUDGED, judge=say_yes, limits=LocalLimits(ledger))
     assert reward(completions=["Paris", "Rome"]) == [1.0, 1.0]
     assert (ledger.read()["calls"], ledger.read()["reserved"]) == (2, 0)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+
+
+def test_a_call_that_is_cancelled_leaves_no_open_reservation() -> None:
+    ledger = CallLedger(requests_per_minute=100_000)
+
+    async def hang(messages: Any) -> str:
+        await asyncio.sleep(300)
+        return ""
+
+    async def cancel() -> None:
+        rubric = jurist.Rubric.from_dict(JUDGED)
+        task = asyncio.create_task(rubric.agrade("Paris", judge=hang, limits=LocalLimits(ledger)))
+        await asyncio.to_thread(wait_until, lambda: len(ledger._open) == 1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.to_thread(wait_until, lambda: not ledger._open)
+
+    asyncio.run(cancel())
+    assert ledger.read()["calls"] == 1
 
 
 class BrokenLimits:
