@@ -394,7 +394,8 @@ test("owners change the rules, and see judges beside people; nothing keeps anybo
   expect(await faultsOf(page)).toEqual([]);
   await page.getByLabel("Annotators per item").fill("2");
   await page.getByRole("dialog").getByRole("button", { name: "Save settings" }).click();
-  await expect(page.getByText("annotators per item2")).toBeVisible();
+  const perItem = page.locator("dl > div").filter({ hasText: "Annotators per item" });
+  await expect(perItem.locator("dd")).toHaveText("2");
   await expect(page.getByText("of 6 answers")).toBeVisible();
   await page.getByRole("button", { name: "Close task" }).click();
   await expect(page.getByRole("button", { name: "Reopen task" })).toBeVisible();
