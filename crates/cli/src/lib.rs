@@ -10,17 +10,14 @@ mod render;
 
 use std::ffi::OsString;
 
+use clap::{Arg, ArgAction};
 use commands::{Cli, CommandOutcome};
 
 /// Runs a command line, its program's name first, and gives the number that the process ends with.
 ///
 /// `None` takes the arguments of this process.
 pub fn run_command_line(arguments: Option<Vec<OsString>>) -> u8 {
-    let typed: Vec<OsString> = match &arguments {
-        Some(arguments) => arguments.iter().skip(1).cloned().collect(),
-        None => std::env::args_os().skip(1).collect(),
-    };
-    if asks_build_details(&typed) {
+    if asks_build_details(arguments.as_deref()) {
         return number_outcome(commands::print_build_details());
     }
     match Cli::parse_arguments(arguments) {
@@ -33,12 +30,17 @@ pub fn run_command_line(arguments: Option<Vec<OsString>>) -> u8 {
     }
 }
 
-/// Whether the command line is `jurist --version --verbose`. The parser cannot say so: it ends at `--version`, whatever
-/// follows it, and `--verbose` alone must stay an error, since it is a flag of subcommands.
-fn asks_build_details(typed: &[OsString]) -> bool {
-    let [first, second] = typed else { return false };
-    let asks_version = |argument: &OsString| argument == "--version" || argument == "-V";
-    (asks_version(first) && second == "--verbose") || (first == "--verbose" && asks_version(second))
+/// Whether the command line is `jurist --version --verbose`, in any order. The parser of all commands cannot say so: it
+/// ends at `--version`, whatever follows it, and `--verbose` alone must stay an error, since it is a flag of subcommands.
+fn asks_build_details(arguments: Option<&[OsString]>) -> bool {
+    let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
+    let command = clap::Command::new("jurist").disable_help_flag(true).disable_version_flag(true);
+    let command = command.arg(flag("version").short('V')).arg(flag("verbose"));
+    let matches = match arguments {
+        Some(arguments) => command.try_get_matches_from(arguments),
+        None => command.try_get_matches(),
+    };
+    matches.is_ok_and(|matches| matches.get_flag("version") && matches.get_flag("verbose"))
 }
 
 /// The number of an outcome; `jurist --help` lists them.
