@@ -178,7 +178,9 @@ impl MonitorBackend {
         match self {
             Self::Store { app, project } => {
                 let found = find_monitor_by_name(&app.store, *project, name).await?;
-                Ok(monitor::resume(&app.store, *project, &found, clock::current_time()).await.map(drop)?)
+                Ok(monitor::resume_monitor(&app.store, *project, &found, clock::current_time())
+                    .await
+                    .map(drop)?)
             }
             Self::Server(it) => {
                 let body = json!({ "paused": false });
