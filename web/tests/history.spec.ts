@@ -1,6 +1,4 @@
 // Runs that are sent from elsewhere: their history, and two of them side by side.
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, faultsOf, type Place, test } from "./place";
 
 const RUBRIC = "r".repeat(64);
@@ -212,9 +210,7 @@ test("10,000 cases are compared and drawn page by page", async ({ sound: page, p
   );
   await timed("history", "/run-history?suite=capitals");
   await timed("history again", "/run-history?suite=capitals");
-  writeFileSync(join(place.folder, "times.json"), JSON.stringify(times));
   test.info().annotations.push({ type: "times in ms", description: JSON.stringify(times) });
-  console.log("times in ms:", JSON.stringify(times));
   await page.goto(`${place.url}/p/default/compare?before=${idOf(1)}&after=${idOf(2)}&show=all`);
   const section = page.getByRole("region", { name: "Cases side by side" });
   await expect(section.getByRole("tab", { name: "All (10,000)" })).toBeVisible({ timeout: 120_000 });
