@@ -86,7 +86,7 @@ pub fn run_watch_command(args: WatchArgs) -> anyhow::Result<CommandOutcome> {
 
 /// What a unit came to, and what it came from.
 #[derive(Debug, Clone)]
-struct GradedUnit {
+struct WatchedUnit {
     fingerprint: u64,
     status: VerdictStatus,
     score: Option<f64>,
@@ -97,7 +97,7 @@ struct WatchedSuite {
     args: EvalArgs,
     file: PathBuf,
     /// By the names of units.
-    graded: BTreeMap<String, GradedUnit>,
+    graded: BTreeMap<String, WatchedUnit>,
     /// Files and folders that decide what is run.
     files: BTreeSet<PathBuf>,
 }
@@ -185,7 +185,7 @@ impl WatchedSuite {
         }
         for result in run.iter().flat_map(|run| run.results.iter()) {
             let Some(unit) = after.get(&result.case) else { continue };
-            let graded = GradedUnit {
+            let graded = WatchedUnit {
                 fingerprint: unit.fingerprint,
                 status: result.verdict.status,
                 score: result.verdict.score,
@@ -264,7 +264,11 @@ impl WatchedSuite {
 }
 
 /// The old and the new verdict and score.
-fn describe_verdict_change(before: Option<&GradedUnit>, status: VerdictStatus, score: Option<f64>) -> String {
+fn describe_verdict_change(
+    before: Option<&WatchedUnit>,
+    status: VerdictStatus,
+    score: Option<f64>,
+) -> String {
     let number = |score: Option<f64>| score.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
     let Some(before) = before else {
         return format!("new → {}  {}", variant_in_words(&status), number(score));
@@ -421,7 +425,7 @@ fn find_run_files(case: &Case, server: Option<&McpServer>, project: &SuiteFiles)
         .collect();
     let workspace = case.workspace.as_ref().filter(|_| !case.candidate.is_given());
     if let Some(folder) = workspace.and_then(|workspace| project.find(&workspace.path).ok()) {
-        collect_files(&folder, &mut files);
+        collect_workspace_files(&folder, &mut files);
     }
     files
 }
@@ -435,7 +439,7 @@ fn collect_texts(value: &Json, texts: &mut Vec<String>) {
     }
 }
 
-fn collect_files(folder: &Path, files: &mut BTreeSet<PathBuf>) {
+fn collect_workspace_files(folder: &Path, files: &mut BTreeSet<PathBuf>) {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -274,13 +274,13 @@ fn run_suite_tool(context: &ToolContext<'_>, args: &RunSuiteArgs) -> anyhow::Res
     let finished = finished_or_error(finished)?;
     let run = finished.run.as_ref().context("the run came to no results")?;
     let mut described = describe_run(run, &CaseRange { status: None, offset: 0, limit: DEFAULT_CASES });
-    described["outcome"] = describe_outcome(finished.ended).into();
+    described["outcome"] = name_run_outcome(finished.ended).into();
     described["not_graded"] = finished.not_graded.map(|not_graded| not_graded.statement).into();
     Ok(described)
 }
 
 /// The word for how a run ended; [exit codes](../../../../docs/exit-codes.md) are the same as numbers.
-fn describe_outcome(ended: CommandOutcome) -> &'static str {
+fn name_run_outcome(ended: CommandOutcome) -> &'static str {
     match ended {
         CommandOutcome::Passed => "passed",
         CommandOutcome::Failed => "failed",
