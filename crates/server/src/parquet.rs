@@ -225,7 +225,7 @@ mod tests {
     fn a_column_of_numbers_is_one_and_what_is_missing_is_null() {
         let columns = ["id", "score", "note"].map(str::to_owned);
         let rows = [vec![json!("a"), json!(3.56), json!(null)], vec![json!("b"), json!(null), json!(["x"])]];
-        let bytes = axum::body::Bytes::from(write_parquet_table(&columns, &rows).unwrap());
+        let bytes = Bytes::from(write_parquet_table(&columns, &rows).unwrap());
         let reader = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap();
         let batch = reader.map(Result::unwrap).next().unwrap();
         let score = batch.column_by_name("score").unwrap().as_primitive::<Float64Type>();

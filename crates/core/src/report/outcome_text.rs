@@ -41,8 +41,8 @@ pub(super) struct GraderStatement<'a> {
 }
 
 impl<'a> GraderStatement<'a> {
-    /// A check answers whether something holds; where it must not hold, what its answer is worth is told. What judges
-    /// and people say is told as they said it.
+    /// A check answers whether something holds; where it must not hold, the statement has the worth of the answer. The
+    /// answers of judges and people stay as they gave them.
     pub fn of(run: &Run, result: &CaseResult, grade: &'a Grade) -> Self {
         let is_check = grade.grader.kind == GraderKind::Check;
         let worth =
