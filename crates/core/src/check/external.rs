@@ -665,7 +665,7 @@ mod tests {
         check("script", json!({ "command": [] }), "names no program");
         check("script", json!({ "command": " " }), "names no program");
         check("script", json!({ "command": "x", "timeout_ms": 0 }), "above 0");
-        check("javascript", json!({ "value": "file://a.ts" }), "understood: .js");
+        check("javascript", json!({ "value": "file://a.rb" }), "understood: .js");
         check("python", json!({ "value": "file://a.rb:f" }), "understood: .py");
         check("python", json!({ "value": "x", "threshold": 10 }), "from 0 to 1");
         check("webhook", json!({ "value": "file:///etc/passwd" }), "is not an address");
