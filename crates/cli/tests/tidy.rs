@@ -509,7 +509,8 @@ fn a_release_build_starts_nothing_and_warns_of_pages_that_are_absent_or_old() {
 #[test]
 fn what_builds_a_release_builds_the_pages_first() {
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
-    for target in ["demo", "tour", "bench", "dist", "soak"] {
+    // `make demo` runs an unoptimised program, which reads the pages from disk.
+    for target in ["tour", "bench", "dist", "soak"] {
         let line = makefile.lines().find(|line| line.starts_with(&format!("{target}:"))).unwrap();
         let needs = line.split("##").next().unwrap();
         assert!(needs.split_whitespace().any(|word| word == "web"), "`make {target}` does not need `web`");
