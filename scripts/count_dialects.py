@@ -96,6 +96,8 @@ def classify(code, errors, problems):
     if not errors and not code:
         return ("warned" if problems else "silent"), None
     messages = [reason_of(problem) for problem in errors] or [f"exit code {code}"]
+    # Where tests cannot be read, that nothing is left to grade says nothing new.
+    messages = [message for message in messages if "there is nothing to grade" not in message] or messages
     found = [next((entry[:2] for entry in REASONS if re.search(entry[2], message)), None) for message in messages]
     # A file is only set aside if everything that is refused in it sets it aside.
     own = [entry for entry in found if entry is None or entry[0] == "refused"]
