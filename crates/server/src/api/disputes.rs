@@ -352,7 +352,7 @@ async fn decide_dispute(
     let decided = parse_decided_rating(&schemes, &scheme, &criterion, &new.rating);
     let DecidedRating { rating, labels } = decided.map_err(|error| match error {
         BadDecision::NotAsked { .. } => ApiError::Unknown(error.to_string()),
-        BadDecision::Shape => ApiError::bad(&error.to_string()),
+        BadDecision::Shape => ApiError::bad(error.to_string()),
         BadDecision::Value(_) => ApiError::Senseless(error.to_string()),
     })?;
     let points = list_question_points(&schemes, &scheme, &criterion).unwrap_or_default();
