@@ -128,7 +128,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
                     let kappa = kappa_for_level(&found.with_consensus, rated.level);
                     let n_compared = found.n_items - found.n_split;
                     if let Some(why) = args.explain_low_kappa(n_compared, kappa.interval()) {
-                        gate_failures.push(format!("`{}`: {why}", printable_line(&rated.criterion)));
+                        gate_failures.push(format!("`{}`: {why}", printable_line(rated.criterion)));
                     }
                     if !args.told.json {
                         if let Some(it) = version {
@@ -146,7 +146,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
                     // A gate that cannot be decided does not pass.
                     if args.min_kappa.is_some() {
                         gate_failures
-                            .push(format!("`{}`: undefined, {why}", printable_line(&rated.criterion)));
+                            .push(format!("`{}`: undefined, {why}", printable_line(rated.criterion)));
                     }
                     report.push(json!({ "criterion": rated.criterion, "rubric": version, "undefined": why }));
                 }

@@ -140,8 +140,8 @@ mod tests {
         ]
     }
 
-    fn decide(scheme: &str, value: Json) -> Result<DecidedRating, String> {
-        let rating = json!({"kind": "scored", "value": value});
+    fn decide(scheme: &str, value: impl Into<Json>) -> Result<DecidedRating, String> {
+        let rating = json!({"kind": "scored", "value": value.into()});
         parse_decided_rating(&schemes(), scheme, scheme, &rating).map_err(|error| error.to_string())
     }
 

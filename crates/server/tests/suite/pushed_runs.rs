@@ -260,8 +260,8 @@ fn the_history_of_a_suite_marks_where_it_changed() {
             head["provenance"]["branch"] = json!(branch);
             head
         };
-        let good = |at: usize| at % 20 == 0;
-        let bad = |at: usize| at % 2 == 0;
+        let good = |at: usize| at.is_multiple_of(20);
+        let bad = |at: usize| at.is_multiple_of(2);
         place.push(&run_id(10), head("shop", "main"), &cases(60, "a", good)).await;
         place.push(&run_id(11), head("shop", "main"), &cases(60, "b", |at| at % 20 == 1)).await;
         place.push(&run_id(12), head("shop", "work"), &cases(60, "c", bad)).await;
