@@ -368,7 +368,7 @@ fn each_dialect_is_read_in_its_own_file() {
     let shapes = [
         ("\"evals\"", "native.rs"),
         ("\"annotation_type\"", "potato/schemes.rs"),
-        ("\"default_test\"", "agentv/mod.rs"),
+        ("\"default_test\"", "agentv/defaults.rs"),
         ("\"pass_threshold\"", "monitor.rs"),
         ("\"score_ranges\"", "agentv/assertion.rs"),
     ];

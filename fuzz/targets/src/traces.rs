@@ -22,7 +22,7 @@ pub(crate) fn check_trace(trace: &Trace, n_bytes: usize) {
     let (_, again) = read_trace_value(&written, Some(TraceFormat::Jurist))
         .unwrap_or_else(|error| panic!("a trace that was written cannot be read: {error}\n{written}"));
     // What each model call used is read and not written.
-    let expected = Trace { model_usage: Vec::new(), ..trace.clone() };
+    let expected = Trace { model_usage: Vec::new(), spans: Vec::new(), ..trace.clone() };
     assert_eq!(expected, again, "{written}");
 
     let told = render_trace_for_judge(trace, JUDGE_TOKENS);

@@ -121,7 +121,8 @@ pub(super) fn read_agentv_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
 
 pub(super) fn read_suite_by_rules(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> Suite {
     let mut suite = Suite::default();
-    if node.get("refs").is_some() && node.get("tests").is_none() && node.get("default_test").is_none() {
+    let is_suite = ["tests", "default_test"].iter().any(|key| node.get(key).is_some());
+    if node.get("refs").is_some() && !is_suite {
         settings::read_agentv_refs(cx, node);
         return suite;
     }
@@ -340,6 +341,7 @@ fn read_agentv_case(
         add_transform(&mut target.target.config, options.transform.as_deref());
     }
     let (mut candidate, asked) = read_agentv_candidate(&fields, defaults, &options, &prompt_names);
+    report_unknown_prompts(cx, fields.start(), &targets, &asked);
     let mut metadata = defaults.metadata.clone();
     metadata.extend(fields.json_map("metadata"));
     let tags = metadata
@@ -433,6 +435,23 @@ fn keep_named_targets(fields: &MappingReader<'_>, targets: &mut Vec<AgentvTarget
         }
     }
     targets.retain(|target| names.iter().any(|name| target.is_named(name)));
+}
+
+/// A target whose list of prompts names none of those there are would be asked nothing.
+fn report_unknown_prompts(
+    cx: &Context<'_>,
+    test: SourceSpan,
+    targets: &[AgentvTarget],
+    asked: &[FilledPrompt],
+) {
+    let is_there = |name: &String| asked.iter().any(|prompt| prompt.names.contains(name));
+    for target in targets.iter().filter(|target| !asked.is_empty() && !target.prompts.is_empty()) {
+        if !target.prompts.iter().any(is_there) {
+            let (name, prompts) = (target.target.name(), target.prompts.join(", "));
+            let message = format!("no prompt of this test is called `{prompts}`, which `{name}` asks for");
+            cx.error(Code::UnknownName, test, message);
+        }
+    }
 }
 
 /// The case with its prompts; several cases where targets are given different ones.
