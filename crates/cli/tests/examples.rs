@@ -37,6 +37,8 @@ async fn every_documented_suite_runs_to_a_verdict() {
             command.arg("eval").arg("--config").arg(&file).args(flags);
             command.args(["--judge", "openai/judge-1", "--base-url", &server.url, "--no-cache"]);
             command.current_dir(folder.path()).env_clear().env("OPENAI_API_KEY", "sk-test-secret-1234567890");
+            // Targets that are models of this vendor.
+            command.env("OPENAI_BASE_URL", &server.url);
             command.env("PROJECT", "x").env("REGION", "eu").output().await.unwrap()
         };
         let output = run(&["--reporter", "json"]).await;

@@ -366,8 +366,12 @@ export interface components {
         Regressions: {
             /** @description Cases whose trials differ within one of the runs; they are counted nowhere else. */
             flaky: string[];
+            /** @description Cases that fail and that the earlier run does not have; they are no regressions. */
+            new_failures?: string[];
             /** @description Cases that passed and now fail. */
             regressed: components["schemas"]["StatusChange"][];
+            /** @description Cases that failed and still fail; they are no regressions either. */
+            still_failing?: string[];
             /** @description Cases that passed and now have no verdict, so that nobody knows whether they got worse. */
             undecided: components["schemas"]["UndecidedCase"][];
         };
@@ -761,14 +765,14 @@ export interface components {
             question: string;
         } & ({
             case_sensitive?: boolean;
-            values: string[];
             /** @constant */
             test: "is";
+            values: string[];
         } | {
             case_sensitive?: boolean;
-            values: string[];
             /** @constant */
             test: "is_not";
+            values: string[];
         } | {
             /** Format: double */
             max?: number | null;

@@ -725,6 +725,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/reward": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Grade completions by a rubric and return their scores as rewards */
+        post: operations["grade_rewards"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rubric-versions/{id}": {
         parameters: {
             query?: never;
@@ -3233,6 +3250,58 @@ export interface components {
             share: number;
             since: string;
             until: string;
+        };
+        Reward: {
+            /** @description What each criterion is worth to the score, where it was graded. */
+            criteria: {
+                [key: string]: number;
+            };
+            /** @description Why, a line per criterion that has a reason or an error. */
+            reasons: string[];
+            /**
+             * Format: double
+             * @description On 0 to 1. Absent where a grader failed or was not asked: such a completion has no reward, which is not 0.
+             */
+            score?: number | null;
+            /**
+             * @description pass, fail, error or deferred.
+             * @example pass
+             */
+            status: string;
+        };
+        RewardCompletion: {
+            /** @example Hello! */
+            completion: string;
+            /** @example Say hello. */
+            prompt?: string;
+            /** @description A reference answer, for all completions of a request or for none. */
+            reference?: string | null;
+        };
+        /** @description Completions to grade by one rubric */
+        RewardRequest: {
+            completions: components["schemas"]["RewardCompletion"][];
+            dialect?: string | null;
+            /** @description Instead of the judge that the file names, or the usual one. */
+            judge?: string | null;
+            /**
+             * Format: double
+             * @description Dollars that the request may cost.
+             */
+            max_cost?: number | null;
+            /**
+             * @description A file with one rubric, in any dialect.
+             * @example criteria: [{name: greets, description: It greets.}]
+             */
+            rubric: string;
+        };
+        /** @description Scores in the order of the completions */
+        RewardScores: {
+            /**
+             * Format: double
+             * @description Dollars; absent where a price is not known.
+             */
+            cost?: number | null;
+            rewards: components["schemas"]["Reward"][];
         };
         RubricChange: {
             archived: boolean;
@@ -7181,6 +7250,87 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    grade_rewards: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RewardRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RewardScores"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rubric is not valid */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

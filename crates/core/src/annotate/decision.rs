@@ -61,7 +61,7 @@ pub fn parse_decided_rating(
         _ => {
             let found = parse_point_value(value)
                 .filter(|value| points.is_empty() || point_of(&points, value).is_some())
-                .ok_or_else(|| BadDecision::Value(off_scale_message(value, &points)))?;
+                .ok_or_else(|| BadDecision::Value(decision_off_scale_message(value, &points)))?;
             Ok(DecidedRating { rating: Rating::Scored { value: found }, labels: None })
         }
     }
@@ -103,7 +103,7 @@ fn parse_chosen_labels(value: &Json, labels: &[String]) -> Result<Vec<String>, B
 }
 
 /// Says which answers there are; of numbers the ends only.
-fn off_scale_message(value: &Json, points: &[super::ScalePoint]) -> String {
+fn decision_off_scale_message(value: &Json, points: &[super::ScalePoint]) -> String {
     let are_numbers = points.iter().all(|point| matches!(point.value, Value::Number(_)));
     match (points.first(), points.last()) {
         (Some(first), Some(last)) if are_numbers => {

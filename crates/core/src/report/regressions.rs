@@ -30,14 +30,11 @@ pub fn regression_lines(regressions: &Regressions) -> Vec<String> {
     if !new_failures.is_empty() {
         let names = list_names(new_failures.iter().cloned());
         let n = plural(new_failures.len(), "case");
-        lines.push(format!("{n} not in the baseline and failing, which is no regression: {names}"));
+        lines.push(format!("{n} new and failing, which is no regression: {names}"));
     }
     if !still_failing.is_empty() {
         let names = list_names(still_failing.iter().cloned());
-        lines.push(format!(
-            "{} failed before and still failing: {names}",
-            plural(still_failing.len(), "case")
-        ));
+        lines.push(format!("{} still failing: {names}", plural(still_failing.len(), "case")));
     }
     lines
 }

@@ -273,7 +273,7 @@ fn run_suite_tool(context: &ToolContext<'_>, args: &RunSuiteArgs) -> anyhow::Res
     })?;
     let finished = finished_or_error(finished)?;
     let run = finished.run.as_ref().context("the run came to no results")?;
-    let mut described = describe_run(run, &CaseRange { status: None, offset: 0, limit: DEFAULT_CASES });
+    let mut described = describe_run_cases(run, &CaseRange { status: None, offset: 0, limit: DEFAULT_CASES });
     described["outcome"] = name_run_outcome(finished.ended).into();
     described["not_graded"] = finished.not_graded.map(|not_graded| not_graded.statement).into();
     Ok(described)
@@ -345,7 +345,7 @@ fn latest_run() -> String {
 fn read_run_tool(context: &ToolContext<'_>, args: &ReadRunArgs) -> anyhow::Result<Json> {
     let run = context.load_run(&args.run)?;
     let limit = args.limit.unwrap_or(DEFAULT_CASES).clamp(1, 500);
-    Ok(describe_run(&run, &CaseRange { status: args.status, offset: args.offset, limit }))
+    Ok(describe_run_cases(&run, &CaseRange { status: args.status, offset: args.offset, limit }))
 }
 
 /// Which cases of a run are listed.
@@ -355,7 +355,7 @@ struct CaseRange {
     limit: usize,
 }
 
-fn describe_run(run: &Run, range: &CaseRange) -> Json {
+fn describe_run_cases(run: &Run, range: &CaseRange) -> Json {
     let tally = RunTally::of(run);
     let is_wanted = |result: &CaseResult| range.status.is_none_or(|status| result.verdict.status == status);
     let wanted: Vec<CaseResult> = run.results.iter().filter(is_wanted).collect();
