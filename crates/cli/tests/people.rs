@@ -567,7 +567,7 @@ fn plain_questions_are_graded_in_the_database_and_in_files() {
         let described = folder.json(&["stats", source, "--json"]);
         assert_eq!(
             described["labels"]["faults"],
-            json!({ "(none)": 6, "invented, outdated": 6 }),
+            json!({ "(none)": 5, "invented, outdated": 7 }),
             "{source}"
         );
         let groups: Vec<&String> = described["groups"].as_object().unwrap().keys().collect();

@@ -111,13 +111,13 @@ pub fn run_start_command(args: &StartArgs) -> anyhow::Result<CommandOutcome> {
         writeln!(out, "  disputes: {owner}/disputes")?;
         if args.auth {
             tell_first_owner(&mut out, &app, &address).await?;
-            let secret = task_link(&app.store, project, &task, None, now).await?;
+            let fragment = task_link(&app.store, project, &task, None, now).await?;
             writeln!(
                 out,
                 "  send this link to annotators; they enter their name. Any number of people can use it, for {}:",
                 plural(LINK_DAYS, "day")
             )?;
-            writeln!(out, "  \x1b[1m{address}/join#task={secret}\x1b[0m")?;
+            writeln!(out, "  \x1b[1m{address}/join#{fragment}\x1b[0m")?;
         } else {
             writeln!(out, "  open it on this machine, enter a name and begin")?;
         }

@@ -168,14 +168,19 @@ mod tests {
     #[test]
     fn spans_are_counted_by_their_names() {
         let span = |name: &str, start: u64, end: u64, code: u64| {
+            let attribute = |key: &str, text: &str| json!({ "key": key, "value": { "stringValue": text } });
+            let attributes =
+                [attribute("gen_ai.operation.name", "execute_tool"), attribute("gen_ai.tool.name", name)];
             json!({ "traceId": "t", "spanId": format!("{name}{start}"), "name": name, "status": { "code": code },
-                "startTimeUnixNano": (start * 1_000_000).to_string(), "endTimeUnixNano": (end * 1_000_000).to_string() })
+                "attributes": attributes, "startTimeUnixNano": (start * 1_000_000).to_string(), "endTimeUnixNano": (end * 1_000_000).to_string() })
         };
         let spans = [span("fetch_a", 0, 40, 1), span("fetch_b", 5, 205, 1), span("answer", 210, 220, 2)];
         let export = json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] });
         let subject = CheckSubject::from_outputs(&export, None);
         let score = |name: &str, value: Value| {
-            Check::new(name, &json!({ "value": value })).unwrap().run(&subject).score
+            let finding = Check::new(name, &json!({ "value": value })).unwrap().run(&subject);
+            assert!(finding.score.is_some(), "{}", finding.comment);
+            finding.score
         };
         assert_eq!(score("trace-span-count", json!({ "pattern": "FETCH_*", "min": 2, "max": 2 })), Some(1.0));
         assert_eq!(score("trace-span-count", json!({ "pattern": "fetch_?", "max": 1 })), Some(0.0));

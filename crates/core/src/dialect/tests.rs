@@ -69,6 +69,8 @@ fn the_suite_schema_knows_exactly_the_keys_that_are_read() {
         "data file",
         "label",
         "label requirement",
+        "display logic",
+        "condition of display logic",
         "annotation task",
         "evaluator file",
         "evaluator",

@@ -359,7 +359,7 @@ pub async fn update_task_settings(
 /// Days that a link to a task works.
 pub const LINK_DAYS: usize = 90;
 
-/// Creates the secret after `#task=` in a link by which any number of annotators can join.
+/// Creates what stands after `/join#` in a link by which any number of annotators can join: a secret and the task's name.
 pub async fn task_link(
     store: &Store,
     project: ProjectId,
@@ -376,7 +376,15 @@ pub async fn task_link(
         expires: Some(Time::from_micros(now.micros() + LINK_DAYS as i64 * 86_400_000_000)),
     };
     store.add_token(project, &new, now).await?;
-    Ok(secret.text().to_owned())
+    Ok(format!("task={}&name={}", secret.text(), encode_fragment(&task.name)))
+}
+
+/// A text in the part of an address after `#`. Browsers do not send it; the page shows the task's name from it.
+fn encode_fragment(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let encode =
+        |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(encode).collect()
 }
 
 async fn add_task(

@@ -80,22 +80,14 @@ async fn create_join_link(
     let task = app.store.task(project, id.parse()?).await?;
     let settings = AnnotationSettings { crowd: true, ..parse_task_settings(&task) };
     app.store.set_task_settings(project, task.id, &task.name, &json!(settings), now).await?;
-    let secret = task_link(&app.store, project, &task, caller.owner, now).await?;
+    let fragment = task_link(&app.store, project, &task, caller.owner, now).await?;
     record_audit_entry(&app, &caller, "task.link", &task.id, serde_json::Value::Null).await?;
     let host = headers.get(header::HOST).and_then(|header| header.to_str().ok()).unwrap_or("localhost");
     let address = app.settings.public_url.clone().unwrap_or_else(|| format!("http://{host}"));
     Ok(Json(TaskLinks {
-        url: format!("{address}/join#task={secret}&name={}", encode_fragment(&task.name)),
+        url: format!("{address}/join#{fragment}"),
         crowd_url: format!("{address}/annotate/{}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}", task.id),
     }))
-}
-
-/// A text in the part of an address after `#`. Browsers do not send it; the page shows the task's name from it.
-fn encode_fragment(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    let encode =
-        |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    text.bytes().map(encode).collect()
 }
 
 /// Join a task by a link, by an id from a platform, or on an open server by a name

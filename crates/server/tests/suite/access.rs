@@ -172,7 +172,8 @@ async fn fill(place: &Place, cookie: &str, project: &str) -> (Ids, String) {
     let spare = json!({ "name": "spare", "scopes": ["read"] });
     ids.insert("tokens", text(&post(place, &by, "/tokens", spare).await["id"]));
     let links = post(place, &by, &format!("/tasks/{}/links", ids["tasks"]), json!({})).await;
-    let link = text(&links["url"]).split_once("#task=").unwrap().1.to_owned();
+    let link = text(&links["url"]);
+    let link = link.split_once("#task=").unwrap().1.split('&').next().unwrap().to_owned();
     let bystander = join(place, &link, "bystander").await.0;
     ids.insert("accounts", bystander.clone());
     ids.insert("members", bystander);

@@ -81,7 +81,8 @@ fn a_server_error_is_in_the_log_under_its_id() {
         assert_eq!(answer.status, StatusCode::GATEWAY_TIMEOUT, "{}", answer.text);
         assert_eq!(answer.json()["request_id"], id_of(&answer));
         let log = String::from_utf8(LOG.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap();
-        let line = log.lines().find(|line| line.contains(&id_of(&answer))).unwrap_or_else(|| panic!("{log}"));
+        let is_about = |line: &&str| line.contains(&id_of(&answer)) && line.contains("a request failed");
+        let line = log.lines().find(is_about).unwrap_or_else(|| panic!("{log}"));
         for part in ["WARN", "GET", "/api/v1/runs", "status=504", "a request failed"] {
             assert!(line.contains(part), "{line}");
         }

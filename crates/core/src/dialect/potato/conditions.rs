@@ -91,7 +91,7 @@ fn place_conditions(
 }
 
 fn read_operator_condition(cx: &Context<'_>, node: &SourceNode) -> Option<AnswerCondition> {
-    let fields = MappingReader::new(cx, node, "condition")?;
+    let fields = MappingReader::new(cx, node, "condition of display logic")?;
     let question = fields.need("schema").and_then(|node| cx.plain_text(node, "schema"));
     let operator = fields.need("operator").and_then(|node| cx.plain_text(node, "operator"));
     let case_sensitive = fields.bool("case_sensitive").unwrap_or(false);
@@ -150,7 +150,7 @@ fn read_show_when(cx: &Context<'_>, node: &SourceNode) -> Option<PlacedCondition
 /// `{question, is | is_not | at_least | at_most | between | outside | answered}`.
 fn read_own_condition(cx: &Context<'_>, node: &SourceNode) -> Option<AnswerCondition> {
     let before = cx.n_errors();
-    let fields = MappingReader::new(cx, node, "condition")?;
+    let fields = MappingReader::new(cx, node, "answer condition")?;
     let question = fields.need("question").and_then(|node| cx.plain_text(node, "question"));
     let case_sensitive = fields.bool("case_sensitive").unwrap_or(false);
     let values = |key: &'static str| {
