@@ -210,7 +210,7 @@ test("from a configuration to labels: two who rate all 1 and all 5, their disput
   await page.getByRole("navigation", { name: "Task" }).getByRole("link", { name: "Overview" }).click();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("link", { name: "jsonl" }).click(),
+    page.getByRole("link", { name: "JSON Lines" }).click(),
   ]);
   const lines = (await text(await download.createReadStream())).trim().split("\n");
   expect(lines.length).toBeGreaterThanOrEqual(6);

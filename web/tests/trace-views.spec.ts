@@ -115,7 +115,7 @@ test("a view of the list is saved, chosen and deleted; chosen traces are exporte
 
 test("an error says what happened, what to do and its request id", async ({ sound: page, open }) => {
   const [answer] = await Promise.all([
-    page.waitForResponse(/traces\/never-was$/),
+    page.waitForResponse(/api\/v1\/traces\/never-was$/),
     page.goto(`${open}/p/default/traces/never-was`),
   ]);
   const id = answer.headers()["x-request-id"] ?? "";

@@ -256,12 +256,17 @@ def test_ctrl_c_keeps_what_was_graded() -> None:
         started.wait(60)
         os.kill(os.getpid(), signal.SIGINT)
 
-    threading.Thread(target=interrupt).start()
-    with pytest.raises(jurist.Interrupted) as caught:
-        Rubric.from_dict(JUDGED).grade_many(
-            [{"output": f"answer {n}"} for n in range(3)], judge=judge, concurrency=1
-        )
-    release.set()
+    # A process that a shell starts in the background ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(jurist.Interrupted) as caught:
+            Rubric.from_dict(JUDGED).grade_many(
+                [{"output": f"answer {n}"} for n in range(3)], judge=judge, concurrency=1
+            )
+    finally:
+        release.set()
+        signal.signal(signal.SIGINT, before)
     assert isinstance(caught.value, KeyboardInterrupt)
     assert [verdict.status for verdict in caught.value.verdicts] == ["pass", "deferred", "deferred"]
 

@@ -93,7 +93,7 @@ const BROKEN: &[BrokenStatement] = &[
         statement: "DELETE FROM jobs",
         part: "leased_by = $2 AND attempts = $3 AND state = 'leased'",
         instead: "$2 = $2 AND $3 = $3",
-        seed: 13,
+        seed: 14,
     },
     BrokenStatement {
         what: "a job is taken from the worker that has it",
@@ -107,7 +107,7 @@ const BROKEN: &[BrokenStatement] = &[
         statement: "UPDATE jobs SET state",
         part: "THEN 'waiting' ELSE 'dead'",
         instead: "THEN 'dead' ELSE 'dead'",
-        seed: 60,
+        seed: 2,
     },
     BrokenStatement {
         what: "the cap of a project is not looked at",
@@ -156,7 +156,7 @@ const BROKEN: &[BrokenStatement] = &[
         statement: "UPDATE traces SET state = 'finished'",
         part: "AND n_pieces = $3",
         instead: "AND $3 = $3",
-        seed: 18,
+        seed: 8,
     },
     BrokenStatement {
         what: "scores of an earlier revision stay in the figures",
@@ -186,8 +186,9 @@ fn what_is_broken_on_purpose_is_noticed() {
             violations.first().map(|violation| format!("noticed by seed {seed}: {violation}"))
         });
         n_unnoticed += usize::from(noticed.is_none());
-        report.push(format!("{}: {}", broken.what, noticed.as_deref().unwrap_or("NOT NOTICED")));
+        let line = format!("{}: {}", broken.what, noticed.as_deref().unwrap_or("NOT NOTICED"));
+        eprintln!("{line}");
+        report.push(line);
     }
-    println!("{}", report.join("\n"));
     assert_eq!(n_unnoticed, 0, "{}", report.join("\n"));
 }
