@@ -165,13 +165,6 @@ const BROKEN: &[BrokenStatement] = &[
         instead: "AND rescore = 'none'",
         seed: 1,
     },
-    BrokenStatement {
-        what: "an alert closes again and again",
-        statement: "UPDATE alerts SET resolved",
-        part: "AND resolved IS NULL",
-        instead: "",
-        seed: 119,
-    },
 ];
 
 #[test]
