@@ -97,7 +97,8 @@ statements! {
         OR (SELECT SUM(s.reserved + s.settled) FROM spend_subjects s WHERE s.project = $1 AND s.subject = $2
             AND (CAST($6 AS TEXT) IS NULL OR s.month = $6)) + $4 <= $5)";
     HOLD = "INSERT INTO reservations (id, project, month, amount, purpose, time, subject, model, job, worker, attempt)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING";
+    RESERVED = "SELECT id FROM reservations WHERE id = $1";
     NOTE = "INSERT INTO spend_ledger (reservation, kind, project, month, amount, purpose, time, subject, model)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     LET_GO = "DELETE FROM reservations WHERE project = $1 AND id = $2
@@ -140,12 +141,28 @@ impl Store {
         wanted: &ReservationRequest<'_>,
         now: Time,
     ) -> Result<Reserve, StoreError> {
-        let (id, month) = (ReservationId::at(now), Month::of(now).to_string());
+        self.reserve_as(ReservationId::at(now), project, wanted, now).await
+    }
+
+    /// The same under an id of the caller, who repeats the request with this id where the answer was lost. Without it, a
+    /// reservation that was made although its answer was lost would belong to nobody, and the call would wait for the
+    /// money that it holds itself.
+    pub async fn reserve_as(
+        &self,
+        id: ReservationId,
+        project: ProjectId,
+        wanted: &ReservationRequest<'_>,
+        now: Time,
+    ) -> Result<Reserve, StoreError> {
+        let month = Month::of(now).to_string();
         let (nanos, subject) = (wanted.amount.nanos().max(0), wanted.subject);
         let mut tx = self.db.begin().await?;
         tx.execute(OPEN_MONTH, args![project, &month]).await?;
         if tx.execute(RESERVE, args![project, &month, nanos]).await? == 0 {
             drop(tx);
+            if self.is_reserved(id).await? {
+                return Ok(Reserve::Held(id));
+            }
             return self.month_spend(project, now).await.map(Reserve::OverCap);
         }
         tx.execute(OPEN_SUBJECT, args![project, subject, &month]).await?;
@@ -157,6 +174,9 @@ impl Store {
         let args = args![project, subject, &month, nanos, limit.map(Usd::nanos), within];
         if tx.execute(RESERVE_FOR, args).await? == 0 {
             drop(tx);
+            if self.is_reserved(id).await? {
+                return Ok(Reserve::Held(id));
+            }
             let spent = self.subject_spend(project, subject, within).await?;
             return Ok(Reserve::OverLimit(MonthSpend { cap: limit, ..spent }));
         }
@@ -165,11 +185,17 @@ impl Store {
         let (worker, attempt) =
             (wanted.job.and_then(|job| job.leased_by.as_deref()), wanted.job.map(|job| job.attempts as i64));
         let held = args![id, project, &month, nanos, purpose, now, subject, model, job, worker, attempt];
-        tx.execute(HOLD, held).await?;
+        if tx.execute(HOLD, held).await? == 0 {
+            return Ok(Reserve::Held(id));
+        }
         let noted = args![id, "reserve", project, &month, nanos, purpose, now, subject, model];
         tx.execute(NOTE, noted).await?;
         tx.commit().await?;
         Ok(Reserve::Held(id))
+    }
+
+    async fn is_reserved(&self, id: ReservationId) -> Result<bool, StoreError> {
+        Ok(self.db.optional(RESERVED, args![id]).await?.is_some())
     }
 
     /// Settles a reservation at the real cost and releases the rest; a cost of zero releases everything.

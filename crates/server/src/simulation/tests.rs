@@ -12,6 +12,9 @@ use super::{SimulationReport, simulate};
 /// Seeds that `make test` tries; `JURIST_SIM_SEEDS` tries so many others, from `JURIST_SIM_FROM` on.
 const SEEDS: RangeInclusive<u64> = 1..=20;
 
+/// Seeds that found a fault, which is mended: a reservation whose answer was lost held the money that its call waited for.
+const FOUND: [u64; 1] = [5076];
+
 /// Seeds that are tried until one notices what is broken on purpose.
 const MAX_SEEDS: u64 = 200;
 
@@ -58,9 +61,9 @@ fn leases_money_traces_and_alerts_survive_faults() {
         simulator.check(seed);
         return;
     }
-    let seeds = match (number("JURIST_SIM_FROM").unwrap_or(1), number("JURIST_SIM_SEEDS")) {
-        (from, Some(n)) => from..=from + n - 1,
-        (_, None) => SEEDS,
+    let seeds: Vec<u64> = match (number("JURIST_SIM_FROM").unwrap_or(1), number("JURIST_SIM_SEEDS")) {
+        (from, Some(n)) => (from..from + n).collect(),
+        (_, None) => SEEDS.chain(FOUND).collect(),
     };
     let (mut n_calls, mut n_deaths, mut n_faults, mut n_notices) = (0, 0, 0, 0);
     for seed in seeds {

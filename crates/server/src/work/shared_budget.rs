@@ -76,11 +76,14 @@ impl ProjectBudget {
             model,
             job: self.job.as_ref(),
         };
+        // One id for all attempts: an attempt whose answer was lost may have reserved the amount.
+        let id = ReservationId::at(clock::current_time());
         let mut has_waited = false;
         loop {
             let settled = self.shop.settled.notified();
             let reserved =
-                retry_while_transient(|| store.reserve(self.project, &wanted, clock::current_time())).await;
+                retry_while_transient(|| store.reserve_as(id, self.project, &wanted, clock::current_time()))
+                    .await;
             let (whose, spent) = match reserved.map_err(away)? {
                 Reserve::Held(id) => {
                     // The released amount may be enough for another waiting call, so it is woken.

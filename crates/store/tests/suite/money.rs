@@ -20,6 +20,22 @@ fn wanted(amount: Usd) -> ReservationRequest<'static> {
 }
 
 #[test]
+fn a_request_that_is_repeated_reserves_once() {
+    for_each_engine(|scene| async move {
+        let (store, project) = (&scene.store, project(&scene).await);
+        store.set_cap(project, cap(100)).await.unwrap();
+        let id = jurist_store::ReservationId::at(at(1));
+        for _ in 0..3 {
+            let held = store.reserve_as(id, project, &wanted(usd(60)), at(1)).await.unwrap();
+            assert_eq!(held, Reserve::Held(id), "also where another would no longer fit");
+        }
+        let other = store.reserve(project, &wanted(usd(60)), at(1)).await.unwrap();
+        assert!(matches!(other, Reserve::OverCap(_)), "{other:?}");
+        assert_eq!(store.month_spend(project, at(1)).await.unwrap().reserved, usd(60));
+    });
+}
+
+#[test]
 fn a_cap_holds_under_sixteen_at_once() {
     for_each_engine(|scene| async move {
         let support = project(&scene).await;
