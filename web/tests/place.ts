@@ -120,6 +120,11 @@ const AXE = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.m
 export async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {
+    // What fades in has too little contrast for a moment.
+    const fading = document
+      .getAnimations()
+      .filter((animation) => animation.effect?.getComputedTiming().iterations !== Number.POSITIVE_INFINITY);
+    await Promise.allSettled(fading.map((animation) => animation.finished));
     // biome-ignore lint/suspicious/noExplicitAny: axe puts itself there.
     const { violations } = await (window as any).axe.run(document, { resultTypes: ["violations"] });
     return violations
