@@ -79,7 +79,13 @@ pub fn run_watch_command(args: WatchArgs) -> anyhow::Result<CommandOutcome> {
     let args = EvalArgs::from_flags(flags)?.with_judging(judging, loading);
     wait_for(async {
         let stop = watch_stop_signals()?;
-        let mut watched = WatchedSuite { args, file, graded: BTreeMap::new(), files: BTreeSet::new() };
+        let mut watched = WatchedSuite {
+            args,
+            file,
+            graded: BTreeMap::new(),
+            files: BTreeSet::new(),
+            contents: BTreeMap::new(),
+        };
         watched.watch_until_stopped(stop).await
     })
 }
@@ -100,6 +106,8 @@ struct WatchedSuite {
     graded: BTreeMap<String, WatchedUnit>,
     /// Files and folders that decide what is run.
     files: BTreeSet<PathBuf>,
+    /// Hashes of these files, from before the cases were run.
+    contents: BTreeMap<PathBuf, u64>,
 }
 
 /// What a look at a file or folder sees of it; `None` where it is missing.
@@ -107,6 +115,16 @@ struct WatchedSuite {
 struct FileStamp {
     modified: Option<SystemTime>,
     n_bytes: u64,
+}
+
+/// What is known of a watched file after its cases were run.
+#[derive(Debug, Clone, Copy)]
+enum KnownFile {
+    /// It was written before the suite was read.
+    Old(FileStamp),
+    /// It was written about when the suite was read, before or after that. It is read again at the next look; the hash
+    /// from before the cases were run tells whether it changed.
+    Fresh { content: Option<u64> },
 }
 
 impl WatchedSuite {
@@ -123,12 +141,24 @@ impl WatchedSuite {
             if self.graded.is_empty() && changed.is_empty() {
                 render::print_note("no case was run; the files are watched");
             }
-            let before = stamp_files(&self.files, begun);
+            let before = self.stamp_files(begun);
             tokio::select! {
                 now = wait_for_change(&self.files, &before) => changed = now,
                 () = wait_for_stop(stop.clone()) => return Ok(CommandOutcome::Interrupted),
             }
         }
+    }
+
+    /// What is known of each file after a round that began at `begun`.
+    fn stamp_files(&self, begun: SystemTime) -> BTreeMap<PathBuf, KnownFile> {
+        let begun = begun.checked_sub(CLOCK_TICK).unwrap_or(begun);
+        let stamp = |path: &PathBuf| {
+            let stamp = FileStamp::of(path);
+            let is_fresh = stamp.modified.is_some_and(|modified| begun <= modified) && path.is_file();
+            let content = self.contents.get(path).copied();
+            (path.clone(), if is_fresh { KnownFile::Fresh { content } } else { KnownFile::Old(stamp) })
+        };
+        self.files.iter().map(stamp).collect()
     }
 
     /// Reads the suite and runs what is not the same as when it was graded. What is wrong is printed, and the old
@@ -138,6 +168,7 @@ impl WatchedSuite {
         let file = self.file.clone();
         let (loaded, reading) = load_suite_with_sources(&file, self.args.load_options());
         self.files = watched_paths(&file, reading.paths());
+        self.contents = hash_files(&self.files);
         let not_advice = |diagnostic: &&Diagnostic| diagnostic.severity != DiagnosticSeverity::Advice;
         let diagnostics = loaded.diagnostics.into_sorted();
         let diagnostics: Vec<Diagnostic> = diagnostics.iter().filter(not_advice).cloned().collect();
@@ -152,7 +183,9 @@ impl WatchedSuite {
         let (prepared, mut plan) =
             prepare(&self.args, suite, loaded.settings, (&file, part), &select).await?;
         let before = fingerprint_units(&plan, &servers, &project);
-        self.files.extend(before.values().flat_map(|unit| unit.files.iter().cloned()));
+        let run_files = before.values().flat_map(|unit| unit.files.iter().cloned()).collect();
+        self.contents.extend(hash_files(&run_files));
+        self.files.extend(run_files);
         let touched = self.find_touched_cases(&plan, &before);
         let n_units = plan.units.len();
         let gone: Vec<String> =
@@ -305,19 +338,6 @@ fn watched_paths(suite: &Path, read: Vec<PathBuf>) -> BTreeSet<PathBuf> {
     all
 }
 
-/// What a look sees of each file. A file that was written since `begun` may have been read before or after, so it counts
-/// as changed at the next look.
-fn stamp_files(files: &BTreeSet<PathBuf>, begun: SystemTime) -> BTreeMap<PathBuf, FileStamp> {
-    let begun = begun.checked_sub(CLOCK_TICK).unwrap_or(begun);
-    let stamp = |path: &PathBuf| {
-        let stamp = FileStamp::of(path);
-        let is_fresh = stamp.modified.is_some_and(|modified| begun <= modified) && path.is_file();
-        let modified = if is_fresh { None } else { stamp.modified };
-        (path.clone(), FileStamp { modified, ..stamp })
-    };
-    files.iter().map(stamp).collect()
-}
-
 impl FileStamp {
     fn of(path: &Path) -> Self {
         let found = path.metadata().ok();
@@ -327,17 +347,29 @@ impl FileStamp {
     }
 }
 
-/// Waits until a file differs from its stamp and then stays as it is for one look. The files that differ.
-async fn wait_for_change(files: &BTreeSet<PathBuf>, before: &BTreeMap<PathBuf, FileStamp>) -> Vec<PathBuf> {
+/// Waits until there is something to read again and no file changes between two looks. The files that changed; if none
+/// did, the fresh ones, which are read again in any case.
+async fn wait_for_change(files: &BTreeSet<PathBuf>, before: &BTreeMap<PathBuf, KnownFile>) -> Vec<PathBuf> {
     let look = || files.iter().map(|path| (path, FileStamp::of(path))).collect::<Vec<_>>();
     let mut last = look();
     loop {
         tokio::time::sleep(POLL).await;
         let now = look();
-        let differs = |(path, stamp): &&(&PathBuf, FileStamp)| before.get(*path) != Some(stamp);
-        let changed: Vec<PathBuf> = now.iter().filter(differs).map(|(path, _)| (*path).clone()).collect();
-        if !changed.is_empty() && now == last {
-            return changed;
+        if now == last {
+            let (mut changed, mut fresh) = (Vec::new(), Vec::new());
+            for (path, stamp) in &now {
+                match before.get(*path) {
+                    Some(KnownFile::Old(old)) if old == stamp => {}
+                    Some(KnownFile::Fresh { content }) if *content == Some(hash_file(path)) => {
+                        fresh.push((*path).clone());
+                    }
+                    _ => changed.push((*path).clone()),
+                }
+            }
+            let found = if changed.is_empty() { fresh } else { changed };
+            if !found.is_empty() {
+                return found;
+            }
         }
         last = now;
     }
@@ -378,6 +410,10 @@ fn fingerprint_units(
 /// Hashes everything that a value shows of itself. It is compared within one process only.
 fn hash_debug(hasher: &mut DefaultHasher, value: &impl Debug) {
     format!("{value:?}").hash(hasher);
+}
+
+fn hash_files(paths: &BTreeSet<PathBuf>) -> BTreeMap<PathBuf, u64> {
+    paths.iter().filter(|path| path.is_file()).map(|path| (path.clone(), hash_file(path))).collect()
 }
 
 fn hash_file(path: &Path) -> u64 {
