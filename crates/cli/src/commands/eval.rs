@@ -373,7 +373,7 @@ impl RemoteEval<'_> {
         asked.retry_errors = args.running.retry_errors();
         asked.provenance = args.running.provenance().await.into();
         let resolver = args.running.judging.resolver(self.settings)?;
-        let remote = args.server.remote(resolver.client())?;
+        let remote = args.server.remote(resolver.client()?)?;
         let no_defer = args.running.judging.no_defer(self.settings);
         remote.evaluate_and_report(&args.running, runs, &asked, part, no_defer).await
     }

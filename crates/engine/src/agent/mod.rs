@@ -355,14 +355,14 @@ impl Agents {
                 measure_run(command.run((&prompt, vars), which, here, &self.project.folder)).await
             }
             PreparedTarget::Http(request) => {
-                measure_run(request.send(self.resolver.client(), &prompt_text(&case.candidate))).await
+                measure_run(request.send(self.http_client()?, &prompt_text(&case.candidate))).await
             }
             PreparedTarget::Tool { call, server: NamedServer { name, server } } => {
                 let _turn = match server {
                     McpServer::Stdio { .. } => Some(self.programs.acquire().await),
                     McpServer::Http { .. } => None,
                 };
-                let mcp = Mcp::connect(name, server, self.resolver.client(), here).await?;
+                let mcp = Mcp::connect(name, server, self.http_client()?, here).await?;
                 let produced = call_tool(&mcp, call, &case.agent).await;
                 mcp.close().await;
                 produced
@@ -375,13 +375,17 @@ impl Agents {
                     McpServer::Stdio { .. } => Some(self.programs.acquire().await),
                     McpServer::Http { .. } => None,
                 };
-                let mcp = Mcp::connect(name, server, self.resolver.client(), here).await?;
+                let mcp = Mcp::connect(name, server, self.http_client()?, here).await?;
                 let produced = conversation::talk(caller, line, told, case, which, Some(&mcp)).await;
                 mcp.close().await;
                 drop(turn);
                 produced
             }
         }
+    }
+
+    fn http_client(&self) -> Result<&reqwest::Client, AgentRunError> {
+        self.resolver.client().map_err(|error| AgentRunError::unavailable(error.to_string()))
     }
 
     fn find_endpoint(

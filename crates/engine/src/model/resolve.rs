@@ -1,7 +1,7 @@
 //! From a name to a model that can be called: flags, files, settings and the environment have their say.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jurist_core::diagnostic::closest;
@@ -25,7 +25,9 @@ type Variable = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// Makes models from names.
 pub struct Resolver {
-    client: reqwest::Client,
+    /// Made when it is first used: reading the system's certificates takes time, and code checks call nobody.
+    client: OnceLock<reqwest::Client>,
+    network: NetworkOptions,
     settings: ProjectSettings,
     variable: Box<Variable>,
     /// Addresses that a person gave, not a file; keys go there.
@@ -87,15 +89,21 @@ impl Resolver {
             None => None,
         };
         let network = NetworkOptions { ca, proxy: settings.network.proxy.clone() };
-        Ok(Self {
-            client: client(&network)?,
+        let resolver = Self {
+            client: OnceLock::new(),
+            network,
             settings,
             variable: Box::new(variable),
             trusted: Vec::new(),
             guarded: None,
             forms: FormMemory::default(),
             provided: BTreeMap::new(),
-        })
+        };
+        // A wrong proxy or certificate is an error of the settings, whether or not a model is called.
+        if resolver.network.ca.is_some() || resolver.network.proxy.is_some() {
+            resolver.client()?;
+        }
+        Ok(resolver)
     }
 
     /// Lets a name stand for a model of this process, whatever vendors there are.
@@ -112,13 +120,17 @@ impl Resolver {
     }
 
     /// For everything else that is reached over the network.
-    pub fn client(&self) -> &reqwest::Client {
-        &self.client
+    pub fn client(&self) -> Result<&reqwest::Client, NoClient> {
+        if let Some(made) = self.client.get() {
+            return Ok(made);
+        }
+        let made = client(&self.network)?;
+        Ok(self.client.get_or_init(|| made))
     }
 
     /// For an address that a file names: where those are guarded, it must not lead into this machine or its network.
-    pub fn client_for(&self, address: &str) -> Result<&reqwest::Client, Private> {
-        let Some(guarded) = &self.guarded else { return Ok(&self.client) };
+    pub fn client_for(&self, address: &str) -> Result<&reqwest::Client, Unresolved> {
+        let Some(guarded) = &self.guarded else { return Ok(self.client()?) };
         refuse_private(address)?;
         Ok(guarded)
     }
@@ -210,8 +222,11 @@ impl Resolver {
         if guarded.is_some() {
             refuse_private(&endpoint.base_url)?;
         }
-        let client = guarded.unwrap_or(&self.client).clone();
-        let http = Arc::new(HttpModel::new(client, endpoint, &self.forms));
+        let client = match guarded {
+            Some(guarded) => guarded,
+            None => self.client()?,
+        };
+        let http = Arc::new(HttpModel::new(client.clone(), endpoint, &self.forms));
         let model: Arc<dyn LanguageModel> = Arc::<HttpModel>::clone(&http);
         Ok(ModelEndpoint { model, vendor, name: full, price, address, http: Some(http) })
     }
@@ -353,8 +368,9 @@ impl Resolver {
                     .unwrap_or_else(|| address.to_owned()),
             )
         });
+        let client = self.client()?;
         for (name, address) in &places {
-            let request = self.client.get(format!("{address}/models")).timeout(Duration::from_secs(2));
+            let request = client.get(format!("{address}/models")).timeout(Duration::from_secs(2));
             let Ok(answer) = request.send().await else { continue };
             let Ok(text) = answer.text().await else { continue };
             let body: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
