@@ -42,7 +42,7 @@ pub(super) fn compile_field_accuracy(params: &Params<'_>) -> Result<FieldAccurac
                 tolerance: value["tolerance"].as_f64().unwrap_or(0.0),
                 relative: value["relative"] == true,
             },
-            Some("date") => FieldComparison::Date { day_first: is_day_first(&value["formats"]) },
+            Some("date") => FieldComparison::Date { day_first: read_day_first(params, &value["formats"])? },
             _ => return Err(params.bad("fields", "`match` is one of exact, numeric_tolerance, date")),
         };
         let path = value["path"].as_str().ok_or_else(|| params.bad("fields", "each field needs a `path`"))?;
@@ -132,30 +132,112 @@ impl FieldComparison {
     }
 }
 
-/// Whether the formats that are listed write numbers as day/month/year.
-fn is_day_first(formats: &Value) -> bool {
-    let listed = formats.as_array().into_iter().flatten().chain([formats]).filter_map(Value::as_str);
-    let mut slashed =
-        listed.map(str::to_uppercase).filter(|text| text.contains('/') && !text.starts_with('Y'));
-    slashed.next().is_some_and(|slashed| slashed.starts_with('D'))
+/// Parts of a date format: those of JavaScript libraries, and those of `strftime`.
+const DATE_PARTS: [&str; 16] =
+    ["YYYY", "YY", "MMMM", "MMM", "MM", "M", "DD", "D", "%Y", "%y", "%B", "%b", "%m", "%d", "%e", "%-d"];
+
+/// Whether the listed formats write `03/04/2031` as day/month/year. An error if one of them is no date format.
+fn read_day_first(params: &Params<'_>, formats: &Value) -> Result<bool, BadCheck> {
+    let mut day_first = None;
+    for format in formats.as_array().into_iter().flatten().chain([formats]).filter_map(Value::as_str) {
+        let parts: Vec<&str> =
+            format.split(['-', '/', '.', ',', ' ']).filter(|part| !part.is_empty()).collect();
+        let is_known = |part: &&str| DATE_PARTS.iter().any(|known| known.eq_ignore_ascii_case(part));
+        if parts.len() != 3 || !parts.iter().all(is_known) {
+            let example = "a date format such as `DD/MM/YYYY`, `D MMMM YYYY` or `%d/%m/%Y`";
+            return Err(params.bad("fields", format!("`{format}` is not {example}")));
+        }
+        let first = parts[0].trim_start_matches(['%', '-']).to_ascii_lowercase();
+        if format.contains('/') && !first.starts_with('y') {
+            day_first.get_or_insert(matches!(first.as_str(), "d" | "dd" | "e"));
+        }
+    }
+    Ok(day_first.unwrap_or(false))
 }
 
-/// Year, month and day of the usual spellings.
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// Year, month and day of the usual spellings: `2031-04-03`, `3 April 2031`, `Apr 3rd, 2031`, `03/04/2031`.
 fn parse_calendar_day(text: &str, day_first: bool) -> Option<(u32, u32, u32)> {
-    const MONTHS: [&str; 12] =
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-    let date = text.trim().split(['T', ' ']).next()?;
-    let parts: Vec<&str> = date.split(['-', '/']).collect();
+    let text = text.trim();
+    // A time of the day may follow, as in `2031-04-03T10:00:00Z` or `3 April 2031 10:00`.
+    let date = text.split_once('T').filter(|(date, _)| date.ends_with(|last: char| last.is_ascii_digit()));
+    let date = date.map_or(text, |(date, _)| date);
+    let parts = date.split(['-', '/', '.', ',', ' ']).filter(|part| !part.is_empty());
+    let parts: Vec<&str> = parts.take_while(|part| !part.contains(':')).collect();
     let [a, b, c] = parts.as_slice() else { return None };
-    let month = |text: &str| {
-        MONTHS.iter().position(|name| text.to_lowercase().starts_with(name)).map(|month| month as u32 + 1)
+    let month_name = |part: &str| {
+        let part = part.to_lowercase();
+        MONTHS.iter().position(|month| 3 <= part.len() && month.starts_with(&part))
     };
-    let number = |text: &str| text.parse::<u32>().ok();
-    let (year, month, day) = match (a.len(), month(b)) {
-        (4, _) => (number(a)?, number(b)?, number(c)?),
-        (_, Some(month)) => (number(c)?, month, number(a)?),
-        _ if date.contains('/') && !day_first && number(a)? <= 12 => (number(c)?, number(a)?, number(b)?),
-        _ => (number(c)?, number(b)?, number(a)?),
+    let number = |part: &str| {
+        let digits =
+            ["st", "nd", "rd", "th"].iter().find_map(|ending| part.strip_suffix(ending)).unwrap_or(part);
+        digits.parse::<u32>().ok()
+    };
+    let (year, month, day) = match (month_name(a), month_name(b)) {
+        (Some(month), _) => (number(c)?, u32::try_from(month).ok()? + 1, number(b)?),
+        (None, Some(month)) if a.len() == 4 => (number(a)?, u32::try_from(month).ok()? + 1, number(c)?),
+        (None, Some(month)) => (number(c)?, u32::try_from(month).ok()? + 1, number(a)?),
+        (None, None) if a.len() == 4 => (number(a)?, number(b)?, number(c)?),
+        (None, None) if date.contains('/') && !day_first && number(a)? <= 12 => {
+            (number(c)?, number(a)?, number(b)?)
+        }
+        (None, None) => (number(c)?, number(b)?, number(a)?),
+    };
+    let year = match year {
+        0..=69 => 2000 + year,
+        70..=99 => 1900 + year,
+        _ => year,
     };
     ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some((year, month, day))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_calendar_day;
+
+    #[test]
+    fn one_day_is_recognised_in_every_usual_spelling() {
+        let spellings = [
+            "2031-04-03",
+            "2031/04/03",
+            "2031-04-03T10:00:00Z",
+            "2031-04-03 10:00",
+            "3 April 2031",
+            "03 Apr 2031",
+            "April 3, 2031",
+            "Apr 3rd, 2031",
+            "3rd April 2031",
+            "03-APR-2031",
+            "2031-Apr-03",
+            "03.04.2031",
+            "3 April 2031 10:00",
+            "3.4.31",
+        ];
+        for spelling in spellings {
+            assert_eq!(parse_calendar_day(spelling, false), Some((2031, 4, 3)), "{spelling}");
+        }
+        assert_eq!(parse_calendar_day("04/03/2031", false), Some((2031, 4, 3)));
+        assert_eq!(parse_calendar_day("03/04/2031", true), Some((2031, 4, 3)));
+        assert_eq!(parse_calendar_day("23/04/2031", false), Some((2031, 4, 23)), "there is no month 23");
+        for wrong in
+            ["", "soon", "3 Mayday 2031", "3 Ma 2031", "2031-13-01", "2031-04", "40 April 2031", "é-ü-ß"]
+        {
+            assert_eq!(parse_calendar_day(wrong, false), None, "{wrong}");
+        }
+    }
 }
