@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -84,7 +84,8 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
         grade.grader.name = format!("{} (judge)", grade.grader.name);
         grade
     };
-    let judged: Vec<Grade> = judged.map(marked).collect();
+    let mut judged: Vec<Grade> = judged.map(marked).collect();
+    drop_row_numbers(&mut judged, &humans);
     let mut judges: Vec<String> = judged.iter().map(|grade| grade.grader.name.clone()).collect();
     judges.sort_unstable();
     judges.dedup();
@@ -157,7 +158,7 @@ pub fn write_alignments(out: &mut impl Write, args: &AlignArgs) -> anyhow::Resul
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     }
     if !told_any {
-        anyhow::bail!("no candidate has both a judge grade and a human grade for the same criterion");
+        anyhow::bail!("{}", explain_no_match(&all));
     }
     if !args.told.json {
         for failure in &gate_failures {
@@ -184,6 +185,47 @@ impl AlignArgs {
             None => Some("kappa has no confidence interval".to_owned()),
         }
     }
+}
+
+/// Names judged cases as people name them: `i01 [row 1]` is `i01` for people, who label the rows of a data file by id.
+/// A name that several rows have stays as it is.
+fn drop_row_numbers(judged: &mut [Grade], humans: &[Grade]) {
+    let labelled: BTreeSet<&str> = humans.iter().map(|grade| grade.candidate.as_str()).collect();
+    let mut rows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for grade in judged.iter().filter(|grade| !labelled.contains(grade.candidate.as_str())) {
+        if let Some(name) = without_row_number(&grade.candidate) {
+            rows.entry(name.to_owned()).or_default().insert(grade.candidate.clone());
+        }
+    }
+    for grade in judged {
+        if let Some(name) = without_row_number(&grade.candidate)
+            && labelled.contains(name)
+            && rows.get(name).is_some_and(|rows| rows.len() == 1)
+        {
+            grade.candidate = name.to_owned();
+        }
+    }
+}
+
+/// `i01` of `i01 [row 1]`.
+fn without_row_number(candidate: &str) -> Option<&str> {
+    let (name, number) = candidate.strip_suffix(']')?.rsplit_once(" [row ")?;
+    number.bytes().all(|digit| digit.is_ascii_digit()).then_some(name)
+}
+
+/// Why no candidate could be compared, with an example from each side.
+fn explain_no_match(all: &[Grade]) -> String {
+    let example = |is_human: bool| {
+        let grade = all.iter().find(|grade| (grade.grader.kind == GraderKind::Human) == is_human);
+        grade.map(|grade| {
+            format!("`{}` of `{}`", printable_line(&grade.criterion), printable_line(&grade.candidate))
+        })
+    };
+    let mut text = "no candidate has both a judge grade and a human grade for the same criterion".to_owned();
+    if let (Some(judge), Some(human)) = (example(false), example(true)) {
+        text += &format!("; judges graded, for example, {judge}, and people {human}");
+    }
+    text
 }
 
 /// What is aligned by itself: a criterion, in one version of its rubric where there are several.
@@ -308,4 +350,17 @@ fn show_confusion_matrix(out: &mut impl Write, it: &Alignment) -> anyhow::Result
         writeln!(out, "  {label:<10}{row}")?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_row_number;
+
+    #[test]
+    fn only_a_row_number_at_the_end_is_dropped() {
+        assert_eq!(without_row_number("i01 [row 1]"), Some("i01"));
+        assert_eq!(without_row_number("i01 [row 1] [prompt 2]"), None);
+        assert_eq!(without_row_number("i01 [row x]"), None);
+        assert_eq!(without_row_number("i01"), None);
+    }
 }
