@@ -67,7 +67,8 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
 
     assert!(at(&["monitor", "list"], &here, 0).await.contains("there are no monitors"));
     let applied = at(&["monitor", "apply", "desk.yaml"], &there, 0).await;
-    assert!(applied.contains("desk: new rubric version") && applied.contains("rubv_eu_"), "{applied}");
+    assert!(applied.contains("desk: new rubric version, rubric v1 ("), "{applied}");
+    assert!(at(&["monitor", "list", "--json"], &there, 0).await.contains("rubv_eu_"));
     // The same file is the same version, whoever applies it.
     assert!(at(&["monitor", "apply", "desk.yaml"], &here, 0).await.contains("unchanged"));
     at(&["ingest", "traces.jsonl"], &there, 0).await;

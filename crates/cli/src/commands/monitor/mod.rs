@@ -1,5 +1,6 @@
 mod show;
 mod target;
+mod version_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
@@ -234,18 +235,21 @@ pub fn run_monitor_command(args: &MonitorArgs) -> anyhow::Result<CommandOutcome>
                 if json.print_if_requested(&mut out, &all)? {
                     return Ok(CommandOutcome::Passed);
                 }
-                show::show_monitor_list(&mut out, &all)?;
+                let ids = all.iter().map(|monitor| monitor.version.rubric_version.as_str());
+                show::show_monitor_list(&mut out, &all, &target.version_names(ids).await?)?;
             }
             MonitorSubcommand::Show { name, window, trend: true, criterion, json } => {
                 let all = target.trend(name, window, criterion.as_deref()).await?;
                 if !json.print_if_requested(&mut out, &all)? {
-                    show::show_daily_trend(&mut out, &all)?;
+                    let ids = all.iter().map(|trend| trend.rubric_version.as_str());
+                    show::show_daily_trend(&mut out, &all, &target.version_names(ids).await?)?;
                 }
             }
             MonitorSubcommand::Show { name, window, json, .. } => {
                 let (monitor, found) = (target.monitor(name).await?, target.estimates(name, window).await?);
                 if !json.print_if_requested(&mut out, &found)? {
-                    show::show_monitor_estimates(&mut out, &monitor, &found)?;
+                    let versions = target.version_names([monitor.version.rubric_version.as_str()]).await?;
+                    show::show_monitor_estimates(&mut out, &monitor, &found, &versions)?;
                     if found.states.iter().any(|state| state.state == "judge_error")
                         && let Some(decision) = target.newest_judge_error(name).await?
                     {
@@ -286,7 +290,9 @@ pub fn run_monitor_command(args: &MonitorArgs) -> anyhow::Result<CommandOutcome>
                     over_budget: *over_budget,
                     confirmed: *yes,
                 };
-                show::show_rescore_plan(&mut out, name, &target.rescore(name, &asked).await?)?;
+                let plan = target.rescore(name, &asked).await?;
+                let versions = target.version_names([plan.rubric_version.as_str()]).await?;
+                show::show_rescore_plan(&mut out, name, &plan, &versions)?;
             }
             MonitorSubcommand::Compare { name, a, b, since, pairs, yes } => {
                 let n = Some(usize::try_from(*pairs).unwrap_or(usize::MAX));
@@ -302,7 +308,8 @@ pub fn run_monitor_command(args: &MonitorArgs) -> anyhow::Result<CommandOutcome>
             MonitorSubcommand::Rescores { name, json } => {
                 let all = target.rescores(name).await?;
                 if !json.print_if_requested(&mut out, &all)? {
-                    show::show_rescore_results(&mut out, &all)?;
+                    let ids = all.iter().map(|rescore| rescore.rubric_version.as_str());
+                    show::show_rescore_results(&mut out, &all, &target.version_names(ids).await?)?;
                 }
             }
         }
@@ -349,15 +356,15 @@ async fn apply_monitor_files(
     let mut out = crate::render::stdout();
     for (name, source) in &all {
         let applied = target.apply(name, source, region).await.with_context(|| format!("`{name}`"))?;
-        let (version, became) = (
-            &applied.monitor.version,
-            match (applied.is_changed, applied.is_new_rubric) {
-                (false, _) => "unchanged",
-                (true, true) => "new rubric version",
-                (true, false) => "same rubric, other settings",
-            },
-        );
-        writeln!(out, "{}: {became} ({}, {})", printable(name), version.id, version.rubric_version)?;
+        let became = match (applied.is_changed, applied.is_new_rubric) {
+            (false, _) => "unchanged",
+            (true, true) => "new rubric version",
+            (true, false) => "same rubric, other settings",
+        };
+        let id = applied.monitor.version.rubric_version.as_str();
+        let versions = target.version_names([id]).await?;
+        let rubric = versions.name(id);
+        writeln!(out, "{}: {became}, rubric {rubric}", printable(name))?;
     }
     if std::io::stdout().is_terminal() {
         writeln!(out, "{} from now on; earlier traces are not re-scored", plural(all.len(), "monitor"))?;

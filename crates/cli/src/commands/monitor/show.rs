@@ -8,9 +8,14 @@ use jurist_server::monitor::{
     RescorePlan, RescoreView, TrafficView,
 };
 
+use super::version_names::VersionNames;
 use crate::render::printable;
 
-pub fn show_monitor_list(out: &mut impl Write, all: &[MonitorView]) -> std::io::Result<()> {
+pub fn show_monitor_list(
+    out: &mut impl Write,
+    all: &[MonitorView],
+    versions: &VersionNames,
+) -> std::io::Result<()> {
     if all.is_empty() {
         writeln!(out, "there are no monitors; create one with `jurist monitor apply FILE`")?;
     }
@@ -18,12 +23,12 @@ pub fn show_monitor_list(out: &mut impl Write, all: &[MonitorView]) -> std::io::
         let paused = it.paused.as_ref().map(|why| format!("  paused: {}", printable(why)));
         writeln!(
             out,
-            "\x1b[1m{}\x1b[0m  {} of {}, judged by {}  {}{}",
+            "\x1b[1m{}\x1b[0m  {} of {}, judged by {}, rubric {}{}",
             printable(&it.name),
             format_share_as_percent(it.sample_rate),
             printable(&it.agents.join(", ")),
             printable(&format_judge_names(it)),
-            it.version.rubric_version,
+            versions.name(&it.version.rubric_version),
             paused.unwrap_or_default()
         )?;
     }
@@ -38,8 +43,9 @@ pub fn show_monitor_estimates(
     out: &mut impl Write,
     monitor: &MonitorView,
     found: &Estimates,
+    versions: &VersionNames,
 ) -> std::io::Result<()> {
-    show_monitor_list(out, std::slice::from_ref(monitor))?;
+    show_monitor_list(out, std::slice::from_ref(monitor), versions)?;
     let total: u64 = found.states.iter().map(|state| state.n).sum();
     let states: Vec<String> =
         found.states.iter().map(|state| format!("{} {}", state.n, state.state.replace('_', " "))).collect();
@@ -62,7 +68,8 @@ pub fn show_monitor_estimates(
     }
     for it in &found.judges {
         let now = if it.is_current { "" } else { " (an earlier version)" };
-        writeln!(out, "\n\x1b[1m{}\x1b[0m, judged by {}{now}", it.rubric_version, printable(&it.judge))?;
+        let version = versions.name(&it.rubric_version);
+        writeln!(out, "\n\x1b[1mrubric {version}\x1b[0m, judged by {}{now}", printable(&it.judge))?;
         for criterion in &it.criteria {
             show_criterion_estimate(out, criterion)?;
         }
@@ -147,14 +154,19 @@ fn format_share_as_percent(share: f64) -> String {
     format!("{} %", (1000.0 * share).round() / 10.0)
 }
 
-pub fn show_daily_trend(out: &mut impl Write, all: &[MonitorTrend]) -> std::io::Result<()> {
+pub fn show_daily_trend(
+    out: &mut impl Write,
+    all: &[MonitorTrend],
+    versions: &VersionNames,
+) -> std::io::Result<()> {
     for it in all {
         let of = it
             .criterion
             .as_deref()
             .map(|criterion| format!(", {}", printable(criterion)))
             .unwrap_or_default();
-        writeln!(out, "\x1b[1m{}\x1b[0m, judged by {}{of}", it.rubric_version, printable(&it.judge))?;
+        let version = versions.name(&it.rubric_version);
+        writeln!(out, "\x1b[1mrubric {version}\x1b[0m, judged by {}{of}", printable(&it.judge))?;
         for point in &it.points {
             let day = point.day.split('T').next().unwrap_or_default();
             let told = match (point.mean, point.interval) {
@@ -234,18 +246,23 @@ pub fn show_disputed_traces(out: &mut impl Write, all: &[DecisionView]) -> std::
     Ok(())
 }
 
-pub fn show_rescore_plan(out: &mut impl Write, name: &str, plan: &RescorePlan) -> std::io::Result<()> {
+pub fn show_rescore_plan(
+    out: &mut impl Write,
+    name: &str,
+    plan: &RescorePlan,
+    versions: &VersionNames,
+) -> std::io::Result<()> {
     let price = plan.price.map_or_else(
         || "unknown price".to_owned(),
         |value| format!("about {:.2} dollars", (100.0 * value).ceil() / 100.0),
     );
     writeln!(
         out,
-        "{} of {}, {}, {price}, judged by {}",
+        "{} of {}, {}, {price}, judged by rubric {}",
         plural(plan.n_traces, "trace"),
         plan.n_of,
         plural(plan.n_calls, "call"),
-        plan.rubric_version
+        versions.name(&plan.rubric_version)
     )?;
     match &plan.id {
         Some(id) => {
@@ -258,15 +275,23 @@ pub fn show_rescore_plan(out: &mut impl Write, name: &str, plan: &RescorePlan) -
     }
 }
 
-pub fn show_rescore_results(out: &mut impl Write, all: &[RescoreView]) -> std::io::Result<()> {
+pub fn show_rescore_results(
+    out: &mut impl Write,
+    all: &[RescoreView],
+    versions: &VersionNames,
+) -> std::io::Result<()> {
     if all.is_empty() {
         writeln!(out, "nothing was re-scored")?;
     }
     for it in all {
         writeln!(
             out,
-            "\x1b[1m{}\x1b[0m  {} of {} re-scored by {}, {} errors",
-            it.id, it.n_scored, it.n_traces, it.rubric_version, it.n_errors
+            "\x1b[1m{}\x1b[0m  {} of {} re-scored by rubric {}, {} errors",
+            it.id,
+            it.n_scored,
+            it.n_traces,
+            versions.name(&it.rubric_version),
+            it.n_errors
         )?;
         if 0 < it.n_waiting {
             writeln!(out, "  {} still to be judged", it.n_waiting)?;

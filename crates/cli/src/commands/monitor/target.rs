@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use jurist_core::grade::Time;
 use jurist_engine::load;
 use jurist_engine::model::http::{NetworkOptions, client};
 use jurist_server::monitor::{
@@ -14,6 +15,7 @@ use jurist_store::{ProjectId, Region, Store, TraceId, clock};
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
+use super::version_names::VersionNames;
 use super::{MonitorArgs, MonitorSubcommand, TrafficWindowArgs};
 use crate::commands::judge::load_current_settings;
 use crate::commands::remote::Remote;
@@ -109,6 +111,38 @@ impl MonitorBackend {
             }
             Self::Server(it) => get(it, name, "").await,
         }
+    }
+
+    /// Names of these rubric versions, and of all others of the same rubrics.
+    pub(super) async fn version_names<'a>(
+        &self,
+        ids: impl IntoIterator<Item = &'a str>,
+    ) -> anyhow::Result<VersionNames> {
+        let mut names = VersionNames::default();
+        for id in ids {
+            if names.contains(id) {
+                continue;
+            }
+            let versions: Vec<(String, Time)> = match self {
+                Self::Store { app, project } => {
+                    let rubric = app.store.rubric_version(*project, &id.parse()?).await?.rubric;
+                    let all = app.store.rubric_versions(*project, rubric).await?;
+                    all.into_iter().map(|version| (version.id.to_string(), version.created)).collect()
+                }
+                Self::Server(remote) => {
+                    let version = remote.get(&format!("/rubric-versions/{id}")).await?;
+                    let rubric = version["rubric"].as_str().unwrap_or_default();
+                    let all = remote.get(&format!("/rubrics/{rubric}/versions")).await?;
+                    let text =
+                        |version: &Json, key: &str| version[key].as_str().unwrap_or_default().to_owned();
+                    let all = all.as_array().into_iter().flatten();
+                    all.map(|version| Ok((text(version, "id"), Time::parse(&text(version, "created"))?)))
+                        .collect::<anyhow::Result<_>>()?
+                }
+            };
+            names.add_rubric(versions.into_iter());
+        }
+        Ok(names)
     }
 
     pub(super) async fn estimates(

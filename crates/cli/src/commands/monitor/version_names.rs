@@ -1,0 +1,57 @@
+//! Names of rubric versions that people can say: `v2 (22 Oct)` instead of an id. `--json` has the ids.
+
+use std::collections::BTreeMap;
+
+use jurist_core::grade::Time;
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+#[derive(Debug, Default)]
+pub struct VersionNames {
+    by_id: BTreeMap<String, String>,
+}
+
+impl VersionNames {
+    /// Adds the versions of one rubric, given by id and time, the newest first.
+    pub fn add_rubric(&mut self, versions: impl DoubleEndedIterator<Item = (String, Time)>) {
+        for (before, (id, created)) in versions.rev().enumerate() {
+            self.by_id.insert(id, format!("v{} ({})", before + 1, format_day(created)));
+        }
+    }
+
+    /// The name of a version, or its id if it is not known.
+    pub fn name<'a>(&'a self, id: &'a str) -> &'a str {
+        self.by_id.get(id).map_or(id, String::as_str)
+    }
+
+    pub fn contains(&self, id: &str) -> bool {
+        self.by_id.contains_key(id)
+    }
+}
+
+/// The day and month of a time, such as `22 Oct`.
+fn format_day(time: Time) -> String {
+    let text = time.to_string();
+    let part = |range| text.get(range).and_then(|digits: &str| digits.parse::<usize>().ok());
+    match (part(5..7).and_then(|month| MONTHS.get(month.checked_sub(1)?)), part(8..10)) {
+        (Some(month), Some(day)) => format!("{day} {month}"),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_numbered_from_the_oldest() {
+        let time = |text: &str| Time::parse(text).unwrap();
+        let versions = [("rubv_b", "2026-10-22T08:00:00Z"), ("rubv_a", "2026-09-01T08:00:00Z")];
+        let mut names = VersionNames::default();
+        names.add_rubric(versions.iter().map(|(id, created)| ((*id).to_owned(), time(created))));
+        assert_eq!(names.name("rubv_a"), "v1 (1 Sep)");
+        assert_eq!(names.name("rubv_b"), "v2 (22 Oct)");
+        assert_eq!(names.name("rubv_c"), "rubv_c");
+    }
+}
