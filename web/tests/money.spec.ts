@@ -49,6 +49,13 @@ test("the month is that of the command line; a cap is set, stops judging and is 
   const alert = page.getByRole("row", { name: /spend stop/ });
   await expect(alert).toContainText("! active");
   expect(await faultsOf(page)).toEqual([]);
+  await alert.getByRole("button", { name: /^Snooze/ }).click();
+  await page.getByRole("menuitem", { name: "1 day" }).click();
+  await expect(alert).toContainText("active, snoozed");
+  expect(await faultsOf(page)).toEqual([]);
+  await alert.getByRole("button", { name: /^Snooze/ }).click();
+  await page.getByRole("menuitem", { name: "End the snooze" }).click();
+  await expect(alert).toContainText("! active");
   await alert.getByRole("button", { name: /^Acknowledge/ }).click();
   await expect(alert).toContainText("active, acknowledged");
   await page.goto(`${place.url}/p/default/budget`);

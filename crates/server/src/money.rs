@@ -102,6 +102,9 @@ pub struct AlertShown {
     pub sent: Option<String>,
     /// When it was acknowledged.
     pub acknowledged: Option<String>,
+    /// Until then nothing is sent about it.
+    #[serde(default)]
+    pub snoozed_until: Option<String>,
 }
 
 /// Subjects that are shown one by one.
@@ -248,6 +251,7 @@ impl From<Alert> for AlertShown {
             resolved: time(it.resolved),
             sent: time(it.sent),
             acknowledged: time(it.seen),
+            snoozed_until: time(it.snoozed_until),
         }
     }
 }

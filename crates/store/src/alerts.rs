@@ -1,4 +1,4 @@
-//! Alerts: raised once per cause, resolved when the cause is gone, sent, and acknowledged.
+//! Alerts: raised once per cause, resolved when the cause is gone, sent, acknowledged, and snoozed.
 
 use jurist_core::alert::AlertKind;
 use jurist_core::grade::Time;
@@ -32,11 +32,15 @@ pub struct Alert {
     pub sent: Option<Time>,
     pub seen: Option<Time>,
     pub seen_by: Option<AccountId>,
+    /// Until then nothing is sent.
+    pub snoozed_until: Option<Time>,
 }
 
 statements! {
-    RAISE = "INSERT INTO alerts (id, project, kind, subject, message, facts, raised)
-        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
+    RAISE = "INSERT INTO alerts (id, project, kind, subject, message, facts, raised, snoozed_until)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT MAX(before.snoozed_until) FROM alerts AS before
+            WHERE before.project = $2 AND before.kind = $3 AND before.subject = $4 AND before.snoozed_until > $7))
+        ON CONFLICT DO NOTHING";
     RESOLVE = "UPDATE alerts SET resolved = $4 WHERE project = $1 AND kind = $2 AND subject = $3
         AND resolved IS NULL RETURNING *";
     OPEN = "SELECT * FROM alerts WHERE project = $1 AND kind = $2 AND subject = $3 AND resolved IS NULL";
@@ -44,6 +48,7 @@ statements! {
     LIST = "SELECT * FROM alerts WHERE project = $1 AND id < $2 AND ($4 = 1 OR resolved IS NULL)
         ORDER BY id DESC LIMIT $3";
     SENT = "UPDATE alerts SET sent = COALESCE(sent, $3) WHERE project = $1 AND id = $2";
+    SNOOZE = "UPDATE alerts SET snoozed_until = $3 WHERE project = $1 AND id = $2 AND resolved IS NULL";
     SEEN = "UPDATE alerts SET seen = $4, seen_by = $3 WHERE project = $1 AND id = $2 AND seen IS NULL";
 }
 
@@ -140,6 +145,24 @@ impl Store {
     ) -> Result<bool, StoreError> {
         Ok(self.db.execute(SEEN, args![project, id, by, now]).await? == 1)
     }
+
+    /// Sends nothing about an open alert until then, and adds a job that reminds of it. `false` if it is resolved.
+    pub async fn snooze_alert(
+        &self,
+        project: ProjectId,
+        id: AlertId,
+        until: Time,
+        reminder: &NewJob,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.db.begin().await?;
+        if tx.execute(SNOOZE, args![project, id, until]).await? == 0 {
+            return Ok(false);
+        }
+        self.add_jobs_in(&mut tx, std::slice::from_ref(reminder), now).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
 }
 
 fn read_alert_row(row: &DbRow) -> Result<Alert, StoreError> {
@@ -155,5 +178,6 @@ fn read_alert_row(row: &DbRow) -> Result<Alert, StoreError> {
         sent: row.maybe_time("sent")?,
         seen: row.maybe_time("seen")?,
         seen_by: row.maybe_parse("seen_by")?,
+        snoozed_until: row.maybe_time("snoozed_until")?,
     })
 }

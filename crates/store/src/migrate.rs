@@ -52,6 +52,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { schema: include_str!("../migrations/0009.sql"), append_only: &[], unchanging: &[] },
     Migration { schema: include_str!("../migrations/0010.sql"), append_only: &[], unchanging: &[] },
     Migration { schema: include_str!("../migrations/0011.sql"), append_only: &[], unchanging: &["run_tags"] },
+    Migration { schema: include_str!("../migrations/0012.sql"), append_only: &[], unchanging: &[] },
 ];
 
 /// The newest schema that this version knows.

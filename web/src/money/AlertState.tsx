@@ -3,7 +3,11 @@ import { Time } from "../ui/Time";
 import styles from "./Budget.module.css";
 import type { Alert } from "./queries";
 
-/** Active, acknowledged or resolved. */
+/** Whether notifications are held back now. */
+export const isSnoozed = (alert: Alert): boolean =>
+  alert.snoozed_until != null && Date.now() < Date.parse(alert.snoozed_until);
+
+/** Active, acknowledged, snoozed or resolved. */
 export function AlertState({ alert }: { alert: Alert }) {
   if (alert.resolved) {
     return (
@@ -21,6 +25,16 @@ export function AlertState({ alert }: { alert: Alert }) {
         <Badge tone="accent">active, acknowledged</Badge>{" "}
         <span className={styles.soft}>
           <Time at={alert.acknowledged} />
+        </span>
+      </>
+    );
+  }
+  if (alert.snoozed_until && isSnoozed(alert)) {
+    return (
+      <>
+        <Badge tone="accent">active, snoozed</Badge>{" "}
+        <span className={styles.soft}>
+          until <Time at={alert.snoozed_until} />
         </span>
       </>
     );

@@ -5,6 +5,7 @@ import { may, useProject } from "../api/session";
 import { Button } from "../ui/Button";
 import { FormError } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
+import { Menu, MenuItem } from "../ui/Menu";
 import { MoreButton } from "../ui/MoreButton";
 import { Notice } from "../ui/Notice";
 import { PageHead } from "../ui/PageHead";
@@ -12,7 +13,7 @@ import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { AlertLink } from "./AlertLink";
-import { AlertState } from "./AlertState";
+import { AlertState, isSnoozed } from "./AlertState";
 import styles from "./Budget.module.css";
 import { type Alert, alertsQuery } from "./queries";
 
@@ -103,6 +104,7 @@ function AlertHistory({ alert }: { alert: Alert }) {
     { what: "raised", at: alert.raised },
     { what: "notified", at: alert.sent },
     { what: "acknowledged", at: alert.acknowledged },
+    { what: "snoozed until", at: alert.snoozed_until },
     { what: "resolved", at: alert.resolved },
   ].filter((it): it is { what: string; at: string } => it.at != null);
   return (
@@ -116,13 +118,49 @@ function AlertHistory({ alert }: { alert: Alert }) {
   );
 }
 
+const SNOOZES = [
+  { label: "1 hour", hours: 1 },
+  { label: "1 day", hours: 24 },
+  { label: "1 week", hours: 168 },
+];
+
+/** No notification for a while, then a reminder if the alert is still active. */
+function SnoozeMenu({ alert, onChoose }: { alert: Alert; onChoose: (hours: number) => void }) {
+  return (
+    <Menu label={`Snooze: ${alert.message}`} button="Snooze" look="plain" align="end">
+      {(close) => (
+        <>
+          {SNOOZES.map(({ label, hours }) => (
+            <MenuItem key={hours} close={close} onChoose={() => onChoose(hours)}>
+              {label}
+            </MenuItem>
+          ))}
+          {isSnoozed(alert) && (
+            <MenuItem close={close} onChoose={() => onChoose(0)}>
+              End the snooze
+            </MenuItem>
+          )}
+        </>
+      )}
+    </Menu>
+  );
+}
+
 function AlertTable({ rows }: { rows: Alert[] }) {
   const project = useProject();
   const queries = useQueryClient();
-  const seeing = useMutation({
+  const onSuccess = () => queries.invalidateQueries({ queryKey: ["alerts", project.id] });
+  const acknowledging = useMutation({
     mutationFn: (id: string) =>
       unwrap(api(project.id).POST("/api/v1/alerts/{id}/acknowledge", { params: { path: { id } } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["alerts", project.id] }),
+    onSuccess,
+  });
+  const snoozing = useMutation({
+    mutationFn: ({ id, hours }: { id: string; hours: number }) =>
+      unwrap(
+        api(project.id).POST("/api/v1/alerts/{id}/snooze", { params: { path: { id } }, body: { hours } }),
+      ),
+    onSuccess,
   });
   const columns: Column<Alert>[] = [
     {
@@ -170,19 +208,22 @@ function AlertTable({ rows }: { rows: Alert[] }) {
         it.acknowledged == null &&
         it.resolved == null &&
         may(project, "write") && (
-          <Button
-            onClick={() => seeing.mutate(it.id)}
-            disabled={seeing.isPending}
-            aria-label={`Acknowledge: ${it.message}`}
-          >
-            Acknowledge
-          </Button>
+          <div className={styles.actions}>
+            <Button
+              onClick={() => acknowledging.mutate(it.id)}
+              disabled={acknowledging.isPending}
+              aria-label={`Acknowledge: ${it.message}`}
+            >
+              Acknowledge
+            </Button>
+            <SnoozeMenu alert={it} onChoose={(hours) => snoozing.mutate({ id: it.id, hours })} />
+          </div>
         ),
     },
   ];
   return (
     <>
-      <FormError error={seeing.error} />
+      <FormError error={acknowledging.error ?? snoozing.error} />
       <Table caption="Alerts" columns={columns} rows={rows} keyOf={(it) => it.id} />
     </>
   );

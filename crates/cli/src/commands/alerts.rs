@@ -1,7 +1,8 @@
 use std::io::Write;
 
 use anyhow::Context;
-use jurist_server::{AlertShown, load_alerts};
+use jurist_core::grade::Time;
+use jurist_server::{AlertShown, LONGEST_SNOOZE, load_alerts, snooze_alert};
 use jurist_store::alerts::AlertSelection;
 use jurist_store::{AlertId, clock};
 
@@ -10,16 +11,17 @@ use super::connection::{Reach, Reached};
 use super::judging::wait_for;
 use crate::render::printable;
 
-/// List and acknowledge alerts
+/// List, acknowledge and snooze alerts
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   jurist alerts                  List open alerts
   jurist alerts --all            Include resolved alerts
   jurist alerts ack alr_0190c4…  Acknowledge an alert
+  jurist alerts snooze alr_0190c4… --hours 24
   jurist alerts --server https://jurist.example.org --project support
 
-Exit code 1: at least one open alert is not acknowledged.")]
+Exit code 1: at least one open alert is neither acknowledged nor snoozed.")]
 pub struct AlertsArgs {
     #[command(flatten)]
     reach: Reach,
@@ -41,6 +43,15 @@ enum AlertsSubcommand {
         #[arg(value_name = "ALERT")]
         id: AlertId,
     },
+    /// Send nothing about an alert for some hours, then remind if it is still active
+    Snooze {
+        /// Id of the alert
+        #[arg(value_name = "ALERT")]
+        id: AlertId,
+        /// Hours from now, at most 2160 (90 days); 0 ends a snooze
+        #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=i64::from(LONGEST_SNOOZE)))]
+        hours: u32,
+    },
 }
 
 /// The newest so many.
@@ -49,18 +60,10 @@ const SHOWN: usize = 100;
 pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
     wait_for(async {
         let reached = args.reach.open().await?;
-        if let Some(AlertsSubcommand::Ack { id }) = &args.what {
-            match &reached {
-                Reached::Store(store, project) => {
-                    store.alert(*project, *id).await?;
-                    store.alert_seen(*project, *id, None, clock::current_time()).await?;
-                }
-                Reached::Server(remote) => {
-                    remote.send(reqwest::Method::POST, &format!("/alerts/{id}/acknowledge"), None).await?;
-                }
-            }
-            writeln!(crate::render::stdout(), "acknowledged {id}")?;
-            return Ok(CommandOutcome::Passed);
+        match &args.what {
+            Some(AlertsSubcommand::Ack { id }) => return acknowledge(&reached, *id).await,
+            Some(AlertsSubcommand::Snooze { id, hours }) => return snooze(&reached, *id, *hours).await,
+            None => {}
         }
         let found = match &reached {
             Reached::Store(store, project) => {
@@ -78,20 +81,70 @@ pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
             true => writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?,
             false => write!(out, "{}", render_alert_list(&found))?,
         }
-        let is_new =
-            |alert_shown: &AlertShown| alert_shown.resolved.is_none() && alert_shown.acknowledged.is_none();
+        let now = clock::current_time();
+        let is_new = |alert: &AlertShown| {
+            alert.resolved.is_none() && alert.acknowledged.is_none() && !is_snoozed(alert, now)
+        };
         Ok(if found.iter().any(is_new) { CommandOutcome::Failed } else { CommandOutcome::Passed })
     })
+}
+
+async fn acknowledge(reached: &Reached, id: AlertId) -> anyhow::Result<CommandOutcome> {
+    match reached {
+        Reached::Store(store, project) => {
+            store.alert(*project, id).await?;
+            store.alert_seen(*project, id, None, clock::current_time()).await?;
+        }
+        Reached::Server(remote) => {
+            remote.send(reqwest::Method::POST, &format!("/alerts/{id}/acknowledge"), None).await?;
+        }
+    }
+    writeln!(crate::render::stdout(), "acknowledged {id}")?;
+    Ok(CommandOutcome::Passed)
+}
+
+async fn snooze(reached: &Reached, id: AlertId, hours: u32) -> anyhow::Result<CommandOutcome> {
+    let shown: AlertShown = match reached {
+        Reached::Store(store, project) => {
+            store.alert(*project, id).await?;
+            let is_open = snooze_alert(store, *project, id, hours, clock::current_time()).await?;
+            anyhow::ensure!(is_open, "the alert is resolved; there is nothing to snooze");
+            store.alert(*project, id).await?.into()
+        }
+        Reached::Server(remote) => {
+            let body = serde_json::json!({ "hours": hours });
+            let answer =
+                remote.ask(reqwest::Method::POST, &format!("/alerts/{id}/snooze"), Some(&body)).await?;
+            serde_json::from_value(answer)
+                .context("cannot read the server's response; its version may differ")?
+        }
+    };
+    let until = shown.snoozed_until.unwrap_or_default();
+    match hours {
+        0 => writeln!(crate::render::stdout(), "{id} is no longer snoozed")?,
+        _ => writeln!(crate::render::stdout(), "snoozed {id} until {until}")?,
+    }
+    Ok(CommandOutcome::Passed)
+}
+
+fn is_snoozed(alert: &AlertShown, now: Time) -> bool {
+    let until = alert.snoozed_until.as_deref().and_then(|until| Time::parse(until).ok());
+    until.is_some_and(|until| now < until)
 }
 
 fn render_alert_list(all: &[AlertShown]) -> String {
     if all.is_empty() {
         return "no alerts\n".to_owned();
     }
+    let now = clock::current_time();
     let line = |alert_shown: &AlertShown| {
+        let snoozed_until = alert_shown.snoozed_until.as_deref().filter(|_| is_snoozed(alert_shown, now));
         let (mark, rest) = match (&alert_shown.resolved, &alert_shown.acknowledged) {
             (Some(time), _) => ("\x1b[32m✓\x1b[0m", format!("over since {time}")),
             (None, Some(time)) => ("\x1b[33m!\x1b[0m", format!("seen {time}")),
+            (None, None) if let Some(until) = snoozed_until => {
+                ("\x1b[33m!\x1b[0m", format!("snoozed until {until}"))
+            }
             (None, None) => ("\x1b[31m!\x1b[0m", format!("jurist alerts ack {}", alert_shown.id)),
         };
         format!(

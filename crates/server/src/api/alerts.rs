@@ -1,4 +1,4 @@
-//! What people are told, and whether they have seen it.
+//! Alerts: list, acknowledge, snooze.
 
 use axum::extract::State;
 use jurist_store::alerts::AlertSelection;
@@ -15,9 +15,13 @@ use crate::app::App;
 use crate::auth::{AccessScope, Principal};
 use crate::error::{ApiError, Problem};
 use crate::money::{AlertShown, load_alerts};
+use crate::notify::{self, LONGEST_SNOOZE};
 
 pub fn build_alert_routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list_alerts)).routes(routes!(acknowledge_alert))
+    OpenApiRouter::new()
+        .routes(routes!(list_alerts))
+        .routes(routes!(acknowledge_alert))
+        .routes(routes!(snooze_alert))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -73,5 +77,39 @@ async fn acknowledge_alert(
     if app.store.alert_seen(caller.project, id, caller.account(), clock::current_time()).await? {
         record_audit_entry(&app, &caller, "alert.acknowledge", &id, json!({})).await?;
     }
+    Ok(Json(app.store.alert(caller.project, id).await?.into()))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AlertSnooze {
+    /// Hours from now, at most 2160 (90 days); 0 ends a snooze.
+    #[schema(example = 24, maximum = 2160)]
+    hours: u32,
+}
+
+/// Snooze an alert: no notification until then, and a reminder if the cause still holds
+#[utoipa::path(post, path = "/alerts/{id}/snooze", tag = "alerts", params(("id" = String, Path)),
+    request_body = AlertSnooze, responses(
+    (status = 200, body = AlertShown), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)
+))]
+async fn snooze_alert(
+    State(app): State<App>,
+    caller: Principal,
+    Path(id): Path<String>,
+    Json(asked): Json<AlertSnooze>,
+) -> Result<Json<AlertShown>, ApiError> {
+    caller.needs(AccessScope::Write)?;
+    let id: AlertId = id.parse()?;
+    if LONGEST_SNOOZE < asked.hours {
+        return Err(ApiError::bad(format!("`hours` must be at most {LONGEST_SNOOZE}, which is 90 days")));
+    }
+    let now = clock::current_time();
+    app.store.alert(caller.project, id).await?;
+    if !notify::snooze_alert(&app.store, caller.project, id, asked.hours, now).await? {
+        return Err(ApiError::Conflict("the alert is resolved; there is nothing to snooze".to_owned()));
+    }
+    record_audit_entry(&app, &caller, "alert.snooze", &id, json!({ "hours": asked.hours })).await?;
     Ok(Json(app.store.alert(caller.project, id).await?.into()))
 }

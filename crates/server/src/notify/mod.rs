@@ -51,6 +51,8 @@ struct NotificationTask {
 #[serde(rename_all = "snake_case")]
 enum NotificationEvent {
     Raised,
+    /// An alert is still open when its snooze ends.
+    Reminder,
     Resolved,
     Trial,
 }
@@ -109,6 +111,23 @@ pub async fn apply_alert_signal(
     }
 }
 
+/// The longest snooze, in hours: 90 days.
+pub const LONGEST_SNOOZE: u32 = 90 * 24;
+
+/// Sends nothing about an alert for some hours. `false` if it is resolved.
+pub async fn snooze_alert(
+    store: &Store,
+    project: ProjectId,
+    alert: AlertId,
+    hours: u32,
+    now: Time,
+) -> Result<bool, StoreError> {
+    let until = Time::from_micros(now.micros() + i64::from(hours) * 3_600_000_000);
+    let event = NotificationEvent::Reminder;
+    let reminder = NotificationTask { event, alert: Some(alert), channel: None, since: until };
+    store.snooze_alert(project, alert, until, &job(project, reminder), now).await
+}
+
 /// Adds a test notification.
 pub async fn queue_test_notification(store: &Store, project: ProjectId, now: Time) -> Result<(), StoreError> {
     let notice = NotificationTask { event: NotificationEvent::Trial, alert: None, channel: None, since: now };
@@ -131,6 +150,7 @@ impl NotificationTask {
     fn name(&self, project: ProjectId) -> String {
         let what = match (&self.alert, self.event) {
             (Some(alert), NotificationEvent::Resolved) => format!("{alert}.resolved"),
+            (Some(alert), NotificationEvent::Reminder) => format!("{alert}.reminder.{}", self.since.micros()),
             (Some(alert), _) => alert.to_string(),
             (None, _) => format!("trial.{project}.{}", self.since.micros()),
         };
@@ -154,10 +174,15 @@ pub async fn deliver(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError
     {
         return Ok(JobEnd::Later(until, "these are quiet hours"));
     }
-    let Some(channel) = notice.channel else { return fan_out(shop, &project, &settings, notice, now).await };
     let alert = match notice.alert {
         Some(alert) => Some(shop.store.alert(id, alert).await?),
         None => None,
+    };
+    let Some(channel) = notice.channel else {
+        return match alert.and_then(|alert| withhold(notice.event, &alert, now)) {
+            Some(end) => Ok(end),
+            None => fan_out(shop, &project, &settings, notice, now).await,
+        };
     };
     let told = NotificationMessage {
         id: NotificationTask { channel: None, ..notice.clone() }.name(id),
@@ -174,6 +199,22 @@ pub async fn deliver(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError
         shop.store.alert_sent(id, alert, clock::current_time()).await?;
     }
     Ok(JobEnd::Finished)
+}
+
+/// How a notification ends that a snooze holds back; `None` if it is to be sent.
+fn withhold(event: NotificationEvent, alert: &Alert, now: Time) -> Option<JobEnd> {
+    let snoozed_until = alert.snoozed_until?;
+    let is_settled = alert.resolved.is_some() || alert.seen.is_some();
+    match event {
+        // The cause may be gone when the snooze ends.
+        NotificationEvent::Raised | NotificationEvent::Reminder if is_settled => Some(JobEnd::Finished),
+        NotificationEvent::Raised | NotificationEvent::Reminder if now < snoozed_until => {
+            Some(JobEnd::Later(snoozed_until, "the alert is snoozed"))
+        }
+        // Nobody heard that it was raised.
+        NotificationEvent::Resolved if alert.sent.is_none() => Some(JobEnd::Finished),
+        _ => None,
+    }
 }
 
 /// Adds one job per configured channel.
@@ -205,6 +246,9 @@ impl NotificationMessage<'_> {
         let project = &self.project.name;
         match (self.event, self.alert) {
             (NotificationEvent::Raised, Some(alert)) => format!("{project}: {}", alert.message),
+            (NotificationEvent::Reminder, Some(alert)) => {
+                format!("{project}: still active: {}", alert.message)
+            }
             (NotificationEvent::Resolved, Some(alert)) => format!("{project}: over: {}", alert.message),
             _ => format!("{project}: this is a test notification"),
         }

@@ -67,6 +67,7 @@ pub fn signature(key: &[u8], id: &str, timestamp: i64, body: &str) -> String {
 fn build_webhook_body(told: &NotificationMessage<'_>) -> Json {
     let kind = match told.event {
         NotificationEvent::Raised => "alert.raised",
+        NotificationEvent::Reminder => "alert.reminder",
         NotificationEvent::Resolved => "alert.resolved",
         NotificationEvent::Trial => "trial",
     };

@@ -59,6 +59,7 @@ pub const RULES: &[(&str, &str, Rule)] = &[
     ("GET", "/api/v1/agents", Needs(Read)),
     ("GET", "/api/v1/alerts", Needs(Read)),
     ("POST", "/api/v1/alerts/{id}/acknowledge", Needs(Write)),
+    ("POST", "/api/v1/alerts/{id}/snooze", Needs(Write)),
     ("GET", "/api/v1/assignments/{id}", Person),
     ("PUT", "/api/v1/assignments/{id}/draft", Person),
     ("POST", "/api/v1/assignments/{id}/skip", Person),

@@ -296,6 +296,59 @@ fn what_cannot_be_set_is_refused_with_the_reason() {
 }
 
 #[test]
+fn a_snoozed_alert_is_silent_until_its_reminder() {
+    served(&settings(), |place| async move {
+        let listener = listener(0).await;
+        place.workers(1);
+        place.notifications(json!({ "webhook": listener.address })).await;
+        place.raise().await;
+        place.until_done().await;
+        let events = || -> Vec<Json> {
+            let heard = listener.heard.lock().unwrap();
+            heard
+                .iter()
+                .map(|(_, body)| serde_json::from_str::<Json>(body).unwrap()["type"].clone())
+                .collect()
+        };
+        assert_eq!(events(), ["alert.raised"]);
+        let id = place.get("/api/v1/alerts").await["items"][0]["id"].as_str().unwrap().to_owned();
+        let path = format!("/api/v1/alerts/{id}/snooze");
+        let snooze = async |hours: i64| place.ask(Method::POST, &path, &[], json!({ "hours": hours })).await;
+        assert_eq!(snooze(2_161).await.status, StatusCode::BAD_REQUEST);
+        assert_eq!(snooze(-1).await.status, StatusCode::BAD_REQUEST);
+        let snoozed = snooze(24).await.json();
+        assert!(snoozed["snoozed_until"].is_string(), "{snoozed}");
+        assert!(snoozed["acknowledged"].is_null(), "{snoozed}");
+
+        // A worker that takes the reminder too early puts it off.
+        let wait = async || {
+            let waiting = place.app.store.job_counts(None).await.unwrap();
+            assert_eq!(waiting.len(), 1, "{waiting:?}");
+            (waiting[0].oldest.micros() - clock::current_time().micros()) / 3_600_000_000
+        };
+        place.scene.execute("UPDATE jobs SET ready = 0").await.unwrap();
+        until(async || 22 <= wait().await).await;
+        assert_eq!(events(), ["alert.raised"]);
+
+        // The day is over.
+        place.scene.execute("UPDATE alerts SET snoozed_until = 1").await.unwrap();
+        place.scene.execute("UPDATE jobs SET ready = 0").await.unwrap();
+        place.until_done().await;
+        assert_eq!(events(), ["alert.raised", "alert.reminder"]);
+        let audit = place.get("/api/v1/audit?action=alert.snooze").await;
+        assert_eq!(audit["items"][0]["body"]["hours"], 24, "{audit}");
+
+        // A reminder of an alert that was acknowledged meanwhile is not sent.
+        snooze(24).await;
+        place.ask(Method::POST, &format!("/api/v1/alerts/{id}/acknowledge"), &[], Json::Null).await;
+        place.scene.execute("UPDATE alerts SET snoozed_until = 1").await.unwrap();
+        place.scene.execute("UPDATE jobs SET ready = 0").await.unwrap();
+        place.until_done().await;
+        assert_eq!(events().len(), 2);
+    });
+}
+
+#[test]
 fn an_alert_is_seen_by_the_first_who_says_so() {
     served(&settings(), |place| async move {
         place.raise().await;

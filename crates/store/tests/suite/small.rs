@@ -82,8 +82,22 @@ fn an_alert_is_raised_once_for_each_cause_until_it_is_over() {
         assert_eq!(open.iter().map(|open| open.subject.as_str()).collect::<Vec<_>>(), ["help"]);
         // The same cause can come again.
         assert!(store.raise_alert(support, &new, tell, at(8)).await.unwrap().is_some());
-        assert!(store.open_alert(support, AlertKind::ScoreDrop, "triage").await.unwrap().is_some());
+        let open = store.open_alert(support, AlertKind::ScoreDrop, "triage").await.unwrap().unwrap();
+        assert_eq!(open.snoozed_until, None);
         assert_eq!(store.alerts(support, AlertSelection::All, None, 5).await.unwrap().items.len(), 3);
+
+        // A snooze holds for the same cause while it lasts, and for no other.
+        assert!(!store.snooze_alert(support, id, at(30), &tell(id), at(9)).await.unwrap(), "it is resolved");
+        assert!(store.snooze_alert(support, open.id, at(30), &tell(open.id), at(9)).await.unwrap());
+        let resolve_and_raise = async |seconds: i64| {
+            store.resolve_alert(support, AlertKind::ScoreDrop, "triage", tell, at(seconds)).await.unwrap();
+            let id = store.raise_alert(support, &new, tell, at(seconds)).await.unwrap().unwrap();
+            store.alert(support, id).await.unwrap().snoozed_until
+        };
+        assert_eq!(resolve_and_raise(20).await, Some(at(30)));
+        assert_eq!(resolve_and_raise(31).await, None);
+        let help = store.open_alert(support, AlertKind::ScoreDrop, "help").await.unwrap().unwrap();
+        assert_eq!(help.snoozed_until, None);
     });
 }
 
