@@ -21,6 +21,8 @@ pub enum AlertKind {
     Spend,
     /// All of it is: nothing more is judged.
     SpendStop,
+    /// A monitor's own budget is used up: traces of it are not judged.
+    BudgetStop,
     NoData,
     MonitorPaused,
     JudgeDisagreement,
@@ -29,11 +31,12 @@ pub enum AlertKind {
 }
 
 impl AlertKind {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::ScoreDrop,
         Self::ErrorRate,
         Self::Spend,
         Self::SpendStop,
+        Self::BudgetStop,
         Self::NoData,
         Self::MonitorPaused,
         Self::JudgeDisagreement,
@@ -46,6 +49,7 @@ impl AlertKind {
             Self::ErrorRate => "error_rate",
             Self::Spend => "spend",
             Self::SpendStop => "spend_stop",
+            Self::BudgetStop => "budget_stop",
             Self::NoData => "no_data",
             Self::MonitorPaused => "monitor_paused",
             Self::JudgeDisagreement => "judge_disagreement",
@@ -199,6 +203,33 @@ pub fn spend_stop_signal(month: &str, spent: Usd, cap: Option<&Cap>, needed: Usd
         _ => SignalState::Over,
     };
     Signal::new(AlertKind::SpendStop, "", state)
+}
+
+/// Whether a monitor leaves traces unjudged because its own budget of the month is used up.
+pub fn budget_stop_signal(
+    of: &AlertScope,
+    month: &str,
+    spent: Usd,
+    budget: Option<&Cap>,
+    n_unjudged: u64,
+) -> Signal {
+    let state = match budget {
+        Some(budget) if 0 < n_unjudged => {
+            let n = usize::try_from(n_unjudged).unwrap_or(usize::MAX);
+            of.holds(
+                format!(
+                    "{} has stopped judging: {} of its own budget of {} are spent in {month}, and {} of today and yesterday have no score; it resumes when the budget is raised or the next month begins",
+                    of.name(),
+                    budget.format_amount(spent),
+                    budget.format_amount(budget.usd()),
+                    plural(n, "trace")
+                ),
+                json!({ "month": month, "spent": spent, "budget": budget.usd(), "n_unjudged": n_unjudged }),
+            )
+        }
+        _ => SignalState::Over,
+    };
+    Signal::new(AlertKind::BudgetStop, &of.subject(), state)
 }
 
 /// Whether the mean score has fallen, among as many series of scores as are looked at together. The evidence that

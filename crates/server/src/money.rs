@@ -82,7 +82,7 @@ pub struct PartShown {
 pub struct AlertShown {
     #[schema(example = "alr_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     pub id: String,
-    /// score_drop, error_rate, spend, spend_stop, no_data, monitor_paused, judge_disagreement or threshold.
+    /// score_drop, error_rate, spend, spend_stop, budget_stop, no_data, monitor_paused, judge_disagreement or threshold.
     pub kind: String,
     /// Subject, such as `monitor / agent / criterion`; empty if there is only one.
     pub subject: String,

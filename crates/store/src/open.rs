@@ -164,6 +164,13 @@ async fn postgres(url: &str, options: StoreOptions) -> Result<(Db, String), Stor
     Ok((Db::Pg(pool), place))
 }
 
+/// Page caches of SQLite in kibibytes, as it writes them. A cache belongs to one connection and fills up to its size as
+/// the database grows, so these decide the memory of a server on a large database: 32 MiB for the writer and 8 MiB for
+/// each of its 8 readers. With SQLite's default of 2 MiB, random inserts into large indexes read their pages again and
+/// again; the pages of readers are in the cache of the operating system as well.
+const WRITER_CACHE: &str = "-32768";
+const READER_CACHE: &str = "-8192";
+
 async fn sqlite(url: &str, options: StoreOptions) -> Result<(Db, String), StoreError> {
     let path = sqlite_path(url);
     if path.is_empty() || path.contains(":memory:") || path.contains("://") {
@@ -180,17 +187,14 @@ async fn sqlite(url: &str, options: StoreOptions) -> Result<(Db, String), StoreE
         .foreign_keys(true)
         .busy_timeout(options.patience)
         .statement_cache_capacity(512)
-        .pragma("temp_store", "MEMORY")
-        // 64 MiB, in kibibytes. With SQLite's default of 2 MiB, random inserts into large indexes read their pages from
-        // the file again and again.
-        .pragma("cache_size", "-65536");
+        .pragma("temp_store", "MEMORY");
     let opened = |error: sqlx::Error| {
         if is_read_only(&error) { StoreError::ReadOnly(path.to_owned()) } else { unreachable(path, error) }
     };
     let writer = SqlitePoolOptions::new().max_connections(1).acquire_timeout(2 * options.patience);
     // Above this number of pages in the log, the writer itself moves them into the file. Regular maintenance does it
     // earlier (see `Store::checkpoint`).
-    let mut writing = connect.clone().pragma("wal_autocheckpoint", "8192");
+    let mut writing = connect.clone().pragma("wal_autocheckpoint", "8192").pragma("cache_size", WRITER_CACHE);
     if let Some(max_pages) = options.max_pages {
         writing = writing.pragma("max_page_count", max_pages.to_string());
     }
@@ -203,7 +207,7 @@ async fn sqlite(url: &str, options: StoreOptions) -> Result<(Db, String), StoreE
     let readers = SqlitePoolOptions::new()
         .max_connections(options.connections)
         .acquire_timeout(2 * options.patience)
-        .connect_lazy_with(connect.pragma("query_only", "ON"));
+        .connect_lazy_with(connect.pragma("query_only", "ON").pragma("cache_size", READER_CACHE));
     Ok((Db::Lite { writer, readers, wal: wal.map(Arc::new), faults: Faults::default() }, path.to_owned()))
 }
 

@@ -88,6 +88,7 @@ const KINDS: Record<string, string> = {
   judge_disagreement: "Two judges of the monitor disagree more than before.",
   no_data: "No traces arrived for longer than is usual.",
   monitor_paused: "The monitor stopped grading.",
+  budget_stop: "The monitor's own budget is used up, so traces are not judged.",
   spend: "The projected spend of the month exceeds the cap.",
   spend_stop: "The monthly cap is used up, so judging has stopped.",
 };

@@ -81,6 +81,12 @@ impl IngestAdmission {
     }
 }
 
+/// Adds to a counter if the sum is allowed. In one step: two requests of which one fits must not refuse each other.
+fn add_within(counter: &AtomicUsize, n: usize, is_allowed: impl Fn(usize) -> bool) -> bool {
+    let add = |now: usize| now.checked_add(n).filter(|all| is_allowed(*all));
+    counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).is_ok()
+}
+
 impl AdmittedRequest {
     /// Admits a request if the limits allow it.
     pub fn new(app: &App, sender: &str, now: Time) -> Result<Self, ApiError> {
@@ -91,24 +97,22 @@ impl AdmittedRequest {
             let why = format!("more than {} requests a second", rate.per_second);
             return Err(ApiError::Busy { seconds, why });
         }
-        // Counted from here on; dropping it on a refusal takes the count back.
-        let pass = Self { app: app.clone(), bytes: 0 };
-        if limits.requests <= app.gate.requests.fetch_add(1, Ordering::Relaxed) {
+        if !add_within(&app.gate.requests, 1, |all| all <= limits.requests) {
             let why = "too many concurrent requests; nothing of this one was stored".to_owned();
             return Err(ApiError::Busy { seconds: 1, why });
         }
-        Ok(pass)
+        Ok(Self { app: app.clone(), bytes: 0 })
     }
 
     /// Adds bytes to the usage; fails if the limit is exceeded.
     pub fn grow(&mut self, n: usize) -> Result<(), ApiError> {
-        self.bytes += n;
-        let all = self.app.gate.bytes.fetch_add(n, Ordering::Relaxed) + n;
+        let (own, limit) = (self.bytes + n, self.app.settings.ingest.bytes);
         // A single request always fits; otherwise a large one could never be sent.
-        if self.app.settings.ingest.bytes < all && self.bytes < all {
+        if !add_within(&self.app.gate.bytes, n, |all| all <= limit || all <= own) {
             let why = "the memory for uploads is full; nothing of this request was stored".to_owned();
             return Err(ApiError::Busy { seconds: 1, why });
         }
+        self.bytes = own;
         Ok(())
     }
 

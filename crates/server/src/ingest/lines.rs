@@ -192,6 +192,8 @@ impl BodyLineReader {
             if let Some(at) = self.buffer[self.searched..].iter().position(|buffer| *buffer == b'\n') {
                 let line: Vec<u8> = self.buffer.drain(..=self.searched + at).collect();
                 self.searched = 0;
+                // The whole line may have arrived at once.
+                is_too_long |= self.longest + 1 < line.len();
                 return Ok(Some(if is_too_long {
                     drop_long_line(pass, line.len())
                 } else {

@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jurist_core::alert::{self, AlertKind, AlertScope, Signal, SignalState};
 use jurist_core::grade::Time;
-use jurist_core::money::Rates;
+use jurist_core::money::{Month, Rates};
 use jurist_core::suite::{AlertLimits, AlertRule};
 use jurist_store::alerts::{Alert, AlertSelection};
-use jurist_store::decisions::TallyGrouping;
+use jurist_store::decisions::{DecisionState, DecisionTally, TallyGrouping};
 use jurist_store::monitors::StoredMonitor;
 use jurist_store::{ProjectId, Store, StoreError};
 
 use super::LoadedMonitorVersion;
 use super::estimates::{DAY, MonitorTallies, TrafficWindow, load_monitor_tallies};
 use super::falls::find_falls;
+use super::pace::monitor_budget_cap;
 use super::pause::add_missing_jobs;
 use super::thresholds::{RuleContext, check_rules};
 use crate::notify::apply_alert_signal;
@@ -33,7 +34,8 @@ const HABIT_DAYS: i64 = 28;
 const PAGE: usize = 200;
 
 /// Kinds of alerts that this check raises and resolves.
-const WATCHED: [AlertKind; 5] = [
+const WATCHED: [AlertKind; 6] = [
+    AlertKind::BudgetStop,
     AlertKind::ScoreDrop,
     AlertKind::ErrorRate,
     AlertKind::NoData,
@@ -49,7 +51,11 @@ pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(
     for project in store.projects().await?.iter().filter(|project| project.archived.is_none()) {
         let open = open_alerts(store, project.id).await?;
         for monitor in store.monitors(project.id).await? {
-            let signals = find_signals(store, project.id, &monitor, rates, now).await?;
+            let mut signals = find_signals(store, project.id, &monitor, rates, now).await?;
+            // Most of the project's money is gone, so the monitor's own budget need not be the reason.
+            if open.iter().any(|alert| alert.kind == AlertKind::Spend) {
+                signals.retain(|signal| signal.kind != AlertKind::BudgetStop);
+            }
             // The agent or rule was removed from the monitor's file.
             let is_gone = |alert: &&Alert| {
                 let is_same = |signal: &Signal| signal.kind == alert.kind && signal.of == alert.subject;
@@ -150,7 +156,21 @@ async fn find_signals(
         now,
     };
     signals.extend(check_rules(&context, &limits.rules).await?);
+    signals.push(find_budget_stop(&context, &scope).await?);
     Ok(signals)
+}
+
+/// Whether traces of today or yesterday have no score because the monitor's own budget is used up.
+async fn find_budget_stop(context: &RuleContext<'_>, scope: &AlertScope) -> Result<Signal, StoreError> {
+    let budget = monitor_budget_cap(&context.watched.monitor, context.rates);
+    let since = Time::from_micros((context.now.micros().div_euclid(DAY) - 1) * DAY);
+    let is_unjudged = |tally: &&DecisionTally| {
+        tally.state == DecisionState::OverBudget && tally.day.is_some_and(|day| since <= day)
+    };
+    let n_unjudged = context.gathered.decisions.iter().filter(is_unjudged).map(|tally| tally.n).sum();
+    let month = Month::of(context.now).to_string();
+    let spent = context.spent_this_month(&month).await?;
+    Ok(alert::budget_stop_signal(scope, &month, spent, budget.as_ref(), n_unjudged))
 }
 
 /// Signals about missing data for each agent, or one for the monitor if no agent sends traces.

@@ -1,7 +1,7 @@
 //! Pacing: lowers the sample rate so that the budget lasts until the end of the month.
 
 use jurist_core::grade::{Time, Usd};
-use jurist_core::money::{self, Month, Rates, pacing_factor};
+use jurist_core::money::{self, Cap, Month, Rates, pacing_factor};
 use jurist_core::suite::Monitor;
 use jurist_store::{ProjectId, Store, StoreError};
 
@@ -55,7 +55,11 @@ pub async fn compute_sampling_pace(
 
 /// Monthly budget of a monitor, in addition to the project's cap.
 pub(crate) fn monthly_monitor_budget(monitor: &Monitor, rates: &Rates) -> Option<Usd> {
+    Some(monitor_budget_cap(monitor, rates)?.usd())
+}
+
+/// The same in the currency of the file.
+pub(crate) fn monitor_budget_cap(monitor: &Monitor, rates: &Rates) -> Option<Cap> {
     let budget = monitor.budget.as_ref()?;
-    let cap = rates.cap(budget.monthly, budget.currency.parse().ok()?, None).ok()?;
-    Some(cap.usd())
+    rates.cap(budget.monthly, budget.currency.parse().ok()?, None).ok()
 }

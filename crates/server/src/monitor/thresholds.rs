@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jurist_core::alert::{self, AlertScope, RuleFigure, Signal};
 use jurist_core::grade::Time;
 use jurist_core::money::{Month, Rates};
+use jurist_core::quantity::Usd;
 use jurist_core::stats::estimate_traffic_mean;
 use jurist_core::suite::{AlertMetric, AlertRule};
 use jurist_store::alert_figures::TraceUsage;
@@ -126,10 +127,15 @@ impl RuleContext<'_> {
         Ok(&cache[&key])
     }
 
+    /// What the monitor has paid in a month.
+    pub(super) async fn spent_this_month(&self, month: &str) -> Result<Usd, StoreError> {
+        let subject = self.watched.monitor_id.to_string();
+        Ok(self.store.subject_spend(self.project, &subject, Some(month)).await?.settled)
+    }
+
     async fn spent_share(&self) -> Result<Option<RuleFigure>, StoreError> {
         let Some(cap) = monthly_monitor_budget(&self.watched.monitor, self.rates) else { return Ok(None) };
-        let (month, subject) = (Month::of(self.now).to_string(), self.watched.monitor_id.to_string());
-        let spent = self.store.subject_spend(self.project, &subject, Some(&month)).await?.settled;
+        let spent = self.spent_this_month(&Month::of(self.now).to_string()).await?;
         let share = spent.nanos() as f64 / (cap.nanos() as f64).max(1.0);
         Ok(Some(RuleFigure { value: share, interval: None, n: 0 }))
     }

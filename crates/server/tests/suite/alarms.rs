@@ -265,6 +265,35 @@ fn an_agent_that_no_longer_sends_is_named_until_it_does() {
 }
 
 #[test]
+fn a_monitor_whose_own_budget_is_used_up_is_told() {
+    let judge = judge(honest);
+    served(&hurried(&judge), |place| async move {
+        place.workers(2);
+        // Not even one call fits.
+        place
+            .applied("tone", &three_agents("sample_rate: 1.0\nbudget: {monthly: 0.00001, currency: GBP}"))
+            .await;
+        for at in 0..3 {
+            place.finish(&format!("t{at}"), &format!("worth 4, {at}"), json!({ "agent": "mail" })).await;
+        }
+        let states = place.settled("tone", 3).await;
+        assert_eq!(states.get("over_budget"), Some(&3), "{states:?}");
+        place.watch(0).await;
+        let told = place.told().await;
+        let [(kind, message)] = told.as_slice() else { panic!("{told:?}") };
+        assert_eq!(kind, "budget_stop");
+        assert!(message.starts_with("tone has stopped judging: £"), "{message}");
+        assert!(message.contains("3 traces of today and yesterday have no score"), "{message}");
+        place.watch(0).await;
+        assert_eq!(place.told().await.len(), 1, "it is raised once");
+
+        place.applied("tone", &three_agents("sample_rate: 1.0")).await;
+        place.watch(0).await;
+        assert_eq!(place.told().await, Vec::new());
+    });
+}
+
+#[test]
 fn limits_of_ones_own_are_told_while_they_are_crossed() {
     let judge = judge(honest);
     served(&hurried(&judge), |place| async move {

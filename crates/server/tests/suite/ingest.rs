@@ -217,6 +217,18 @@ fn a_body_of_lines_may_be_larger_than_any_line() {
         let sent = post(&place, json!({ "trace": chat(&"x".repeat(50_000)) })).await;
         assert_eq!(sent.status, StatusCode::PAYLOAD_TOO_LARGE, "{}", sent.text);
     });
+    // A line that is too long is refused as well if all of it arrives at once.
+    let settings = ServerSettings { max_body: 1_000, ..ServerSettings::default() };
+    served(&settings, |place| async move {
+        let line = |id: &str, n: usize| json!({ "id": id, "trace": chat(&"x".repeat(n)) }).to_string() + "\n";
+        let sent = place.send(BULK, &[], line("short", 10) + &line("long", 1_200) + &line("last", 10)).await;
+        let states: Vec<Json> = sent
+            .text
+            .lines()
+            .map(|answer| serde_json::from_str::<Json>(answer).unwrap()["status"].clone())
+            .collect();
+        assert_eq!(states, ["accepted", "error", "accepted"], "{}", sent.text);
+    });
 }
 
 #[test]
