@@ -44,7 +44,7 @@ pub use money::{
     AlertShown, CapShown, DayShown, ForecastShown, PartShown, SpendShown, load_alerts, load_month_spend,
     set_cap_of,
 };
-pub use notify::{LONGEST_SNOOZE, apply_alert_signal, signature, snooze_alert};
+pub use notify::{LONGEST_SNOOZE, apply_alert_signal, signature, snooze_alert_for_hours};
 pub use serve::{BoundServer, NotServed, bind};
 pub use telemetry::{Collector, Exporter, Telemetry};
 pub use work::{

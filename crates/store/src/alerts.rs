@@ -146,20 +146,21 @@ impl Store {
         Ok(self.db.execute(SEEN, args![project, id, by, now]).await? == 1)
     }
 
-    /// Sends nothing about an open alert until then, and adds a job that reminds of it. `false` if it is resolved.
+    /// Sends nothing about an open alert until then, and adds the job that reminds of it, if any. `false` if it is
+    /// resolved.
     pub async fn snooze_alert(
         &self,
         project: ProjectId,
         id: AlertId,
         until: Time,
-        reminder: &NewJob,
+        reminder: Option<NewJob>,
         now: Time,
     ) -> Result<bool, StoreError> {
         let mut tx = self.db.begin().await?;
         if tx.execute(SNOOZE, args![project, id, until]).await? == 0 {
             return Ok(false);
         }
-        self.add_jobs_in(&mut tx, std::slice::from_ref(reminder), now).await?;
+        self.add_jobs_in(&mut tx, reminder.as_slice(), now).await?;
         tx.commit().await?;
         Ok(true)
     }

@@ -2,7 +2,7 @@ use std::io::Write;
 
 use anyhow::Context;
 use jurist_core::grade::Time;
-use jurist_server::{AlertShown, LONGEST_SNOOZE, load_alerts, snooze_alert};
+use jurist_server::{AlertShown, LONGEST_SNOOZE, load_alerts, snooze_alert_for_hours};
 use jurist_store::alerts::AlertSelection;
 use jurist_store::{AlertId, clock};
 
@@ -61,8 +61,8 @@ pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
     wait_for(async {
         let reached = args.reach.open().await?;
         match &args.what {
-            Some(AlertsSubcommand::Ack { id }) => return acknowledge(&reached, *id).await,
-            Some(AlertsSubcommand::Snooze { id, hours }) => return snooze(&reached, *id, *hours).await,
+            Some(AlertsSubcommand::Ack { id }) => return run_acknowledge(&reached, *id).await,
+            Some(AlertsSubcommand::Snooze { id, hours }) => return run_snooze(&reached, *id, *hours).await,
             None => {}
         }
         let found = match &reached {
@@ -89,7 +89,7 @@ pub fn run_alerts_command(args: &AlertsArgs) -> anyhow::Result<CommandOutcome> {
     })
 }
 
-async fn acknowledge(reached: &Reached, id: AlertId) -> anyhow::Result<CommandOutcome> {
+async fn run_acknowledge(reached: &Reached, id: AlertId) -> anyhow::Result<CommandOutcome> {
     match reached {
         Reached::Store(store, project) => {
             store.alert(*project, id).await?;
@@ -103,11 +103,11 @@ async fn acknowledge(reached: &Reached, id: AlertId) -> anyhow::Result<CommandOu
     Ok(CommandOutcome::Passed)
 }
 
-async fn snooze(reached: &Reached, id: AlertId, hours: u32) -> anyhow::Result<CommandOutcome> {
+async fn run_snooze(reached: &Reached, id: AlertId, hours: u32) -> anyhow::Result<CommandOutcome> {
     let shown: AlertShown = match reached {
         Reached::Store(store, project) => {
             store.alert(*project, id).await?;
-            let is_open = snooze_alert(store, *project, id, hours, clock::current_time()).await?;
+            let is_open = snooze_alert_for_hours(store, *project, id, hours, clock::current_time()).await?;
             anyhow::ensure!(is_open, "the alert is resolved; there is nothing to snooze");
             store.alert(*project, id).await?.into()
         }

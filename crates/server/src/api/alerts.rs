@@ -107,7 +107,7 @@ async fn snooze_alert(
     }
     let now = clock::current_time();
     app.store.alert(caller.project, id).await?;
-    if !notify::snooze_alert(&app.store, caller.project, id, asked.hours, now).await? {
+    if !notify::snooze_alert_for_hours(&app.store, caller.project, id, asked.hours, now).await? {
         return Err(ApiError::Conflict("the alert is resolved; there is nothing to snooze".to_owned()));
     }
     record_audit_entry(&app, &caller, "alert.snooze", &id, json!({ "hours": asked.hours })).await?;

@@ -114,8 +114,8 @@ pub async fn apply_alert_signal(
 /// The longest snooze, in hours: 90 days.
 pub const LONGEST_SNOOZE: u32 = 90 * 24;
 
-/// Sends nothing about an alert for some hours. `false` if it is resolved.
-pub async fn snooze_alert(
+/// Sends nothing about an alert for some hours; 0 ends a snooze. `false` if it is resolved.
+pub async fn snooze_alert_for_hours(
     store: &Store,
     project: ProjectId,
     alert: AlertId,
@@ -125,7 +125,8 @@ pub async fn snooze_alert(
     let until = Time::from_micros(now.micros() + i64::from(hours) * 3_600_000_000);
     let event = NotificationEvent::Reminder;
     let reminder = NotificationTask { event, alert: Some(alert), channel: None, since: until };
-    store.snooze_alert(project, alert, until, &job(project, reminder), now).await
+    let reminder = (0 < hours).then(|| job(project, reminder));
+    store.snooze_alert(project, alert, until, reminder, now).await
 }
 
 /// Adds a test notification.
@@ -179,7 +180,7 @@ pub async fn deliver(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError
         None => None,
     };
     let Some(channel) = notice.channel else {
-        return match alert.and_then(|alert| withhold(notice.event, &alert, now)) {
+        return match alert.and_then(|alert| withhold(&notice, &alert, now)) {
             Some(end) => Ok(end),
             None => fan_out(shop, &project, &settings, notice, now).await,
         };
@@ -202,12 +203,14 @@ pub async fn deliver(shop: &WorkerContext, job: &Job) -> Result<JobEnd, JobError
 }
 
 /// How a notification ends that a snooze holds back; `None` if it is to be sent.
-fn withhold(event: NotificationEvent, alert: &Alert, now: Time) -> Option<JobEnd> {
+fn withhold(notice: &NotificationTask, alert: &Alert, now: Time) -> Option<JobEnd> {
     let snoozed_until = alert.snoozed_until?;
     let is_settled = alert.resolved.is_some() || alert.seen.is_some();
-    match event {
+    match notice.event {
         // The cause may be gone when the snooze ends.
         NotificationEvent::Raised | NotificationEvent::Reminder if is_settled => Some(JobEnd::Finished),
+        // The alert was snoozed again, or the snooze was ended.
+        NotificationEvent::Reminder if notice.since != snoozed_until => Some(JobEnd::Finished),
         NotificationEvent::Raised | NotificationEvent::Reminder if now < snoozed_until => {
             Some(JobEnd::Later(snoozed_until, "the alert is snoozed"))
         }

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use jurist_core::alert;
 use jurist_core::dialect::{MailSecurity, MailSettings};
 use jurist_core::grade::Time;
-use jurist_server::{Environment, ServerSettings, apply_alert_signal};
+use jurist_server::{Environment, ServerSettings, apply_alert_signal, snooze_alert_for_hours};
 use jurist_store::clock;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -329,20 +329,24 @@ fn a_snoozed_alert_is_silent_until_its_reminder() {
         place.scene.execute("UPDATE jobs SET ready = 0").await.unwrap();
         until(async || 22 <= wait().await).await;
         assert_eq!(events(), ["alert.raised"]);
-
-        // The day is over.
-        place.scene.execute("UPDATE alerts SET snoozed_until = 1").await.unwrap();
-        place.scene.execute("UPDATE jobs SET ready = 0").await.unwrap();
-        place.until_done().await;
-        assert_eq!(events(), ["alert.raised", "alert.reminder"]);
         let audit = place.get("/api/v1/audit?action=alert.snooze").await;
         assert_eq!(audit["items"][0]["body"]["hours"], 24, "{audit}");
 
-        // A reminder of an alert that was acknowledged meanwhile is not sent.
-        snooze(24).await;
-        place.ask(Method::POST, &format!("/api/v1/alerts/{id}/acknowledge"), &[], Json::Null).await;
-        place.scene.execute("UPDATE alerts SET snoozed_until = 1").await.unwrap();
+        // As if it had been snoozed a day ago; the reminder of the longer snooze is obsolete.
+        let snooze_until_soon = async || {
+            let now = Time::from_micros(clock::current_time().micros() - 24 * 3_600_000_000 + 500_000);
+            let (store, project) = (&place.app.store, place.app.default_project);
+            assert!(snooze_alert_for_hours(store, project, id.parse().unwrap(), 24, now).await.unwrap());
+        };
+        snooze_until_soon().await;
+        until(async || events().len() == 2).await;
+        assert_eq!(events(), ["alert.raised", "alert.reminder"]);
         place.scene.execute("UPDATE jobs SET ready = 0").await.unwrap();
+        place.until_done().await;
+
+        // A reminder of an alert that was acknowledged meanwhile is not sent.
+        snooze_until_soon().await;
+        place.ask(Method::POST, &format!("/api/v1/alerts/{id}/acknowledge"), &[], Json::Null).await;
         place.until_done().await;
         assert_eq!(events().len(), 2);
     });

@@ -87,8 +87,11 @@ fn an_alert_is_raised_once_for_each_cause_until_it_is_over() {
         assert_eq!(store.alerts(support, AlertSelection::All, None, 5).await.unwrap().items.len(), 3);
 
         // A snooze holds for the same cause while it lasts, and for no other.
-        assert!(!store.snooze_alert(support, id, at(30), &tell(id), at(9)).await.unwrap(), "it is resolved");
-        assert!(store.snooze_alert(support, open.id, at(30), &tell(open.id), at(9)).await.unwrap());
+        assert!(
+            !store.snooze_alert(support, id, at(30), Some(tell(id)), at(9)).await.unwrap(),
+            "it is resolved"
+        );
+        assert!(store.snooze_alert(support, open.id, at(30), Some(tell(open.id)), at(9)).await.unwrap());
         let resolve_and_raise = async |seconds: i64| {
             store.resolve_alert(support, AlertKind::ScoreDrop, "triage", tell, at(seconds)).await.unwrap();
             let id = store.raise_alert(support, &new, tell, at(seconds)).await.unwrap().unwrap();
