@@ -196,6 +196,13 @@ const CODE: &[Param] = &[
 /// Where a text is searched: in the final response (the default) or in the whole trace.
 const SCOPE: ParamKind = ParamKind::OneOf(&["response", "trace"]);
 
+/// The database whose SQL is meant, and what statements may name: `action::table::column`.
+const SQL_RULES: ParamKind = ParamKind::Shape(&[
+    may("databaseType", ParamKind::Text),
+    may("allowedTables", ParamKind::TextOrTexts),
+    may("allowedColumns", ParamKind::TextOrTexts),
+]);
+
 /// Elements of XML by their paths.
 const XML_ELEMENTS: ParamKind =
     ParamKind::OrShape(&ParamKind::TextOrTexts, &[need("requiredElements", ParamKind::TextOrTexts)]);
@@ -515,6 +522,16 @@ pub const CHECKS: &[CatalogueEntry] = &[
         "contains-xml",
         "the response contains a well-formed XML element, with these elements if any are given",
         &[may("value", XML_ELEMENTS)],
+    ),
+    on_response(
+        "is-sql",
+        "the response is SQL of a database (MySQL), and names only what is allowed, if anything is",
+        &[may("value", SQL_RULES)],
+    ),
+    on_response(
+        "contains-sql",
+        "the response is such SQL, or has some in a code block",
+        &[may("value", SQL_RULES)],
     ),
     on_response("is-html", "the response is HTML: elements, and words only inside of them", &[]),
     on_response("contains-html", "the response contains HTML", &[]),
