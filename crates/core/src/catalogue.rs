@@ -191,6 +191,16 @@ const CODE: &[Param] = &[
     may("timeout_ms", ParamKind::Amount),
     may("env", ParamKind::TextOrTexts),
     may("check", ParamKind::Map),
+    may("scores", ParamKind::Map),
+];
+
+/// What each answer about the facts of a response is worth.
+const FACT_SCORES: &[Param] = &[
+    may("subset", ParamKind::Fraction),
+    may("superset", ParamKind::Fraction),
+    may("agree", ParamKind::Fraction),
+    may("disagree", ParamKind::Fraction),
+    may("differButFactual", ParamKind::Fraction),
 ];
 
 /// Where a text is searched: in the final response (the default) or in the whole trace.
@@ -623,7 +633,11 @@ pub const RECIPES: &[CatalogueEntry] = &[
         "the judge derives steps from each text and follows them (at least 0.7)",
         &[need("value", ParamKind::TextOrTexts), may("threshold", ParamKind::Fraction)],
     ),
-    on_candidate("factuality", "the facts agree with the reference text", &[need("value", ParamKind::Text)]),
+    on_candidate(
+        "factuality",
+        "the facts agree with the reference text",
+        &[need("value", ParamKind::Text), may("scores", ParamKind::Shape(FACT_SCORES))],
+    ),
     on_candidate(
         "model-graded-closedqa",
         "the response meets the text, yes or no",

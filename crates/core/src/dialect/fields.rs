@@ -271,6 +271,15 @@ impl<'a> MappingReader<'a> {
         }
     }
 
+    /// A key that changes what is graded, with what the other tool does and what can be done instead.
+    pub(super) fn refuses_with(&self, key: &str, note: &str, help: &str) {
+        if self.takes(key) {
+            let message = format!("`{key}` is not supported");
+            let diagnostic = Diagnostic::error(Code::Unsupported, self.key_span(key), message);
+            self.cx.report(diagnostic.note(note).help(help));
+        }
+    }
+
     /// Keys that only steer another tool.
     pub(super) fn ignores(&self, keys: &[&str]) {
         for key in keys.iter().filter(|key| self.takes(key)) {

@@ -22,6 +22,8 @@ pub(super) const PROMPTFOO_MARKS: &[(&str, f64)] = &[
     ("bleu", 0.5),
     ("gleu", 0.5),
     ("g-eval", 0.7),
+    // Whatever the options say that an answer is worth, unless it is nothing.
+    ("factuality", 1e-6),
     ("tool-call-f1", 1.0),
     ("answer-relevance", 0.0),
     ("context-faithfulness", 0.0),
