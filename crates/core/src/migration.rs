@@ -99,7 +99,7 @@ fn read_promptfoo_verdict(result: &Json) -> Option<ForeignVerdict> {
         Some(ForeignPart {
             names: read_names(assertion, &["metric", "type"]),
             value: assertion.get("value").cloned().unwrap_or_default(),
-            score: read_number(part.get("score")?)?,
+            score: read_finite_number(part.get("score")?)?,
             reason: read_text(&part["reason"]),
             points: Vec::new(),
         })
@@ -111,14 +111,14 @@ fn read_promptfoo_verdict(result: &Json) -> Option<ForeignVerdict> {
         prompt: result.pointer("/prompt/raw").and_then(Json::as_str).map(str::to_owned),
         response: result.pointer("/response/output").filter(|output| !output.is_null()).cloned(),
         passed: result.get("success").or_else(|| grading.get("pass"))?.as_bool()?,
-        score: read_number(result.get("score").or_else(|| grading.get("score"))?)?,
+        score: read_finite_number(result.get("score").or_else(|| grading.get("score"))?)?,
         parts: parts.iter().filter_map(part).collect(),
     })
 }
 
 fn read_agentv_verdict(result: &Json) -> Option<ForeignVerdict> {
     let case = result.get("test_id")?.as_str()?.to_owned();
-    let score = read_number(result.get("score")?)?;
+    let score = read_finite_number(result.get("score")?)?;
     let parts = result["scores"].as_array().map(Vec::as_slice).unwrap_or_default();
     let points = |part: &Json| {
         let list = part["assertions"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -131,7 +131,7 @@ fn read_agentv_verdict(result: &Json) -> Option<ForeignVerdict> {
         Some(ForeignPart {
             names: read_names(part, &["name", "type"]),
             value: Json::Null,
-            score: read_number(part.get("score")?)?,
+            score: read_finite_number(part.get("score")?)?,
             reason: failed.unwrap_or_else(|| read_text(&part["reasoning"])),
             points,
         })
@@ -154,7 +154,7 @@ fn read_names(value: &Json, keys: &[&str]) -> Vec<String> {
     keys.iter().filter_map(|key| value.get(*key)?.as_str()).map(str::to_owned).collect()
 }
 
-fn read_number(value: &Json) -> Option<f64> {
+fn read_finite_number(value: &Json) -> Option<f64> {
     value.as_f64().filter(|number| number.is_finite())
 }
 
@@ -164,7 +164,7 @@ fn read_text(value: &Json) -> String {
 }
 
 /// Grades the answers that another tool graded, and says where the two disagree.
-pub fn compare_verdicts(suite: &Suite, verdicts: &[ForeignVerdict]) -> VerdictComparison {
+pub fn compare_foreign_verdicts(suite: &Suite, verdicts: &[ForeignVerdict]) -> VerdictComparison {
     let mut comparison = VerdictComparison::default();
     for verdict in verdicts {
         match find_case(suite, verdict) {
@@ -278,7 +278,7 @@ impl<'a> CaseComparison<'a> {
         };
         self.n_taken += 1;
         // What is taken has been turned already where `not` turns it.
-        let score = if is_turned(criterion) { 1.0 - score } else { score };
+        let score = if wants_contrary(criterion) { 1.0 - score } else { score };
         Ok(Outcome::Scored { value: Value::Number(score), unit: Some(score.clamp(0.0, 1.0)) })
     }
 
@@ -308,7 +308,7 @@ impl<'a> CaseComparison<'a> {
     }
 
     fn note_difference(&mut self, criterion: &Criterion, part: &ForeignPart, score: f64, comment: &str) {
-        let ours = if is_turned(criterion) { 1.0 - score } else { score };
+        let ours = if wants_contrary(criterion) { 1.0 - score } else { score };
         if SLACK <= (ours - part.score).abs() {
             self.reasons.push(format!(
                 "{}: here {ours:.2} ({comment}), there {:.2} ({})",
@@ -319,7 +319,7 @@ impl<'a> CaseComparison<'a> {
 }
 
 /// Whether the contrary of its answer counts.
-fn is_turned(criterion: &Criterion) -> bool {
+fn wants_contrary(criterion: &Criterion) -> bool {
     criterion.polarity != Polarity::Plain
 }
 

@@ -5,7 +5,7 @@ use anyhow::Context;
 use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
 use jurist_core::dialect::{Dialect, LoadedSuite, VariableExpansion, to_native};
 use jurist_core::migration::{
-    ComparedVerdict, ForeignVerdict, VerdictComparison, compare_verdicts, read_foreign_verdicts,
+    ComparedVerdict, ForeignVerdict, VerdictComparison, compare_foreign_verdicts, read_foreign_verdicts,
 };
 use jurist_core::source::to_yaml;
 use jurist_core::suite::Suite;
@@ -107,7 +107,7 @@ fn compare_results(out: &mut impl Write, path: &Path, suites: &[(PathBuf, Suite)
     let folder = path.parent().unwrap_or(Path::new(""));
     // Results stand beside their suite or below it; of several, the one that knows most of them.
     let near = suites.iter().filter(|(file, _)| folder.starts_with(file.parent().unwrap_or(Path::new(""))));
-    let compared = near.map(|(file, suite)| (file, compare_verdicts(suite, &verdicts)));
+    let compared = near.map(|(file, suite)| (file, compare_foreign_verdicts(suite, &verdicts)));
     let best = compared.max_by_key(|(file, comparison)| (comparison.n_known(), file.components().count()));
     let best = best.filter(|(_, comparison)| 0 < comparison.n_known());
     let Some((file, comparison)) = best else {

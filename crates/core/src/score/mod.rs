@@ -96,7 +96,7 @@ pub fn scores_to_compare(
     rubric: &Rubric,
     answers: &[QuestionAnswer<'_>],
 ) -> Result<Vec<ScoredCriterion>, NotComparable> {
-    collect_scores(rubric, answers, Criterion::is_comparison)
+    collect_top_scores(rubric, answers, Criterion::is_comparison)
 }
 
 /// The same for code that computes a score of its own; criteria that are decided last are left out.
@@ -108,10 +108,10 @@ pub fn scores_for_code(
     rubric: &Rubric,
     answers: &[QuestionAnswer<'_>],
 ) -> Result<Vec<ScoredCriterion>, NotComparable> {
-    collect_scores(rubric, answers, |criterion| criterion.is_comparison() || criterion.needs_scores())
+    collect_top_scores(rubric, answers, |criterion| criterion.is_comparison() || criterion.needs_scores())
 }
 
-fn collect_scores(
+fn collect_top_scores(
     rubric: &Rubric,
     answers: &[QuestionAnswer<'_>],
     is_left_out: impl Fn(&Criterion) -> bool,
