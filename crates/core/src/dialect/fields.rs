@@ -67,6 +67,11 @@ impl<'a> MappingReader<'a> {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
+    /// The value of a key that is not offered to anybody, such as one that is refused.
+    pub(super) fn peek(&self, key: &str) -> Option<&'a SourceNode> {
+        self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+    }
+
     /// The value of a key that has several spellings; two of them at once are an error.
     pub(super) fn any(&self, keys: &[&'static str]) -> Option<&'a SourceNode> {
         let mut hits = keys.iter().filter_map(|key| self.get(key).map(|node| (key, node)));
@@ -289,7 +294,7 @@ impl<'a> MappingReader<'a> {
     }
 
     /// Whether a key is there that is understood and not offered; it counts as read.
-    fn takes(&self, key: &str) -> bool {
+    pub(super) fn takes(&self, key: &str) -> bool {
         let there = self.has(key);
         if there {
             self.taken.borrow_mut().push(key.to_owned());

@@ -540,14 +540,14 @@ impl<'a> AssertionReader<'a> {
         let mut scores = serde_json::Map::new();
         for (metric, id, weight) in &self.asserted.metrics {
             let named = scores.entry(metric.clone()).or_insert_with(|| Json::Object(serde_json::Map::new()));
-            named[id.as_str()] = Json::from(*weight);
+            named[id.as_str()] = read_back(*weight);
         }
         let entry = catalogue::find_catalogue_entry(CHECKS, language)?;
         let mut params = serde_json::Map::new();
         params.insert("value".to_owned(), Json::from(code));
         params.insert("scores".to_owned(), Json::Object(scores));
         if let Some(threshold) = scoring.threshold {
-            params.insert("config".to_owned(), serde_json::json!({ "threshold": threshold }));
+            params.insert("config".to_owned(), serde_json::json!({ "threshold": read_back(threshold) }));
         }
         let method = catalogue::GradingMethod { entry, params };
         if let Err(error) = CompiledCheck::compile(&method) {
@@ -866,6 +866,12 @@ impl<'a> AssertionReader<'a> {
         fields.finish();
         Some(criterion)
     }
+}
+
+/// A number as a file has it: a whole one without a fraction, so that converted suites are the same.
+fn read_back(number: f64) -> Json {
+    let is_whole = number.fract() == 0.0 && number.abs() < 1e15;
+    if is_whole { Json::from(number as i64) } else { Json::from(number) }
 }
 
 /// Checks that hold or do not hold.

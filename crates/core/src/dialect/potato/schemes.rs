@@ -160,7 +160,7 @@ fn read_help(fields: &MappingReader<'_>) -> Vec<String> {
     let cx = fields.cx;
     let mut help = Vec::from_iter(fields.text("tooltip"));
     for key in ["labels", "options"] {
-        let items = fields.raw(key).and_then(SourceNode::list).unwrap_or_default();
+        let items = fields.peek(key).and_then(SourceNode::list).unwrap_or_default();
         help.extend(items.iter().filter_map(|item| {
             let tooltip = cx.text(item.get("tooltip")?, "tooltip")?;
             Some(format!("{}: {tooltip}", item.get("name")?.text()?))
@@ -559,7 +559,7 @@ fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<Sche
 fn refuse_limits(fields: &MappingReader<'_>, limits: &[(&'static str, i64)]) {
     for (key, free) in limits {
         let excludes = |node: &SourceNode| node.text().and_then(|text| text.parse().ok()) != Some(*free);
-        if fields.get(key).is_some_and(excludes) {
+        if fields.takes(key) && fields.peek(key).is_some_and(excludes) {
             let message = format!("`{key}` is not supported");
             fields.cx.report(
                 Diagnostic::error(Code::Unsupported, fields.key_span(key), message)
