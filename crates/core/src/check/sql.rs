@@ -21,8 +21,11 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 
 use super::{BadCheck, CheckFinding, CheckSubject, Params, text_of_output};
 
+/// Makes the grammar of a database.
+type MakeGrammar = fn() -> Box<dyn Dialect>;
+
 /// Names of databases as promptfoo writes them, with the grammar that reads them.
-const DATABASES: &[(&str, fn() -> Box<dyn Dialect>)] = &[
+const DATABASES: &[(&str, MakeGrammar)] = &[
     ("mysql", || Box::new(MySqlDialect {})),
     ("mariadb", || Box::new(MySqlDialect {})),
     ("postgresql", || Box::new(PostgreSqlDialect {})),
@@ -48,7 +51,7 @@ pub(super) struct SqlCheck {
     /// In a code block, instead of all of the text.
     anywhere: bool,
     database: String,
-    grammar: fn() -> Box<dyn Dialect>,
+    grammar: MakeGrammar,
     tables: Option<AllowedNames>,
     columns: Option<AllowedNames>,
 }

@@ -94,12 +94,12 @@ pub(super) fn assertions(
         set_threshold: None,
     };
     let (mut criteria, mut spots) = reader.list(nodes);
-    if let Some(scoring) = reader.rules.scoring.take() {
-        if let Some(criterion) = reader.read_scoring_function(&scoring) {
-            criteria.iter_mut().for_each(|criterion| criterion.weight = 0.0);
-            criteria.push(criterion);
-            spots.push(Spot::new(scoring.code.span));
-        }
+    if let Some(scoring) = reader.rules.scoring.take()
+        && let Some(criterion) = reader.read_scoring_function(&scoring)
+    {
+        criteria.iter_mut().for_each(|criterion| criterion.weight = 0.0);
+        criteria.push(criterion);
+        spots.push(Spot::new(scoring.code.span));
     }
     let mut asserted = reader.asserted;
     (asserted.criteria, asserted.spots) = (criteria, spots);

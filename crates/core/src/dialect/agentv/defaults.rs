@@ -16,6 +16,13 @@ use crate::dialect::{promptfoo, settings};
 use crate::source::{NodeEntry, NodeShape, SourceNode};
 use crate::suite::{Calls, Judge, Workspace};
 
+/// Keys whose files the settings of a project name.
+const PROJECT_KEYS: [&str; 3] = ["providers", "tests", "defaults"];
+
+fn names_file(node: &SourceNode) -> bool {
+    node.text().is_some_and(|text| text.starts_with("file://"))
+}
+
 /// Keys of a suite that the settings of a project do not have.
 const SUITE_KEYS: [&str; 6] = ["prompts", "assert", "assertions", "default_test", "input", "execution"];
 
@@ -86,9 +93,9 @@ impl<'a> AgentvTestDefaults<'a> {
             workspace: read_agentv_workspace(fields),
             input_files: fields.texts_of("input_files"),
             input: fields.get("input").map(|node| read_input_messages(cx, node)).unwrap_or_default(),
-            is_project: fields.has("defaults")
-                && !SUITE_KEYS.iter().any(|key| fields.has(key))
-                && rules == TestRules::Agentv,
+            is_project: rules == TestRules::Agentv
+                && PROJECT_KEYS.iter().all(|key| fields.peek(key).is_some_and(names_file))
+                && !SUITE_KEYS.iter().any(|key| fields.has(key)),
             ..Self::new(rules)
         };
         match fields.get("tags").map(|node| (node, &node.shape)) {

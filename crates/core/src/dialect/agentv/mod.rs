@@ -159,6 +159,12 @@ pub(super) fn read_suite_by_rules(cx: &Context<'_>, node: &SourceNode, rules: Te
             }
         }
     }
+    if defaults.is_project {
+        // Suites give them prompts and assertions.
+        let message = "`tests` in the settings of a project are not run by themselves; run a suite";
+        cx.report(Diagnostic::warning(Code::NoEffect, fields.key_span("tests"), message));
+        suite.cases.clear();
+    }
     let shared: Vec<&SourceNode> = defaults.assertions().collect();
     if tests.is_empty() && !shared.is_empty() {
         let pass = rules.pass_rule(defaults.threshold);
