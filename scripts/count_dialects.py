@@ -32,6 +32,7 @@ REASONS = [
     ("bound to a vendor", "moderation, classification, guardrails, search",
      r"`(not-)?(moderation|classifier|guardrails|search-rubric|pi|perplexity|perplexity-score)` is not supported"),
     ("not of the tool", "assertion types that the tool does not have", r"assertion type `[^`]*` is not supported$"),
+    ("not of the tool", "judges without an id, which the tool refuses", r"has settings and no `id`"),
     ("not of the tool", "files that the copy does not have", r"^unreadable: .*there is no such file"),
     ("refused", "images, sound, video or documents as variables", r"is not text|it is not text"),
     ("refused", "spans of a text", r"annotation type `(span|span_link|error_span|extractive_qa|coreference)`"),

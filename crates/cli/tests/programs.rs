@@ -518,7 +518,7 @@ evals:
 
 /// A promptfoo file whose prompts, tests, variables and answers go through code.
 const SCRIPTED_SUITE: &str = "
-prompts: [file://prompt.py, file://prompt.js:shout]
+prompts: [file://prompt.py, file://prompt.js:shout, 'exec:./prompt.sh word']
 providers: [{id: echo, transform: output.trim()}]
 defaultTest:
   vars: {salt: file://salt.js}
@@ -535,6 +535,7 @@ fn code_of_promptfoo_files_runs_only_with_leave() {
         ("promptfooconfig.yaml", SCRIPTED_SUITE),
         ("prompt.py", "def get_prompt(context):\n    return ' word ' + context['vars']['twice'] + ' '\n"),
         ("prompt.js", "module.exports = { shout: ({ vars }) => vars.word.toUpperCase() };\n"),
+        ("prompt.sh", "#!/bin/sh\necho \"$1 $2\"\n"),
         ("salt.js", "module.exports = (name) => ({ output: name.length });\n"),
         (
             "transform.py",
@@ -550,8 +551,65 @@ fn code_of_promptfoo_files_runs_only_with_leave() {
     let checked = project.run(&["check", "promptfooconfig.yaml"]);
     assert!(stderr(&checked).contains("known only in a run with --allow-commands"), "{checked:?}");
     let (run, output) = project.eval("promptfooconfig.yaml", &["--allow-commands"]);
-    for case in ["ab [prompt 1]", "ab [prompt 2]", "cd [prompt 1]", "cd [prompt 2]"] {
+    for case in ["ab [prompt 1]", "ab [prompt 2]", "cd [prompt 1]", "cd [prompt 2]", "cd [prompt 3]"] {
         assert_eq!(status(&run, case), "pass", "{case}: {run}");
     }
     assert!(output.status.success(), "{output:?}");
+}
+
+/// Tests that code decides by the scores of their metrics, in both languages.
+const SCORED_SUITE: &str = "
+prompts: [x]
+providers: [echo]
+defaultTest:
+  assertScoringFunction: file://score.py
+  assert:
+    - {type: contains, value: Oslo, metric: place}
+    - {type: contains, value: Bergen, metric: place, weight: 3}
+    - {type: not-contains, value: sorry, metric: tone}
+tests:
+  - {description: python, providerOutput: It is Oslo.}
+  - {description: javascript, providerOutput: It is Oslo., threshold: 0.5, assertScoringFunction: 'file://score.js:lowest'}
+  - {description: transformed, providerOutput: It is oslo., options: {transform: file://transform.py}}
+  - {description: broken, providerOutput: It is Oslo., assertScoringFunction: 'file://score.js:missing'}
+";
+
+#[test]
+fn a_scoring_function_decides_by_the_scores_of_metrics() {
+    if !has("python3") || !has("node") {
+        return;
+    }
+    let project = Project::new(&[
+        ("promptfooconfig.yaml", SCORED_SUITE),
+        (
+            "score.py",
+            "def func(scores, context):\n    mean = sum(scores.values()) / len(scores)\n    return {'pass': mean > 0.6, 'score': mean, 'reason': str(sorted(scores.items()))}\n",
+        ),
+        (
+            "score.js",
+            "module.exports = { lowest: (scores, context) => { const score = Math.min(...Object.values(scores)); return { pass: score >= context.threshold, score, reason: 'the lowest' }; } };\n",
+        ),
+        (
+            "transform.py",
+            "def get_transform(output, context):\n    return output.replace('oslo', 'Oslo and Bergen')\n",
+        ),
+    ]);
+    let refused = project.run(&["eval", "promptfooconfig.yaml"]);
+    assert!(stderr(&refused).contains("--allow-commands"), "{refused:?}");
+    let (run, _) = project.eval("promptfooconfig.yaml", &["--allow-commands"]);
+    // Oslo weighs 1 of 4, so that the place is worth 0.25 and the mean 0.625.
+    let scored = grade(&run, "python", "assertScoringFunction");
+    assert_eq!(scored["outcome"]["unit"], 0.625, "{scored}");
+    assert!(scored["reason"].as_str().unwrap().contains("('place', 0.25), ('tone', 1"), "{scored}");
+    assert_eq!(status(&run, "python"), "pass");
+    assert_eq!(grade(&run, "javascript", "assertScoringFunction")["outcome"]["unit"], 0.25);
+    assert_eq!(status(&run, "javascript"), "fail");
+    assert_eq!(grade(&run, "transformed", "assertScoringFunction")["outcome"]["unit"], 1.0);
+    assert_eq!(status(&run, "broken"), "error");
+    let native = project.run(&["convert", "promptfooconfig.yaml"]);
+    fs::write(project.path("native.yaml"), &native.stdout).unwrap();
+    let (again, _) = project.eval("native.yaml", &["--allow-commands"]);
+    for case in ["python", "javascript", "transformed"] {
+        assert_eq!(status(&again, case), status(&run, case), "{case}");
+    }
 }

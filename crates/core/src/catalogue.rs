@@ -191,10 +191,27 @@ const CODE: &[Param] = &[
     may("timeout_ms", ParamKind::Amount),
     may("env", ParamKind::TextOrTexts),
     may("check", ParamKind::Map),
+    may("scores", ParamKind::Map),
+];
+
+/// What each answer about the facts of a response is worth.
+const FACT_SCORES: &[Param] = &[
+    may("subset", ParamKind::Fraction),
+    may("superset", ParamKind::Fraction),
+    may("agree", ParamKind::Fraction),
+    may("disagree", ParamKind::Fraction),
+    may("differButFactual", ParamKind::Fraction),
 ];
 
 /// Where a text is searched: in the final response (the default) or in the whole trace.
 const SCOPE: ParamKind = ParamKind::OneOf(&["response", "trace"]);
+
+/// The database whose SQL is meant, and what statements may name: `action::table::column`.
+const SQL_RULES: ParamKind = ParamKind::Shape(&[
+    may("databaseType", ParamKind::Text),
+    may("allowedTables", ParamKind::TextOrTexts),
+    may("allowedColumns", ParamKind::TextOrTexts),
+]);
 
 /// Elements of XML by their paths.
 const XML_ELEMENTS: ParamKind =
@@ -516,6 +533,16 @@ pub const CHECKS: &[CatalogueEntry] = &[
         "the response contains a well-formed XML element, with these elements if any are given",
         &[may("value", XML_ELEMENTS)],
     ),
+    on_response(
+        "is-sql",
+        "the response is SQL of a database (MySQL), and names only what is allowed, if anything is",
+        &[may("value", SQL_RULES)],
+    ),
+    on_response(
+        "contains-sql",
+        "the response is such SQL, or has some in a code block",
+        &[may("value", SQL_RULES)],
+    ),
     on_response("is-html", "the response is HTML: elements, and words only inside of them", &[]),
     on_response("contains-html", "the response contains HTML", &[]),
     on_response("is-refusal", "the response is empty or has a phrase of a refusal", &[]),
@@ -606,7 +633,11 @@ pub const RECIPES: &[CatalogueEntry] = &[
         "the judge derives steps from each text and follows them (at least 0.7)",
         &[need("value", ParamKind::TextOrTexts), may("threshold", ParamKind::Fraction)],
     ),
-    on_candidate("factuality", "the facts agree with the reference text", &[need("value", ParamKind::Text)]),
+    on_candidate(
+        "factuality",
+        "the facts agree with the reference text",
+        &[need("value", ParamKind::Text), may("scores", ParamKind::Shape(FACT_SCORES))],
+    ),
     on_candidate(
         "model-graded-closedqa",
         "the response meets the text, yes or no",

@@ -19,6 +19,7 @@ pub mod dialect;
 pub mod grade;
 pub mod run;
 pub mod score;
+pub mod migration;
 pub mod judge;
 pub mod plan;
 pub mod stats;

@@ -141,3 +141,13 @@ fn converted_suites_are_the_same_suites() {
         assert_eq!((&suite.servers, &suite.judge), (&again.servers, &again.judge), "{}", path.display());
     }
 }
+
+#[test]
+fn settings_of_a_project_are_read_and_have_nothing_to_run() {
+    let path = tests().join("settings/agentv/config.yaml");
+    let loaded = load(&path, None);
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(problems(&loaded, &path), marks(&text), "{:#?}", loaded.diagnostics);
+    assert_eq!(loaded.dialect, Some(Dialect::Agentv));
+    assert!(loaded.suite.is_some_and(|suite| suite.cases.is_empty()));
+}

@@ -49,6 +49,7 @@ pub(crate) fn run_script(call: &ScriptCall<'_>, folder: &Path) -> Result<Json, S
     let request = |source: Json| json!({ "source": source, "arguments": call.arguments }).to_string();
     let (command, request) = match call.source {
         ScriptSource::JavaScript(code) => (node(), request(json!({ "code": code }))),
+        ScriptSource::Program(line) => return run_prompt_program(line, call.arguments, folder),
         ScriptSource::File { path, function, usual } => {
             let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
             let source = json!({ "path": path, "function": function, "usual": usual });
@@ -71,6 +72,48 @@ pub(crate) fn run_script(call: &ScriptCall<'_>, folder: &Path) -> Result<Json, S
     run(command, &request, folder)
 }
 
+/// A program of promptfoo's `exec:`: it is given the case as its last argument, and prints a text.
+fn run_prompt_program(line: &str, arguments: &[Json], folder: &Path) -> Result<Json, String> {
+    let mut words = line.split_whitespace();
+    let program = words.next().ok_or("no program is named")?;
+    // A path means a file beside the suite, and not one where this program was started.
+    let is_path = program.contains('/');
+    let mut command = Command::new(if is_path { folder.join(program) } else { program.into() });
+    command.args(words).args(arguments.iter().map(Json::to_string));
+    let broken = |error: std::io::Error| format!("no temporary files: {error}");
+    let temporary = tempfile::tempdir().map_err(broken)?;
+    let (printed, complaints) = (temporary.path().join("prompt.txt"), temporary.path().join("errors.txt"));
+    let create = |path: &Path| std::fs::File::create(path).map(Stdio::from).map_err(broken);
+    command.stdout(create(&printed)?).stderr(create(&complaints)?);
+    wait_for_script(command, folder, &complaints)?;
+    let text = std::fs::read(&printed).map_err(|_| "it answered nothing".to_owned())?;
+    if MAX_BYTES < text.len() as u64 {
+        return Err(format!("it answered more than {} MiB", MAX_BYTES >> 20));
+    }
+    let text = String::from_utf8_lossy(&text);
+    Ok(Json::from(text.trim_end_matches(['\r', '\n'])))
+}
+
+/// Starts a script in a folder and waits until it has ended well.
+fn wait_for_script(mut command: Command, folder: &Path, complaints: &Path) -> Result<(), String> {
+    command.current_dir(folder).env_clear().envs(crate::load::harmless_variables()).stdin(Stdio::null());
+    let mut child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
+    let started = Instant::now();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if TIME_LIMIT < started.elapsed() => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("it took longer than {} s", TIME_LIMIT.as_secs()));
+            }
+            Ok(None) => std::thread::sleep(PAUSE),
+            Err(error) => return Err(format!("it was lost: {error}")),
+        }
+    };
+    if status.success() { Ok(()) } else { Err(format!("it ended with {status}: {}", read_end(complaints))) }
+}
+
 fn node() -> Command {
     let mut command = Command::new("node");
     command.args(["--input-type=module", "-e", JAVASCRIPT]);
@@ -85,28 +128,10 @@ fn run(mut command: Command, request: &str, folder: &Path) -> Result<Json, Strin
     let output = temporary.path().join("answer.json");
     std::fs::write(&input, request).map_err(broken)?;
     let create = |path: &Path| std::fs::File::create(path).map(Stdio::from).map_err(broken);
-    command.arg(&input).arg(&output).current_dir(folder);
-    command.env_clear().envs(crate::load::harmless_variables());
-    command.stdin(Stdio::null()).stdout(create(&complaints)?);
+    command.arg(&input).arg(&output).stdout(create(&complaints)?);
     let errors = std::fs::File::options().append(true).open(&complaints).map_err(broken)?;
-    let mut child =
-        command.stderr(errors).spawn().map_err(|error| format!("it cannot be started: {error}"))?;
-    let started = Instant::now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if TIME_LIMIT < started.elapsed() => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("it took longer than {} s", TIME_LIMIT.as_secs()));
-            }
-            Ok(None) => std::thread::sleep(PAUSE),
-            Err(error) => return Err(format!("it was lost: {error}")),
-        }
-    };
-    if !status.success() {
-        return Err(format!("it ended with {status}: {}", read_end(&complaints)));
-    }
+    command.stderr(errors);
+    wait_for_script(command, folder, &complaints)?;
     let file = std::fs::File::open(&output).map_err(|_| "it answered nothing".to_owned())?;
     if file.metadata().is_ok_and(|metadata| MAX_BYTES < metadata.len()) {
         return Err(format!("it answered more than {} MiB", MAX_BYTES >> 20));

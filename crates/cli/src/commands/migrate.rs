@@ -4,7 +4,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
 use jurist_core::dialect::{Dialect, LoadedSuite, VariableExpansion, to_native};
+use jurist_core::migration::{
+    ComparedVerdict, ForeignVerdict, VerdictComparison, compare_foreign_verdicts, read_foreign_verdicts,
+};
 use jurist_core::source::to_yaml;
+use jurist_core::suite::Suite;
 use jurist_engine::load::{LoadOptions, load_suite};
 use jurist_engine::load_script::ScriptPolicy;
 
@@ -16,6 +20,10 @@ use crate::render;
 #[command(after_help = "\
 For every file of promptfoo, AgentV or Potato it prints whether the file loads,
 which parts have no effect, and why a file is refused.
+Results of promptfoo (eval -o results.json) and AgentV (JSON lines) in the folder
+are compared: the same answers are graded by the suite that they belong to, and
+every verdict that differs is shown with the reason. Answers of judges and
+programs are taken from the results.
 --write creates NAME.jurist.yaml beside each file that loads; existing files are
 not overwritten.
 
@@ -40,13 +48,20 @@ const MAX_DEPTH: usize = 16;
 /// A folder with more files is too large to be meant.
 const MAX_FILES: usize = 10_000;
 
+/// Larger files are no results that anybody reads.
+const MAX_RESULT_BYTES: u64 = 256 << 20;
+/// Disagreements of one file that are shown.
+const MAX_SHOWN: usize = 50;
+
 pub fn run_migrate_command(args: &MigrateArgs) -> anyhow::Result<CommandOutcome> {
-    let mut files = Vec::new();
-    collect_files(&args.folder, 0, &mut files).with_context(|| format!("`{}`", args.folder.display()))?;
-    files.sort();
-    if MAX_FILES < files.len() {
-        anyhow::bail!("`{}` holds more than {MAX_FILES} YAML files", args.folder.display());
+    let mut found = Vec::new();
+    collect_files(&args.folder, 0, &mut found).with_context(|| format!("`{}`", args.folder.display()))?;
+    found.sort();
+    if MAX_FILES < found.len() {
+        anyhow::bail!("`{}` holds more than {MAX_FILES} YAML and JSON files", args.folder.display());
     }
+    let (files, results): (Vec<PathBuf>, Vec<PathBuf>) = found.into_iter().partition(|path| is_yaml(path));
+    let mut suites: Vec<(PathBuf, Suite)> = Vec::new();
     let mut out = render::stdout();
     let (mut n_loaded, mut n_refused) = (0, 0);
     for file in &files {
@@ -73,12 +88,89 @@ pub fn run_migrate_command(args: &MigrateArgs) -> anyhow::Result<CommandOutcome>
                 if args.write {
                     write_native(file, &to_yaml(&to_native(&suite)))?;
                 }
+                suites.push((file.clone(), suite));
             }
             None => n_refused += 1,
         }
     }
+    for path in &results {
+        compare_results(&mut out, path, &suites)?;
+    }
     writeln!(out, "{n_loaded} of {} load", n_loaded + n_refused)?;
     Ok(if n_refused == 0 { CommandOutcome::Passed } else { CommandOutcome::BadInput })
+}
+
+/// Grades the answers of a result file by the suite that they belong to, and shows which verdicts differ.
+fn compare_results(out: &mut impl Write, path: &Path, suites: &[(PathBuf, Suite)]) -> anyhow::Result<()> {
+    let verdicts = read_verdict_file(path);
+    let Some(tool) = verdicts.first().map(|verdict| verdict.tool) else { return Ok(()) };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    // Results stand beside their suite or below it; of several, the one that knows most of them.
+    let near = suites.iter().filter(|(file, _)| folder.starts_with(file.parent().unwrap_or(Path::new(""))));
+    let compared = near.map(|(file, suite)| (file, compare_foreign_verdicts(suite, &verdicts)));
+    let best = compared.max_by_key(|(file, comparison)| (comparison.n_known(), file.components().count()));
+    let best = best.filter(|(_, comparison)| 0 < comparison.n_known());
+    let Some((file, comparison)) = best else {
+        writeln!(out, "{} (results of {tool}): of no file that loads", path.display())?;
+        return Ok(());
+    };
+    write_comparison(out, (path, tool, file), &comparison)
+}
+
+fn write_comparison(
+    out: &mut impl Write,
+    (path, tool, file): (&Path, &str, &Path),
+    comparison: &VerdictComparison,
+) -> anyhow::Result<()> {
+    let VerdictComparison { n_equal, disagreements, n_unknown, left_out, n_taken } = comparison;
+    let (results, file) = (path.display(), file.display());
+    writeln!(
+        out,
+        "{results} (results of {tool}, by {file}): {n_equal} equal, {} differ",
+        disagreements.len()
+    )?;
+    for disagreement in disagreements.iter().take(MAX_SHOWN) {
+        let (theirs, ours) = (word_for_verdict(disagreement.theirs), word_for_verdict(disagreement.ours));
+        writeln!(out, "    {}: {theirs} there, {ours} here", disagreement.case)?;
+        for reason in &disagreement.reasons {
+            writeln!(out, "        {reason}")?;
+        }
+    }
+    if MAX_SHOWN < disagreements.len() {
+        writeln!(out, "    and {} more", disagreements.len() - MAX_SHOWN)?;
+    }
+    for why in left_out.iter().take(MAX_SHOWN) {
+        writeln!(out, "    not compared: {why}")?;
+    }
+    if 0 < *n_unknown {
+        writeln!(out, "    of no case: {n_unknown}")?;
+    }
+    if 0 < *n_taken {
+        writeln!(out, "    answers of judges and programs taken from {tool}: {n_taken}")?;
+    }
+    Ok(())
+}
+
+fn word_for_verdict(verdict: ComparedVerdict) -> String {
+    format!("{} {:.2}", if verdict.passed { "pass" } else { "fail" }, verdict.score)
+}
+
+/// The verdicts in a file; none where it is not a result file.
+fn read_verdict_file(path: &Path) -> Vec<ForeignVerdict> {
+    if std::fs::metadata(path).is_ok_and(|metadata| MAX_RESULT_BYTES < metadata.len()) {
+        render::print_warning(&format!("`{}` is larger than {MAX_RESULT_BYTES} bytes", path.display()));
+        return Vec::new();
+    }
+    let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
+    let values: Vec<serde_json::Value> = match serde_json::from_str(&text) {
+        Ok(value) => vec![value],
+        Err(_) => text.lines().map_while(|line| serde_json::from_str(line).ok()).collect(),
+    };
+    read_foreign_verdicts(&values)
+}
+
+fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
 fn is_foreign(dialect: Dialect) -> bool {
@@ -111,16 +203,16 @@ fn write_native(file: &Path, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// YAML files below a folder; links are not followed.
+/// YAML and JSON files below a folder; links are not followed.
 fn collect_files(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let (path, kind) = (entry.path(), entry.file_type()?);
         let name = entry.file_name().to_string_lossy().into_owned();
-        let is_yaml = name.ends_with(".yaml") || name.ends_with(".yml");
+        let is_read = [".yaml", ".yml", ".json", ".jsonl"].iter().any(|end| name.ends_with(end));
         if kind.is_dir() && depth < MAX_DEPTH && !SKIPPED.contains(&name.as_str()) {
             collect_files(&path, depth + 1, files)?;
-        } else if kind.is_file() && is_yaml && !name.ends_with(".jurist.yaml") && files.len() <= MAX_FILES {
+        } else if kind.is_file() && is_read && !name.ends_with(".jurist.yaml") && files.len() <= MAX_FILES {
             files.push(path);
         }
     }

@@ -3,6 +3,7 @@
 //! Nothing is run here. `engine` starts the program or sends the request; this file knows the two contracts, that of
 //! AgentV's script graders and that of promptfoo's assertions.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -29,6 +30,9 @@ pub struct ExternalCheck {
     pub time_limit: Duration,
     /// Variables of the environment that the program gets besides harmless ones such as `PATH`.
     pub variables: Vec<String>,
+    /// The names under which the code is given scores of other criteria instead of the output: for each the criteria
+    /// and how much they weigh.
+    pub scores: Option<BTreeMap<String, BTreeMap<String, f64>>>,
     /// The check that looks at what the code makes of the output, where the code does not decide itself.
     pub then: Option<GradingMethod>,
 }
@@ -68,6 +72,8 @@ pub struct ExternalInput<'a> {
     pub material: &'a JudgeInput,
     /// What the rubric says above its criteria.
     pub criteria: Option<&'a str>,
+    /// Scores of other criteria, for a check that asks for them.
+    pub scores: Option<&'a Map<String, Value>>,
 }
 
 /// What a program decided.
@@ -124,15 +130,38 @@ pub(super) fn compile_external_check(params: &Params<'_>) -> Result<Option<Exter
     };
     let variables = params.texts("env")?;
     let then = params.map("check")?.map(|check| read_inner_check(params, check)).transpose()?;
+    let scores = params.map("scores")?.map(|names| read_score_names(params, names)).transpose()?;
+    if scores.is_some() && then.is_some() {
+        return Err(params.bad("scores", "cannot stand beside `check`"));
+    }
     Ok(Some(ExternalCheck {
         name: params.name(),
         kind,
         threshold,
+        scores,
         config: params.get("config").cloned(),
         time_limit,
         variables,
         then,
     }))
+}
+
+/// `{name: {criterion: weight}}`.
+fn read_score_names(
+    params: &Params<'_>,
+    names: &Map<String, Value>,
+) -> Result<BTreeMap<String, BTreeMap<String, f64>>, BadCheck> {
+    let wanted =
+        || params.bad("scores", "must be mappings of criteria to weights, such as `{tone: {tone: 1}}`");
+    let weights = |criteria: &Value| -> Result<BTreeMap<String, f64>, BadCheck> {
+        let criteria = criteria.as_object().ok_or_else(wanted)?;
+        let weights = criteria.iter().map(|(id, weight)| {
+            let weight = weight.as_f64().filter(|weight| (0.0..f64::MAX).contains(weight));
+            Ok((id.clone(), weight.ok_or_else(wanted)?))
+        });
+        weights.collect()
+    };
+    names.iter().map(|(name, criteria)| Ok((name.clone(), weights(criteria)?))).collect()
 }
 
 /// A check of the catalogue that is decided in this process.
@@ -220,6 +249,13 @@ impl ExternalCheck {
 
     /// What the program reads, or what is sent.
     pub fn request(&self, input: &ExternalInput<'_>) -> Value {
+        if let Some(scores) = input.scores {
+            // The settings are what the function's second argument has; promptfoo puts `threshold` there.
+            let config = self.config.clone().unwrap_or_else(|| json!({}));
+            let mut context = config.clone();
+            context["config"] = config;
+            return json!({ "output": scores, "context": context, "evaluation": {} });
+        }
         match &self.kind {
             ExternalKind::Script { .. } => script_request(input, self.config.as_ref()),
             ExternalKind::JavaScript(_) | ExternalKind::Python(_) | ExternalKind::Webhook { .. } => {
@@ -464,7 +500,7 @@ fn evaluation_arguments(material: &JudgeInput) -> Value {
 
 /// What AgentV writes to a script's standard input, with the names of its earlier generations beside.
 fn script_request(input: &ExternalInput<'_>, config: Option<&Value>) -> Value {
-    let ExternalInput { case, material, criteria } = input;
+    let ExternalInput { case, material, criteria, .. } = input;
     let data = &material.case_data;
     let answer = material.answer();
     let mut request = json!({

@@ -16,6 +16,7 @@ mod overlap;
 mod refusal;
 mod similarity;
 mod spans;
+mod sql;
 mod subject;
 mod text;
 mod tool_calls;
@@ -160,6 +161,7 @@ enum CheckKind {
     Fields(fields::FieldAccuracy),
     Overlap(overlap::Overlap),
     Similarity(similarity::Similarity),
+    Sql(sql::SqlCheck),
     Xml(xml::XmlCheck),
     Html(html::HtmlCheck),
     Refusal(refusal::RefusalCheck),
@@ -192,6 +194,8 @@ impl Check {
     fn compile_local(params: &Params<'_>) -> Result<Self, BadCheck> {
         let kind = if let Some(check) = spans::compile_span_check(params)? {
             CheckKind::Spans(check)
+        } else if let Some(check) = sql::compile_sql_check(params)? {
+            CheckKind::Sql(check)
         } else if let Some(check) = text::compile_text_check(params)? {
             CheckKind::Text(check)
         } else if let Some(check) = json::compile_json_check(params)? {
@@ -274,6 +278,7 @@ impl Check {
             CheckKind::Fields(check) => check.run(subject),
             CheckKind::Overlap(check) => check.run(subject),
             CheckKind::Similarity(check) => check.run(subject, vector),
+            CheckKind::Sql(check) => check.run(subject),
             CheckKind::Xml(check) => check.run(subject),
             CheckKind::Html(check) => check.run(subject),
             CheckKind::Refusal(check) => check.run(subject),

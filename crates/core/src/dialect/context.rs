@@ -37,6 +37,8 @@ pub enum ScriptSource<'a> {
     File { path: &'a Path, function: Option<&'a str>, usual: &'a str },
     /// JavaScript, an expression or the body of a function, over `vars` and `context`.
     JavaScript(&'a str),
+    /// A program with its arguments; what it is called with follows as JSON, and what it prints is the answer.
+    Program(&'a str),
 }
 
 /// What came of a call.
@@ -315,6 +317,17 @@ impl<'a> Context<'a> {
         let path = self.path_of(self.find(path, span)?);
         let source = ScriptSource::File { path: &path, function, usual };
         self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), reference, span)
+    }
+
+    /// What a program prints.
+    pub(super) fn call_program(
+        &self,
+        line: &str,
+        arguments: &[serde_json::Value],
+        span: SourceSpan,
+    ) -> Option<serde_json::Value> {
+        let source = ScriptSource::Program(line);
+        self.answer_of_script((self.world.call)(&ScriptCall { source, arguments }), line, span)
     }
 
     /// What an expression in JavaScript comes to.

@@ -67,6 +67,11 @@ impl<'a> MappingReader<'a> {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
     }
 
+    /// The value of a key that is not offered to anybody, such as one that is refused.
+    pub(super) fn peek(&self, key: &str) -> Option<&'a SourceNode> {
+        self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+    }
+
     /// The value of a key that has several spellings; two of them at once are an error.
     pub(super) fn any(&self, keys: &[&'static str]) -> Option<&'a SourceNode> {
         let mut hits = keys.iter().filter_map(|key| self.get(key).map(|node| (key, node)));
@@ -271,6 +276,15 @@ impl<'a> MappingReader<'a> {
         }
     }
 
+    /// A key that changes what is graded, with what the other tool does and what can be done instead.
+    pub(super) fn refuses_with(&self, key: &str, note: &str, help: &str) {
+        if self.takes(key) {
+            let message = format!("`{key}` is not supported");
+            let diagnostic = Diagnostic::error(Code::Unsupported, self.key_span(key), message);
+            self.cx.report(diagnostic.note(note).help(help));
+        }
+    }
+
     /// Keys that only steer another tool.
     pub(super) fn ignores(&self, keys: &[&str]) {
         for key in keys.iter().filter(|key| self.takes(key)) {
@@ -280,7 +294,7 @@ impl<'a> MappingReader<'a> {
     }
 
     /// Whether a key is there that is understood and not offered; it counts as read.
-    fn takes(&self, key: &str) -> bool {
+    pub(super) fn takes(&self, key: &str) -> bool {
         let there = self.has(key);
         if there {
             self.taken.borrow_mut().push(key.to_owned());

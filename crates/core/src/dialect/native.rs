@@ -126,7 +126,11 @@ fn read_native_file(cx: &Context<'_>, node: &SourceNode, imports: &mut Imports) 
         cx.report(Diagnostic::warning(Code::NoEffect, fields.key_span(section), message));
     }
     mcptest::OTHER_SECTIONS.iter().for_each(|section| fields.takes_prefix(section));
-    suite.annotation = fields.fields("annotation", "annotation").and_then(potato::read_annotation_task);
+    suite.annotation = fields.fields("annotation", "annotation").and_then(|task| {
+        // The judge of a native file is its own.
+        task.ignores(&["ai_support"]);
+        potato::read_annotation_task(task)
+    });
     suite.rubrics.extend(potato::annotation_rubrics(suite.annotation.as_ref()));
     fields.finish();
     (suite, named)
@@ -647,6 +651,7 @@ fn read_agent_settings(fields: MappingReader<'_>) -> AgentSettings {
             .and_then(|integer| u64::try_from(integer).ok()),
         timeout: seconds("timeout"),
         tool_timeout: seconds("tool_timeout"),
+        transform: fields.get("transform").and_then(|node| fields.cx.raw_text(node, "transform")),
     };
     fields.finish();
     agent

@@ -77,6 +77,9 @@ fn the_suite_schema_knows_exactly_the_keys_that_are_read() {
         "dag",
         "dag node",
         "list of criteria",
+        "ai_support",
+        "ai_config",
+        "free response",
     ];
     for (what, keys) in asked.iter().filter(|asked| !elsewhere.contains(asked.0)) {
         let definition = &schema["$defs"][what.replace(' ', "_")];

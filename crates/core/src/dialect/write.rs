@@ -154,6 +154,7 @@ fn agent_to_tree(agent: &AgentSettings) -> Tree {
         .maybe("max_tokens", agent.max_tokens.map(|max_token| max_token as f64))
         .maybe("timeout", agent.timeout)
         .maybe("tool_timeout", agent.tool_timeout)
+        .maybe("transform", agent.transform.as_deref())
 }
 
 fn word_for_value<T: PartialEq + Copy>(

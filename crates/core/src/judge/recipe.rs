@@ -47,8 +47,13 @@ impl RecipeResult {
 }
 
 /// How the facts of an answer compare with a reference; only a contradiction is wrong.
-const FACTS: [(&str, f64); 5] =
-    [("same", 1.0), ("subset", 1.0), ("superset", 1.0), ("contradiction", 0.0), ("different wording", 1.0)];
+const FACTS: [(&str, &str, f64); 5] = [
+    ("same", "agree", 1.0),
+    ("subset", "subset", 1.0),
+    ("superset", "superset", 1.0),
+    ("contradiction", "disagree", 0.0),
+    ("different wording", "differButFactual", 1.0),
+];
 
 /// The points of a g-eval answer.
 const STEPS_SCALE: (i64, i64) = (0, 10);
@@ -187,7 +192,8 @@ impl Recipe<'_> {
         let labels = FACTS.map(|fact| fact.0.to_owned()).to_vec();
         match replies {
             [JudgeReply::Choice { label, reason }, ..] => {
-                let score = FACTS.iter().find(|fact| fact.0 == label).map_or(0.0, |it| it.1);
+                let fact = FACTS.iter().find(|fact| fact.0 == label);
+                let score = fact.map_or(0.0, |(_, name, score)| self.fact_score(name).unwrap_or(*score));
                 RecipeAction::Done(RecipeResult::from_score(score, format!("{label}: {reason}")))
             }
             _ => {
@@ -195,6 +201,11 @@ impl Recipe<'_> {
                 self.ask("factuality", &context, ReplySchema::Choice { labels })
             }
         }
+    }
+
+    /// What the rubric says that an answer is worth.
+    fn fact_score(&self, name: &str) -> Option<f64> {
+        self.method.params.get("scores")?.get(name)?.as_f64()
     }
 
     /// The judge derives steps from each text and then follows them.

@@ -288,6 +288,14 @@ impl Examiner {
     /// `max-score` is decided last, by the scores of everything beside it.
     fn comparisons(&mut self, criteria: &[Criterion]) {
         let all = flatten_with_positions(criteria);
+        for (path, criterion) in all.iter().filter(|(_, criterion)| criterion.needs_scores()) {
+            let CriterionKind::Check(method) = &criterion.ask else { continue };
+            let Ok(CompiledCheck::External(check)) = CompiledCheck::compile(method) else { continue };
+            let named = check.scores.iter().flat_map(|names| names.values()).flat_map(|ids| ids.keys());
+            for name in named.filter(|name| !criteria.iter().any(|other| other.id == **name)) {
+                self.fault(path, "check", RubricProblem::UnknownWeight(name.clone()));
+            }
+        }
         let is_max_score = |criterion: &Criterion| matches!(&criterion.ask, CriterionKind::Check(method) if method.entry.name == "max-score");
         for (path, criterion) in all.iter().filter(|it| is_max_score(it.1)) {
             if 1 < path.len() {

@@ -100,7 +100,10 @@ fn lint_criteria(
     let total: f64 = criteria.iter().map(|criterion| criterion.weight.max(0.0)).sum();
     for (index, criterion) in criteria.iter().enumerate() {
         at.push(index);
-        lint_weight(criterion, aggregation, total, criteria.len(), at, advice);
+        // What code computes a score from counts by that score.
+        if criterion.weight != 0.0 || !criteria.iter().any(Criterion::needs_scores) {
+            lint_weight(criterion, aggregation, total, criteria.len(), at, advice);
+        }
         match &criterion.ask {
             CriterionKind::Question(scale) => lint_question(criterion, scale, at, advice),
             CriterionKind::Tree(graph) => {

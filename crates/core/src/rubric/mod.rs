@@ -174,6 +174,11 @@ impl Criterion {
         }
     }
 
+    /// Whether code decides it by the scores of other criteria, so that it comes last.
+    pub fn needs_scores(&self) -> bool {
+        matches!(&self.ask, CriterionKind::Check(method) if method.params.contains_key("scores"))
+    }
+
     /// What files call its kind.
     pub fn type_name(&self) -> &str {
         match &self.ask {

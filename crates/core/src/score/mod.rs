@@ -96,6 +96,26 @@ pub fn scores_to_compare(
     rubric: &Rubric,
     answers: &[QuestionAnswer<'_>],
 ) -> Result<Vec<ScoredCriterion>, NotComparable> {
+    collect_top_scores(rubric, answers, Criterion::is_comparison)
+}
+
+/// The same for code that computes a score of its own; criteria that are decided last are left out.
+///
+/// # Panics
+///
+/// If there is not one answer per question.
+pub fn scores_for_code(
+    rubric: &Rubric,
+    answers: &[QuestionAnswer<'_>],
+) -> Result<Vec<ScoredCriterion>, NotComparable> {
+    collect_top_scores(rubric, answers, |criterion| criterion.is_comparison() || criterion.needs_scores())
+}
+
+fn collect_top_scores(
+    rubric: &Rubric,
+    answers: &[QuestionAnswer<'_>],
+    is_left_out: impl Fn(&Criterion) -> bool,
+) -> Result<Vec<ScoredCriterion>, NotComparable> {
     assert_eq!(answers.len(), rubric.n_questions(), "one answer per question");
     let unmet = rubric.order().map(|order| find_unmet_criteria(rubric, answers, order));
     let mut grading = VerdictBuilder::new(rubric, answers, unmet.as_deref());
@@ -103,7 +123,7 @@ pub fn scores_to_compare(
     for criterion in &rubric.criteria {
         let before = grading.counts;
         let part = grading.criterion(criterion);
-        if criterion.is_comparison() {
+        if is_left_out(criterion) {
             continue;
         }
         let deferred = before.deferred < grading.counts.deferred;

@@ -143,6 +143,8 @@ pub struct AgentSettings {
     pub timeout: Option<f64>,
     /// Seconds for one call of a tool.
     pub tool_timeout: Option<f64>,
+    /// Code that changes what it answers before that is graded.
+    pub transform: Option<String>,
 }
 
 impl AgentSettings {
@@ -156,6 +158,7 @@ impl AgentSettings {
             max_tokens: self.max_tokens.or(default.max_tokens),
             timeout: self.timeout.or(default.timeout),
             tool_timeout: self.tool_timeout.or(default.tool_timeout),
+            transform: self.transform.clone().or_else(|| default.transform.clone()),
         }
     }
 }

@@ -215,11 +215,12 @@ impl Agents {
                 format!("the run took longer than {} s", timeout.as_secs_f64()),
             )
         })??;
-        if let Some(target) = case.targets.first()
-            && !transforms_of(target).is_empty()
+        let transforms = transforms_of(case);
+        if !transforms.is_empty()
             && let Some(response) = produced.response.take()
         {
-            produced.response = Some(self.transform_response(target, &case.candidate, response).await?);
+            let changed = self.transform_response(&transforms, &case.candidate, response).await?;
+            produced.response = Some(changed);
         }
         if let Some(folder) = &folder {
             let own = produced.diff.take().unwrap_or_default();
@@ -251,7 +252,7 @@ impl Agents {
             None => return Ok(None),
         };
         let allow = |what: String| require_permission(self.allow_commands, what);
-        if case.targets.first().is_some_and(|target| !transforms_of(target).is_empty()) {
+        if !transforms_of(case).is_empty() {
             allow("the JavaScript or Python code of `transform`".to_owned())?;
         }
         let has_turns = case.candidate.messages.iter().any(conversation::is_open_answer);

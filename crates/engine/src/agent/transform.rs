@@ -6,34 +6,35 @@ use jurist_core::candidate::Candidate;
 use jurist_core::check::read_call_list;
 use jurist_core::dialect::{ScriptCall, ScriptSource};
 use jurist_core::grade::Failure;
-use jurist_core::suite::CaseTarget;
+use jurist_core::suite::Case;
 use serde_json::{Value as Json, json};
 
 use super::{AgentRunError, Agents};
 use crate::load_script::run_script;
 
-/// The code of a target, in the order in which it is run.
-pub(super) fn transforms_of(target: &CaseTarget) -> Vec<&str> {
-    match target.config.get("transform") {
-        Some(Json::String(code)) => vec![code],
+/// The code of a case's target and of its agent, in the order in which it is run.
+pub(super) fn transforms_of(case: &Case) -> Vec<&str> {
+    let of_target = match case.targets.first().and_then(|target| target.config.get("transform")) {
+        Some(Json::String(code)) => vec![code.as_str()],
         Some(Json::Array(all)) => all.iter().filter_map(Json::as_str).collect(),
         _ => Vec::new(),
-    }
+    };
+    of_target.into_iter().chain(case.agent.transform.as_deref()).collect()
 }
 
 impl Agents {
-    /// The answer as the code of its target leaves it. Code that breaks is no failure of the candidate.
+    /// The answer as the code of its case leaves it. Code that breaks is no failure of the candidate.
     pub(super) async fn transform_response(
         &self,
-        target: &CaseTarget,
+        transforms: &[&str],
         candidate: &Candidate,
         response: String,
     ) -> Result<String, AgentRunError> {
         // Code that reads fields gets them where the answer is JSON, as it does from promptfoo's providers.
         let mut output = read_call_list(&response).unwrap_or(Json::String(response));
-        for code in transforms_of(target) {
+        for code in transforms {
             let context = json!({ "vars": candidate.vars, "prompt": { "raw": candidate.input } });
-            let (code, arguments) = (code.to_owned(), vec![output, context]);
+            let (code, arguments) = ((*code).to_owned(), vec![output, context]);
             let file = match code.strip_prefix("file://") {
                 Some(reference) => Some(self.find_script(reference)?),
                 None => None,

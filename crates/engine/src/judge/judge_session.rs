@@ -244,10 +244,61 @@ impl JudgeSession<'_> {
                 let verdict_in_candidate = self.prompter.has_verdict_in_candidate();
                 return Ok(JudgeAnswers { answers: known, verdict_in_candidate });
             }
-            for (at, answered) in self.ask_all(&questions, &open).await? {
+            // Code that computes by the scores of the others waits for them.
+            let (last, first): (Vec<usize>, Vec<usize>) =
+                open.into_iter().partition(|at| questions[*at].criterion.needs_scores());
+            for (at, answered) in self.ask_all(&questions, &first).await? {
                 known[at] = Some(self.enforce_evidence(&questions[at], answered));
             }
+            if first.is_empty() {
+                for at in last {
+                    known[at] = Some(self.ask_about_scores(questions[at].criterion, &known).await);
+                }
+            }
         }
+    }
+
+    /// A criterion that code decides by the scores of the others.
+    async fn ask_about_scores(
+        &self,
+        criterion: &Criterion,
+        known: &[Option<AnsweredQuestion>],
+    ) -> AnsweredQuestion {
+        let failed = |detail: String| AnsweredQuestion {
+            kind: GraderKind::Check,
+            ..answer_with_outcome(Outcome::Failed { failure: Failure::Crashed, detail }, "")
+        };
+        let CriterionKind::Check(method) = &criterion.ask else {
+            return failed("only a check is given scores".to_owned());
+        };
+        let check = match CompiledCheck::compile(method) {
+            Ok(CompiledCheck::External(check)) => check,
+            Ok(_) => return failed(format!("`{}` is not given scores", method.entry.name)),
+            Err(error) => return failed(error.to_string()),
+        };
+        let unasked = QuestionAnswer { outcome: &WAITS, quote: QuoteStatus::NotAsked };
+        let answers: Vec<QuestionAnswer<'_>> =
+            known.iter().map(|answered| answered.as_ref().map_or(unasked, to_score_answer)).collect();
+        let scored = match score::scores_for_code(self.case.rubric, &answers) {
+            Ok(scored) => scored,
+            Err(missing) => return failed(format!("`{}` has no score", missing.criterion)),
+        };
+        let mut scores = serde_json::Map::new();
+        for (name, weights) in check.scores.iter().flatten() {
+            let (mut sum, mut total) = (0.0, 0.0);
+            for (id, weight) in weights {
+                // A criterion that does not apply has no score, and weighs nothing.
+                let Some(found) = scored.iter().find(|scored| scored.names.first() == Some(id)) else {
+                    continue;
+                };
+                sum += weight * found.score;
+                total += weight;
+            }
+            scores.insert(name.clone(), if 0.0 < total { sum / total } else { 0.0 }.into());
+        }
+        let input = ExternalInput { scores: Some(&scores), ..self.external_input() };
+        let answered = self.run_program_check(criterion, &check, &input).await;
+        AnsweredQuestion { kind: GraderKind::Check, ..answered }
     }
 
     /// Questions that are decided without a judge.
@@ -371,7 +422,7 @@ impl JudgeSession<'_> {
                 Ok(CompiledCheck::Local(check)) => self.run_local_check(check, self.case.material).await,
                 Ok(CompiledCheck::External(check)) => match &check.then {
                     Some(inner) => self.run_check_on_value(&check, inner).await,
-                    None => self.run_program_check(criterion, &check).await,
+                    None => self.run_program_check(criterion, &check, &self.external_input()).await,
                 },
                 Ok(CompiledCheck::MaxScore(_)) => answer_with_outcome(WAITS, ""),
                 Err(error) => answer_with_outcome(
@@ -641,14 +692,19 @@ impl JudgeSession<'_> {
             case: self.case.candidate,
             material: self.case.material,
             criteria: self.case.rubric.description.as_deref(),
+            scores: None,
         }
     }
 
     /// Runs a check that a program or a service decides.
-    async fn run_program_check(&self, criterion: &Criterion, check: &ExternalCheck) -> AnsweredQuestion {
-        let input = self.external_input();
+    async fn run_program_check(
+        &self,
+        criterion: &Criterion,
+        check: &ExternalCheck,
+        input: &ExternalInput<'_>,
+    ) -> AnsweredQuestion {
         let decided = match self.programs {
-            Some(programs) => programs.decide(check, &input).await,
+            Some(programs) => programs.decide(check, input).await,
             None => {
                 let refused = permit_check(false, check).expect_err("it was not allowed");
                 Err(refused.into())

@@ -98,7 +98,7 @@ pub(super) async fn decide_external_record(
         return Err(fields.no_output().to_string());
     }
     material.case_data = read_case_data(&record);
-    let input = ExternalInput { case: place, material: &material, criteria: None };
+    let input = ExternalInput { case: place, material: &material, criteria: None, scores: None };
     let line = match programs.decide(check, &input).await {
         Ok(verdict) => {
             let finding = verdict.finding();

@@ -28,6 +28,16 @@ pub(super) struct AssertionCriteria {
     pub(super) prompt: Option<String>,
     pub(super) grader: GraderSettings,
     n_judged: usize,
+    /// Names of metrics, each with a criterion that belongs to it and its weight.
+    metrics: Vec<(String, String, f64)>,
+}
+
+/// Code that computes the score of a test by those of its metrics.
+#[derive(Clone)]
+pub(super) struct ScoringFunction {
+    pub(super) code: SourceNode,
+    /// The threshold of the test, which the code is given.
+    pub(super) threshold: Option<f64>,
 }
 
 /// How the assertions of a test are read.
@@ -42,6 +52,9 @@ pub(super) struct AssertionRules {
     pub(super) has_prompt: bool,
     /// The tools that the providers of the test declare.
     pub(super) tools: Vec<Json>,
+    /// What each answer of `factuality` is worth.
+    pub(super) factuality: serde_json::Map<String, Json>,
+    pub(super) scoring: Option<ScoringFunction>,
 }
 
 /// Languages of a project's own assertions, with what runs them.
@@ -70,8 +83,24 @@ pub(super) fn assertions(
     let mut judge_prompts = Vec::new();
     nodes.iter().for_each(|node| collect_judge_prompts(node, &mut judge_prompts));
     let several_prompts = judge_prompts.iter().any(|text| *text != judge_prompts[0]);
-    let mut reader = AssertionReader { cx, rules, ids, asserted, several_prompts, own_prompt: None };
-    let (criteria, spots) = reader.list(nodes);
+    let mut reader = AssertionReader {
+        cx,
+        rules,
+        ids,
+        asserted,
+        several_prompts,
+        own_prompt: None,
+        depth: 0,
+        set_threshold: None,
+    };
+    let (mut criteria, mut spots) = reader.list(nodes);
+    if let Some(scoring) = reader.rules.scoring.take()
+        && let Some(criterion) = reader.read_scoring_function(&scoring)
+    {
+        criteria.iter_mut().for_each(|criterion| criterion.weight = 0.0);
+        criteria.push(criterion);
+        spots.push(Spot::new(scoring.code.span));
+    }
     let mut asserted = reader.asserted;
     (asserted.criteria, asserted.spots) = (criteria, spots);
     // A single group is the rubric itself.
@@ -93,6 +122,10 @@ struct AssertionReader<'a> {
     /// The assertions of the test have different prompts for the judge, so that each becomes the text of its criterion.
     several_prompts: bool,
     own_prompt: Option<String>,
+    /// How many sets are around the assertion that is read.
+    depth: usize,
+    /// The gate of the set that was read last.
+    set_threshold: Option<f64>,
 }
 
 impl<'a> AssertionReader<'a> {
@@ -225,6 +258,9 @@ impl<'a> AssertionReader<'a> {
         let mut criterion = Criterion::new(id, description, ask);
         criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
         criterion.required = fields.bool("required").unwrap_or(false);
+        if let Some(metric) = fields.get("metric").and_then(SourceNode::text) {
+            self.note_metric(&fields, metric, &criterion);
+        }
         let negate = fields.bool("negate").unwrap_or(false);
         if inverted != negate {
             criterion.polarity = Polarity::Negated;
@@ -239,6 +275,7 @@ impl<'a> AssertionReader<'a> {
             criterion.threshold = fields.number_in("min_score", 0.0..=1.0);
             if matches!(criterion.ask, CriterionKind::Group(_) | CriterionKind::Question(_)) {
                 criterion.threshold = criterion.threshold.or(fields.number_in("threshold", 0.0..=1.0));
+                criterion.threshold = criterion.threshold.or(self.set_threshold.take());
                 criterion.operator = fields.word("operator", &Operator::ALL);
             }
         }
@@ -248,7 +285,12 @@ impl<'a> AssertionReader<'a> {
         } else {
             fields.refuses(&["transform"]);
         }
-        fields.refuses(&["contextTransform", "postprocess"]);
+        fields.refuses_with(
+            "contextTransform",
+            "promptfoo takes the context from what the provider answers beside its text, which is not kept here",
+            "write the context into `vars.context`, or let a program answer with `context`",
+        );
+        fields.refuses(&["postprocess"]);
         fields.finish();
         Some((criterion, spot))
     }
@@ -361,6 +403,9 @@ impl<'a> AssertionReader<'a> {
             let own = own.into_iter().filter(|(name, _, _)| *name == entry.name);
             method.params.extend(own.map(|(_, key, value)| (key.to_owned(), value)));
         }
+        if entry.name == "factuality" && !self.rules.factuality.is_empty() {
+            method.params.insert("scores".to_owned(), Json::Object(self.rules.factuality.clone()));
+        }
         if TOOL_CALL_TYPES.contains(&entry.name) {
             self.set_declared_tools(at, &mut method);
         }
@@ -448,6 +493,73 @@ impl<'a> AssertionReader<'a> {
         }
     }
 
+    /// A scoring function is given scores of criteria that stand for themselves.
+    fn note_metric(&mut self, fields: &MappingReader<'_>, metric: &str, criterion: &Criterion) {
+        if 0 < self.depth && self.rules.scoring.is_some() {
+            self.cx.report(
+                Diagnostic::error(
+                    Code::Unsupported,
+                    fields.span("metric"),
+                    "a `metric` inside an `assert-set` beside `assertScoringFunction` is not supported",
+                )
+                .note("promptfoo gives it to the function; here the function gets those of the test itself")
+                .help("move the assertion out of the set"),
+            );
+            return;
+        }
+        self.asserted.metrics.push((metric.to_owned(), criterion.id.clone(), criterion.weight));
+    }
+
+    /// The code that decides a test of promptfoo by the scores of its metrics, as the only criterion that counts.
+    fn read_scoring_function(&mut self, scoring: &ScoringFunction) -> Option<Criterion> {
+        let (cx, span) = (self.cx, scoring.code.span);
+        let mut code = cx.raw_text(&scoring.code, "assertScoringFunction")?;
+        let path = code.strip_prefix("file://").unwrap_or_default();
+        let file = path.rsplit_once(':').map_or(path, |(file, _)| file);
+        let ends = |extensions: &[&str]| extensions.iter().any(|end| file.ends_with(end));
+        let language = if ends(&[".py"]) {
+            "python"
+        } else if ends(&[".js", ".mjs", ".cjs", ".ts"]) {
+            "javascript"
+        } else {
+            cx.report(
+                Diagnostic::error(
+                    Code::BadValue,
+                    span,
+                    format!("`{code}` names no JavaScript or Python file"),
+                )
+                .note("promptfoo takes a function of a file there, such as `file://score.js:combine`"),
+            );
+            return None;
+        };
+        cx.find(file, span)?;
+        // What promptfoo calls where no function is named.
+        if language == "python" && file == path {
+            code.push_str(":func");
+        }
+        let mut scores = serde_json::Map::new();
+        for (metric, id, weight) in &self.asserted.metrics {
+            let named = scores.entry(metric.clone()).or_insert_with(|| Json::Object(serde_json::Map::new()));
+            named[id.as_str()] = read_back(*weight);
+        }
+        let entry = catalogue::find_catalogue_entry(CHECKS, language)?;
+        let mut params = serde_json::Map::new();
+        params.insert("value".to_owned(), Json::from(code));
+        params.insert("scores".to_owned(), Json::Object(scores));
+        if let Some(threshold) = scoring.threshold {
+            params.insert("config".to_owned(), serde_json::json!({ "threshold": read_back(threshold) }));
+        }
+        let method = catalogue::GradingMethod { entry, params };
+        if let Err(error) = CompiledCheck::compile(&method) {
+            cx.error(Code::BadValue, span, error.to_string());
+            return None;
+        }
+        let id = self.ids.fresh("assertScoringFunction");
+        let mut criterion = Criterion::new(id, "", CriterionKind::Check(method));
+        (criterion.required, criterion.threshold) = (true, Some(scoring.threshold.unwrap_or(1e-6)));
+        Some(criterion)
+    }
+
     /// promptfoo's patterns are JavaScript's: letters, digits and word boundaries are ASCII's, and look-around is
     /// allowed, which takes another engine.
     fn rewrite_pattern(&self, fields: &MappingReader<'_>, name: &str) -> Option<SourceNode> {
@@ -506,21 +618,17 @@ impl<'a> AssertionReader<'a> {
             fields.missing("assert");
             return None;
         };
-        if let Some(node) = fields.get("aggregator")
-            && node.get("type").and_then(SourceNode::text) != Some("weighted_average")
-        {
-            self.cx.error(
-                Code::Unsupported,
-                node.span,
-                "only the aggregator `weighted_average` is supported",
-            );
-        }
         fields.ignores(&["config"]);
         // A set with a threshold passes by its score, and so does a test around it.
         let outside = self.rules.gates;
         self.rules.gates &= !(self.is_promptfoo() && fields.has("threshold"));
-        let (criteria, spots) = self.list(&items.iter().collect::<Vec<_>>());
+        self.depth += 1;
+        let (mut criteria, spots) = self.list(&items.iter().collect::<Vec<_>>());
+        self.depth -= 1;
         self.rules.gates = outside;
+        if let Some(node) = fields.get("aggregator") {
+            self.apply_aggregator(node, &mut criteria);
+        }
         spot.children = spots;
         let key = ["assert", "assertions", "evaluators"]
             .into_iter()
@@ -528,6 +636,59 @@ impl<'a> AssertionReader<'a> {
             .unwrap_or("assert");
         spot.keys.push(("criteria", fields.key_span(key)));
         Some(CriterionKind::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
+    }
+
+    /// How a set of AgentV combines its members; their own weights do not count beside it.
+    fn apply_aggregator(&mut self, node: &SourceNode, criteria: &mut [Criterion]) {
+        let cx = self.cx;
+        let Some(fields) = MappingReader::new(cx, node, "aggregator") else { return };
+        let kind = fields.need("type").and_then(|node| cx.plain_text(node, "type"));
+        match kind.as_deref().map(|kind| kind.replace('-', "_")).as_deref() {
+            None => {}
+            Some("weighted_average") => {
+                let weights = fields.map("weights").unwrap_or_default();
+                for entry in weights.iter().filter(|entry| !criteria.iter().any(|own| own.id == entry.key)) {
+                    let known = criteria.iter().map(|criterion| criterion.id.as_str());
+                    let message = format!("no member of this set is called `{}`", entry.key);
+                    cx.report(
+                        Diagnostic::error(Code::UnknownName, entry.key_span, message)
+                            .suggest(&entry.key, known, "members"),
+                    );
+                }
+                for criterion in &mut *criteria {
+                    let own = weights.iter().find(|entry| entry.key == criterion.id);
+                    let own = own.and_then(|entry| cx.number_in(&entry.value, "weights", 0.0..=f64::MAX));
+                    criterion.weight = own.unwrap_or(1.0);
+                }
+            }
+            Some("threshold") => {
+                self.set_threshold =
+                    fields.need("threshold").and_then(|node| cx.number_in(node, "threshold", 0.0..=1.0));
+                criteria.iter_mut().for_each(|criterion| criterion.weight = 1.0);
+                // The share of members that pass is their mean, if each of them passes or fails.
+                if let Some(other) = criteria.iter().find(|criterion| !is_yes_or_no(criterion)) {
+                    let message = format!(
+                        "the aggregator `threshold` counts members that pass, and `{}` has a score",
+                        other.id
+                    );
+                    cx.report(
+                        Diagnostic::error(Code::Unsupported, cx.head(node), message)
+                            .help("use `weighted_average`, or members that are met or not met"),
+                    );
+                }
+            }
+            Some(other) => {
+                let message = format!("the aggregator `{other}` is not supported");
+                cx.report(
+                    Diagnostic::error(Code::Unsupported, cx.head(node), message)
+                        .note("AgentV lets a program or a model combine the members; here they are combined by weight")
+                        .help("use `weighted_average` with `weights`, or `threshold`"),
+                );
+                fields.knows(&["path", "cwd", "prompt", "model", "command"]);
+                return;
+            }
+        }
+        fields.finish();
     }
 
     /// The judge that an assertion asks for; a test has one.
@@ -541,7 +702,7 @@ impl<'a> AssertionReader<'a> {
             NodeShape::Scalar(_) => cx.text(node, "prompt"),
             NodeShape::List(_) => Some(pretty(&cx.json(node))),
             NodeShape::Map(_) => {
-                cx.error(Code::Unsupported, cx.head(node), "a prompt made by a command is not supported");
+                refuse_prompt_command(cx, node);
                 None
             }
         });
@@ -705,6 +866,63 @@ impl<'a> AssertionReader<'a> {
         fields.finish();
         Some(criterion)
     }
+}
+
+/// A number as a file has it: a whole one without a fraction, so that converted suites are the same.
+fn read_back(number: f64) -> Json {
+    let is_whole = number.fract() == 0.0 && number.abs() < 1e15;
+    if is_whole { Json::from(number as i64) } else { Json::from(number) }
+}
+
+/// Checks that hold or do not hold.
+const YES_OR_NO: [&str; 20] = [
+    "equals",
+    "contains",
+    "icontains",
+    "contains-any",
+    "contains-all",
+    "icontains-any",
+    "icontains-all",
+    "starts-with",
+    "ends-with",
+    "regex",
+    "is-json",
+    "contains-json",
+    "is-xml",
+    "contains-xml",
+    "is-sql",
+    "contains-sql",
+    "is-refusal",
+    "latency",
+    "cost",
+    "word-count",
+];
+
+fn is_yes_or_no(criterion: &Criterion) -> bool {
+    match &criterion.ask {
+        CriterionKind::Question(Scale::Binary) => true,
+        CriterionKind::Check(method) => YES_OR_NO.contains(&method.entry.name),
+        _ => false,
+    }
+}
+
+/// A program that would write the judge's prompt; where it is not there, that is the first thing to say.
+fn refuse_prompt_command(cx: &Context<'_>, node: &SourceNode) {
+    let words = node.get("command").and_then(SourceNode::list).unwrap_or_default();
+    let is_script = |word: &&SourceNode| {
+        let ends = |text: &str| OWN_ASSERTIONS.iter().any(|(end, _)| text.ends_with(&format!(".{end}")));
+        word.text().is_some_and(ends)
+    };
+    if let Some(script) = words.iter().find(is_script)
+        && cx.find(script.text().unwrap_or_default(), script.span).is_none()
+    {
+        return;
+    }
+    cx.report(
+        Diagnostic::error(Code::Unsupported, cx.head(node), "a prompt made by a command is not supported")
+            .note("AgentV starts the program for each answer; here the judge's prompt is a text")
+            .help("write the text under `prompt`, with `{{ response }}` and the like for what differs"),
+    );
 }
 
 /// The judge's prompts that assertions name, at any depth.

@@ -5,13 +5,26 @@ use serde_json::{Map, Value as Json};
 use super::assertion::AssertionRules;
 use super::prompt::{AgentvPrompt, prompts, read_input_messages, rewrite_old_variables};
 use super::target::{AgentvTarget, GraderSettings, read_agentv_targets, read_grader};
-use super::{PassRule, TestRules, assert_nodes, read_agentv_workspace, report_ineffective_keys, tools_of};
+use super::{
+    PassRule, SCORING_FUNCTION, TestRules, assert_nodes, read_agentv_workspace, report_ineffective_keys,
+    tools_of,
+};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::MappingReader;
 use crate::dialect::{promptfoo, settings};
 use crate::source::{NodeEntry, NodeShape, SourceNode};
 use crate::suite::{Calls, Judge, Workspace};
+
+/// Keys whose files the settings of a project name.
+const PROJECT_KEYS: [&str; 3] = ["providers", "tests", "defaults"];
+
+fn names_file(node: &SourceNode) -> bool {
+    node.text().is_some_and(|text| text.starts_with("file://"))
+}
+
+/// Keys of a suite that the settings of a project do not have.
+const SUITE_KEYS: [&str; 6] = ["prompts", "assert", "assertions", "default_test", "input", "execution"];
 
 /// What every test of a file starts from.
 pub(super) struct AgentvTestDefaults<'a> {
@@ -35,6 +48,10 @@ pub(super) struct AgentvTestDefaults<'a> {
     pub(super) input_files: Vec<String>,
     pub(super) repeat: u32,
     pub(super) judge: Judge,
+    /// The file holds settings of a project, whose suites say what is asserted.
+    pub(super) is_project: bool,
+    /// Code that computes the score of every test that has none of its own.
+    pub(super) scoring: Option<SourceNode>,
 }
 
 impl<'a> AgentvTestDefaults<'a> {
@@ -58,6 +75,8 @@ impl<'a> AgentvTestDefaults<'a> {
             repeat: 1,
             // All criteria of one assertion are graded in one call.
             judge: Judge { calls: Some(Calls::PerRubric), ..Judge::default() },
+            is_project: false,
+            scoring: None,
         }
     }
 
@@ -74,6 +93,9 @@ impl<'a> AgentvTestDefaults<'a> {
             workspace: read_agentv_workspace(fields),
             input_files: fields.texts_of("input_files"),
             input: fields.get("input").map(|node| read_input_messages(cx, node)).unwrap_or_default(),
+            is_project: rules == TestRules::Agentv
+                && PROJECT_KEYS.iter().all(|key| fields.peek(key).is_some_and(names_file))
+                && !SUITE_KEYS.iter().any(|key| fields.has(key)),
             ..Self::new(rules)
         };
         match fields.get("tags").map(|node| (node, &node.shape)) {
@@ -162,6 +184,8 @@ impl<'a> AgentvTestDefaults<'a> {
             embedding: self.grader.embedding.clone(),
             has_prompt: self.options.rubric_prompt.is_some(),
             tools: tools_of(&self.targets),
+            factuality: self.options.factuality.clone(),
+            scoring: None,
         }
     }
 
@@ -215,6 +239,7 @@ impl<'a> AgentvTestDefaults<'a> {
             if let Some(grader) = fields.get("provider").and_then(|node| read_grader(cx, node)) {
                 self.grader = grader.or(&self.grader);
             }
+            self.scoring = fields.get(SCORING_FUNCTION).cloned();
             fields.ignores(&["description"]);
             fields.refuses(&["providers", "prompts"]);
         } else {
@@ -241,6 +266,8 @@ pub(super) struct AgentvTestOptions {
     pub(super) transform_vars: Option<SourceNode>,
     /// Code that changes the answer.
     pub(super) transform: Option<String>,
+    /// What each answer about facts is worth.
+    pub(super) factuality: Map<String, Json>,
 }
 
 impl AgentvTestOptions {
@@ -263,14 +290,18 @@ impl AgentvTestOptions {
             skips_defaults: own("disableDefaultAsserts"),
             transform_vars: fields.get("transformVars").filter(|_| is_promptfoo).cloned(),
             transform: fields
-                .any(&["transform", "postprocess"])
-                .filter(|_| is_promptfoo)
+                .any(if is_promptfoo { &["transform", "postprocess"] } else { &["transform"] })
                 .and_then(|node| cx.raw_text(node, "transform")),
+            factuality: if is_promptfoo { fields.json_map("factuality") } else { Map::new() },
         };
-        fields.refuses(&["storeOutputAs", "factuality"]);
+        fields.refuses_with(
+            "storeOutputAs",
+            "promptfoo gives the answer to the tests after this one; here every case stands for itself",
+            "write the answer into `vars` of those tests, or write the tests as one conversation",
+        );
         if !is_promptfoo {
             fields.refuses(&[
-                "transform",
+                "factuality",
                 "postprocess",
                 "transformVars",
                 "disableVarExpansion",
@@ -296,6 +327,7 @@ impl AgentvTestOptions {
             skips_defaults: self.skips_defaults,
             transform_vars: self.transform_vars.or_else(|| default.transform_vars.clone()),
             transform: self.transform.or_else(|| default.transform.clone()),
+            factuality: if self.factuality.is_empty() { default.factuality.clone() } else { self.factuality },
         }
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use assertion::{AssertionCriteria, AssertionRules, assertions};
+use assertion::{AssertionCriteria, AssertionRules, ScoringFunction, assertions};
 use conversation::expand_turns;
 use defaults::{AgentvTestDefaults, AgentvTestOptions, read_repeat_count};
 pub(super) use prompt::AgentvPrompt;
@@ -101,10 +101,12 @@ const WITHOUT_EFFECT: &[&str] = &[
     "writeLatestResults",
 ];
 
+/// The key of promptfoo for code that computes the score of a test.
+const SCORING_FUNCTION: &str = "assertScoringFunction";
+
 /// Keys that change what is graded, in ways that are not understood here.
 const UNSUPPORTED: &[&str] = &[
     "aggregation",
-    "assertScoringFunction",
     "assert_scoring_function",
     "graders",
     "imports",
@@ -156,6 +158,12 @@ pub(super) fn read_suite_by_rules(cx: &Context<'_>, node: &SourceNode, rules: Te
                 suite.cases.extend(case.into_iter().flatten());
             }
         }
+    }
+    if defaults.is_project {
+        // Suites give them prompts and assertions.
+        let message = "`tests` in the settings of a project are not run by themselves; run a suite";
+        cx.report(Diagnostic::warning(Code::NoEffect, fields.key_span("tests"), message));
+        suite.cases.clear();
     }
     let shared: Vec<&SourceNode> = defaults.assertions().collect();
     if tests.is_empty() && !shared.is_empty() {
@@ -293,7 +301,16 @@ fn read_agentv_case(
     let alone = own.is_empty() && (skip_defaults || defaults.assertions().next().is_none());
     let as_assertion = fields.any(&["criteria", "expected_outcome"]).filter(|_| alone);
     own.extend(as_assertion);
-    let pass = rules.pass_rule(threshold.or(defaults.threshold));
+    let scoring = match rules {
+        TestRules::Promptfoo => fields.get(SCORING_FUNCTION).or(defaults.scoring.as_ref()),
+        TestRules::Agentv => None,
+    };
+    let pass_threshold = threshold.or(defaults.threshold);
+    let pass = match scoring {
+        // The function alone decides.
+        Some(_) => PassRule { pass_mark: 0.0, gates: false },
+        None => rules.pass_rule(pass_threshold),
+    };
     let draft = Draft {
         description: guidance.filter(|_| as_assertion.is_none()),
         prompt: options.rubric_prompt.as_deref().map(|prompt| fill_judge_prompt(prompt, &fields)),
@@ -313,7 +330,7 @@ fn read_agentv_case(
     // A project's own settings may list tests that its suites add assertions to.
     let folder =
         cx.path_of(fields.start().file).parent().and_then(|folder| Some(folder.file_name()? == ".agentv"));
-    let is_shown = rules == TestRules::Promptfoo || folder == Some(true);
+    let is_shown = rules == TestRules::Promptfoo || folder == Some(true) || defaults.is_project;
     let rubric = if own.is_empty() && is_shown {
         Some((Arc::new(accept(cx, draft_for_review(), &spot)?), AssertionCriteria::default()))
     } else if own.is_empty() {
@@ -334,13 +351,22 @@ fn read_agentv_case(
         rules.embedding = embedding.or(rules.embedding);
         rules.has_prompt = options.rubric_prompt.is_some();
         rules.tools = tools_of(&targets);
+        rules.factuality = options.factuality.clone();
+        rules.scoring = scoring.map(|node| ScoringFunction { code: node.clone(), threshold: pass_threshold });
         read_agentv_rubric(cx, &own, (rules, pass), draft, spot)
     };
     let prompt_names = fields.texts("prompts");
+    let (mut candidate, asked) = read_agentv_candidate(&fields, defaults, &options, &prompt_names);
+    if options.transform.is_some()
+        && let Some(response) = candidate.response.take()
+    {
+        // What was answered before is changed too, so that it is produced again.
+        targets = vec![AgentvTarget::recorded(response)];
+    }
     for target in &mut targets {
         add_transform(&mut target.target.config, options.transform.as_deref());
     }
-    let (mut candidate, asked) = read_agentv_candidate(&fields, defaults, &options, &prompt_names);
+    let has_targets = !targets.is_empty();
     report_unknown_prompts(cx, fields.start(), &targets, &asked);
     let mut metadata = defaults.metadata.clone();
     metadata.extend(fields.json_map("metadata"));
@@ -352,17 +378,20 @@ fn read_agentv_case(
     // Everybody else gets them filled in.
     let runs_script = |agentv_target: &AgentvTarget| {
         let is_script = |kind: &&str| agentv_target.target.id.starts_with(*kind);
-        rules == TestRules::Promptfoo
-            && (["exec:", "file:", "python:"].iter().any(is_script)
-                || agentv_target.target.config.contains_key(TRANSFORM))
+        (rules == TestRules::Promptfoo && ["exec:", "file:", "python:"].iter().any(is_script))
+            || agentv_target.target.config.contains_key(TRANSFORM)
     };
-    if rubric.as_ref().is_some_and(|rubric| rubric.0.external_checks().next().is_some())
+    if options.transform.is_some()
+        || rubric.as_ref().is_some_and(|rubric| rubric.0.external_checks().next().is_some())
         || targets.iter().any(runs_script)
     {
         candidate.vars = fields.json_map("vars");
     }
     let origin = cx.origin(fields.start());
     fields.knows(&["vars"]);
+    if rules == TestRules::Agentv {
+        fields.refuses(&[SCORING_FUNCTION]);
+    }
     report_ineffective_keys(&fields);
     fields.finish();
     let (rubric, asserted) = rubric?;
@@ -377,7 +406,11 @@ fn read_agentv_case(
         candidate,
         server: None,
         targets: Vec::new(),
-        agent: AgentSettings { system: defaults.system.clone(), ..AgentSettings::default() },
+        agent: AgentSettings {
+            system: defaults.system.clone(),
+            transform: options.transform.filter(|_| !has_targets),
+            ..AgentSettings::default()
+        },
         workspace: own_workspace.or_else(|| defaults.workspace.clone()),
         rubric,
         judge,

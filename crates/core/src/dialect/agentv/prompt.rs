@@ -287,6 +287,7 @@ pub(super) fn read_agentv_candidate(
         .collect();
     let keys = ["input", "provider_output", "providerOutput", "output"];
     if defaults.prompts.is_empty()
+        && !defaults.is_project
         && defaults.input.is_empty()
         && !keys.iter().any(|key| fields.get(key).is_some())
     {

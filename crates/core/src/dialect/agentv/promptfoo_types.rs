@@ -10,8 +10,6 @@ pub(in crate::dialect) const REFUSED_TYPES: &[(&str, &str)] = &[
     ("pi", "it needs the service of that name; ask a judge with `llm-rubric`"),
     ("search-rubric", "judges do not search the web; ask one with `llm-rubric`"),
     ("meteor", "its score depends on a dictionary of synonyms; use `rouge-n`, `bleu` or `similar`"),
-    ("is-sql", "no SQL parser is built in; use `regex`, or a parser in `python`"),
-    ("contains-sql", "no SQL parser is built in; use `regex`, or a parser in `python`"),
     ("ruby", "Ruby is not run; use `javascript`, `python` or `script`"),
     ("similar:dot", "use `similar`, which takes the cosine"),
     ("similar:euclidean", "use `similar`, which takes the cosine"),
@@ -24,6 +22,8 @@ pub(super) const PROMPTFOO_MARKS: &[(&str, f64)] = &[
     ("bleu", 0.5),
     ("gleu", 0.5),
     ("g-eval", 0.7),
+    // Whatever the options say that an answer is worth, unless it is nothing.
+    ("factuality", 1e-6),
     ("tool-call-f1", 1.0),
     ("answer-relevance", 0.0),
     ("context-faithfulness", 0.0),

@@ -19,6 +19,12 @@ pub(super) struct AgentvTarget {
 }
 
 impl AgentvTarget {
+    /// Answers with what was recorded.
+    pub(super) fn recorded(response: String) -> Self {
+        let config = Map::from_iter([("response".to_owned(), Json::from(response))]);
+        Self { target: CaseTarget { id: "mock".to_owned(), label: None, config }, prompts: Vec::new() }
+    }
+
     /// Whether a filter of a test names it; `*` at the end stands for any rest.
     pub(super) fn is_named(&self, filter: &str) -> bool {
         let fits = |name: &str| match filter.strip_suffix('*') {
@@ -120,7 +126,16 @@ pub(super) fn read_grader(cx: &Context<'_>, node: &SourceNode) -> Option<GraderS
     let fields = MappingReader::new(cx, inner, "provider")?;
     let own = fields.get("id").and_then(|node| cx.plain_text(node, "id"));
     if id.is_none() && own.is_none() {
-        fields.missing("id");
+        cx.report(
+            Diagnostic::error(
+                Code::MissingKey,
+                cx.head(inner),
+                "the model that judges has settings and no `id`",
+            )
+            .note("promptfoo refuses it as well, when the first assertion asks a judge")
+            .help("add `id: vendor:model`"),
+        );
+        fields.knows(&["id"]);
     }
     let config = fields.raw_json_map("config");
     warn_unused_settings(&fields, &config, JUDGE);

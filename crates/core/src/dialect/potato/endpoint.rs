@@ -1,6 +1,7 @@
 //! The judge of an evaluator: `config`, which is a Potato configuration with its `ai_support`.
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::context::Context;
 use crate::dialect::fields::MappingReader;
 use crate::source::SourceNode;
 use crate::suite::Judge;
@@ -23,6 +24,16 @@ pub(super) fn read_evaluator_judge(params: &MappingReader<'_>) -> Option<Judge> 
         );
         return None;
     };
+    read_ai_support(cx, support)
+}
+
+/// The model that helps annotators of a task judges it, too.
+pub(super) fn read_task_judge(cx: &Context<'_>, node: &SourceNode) -> Option<Judge> {
+    let is_off = node.get("enabled").and_then(SourceNode::text).is_some_and(|text| text == "false");
+    if is_off { None } else { read_ai_support(cx, node) }
+}
+
+fn read_ai_support(cx: &Context<'_>, support: &SourceNode) -> Option<Judge> {
     let fields = MappingReader::new(cx, support, "ai_support")?;
     let is_enabled = fields.bool("enabled").unwrap_or(true);
     let vendor = fields.need("endpoint_type").and_then(|node| cx.plain_text(node, "endpoint_type"));

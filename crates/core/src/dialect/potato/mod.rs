@@ -16,6 +16,7 @@ use serde_json::Value as Json;
 
 use conditions::read_show_conditions;
 use display::{check_shown_fields, fill_trace_fields, read_item_display};
+use endpoint::read_task_judge;
 use evaluators::evaluators;
 use schemes::{read_annotation_schemes, rubric_eval};
 
@@ -38,7 +39,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "adjudication",
     "admin_api_key",
     "agreement_metrics",
-    "ai_support",
     "alert_time_each_instance",
     "annotation_codebook_url",
     "annotation_telemetry",
@@ -175,6 +175,7 @@ pub(super) fn read_potato_suite(cx: &Context<'_>, node: &SourceNode) -> Suite {
         return suite;
     }
     let Some(fields) = MappingReader::new(cx, node, "annotation task") else { return suite };
+    suite.judge = fields.get("ai_support").and_then(|node| read_task_judge(cx, node)).unwrap_or_default();
     suite.annotation = read_annotation_task(fields);
     suite.rubrics.extend(annotation_rubrics(suite.annotation.as_ref()));
     suite

@@ -87,7 +87,7 @@ fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Scheme>>
     if name.is_none() {
         fields.missing("name");
     }
-    let description = fields.text("description");
+    let description = join_help(fields.text("description"), read_help(&fields));
     let required = match fields.get("label_requirement").map(|node| (node, node.map().is_some())) {
         Some((node, true)) => MappingReader::new(cx, node, "label requirement").and_then(|mapping_reader| {
             let required = mapping_reader.bool("required");
@@ -101,13 +101,15 @@ fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Scheme>>
     fields.knows(&["layout", "humanize_labels", "keybinding_strategy", "annotation_id", "title", "required"]);
     // Conditions are read when all questions are known.
     fields.knows(&["display_logic", "show_when"]);
-    fields.ignores(&["keyword_highlights", "ai_support", "tooltip"]);
+    fields.ignores(&["ai_support"]);
+    // Nothing marks words in what is shown, or counts what people choose or write.
+    fields.refuses(&["keyword_highlights"]);
     // A question about every turn is another one than a question about the whole.
     fields.refuses(&["turn_level", "turn_binding", "session_level", "target_field", "dynamic_labels"]);
     let (kind, span) = kind?;
     let name_text = name.as_deref();
     let one = |kind: Option<SchemeKind>| kind.map(SchemePart::new).into_iter().collect::<Vec<_>>();
-    let parts = match kind.as_str() {
+    let mut parts = match kind.as_str() {
         "rubric_eval" => one(rubric_eval(&fields)),
         "trajectory_eval" => one(trajectory_eval(&fields)),
         "pairwise" => read_pair_schemes(&fields, name_text),
@@ -134,6 +136,9 @@ fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Scheme>>
             return None;
         }
     };
+    if ["radio", "select", "multiselect"].contains(&kind.as_str()) && !parts.is_empty() {
+        parts.extend(read_free_response(&fields));
+    }
     fields.finish();
     let name = name?;
     let schemes = parts.into_iter().map(|part| {
@@ -148,6 +153,48 @@ fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Scheme>>
         }
     });
     Some(schemes.collect())
+}
+
+/// What people are told beside a question: its tooltip, and those of its labels, as lines.
+fn read_help(fields: &MappingReader<'_>) -> Vec<String> {
+    let cx = fields.cx;
+    let mut help = Vec::from_iter(fields.text("tooltip"));
+    for key in ["labels", "options"] {
+        let items = fields.peek(key).and_then(SourceNode::list).unwrap_or_default();
+        help.extend(items.iter().filter_map(|item| {
+            let tooltip = cx.text(item.get("tooltip")?, "tooltip")?;
+            Some(format!("{}: {tooltip}", item.get("name")?.text()?))
+        }));
+    }
+    help.retain(|text| !text.trim().is_empty());
+    help
+}
+
+fn join_help(description: Option<String>, help: Vec<String>) -> Option<String> {
+    let lines: Vec<String> = description.into_iter().chain(help).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// A choice that leaves room for an answer of one's own: a text beside it.
+fn read_free_response(fields: &MappingReader<'_>) -> Option<SchemePart> {
+    const QUESTION: &str = "Another answer, in your own words";
+    let node = fields.get("has_free_response")?;
+    let instruction = match node.map() {
+        Some(_) => {
+            let inner = MappingReader::new(fields.cx, node, "free response")?;
+            let instruction = inner.text("instruction").filter(|text| !text.trim().is_empty());
+            inner.finish();
+            instruction
+        }
+        None if fields.bool("has_free_response") == Some(true) => None,
+        None => return None,
+    };
+    Some(SchemePart {
+        suffix: Some("other".to_owned()),
+        description: Some(instruction.unwrap_or_else(|| QUESTION.to_owned())),
+        required: Some(false),
+        kind: SchemeKind::Text { multiline: false, placeholder: None },
+    })
 }
 
 pub(super) fn rubric_eval(fields: &MappingReader<'_>) -> Option<SchemeKind> {
@@ -463,7 +510,9 @@ pub(super) fn read_label_name(cx: &Context<'_>, node: &SourceNode) -> Option<Str
     if name.is_none() {
         fields.missing("name");
     }
-    fields.ignores(&["tooltip", "tooltip_file"]);
+    // A tooltip is shown with the question.
+    fields.knows(&["tooltip"]);
+    fields.refuses(&["tooltip_file"]);
     fields.knows(&[
         "text",
         "displayed_label",
@@ -499,16 +548,31 @@ fn choice(fields: &MappingReader<'_>, dropdown: bool, many: bool) -> Option<Sche
         return None;
     }
     fields.knows(&["horizontal", "sequential_key_binding", "randomize_order", "option_randomization"]);
-    fields.ignores(&["has_free_response", "min_selections", "max_selections"]);
+    refuse_limits(fields, &[("min_selections", 0), ("max_selections", labels.len() as i64)]);
     if fields.has("per_step") && fields.bool("per_step") == Some(true) {
         return read_step_choice(fields, labels);
     }
     Some(SchemeKind::Choice { labels, dropdown, many })
 }
 
+/// Limits on an answer, which nobody enforces here; one that excludes nothing is fine.
+fn refuse_limits(fields: &MappingReader<'_>, limits: &[(&'static str, i64)]) {
+    for (key, free) in limits {
+        let excludes = |node: &SourceNode| node.text().and_then(|text| text.parse().ok()) != Some(*free);
+        if fields.takes(key) && fields.peek(key).is_some_and(excludes) {
+            let message = format!("`{key}` is not supported");
+            fields.cx.report(
+                Diagnostic::error(Code::Unsupported, fields.key_span(key), message)
+                    .note("Potato holds annotators to it while they answer; here any answer is taken")
+                    .help("leave it out, and say in the description what is wanted"),
+            );
+        }
+    }
+}
+
 fn read_text_scheme(fields: &MappingReader<'_>) -> SchemeKind {
     fields.knows(&["rows", "cols", "textarea", "show_char_count", "labels", "collapsible", "allow_paste"]);
-    fields.ignores(&["min_chars", "max_chars"]);
+    refuse_limits(fields, &[("min_chars", 0), ("max_chars", i64::MAX)]);
     let multiline = fields.bool("multiline").unwrap_or(true);
     SchemeKind::Text { multiline, placeholder: fields.text("placeholder") }
 }

@@ -89,12 +89,16 @@ fn read_prompt_text(cx: &Context<'_>, node: &SourceNode, names: &[String]) -> Ve
         );
         return Vec::new();
     }
-    if text.starts_with("exec:") {
-        cx.report(
-            Diagnostic::error(Code::Unsupported, node.span, "prompts made by a program are not supported")
-                .help("name a JavaScript or Python file whose function makes the prompt"),
-        );
-        return Vec::new();
+    if let Some(line) = text.strip_prefix("exec:") {
+        if line.trim().is_empty() {
+            cx.report(
+                Diagnostic::error(Code::BadValue, node.span, "`exec:` names no program")
+                    .help("write `exec:./make-prompt.sh`"),
+            );
+            return Vec::new();
+        }
+        let names = if names.is_empty() { vec![text.to_owned()] } else { names.to_vec() };
+        return vec![AgentvPrompt::script(node.clone(), names)];
     }
     let Some(path) = file_path(text) else {
         let names = if names.is_empty() { vec![text.to_owned()] } else { names.to_vec() };

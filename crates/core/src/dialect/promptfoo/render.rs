@@ -133,7 +133,7 @@ pub(in crate::dialect) fn fill_prompt(
     }
 }
 
-/// What the function of a script makes of the variables of a test.
+/// What the function of a script, or a program, makes of the variables of a test.
 pub(in crate::dialect) fn call_prompt_script(
     cx: &Context<'_>,
     script: &SourceNode,
@@ -141,7 +141,10 @@ pub(in crate::dialect) fn call_prompt_script(
 ) -> String {
     let reference = script.text().unwrap_or_default();
     let arguments = [serde_json::json!({ "vars": vars, "provider": {} })];
-    let answer = cx.call_script(reference, "get_prompt", &arguments, script.span);
+    let answer = match reference.strip_prefix("exec:") {
+        Some(line) => cx.call_program(line.trim(), &arguments, script.span),
+        None => cx.call_script(reference, "get_prompt", &arguments, script.span),
+    };
     let answer = answer.map(|answer| answer.get("prompt").cloned().unwrap_or(answer));
     escape_value(
         &answer.map_or_else(|| format!("[a prompt that {reference} makes]"), |answer| variable_text(&answer)),

