@@ -7,6 +7,7 @@ use std::io::{IsTerminal, Write};
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use jurist_core::diagnostic::{Diagnostic, DiagnosticSeverity};
+use jurist_core::redact::redact;
 use jurist_core::source::{SourceSpan, Sources, is_hidden_steering};
 
 pub use self::terminal_text::{stderr, stdout};
@@ -76,7 +77,8 @@ pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &Sources) -> String {
             .patch(Patch::new(range(diagnostic.span), replacement.clone()));
         groups.push(Group::with_title(Level::HELP.secondary_title(printable(help))).element(patch));
     }
-    Renderer::styled().decor_style(DecorStyle::Ascii).render(&groups).to_string()
+    // The lines of the file may hold a key.
+    redact(&Renderer::styled().decor_style(DecorStyle::Ascii).render(&groups).to_string()).into_owned()
 }
 
 fn append_diagnostic_notes<'a>(mut group: Group<'a>, diagnostic: &'a Diagnostic) -> Vec<Group<'a>> {

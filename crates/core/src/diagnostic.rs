@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::redact::redact;
 use crate::source::{SourceSpan, Sources};
 
 /// One problem, shown with its line.
@@ -186,7 +187,8 @@ impl Diagnostic {
             "code": self.code.name(),
             "message": self.message,
             "label": self.label,
-            "excerpt": sources.line(self.span),
+            // A line of the file may hold a key.
+            "excerpt": redact(sources.line(self.span)),
             "also": also,
             "notes": self.notes,
             "help": self.help,

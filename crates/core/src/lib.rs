@@ -5,11 +5,11 @@
 
 pub mod source;
 pub mod template;
+pub mod redact;
 pub mod diagnostic;
 pub mod syntax;
 pub mod quantity;
 pub mod money;
-pub mod redact;
 pub mod catalogue;
 pub mod candidate;
 pub mod check;

@@ -86,6 +86,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alerts/{id}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Snooze an alert: no notification until then, and a reminder if the cause still holds */
+        post: operations["snooze_alert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/assignments/{id}": {
         parameters: {
             query?: never;
@@ -1719,7 +1736,7 @@ export interface components {
             facts: unknown;
             /** @example alr_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
-            /** @description score_drop, error_rate, spend, spend_stop, no_data, monitor_paused, judge_disagreement or threshold. */
+            /** @description score_drop, error_rate, spend, spend_stop, budget_stop, no_data, monitor_paused, judge_disagreement or threshold. */
             kind: string;
             message: string;
             /** @description The monitor that it is about. */
@@ -1729,8 +1746,18 @@ export interface components {
             resolved?: string | null;
             /** @description When the notification was sent. */
             sent?: string | null;
+            /** @description Until then nothing is sent about it. */
+            snoozed_until?: string | null;
             /** @description Subject, such as `monitor / agent / criterion`; empty if there is only one. */
             subject: string;
+        };
+        AlertSnooze: {
+            /**
+             * Format: int32
+             * @description Hours from now, at most 2160 (90 days); 0 ends a snooze.
+             * @example 24
+             */
+            hours: number;
         };
         Alerts: {
             items: components["schemas"]["AlertShown"][];
@@ -4440,6 +4467,80 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    snooze_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertSnooze"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertShown"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -361,7 +361,7 @@ fn read_agentv_case(
         && let Some(response) = candidate.response.take()
     {
         // What was answered before is changed too, so that it is produced again.
-        targets = vec![AgentvTarget::recorded(response)];
+        targets = vec![AgentvTarget::from_recorded_response(response)];
     }
     for target in &mut targets {
         add_transform(&mut target.target.config, options.transform.as_deref());

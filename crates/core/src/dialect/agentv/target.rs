@@ -20,7 +20,7 @@ pub(super) struct AgentvTarget {
 
 impl AgentvTarget {
     /// Answers with what was recorded.
-    pub(super) fn recorded(response: String) -> Self {
+    pub(super) fn from_recorded_response(response: String) -> Self {
         let config = Map::from_iter([("response".to_owned(), Json::from(response))]);
         Self { target: CaseTarget { id: "mock".to_owned(), label: None, config }, prompts: Vec::new() }
     }
@@ -53,7 +53,7 @@ impl GraderSettings {
 }
 
 /// Settings of a provider that act where it is a model; others are for programs and services.
-const MODEL_SETTINGS: [&str; 14] = [
+const MODEL_SETTINGS: [&str; 12] = [
     "model",
     "deployment",
     "base_url",
@@ -66,9 +66,10 @@ const MODEL_SETTINGS: [&str; 14] = [
     "max_completion_tokens",
     "maxOutputTokens",
     "timeout_seconds",
-    "apiKey",
-    "apiKeyEnvar",
 ];
+
+/// Settings of a provider that hold an API key or name the variable with it.
+const KEY_SETTINGS: [&str; 4] = ["apiKey", "api_key", "apiKeyEnvar", "api_key_env"];
 
 /// The setting of a target that holds code for its answers.
 pub(super) const TRANSFORM: &str = "transform";
@@ -137,7 +138,8 @@ pub(super) fn read_grader(cx: &Context<'_>, node: &SourceNode) -> Option<GraderS
         );
         fields.knows(&["id"]);
     }
-    let config = fields.raw_json_map("config");
+    let mut config = fields.raw_json_map("config");
+    drop_api_keys(&fields, &mut config);
     warn_unused_settings(&fields, &config, JUDGE);
     fields.ignores(&["label", "delay", "env", "prompts", "transform"]);
     fields.finish();
@@ -207,6 +209,21 @@ fn warn_unused_settings(fields: &MappingReader<'_>, config: &Map<String, Json>, 
     fields.cx.report(diagnostic);
 }
 
+/// Leaves out the API keys of a provider. A file may come from a stranger: it may not choose a variable of the environment
+/// that is sent to an address of its own, and a key that it holds must not be copied into converted files.
+fn drop_api_keys(fields: &MappingReader<'_>, config: &mut Map<String, Json>) {
+    for key in KEY_SETTINGS {
+        if config.remove(key).is_none() {
+            continue;
+        }
+        let message = format!("`{key}` has no effect here: keys are not read from the files of a suite");
+        fields.cx.report(
+            Diagnostic::warning(Code::NoEffect, fields.key_span("config"), message)
+                .help("set the variable of the vendor, such as OPENAI_API_KEY, or the `key` of an entry of `vendors` in .jurist/config.yaml"),
+        );
+    }
+}
+
 pub(super) fn read_agentv_targets(
     cx: &Context<'_>,
     node: &SourceNode,
@@ -254,6 +271,9 @@ fn read_agentv_target(cx: &Context<'_>, node: &SourceNode, rules: TestRules) -> 
     let is_model = id.as_deref().is_some_and(is_model_name);
     if rules == TestRules::Promptfoo {
         read_tool_file(&fields, &mut config);
+    }
+    if is_model {
+        drop_api_keys(&fields, &mut config);
     }
     if rules == TestRules::Promptfoo && is_model {
         warn_unused_settings(&fields, &config, "this provider");
