@@ -43,7 +43,7 @@ enum AlertsSubcommand {
         #[arg(value_name = "ALERT")]
         id: AlertId,
     },
-    /// Send nothing about an alert for some hours, then remind if it is still active
+    /// Hold back the notifications of an alert for some hours
     Snooze {
         /// Id of the alert
         #[arg(value_name = "ALERT")]

@@ -25,7 +25,8 @@ fn at(seconds: i64) -> Time {
 }
 
 /// What takes each migration back, the newest first.
-const UNDO: [(i64, &[&str]); 5] = [
+const UNDO: [(i64, &[&str]); 6] = [
+    (12, &["ALTER TABLE alerts DROP COLUMN snoozed_until"]),
     (
         11,
         &[

@@ -155,7 +155,7 @@ fn read_scheme_parts(cx: &Context<'_>, node: &SourceNode) -> Option<Vec<Scheme>>
     Some(schemes.collect())
 }
 
-/// What people are told beside a question: its tooltip, and those of its labels, as lines.
+/// The help beside a question: its tooltip, and those of its labels, as lines.
 fn read_help(fields: &MappingReader<'_>) -> Vec<String> {
     let cx = fields.cx;
     let mut help = Vec::from_iter(fields.text("tooltip"));
