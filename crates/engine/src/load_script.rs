@@ -86,10 +86,10 @@ fn run_prompt_program(line: &str, arguments: &[Json], folder: &Path) -> Result<J
     let create = |path: &Path| std::fs::File::create(path).map(Stdio::from).map_err(broken);
     command.stdout(create(&printed)?).stderr(create(&complaints)?);
     wait_for_script(command, folder, &complaints)?;
-    let text = std::fs::read(&printed).map_err(|_| "it answered nothing".to_owned())?;
-    if MAX_BYTES < text.len() as u64 {
+    if std::fs::metadata(&printed).is_ok_and(|metadata| MAX_BYTES < metadata.len()) {
         return Err(format!("it answered more than {} MiB", MAX_BYTES >> 20));
     }
+    let text = std::fs::read(&printed).map_err(|_| "it answered nothing".to_owned())?;
     let text = String::from_utf8_lossy(&text);
     Ok(Json::from(text.trim_end_matches(['\r', '\n'])))
 }

@@ -7,11 +7,13 @@ use jurist_core::dialect::{Dialect, LoadedSuite, VariableExpansion, to_native};
 use jurist_core::migration::{
     ComparedVerdict, ForeignVerdict, VerdictComparison, compare_foreign_verdicts, read_foreign_verdicts,
 };
+use jurist_core::quantity::plural;
 use jurist_core::source::to_yaml;
 use jurist_core::suite::Suite;
 use jurist_engine::load::{LoadOptions, load_suite};
 use jurist_engine::load_script::ScriptPolicy;
 
+use super::reporting::printable_line;
 use super::{CommandOutcome, LoadingArgs};
 use crate::render;
 
@@ -131,16 +133,19 @@ fn write_comparison(
     )?;
     for disagreement in disagreements.iter().take(MAX_SHOWN) {
         let (theirs, ours) = (word_for_verdict(disagreement.theirs), word_for_verdict(disagreement.ours));
-        writeln!(out, "    {}: {theirs} there, {ours} here", disagreement.case)?;
+        writeln!(out, "    {}: {theirs} there, {ours} here", printable_line(&disagreement.case))?;
         for reason in &disagreement.reasons {
-            writeln!(out, "        {reason}")?;
+            writeln!(out, "        {}", printable_line(reason))?;
         }
     }
     if MAX_SHOWN < disagreements.len() {
         writeln!(out, "    and {} more", disagreements.len() - MAX_SHOWN)?;
     }
     for why in left_out.iter().take(MAX_SHOWN) {
-        writeln!(out, "    not compared: {why}")?;
+        writeln!(out, "    not compared: {}", printable_line(why))?;
+    }
+    if MAX_SHOWN < left_out.len() {
+        writeln!(out, "    and {} more that are not compared", left_out.len() - MAX_SHOWN)?;
     }
     if 0 < *n_unknown {
         writeln!(out, "    of no case: {n_unknown}")?;
@@ -162,11 +167,22 @@ fn read_verdict_file(path: &Path) -> Vec<ForeignVerdict> {
         return Vec::new();
     }
     let Ok(text) = std::fs::read_to_string(path) else { return Vec::new() };
-    let values: Vec<serde_json::Value> = match serde_json::from_str(&text) {
-        Ok(value) => vec![value],
-        Err(_) => text.lines().map_while(|line| serde_json::from_str(line).ok()).collect(),
-    };
-    read_foreign_verdicts(&values)
+    if let Ok(value) = serde_json::from_str(&text) {
+        return read_foreign_verdicts(&[value]);
+    }
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let values: Vec<serde_json::Value> =
+        lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let verdicts = read_foreign_verdicts(&values);
+    if !verdicts.is_empty() && values.len() < lines.len() {
+        let n_broken = lines.len() - values.len();
+        render::print_warning(&format!(
+            "`{}`: {} cannot be read as JSON",
+            path.display(),
+            plural(n_broken, "line")
+        ));
+    }
+    verdicts
 }
 
 fn is_yaml(path: &Path) -> bool {

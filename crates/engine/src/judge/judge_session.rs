@@ -285,16 +285,18 @@ impl JudgeSession<'_> {
         };
         let mut scores = serde_json::Map::new();
         for (name, weights) in check.scores.iter().flatten() {
-            let (mut sum, mut total) = (0.0, 0.0);
-            for (id, weight) in weights {
-                // A criterion that does not apply has no score, and weighs nothing.
-                let Some(found) = scored.iter().find(|scored| scored.names.first() == Some(id)) else {
-                    continue;
-                };
-                sum += weight * found.score;
-                total += weight;
+            // A criterion that does not apply has no score.
+            let find_score = |id: &String| scored.iter().find(|scored| scored.names.first() == Some(id));
+            let found: Vec<(f64, f64)> =
+                weights.iter().filter_map(|(id, weight)| Some((*weight, find_score(id)?.score))).collect();
+            // Criteria that weigh nothing count alike, and a name without any score is left out: it is not 0.
+            let is_weighted = found.iter().any(|(weight, _)| 0.0 < *weight);
+            let weigh = |weight: f64| if is_weighted { weight } else { 1.0 };
+            let total: f64 = found.iter().map(|(weight, _)| weigh(*weight)).sum();
+            let sum: f64 = found.iter().map(|(weight, score)| weigh(*weight) * score).sum();
+            if !found.is_empty() {
+                scores.insert(name.clone(), (sum / total).into());
             }
-            scores.insert(name.clone(), if 0.0 < total { sum / total } else { 0.0 }.into());
         }
         let input = ExternalInput { scores: Some(&scores), ..self.external_input() };
         let answered = self.run_program_check(criterion, &check, &input).await;
