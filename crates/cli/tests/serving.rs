@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -290,6 +290,20 @@ fn a_server_that_is_told_to_stop_at_once_stops() {
     Command::new("kill").args(["-TERM", &served.child.id().to_string()]).status().unwrap();
     let status = served.child.wait().unwrap();
     assert!(status.success(), "{status}");
+}
+
+#[test]
+fn a_client_that_never_finishes_does_not_keep_a_server_from_stopping() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut served = Served::start(folder.path().join("jurist.db").to_str().unwrap());
+    let mut client = std::net::TcpStream::connect(served.url.trim_start_matches("http://")).unwrap();
+    let head = "POST /api/v1/traces/bulk HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{";
+    client.write_all(head.as_bytes()).unwrap();
+    Command::new("kill").args(["-TERM", &served.child.id().to_string()]).status().unwrap();
+    // Nextest ends a test that waits for ten minutes.
+    let status = served.child.wait().unwrap();
+    assert!(status.success(), "{status}");
+    drop(client);
 }
 
 /// Sends traces one after the other, and says which were acknowledged and what the others heard.

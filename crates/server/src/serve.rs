@@ -23,7 +23,8 @@ use crate::request_id::{RequestId, assign_request_id};
 use crate::telemetry::REQUEST;
 use crate::{api, assemble, housekeeping, monitor};
 
-/// Time that requests in progress get to finish after the server was asked to stop.
+/// Time that everything in progress gets to finish after the server was asked to stop: requests, the assembly of
+/// traces and the decisions of monitors.
 const DRAIN: Duration = Duration::from_secs(30);
 
 /// A server with a bound socket.
@@ -57,7 +58,7 @@ pub async fn bind(app: App, address: SocketAddr) -> Result<BoundServer, NotServe
 }
 
 impl BoundServer {
-    /// Serves until the stop signal, then finishes the requests in progress.
+    /// Serves until the stop signal, then finishes what is in progress, within [`DRAIN`].
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) {
         let (stopping, mut stopped) = tokio::sync::watch::channel(false);
         let app = self.app.clone();
@@ -74,14 +75,14 @@ impl BoundServer {
         let metrics = std::sync::Arc::clone(&self.app.metrics);
         let limits = self.app.settings.connections;
         let router = build_server_router(self.app);
+        let connections = serve_connections(self.listener, router, limits, metrics, stopped.clone());
+        // The loops have the stop signal too, and finish their current traces.
+        let finished = async { tokio::join!(connections, assembling, considering) };
         tokio::select! {
-            () = serve_connections(self.listener, router, limits, metrics, stopped.clone()) => {}
+            _ = finished => {}
             // A client that never finishes must not prevent the shutdown.
             () = async { let _ = stopped.wait_for(|stopped| *stopped).await; tokio::time::sleep(DRAIN).await } => {}
         };
-        // The assembly loop has the stop signal too, and finishes its current traces.
-        let _ = tokio::time::timeout(DRAIN, assembling).await;
-        let _ = tokio::time::timeout(DRAIN, considering).await;
     }
 }
 

@@ -96,21 +96,21 @@ const BROKEN: &[BrokenStatement] = &[
         statement: "DELETE FROM jobs",
         part: "leased_by = $2 AND attempts = $3 AND state = 'leased'",
         instead: "$2 = $2 AND $3 = $3",
-        seed: 14,
+        seed: 3,
     },
     BrokenStatement {
         what: "a job is taken from the worker that has it",
         statement: "UPDATE jobs SET state = 'leased'",
         part: "state <> 'dead' AND ready <= $3",
         instead: "state <> 'dead' AND (ready <= $3 OR state = 'leased')",
-        seed: 6,
+        seed: 3,
     },
     BrokenStatement {
         what: "a job that fails once is given up",
         statement: "UPDATE jobs SET state",
         part: "THEN 'waiting' ELSE 'dead'",
         instead: "THEN 'dead' ELSE 'dead'",
-        seed: 2,
+        seed: 9,
     },
     BrokenStatement {
         what: "the cap of a project is not looked at",
@@ -124,7 +124,7 @@ const BROKEN: &[BrokenStatement] = &[
         statement: "UPDATE spend_subjects SET reserved = reserved + $4",
         part: "+ $4 <= $5",
         instead: "+ $4 <= $5 + 1000000000000",
-        seed: 4,
+        seed: 42,
     },
     BrokenStatement {
         what: "a reservation stays open when it is settled",
@@ -159,7 +159,7 @@ const BROKEN: &[BrokenStatement] = &[
         statement: "UPDATE traces SET state = 'finished'",
         part: "AND n_pieces = $3",
         instead: "AND $3 = $3",
-        seed: 8,
+        seed: 37,
     },
     BrokenStatement {
         what: "scores of an earlier revision stay in the figures",
@@ -176,7 +176,8 @@ fn what_is_broken_on_purpose_is_noticed() {
     let mut report = Vec::new();
     let mut n_unnoticed = 0;
     for broken in BROKEN {
-        // A change of the product may change what happens under a seed; another one notices then.
+        // A change of the product may change what happens under a seed; another one notices then, and costs a second for
+        // each seed before it: write that one into the list.
         let noticed = iter::once(broken.seed).chain(1..=MAX_SEEDS).find_map(|seed| {
             let violations = simulator.simulate(seed, Some(*broken)).violations;
             violations.first().map(|violation| format!("noticed by seed {seed}: {violation}"))
