@@ -15,6 +15,7 @@ the changes that are not noticed.
 import argparse
 import collections
 import concurrent.futures
+import fnmatch
 import json
 import os
 import pathlib
@@ -91,15 +92,18 @@ def offset_of(source, position):
 
 def list_mutants(parts):
     """The changes of these parts, numbered from one."""
-    mutants = []
-    for part in parts:
-        command = ["cargo", "mutants", "--list", "--json"]
-        for pattern in PARTS[part][0]:
-            command += ["--file", pattern]
-        listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-        for described in json.loads(listed):
-            source = (ROOT / described["file"]).read_bytes()
-            mutants.append(Mutant(len(mutants) + 1, part, described, source))
+    files = {pattern: part for part in parts for pattern in PARTS[part][0]}
+    packages = {binary[0] for part in parts for binary, _ in PARTS[part][1][:1]}
+    command = ["cargo", "mutants", "--list", "--json"]
+    command += [argument for package in sorted(packages) for argument in ("--package", package)]
+    command += [argument for pattern in files for argument in ("--file", pattern)]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    sources, mutants = {}, []
+    for described in json.loads(listed):
+        name = described["file"]
+        part = next(part for pattern, part in files.items() if fnmatch.fnmatch(name, pattern))
+        source = sources.setdefault(name, (ROOT / name).read_bytes())
+        mutants.append(Mutant(len(mutants) + 1, part, described, source))
     return mutants
 
 

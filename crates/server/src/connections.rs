@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
@@ -16,9 +18,10 @@ use futures_util::{StreamExt, stream};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::Instant;
+use tokio::time::{Instant, Sleep};
 use tower::ServiceExt;
 
 use crate::metrics::Metrics;
@@ -32,7 +35,7 @@ pub struct ConnectionLimits {
     pub per_address: usize,
     /// Time limit for the head of a request, and between two requests.
     pub head_time: Duration,
-    /// Time limit between two parts of a body.
+    /// Time limit between two parts of a body, and for a client to read a part of the response.
     pub body_gap: Duration,
     /// Time limit for a whole body, plus one second per KiB.
     pub body_time: Duration,
@@ -151,7 +154,7 @@ async fn serve_connection(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_time)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(WriteLimit::new(stream, limits.body_gap)), service);
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
@@ -166,6 +169,89 @@ async fn serve_connection(
     };
     if let Err(error) = ended {
         tracing::debug!(%peer, %error, "a connection broke off");
+    }
+}
+
+/// A connection whose client has to read: a write that makes no progress for `limit` ends the connection.
+#[derive(Debug)]
+struct WriteLimit<S> {
+    stream: S,
+    limit: Duration,
+    /// The deadline of the write that waits for the client.
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> WriteLimit<S> {
+    fn new(stream: S, limit: Duration) -> Self {
+        Self { stream, limit, deadline: None }
+    }
+
+    /// Starts the deadline with the first attempt that has to wait, and ends it with the first that does not.
+    fn check<T>(
+        &mut self,
+        attempt: Poll<io::Result<T>>,
+        context: &mut std::task::Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        if attempt.is_ready() {
+            self.deadline = None;
+            return attempt;
+        }
+        let limit = self.limit;
+        let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+        match deadline.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for WriteLimit<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteLimit<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let attempt = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.check(attempt, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let attempt = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.check(attempt, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(
+        mut self: Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        let attempt = Pin::new(&mut self.stream).poll_flush(context);
+        self.check(attempt, context)
+    }
+
+    fn poll_shutdown(
+        mut self: Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        let attempt = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.check(attempt, context)
     }
 }
 
@@ -245,5 +331,42 @@ impl Drop for Slot {
             Some(n_open) if 1 < *n_open => *n_open -= 1,
             _ => drop(by_address.remove(&self.address)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(30);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_nothing_loses_its_connection() {
+        let (server, client) = duplex(1024);
+        let mut server = WriteLimit::new(server, LIMIT);
+        let started = Instant::now();
+        let error = server.write_all(&[0; 4096]).await.unwrap_err();
+        assert_eq!((error.kind(), started.elapsed().as_secs()), (io::ErrorKind::TimedOut, 30));
+        drop(client);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_slowly_gets_everything() {
+        let (server, mut client) = duplex(1024);
+        let mut server = WriteLimit::new(server, LIMIT);
+        let reading = async {
+            let (mut n_read, mut part) = (0, [0; 512]);
+            while n_read < 8192 {
+                tokio::time::sleep(Duration::from_secs(20)).await;
+                n_read += client.read(&mut part).await.unwrap();
+            }
+            n_read
+        };
+        let (written, n_read) = tokio::join!(server.write_all(&[0; 8192]), reading);
+        assert_eq!((written.unwrap(), n_read), ((), 8192));
     }
 }

@@ -23,6 +23,7 @@ pub struct ChecksArgs {
 pub fn run_checks_command(args: &ChecksArgs) -> anyhow::Result<CommandOutcome> {
     let word = args.word.as_deref().unwrap_or_default();
     let mut out = crate::render::stdout();
+    let width = CHECKS.iter().chain(RECIPES).map(|entry| entry.name.len() + 2).max().unwrap_or(0);
     for (title, entries) in [("checks", CHECKS), ("recipes", RECIPES)] {
         let found: Vec<&CatalogueEntry> = entries.iter().filter(|entry| entry.name.contains(word)).collect();
         if found.is_empty() {
@@ -35,11 +36,11 @@ pub fn run_checks_command(args: &ChecksArgs) -> anyhow::Result<CommandOutcome> {
                 .iter()
                 .map(|param| if param.required { param.name.to_owned() } else { format!("[{}]", param.name) })
                 .collect();
-            writeln!(out, "  {:<28}{}", entry.name, entry.help)?;
+            writeln!(out, "  {:<width$}{}", entry.name, entry.help)?;
             let looks_at = format!("looks at {}", entry.looks_at.describe());
             let facts =
                 if params.is_empty() { looks_at } else { format!("{looks_at} · {}", params.join(" ")) };
-            writeln!(out, "  {:<28}{facts}", "")?;
+            writeln!(out, "  {:<width$}{facts}", "")?;
         }
     }
     Ok(CommandOutcome::Passed)

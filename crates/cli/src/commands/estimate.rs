@@ -234,7 +234,7 @@ fn interpret_estimators(it: &EstimatorComparison) -> String {
 
 fn show_sample(out: &mut impl Write, it: &SampleEstimate, has_labels: bool) -> anyhow::Result<()> {
     let rows = [
-        ("as drawn", &it.naive),
+        ("plain mean of the sample", &it.naive),
         ("post-stratified", &it.post_stratified),
         ("by probability (Hájek)", &it.hajek),
     ];

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
 use jurist_core::candidate::Candidate;
 use jurist_core::grade::Usd;
 use jurist_core::plan::{PlanUnit, estimate_judge_calls};
-use jurist_core::run::CaseResult;
+use jurist_core::run::{CaseResult, Run};
 use jurist_core::suite::{AgentSettings, Case, CaseInstance, CaseMatrix, Judge, Suite};
 use jurist_engine::execute::GradingJob;
 use jurist_engine::load::SuiteFiles;
@@ -21,6 +21,7 @@ use super::{CommandOutcome, LoadingArgs, choose_file_rubric, load_suite_with_set
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  jurist regrade latest --judge gpt-5-mini     Ask another judge
   jurist regrade latest --rubric suite.yaml    Match the rubrics of evals by name
   jurist regrade latest --rubric strict.yaml --judge claude-sonnet-4-5
   jurist compare previous latest               Show the effect of the change
@@ -30,9 +31,9 @@ pub struct RegradeArgs {
     /// Run to grade again
     #[arg(value_name = "RUN")]
     run: String,
-    /// File with an eval per case, or with one rubric for all cases
+    /// File with an eval per case, or with one rubric for all cases [default: the file of the run]
     #[arg(long, value_name = "FILE")]
-    rubric: PathBuf,
+    rubric: Option<PathBuf>,
     /// Name of the rubric, if the file has several
     #[arg(long, value_name = "NAME")]
     rubric_name: Option<String>,
@@ -49,7 +50,13 @@ pub fn run_regrade_command(args: &RegradeArgs) -> anyhow::Result<CommandOutcome>
 async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
     let runs = StoredRuns::default();
     let before = runs.load(&args.run).await?;
-    let Some((suite, settings)) = load_suite_with_settings(&args.rubric, args.loading.options())? else {
+    let file = match &args.rubric {
+        Some(file) => file.clone(),
+        None => file_of_run(&before).with_context(|| {
+            format!("the file that `{}` was made from is not here; name a file with --rubric", args.run)
+        })?,
+    };
+    let Some((suite, settings)) = load_suite_with_settings(&file, args.loading.options())? else {
         return Ok(CommandOutcome::BadInput);
     };
     let judging = &args.running.judging;
@@ -67,12 +74,12 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
     let flags = judging.run_request();
     let default_judge = judging.resolve_judge_model(flags.judge(&Judge::default()), &resolver).await?.model;
     let request = RunRequest { default_judge, ..flags };
-    let project = SuiteFiles::of(&args.rubric, args.loading.options().outside);
+    let project = SuiteFiles::of(&file, args.loading.options().outside);
     let resources = judging.run_resources(resolver, BTreeMap::new(), project);
     let mut prepared = PreparedJudges::new(resources.clone(), suite.judges.clone(), request.seed);
     let mut jobs = Vec::new();
     for (at, result) in kept.into_iter().enumerate() {
-        let case = build_regrade_case(args, &suite, &result)?;
+        let case = build_regrade_case(args, &file, &suite, &result)?;
         let judge = request.judge(&case.judge);
         judging.consent(&judge, &suite.judges)?;
         judging.permit_checks(&case.rubric)?;
@@ -83,12 +90,15 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
         let trial = result.trial.unwrap_or(1);
         let bench = prepared.resolve(&judge, trial)?;
         let calls = estimate_judge_calls(&case.rubric, &judge);
+        if 0 < calls.most {
+            judging.check_prices(&bench).map_err(|error| anyhow::anyhow!(error.detail))?;
+        }
         let unit = PlanUnit { name: result.case, cell: CaseInstance::alone(case), trial, calls };
         let material = Some(Arc::new(result.material));
         let (unit, agents) = (Arc::new(unit), Arc::clone(&resources.agents));
         jobs.push(GradingJob { at, unit, bench, agents, material });
     }
-    let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
+    let name = before.suite.clone().unwrap_or_else(|| file.display().to_string());
     let provenance = args.running.provenance().await;
     let run = args.running.new_run(name, provenance, jobs.iter().map(|job| &job.unit.cell.template().rubric));
     let log = args.running.log(&runs, &run).await;
@@ -97,8 +107,19 @@ async fn regrade_run(args: &RegradeArgs) -> anyhow::Result<CommandOutcome> {
     Ok(args.running.execute_run(&runs, ready, judging.caller(&settings)?, &settings).await?.ended)
 }
 
+/// The file in which the cases of a run are written, if it is there.
+fn file_of_run(run: &Run) -> Option<PathBuf> {
+    let file = run.results.iter().find_map(|result| result.origin).map(|origin| PathBuf::from(origin.file));
+    file.filter(|file| file.is_file())
+}
+
 /// The eval of the same name if the file has one, or the file's only rubric.
-fn build_regrade_case(args: &RegradeArgs, suite: &Suite, result: &CaseResult) -> anyhow::Result<Case> {
+fn build_regrade_case(
+    args: &RegradeArgs,
+    file: &Path,
+    suite: &Suite,
+    result: &CaseResult,
+) -> anyhow::Result<Case> {
     let is_same =
         |case: &&Case| result.base() == case.name || result.base().starts_with(&format!("{} [", case.name));
     let named = suite.cases.iter().filter(|_| args.rubric_name.is_none()).find(is_same);
@@ -106,12 +127,12 @@ fn build_regrade_case(args: &RegradeArgs, suite: &Suite, result: &CaseResult) ->
         Some(case) => (Arc::clone(&case.rubric), case.judge.clone()),
         None => {
             let chosen = choose_file_rubric(
-                &args.rubric,
+                file,
                 args.rubric_name.as_deref(),
                 "--rubric-name",
                 &args.loading,
             )?;
-            let chosen = chosen.with_context(|| format!("`{}` has no rubric", args.rubric.display()))?;
+            let chosen = chosen.with_context(|| format!("`{}` has no rubric", file.display()))?;
             (chosen.rubric, chosen.judge)
         }
     };

@@ -190,6 +190,8 @@ pub fn show_run(
             for evidence in imperfect_answer_quotes(&result) {
                 writeln!(out, "    {}", format_evidence(evidence))?;
             }
+        } else if let Some(line) = describe_lost_criteria(run, &result) {
+            writeln!(out, "    \x1b[2m{}\x1b[0m", printable_line(&line))?;
         }
     }
     show_criterion_means(out, run, columns)?;
@@ -206,6 +208,26 @@ pub fn show_run(
         writeln!(out, "    flaky: {} passed {} of {}", printable_line(&it.case), it.passed, it.decided)?;
     }
     Ok(())
+}
+
+/// The criteria of a case that passes although they have the worst answer or none.
+fn describe_lost_criteria(run: &Run, result: &CaseResult) -> Option<String> {
+    let (mut worst, mut undecided) = (Vec::new(), Vec::new());
+    for grade in &result.grades {
+        match &grade.outcome {
+            Outcome::Scored { .. } if run.answer_worth(result, grade) == Some(0.0) => {
+                worst.push(run.worth_name(result, &grade.criterion));
+            }
+            Outcome::Abstained { .. } | Outcome::Failed { .. } | Outcome::Deferred { .. } => {
+                undecided.push(run.worth_name(result, &grade.criterion));
+            }
+            _ => {}
+        }
+    }
+    let parts = [("scored 0", worst), ("not decided", undecided)];
+    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+    let parts: Vec<String> = parts.map(|(what, names)| format!("{what}: {}", names.join(", "))).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// What kept a case from a verdict, where it takes long to say and is the same for all that was asked.

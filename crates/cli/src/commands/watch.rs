@@ -286,10 +286,10 @@ impl WatchedSuite {
         let count = |status| self.graded.values().filter(|graded| graded.status == status).count();
         writeln!(
             render::stdout(),
-            "{} passed, {} failed, {} errors, {} deferred",
+            "{} passed, {} failed, {}, {} deferred",
             count(VerdictStatus::Pass),
             count(VerdictStatus::Fail),
-            count(VerdictStatus::Error),
+            plural(count(VerdictStatus::Error), "error"),
             count(VerdictStatus::Deferred)
         )?;
         Ok(render::stdout().flush()?)

@@ -42,7 +42,18 @@ pub(super) fn read_rubric_definition(
     extra: EvalRubricAdditions,
 ) -> Option<Arc<Rubric>> {
     let (draft, spot) = match &node.shape {
-        NodeShape::Scalar(_) => read_prose_rubric(cx, node)?,
+        NodeShape::Scalar(_) => {
+            if let Some(name) = node.text().filter(|text| named.rubrics.contains_key(*text)) {
+                let message = format!("`{name}` is the name of a rubric of this file, and here it is a criterion");
+                cx.report(
+                    Diagnostic::error(Code::BadValue, cx.head(node), message)
+                        .label("a text is one criterion, which a judge decides")
+                        .help(format!("refer to the rubric by `rubric: {{ref: {name}}}`")),
+                );
+                return None;
+            }
+            read_prose_rubric(cx, node)?
+        }
         NodeShape::Map(_) => read_structured_rubric(cx, node, named, &extra)?,
         NodeShape::List(_) => {
             cx.report(

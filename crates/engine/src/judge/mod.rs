@@ -113,6 +113,16 @@ impl ResolvedJudges {
     }
 }
 
+impl ResolvedJudges {
+    /// The first model that can be called and has no known price. No cap holds for it.
+    pub fn unpriced_model(&self) -> Option<&str> {
+        let escalate = self.escalate.iter().map(|(judge, _)| judge);
+        let lines = self.members.iter().chain(escalate).map(|judge| &judge.line);
+        let unpriced = |line: &&Arc<ModelEndpoint>| line.price.is_none() && line.model.missing_key().is_none();
+        lines.into_iter().find(unpriced).map(|line| line.name.as_str())
+    }
+}
+
 impl JudgeModel {
     /// The members of a jury: independent draws from one model.
     pub fn jury(self, jury: Jury) -> Vec<Self> {

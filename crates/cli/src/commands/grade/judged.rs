@@ -9,6 +9,7 @@ use anyhow::Context;
 use jurist_core::candidate::{JudgeInput, RecordFields};
 use jurist_core::grade::VerdictStatus;
 use jurist_core::judge::RecordKeys;
+use jurist_core::quantity::plural;
 use jurist_core::rubric::Rubric;
 use jurist_core::stats::effective_votes;
 use jurist_core::suite::named_row_fields;
@@ -142,10 +143,10 @@ pub(super) async fn grade_with_judges(
     args.judging.finish(caller)?;
     let read = caller.meter.read();
     render::print_note(&format!(
-        "{} graded, {} failed, {} errors, {} deferred, {} unreadable · {} requests, {} from cache · {}",
+        "{} graded, {} failed, {}, {} deferred, {} unreadable · {} requests, {} from cache · {}",
         tally.graded,
         tally.failed,
-        tally.incomplete,
+        plural(tally.incomplete, "error"),
         tally.deferred,
         tally.bad,
         read.requests,
