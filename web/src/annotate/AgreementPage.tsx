@@ -486,7 +486,7 @@ function AnnotatorMatrix({ found, working }: { found: Agreement; working: Person
   return (
     <AgreementSection
       title="Annotators"
-      about="Median time per item; mean rating in the first and second half of the work (drift); and α without this annotator. If α rises without somebody, that person deviates from the others."
+      about="Median time per item; mean rating in the first and second half of the work (drift); and α without this annotator. If α is higher without an annotator, this annotator deviates from the others."
     >
       <ShadedMatrix
         caption="Pace, drift and α without each annotator"

@@ -55,7 +55,7 @@ export const GLOSSARY: GlossaryEntry[] = [
   {
     term: "Position bias",
     entry: "position-bias",
-    meaning: "A judge prefers the answer in one position, whatever the answers are.",
+    meaning: "A judge prefers the answer in one position, independent of its content.",
   },
   {
     term: "Projected spend",
